@@ -1,0 +1,31 @@
+# A thin face over the CMake presets and tools/. Every target can be the first command after a clone.
+.PHONY: help setup run test format tidy clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make setup   install the Debian packages and the Python environment that are missing'
+	@echo 'make run     build release and start hello_world_server on port 8080 (KATANA_PORT overrides)'
+	@echo 'make test    build and pass every test (tools/test --help lists the stages)'
+	@echo 'make format  clang-format over all C++ files'
+	@echo 'make tidy    layers, bans, sizes and contracts (tools/tidy --help lists the checks)'
+	@echo 'make clean   remove build/'
+
+setup:
+	@tools/setup
+
+run: setup
+	@test -f build/release/build.ninja || cmake --preset release >/dev/null
+	@cmake --build --preset release --target hello_world_server
+	@exec build/release/hello_world_server --port "$${KATANA_PORT:-8080}"
+
+test: setup
+	@tools/test
+
+format: setup
+	@tools/format
+
+tidy: setup
+	@tools/tidy
+
+clean:
+	rm -rf build

@@ -1,0 +1,331 @@
+#!/usr/bin/python3
+"""Tests of tools/tidy: for every check a small tree that it refuses and one that it accepts."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+LOADER = importlib.machinery.SourceFileLoader("tidy", str(Path(__file__).parent / "tidy"))
+tidy = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", LOADER))
+LOADER.exec_module(tidy)
+
+CONTRACT = "// Thing: what it is.\n#pragma once\n"
+
+
+class TidyTest(unittest.TestCase):
+    """Each test writes a tree into a temporary folder and runs one check over it."""
+
+    check = ""
+
+    def setUp(self):
+        self.root = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def findings(self, files):
+        """What the check says of a tree of exactly these files; build/ stays from tree to tree."""
+        for path in self.root.iterdir():
+            if path.name != "build":
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for path, text in files.items():
+            target = self.root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+        self.tree = tidy.Tree(self.root)
+        return list(tidy.CHECKS[self.check](self.tree))
+
+    def accepts(self, files):
+        self.assertEqual(self.findings(files), [])
+
+    def refuses(self, files, *expected):
+        """One finding for each expected beginning, and all of them in the promised form."""
+        found = self.findings(files)
+        self.assertEqual(len(found), len(expected), found)
+        for line, beginning in zip(found, expected):
+            self.assertTrue(line.startswith(beginning), line)
+            self.assertRegex(line, r"^[^:]+:\d+: .+\. .+\.$")
+
+
+class LayersTest(TidyTest):
+    check = "layers"
+    headers = {f"katana/{path}.hpp": CONTRACT for path in (
+        "base/bytes", "wire/http/head", "wire/http1/machine", "engine/engine", "engine/link", "engine/epoll/loop",
+        "core/reactor", "session/session", "service/reply")}
+
+    def including(self, path, *names):
+        return self.headers | {path: "".join(f'#include "katana/{name}.hpp"\n' for name in names)}
+
+    def test_every_room_may_include_itself_and_base(self):
+        for room in ("wire/http", "engine", "engine/epoll", "core", "session", "service"):
+            self.accepts(self.including(f"katana/{room}/x.cpp", "base/bytes"))
+
+    def test_the_rows_of_the_table_are_accepted(self):
+        self.accepts(self.including("katana/wire/http1/x.cpp", "wire/http1/machine", "wire/http/head"))
+        self.accepts(self.including("katana/engine/epoll/x.cpp", "engine/engine", "engine/link", "engine/epoll/loop"))
+        self.accepts(self.including("katana/core/x.cpp", "engine/engine"))
+        self.accepts(self.including("katana/session/x.cpp", "wire/http1/machine", "core/reactor"))
+        self.accepts(self.including("katana/service/x.cpp", "wire/http/head", "session/session"))
+        self.accepts(self.including("katana/host/x.cpp", "engine/epoll/loop", "service/reply"))
+
+    def test_what_is_not_in_the_row_is_refused(self):
+        for room, name in (("base", "engine/engine"), ("wire/http", "wire/http1/machine"), ("engine", "core/reactor"),
+                           ("engine", "engine/epoll/loop"), ("engine/sim", "engine/epoll/loop"),
+                           ("core", "engine/link"), ("core", "engine/epoll/loop"), ("session", "service/reply"),
+                           ("service", "core/reactor"), ("service", "wire/http1/machine")):
+            with self.subTest(room=room, name=name):
+                path = f"katana/{room}/x.cpp"
+                self.refuses(self.including(path, name), f"{path}:1: {room} may not include katana/{name}.hpp")
+
+    def test_a_folder_without_a_row_is_refused(self):
+        self.refuses({"katana/attic/x.cpp": ""}, "katana/attic/x.cpp:1: 'attic' is no room")
+
+    def test_production_includes_neither_tests_nor_what_is_outside_of_the_library(self):
+        self.refuses({"katana/host/x.cpp": '#include "lab/a.hpp"\n#include "katana/base/b_test.hpp"\n',
+                      "lab/a.hpp": CONTRACT, "katana/base/b_test.hpp": CONTRACT},
+                     "katana/host/x.cpp:1: host may not include lab/a.hpp",
+                     "katana/host/x.cpp:2: host may not include katana/base/b_test.hpp")
+
+    def test_apps_lab_and_tests_include_what_they_like(self):
+        self.accepts(self.including("apps/hello/main.cpp", "service/reply"))
+        self.accepts(self.including("tests/simulation/x_test.cpp", "core/reactor", "engine/epoll/loop"))
+
+    def test_libraries_follow_the_table_and_test_libraries_are_for_tests(self):
+        self.accepts({"katana/log/x.cpp": "#include <fmt/format.h>\n#include <vector>\n",
+                      "katana/base/x_test.cpp": "#include <gtest/gtest.h>\n"})
+        self.refuses({"katana/base/x.cpp": "#include <gtest/gtest.h>\n",
+                      "katana/core/x.cpp": "\n#include <liburing.h>\n"},
+                     "katana/base/x.cpp:1: base may not include gtest/gtest.h",
+                     "katana/core/x.cpp:2: core may not include liburing.h")
+
+    def test_a_quoted_include_that_is_not_in_the_tree_is_refused(self):
+        self.refuses({"katana/base/x.cpp": '#include "nowhere.hpp"\n'},
+                     "katana/base/x.cpp:1: base may not include nowhere.hpp")
+
+    def test_an_include_in_a_comment_is_none(self):
+        self.accepts({"katana/base/x.cpp": '/*\n#include "nowhere.hpp"\n*/\n'})
+
+
+class LinksTest(TidyTest):
+    check = "links"
+
+    def test_rows_within_the_table_are_accepted(self):
+        self.accepts({"CMakeLists.txt": "katana_room(base LINKS fmt::fmt)\nkatana_room(core LINKS base engine)\n"
+                                        "katana_room(session LINKS wire/http core)  # katana_room(base LINKS x)\n"
+                                        "katana_room(host\n  LINKS engine/epoll service Threads::Threads)\n"})
+
+    def test_a_link_beyond_the_table_is_refused(self):
+        self.refuses({"CMakeLists.txt": "\nkatana_room(core LINKS base engine/epoll)\n"},
+                     "CMakeLists.txt:2: core may not link engine/epoll")
+
+    def test_a_room_without_a_row_may_link_nothing(self):
+        self.refuses({"CMakeLists.txt": "katana_room(attic LINKS base)\n"}, "CMakeLists.txt:1: attic may not link base")
+
+
+class CyclesTest(TidyTest):
+    check = "cycles"
+
+    def test_a_circle_of_three_is_reported_once(self):
+        self.refuses({"lab/a.hpp": '#include "lab/b.hpp"\n', "lab/b.hpp": '#include "lab/c.hpp"\n',
+                      "lab/c.hpp": '\n#include "lab/a.hpp"\n'},
+                     "lab/c.hpp:2: includes go round: lab/a.hpp -> lab/b.hpp -> lab/c.hpp -> lab/a.hpp")
+
+    def test_two_ways_to_one_file_are_no_circle(self):
+        self.accepts({"lab/a.hpp": '#include "lab/b.hpp"\n#include "lab/c.hpp"\n',
+                      "lab/b.hpp": '#include "lab/c.hpp"\n', "lab/c.hpp": ""})
+
+
+@unittest.skipUnless(shutil.which("g++-12"), "needs g++-12")
+class HeadersTest(TidyTest):
+    check = "headers"
+    whole = {"lab/a.hpp": CONTRACT + "#include <cstdint>\nstruct A { std::int32_t a; };\n",
+             "lab/b.hpp": CONTRACT + '#include "lab/a.hpp"\nstruct B { A a; };\n'}
+
+    def test_headers_that_include_what_they_use_are_accepted(self):
+        self.accepts(self.whole)
+
+    def test_a_header_that_leans_on_others_is_refused_at_its_line(self):
+        self.refuses({"lab/b.hpp": CONTRACT + "struct B { A a; };\n"}, "lab/b.hpp:3: does not compile alone")
+
+    def test_a_warning_is_refused(self):
+        self.refuses({"lab/a.hpp": CONTRACT + "inline int f(int unused) { return 1; }\n"},
+                     "lab/a.hpp:3: does not compile alone")
+
+    def test_only_what_changed_is_compiled_again(self):
+        self.accepts(self.whole)
+        self.assertEqual(self.tree.headers_compiled, 2)
+        self.accepts(self.whole)
+        self.assertEqual(self.tree.headers_compiled, 0)
+        broken = self.whole | {"lab/a.hpp": CONTRACT}
+        self.refuses(broken, "lab/b.hpp:4: does not compile alone")  # b includes a: both again
+        self.assertEqual(self.tree.headers_compiled, 2)
+        self.refuses(broken, "lab/b.hpp:4: does not compile alone")  # a failure is never remembered as passed
+        self.assertEqual(self.tree.headers_compiled, 1)
+
+
+class WireTest(TidyTest):
+    check = "wire"
+
+    def test_bytes_views_and_deleted_functions_are_accepted(self):
+        self.accepts({"katana/wire/http1/x.cpp": '#include <string_view>\n// a new head, printf("%d"), std::string\n'
+                                                 'std::string_view name = "new throw";  M(const M&) = delete;\n'})
+
+    def test_banned_headers_are_refused(self):
+        for header in ("chrono", "mutex", "string", "cstdio", "vector"):
+            with self.subTest(header):
+                self.refuses({"katana/wire/ws/x.hpp": f"\n#include <{header}>\n"},
+                             f"katana/wire/ws/x.hpp:2: <{header}> in a pure machine")
+
+    def test_banned_words_are_refused_with_their_kind(self):
+        for kind, code in (("a system call", "sendmsg(1)"), ("a clock", "std::chrono::seconds"),
+                           ("an allocation", "new int"), ("an allocation", "std::string"),
+                           ("an allocation", "std::make_unique"), ("an exception", "throw 1"),
+                           ("output", "std::printf"), ("output", "fmt::print"), ("a thread", "thread_local int"),
+                           ("randomness", "rand()")):
+            with self.subTest(code):
+                self.refuses({"katana/wire/ws/x.cpp": f"/* 'tis\n*/\n1'000; {code};\n"},
+                             f"katana/wire/ws/x.cpp:3: {kind} in a pure machine")
+
+    def test_tests_and_other_rooms_may_allocate(self):
+        self.accepts({"katana/wire/ws/x_test.cpp": "#include <string>\nstd::string s;\n",
+                      "katana/log/x.cpp": "new int;\n"})
+
+
+class EngineTest(TidyTest):
+    check = "engine"
+
+    def test_the_word_is_refused_even_in_a_comment(self):
+        self.refuses({"katana/engine/sim/x.cpp": "\n// as Http wants it\n"},
+                     "katana/engine/sim/x.cpp:2: an engine names 'Http'")
+
+    def test_bytes_and_links_are_accepted_and_so_is_the_word_elsewhere(self):
+        self.accepts({"katana/engine/x.cpp": "// bytes of a link\n", "katana/service/x.cpp": "// HTTP\n"})
+
+
+class SystemTest(TidyTest):
+    check = "system"
+
+    def test_system_headers_stay_in_their_rooms(self):
+        self.accepts({"katana/engine/epoll/x.cpp": "#include <sys/epoll.h>\n",
+                      "katana/base/x.hpp": "#include <sys/uio.h>\n", "katana/host/x.cpp": "#include <signal.h>\n",
+                      "katana/session/x_test.cpp": "#include <unistd.h>\n",
+                      "katana/log/x.cpp": "#include <vector>\n#include <fmt/format.h>\n"})
+
+    def test_the_compilers_own_headers_are_for_everyone(self):
+        self.accepts({"katana/wire/http1/x.hpp": "#include <immintrin.h>\n#include <sanitizer/asan_interface.h>\n"})
+
+    def test_system_headers_elsewhere_are_refused(self):
+        for room, header in (("base", "unistd.h"), ("core", "sys/uio.h"), ("session", "netinet/tcp.h"),
+                             ("host", "sys/socket.h"), ("engine/sim", "sys/socket.h")):
+            with self.subTest(room=room, header=header):
+                self.refuses({f"katana/{room}/x.cpp": f"#include <{header}>\n"},
+                             f"katana/{room}/x.cpp:1: <{header}> in {room}")
+
+
+class SizesTest(TidyTest):
+    check = "sizes"
+    long_body = "  int a;\n" * 69
+
+    def test_sizes_at_the_limit_are_accepted(self):
+        self.accepts({"lab/a.cpp": "void f() {\n" + "  int a;\n" * 68 + "}\n" + "\n" * 700 + "//" + "é" * 98 + "\n",
+                      "lab/a.py": "# " + "x" * 118 + "\n", "README.md": "x" * 300 + "\n" * 900})
+
+    def test_a_long_file_function_and_line_are_refused(self):
+        self.refuses({"lab/a.cpp": "void f() {\n" + self.long_body + "}\n", "lab/b.cpp": "\n//" + "x" * 99 + "\n",
+                      "lab/c.sh": "\n" * 801, "lab/d.py": "def f():\n" + "    pass\n" * 70},
+                     "lab/a.cpp:1: function f: 71, the limit is 70", "lab/b.cpp:2: columns: 101, the limit is 100",
+                     "lab/c.sh:1: lines: 801, the limit is 800", "lab/d.py:1: function f: 71, the limit is 70")
+
+    def test_functions_are_found_as_they_are_written_here(self):
+        source = ('namespace a {\nclass B : public C<int> {\n public:\n  B(int x) : x_{x}, y_(1) {\n    f({1});\n  }\n'
+                  '  bool operator==(const B&) const { return true; }\n private:\n  int x_ = 1\'000;\n};\n'
+                  'template <class T> struct D { T d[2] = {1, 2}; };\n'
+                  'constexpr std::array<int, 2> table = {f(1),\n 2};\n#define BRACE {\n'
+                  '[[nodiscard]] std::vector<int> g(Options o = {}) {\n  if (o) { h(\'{\'); }\n  return R"x(}")x";\n}\n'
+                  '}  // namespace a\nTEST(Suite, a_name) { EXPECT_TRUE(1); }\n')
+        self.assertEqual(list(tidy.functions_cpp(source)), [("B", 4, 6), ("operator==", 7, 7), ("g", 15, 18),
+                                                            ("TEST(Suite, a_name)", 20, 20)])
+
+    def test_the_ratchet_holds_what_is_too_large_and_only_shrinks(self):
+        long = {"lab/a.cpp": "void f() {\n" + self.long_body + "}\n"}
+        entry = "lab/a.cpp: function f"
+        self.accepts(long | {tidy.RATCHET: json.dumps({entry: 71})})
+        self.refuses(long | {tidy.RATCHET: json.dumps({entry: 80})},
+                     f"{tidy.RATCHET}:1: '{entry}' is 71 in the tree, 80 here. Lower the entry to 71.")
+        self.refuses({"lab/a.cpp": "void f() {\n" + self.long_body + "  int b;\n}\n",
+                      tidy.RATCHET: json.dumps({entry: 71})}, "lab/a.cpp:1: function f: 72, the limit is 71")
+        self.refuses({"lab/a.cpp": "void f() {}\n", tidy.RATCHET: json.dumps({entry: 71})},
+                     f"{tidy.RATCHET}:1: '{entry}' is 1 in the tree, 71 here. Remove the entry.")
+        self.refuses({"lab/a.cpp": "", tidy.RATCHET: json.dumps({entry: 71})},
+                     f"{tidy.RATCHET}:1: '{entry}' is not in the tree")
+
+
+class WordsTest(TidyTest):
+    check = "words"
+
+    def test_marks_of_unfinished_work_are_refused(self):
+        for mark in ("TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK", "For " "now"):
+            with self.subTest(mark):
+                self.refuses({"lab/a.cpp": f"\n// {mark}: later\n"}, f"lab/a.cpp:2: unfinished work: '{mark}'")
+
+    def test_paths_of_one_machine_are_refused_in_every_file(self):
+        for path in ("/wor" "k/x", "/roo" "t/x", "/hom" "e/me/x"):
+            with self.subTest(path):
+                self.refuses({"docs/a.md": f"cd {path}\n"}, "docs/a.md:1: a path of one machine")
+
+    def test_ordinary_words_addresses_and_binary_files_are_accepted(self):
+        self.accepts({"lab/a.cpp": "// a hackney for nowhere, mkstemp XXXXXX\n", "docs/a.md": "https://a.b/wor" "k/c\n",
+                      "tests/seed": "\0/wor" "k/"})
+
+
+class ContractsTest(TidyTest):
+    check = "contracts"
+
+    def test_a_header_needs_its_contract_and_its_pragma(self):
+        self.refuses({"lab/a.hpp": "struct A {};\n"}, "lab/a.hpp:1: no contract", "lab/a.hpp:1: no #pragma once")
+
+    def test_a_source_includes_its_own_header_first(self):
+        self.refuses({"katana/base/a.hpp": CONTRACT,
+                      "katana/base/a.cpp": '\n#include <array>\n#include "katana/base/a.hpp"\n'},
+                     "katana/base/a.cpp:2: katana/base/a.hpp is not its first include")
+
+    def test_contract_pragma_and_own_header_are_accepted(self):
+        self.accepts({"katana/base/a.hpp": CONTRACT,
+                      "katana/base/a.cpp": '#include "katana/base/a.hpp"\n#include <array>\n',
+                      "katana/base/a_test.cpp": "#include <array>\n", "katana/base/b.cpp": "#include <array>\n"})
+
+
+class CommandTest(unittest.TestCase):
+    def run_main(self, *arguments):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            try:
+                return tidy.main(arguments), out.getvalue()
+            except SystemExit as stop:
+                return stop.code, out.getvalue()
+
+    def test_help_names_every_check(self):
+        status, text = self.run_main("--help")
+        self.assertEqual(status, 0)
+        for name, check in tidy.CHECKS.items():
+            self.assertTrue(check.__doc__)
+            self.assertRegex(text, rf"(?m)^  {re.escape(name)} ")
+
+    def test_wrong_usage_exits_with_2(self):
+        self.assertEqual(self.run_main("--fast")[0], 2)
+        self.assertEqual(self.run_main("--only", "nothing")[0], 2)
+
+    def test_the_last_line_says_what_was_checked(self):
+        last = self.run_main("--only", "cycles")[1].splitlines()[-1]
+        self.assertRegex(last, r"^tidy: \d+ findings; 1 checks, \d+ files")
+
+
+if __name__ == "__main__":
+    unittest.main()
