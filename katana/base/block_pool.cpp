@@ -1,0 +1,35 @@
+#include "katana/base/block_pool.hpp"
+
+#include <sys/mman.h>
+
+#include <new>
+
+#include "katana/base/check.hpp"
+
+namespace katana {
+
+BlockPool::BlockPool(std::size_t block_bytes, std::size_t capacity)
+    : block_bytes_((block_bytes + 15) / 16 * 16), capacity_(capacity) {
+  KATANA_REQUIRE(block_bytes >= sizeof(Free) && capacity > 0);
+  // NORESERVE: the limit is a promise about addresses; memory is used page by page as load asks for
+  // it.
+  void* const memory = mmap(nullptr, block_bytes_ * capacity_, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  memory_ = static_cast<char*>(memory);
+}
+
+BlockPool::~BlockPool() {
+  KATANA_CHECK(available() == capacity_);
+#if defined(KATANA_ADDRESS_SANITIZER)
+  __asan_unpoison_memory_region(memory_, block_bytes_ * capacity_);
+#endif
+  munmap(memory_, block_bytes_ * capacity_);
+}
+
+char* BlockPool::take_untouched() noexcept {
+  if (touched_ == capacity_) return nullptr;
+  return memory_ + block_bytes_ * touched_++;
+}
+
+}  // namespace katana

@@ -1,0 +1,86 @@
+// BlockPool: fixed-size blocks from one reservation of address space.
+//
+// Owns       the reservation. A block belongs to its taker until give().
+// Thread     one: its reactor's.
+// Allocates  once, in the constructor, address space only; a page costs memory when a block in it
+// is first used. Fails      take() is null when every block is out; the constructor throws
+// std::bad_alloc. Invariant  available() + blocks out == capacity(); the destructor requires every
+// block back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace katana {
+
+class BlockPool {
+ public:
+  // block_bytes: at least 16, rounded up to a multiple of 16. capacity: number of blocks.
+  BlockPool(std::size_t block_bytes, std::size_t capacity);
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  // The block given back last comes first, because it is the one in cache.
+  char* take() noexcept {
+    if (free_ == nullptr) return take_untouched();
+    Free* const block = free_;
+    mark_taken(block);
+    free_ = block->next;
+    --free_count_;
+    return reinterpret_cast<char*>(block);
+  }
+
+  void give(char* block) noexcept {
+    // The list of free blocks lives in the blocks themselves, so an unused pool costs nothing.
+    Free* const freed = reinterpret_cast<Free*>(block);
+    freed->next = free_;
+    free_ = freed;
+    ++free_count_;
+    mark_given(block);
+  }
+
+  std::size_t block_bytes() const noexcept { return block_bytes_; }
+  std::size_t capacity() const noexcept { return capacity_; }
+  std::size_t available() const noexcept { return free_count_ + (capacity_ - touched_); }
+
+ private:
+  struct Free {
+    Free* next;
+  };
+
+  char* take_untouched() noexcept;
+  // Under AddressSanitizer a given block is poisoned, so that use after give() is reported.
+  void mark_taken(void* block) const noexcept;
+  void mark_given(void* block) const noexcept;
+
+  Free* free_ = nullptr;
+  std::size_t free_count_ = 0;
+  std::size_t block_bytes_;
+  std::size_t capacity_;
+  std::size_t touched_ = 0;
+  char* memory_;
+};
+
+}  // namespace katana
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KATANA_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KATANA_ADDRESS_SANITIZER 1
+#endif
+#endif
+
+#if defined(KATANA_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
+inline void katana::BlockPool::mark_taken(void* block) const noexcept {
+  __asan_unpoison_memory_region(block, block_bytes_);
+}
+inline void katana::BlockPool::mark_given(void* block) const noexcept {
+  __asan_poison_memory_region(block, block_bytes_);
+}
+#else
+inline void katana::BlockPool::mark_taken(void*) const noexcept {}
+inline void katana::BlockPool::mark_given(void*) const noexcept {}
+#endif

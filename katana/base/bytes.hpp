@@ -1,0 +1,11 @@
+// Bytes: a borrowed run of octets. Who owns it, and until when, is said by each function that takes
+// or gives one.
+#pragma once
+
+#include <string_view>
+
+namespace katana {
+
+using Bytes = std::string_view;
+
+}  // namespace katana

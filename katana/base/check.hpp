@@ -1,0 +1,24 @@
+// KATANA_CHECK and KATANA_REQUIRE: conditions that stay on in release builds.
+//
+// KATANA_CHECK    a false condition is a defect of KATANA.
+// KATANA_REQUIRE  a false condition is a defect of the caller.
+// Fails           prints the condition and its place on standard error, then aborts.
+// Invariant       never applied to what a peer, a disk, a clock or a database can cause; that is a
+// value (Result).
+#pragma once
+
+namespace katana::detail {
+
+[[noreturn, gnu::cold]] void check_failed(const char* kind, const char* condition, const char* file,
+                                          int line) noexcept;
+
+}  // namespace katana::detail
+
+#define KATANA_CHECK(condition) \
+  (static_cast<bool>(condition) \
+       ? void(0)                \
+       : ::katana::detail::check_failed("CHECK", #condition, __FILE__, __LINE__))
+#define KATANA_REQUIRE(condition) \
+  (static_cast<bool>(condition)   \
+       ? void(0)                  \
+       : ::katana::detail::check_failed("REQUIRE", #condition, __FILE__, __LINE__))

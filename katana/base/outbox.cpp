@@ -1,0 +1,96 @@
+#include "katana/base/outbox.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "katana/base/check.hpp"
+
+namespace katana {
+
+bool Outbox::add_block() noexcept {
+  char* const memory = blocks_->take();
+  if (memory == nullptr) return false;
+  Block* const block = new (memory) Block{nullptr, 0, 0, 0};
+  (tail_ != nullptr ? tail_->next : head_) = block;
+  tail_ = block;
+  return true;
+}
+
+char* Outbox::reserve_in_new_block(std::size_t count) noexcept {
+  if (count > reserve_bytes_max() || !add_block()) return nullptr;
+  return bytes(*tail_);
+}
+
+bool Outbox::write(Bytes text) noexcept {
+  const std::size_t here = tail_ != nullptr ? room(*tail_) : 0;
+  if (text.size() > here) {
+    const std::size_t per_block = reserve_bytes_max();
+    const std::size_t wanted = (text.size() - here + per_block - 1) / per_block;
+    if (wanted > blocks_->available()) return false;
+  }
+  while (!text.empty()) {
+    const std::size_t free = tail_ != nullptr ? room(*tail_) : 0;
+    if (free == 0) {
+      KATANA_CHECK(add_block());
+      continue;
+    }
+    const std::size_t count = std::min(text.size(), free);
+    std::memcpy(bytes(*tail_) + tail_->bytes_end, text.data(), count);
+    commit(count);
+    text.remove_prefix(count);
+  }
+  return true;
+}
+
+bool Outbox::refer(Bytes text) noexcept {
+  if (text.empty()) return true;
+  const bool fits = tail_ != nullptr && room(*tail_) > 0;
+  if (!fits && !add_block()) return false;
+  segment(*tail_, tail_->segments_end++) = {text.data(), text.size()};
+  pending_ += text.size();
+  return true;
+}
+
+std::size_t Outbox::gather(std::span<iovec> out) const noexcept {
+  std::size_t count = 0;
+  for (Block* block = head_; block != nullptr; block = block->next) {
+    for (std::size_t index = block->segments_begin; index != block->segments_end; ++index) {
+      if (count == out.size()) return count;
+      const Segment& each = segment(*block, index);
+      out[count++] = {const_cast<char*>(each.data), each.size};  // iovec has no const form
+    }
+  }
+  return count;
+}
+
+void Outbox::drop_head() noexcept {
+  Block* const block = head_;
+  head_ = block->next;
+  if (head_ == nullptr) tail_ = nullptr;
+  blocks_->give(reinterpret_cast<char*>(block));
+}
+
+void Outbox::advance(std::size_t count) noexcept {
+  KATANA_REQUIRE(count <= pending_);
+  pending_ -= count;
+  if (pending_ == 0) {
+    clear();
+    return;
+  }
+  while (count > 0) {
+    Segment& first = segment(*head_, head_->segments_begin);
+    const std::size_t step = std::min(count, first.size);
+    first.data += step;
+    first.size -= step;
+    count -= step;
+    if (first.size == 0 && ++head_->segments_begin == head_->segments_end) drop_head();
+  }
+}
+
+void Outbox::clear() noexcept {
+  pending_ = 0;
+  while (head_ != nullptr) drop_head();
+}
+
+}  // namespace katana

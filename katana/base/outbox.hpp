@@ -1,0 +1,118 @@
+// Outbox: bytes promised to the peer, in order.
+//
+// Owns       the pooled blocks it took; gives each back once it is sent.
+// Borrows    what refer() is given, until advance() passes it.
+// Thread     its reactor's only.
+// Allocates  never; takes blocks from the reactor's BlockPool.
+// Fails      reserve() is null; write() and refer() are false when full; nothing is then written.
+// Invariant  bytes returned by gather() are immutable and do not move until advance() passes them.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "katana/base/block_pool.hpp"
+#include "katana/base/bytes.hpp"
+
+namespace katana {
+
+// A block holds bytes from its front and, from its back, the segments that say which bytes go out:
+// runs of its own bytes, or borrowed ones. One kind of block therefore serves both, and an empty
+// outbox is four words.
+class Outbox {
+ public:
+  explicit Outbox(BlockPool& blocks) noexcept : blocks_(&blocks) {}
+  ~Outbox() { clear(); }
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  // The largest count that reserve() can give from this pool.
+  std::size_t reserve_bytes_max() const noexcept {
+    return blocks_->block_bytes() - sizeof(Block) - sizeof(Segment);
+  }
+
+  // True: the next calls that add up to `count` bytes in at most four pieces will not fail.
+  bool has_room(std::size_t count) const noexcept {
+    const std::size_t blocks = blocks_->available();
+    return blocks >= 4 && count <= (blocks - 3) * reserve_bytes_max();
+  }
+
+  // Room for `count` bytes to be written in place. Valid until the next call of a member other than
+  // commit().
+  char* reserve(std::size_t count) noexcept {
+    if (tail_ != nullptr && room(*tail_) >= count) return bytes(*tail_) + tail_->bytes_end;
+    return reserve_in_new_block(count);
+  }
+
+  // Promises the first `count` bytes of the last reserve(). REQUIRES count ≤ what was reserved.
+  void commit(std::size_t count) noexcept {
+    Block& block = *tail_;
+    char* const data = bytes(block) + block.bytes_end;
+    block.bytes_end += static_cast<std::uint32_t>(count);
+    pending_ += count;
+    if (block.segments_end != block.segments_begin) {
+      Segment& last = segment(block, block.segments_end - 1);
+      if (last.data + last.size == data) {
+        last.size += count;
+        return;
+      }
+    }
+    segment(block, block.segments_end++) = {data, count};
+  }
+
+  // Copies. All or nothing.
+  bool write(Bytes text) noexcept;
+
+  // Promises `text` itself. REQUIRES it to stay as it is until advance() passes it.
+  bool refer(Bytes text) noexcept;
+
+  // Fills `out` with what is to be sent, oldest first, and returns how many entries were filled.
+  std::size_t gather(std::span<iovec> out) const noexcept;
+
+  // The peer's side took `count` bytes. REQUIRES count ≤ pending().
+  void advance(std::size_t count) noexcept;
+
+  // Forgets everything that is pending.
+  void clear() noexcept;
+
+  std::size_t pending() const noexcept { return pending_; }
+  bool empty() const noexcept { return pending_ == 0; }
+
+ private:
+  struct Segment {
+    const char* data;
+    std::size_t size;
+  };
+  struct Block {
+    Block* next;
+    std::uint32_t bytes_end;  // offset in bytes()
+    std::uint16_t segments_begin;
+    std::uint16_t segments_end;
+  };
+
+  static char* bytes(Block& block) noexcept { return reinterpret_cast<char*>(&block + 1); }
+  Segment& segment(Block& block, std::size_t index) const noexcept {
+    auto* const end =
+        reinterpret_cast<Segment*>(reinterpret_cast<char*>(&block) + blocks_->block_bytes());
+    return end[-1 - static_cast<std::ptrdiff_t>(index)];
+  }
+  // Bytes that can be added to a block together with the segment that they may need.
+  std::size_t room(const Block& block) const noexcept {
+    const std::size_t used =
+        sizeof(Block) + block.bytes_end + sizeof(Segment) * (std::size_t{block.segments_end} + 1);
+    return used < blocks_->block_bytes() ? blocks_->block_bytes() - used : 0;
+  }
+  char* reserve_in_new_block(std::size_t count) noexcept;
+  bool add_block() noexcept;
+  void drop_head() noexcept;
+
+  BlockPool* blocks_;
+  Block* head_ = nullptr;
+  Block* tail_ = nullptr;
+  std::size_t pending_ = 0;
+};
+
+}  // namespace katana

@@ -1,0 +1,77 @@
+// Text: owned bytes in recycled memory. What a handler builds for a reply, and what outlives the
+// engine's buffer.
+//
+// Owns       its memory; move-only.
+// Allocates  from the recycler: no heap call per request once warm.
+// Fails      growing throws std::bad_alloc.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/recycler.hpp"
+
+namespace katana {
+
+class Text {
+ public:
+  Text() noexcept = default;
+  explicit Text(Bytes bytes) { append(bytes); }
+  Text(Text&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  Text& operator=(Text&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  ~Text() { recycler::release(data_, capacity_); }
+
+  void append(Bytes bytes) {
+    if (bytes.empty()) return;
+    grow_to(size_ + bytes.size());
+    std::memcpy(data_ + size_, bytes.data(), bytes.size());
+    size_ += bytes.size();
+  }
+  void push_back(char c) { append({&c, 1}); }
+  // Capacity for `bytes` in all; what is there stays.
+  void grow_to(std::size_t bytes) {
+    if (bytes > capacity_) reallocate(bytes);
+  }
+  // Cuts, or grows with bytes that the caller writes through data().
+  void resize(std::size_t bytes) {
+    grow_to(bytes);
+    size_ = bytes;
+  }
+  void clear() noexcept { size_ = 0; }
+
+  char* data() noexcept { return data_; }
+  const char* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  Bytes bytes() const noexcept { return {data_, size_}; }
+
+  using value_type = char;  // for std::back_inserter
+
+ private:
+  void reallocate(std::size_t bytes);
+
+  char* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+// As fmt::format, into recycled memory.
+template <class... Arguments>
+Text format_text(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
+  Text text;
+  fmt::format_to(std::back_inserter(text), pattern, std::forward<Arguments>(arguments)...);
+  return text;
+}
+
+}  // namespace katana
