@@ -1,0 +1,81 @@
+// Character classes of HTTP and of URIs, one table of bits for all of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::http {
+
+enum CharacterClass : std::uint8_t {
+  token_character = 1 << 0,  // tchar, RFC 9110 §5.6.2
+  value_character =
+      1 << 1,  // field-vchar, SP and HTAB, RFC 9110 §5.5: everything but controls and DEL
+  target_character = 1 << 2,  // what a request-target may hold, RFC 9112 §3.2 and RFC 3986: pchar
+                              // "/" "?" "%" "[" "]"
+  host_character = 1 << 3,    // reg-name and "%", RFC 3986 §3.2.2
+  digit_character = 1 << 4,
+  hex_character = 1 << 5,
+};
+
+namespace detail {
+
+constexpr bool contains(Bytes set, char c) { return set.find(c) != Bytes::npos; }
+
+constexpr std::array<std::uint8_t, 256> make_character_table() {
+  std::array<std::uint8_t, 256> table{};
+  for (unsigned value = 0; value < 256; ++value) {
+    const char c = static_cast<char>(value);
+    const bool digit = c >= '0' && c <= '9';
+    const bool alpha = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const bool unreserved = alpha || digit || contains("-._~", c);
+    const bool sub_delimiter = contains("!$&'()*+,;=", c);
+    unsigned bits = 0;
+    if (alpha || digit || contains("!#$%&'*+-.^_`|~", c)) bits |= token_character;
+    if ((value >= 0x20 && value != 0x7f) || c == '\t') bits |= value_character;
+    if (unreserved || sub_delimiter || contains(":@/?%[]", c)) bits |= target_character;
+    if (unreserved || sub_delimiter || c == '%') bits |= host_character;
+    if (digit) bits |= digit_character;
+    if (digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) bits |= hex_character;
+    table[value] = static_cast<std::uint8_t>(bits);
+  }
+  return table;
+}
+
+inline constexpr auto character_table = make_character_table();
+
+}  // namespace detail
+
+constexpr bool is(char c, CharacterClass wanted) noexcept {
+  return (detail::character_table[static_cast<unsigned char>(c)] & wanted) != 0;
+}
+
+constexpr bool all_are(Bytes text, CharacterClass wanted) noexcept {
+  for (const char c : text) {
+    if (!is(c, wanted)) return false;
+  }
+  return true;
+}
+
+constexpr char to_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+// ASCII case folding only, as field names and tokens want (RFC 9110 §5.1).
+constexpr bool equals_ignoring_case(Bytes left, Bytes right) noexcept {
+  if (left.size() != right.size()) return false;
+  for (std::size_t index = 0; index < left.size(); ++index) {
+    if (to_lower(left[index]) != to_lower(right[index])) return false;
+  }
+  return true;
+}
+
+// The value of a hexadecimal digit, or -1.
+constexpr int hex_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  c = to_lower(c);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+}  // namespace katana::http

@@ -1,0 +1,110 @@
+// Head: a parsed message head, as offsets from one base pointer.
+//
+// Owns       nothing; base() is borrowed from whoever holds the head's bytes.
+// Thread     a value; one reactor reuses one Head for every request.
+// Allocates  never.
+// Invariant  every slice lies inside [base, base + bytes). Moving the bytes is one memcpy and one
+// rebase().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/method.hpp"
+
+namespace katana::http {
+
+struct Slice {
+  std::uint16_t at = 0;
+  std::uint16_t size = 0;
+};
+
+struct Field {
+  Slice name;
+  Slice value;  // without surrounding white space
+};
+
+// More fields than this in one head are refused (431), whatever the limits say.
+inline constexpr std::size_t fields_capacity = 128;
+// A head is addressed by 16 bits.
+inline constexpr std::size_t head_bytes_capacity = 65'535;
+
+class Head {
+ public:
+  Method method() const noexcept { return method_; }
+  Bytes method_text() const noexcept { return text(method_text_); }
+  Bytes target() const noexcept { return text(target_); }
+  // 1 for HTTP/1.1, 0 for HTTP/1.0; the highest minor version that both sides know otherwise.
+  unsigned minor_version() const noexcept { return minor_version_; }
+
+  std::size_t field_count() const noexcept { return field_count_; }
+  Bytes name(std::size_t index) const noexcept { return text(fields_[index].name); }
+  Bytes value(std::size_t index) const noexcept { return text(fields_[index].value); }
+  // The first field of that name, ignoring case (RFC 9110 §5.1).
+  std::optional<Bytes> find(Bytes name) const noexcept {
+    for (std::size_t index = 0; index < field_count_; ++index) {
+      if (fields_[index].name.size == name.size() &&
+          equals_ignoring_case(this->name(index), name)) {
+        return value(index);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // All of the head's bytes.
+  Bytes bytes() const noexcept { return {base_, bytes_}; }
+  // The bytes stand at `base` now.
+  void rebase(const char* base) noexcept { base_ = base; }
+
+  // ---- for parsers ----
+  void begin(const char* base) noexcept {
+    base_ = base;
+    field_count_ = 0;
+  }
+  void set_bytes(std::size_t bytes) noexcept { bytes_ = static_cast<std::uint16_t>(bytes); }
+  void set_request_line(Method method, Slice method_text, Slice target,
+                        unsigned minor_version) noexcept {
+    method_ = method;
+    method_text_ = method_text;
+    target_ = target;
+    minor_version_ = static_cast<std::uint8_t>(minor_version);
+  }
+  void set_minor_version(unsigned version) noexcept {
+    minor_version_ = static_cast<std::uint8_t>(version);
+  }
+  // REQUIRES field_count() < fields_capacity.
+  void add_field(Slice name, Slice value) noexcept { fields_[field_count_++] = {name, value}; }
+
+  // Copies what is in use: a head with four fields is 90 bytes, not a kilobyte.
+  Head() noexcept = default;
+  Head(const Head& other) noexcept { *this = other; }
+  Head& operator=(const Head& other) noexcept {
+    base_ = other.base_;
+    bytes_ = other.bytes_;
+    method_ = other.method_;
+    minor_version_ = other.minor_version_;
+    method_text_ = other.method_text_;
+    target_ = other.target_;
+    field_count_ = other.field_count_;
+    for (std::size_t index = 0; index < field_count_; ++index)
+      fields_[index] = other.fields_[index];
+    return *this;
+  }
+
+ private:
+  Bytes text(Slice slice) const noexcept { return {base_ + slice.at, slice.size}; }
+
+  const char* base_ = nullptr;
+  std::uint16_t bytes_ = 0;
+  Method method_ = Method::get;
+  std::uint8_t minor_version_ = 1;
+  Slice method_text_;
+  Slice target_;
+  std::uint16_t field_count_ = 0;
+  std::array<Field, fields_capacity> fields_;
+};
+
+}  // namespace katana::http

@@ -1,0 +1,42 @@
+// Request methods (RFC 9110 §9, PATCH: RFC 5789). Any other token is Method::extension and keeps
+// its text in the head.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::http {
+
+enum class Method : std::uint8_t {
+  get,
+  head,
+  post,
+  put,
+  delete_,
+  connect,
+  options,
+  trace,
+  patch,
+  extension
+};
+
+inline constexpr std::array<Bytes, 9> method_names = {
+    "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"};
+
+// Method names are case-sensitive (RFC 9110 §9.1).
+constexpr Method method_from(Bytes name) noexcept {
+  for (std::size_t index = 0; index < method_names.size(); ++index) {
+    if (method_names[index] == name) return static_cast<Method>(index);
+  }
+  return Method::extension;
+}
+
+// The method's name; empty for Method::extension.
+constexpr Bytes name_of(Method method) noexcept {
+  const auto index = static_cast<std::size_t>(method);
+  return index < method_names.size() ? method_names[index] : Bytes{};
+}
+
+}  // namespace katana::http
