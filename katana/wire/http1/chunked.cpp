@@ -1,0 +1,110 @@
+#include "katana/wire/http1/chunked.hpp"
+
+#include <algorithm>
+
+#include "katana/wire/http/characters.hpp"
+
+namespace katana::http1 {
+
+ChunkedDecoder::Step ChunkedDecoder::next(Bytes input, const Limits& limits) noexcept {
+  std::size_t at = 0;
+  while (state_ != State::done && at < input.size()) {
+    if (state_ == State::data) {
+      const Bytes content = input.substr(at, std::min<std::uint64_t>(input.size() - at, left_));
+      left_ -= content.size();
+      if (left_ == 0) state_ = State::data_cr;
+      return {at + content.size(), content, false, Refusal::none};
+    }
+    const Refusal refusal = eat(input[at++], limits);
+    if (refusal != Refusal::none) return {at, {}, false, refusal};
+  }
+  return {at, {}, state_ == State::done, Refusal::none};
+}
+
+Refusal ChunkedDecoder::eat(char c, const Limits& limits) noexcept {
+  switch (state_) {
+    case State::size_first:
+    case State::size:
+    case State::white_space:
+    case State::extension:
+    case State::size_end: return eat_size_line(c, limits);
+    case State::data_cr:
+      state_ = State::data_lf;
+      return c == '\r' ? Refusal::none : Refusal::bad_chunk_end;
+    case State::data_lf:
+      state_ = State::size_first;
+      line_bytes_ = 0;
+      return c == '\n' ? Refusal::none : Refusal::bad_chunk_end;
+    default: return eat_trailer(c, limits);
+  }
+}
+
+Refusal ChunkedDecoder::eat_size_line(char c, const Limits& limits) noexcept {
+  if (++line_bytes_ > limits.chunk_line_bytes_max) return Refusal::chunk_line_too_long;
+  switch (state_) {
+    case State::size_first:
+    case State::size: return eat_size(c);
+    case State::white_space:  // BWS may precede ";" and nothing else
+      if (c == ';') state_ = State::extension;
+      return c == ';' || c == ' ' || c == '\t' ? Refusal::none : Refusal::bad_chunk_size;
+    case State::extension:
+      if (++overhead_bytes_ > limits.chunk_overhead_bytes_max) return Refusal::chunk_line_too_long;
+      if (c == '\r') {
+        state_ = State::size_end;
+        return Refusal::none;
+      }
+      return http::is(c, http::value_character) ? Refusal::none : Refusal::bare_line_break;
+    default:  // size_end
+      state_ = left_ == 0 ? State::trailer_start : State::data;
+      return c == '\n' ? Refusal::none : Refusal::bare_line_break;
+  }
+}
+
+Refusal ChunkedDecoder::eat_size(char c) noexcept {
+  if (const int digit = http::hex_value(c); digit >= 0) {
+    // Content beyond 2^60 octets cannot be counted here, and will not come.
+    if (left_ >> 56 != 0) return Refusal::bad_chunk_size;
+    left_ = left_ << 4 | static_cast<unsigned>(digit);
+    state_ = State::size;
+    return Refusal::none;
+  }
+  if (state_ == State::size_first) return Refusal::bad_chunk_size;
+  switch (c) {
+    case '\r': state_ = State::size_end; return Refusal::none;
+    case ';': state_ = State::extension; return Refusal::none;
+    case ' ':
+    case '\t': state_ = State::white_space; return Refusal::none;
+    default: return Refusal::bad_chunk_size;
+  }
+}
+
+Refusal ChunkedDecoder::eat_trailer(char c, const Limits& limits) noexcept {
+  if (++trailer_bytes_ > limits.trailer_bytes_max) return Refusal::trailer_too_long;
+  switch (state_) {
+    case State::trailer_start:
+      if (c == '\r') {
+        state_ = State::last_lf;
+        return Refusal::none;
+      }
+      if (++trailer_fields_ > limits.trailer_fields_max) return Refusal::trailer_too_long;
+      state_ = State::trailer_name;
+      return http::is(c, http::token_character) ? Refusal::none : Refusal::bad_trailer;
+    case State::trailer_name:
+      if (c == ':') state_ = State::trailer_value;
+      return c == ':' || http::is(c, http::token_character) ? Refusal::none : Refusal::bad_trailer;
+    case State::trailer_value:
+      if (c == '\r') {
+        state_ = State::trailer_lf;
+        return Refusal::none;
+      }
+      return http::is(c, http::value_character) ? Refusal::none : Refusal::bad_trailer;
+    case State::trailer_lf:
+      state_ = State::trailer_start;
+      return c == '\n' ? Refusal::none : Refusal::bare_line_break;
+    default:  // last_lf
+      state_ = State::done;
+      return c == '\n' ? Refusal::none : Refusal::bare_line_break;
+  }
+}
+
+}  // namespace katana::http1

@@ -1,0 +1,94 @@
+// HeadParser: request heads, parsed in place and strictly (RFC 9112 §2–§6).
+//
+// Owns       nothing; slices of the Head point into `input`.
+// Thread     any; no state but the choice of kernels made once at start.
+// Allocates  never.
+// Fails      a Refusal.
+// Invariant  the verdict is a function of the bytes alone: however they are cut into pieces, the
+// same head is accepted
+//            or the same refusal given.
+//
+// The way to that invariant. Errors are found in two steps. *Form* is judged line by line in the
+// order of the bytes: limits, line ends, controls, the grammar of the request line and of each
+// field line; the first error wins. *Meaning* (Host, lengths, codings, expectations) is judged when
+// the head is complete and its form is right. parse_whole() does both in one pass for a head that
+// is complete and right, which is nearly every head. When it does not succeed, check_lines() judges
+// the form, from the first line that has not been judged before. So a head that arrives byte by
+// byte costs a constant number of visits per byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http1/limits.hpp"
+#include "katana/wire/http1/refusal.hpp"
+
+namespace katana::http1 {
+
+enum class ContentKind : std::uint8_t { none, length, chunked };
+
+// What a head says about the message around it.
+struct Framing {
+  ContentKind content = ContentKind::none;
+  bool keep_alive = true;            // the peer would send another request
+  bool expects_continue = false;     // Expect: 100-continue
+  bool wants_upgrade = false;        // Upgrade with Connection: upgrade
+  std::uint64_t content_length = 0;  // of ContentKind::length
+};
+
+enum class HeadVerdict : std::uint8_t { complete, incomplete, refused };
+
+// How far check_lines() has come in a head that is not complete. Kept by the machine between reads.
+struct LineProgress {
+  std::uint16_t line_at = 0;   // where the first line that was not judged begins
+  std::uint16_t searched = 0;  // bytes known to hold no end of that line
+  std::uint16_t lines = 0;     // judged so far
+};
+
+struct HeadResult {
+  HeadVerdict verdict;
+  Refusal refusal = Refusal::none;
+  std::size_t bytes = 0;  // of a complete head, with its last CRLF
+};
+
+// Which instructions find the end of a token. All give the same result; tests compare them.
+enum class Kernels : std::uint8_t { scalar, sse42, avx2 };
+bool supported(Kernels kernels) noexcept;
+Kernels best_kernels() noexcept;
+
+class HeadParser {
+ public:
+  explicit HeadParser(const Limits& limits, Kernels kernels = best_kernels()) noexcept;
+
+  // `input` starts at the head's first byte. `progress` is {} for a new head and is to be given
+  // back as it was left.
+  HeadResult parse(Bytes input, LineProgress& progress, http::Head& head,
+                   Framing& framing) const noexcept {
+    if (progress.searched == 0) {
+      const HeadResult whole = whole_(limits_, input, head, framing);
+      if (whole.verdict == HeadVerdict::complete) return whole;
+    }
+    return parse_in_pieces(input, progress, head, framing);
+  }
+
+ private:
+  HeadResult parse_in_pieces(Bytes input, LineProgress& progress, http::Head& head,
+                             Framing& framing) const noexcept;
+
+  const Limits& limits_;
+  HeadResult (*whole_)(const Limits&, Bytes, http::Head&, Framing&) noexcept;
+};
+
+// The one-pass parser in its three builds. `incomplete` also stands for "not right": check_lines()
+// says which.
+HeadResult parse_whole_scalar(const Limits&, Bytes, http::Head&, Framing&) noexcept;
+HeadResult parse_whole_sse42(const Limits&, Bytes, http::Head&, Framing&) noexcept;
+HeadResult parse_whole_avx2(const Limits&, Bytes, http::Head&, Framing&) noexcept;
+
+// Judges the form of the lines that are complete. `bytes` of a complete verdict is the size of the
+// head.
+HeadResult check_lines(const Limits& limits, Bytes input, LineProgress& progress) noexcept;
+
+}  // namespace katana::http1

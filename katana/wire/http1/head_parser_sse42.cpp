@@ -1,0 +1,11 @@
+#define KATANA_TARGET __attribute__((target("sse4.2")))
+#include "katana/wire/http1/parse_whole.hpp"
+
+namespace katana::http1 {
+
+HeadResult parse_whole_sse42(const Limits& limits, Bytes input, http::Head& head,
+                             Framing& framing) noexcept {
+  return detail::parse_whole<Sse42Kernels>(limits, input, head, framing);
+}
+
+}  // namespace katana::http1

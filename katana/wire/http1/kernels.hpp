@@ -1,0 +1,135 @@
+// Kernels: find the first byte that is not of a class, in three instruction sets.
+//
+// Owns       nothing.
+// Allocates  never.
+// Fails      never; returns `end` when every byte is of the class.
+// Invariant  the three give the same result for every input (head_parser_fuzz), and none reads
+// outside [begin, end).
+//
+// `begin` is where the readable memory starts: when fewer bytes than a vector are left, the vector
+// that ends at `end` is loaded instead and the bytes before `p` are shifted out.
+//
+// A class of ASCII characters is a 16 × 8 table of bits, looked up by the low and the high half of
+// a byte with one shuffle each; bytes from 0x80 on are looked up as not in the class.
+#pragma once
+
+#include <immintrin.h>
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "katana/wire/http/characters.hpp"
+
+namespace katana::http1 {
+
+struct NibbleTable {
+  alignas(16) std::array<std::uint8_t, 16> low;
+  alignas(16) std::array<std::uint8_t, 16> high;
+};
+
+constexpr NibbleTable make_nibble_table(http::CharacterClass wanted) {
+  NibbleTable table{};
+  for (unsigned value = 0; value < 128; ++value) {
+    if (!http::is(static_cast<char>(value), wanted)) continue;
+    table.low[value & 15] = static_cast<std::uint8_t>(table.low[value & 15] | 1u << (value >> 4));
+  }
+  for (unsigned high = 0; high < 8; ++high)
+    table.high[high] = static_cast<std::uint8_t>(1u << high);
+  return table;
+}
+
+template <http::CharacterClass wanted>
+inline constexpr NibbleTable nibble_table = make_nibble_table(wanted);
+
+struct ScalarKernels {
+  template <http::CharacterClass wanted>
+  static const char* find_not(const char*, const char* p, const char* end) noexcept {
+    while (p != end && http::is(*p, wanted)) ++p;
+    return p;
+  }
+};
+
+#define KATANA_SSE42 __attribute__((target("sse4.2"), always_inline))
+#define KATANA_AVX2 __attribute__((target("avx2,bmi"), always_inline))
+
+struct Sse42Kernels {
+  // Bit i: byte i is not of the class.
+  template <http::CharacterClass wanted>
+  KATANA_SSE42 static inline unsigned misfits(const char* p) noexcept {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    if constexpr (wanted == http::value_character) {
+      const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+      const __m128i tab = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t'));
+      const __m128i del = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
+      const __m128i bad = _mm_or_si128(_mm_andnot_si128(tab, control), del);
+      return static_cast<unsigned>(_mm_movemask_epi8(bad));
+    } else {
+      const NibbleTable& table = nibble_table<wanted>;
+      const __m128i half = _mm_set1_epi8(15);
+      const __m128i low = _mm_and_si128(bytes, half);
+      const __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), half);
+      const __m128i rows =
+          _mm_shuffle_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(table.low.data())), low);
+      const __m128i column = _mm_shuffle_epi8(
+          _mm_load_si128(reinterpret_cast<const __m128i*>(table.high.data())), high);
+      const __m128i bad = _mm_cmpeq_epi8(_mm_and_si128(rows, column), _mm_setzero_si128());
+      return static_cast<unsigned>(_mm_movemask_epi8(bad));
+    }
+  }
+
+  template <http::CharacterClass wanted>
+  KATANA_SSE42 static inline const char* find_not(const char* begin, const char* p,
+                                                  const char* end) noexcept {
+    while (end - p >= 16) {
+      if (const unsigned bad = misfits<wanted>(p)) return p + std::countr_zero(bad);
+      p += 16;
+    }
+    if (end - begin < 16) return ScalarKernels::find_not<wanted>(begin, p, end);
+    const unsigned bad = misfits<wanted>(end - 16) >> (16 - (end - p));
+    return bad != 0 ? p + std::countr_zero(bad) : end;
+  }
+};
+
+struct Avx2Kernels {
+  template <http::CharacterClass wanted>
+  KATANA_AVX2 static inline unsigned misfits(const char* p) noexcept {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    if constexpr (wanted == http::value_character) {
+      const __m256i control =
+          _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, _mm256_set1_epi8(0x1f)), bytes);
+      const __m256i tab = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\t'));
+      const __m256i del = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(0x7f));
+      const __m256i bad = _mm256_or_si256(_mm256_andnot_si256(tab, control), del);
+      return static_cast<unsigned>(_mm256_movemask_epi8(bad));
+    } else {
+      const NibbleTable& table = nibble_table<wanted>;
+      const __m256i half = _mm256_set1_epi8(15);
+      const __m256i low = _mm256_and_si256(bytes, half);
+      const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
+      const __m256i low_table = _mm256_broadcastsi128_si256(
+          _mm_load_si128(reinterpret_cast<const __m128i*>(table.low.data())));
+      const __m256i high_table = _mm256_broadcastsi128_si256(
+          _mm_load_si128(reinterpret_cast<const __m128i*>(table.high.data())));
+      const __m256i found = _mm256_and_si256(_mm256_shuffle_epi8(low_table, low),
+                                             _mm256_shuffle_epi8(high_table, high));
+      const __m256i bad = _mm256_cmpeq_epi8(found, _mm256_setzero_si256());
+      return static_cast<unsigned>(_mm256_movemask_epi8(bad));
+    }
+  }
+
+  template <http::CharacterClass wanted>
+  KATANA_AVX2 static inline const char* find_not(const char* begin, const char* p,
+                                                 const char* end) noexcept {
+    while (end - p >= 32) {
+      if (const unsigned bad = misfits<wanted>(p)) return p + std::countr_zero(bad);
+      p += 32;
+    }
+    if (end - begin < 32) return ScalarKernels::find_not<wanted>(begin, p, end);
+    if (p == end) return end;
+    const unsigned bad = misfits<wanted>(end - 32) >> (32 - (end - p));
+    return bad != 0 ? p + std::countr_zero(bad) : end;
+  }
+};
+
+}  // namespace katana::http1

@@ -1,0 +1,153 @@
+// Machine: the server side of one HTTP/1.1 connection, as a function of bytes and time.
+//
+// Owns       a few words of state. No bytes: what next() does not consume stays with the caller.
+// Borrows    the Context, which every machine of a reactor shares.
+// Thread     its reactor's.
+// Allocates  never.
+// Fails      a request that is not acceptable is Event::refused; refusal() says why and with which
+// status.
+//            A command returns false when the outbox has no room; nothing is then written.
+// Invariant  the events are a function of the bytes, however they are cut. Replies keep the order
+// of requests: after a
+//            request is complete, next() gives Event::paused until its reply is.
+//
+// The caller pulls: next() gives at most one event and says how much input it used. States and
+// transitions stand in states.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/check.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/outbox.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http/reply_head.hpp"
+#include "katana/wire/http1/chunked.hpp"
+#include "katana/wire/http1/head_parser.hpp"
+#include "katana/wire/http1/limits.hpp"
+#include "katana/wire/http1/states.hpp"
+
+namespace katana::http1 {
+
+// What the machines of one reactor share. The head is that of the request reported last, by
+// whichever machine.
+struct Context {
+  explicit Context(const Limits& given, Kernels kernels = best_kernels()) noexcept
+      : limits(given), parser(limits, kernels) {}
+  Context(const Context&) = delete;
+
+  const Limits limits;
+  const HeadParser parser;
+  http::Head head;
+  Bytes server_and_date;  // complete field lines, written into every reply
+};
+
+enum class Event : std::uint8_t {
+  need_bytes,  // nothing to report until more bytes come
+  head,        // Context::head is a request; its slices are borrowed from `input`
+  content,     // content() is part of the request's content, borrowed from `input`
+  paused,      // the reply to the last request is not complete
+  refused,     // see refusal(); answer with respond() and the connection ends
+  closed,      // the connection is over
+};
+
+struct Step {
+  Event event;
+  bool last;  // with head and content: the request is complete
+  std::size_t consumed;
+};
+
+class Machine {
+ public:
+  Machine(Context& context, Instant now) noexcept
+      : context_(&context), deadline_(now + context.limits.head_timeout) {}
+
+  Step next(Bytes input, Instant now) noexcept;
+  // What Event::content reported.
+  Bytes content() const noexcept { return content_; }
+  Refusal refusal() const noexcept { return refusal_; }
+  const Framing& framing() const noexcept { return framing_; }
+  State state() const noexcept { return state_; }
+
+  // The peer sends no more than what next() has been given or will be given. REQUIRED after the
+  // last input. True: next() has something to say (a refusal, or closed).
+  bool end_of_input() noexcept;
+
+  // ---- time ----
+  // When on_deadline() has something to do.
+  Instant deadline() const noexcept { return deadline_; }
+  void on_deadline(Instant now) noexcept;
+  // The peer could not send because we did not read: its time begins anew.
+  void restart_deadline(Instant now) noexcept;
+
+  // ---- commands ----
+  // The resource takes no more content than this. False: the request is refused already (413).
+  bool limit_content(std::uint64_t bytes_max) noexcept;
+  // 100 (Continue), if the peer waits for it.
+  bool send_continue(Outbox& outbox) noexcept;
+  // The connection ends after the present reply.
+  void close_after_reply() noexcept { close_wanted_ = true; }
+
+  // A whole reply. `content` is copied when short, and else referred to if `content_stays`.
+  bool respond(http::ReplyHead head, Bytes content, bool content_stays, Instant now,
+               Outbox& outbox) noexcept;
+  // A reply whose content follows, framed by its length, in chunks, or (HTTP/1.0) by the end of the
+  // connection.
+  bool begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept;
+  // REQUIRES begin_reply(), and no more than the length that was announced.
+  bool write_content(Bytes content, Outbox& outbox) noexcept;
+  // False also when content is missing: the connection must then be reset, for the peer to know.
+  bool end_reply(Instant now, Outbox& outbox) noexcept;
+
+  bool reply_begun() const noexcept { return reply_ != Reply::none; }
+  // Nothing follows this reply: end the connection when it is sent.
+  bool closing() const noexcept { return state_ == State::closed; }
+  // Content that has not been read yet may still be on its way, so the connection should be closed
+  // with care.
+  bool input_may_follow() const noexcept { return input_may_follow_; }
+
+ private:
+  enum class Reply : std::uint8_t { none, by_length, chunked, by_close, without_content };
+
+  static constexpr std::uint64_t discard_bytes_max = 64 * 1024;
+
+  void go(Cause cause) noexcept {
+    const State next =
+        detail::state_matrix[static_cast<std::size_t>(state_)][static_cast<std::size_t>(cause)];
+    KATANA_CHECK(next != state_);
+    state_ = next;
+  }
+  Step next_head(Bytes input, Instant now) noexcept;
+  Step begin_request(std::size_t consumed, Instant now) noexcept;
+  Step next_content(Bytes input, Instant now) noexcept;
+  Step next_chunk(Bytes input, Instant now) noexcept;
+  Step report_content(Bytes content, bool last, std::size_t consumed, Instant now) noexcept;
+  Step refuse(Refusal refusal, std::size_t consumed) noexcept;
+  void become_idle(Instant now) noexcept;
+  bool content_is_left_to_close() const noexcept;
+  void note_reply_end(Instant now) noexcept;
+  std::size_t head_bytes_needed(const http::ReplyHead& head) const noexcept;
+  char* put_head(char* to, const http::ReplyHead& head, bool closes) noexcept;
+  bool announces_close() const noexcept;
+
+  Context* context_;
+  Instant deadline_;
+  Framing framing_;
+  std::uint64_t content_left_ = 0;  // by length: still to come; chunked: still allowed
+  std::uint64_t reply_left_ = 0;    // of the announced length
+  Bytes content_;
+  ChunkedDecoder chunked_;
+  LineProgress lines_;
+  State state_ = State::idle;
+  Refusal refusal_ = Refusal::none;
+  Reply reply_ = Reply::none;
+  bool line_skipped_ = false;  // the one empty line that may precede a request
+  bool close_wanted_ = false;
+  bool continue_sent_ = false;
+  bool is_head_request_ = false;
+  bool is_http10_ = false;
+  bool input_may_follow_ = false;
+};
+
+}  // namespace katana::http1

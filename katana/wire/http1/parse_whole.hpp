@@ -1,0 +1,167 @@
+// parse_whole: one pass over a head that is complete and right in form. A template so that it is
+// compiled once for each set of kernels; see head_parser.hpp for what it promises. Included by
+// head_parser_*.cpp only, each of which first defines KATANA_TARGET as the attribute that allows
+// its instructions.
+#pragma once
+
+#include <cstring>
+
+#include "katana/wire/http1/facts.hpp"
+#include "katana/wire/http1/head_parser.hpp"
+#include "katana/wire/http1/kernels.hpp"
+
+#ifndef KATANA_TARGET
+#define KATANA_TARGET
+#endif
+
+namespace katana::http1::detail {
+
+inline std::uint32_t load32(const char* p) noexcept {
+  std::uint32_t value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+inline std::uint64_t load64(const char* p) noexcept {
+  std::uint64_t value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+// Compares `size` bytes with a lower-case literal, ignoring case. REQUIRES a token at p: setting
+// bit 5 makes a letter lower-case and takes no other token character to one of `literal`.
+template <std::size_t bytes>
+inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
+  constexpr std::size_t size = bytes - 1;
+  static_assert(size >= 4 && size <= 17);
+  constexpr std::uint64_t bit64 = 0x2020202020202020;
+  constexpr std::uint32_t bit32 = 0x20202020;
+  // Differences are joined, not branched on: a name of the right length is nearly always the right
+  // name.
+  if constexpr (size < 8) {
+    return (((load32(p) | bit32) ^ load32(literal)) |
+            ((load32(p + size - 4) | bit32) ^ load32(literal + size - 4))) == 0;
+  } else {
+    constexpr std::size_t middle = size <= 16 ? 0 : 8;
+    return (((load64(p) | bit64) ^ load64(literal)) |
+            ((load64(p + middle) | bit64) ^ load64(literal + middle)) |
+            ((load64(p + size - 8) | bit64) ^ load64(literal + size - 8))) == 0;
+  }
+}
+
+inline void note_known_field(Facts& facts, Bytes name, Bytes value) noexcept {
+  const char* const p = name.data();
+  switch (name.size()) {
+    case 4:
+      if (is_name(p, "host")) facts.note(KnownField::host, value);
+      break;
+    case 6:
+      if (is_name(p, "expect")) facts.note(KnownField::expect, value);
+      break;
+    case 7:
+      if (is_name(p, "upgrade")) facts.note(KnownField::upgrade, value);
+      break;
+    case 10:
+      if (is_name(p, "connection")) facts.note(KnownField::connection, value);
+      break;
+    case 14:
+      if (is_name(p, "content-length")) facts.note(KnownField::content_length, value);
+      break;
+    case 17:
+      if (is_name(p, "transfer-encoding")) facts.note(KnownField::transfer_encoding, value);
+      break;
+    default: break;
+  }
+}
+
+inline http::Slice slice(const char* base, const char* begin, const char* end) noexcept {
+  return {static_cast<std::uint16_t>(begin - base), static_cast<std::uint16_t>(end - begin)};
+}
+
+inline constexpr HeadResult not_whole{HeadVerdict::incomplete, Refusal::none, 0};
+
+// "HTTP/1.1" CR LF. Null: not one of the versions that are parsed here; check_lines() says what it
+// is.
+inline const char* parse_version(const char* p, const char* end, unsigned& minor) noexcept {
+  if (end - p < 10) return nullptr;
+  constexpr std::uint64_t without_minor = ~(std::uint64_t{0xff} << 56);
+  if ((load64(p) & without_minor) != (load64("HTTP/1.\0") & without_minor)) return nullptr;
+  if (!http::is(p[7], http::digit_character) || p[8] != '\r' || p[9] != '\n') return nullptr;
+  // A higher minor version is answered as the highest one known here (RFC 9110 §2.5).
+  minor = p[7] == '0' ? 0u : 1u;
+  return p + 10;
+}
+
+inline const char* skip_white_space(const char* p, const char* end) noexcept {
+  while (p != end && (*p == ' ' || *p == '\t')) ++p;
+  return p;
+}
+
+// `begin` is where the last value ended its scan; white space before it is not part of the value.
+inline const char* trim_white_space(const char* begin, const char* end) noexcept {
+  while (end != begin && (end[-1] == ' ' || end[-1] == '\t')) --end;
+  return end;
+}
+
+template <class K>
+KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const char* base,
+                                                    const char* end, http::Head& head) noexcept {
+  const char* p = base;
+  http::Method method = http::Method::get;
+  if (end - p >= 16 && load32(p) == load32("GET ")) {
+    p += 3;
+  } else {
+    p = K::template find_not<http::token_character>(base, p, end);
+    if (p == base || p == end || *p != ' ') return nullptr;
+    method = http::method_from({base, static_cast<std::size_t>(p - base)});
+  }
+  const http::Slice method_text = slice(base, base, p);
+  const char* const target = p + 1;
+  p = K::template find_not<http::target_character>(base, target, end);
+  if (p == target || p == end || *p != ' ') return nullptr;
+  const http::Slice target_text = slice(base, target, p);
+  unsigned minor = 1;
+  p = parse_version(p + 1, end, minor);
+  if (p == nullptr || static_cast<std::size_t>(p - base) > limits.request_line_bytes_max + 2)
+    return nullptr;
+  head.set_request_line(method, method_text, target_text, minor);
+  return p;
+}
+
+template <class K>
+KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::Head& head,
+                                     Framing& framing) noexcept {
+  const char* const base = input.data();
+  const std::size_t size =
+      input.size() < limits.head_bytes_max ? input.size() : limits.head_bytes_max;
+  const char* const end = base + size;
+  head.begin(base);
+  const char* p = parse_request_line<K>(limits, base, end, head);
+  if (p == nullptr) return not_whole;
+  Facts facts;
+  for (;;) {
+    if (end - p < 2) return not_whole;
+    if (*p == '\r') break;
+    if (head.field_count() == limits.fields_max) return not_whole;
+    const char* const name = p;
+    p = K::template find_not<http::token_character>(base, p, end);
+    if (p == name || p == end || *p != ':') return not_whole;
+    const char* const name_end = p;
+    const char* const value = skip_white_space(p + 1, end);
+    p = K::template find_not<http::value_character>(base, value, end);
+    if (end - p < 2 || p[0] != '\r' || p[1] != '\n') return not_whole;
+    const char* const value_end = trim_white_space(value, p);
+    head.add_field(slice(base, name, name_end), slice(base, value, value_end));
+    note_known_field(facts, {name, static_cast<std::size_t>(name_end - name)},
+                     {value, static_cast<std::size_t>(value_end - value)});
+    p += 2;
+  }
+  if (p[1] != '\n') return not_whole;
+  p += 2;
+  const auto bytes = static_cast<std::size_t>(p - base);
+  head.set_bytes(bytes);
+  // What is wrong with the meaning is final; the form was right to the last byte.
+  const Refusal refusal = facts.judge(head, framing);
+  return {refusal == Refusal::none ? HeadVerdict::complete : HeadVerdict::refused, refusal, bytes};
+}
+
+}  // namespace katana::http1::detail
