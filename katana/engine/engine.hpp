@@ -1,0 +1,156 @@
+// The engine contract: the only thing that core knows of the kernel.
+//
+// An engine moves bytes between the kernel and a Sink. It knows neither what the bytes mean nor who
+// consumes them. Four facts cross this line, the same for every protocol and every engine: bytes
+// arrived, bytes accepted, time passed, closed. The contract is completion-shaped: readiness is a
+// completion that happens to finish at once.
+//
+// An engine is a class template over its Sink and has these members (concept Engine below):
+//
+//   Engine(const Options&, Sink&)
+//   Result<void> start()               takes its kernel resources; an Error says which one is
+//   missing Result<Listener> listen(const ListenOptions&) void pause_accept()                stops
+//   taking connections from every listener; the kernel's queue holds them void resume_accept() void
+//   close_listeners()             no new handshake begins; those that completed are still
+//   delivered, then the
+//                                      listeners close. accepting() is true until then
+//   Sent send(Link, span<const iovec>, size_t& accepted)
+//   void pause_receive(Link)           no on_bytes and no on_closed(input) until resumed
+//   void resume_receive(Link)
+//   void shutdown_send(Link)           what was accepted is still delivered, then the peer sees the
+//   end of the stream void close(Link)                   the link is gone; no event follows for it
+//   void reset(Link)                   as close(), and the peer sees a reset
+//   Result<void> watch(int fd, Watcher&)   on_ready() while fd is readable (level-triggered); `fd`
+//   is borrowed void unwatch(int fd) void wake()                        from any thread: a turn()
+//   that waits, or else the next one, waits no longer void turn(Duration wait_max)       waits at
+//   most so long, calls on_turn(now) once, then delivers what happened Instant now() const read
+//   once per turn std::int64_t wall_clock_s() const  Unix time, read with now() PeerAddress
+//   peer(Link)             text of the peer's address
+//
+// and calls these of its Sink:
+//
+//   bool on_accepted(Link, Listener)   false: refused, the engine closes it at once
+//   void on_bytes(Link, Bytes)         borrowed for the call; never empty
+//   void on_sent(Link, size_t count)   the send that was pending is over and took `count` bytes
+//   more void on_closed(Link, Closed)       see Closed void on_accept_failed(AcceptFailure)  the
+//   engine has paused accepting; resume_accept() when it may work again void on_turn(Instant now)
+//
+// Any member may be called from inside any Sink call. Link is index + generation: a call for a link
+// that is gone is ignored, so a late completion dies in one place.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/result.hpp"
+
+namespace katana::engine {
+
+// Index into tables of Options::links_max entries. The generation tells a link from earlier ones at
+// its index.
+struct Link {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  bool operator==(const Link&) const = default;
+};
+
+// Position of a listener in the order of listen() calls.
+using Listener = std::uint32_t;
+
+// What became of a send().
+//   completed  the kernel took every byte; `accepted` is their count. No on_sent follows.
+//   pending    the kernel took `accepted` bytes so far; on_sent() follows, and no send() may be
+//   called before it. failed     the connection is gone; the core closes the link. No event
+//   follows.
+enum class Sent : std::uint8_t { completed, pending, failed };
+
+// Why on_closed() was called.
+//   input  the peer sends no more; it may still receive. The link must be closed by the core.
+//   link   the connection is gone in both directions (reset or error). The link must be closed by
+//   the core.
+enum class Closed : std::uint8_t { input, link };
+
+// Why accepting stopped by itself.
+//   descriptors  the process or the machine has no file descriptor left
+//   memory       the kernel has no memory for a socket
+enum class AcceptFailure : std::uint8_t { descriptors, memory };
+
+class Watcher {
+ public:
+  virtual void on_ready() noexcept = 0;
+
+ protected:
+  ~Watcher() = default;
+};
+
+struct Options {
+  std::uint32_t links_max = 16 * 1024;        // 1 … 2^24
+  std::size_t receive_bytes_max = 64 * 1024;  // most bytes of one on_bytes()
+};
+
+struct ListenOptions {
+  std::string address = "127.0.0.1";  // numeric IPv4 or IPv6
+  std::uint16_t port = 0;             // 0: the kernel chooses; see Engine::port()
+  int backlog = 4096;
+  // Deliver a connection only when its first bytes are here (TCP_DEFER_ACCEPT), so that accept,
+  // read, write and close are all the system calls of a short connection. Off for protocols in
+  // which the server speaks first.
+  bool peer_speaks_first = true;
+  // Refuse a port that somebody listens on already. The reactors after the first share it on
+  // purpose.
+  bool must_be_free = true;
+};
+
+// Numeric address and port, as in "127.0.0.1:5000" or "[::1]:5000"; empty when unknown.
+struct PeerAddress {
+  std::array<char, 64> text{};
+  std::uint8_t size = 0;
+  Bytes bytes() const noexcept { return {text.data(), size}; }
+};
+
+template <class S>
+concept Sink = requires(S sink, Link link, Listener listener, Bytes bytes, std::size_t count,
+                        Closed closed, AcceptFailure failure, Instant now) {
+  { sink.on_accepted(link, listener) } -> std::same_as<bool>;
+  sink.on_bytes(link, bytes);
+  sink.on_sent(link, count);
+  sink.on_closed(link, closed);
+  sink.on_accept_failed(failure);
+  sink.on_turn(now);
+};
+
+template <class E>
+concept Engine = requires(E engine, const E same, Link link, std::span<const iovec> gathered,
+                          std::size_t& accepted, const ListenOptions& listen, int fd,
+                          Watcher& watcher, Duration wait_max) {
+  { engine.start() } -> std::same_as<Result<void>>;
+  { engine.listen(listen) } -> std::same_as<Result<Listener>>;
+  { same.port(Listener{}) } -> std::same_as<std::uint16_t>;
+  { same.accepting() } -> std::same_as<bool>;
+  engine.pause_accept();
+  engine.resume_accept();
+  engine.close_listeners();
+  { engine.send(link, gathered, accepted) } -> std::same_as<Sent>;
+  engine.pause_receive(link);
+  engine.resume_receive(link);
+  engine.shutdown_send(link);
+  engine.close(link);
+  engine.reset(link);
+  { engine.watch(fd, watcher) } -> std::same_as<Result<void>>;
+  engine.unwatch(fd);
+  engine.wake();
+  engine.turn(wait_max);
+  { same.now() } -> std::same_as<Instant>;
+  { same.wall_clock_s() } -> std::same_as<std::int64_t>;
+  { same.peer(link) } -> std::same_as<PeerAddress>;
+};
+
+}  // namespace katana::engine

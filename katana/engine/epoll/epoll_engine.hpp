@@ -1,0 +1,492 @@
+// EpollEngine: the engine contract on epoll, edge- or level-triggered.
+//
+// Owns       the epoll descriptor, listeners, and the socket of every link.
+// Thread     one: its reactor's.
+// Allocates  at construction only: one receive buffer and a table of links_max slots.
+// Fails      start() and listen() return an Error; afterwards everything is an event.
+// Invariant  a link in use has generation == the one in its Link; events of older generations are
+// ignored.
+//
+// Both forms share this file. Edge-triggered must remember what it did not read (`unread`);
+// level-triggered must take back interest that it does not want to hear of. Every `if constexpr
+// (trigger == …)` below is such a line.
+//
+// System calls of a request on a kept connection: recv and send, and a share of epoll_wait. A recv
+// that fills less than the buffer has drained the socket: there is no second recv to see EAGAIN.
+// System calls of a connection with one request: accept4, recv, send, close. Options are inherited
+// from the listener; the first recv comes before EPOLL_CTL_ADD, which a link that is closed by then
+// never needs; close() takes a descriptor out of the set, so there is no EPOLL_CTL_DEL.
+#pragma once
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <memory>
+#include <vector>
+
+#include "katana/base/check.hpp"
+#include "katana/engine/engine.hpp"
+#include "katana/engine/epoll/sockets.hpp"
+
+namespace katana::engine {
+
+enum class Trigger : std::uint8_t { edge, level };
+
+template <Trigger trigger, class S>
+class EpollEngine {
+ public:
+  EpollEngine(const Options& options, S& sink)
+      : sink_(sink),
+        receive_bytes_max_(options.receive_bytes_max),
+        receive_buffer_(std::make_unique_for_overwrite<char[]>(options.receive_bytes_max)),
+        slots_(options.links_max) {
+    static_assert(
+        Sink<S>);  // not on the parameter: a sink owns its engine, and is incomplete there
+    unread_links_.reserve(options.links_max);
+    for (std::uint32_t index = 0; index < options.links_max; ++index) {
+      slots_[index].next_free = index + 1;
+    }
+    read_clocks();
+  }
+
+  ~EpollEngine() {
+    for (Slot& slot : slots_) {
+      if (slot.fd >= 0) ::close(slot.fd);
+    }
+    for (const ListenSocket& listener : listeners_) {
+      if (listener.fd >= 0) ::close(listener.fd);
+    }
+    if (wake_ >= 0) ::close(wake_);
+    if (epoll_ >= 0) ::close(epoll_);
+  }
+  EpollEngine(const EpollEngine&) = delete;
+  EpollEngine& operator=(const EpollEngine&) = delete;
+
+  Result<void> start() {
+    epoll_ = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_ < 0) return std::unexpected(system_error("create an epoll instance", errno));
+    wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (wake_ < 0) return std::unexpected(system_error("create an eventfd", errno));
+    control(EPOLL_CTL_ADD, wake_, EPOLLIN, special(wake_kind, 0));
+    return {};
+  }
+
+  Result<Listener> listen(const ListenOptions& options) {
+    auto opened = open_listener(options);
+    if (!opened) return std::unexpected(opened.error());
+    const auto listener = static_cast<Listener>(listeners_.size());
+    listeners_.push_back({*opened, options.peer_speaks_first});
+    control(EPOLL_CTL_ADD, *opened, EPOLLIN, special(listener_kind, listener));
+    return listener;
+  }
+
+  std::uint16_t port(Listener listener) const { return port_of(listeners_[listener].fd); }
+
+  void pause_accept() { set_accept_paused(true); }
+  void resume_accept() { set_accept_paused(false); }
+
+  void close_listeners() {
+    if (closing_at_ != never) return;
+    for (const ListenSocket& listener : listeners_) refuse_new_handshakes(listener.fd);
+    closing_at_ = now_ + handshake_grace;
+    set_accept_paused(false);
+  }
+  bool accepting() const { return !listeners_closed_; }
+
+  Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
+    accepted = 0;
+    Slot* const slot = find(link);
+    if (slot == nullptr) return Sent::failed;
+    std::size_t wanted = 0;
+    for (const iovec& part : gathered) wanted += part.iov_len;
+    const ssize_t count = send_now(slot->fd, gathered);
+    if (count == static_cast<ssize_t>(wanted)) {
+      accepted = wanted;
+      return Sent::completed;
+    }
+    if (count < 0 && errno != EAGAIN) return Sent::failed;
+    accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    slot->send_pending = true;
+    want(link, *slot, slot->interest | EPOLLOUT);
+    return Sent::pending;
+  }
+
+  void pause_receive(Link link) {
+    // Nothing is told to the kernel: most pauses end before another byte arrives.
+    if (Slot* const slot = find(link)) slot->paused = true;
+  }
+
+  void resume_receive(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr || !slot->paused) return;
+    slot->paused = false;
+    if constexpr (trigger == Trigger::edge) {
+      if (slot->unread) remember_unread(link, *slot);
+    } else {
+      if (!slot->input_ended) want(link, *slot, slot->interest | EPOLLIN | EPOLLRDHUP);
+    }
+  }
+
+  void shutdown_send(Link link) {
+    if (Slot* const slot = find(link)) ::shutdown(slot->fd, SHUT_WR);
+  }
+
+  void close(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    ::close(slot->fd);
+    const std::uint32_t generation = slot->generation + 1;
+    *slot = Slot{};
+    slot->generation = generation == 0 ? 1 : generation;
+    slot->next_free = first_free_;
+    first_free_ = link.index;
+    if (table_full_) {
+      table_full_ = false;
+      update_accept_interest();
+    }
+  }
+
+  void reset(Link link) {
+    if (Slot* const slot = find(link)) reset_on_close(slot->fd);
+    close(link);
+  }
+
+  Result<void> watch(int fd, Watcher& watcher) {
+    const auto place = std::ranges::find(watchers_, -1, &Watched::fd);
+    const auto index = static_cast<std::uint32_t>(place - watchers_.begin());
+    if (place == watchers_.end()) watchers_.push_back({});
+    watchers_[index] = {fd, &watcher};
+    if (!control(EPOLL_CTL_ADD, fd, EPOLLIN, special(watcher_kind, index))) {
+      watchers_[index] = {};
+      return std::unexpected(system_error("watch a descriptor", errno));
+    }
+    return {};
+  }
+
+  void unwatch(int fd) {
+    for (Watched& each : watchers_) {
+      if (each.fd != fd) continue;
+      control(EPOLL_CTL_DEL, fd, 0, 0);
+      each = {};
+    }
+  }
+
+  void wake() noexcept {
+    const std::uint64_t one = 1;
+    // Ignored: the only failure is a full counter, and then the reactor has been woken already.
+    (void)!::write(wake_, &one, sizeof one);
+  }
+
+  void turn(Duration wait_max) {
+    const int count =
+        epoll_wait(epoll_, events_.data(), static_cast<int>(events_.size()), wait_ms(wait_max));
+    read_clocks();
+    sink_.on_turn(now_);
+    for (int index = 0; index < count; ++index) {
+      dispatch(events_[static_cast<std::size_t>(index)]);
+    }
+    if constexpr (trigger == Trigger::edge) read_what_was_left();
+    if (closing_at_ != never && !listeners_closed_ && now_ >= closing_at_) finish_listeners();
+  }
+
+  Instant now() const { return now_; }
+  std::int64_t wall_clock_s() const { return wall_clock_s_; }
+  PeerAddress peer(Link link) const {
+    const Slot& slot = slots_[link.index];
+    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerAddress{};
+  }
+
+ private:
+  struct Slot {
+    int fd = -1;
+    std::uint32_t generation = 1;
+    std::uint32_t next_free = 0;
+    std::uint32_t interest = 0;  // what epoll was told; 0: not in the set
+    bool paused = false;
+    bool send_pending = false;
+    bool input_ended = false;
+    bool unread = false;  // edge: readiness that was reported and not used up
+    bool listed = false;  // edge: already in unread_links_
+  };
+  struct ListenSocket {
+    int fd;
+    bool peer_speaks_first;
+  };
+  struct Watched {
+    int fd = -1;
+    Watcher* watcher = nullptr;
+  };
+
+  // Epoll's user data is generation << 32 | index. Generation 0 is never a link's and marks the
+  // special ones.
+  static constexpr std::uint32_t listener_kind = 0;
+  static constexpr std::uint32_t wake_kind = 1u << 30;
+  static constexpr std::uint32_t watcher_kind = 1u << 31;
+  static constexpr std::uint32_t edge_flag = trigger == Trigger::edge ? EPOLLET : 0u;
+  static constexpr std::uint32_t receive_interest = EPOLLIN | EPOLLRDHUP | edge_flag;
+  static constexpr int accepts_per_event_max =
+      64;  // so that a flood of new connections starves nobody
+  static constexpr Duration handshake_grace = milliseconds(100);
+
+  static std::uint64_t special(std::uint32_t kind, std::uint32_t index) { return kind | index; }
+  static std::uint64_t tag(Link link) { return std::uint64_t{link.generation} << 32 | link.index; }
+
+  Slot* find(Link link) {
+    Slot& slot = slots_[link.index];
+    return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
+  }
+
+  void read_clocks() {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    now_ = {time.tv_sec * 1'000'000'000 + time.tv_nsec};
+    clock_gettime(CLOCK_REALTIME_COARSE, &time);
+    wall_clock_s_ = time.tv_sec;
+  }
+
+  int wait_ms(Duration wait_max) const {
+    if (!unread_links_.empty()) return 0;
+    if (closing_at_ != never && !listeners_closed_) {
+      wait_max = std::min(wait_max, closing_at_ - now_);
+    }
+    if (wait_max.ns <= 0) return 0;
+    // Rounded up: waking before a deadline would only mean to wait again.
+    const std::int64_t count = (wait_max.ns - 1) / 1'000'000 + 1;
+    return static_cast<int>(std::min<std::int64_t>(count, INT_MAX));
+  }
+
+  bool control(int operation, int fd, std::uint32_t events, std::uint64_t data) {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = data;
+    return epoll_ctl(epoll_, operation, fd, &event) == 0;
+  }
+
+  void want(Link link, Slot& slot, std::uint32_t interest) {
+    // A link that is still in its accept has no interest yet: add_link() will tell the kernel all
+    // at once.
+    if (slot.interest == 0 || slot.interest == interest) return;
+    slot.interest = interest;
+    control(EPOLL_CTL_MOD, slot.fd, interest, tag(link));
+  }
+
+  static ssize_t send_now(int fd, std::span<const iovec> gathered) {
+    for (;;) {
+      ssize_t count;
+      if (gathered.size() == 1) {
+        count = ::send(fd, gathered[0].iov_base, gathered[0].iov_len, MSG_NOSIGNAL);
+      } else {
+        msghdr message{};
+        message.msg_iov = const_cast<iovec*>(gathered.data());  // msghdr has no const form
+        message.msg_iovlen = gathered.size();
+        count = sendmsg(fd, &message, MSG_NOSIGNAL);
+      }
+      if (count >= 0 || errno != EINTR) return count;
+    }
+  }
+
+  void dispatch(const epoll_event& event) {
+    const Link link{static_cast<std::uint32_t>(event.data.u64),
+                    static_cast<std::uint32_t>(event.data.u64 >> 32)};
+    if (link.generation == 0) {
+      dispatch_special(link.index);
+      return;
+    }
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    if ((event.events & EPOLLERR) != 0) {
+      sink_.on_closed(link, Closed::link);
+      return;
+    }
+    if ((event.events & EPOLLOUT) != 0 && slot->send_pending) {
+      slot->send_pending = false;
+      // Edge-triggered keeps the interest: it is told once per change, and a second change costs no
+      // system call.
+      if constexpr (trigger == Trigger::level) {
+        want(link, *slot, slot->interest & ~std::uint32_t{EPOLLOUT});
+      }
+      sink_.on_sent(link, 0);
+      if (find(link) == nullptr) return;
+    }
+    if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) != 0) {
+      receive(link, *slot, (event.events & (EPOLLRDHUP | EPOLLHUP)) != 0);
+    }
+  }
+
+  void dispatch_special(std::uint32_t index) {
+    if (index == wake_kind) {
+      std::uint64_t count;
+      (void)!::read(wake_, &count,
+                    sizeof count);  // resets the counter; what was posted is found by on_turn()
+    } else if ((index & watcher_kind) == 0) {
+      accept_from(index);
+    } else if (Watcher* const watcher = watchers_[index & ~watcher_kind].watcher) {
+      watcher->on_ready();
+    }
+  }
+
+  // One recv; after it the link may be gone. `end_seen`: the kernel said that the end of the stream
+  // is in its buffer, and will not say it again.
+  void receive(Link link, Slot& slot, bool end_seen) {
+    if (slot.paused || slot.input_ended) {
+      slot.unread = true;
+      if constexpr (trigger == Trigger::level) {
+        want(link, slot, slot.interest & ~std::uint32_t{EPOLLIN | EPOLLRDHUP});
+      }
+      return;
+    }
+    const ssize_t count = ::recv(slot.fd, receive_buffer_.get(), receive_bytes_max_, 0);
+    if (count > 0) {
+      const auto size = static_cast<std::size_t>(count);
+      if constexpr (trigger == Trigger::edge) {
+        slot.unread = size == receive_bytes_max_ || end_seen;
+        if (slot.unread) remember_unread(link, slot);
+      }
+      sink_.on_bytes(link, Bytes(receive_buffer_.get(), size));
+      return;
+    }
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
+      slot.unread = false;
+      return;
+    }
+    slot.unread = false;
+    slot.input_ended = true;
+    sink_.on_closed(link, count == 0 ? Closed::input : Closed::link);
+  }
+
+  void remember_unread(Link link, Slot& slot) {
+    if (slot.listed) return;
+    slot.listed = true;
+    unread_links_.push_back(link);
+  }
+
+  // Each link that has more gets one recv per turn, in turn with everybody else.
+  void read_what_was_left() {
+    const std::size_t count = unread_links_.size();
+    for (std::size_t index = 0; index < count; ++index) {
+      const Link link = unread_links_[index];
+      Slot* const slot = find(link);
+      if (slot == nullptr) continue;
+      slot->listed = false;
+      if (slot->unread && !slot->paused) receive(link, *slot, true);
+    }
+    unread_links_.erase(unread_links_.begin(),
+                        unread_links_.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+
+  void accept_from(std::uint32_t listener) {
+    for (int count = 0; count < accepts_per_event_max; ++count) {
+      if (first_free_ == slots_.size()) {
+        table_full_ = true;
+        update_accept_interest();
+        return;
+      }
+      const int fd =
+          accept4(listeners_[listener].fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      if (fd >= 0) {
+        add_link(fd, listener);
+      } else if (!survive_accept_error(errno)) {
+        return;
+      }
+      if (accept_paused_) return;
+    }
+  }
+
+  // True: try again at once.
+  bool survive_accept_error(int error_number) {
+    switch (error_number) {
+      case EMFILE:
+      case ENFILE:
+        pause_accept();
+        sink_.on_accept_failed(AcceptFailure::descriptors);
+        return false;
+      case ENOBUFS:
+      case ENOMEM:
+        pause_accept();
+        sink_.on_accept_failed(AcceptFailure::memory);
+        return false;
+      case EAGAIN: return false;
+      default:
+        return true;  // the connection failed before it was accepted (accept(2), "Error handling")
+    }
+  }
+
+  void add_link(int fd, std::uint32_t listener) {
+    const std::uint32_t index = first_free_;
+    Slot& slot = slots_[index];
+    first_free_ = slot.next_free;
+    slot.fd = fd;
+    const Link link{index, slot.generation};
+    if (!sink_.on_accepted(link, listener)) {
+      close(link);
+      return;
+    }
+    if (listeners_[listener].peer_speaks_first) receive(link, slot, false);
+    if (find(link) == nullptr) return;
+    slot.interest = receive_interest | (slot.send_pending ? std::uint32_t{EPOLLOUT} : 0u);
+    if (!control(EPOLL_CTL_ADD, fd, slot.interest, tag(link))) sink_.on_closed(link, Closed::link);
+  }
+
+  void set_accept_paused(bool paused) {
+    if (accept_paused_ == paused) return;
+    accept_paused_ = paused;
+    update_accept_interest();
+  }
+
+  void update_accept_interest() {
+    const std::uint32_t interest = accept_paused_ || table_full_ ? 0u : std::uint32_t{EPOLLIN};
+    for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
+      if (listeners_[index].fd < 0) continue;
+      control(EPOLL_CTL_MOD, listeners_[index].fd, interest, special(listener_kind, index));
+    }
+  }
+
+  void finish_listeners() {
+    for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
+      accept_from(index);
+      ::close(listeners_[index].fd);
+      listeners_[index].fd = -1;
+    }
+    listeners_closed_ = true;
+  }
+
+  S& sink_;
+  std::size_t receive_bytes_max_;
+  std::unique_ptr<char[]> receive_buffer_;
+  int epoll_ = -1;
+  int wake_ = -1;
+  Instant now_;
+  std::int64_t wall_clock_s_ = 0;
+
+  std::vector<Slot> slots_;
+  std::uint32_t first_free_ = 0;  // slots_.size(): none
+  std::vector<Link> unread_links_;
+
+  std::vector<ListenSocket> listeners_;
+  bool accept_paused_ = false;
+  bool table_full_ = false;
+  bool listeners_closed_ = false;
+  Instant closing_at_ = never;
+
+  std::vector<Watched> watchers_;
+  std::array<epoll_event, 256> events_;
+};
+
+// The two forms as templates of a sink alone, which is what a reactor is instantiated with.
+template <class S>
+class EpollEdgeEngine final : public EpollEngine<Trigger::edge, S> {
+  using EpollEngine<Trigger::edge, S>::EpollEngine;
+};
+template <class S>
+class EpollLevelEngine final : public EpollEngine<Trigger::level, S> {
+  using EpollEngine<Trigger::level, S>::EpollEngine;
+};
+
+}  // namespace katana::engine

@@ -1,0 +1,173 @@
+#include "katana/engine/epoll/sockets.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <linux/filter.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace katana::engine {
+namespace {
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+Result<Address> parse_address(const ListenOptions& options) {
+  Address parsed;
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  if (inet_pton(AF_INET, options.address.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(options.port);
+    std::memcpy(&parsed.storage, &v4, sizeof v4);
+    parsed.size = sizeof v4;
+  } else if (inet_pton(AF_INET6, options.address.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(options.port);
+    std::memcpy(&parsed.storage, &v6, sizeof v6);
+    parsed.size = sizeof v6;
+  } else {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("listen address '{}' is no numeric IPv4 or IPv6 address: use for example "
+                    "127.0.0.1, 0.0.0.0 or ::1",
+                    options.address));
+  }
+  return parsed;
+}
+
+Code code_of(int error_number) {
+  switch (error_number) {
+    case EADDRINUSE: return Code::already_exists;
+    case EACCES:
+    case EPERM: return Code::permission_denied;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS: return Code::resource_exhausted;
+    default: return Code::unavailable;
+  }
+}
+
+const char* remedy_of(int error_number) {
+  switch (error_number) {
+    case EADDRINUSE: return "; another program listens there: stop it or choose another port";
+    case EACCES: return "; ports below 1024 need privileges: choose a higher port";
+    case EADDRNOTAVAIL: return "; this machine has no such address";
+    case EMFILE: return "; raise the limit of open files (ulimit -n)";
+    default: return "";
+  }
+}
+
+bool set_option(int socket, int level, int name, int value) {
+  return setsockopt(socket, level, name, &value, sizeof value) == 0;
+}
+
+// SO_REUSEPORT would let a second server share the port in silence, so the first socket of a
+// process binds once without it to find out whether the port is free.
+bool port_is_taken(const Address& address) {
+  const int probe = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
+  set_option(probe, SOL_SOCKET, SO_REUSEADDR, 1);
+  const bool taken =
+      bind(probe, reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0 &&
+      errno == EADDRINUSE;
+  ::close(probe);
+  return taken;
+}
+
+}  // namespace
+
+Error system_error(const char* action, int error_number) {
+  return Error(code_of(error_number),
+               fmt::format("{}: {}{}", action, std::generic_category().message(error_number),
+                           remedy_of(error_number)));
+}
+
+Result<int> open_listener(const ListenOptions& options) {
+  auto address = parse_address(options);
+  if (!address) return std::unexpected(address.error());
+  const std::string action = fmt::format("listen on {}:{}", options.address, options.port);
+  if (options.must_be_free && options.port != 0 && port_is_taken(*address)) {
+    return std::unexpected(system_error(action.c_str(), EADDRINUSE));
+  }
+  const int listener =
+      socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (listener < 0) return std::unexpected(system_error(action.c_str(), errno));
+  bool ready = set_option(listener, SOL_SOCKET, SO_REUSEADDR, 1) &&
+               set_option(listener, SOL_SOCKET, SO_REUSEPORT, 1) &&
+               set_option(listener, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (ready && options.peer_speaks_first) {
+    ready = set_option(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1);
+  }
+  ready = ready &&
+          bind(listener, reinterpret_cast<sockaddr*>(&address->storage), address->size) == 0 &&
+          ::listen(listener, options.backlog) == 0;
+  if (!ready) {
+    const Error error = system_error(action.c_str(), errno);
+    ::close(listener);
+    return std::unexpected(error);
+  }
+  return listener;
+}
+
+std::uint16_t port_of(int listener) noexcept {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (getsockname(listener, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return 0;
+  // sin_port and sin6_port stand at the same place.
+  sockaddr_in address;
+  std::memcpy(&address, &storage, sizeof address);
+  return ntohs(address.sin_port);
+}
+
+void refuse_new_handshakes(int listener) noexcept {
+  // The filter sees the TCP header first; its flags are octet 13: SYN without ACK is dropped.
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),          BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+      BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
+  // Ignored: without the filter a handshake in this moment may be reset, as with any other server.
+  (void)setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+PeerAddress peer_of(int socket) noexcept {
+  PeerAddress peer;
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return peer;
+  char text[INET6_ADDRSTRLEN] = "";
+  sockaddr_in v4;
+  std::memcpy(&v4, &storage, sizeof v4);
+  const bool is_v6 = storage.ss_family == AF_INET6;
+  sockaddr_in6 v6;
+  std::memcpy(&v6, &storage, sizeof v6);
+  const void* const raw =
+      is_v6 ? static_cast<const void*>(&v6.sin6_addr) : static_cast<const void*>(&v4.sin_addr);
+  if (inet_ntop(storage.ss_family, raw, text, sizeof text) == nullptr) return peer;
+  const unsigned port = ntohs(v4.sin_port);
+  const auto end = is_v6
+                       ? fmt::format_to_n(peer.text.data(), peer.text.size(), "[{}]:{}", text, port)
+                       : fmt::format_to_n(peer.text.data(), peer.text.size(), "{}:{}", text, port);
+  peer.size = static_cast<std::uint8_t>(std::min(end.size, peer.text.size()));
+  return peer;
+}
+
+void reset_on_close(int socket) noexcept {
+  const linger at_once{1, 0};
+  // Ignored: a socket that refuses the option is closed in the ordinary way.
+  (void)setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+}  // namespace katana::engine

@@ -1,0 +1,35 @@
+// Sockets: the cold system calls of the epoll engine. Everything that happens once per listener or
+// in an error.
+//
+// Owns     nothing; descriptors are plain ints that the engine owns.
+// Thread   any.
+// Fails    Result with the address, the system's reason and the remedy.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/engine/engine.hpp"
+
+namespace katana::engine {
+
+// A non-blocking listening socket with SO_REUSEPORT, so that every reactor has its own queue, and
+// with the options that accepted sockets inherit (TCP_NODELAY), so that a new connection costs no
+// setsockopt.
+Result<int> open_listener(const ListenOptions& options);
+
+// The port a listener is bound to.
+std::uint16_t port_of(int listener) noexcept;
+
+// From now on the listener drops SYN segments: no handshake begins, while those under way complete
+// and can be accepted. Closing a listener at once would reset them, and with them requests that
+// were already sent.
+void refuse_new_handshakes(int listener) noexcept;
+
+PeerAddress peer_of(int socket) noexcept;
+
+// Makes the next close() send a reset.
+void reset_on_close(int socket) noexcept;
+
+Error system_error(const char* action, int error_number);
+
+}  // namespace katana::engine
