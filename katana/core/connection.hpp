@@ -1,0 +1,112 @@
+// Connection: one link as its session sees it, without a kernel.
+//
+// Owns       its outbox and its carry; both are empty and hold no memory while the connection is
+// idle. Thread     its reactor's. Allocates  never. Invariant  while a PauseReason is set the
+// session is not offered bytes; the bits are also the metric.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/instant.hpp"
+#include "katana/base/outbox.hpp"
+#include "katana/core/carry.hpp"
+#include "katana/core/session.hpp"
+#include "katana/core/timer_wheel.hpp"
+#include "katana/engine/engine.hpp"
+
+namespace katana::core {
+
+// Why a session is not offered bytes.
+enum class PauseReason : std::uint8_t {
+  outbox_full = 1 << 0,       // the peer reads slower than we write
+  handler_pending = 1 << 1,   // a reply is being made; what is pipelined behind it waits
+  content_unwanted = 1 << 2,  // a handler does not read the content of its request at present
+  pool_low = 1 << 3,          // the reactor has few output blocks left
+};
+
+// How a connection ends once its outbox is sent.
+//   close   at once: everything the peer sent has been read
+//   linger  our side first; the peer's bytes are read and dropped until it ends too, because
+//   closing with unread input
+//           makes the kernel reset the connection, and the reset can destroy the reply on its way
+//           (RFC 9112 §9.6)
+enum class Finish : std::uint8_t { close, linger };
+
+class Connection : private TimerEntry {
+ public:
+  Connection(Reactor& reactor, engine::Link link) noexcept;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  Reactor& reactor() noexcept { return reactor_; }
+  engine::Link link() const noexcept { return link_; }
+  Outbox& outbox() noexcept { return outbox_; }
+
+  // Calls Session::on_deadline() at `deadline`, or never. Moving it later costs nothing.
+  void set_deadline(Instant deadline) noexcept {
+    deadline_ = deadline;
+    if (deadline < armed_until_) arm(deadline);
+  }
+  Instant deadline() const noexcept { return deadline_; }
+
+  void pause(PauseReason reason) noexcept { pause_reasons_ |= static_cast<std::uint8_t>(reason); }
+  // Outside of a call of the session follow it with wake().
+  void resume(PauseReason reason) noexcept {
+    pause_reasons_ &= static_cast<std::uint8_t>(~static_cast<unsigned>(reason));
+  }
+  bool has(PauseReason reason) const noexcept {
+    return (pause_reasons_ & static_cast<std::uint8_t>(reason)) != 0;
+  }
+  bool paused() const noexcept { return pause_reasons_ != 0; }
+  // True when more is pending than the peer should make us hold; pauses until it has taken enough
+  // of it.
+  bool output_full() noexcept;
+  std::uint8_t pause_reasons() const noexcept { return pause_reasons_; }
+
+  // The peer has ended its side of the stream.
+  bool input_ended() const noexcept { return input_ended_; }
+
+  // Ends the connection once the outbox is sent. No more bytes are offered.
+  void finish(Finish how) noexcept {
+    finishing_ = true;
+    linger_ = linger_ || how == Finish::linger;
+  }
+  bool finishing() const noexcept { return finishing_; }
+  // Ends the connection without sending what is pending.
+  void reset() noexcept { reset_ = true; }
+
+  // REQUIRED after anything done to the connection outside of a call of its session: before the
+  // turn ends the reactor sends what is pending and offers the bytes that wait.
+  void wake() noexcept;
+
+ private:
+  template <template <class> class>
+  friend class ReactorOn;
+  friend class Reactor;
+
+  static void on_timer(TimerEntry& entry) noexcept;
+  void arm(Instant expiry) noexcept;
+
+  Reactor& reactor_;
+  engine::Link link_;
+  Session* session_ = nullptr;
+  Outbox outbox_;
+  Carry carry_;
+  Instant deadline_ = never;
+  Instant send_deadline_ = never;
+  Instant armed_until_ = never;     // what the timer stands at; never: not armed
+  std::uint32_t linger_bytes_ = 0;  // dropped so far while lingering
+  Connection* next_woken_ = nullptr;
+  std::uint8_t pause_reasons_ = 0;
+  bool woken_ = false;
+  bool room_due_ = false;  // the outbox was full and has room again; the session has not been told
+  bool send_pending_ = false;
+  bool receive_paused_ = false;
+  bool input_ended_ = false;
+  bool finishing_ = false;
+  bool linger_ = false;
+  bool lingering_ = false;
+  bool reset_ = false;
+};
+
+}  // namespace katana::core

@@ -1,0 +1,108 @@
+#include "katana/core/reactor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace katana::core {
+
+Connection::Connection(Reactor& reactor, engine::Link link) noexcept
+    : TimerEntry(&Connection::on_timer),
+      reactor_(reactor),
+      link_(link),
+      outbox_(reactor.output_blocks_),
+      carry_(reactor.carry_pools_) {}
+
+// What is due, if anything still is, is found out when the reactor comes to the woken connections.
+void Connection::on_timer(TimerEntry& entry) noexcept {
+  auto& self = static_cast<Connection&>(entry);
+  self.armed_until_ = never;
+  self.wake();
+}
+
+bool Connection::output_full() noexcept {
+  if (outbox_.pending() <= reactor_.options_.outbox_high_bytes) return false;
+  pause(PauseReason::outbox_full);
+  return true;
+}
+
+void Connection::arm(Instant expiry) noexcept {
+  reactor_.timers_.arm(*this, expiry);
+  armed_until_ = expiry;
+}
+
+void Connection::wake() noexcept {
+  if (woken_) return;
+  woken_ = true;
+  next_woken_ = reactor_.first_woken_;
+  reactor_.first_woken_ = this;
+}
+
+void Reactor::begin_attending() noexcept { first_attended_ = std::exchange(first_woken_, nullptr); }
+
+Connection* Reactor::pop_attended() noexcept {
+  Connection* const connection = first_attended_;
+  if (connection != nullptr) {
+    first_attended_ = connection->next_woken_;
+    connection->woken_ = false;
+  }
+  return connection;
+}
+
+void Reactor::forget_woken(const Connection& connection) noexcept {
+  for (Connection** place : {&first_woken_, &first_attended_}) {
+    while (*place != nullptr && *place != &connection) place = &(*place)->next_woken_;
+    if (*place != nullptr) *place = connection.next_woken_;
+  }
+}
+
+Reactor::Reactor(const ReactorOptions& options, Instant now)
+    : options_(options),
+      now_(now),
+      timers_(now),
+      carry_pools_{
+          {options.carry_small_bytes, options.engine.links_max},
+          {options.engine.receive_bytes_max + options.carry_extra_bytes, options.carry_large_max}},
+      output_blocks_(options.output_block_bytes, options.output_blocks_max) {}
+
+void Reactor::run() {
+  current_ = this;
+  while (!stopped_) {
+    const Instant due = std::min(timers_.next(), drain_deadline_);
+    turn(due == never ? seconds(3600) : due - now_);
+  }
+  current_ = nullptr;
+}
+
+void Reactor::run_messages() noexcept {
+  Message* message = mailbox_.take_all();
+  while (message != nullptr) {
+    Message* const next = message->next;
+    message->run(*message);
+    message = next;
+  }
+}
+
+void Reactor::request_drain(Duration deadline_after) noexcept {
+  // release: pairs with the acquire in obey_requests(), as do all requests.
+  drain_requested_ns_.store(deadline_after.ns, std::memory_order_release);
+  wake_engine();
+}
+
+void Reactor::request_stop() noexcept {
+  stop_requested_.store(true, std::memory_order_release);
+  wake_engine();
+}
+
+void Reactor::obey_requests() noexcept {
+  const std::int64_t drain_ns = drain_requested_ns_.load(std::memory_order_acquire);
+  if (drain_ns >= 0 && !draining_) {
+    draining_ = true;
+    drain_deadline_ = now_ + nanoseconds(drain_ns);
+    begin_drain();
+  }
+  const bool stop = stop_requested_.load(std::memory_order_acquire);
+  if (stop || (draining_ && now_ >= drain_deadline_)) cut_off();
+  if (stop || (draining_ && drained())) stopped_ = true;
+}
+
+}  // namespace katana::core

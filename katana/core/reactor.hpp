@@ -1,0 +1,151 @@
+// Reactor: one thread's share of the server: its links, its clock, its timers, its mailbox, its
+// memory.
+//
+// Owns       every connection and the pools they draw from; sized at construction, see
+// memory_budget(). Thread     one. post(), request_drain() and request_stop() may be called from
+// any. Allocates  at construction only. Fails      start() and listen() return an Error. Invariant
+// a session's calls never nest; a connection is destroyed only between them.
+//
+// This class is what sessions and services see. ReactorOn<Engine> (reactor_on.hpp) adds the engine.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "katana/base/block_pool.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/result.hpp"
+#include "katana/core/carry.hpp"
+#include "katana/core/connection.hpp"
+#include "katana/core/mailbox.hpp"
+#include "katana/core/session.hpp"
+#include "katana/core/timer_wheel.hpp"
+#include "katana/engine/engine.hpp"
+
+namespace katana::core {
+
+struct ReactorOptions {
+  engine::Options engine;
+  // Pending output above which a session is paused, and at or below which it goes on.
+  std::size_t outbox_high_bytes = 64 * 1024;
+  std::size_t outbox_low_bytes = 16 * 1024;
+  std::size_t output_block_bytes = 4096;
+  std::size_t output_blocks_max = 64 * 1024;
+  std::size_t carry_small_bytes = 4096;
+  // Beyond one receive, what a session may leave unconsumed: its largest message head.
+  std::size_t carry_extra_bytes = 32 * 1024;
+  std::size_t carry_large_max = 1024;
+  // A peer that takes no byte for so long is cut off. Bytes it takes buy it time at
+  // rate_min_bytes_per_s.
+  Duration send_timeout = seconds(30);
+  std::int64_t rate_min_bytes_per_s = 1024;
+  // How long a lingering close waits for the peer, and how much it reads from it.
+  Duration linger_timeout = seconds(2);
+  std::uint32_t linger_bytes_max = 16 * 1024 * 1024;
+  Duration accept_retry = milliseconds(100);
+};
+
+// Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows
+// the load.
+struct MemoryBudget {
+  std::size_t connections = 0;
+  std::size_t output = 0;
+  std::size_t carry = 0;
+  std::size_t total() const noexcept { return connections + output + carry; }
+};
+
+struct Counters {
+  std::uint64_t accepted = 0;
+  std::uint64_t closed = 0;
+  std::uint64_t cut_off = 0;          // still open when the drain deadline came
+  std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
+  std::uint64_t send_timeouts = 0;
+  std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
+  std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t turns = 0;
+};
+
+class Reactor {
+ public:
+  virtual ~Reactor() = default;
+  Reactor(const Reactor&) = delete;
+  Reactor& operator=(const Reactor&) = delete;
+
+  // The reactor whose thread this is; null elsewhere.
+  static Reactor* current() noexcept { return current_; }
+
+  Instant now() const noexcept { return now_; }
+  std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
+  TimerWheel& timers() noexcept { return timers_; }
+  const ReactorOptions& options() const noexcept { return options_; }
+  const Counters& counters() const noexcept { return counters_; }
+  std::uint32_t links_open() const noexcept { return links_open_; }
+  bool draining() const noexcept { return draining_; }
+
+  virtual MemoryBudget memory_budget() const noexcept = 0;
+  virtual Result<void> start() = 0;
+  // Sessions of this listener are made by `protocol`, which is borrowed and must outlive the
+  // reactor.
+  virtual Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) = 0;
+  virtual std::uint16_t port(engine::Listener listener) const = 0;
+  virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
+  virtual void unwatch(int fd) = 0;
+  virtual engine::PeerAddress peer(engine::Link link) const = 0;
+
+  // One turn: waits at most `wait_max`, then does everything that is due.
+  virtual void turn(Duration wait_max) = 0;
+  // Turns until stopped, or until drained.
+  void run();
+
+  // From any thread. The message runs on the reactor's thread.
+  void post(Message& message) noexcept {
+    if (mailbox_.post(message)) wake_engine();
+  }
+
+  // From any thread: accept nothing new, let sessions finish, cut off what is left after
+  // `deadline_after`.
+  void request_drain(Duration deadline_after) noexcept;
+  // From any thread: cut everything off now.
+  void request_stop() noexcept;
+  bool stopped() const noexcept { return stopped_; }
+
+ protected:
+  explicit Reactor(const ReactorOptions& options, Instant now);
+  virtual void wake_engine() noexcept = 0;
+  virtual void begin_drain() noexcept = 0;
+  virtual void cut_off() noexcept = 0;
+  // Accepting and links both have ended.
+  virtual bool drained() const noexcept = 0;
+
+  void run_messages() noexcept;
+  void obey_requests() noexcept;
+  // Connections woken so far are attended in this turn, those woken meanwhile in the next.
+  void begin_attending() noexcept;
+  Connection* pop_attended() noexcept;
+  void forget_woken(const Connection& connection) noexcept;
+
+  friend class Connection;
+
+  inline static constinit thread_local Reactor* current_ = nullptr;
+  ReactorOptions options_;
+  Instant now_;
+  std::int64_t wall_clock_s_ = 0;
+  TimerWheel timers_;
+  Mailbox mailbox_;
+  Counters counters_;
+  CarryPools carry_pools_;
+  BlockPool output_blocks_;
+  Connection* first_woken_ = nullptr;
+  Connection* first_attended_ = nullptr;
+  std::uint32_t links_open_ = 0;
+  bool draining_ = false;
+  bool stopped_ = false;
+  Instant drain_deadline_ = never;
+  std::atomic<std::int64_t> drain_requested_ns_ = -1;  // duration; -1: not requested
+  std::atomic<bool> stop_requested_ = false;
+};
+
+}  // namespace katana::core

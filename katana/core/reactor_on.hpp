@@ -1,0 +1,394 @@
+// ReactorOn<Engine>: the reactor on one engine. Instantiated once per engine, by the room that
+// chooses one.
+//
+// Thread     its reactor's.
+// Invariant  see Reactor. Whatever a session did in a call is settled right after it: output is
+// sent with one gathered
+//            send, an end is carried out, receiving is paused or resumed. What it did outside of a
+//            call is settled before the turn ends (Connection::wake).
+//
+// The life of received bytes: on_bytes → offer (Session::on_bytes, as long as it makes progress) →
+// settle (send) → what was not consumed is carried. An idle connection goes in and out of this
+// without owning a byte.
+#pragma once
+
+#include <new>
+
+#include "katana/base/check.hpp"
+#include "katana/core/reactor.hpp"
+
+namespace katana::core {
+
+template <template <class> class EngineOf>
+class ReactorOn final : public Reactor {
+ public:
+  // `engine_arguments` go to the engine's constructor after its options and sink.
+  template <class... EngineArguments>
+  ReactorOn(const ReactorOptions& options, std::size_t session_bytes_max,
+            EngineArguments&&... engine_arguments)
+      : Reactor(options, Instant{}),
+        connection_blocks_(sizeof(Connection) + session_bytes_max, options.engine.links_max),
+        connections_(options.engine.links_max),
+        engine_(options.engine, *this, engine_arguments...) {
+    static_assert(engine::Engine<EngineOf<ReactorOn>>);
+    note_time();
+  }
+
+  ~ReactorOn() override {
+    for (Connection* const connection : connections_) {
+      if (connection != nullptr) destroy(*connection, Ending::reset);
+    }
+  }
+
+  MemoryBudget memory_budget() const noexcept override {
+    return {connection_blocks_.block_bytes() * connection_blocks_.capacity(),
+            output_blocks_.block_bytes() * output_blocks_.capacity(),
+            carry_pools_.small.block_bytes() * carry_pools_.small.capacity() +
+                carry_pools_.large.block_bytes() * carry_pools_.large.capacity()};
+  }
+
+  Result<void> start() override { return engine_.start(); }
+
+  Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) override {
+    KATANA_REQUIRE(sizeof(Connection) + protocol.session_bytes() <=
+                   connection_blocks_.block_bytes());
+    auto listener = engine_.listen(options);
+    if (!listener) return std::unexpected(listener.error());
+    if (protocols_.size() <= *listener) protocols_.resize(*listener + 1);
+    protocols_[*listener] = &protocol;
+    return {};
+  }
+
+  std::uint16_t port(engine::Listener listener) const override { return engine_.port(listener); }
+  Result<void> watch(int fd, engine::Watcher& watcher) override {
+    return engine_.watch(fd, watcher);
+  }
+  void unwatch(int fd) override { engine_.unwatch(fd); }
+  engine::PeerAddress peer(engine::Link link) const override { return engine_.peer(link); }
+
+  void turn(Duration wait_max) override {
+    engine_.turn(first_woken_ != nullptr ? Duration{} : wait_max);
+    timers_.advance(now_);
+    run_messages();
+    obey_requests();
+    begin_attending();
+    while (Connection* const connection = pop_attended()) attend(*connection);
+  }
+
+  EngineOf<ReactorOn>& engine() noexcept { return engine_; }
+
+  // ---- what the engine calls
+  // -----------------------------------------------------------------------------------
+
+  void on_turn(Instant) noexcept {
+    note_time();
+    ++counters_.turns;
+  }
+
+  bool on_accepted(engine::Link link, engine::Listener listener) noexcept {
+    char* const block = connection_blocks_.take();
+    KATANA_CHECK(block != nullptr);  // there is one for every link
+    auto* const connection = new (block) Connection(*this, link);
+    connections_[link.index] = connection;
+    ++links_open_;
+    ++counters_.accepted;
+    connection->session_ = protocols_[listener]->open(connection + 1, *connection);
+    return true;
+  }
+
+  void on_bytes(engine::Link link, Bytes bytes) noexcept {
+    Connection& connection = *connections_[link.index];
+    counters_.bytes_received += bytes.size();
+    if (connection.finishing_) {
+      drop(connection, bytes);
+      return;
+    }
+    const bool direct = connection.carry_.empty() && !connection.paused();
+    if (direct) {
+      const Offered offered = offer(connection, bytes);
+      if (!offered.alive) return;
+      bytes.remove_prefix(offered.consumed);
+    }
+    if (!bytes.empty() && !keep(connection, bytes)) return;
+    if (!direct && !connection.paused() && !offer_carried(connection)) return;
+    update_receive(connection);
+  }
+
+  void on_sent(engine::Link link, std::size_t count) noexcept {
+    Connection& connection = *connections_[link.index];
+    connection.send_pending_ = false;
+    note_sent(connection, count);
+    if (settle(connection)) attend_output(connection);
+  }
+
+  void on_closed(engine::Link link, engine::Closed closed) noexcept {
+    Connection& connection = *connections_[link.index];
+    if (closed == engine::Closed::link || connection.lingering_) {
+      destroy(connection, Ending::close);
+      return;
+    }
+    connection.input_ended_ = true;
+    if (connection.finishing_) return;
+    connection.session_->on_input_end();
+    if (settle(connection)) update_receive(connection);
+  }
+
+  void on_accept_failed(engine::AcceptFailure) noexcept {
+    ++counters_.accept_failures;
+    timers_.arm(accept_retry_, now_ + options_.accept_retry);
+  }
+
+ private:
+  enum class Ending : std::uint8_t { close, reset };
+  struct Offered {
+    std::size_t consumed;
+    bool alive;
+  };
+  struct AcceptRetry : TimerEntry {
+    explicit AcceptRetry(ReactorOn& owner) noexcept
+        : TimerEntry([](TimerEntry& entry) noexcept {
+            static_cast<AcceptRetry&>(entry).reactor.engine_.resume_accept();
+          }),
+          reactor(owner) {}
+    ReactorOn& reactor;
+  };
+
+  static constexpr std::size_t gather_max = 64;
+  // Rounds of "sent, so there is room, so there is more to send" in one go: a fast reader of an
+  // endless reply must not keep the turn to itself.
+  static constexpr int room_rounds_max = 16;
+
+  void note_time() noexcept {
+    now_ = engine_.now();
+    wall_clock_s_ = engine_.wall_clock_s();
+  }
+
+  // Offers `bytes` as long as the session takes some and may go on.
+  Offered offer(Connection& connection, Bytes bytes) noexcept {
+    std::size_t consumed = 0;
+    for (;;) {
+      const std::size_t used = connection.session_->on_bytes(bytes.substr(consumed));
+      KATANA_CHECK(used <= bytes.size() - consumed);
+      consumed += used;
+      const bool was_paused = connection.paused();
+      if (connection.finishing_ && consumed < bytes.size()) connection.linger_ = true;
+      if (!settle(connection)) return {consumed, false};
+      if (connection.finishing_) return {bytes.size(), true};
+      if (consumed == bytes.size() || connection.paused()) return {consumed, true};
+      if (used == 0 && !was_paused) return {consumed, true};
+    }
+  }
+
+  // False: the connection is gone.
+  bool offer_carried(Connection& connection) noexcept {
+    if (connection.carry_.empty()) return true;
+    const Offered offered = offer(connection, connection.carry_.bytes());
+    if (!offered.alive) return false;
+    connection.carry_.consume(offered.consumed);
+    return true;
+  }
+
+  bool keep(Connection& connection, Bytes bytes) noexcept {
+    if (connection.carry_.append(bytes)) return true;
+    ++counters_.pool_exhausted;
+    destroy(connection, Ending::reset);
+    return false;
+  }
+
+  void drop(Connection& connection, Bytes bytes) noexcept {
+    connection.linger_ = true;
+    connection.linger_bytes_ += static_cast<std::uint32_t>(bytes.size());
+    if (connection.linger_bytes_ > options_.linger_bytes_max) destroy(connection, Ending::close);
+  }
+
+  // Sends what is pending and carries out an end. False: the connection is gone.
+  bool settle(Connection& connection) noexcept {
+    if (connection.reset_) {
+      destroy(connection, Ending::reset);
+      return false;
+    }
+    if (!connection.outbox_.empty() && !connection.send_pending_ && !flush(connection)) {
+      return false;
+    }
+    if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
+      return end(connection);
+    }
+    if (connection.has(PauseReason::outbox_full) &&
+        connection.outbox_.pending() <= options_.outbox_low_bytes) {
+      connection.resume(PauseReason::outbox_full);
+      connection.room_due_ = true;
+      connection.wake();
+    }
+    return true;
+  }
+
+  bool flush(Connection& connection) noexcept {
+    std::array<iovec, gather_max> parts;
+    do {
+      const std::size_t count = connection.outbox_.gather(parts);
+      std::size_t accepted = 0;
+      const engine::Sent sent = engine_.send(connection.link_, {parts.data(), count}, accepted);
+      if (sent == engine::Sent::failed) {
+        destroy(connection, Ending::close);
+        return false;
+      }
+      if (sent == engine::Sent::pending) {
+        connection.send_pending_ = true;
+        if (connection.send_deadline_ == never) {
+          set_send_deadline(connection, now_ + options_.send_timeout);
+        }
+        note_sent(connection, accepted);
+        return true;
+      }
+      note_sent(connection, accepted);
+    } while (!connection.outbox_.empty());
+    connection.send_deadline_ = never;
+    return true;
+  }
+
+  // A peer that takes bytes buys time for them, so that one byte now and then does not buy a
+  // minute.
+  void note_sent(Connection& connection, std::size_t count) noexcept {
+    counters_.bytes_sent += count;
+    connection.outbox_.advance(count);
+    if (connection.send_deadline_ == never || count == 0) return;
+    const Duration bought = nanoseconds(static_cast<std::int64_t>(count) *
+                                        (1'000'000'000 / options_.rate_min_bytes_per_s));
+    set_send_deadline(connection,
+                      std::min(connection.send_deadline_ + bought, now_ + options_.send_timeout));
+  }
+
+  void set_send_deadline(Connection& connection, Instant deadline) noexcept {
+    connection.send_deadline_ = deadline;
+    if (deadline < connection.armed_until_) connection.arm(deadline);
+  }
+
+  // The outbox is sent and the session has finished.
+  bool end(Connection& connection) noexcept {
+    if (!connection.linger_ || connection.input_ended_) {
+      destroy(connection, Ending::close);
+      return false;
+    }
+    connection.lingering_ = true;
+    connection.carry_.clear();
+    connection.pause_reasons_ = 0;
+    connection.set_deadline(now_ + options_.linger_timeout);
+    engine_.shutdown_send(connection.link_);
+    update_receive(connection);
+    return true;
+  }
+
+  // Receiving is off while the session is paused. A pending handler alone leaves it on until a
+  // block is full, so that a peer that leaves is noticed.
+  void update_receive(Connection& connection) noexcept {
+    if ((connection.pause_reasons_ | unsigned{connection.receive_paused_}) == 0) return;
+    const unsigned hard =
+        connection.pause_reasons_ & ~static_cast<unsigned>(PauseReason::handler_pending);
+    const bool full =
+        connection.paused() && connection.carry_.bytes().size() >= options_.carry_small_bytes;
+    const bool pause = hard != 0 || full;
+    if (pause == connection.receive_paused_) return;
+    connection.receive_paused_ = pause;
+    if (pause) {
+      engine_.pause_receive(connection.link_);
+    } else {
+      engine_.resume_receive(connection.link_);
+    }
+  }
+
+  // A woken connection: its deadlines, the room it gained, the bytes that wait, the output it made.
+  void attend(Connection& connection) noexcept {
+    if (!meet_deadlines(connection)) return;
+    attend_output(connection);
+  }
+
+  void attend_output(Connection& connection) noexcept {
+    for (int round = 0; round < room_rounds_max; ++round) {
+      if (!settle(connection)) return;
+      if (connection.finishing_) break;
+      if (connection.room_due_) {
+        connection.room_due_ = false;
+        connection.session_->on_room();
+        continue;
+      }
+      if (connection.paused()) break;
+      const std::size_t carried = connection.carry_.bytes().size();
+      if (!offer_carried(connection)) return;
+      if (connection.carry_.bytes().size() == carried && !connection.room_due_) break;
+    }
+    if (connection.room_due_) connection.wake();  // its turn comes again after everybody else's
+    if (connection.input_ended_ && connection.carry_.empty() && !connection.paused() &&
+        !connection.finishing_) {
+      connection.session_->on_input_end();
+      if (!settle(connection)) return;
+    }
+    update_receive(connection);
+  }
+
+  // False: the connection is gone.
+  bool meet_deadlines(Connection& connection) noexcept {
+    if (now_ >= connection.send_deadline_) {
+      ++counters_.send_timeouts;
+      destroy(connection, Ending::reset);
+      return false;
+    }
+    if (now_ >= connection.deadline_) {
+      if (connection.lingering_) {
+        destroy(connection, Ending::close);
+        return false;
+      }
+      connection.deadline_ = never;
+      connection.session_->on_deadline();
+    }
+    const Instant earliest = std::min(connection.deadline_, connection.send_deadline_);
+    if (earliest < connection.armed_until_) connection.arm(earliest);
+    return true;
+  }
+
+  void destroy(Connection& connection, Ending ending) noexcept {
+    const engine::Link link = connection.link_;
+    if (connection.session_ != nullptr) connection.session_->~Session();
+    if (connection.woken_) forget_woken(connection);
+    connection.~Connection();
+    connection_blocks_.give(reinterpret_cast<char*>(&connection));
+    connections_[link.index] = nullptr;
+    --links_open_;
+    ++counters_.closed;
+    if (ending == Ending::reset) {
+      engine_.reset(link);
+    } else {
+      engine_.close(link);
+    }
+    if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
+  }
+
+  void wake_engine() noexcept override { engine_.wake(); }
+
+  void begin_drain() noexcept override {
+    engine_.close_listeners();
+    for (Connection* const connection : connections_) {
+      if (connection == nullptr || connection->finishing_) continue;
+      connection->session_->on_drain();
+      connection->wake();
+    }
+  }
+
+  void cut_off() noexcept override {
+    for (Connection* const connection : connections_) {
+      if (connection == nullptr) continue;
+      ++counters_.cut_off;
+      destroy(*connection, Ending::reset);
+    }
+    engine_.close_listeners();
+  }
+
+  bool drained() const noexcept override { return links_open_ == 0 && !engine_.accepting(); }
+
+  BlockPool connection_blocks_;
+  std::vector<Connection*> connections_;
+  std::vector<Protocol*> protocols_;
+  EngineOf<ReactorOn> engine_;
+  AcceptRetry accept_retry_{*this};
+};
+
+}  // namespace katana::core

@@ -1,0 +1,48 @@
+// Session and Protocol: what a room above core implements to speak on connections.
+//
+// Owns       a Session lives in its connection's memory; the reactor destroys it when the link is
+// gone, and its
+//            destructor cancels whatever it still waits for.
+// Thread     its reactor's.
+// Fails      no call may throw. A session that cannot go on calls Connection::finish() or reset().
+// Invariant  no call arrives inside another call of the same session, and none after the
+// destructor.
+#pragma once
+
+#include <cstddef>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/instant.hpp"
+
+namespace katana::core {
+
+class Connection;
+class Reactor;
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  // `input` is borrowed for the call and starts with the first byte not consumed so far. Returns
+  // how many bytes were consumed; the rest comes again, in front of what arrives next. Not called
+  // while the connection has a PauseReason.
+  virtual std::size_t on_bytes(Bytes input) noexcept = 0;
+  // The peer sends no more. Bytes not consumed are still offered when the session can take them.
+  virtual void on_input_end() noexcept = 0;
+  // The outbox, found full before, has room again.
+  virtual void on_room() noexcept {}
+  // The time given to Connection::set_deadline() has come.
+  virtual void on_deadline() noexcept = 0;
+  // The reactor is about to stop: finish what is in flight and begin nothing new.
+  virtual void on_drain() noexcept = 0;
+};
+
+// Makes the sessions of one listener; one instance per reactor.
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+  virtual std::size_t session_bytes() const noexcept = 0;
+  // Constructs a session in `memory`, which has session_bytes() bytes aligned for any type.
+  virtual Session* open(void* memory, Connection& connection) noexcept = 0;
+};
+
+}  // namespace katana::core
