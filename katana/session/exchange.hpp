@@ -1,0 +1,113 @@
+// Exchange: one request and its reply, whatever the version of HTTP that carries them.
+// RequestHandler: who answers.
+//
+// Owns       a request's head and content once they are detached, and the Pending work that makes
+// its reply. Borrows    until then, the engine's buffer: head() and content() are valid during the
+// handler's call only, unless
+//            collect_content() detached them.
+// Thread     its reactor's.
+// Allocates  nothing for a request that is answered in the handler's call; else from the recycler.
+// Fails      a command that finds no room or a broken connection ends the exchange; the handler
+// need not look. Invariant  an exchange gets exactly one reply, or its connection is reset.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/text.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http/reply_head.hpp"
+
+namespace katana::session {
+
+// Work that goes on after the handler's call returned. Destroying it cancels it: when the peer has
+// left, when time is up, or when its reply is complete.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  // Part of the content that stream_content() asked for; borrowed for the call. `last`: it is
+  // complete. False: no more until Exchange::want_content().
+  virtual bool on_content(Bytes, bool) noexcept { return true; }
+  // A reply that found no room may go on.
+  virtual void on_room() noexcept {}
+
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+};
+
+class Exchange {
+ public:
+  const http::Head& head() const noexcept { return *head_; }
+  // All of the content, when there is none to wait for or collect_content() has been answered.
+  Bytes content() const noexcept { return content_; }
+  // The request has content that has not been received.
+  bool content_pending() const noexcept { return content_pending_; }
+  // Of content_pending(): its size, when the request says it.
+  virtual std::optional<std::uint64_t> content_length() const noexcept = 0;
+
+  virtual core::Reactor& reactor() noexcept = 0;
+  virtual engine::PeerAddress peer() noexcept = 0;
+
+  // ---- content: one of these, in on_request(), if content_pending() ----
+  // RequestHandler::on_content_collected() follows when all of it is here. More than `bytes_max` is
+  // refused (413).
+  virtual void collect_content(std::uint64_t bytes_max) = 0;
+  // Pending::on_content() follows. REQUIRES hold(). 100 (Continue) is sent at the first
+  // want_content().
+  virtual void stream_content(std::uint64_t bytes_max) = 0;
+  virtual void want_content() noexcept = 0;
+  // Neither: the content is read past, or the connection ends after the reply.
+
+  // ---- reply ----
+  // A whole reply. `content_stays`: it outlives the connection, and may be referred to instead of
+  // copied.
+  virtual void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept = 0;
+  // A reply in pieces.
+  virtual void begin_reply(const http::ReplyHead& head) noexcept = 0;
+  // False: no room. Nothing was written; Pending::on_room() follows.
+  virtual bool write(Bytes content) noexcept = 0;
+  virtual void end_reply() noexcept = 0;
+  virtual bool reply_begun() const noexcept = 0;
+  // The connection ends after this reply.
+  virtual void close_after_reply() noexcept = 0;
+  // Nothing sensible can be sent any more: the peer sees a broken connection instead of a wrong
+  // reply.
+  virtual void abort() noexcept = 0;
+
+  // Keeps `pending` until the reply is complete or the exchange is cancelled.
+  void hold(std::unique_ptr<Pending> pending) noexcept { pending_ = std::move(pending); }
+
+  // The handler threw or failed; counted.
+  virtual void note_failure() noexcept = 0;
+
+ protected:
+  Exchange() = default;
+  ~Exchange() = default;
+
+  const http::Head* head_ = nullptr;
+  Bytes content_;
+  bool content_pending_ = false;
+  std::unique_ptr<Pending> pending_;
+};
+
+// Why an exchange ended without its handler's reply.
+enum class Cancelled : std::uint8_t { peer_left, handler_timeout };
+
+// One per reactor. Calls must not throw.
+class RequestHandler {
+ public:
+  virtual ~RequestHandler() = default;
+  // The head is here. Answer now, or ask for content, or hold() something that will answer.
+  virtual void on_request(Exchange& exchange) noexcept = 0;
+  virtual void on_content_collected(Exchange& exchange) noexcept = 0;
+  // The protocol refuses the request, or its handler took too long: answer with this status.
+  virtual void on_refused(Exchange& exchange, unsigned status, Bytes detail) noexcept = 0;
+};
+
+}  // namespace katana::session

@@ -1,0 +1,37 @@
+#include "katana/session/http1_protocol.hpp"
+
+#include <new>
+#include <span>
+
+#include "katana/base/check.hpp"
+#include "katana/session/http1_session.hpp"
+#include "katana/wire/http/date.hpp"
+
+namespace katana::session {
+
+Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler)
+    : options_(options), handler_(handler), context_(options_.limits, options_.kernels) {
+  const http1::Limits& limits = options_.limits;
+  KATANA_REQUIRE(limits.head_bytes_max + 2 <= http::head_bytes_capacity);
+  KATANA_REQUIRE(limits.request_line_bytes_max + 4 <= limits.head_bytes_max);
+  KATANA_REQUIRE(limits.fields_max <= http::fields_capacity);
+  KATANA_REQUIRE(http::valid_field("Server", options_.server_name));
+  if (!options_.server_name.empty()) prefix_ = "Server: " + options_.server_name + "\r\n";
+  prefix_ += "Date: " + std::string(http::date_bytes, ' ') + "\r\n";
+  context_.server_and_date = prefix_;
+  refresh_date(0);
+}
+
+std::size_t Http1Protocol::session_bytes() const noexcept { return sizeof(Http1Session); }
+
+core::Session* Http1Protocol::open(void* memory, core::Connection& connection) noexcept {
+  return new (memory) Http1Session(*this, connection);
+}
+
+void Http1Protocol::refresh_date(std::int64_t unix_seconds) noexcept {
+  char* const date = prefix_.data() + prefix_.size() - 2 - http::date_bytes;
+  http::format_date(unix_seconds, std::span<char, http::date_bytes>(date, http::date_bytes));
+  date_of_ = unix_seconds;
+}
+
+}  // namespace katana::session

@@ -1,0 +1,70 @@
+// Http1Protocol: HTTP/1.1 as a core::Protocol: what the sessions of one reactor share.
+//
+// Owns       the parser's head, the reply prefix with its date, counters.
+// Borrows    the RequestHandler, which outlives it.
+// Thread     its reactor's; counters() may be read when the reactor has stopped.
+// Allocates  at construction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "katana/core/session.hpp"
+#include "katana/session/exchange.hpp"
+#include "katana/wire/http1/machine.hpp"
+
+namespace katana::session {
+
+struct HttpOptions {
+  http1::Limits limits;
+  http1::Kernels kernels = http1::best_kernels();
+  std::string server_name = "katana";  // Server field; empty: none
+  bool close_after_each = false;       // every connection carries one request
+  // A handler that has not answered by then is cancelled: 503.
+  Duration handler_timeout = seconds(30);
+  // A peer that ended its side while a handler is pending gets its reply if it is ready by then: it
+  // may have closed only its sending side. After that it has left, and the handler is cancelled.
+  Duration half_close_grace = seconds(1);
+  // When draining, how long an idle connection may still begin a request.
+  Duration drain_idle = milliseconds(250);
+};
+
+struct HttpCounters {
+  std::uint64_t requests = 0;
+  std::uint64_t refused = 0;           // by the protocol: 4xx, 5xx of Refusal
+  std::uint64_t handler_failures = 0;  // threw or failed: 500
+  std::uint64_t handler_timeouts = 0;
+  std::uint64_t handlers_cancelled = 0;  // the peer left
+  std::uint64_t replies_aborted = 0;     // begun and not completed: the connection was reset
+};
+
+class Http1Protocol final : public core::Protocol {
+ public:
+  Http1Protocol(const HttpOptions& options, RequestHandler& handler);
+
+  std::size_t session_bytes() const noexcept override;
+  core::Session* open(void* memory, core::Connection& connection) noexcept override;
+
+  HttpCounters& counters() noexcept { return counters_; }
+  const HttpOptions& options() const noexcept { return options_; }
+  RequestHandler& handler() noexcept { return handler_; }
+  http1::Context& context() noexcept { return context_; }
+
+  // The Date in replies is that of `unix_seconds` from now on (RFC 9110 §6.6.1).
+  void set_date(std::int64_t unix_seconds) noexcept {
+    if (unix_seconds != date_of_) refresh_date(unix_seconds);
+  }
+
+ private:
+  void refresh_date(std::int64_t unix_seconds) noexcept;
+
+  HttpOptions options_;
+  RequestHandler& handler_;
+  http1::Context context_;
+  HttpCounters counters_;
+  std::string prefix_;  // "Server: …\r\nDate: …\r\n"
+  std::int64_t date_of_ = -1;
+};
+
+}  // namespace katana::session

@@ -1,0 +1,311 @@
+#include "katana/session/http1_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace katana::session {
+
+using core::Finish;
+using core::PauseReason;
+using http1::Event;
+
+Http1Session::Http1Session(Http1Protocol& protocol, core::Connection& connection) noexcept
+    : protocol_(protocol),
+      connection_(connection),
+      machine_(protocol.context(), connection.reactor().now()) {
+  update_deadline();
+  if (connection.reactor().draining()) on_drain();
+}
+
+Http1Session::~Http1Session() {
+  if (pending_ != nullptr) ++protocol_.counters().handlers_cancelled;
+}
+
+// ---- calls by the core
+// ---------------------------------------------------------------------------------------------
+
+std::size_t Http1Session::on_bytes(Bytes input) noexcept {
+  in_call_ = true;
+  std::size_t consumed = 0;
+  for (bool more = true; more && !connection_.paused() && !connection_.finishing();) {
+    if (connection_.output_full()) break;
+    const http1::Step step = machine_.next(input.substr(consumed), now());
+    consumed += step.consumed;
+    input_left_ = input.size() - consumed;
+    switch (step.event) {
+      case Event::head: on_head(step.last); break;
+      case Event::content: on_content(step.last); break;
+      case Event::paused: connection_.pause(PauseReason::handler_pending); break;
+      case Event::refused: on_refused(); break;
+      case Event::closed: end_connection(); break;
+      case Event::need_bytes:
+        if (step.consumed != 0) continue;
+        more = connection_.input_ended() && machine_.end_of_input();
+        continue;
+    }
+    more = input_left_ != 0 || machine_.state() == http1::State::refused;
+  }
+  update_deadline();
+  in_call_ = false;
+  return consumed;
+}
+
+void Http1Session::on_input_end() noexcept {
+  const bool request_complete = machine_.state() == http1::State::reply;
+  if (active_ && request_complete) {
+    handler_deadline_ = std::min(handler_deadline_, now() + protocol_.options().half_close_grace);
+    update_deadline();
+    return;
+  }
+  // Nothing is carried when the core calls this outside of an exchange, so the input is over for
+  // the machine too.
+  if (!connection_.paused())
+    on_bytes({});
+  else
+    connection_.wake();
+}
+
+void Http1Session::on_room() noexcept {
+  in_call_ = true;
+  if (pending_ != nullptr) {
+    give_handler_time();
+    pending_->on_room();
+    after_handler();
+  }
+  update_deadline();
+  in_call_ = false;
+}
+
+void Http1Session::on_deadline() noexcept {
+  in_call_ = true;
+  if (active_ && now() >= handler_deadline_) {
+    cancel(connection_.input_ended() ? Cancelled::peer_left : Cancelled::handler_timeout);
+  } else if (connection_.paused()) {
+    machine_.restart_deadline(now());  // the peer waits for us
+  } else {
+    machine_.on_deadline(now());
+    if (machine_.closing()) end_connection();
+    if (machine_.state() == http1::State::refused) on_refused();
+  }
+  update_deadline();
+  in_call_ = false;
+}
+
+void Http1Session::on_drain() noexcept {
+  machine_.close_after_reply();
+  if (active_ || machine_.state() != http1::State::idle) return;
+  connection_.set_deadline(std::min(machine_.deadline(), now() + protocol_.options().drain_idle));
+}
+
+// ---- events of the machine
+// -----------------------------------------------------------------------------------------
+
+void Http1Session::on_head(bool complete) noexcept {
+  ++protocol_.counters().requests;
+  head_ = &protocol_.context().head;
+  content_ = {};
+  content_pending_ = !complete;
+  mode_ = Mode::ignore;
+  active_ = true;
+  replied_ = false;
+  if (protocol_.options().close_after_each || reactor().draining()) machine_.close_after_reply();
+  protocol_.handler().on_request(*this);
+  after_handler();
+}
+
+void Http1Session::on_content(bool complete) noexcept {
+  if (complete) content_pending_ = false;
+  if (mode_ == Mode::collect) {
+    if (detached_ != nullptr) {
+      detached_->content.append(machine_.content());
+      content_ = detached_->content.bytes();
+    } else {
+      content_ = machine_.content();
+    }
+    if (!complete) return;
+    protocol_.handler().on_content_collected(*this);
+    after_handler();
+  } else if (mode_ == Mode::stream && pending_ != nullptr) {
+    give_handler_time();
+    if (!pending_->on_content(machine_.content(), complete) && !complete && active_) {
+      connection_.pause(PauseReason::content_unwanted);
+    }
+    after_handler();
+  } else {
+    after_handler();
+  }
+}
+
+void Http1Session::on_refused() noexcept {
+  const http1::RefusalText& text = http1::text_of(machine_.refusal());
+  ++protocol_.counters().refused;
+  pending_.reset();
+  if (machine_.reply_begun()) {
+    abort();
+    return;
+  }
+  active_ = true;
+  replied_ = false;
+  protocol_.handler().on_refused(*this, text.status, text.detail);
+  after_handler();
+}
+
+// The handler's call is over: it answered, or something is pending, or content is awaited.
+void Http1Session::after_handler() noexcept {
+  if (!active_) return;
+  if (replied_) {
+    end_exchange();
+    return;
+  }
+  const bool waits_for_content = content_pending_ && mode_ != Mode::ignore;
+  if (pending_ == nullptr && !waits_for_content) {
+    ++protocol_.counters().handler_failures;
+    protocol_.handler().on_refused(*this, 500, "The handler returned without a reply.");
+    end_exchange();
+    return;
+  }
+  if (handler_deadline_ == never && !content_pending_) give_handler_time();
+  if (!content_pending_) connection_.pause(PauseReason::handler_pending);
+}
+
+// ---- content
+// -------------------------------------------------------------------------------------------------------
+
+std::optional<std::uint64_t> Http1Session::content_length() const noexcept {
+  const http1::Framing& framing = machine_.framing();
+  if (framing.content == http1::ContentKind::chunked) return std::nullopt;
+  return framing.content_length;
+}
+
+engine::PeerAddress Http1Session::peer() noexcept { return reactor().peer(connection_.link()); }
+
+void Http1Session::collect_content(std::uint64_t bytes_max) {
+  mode_ = Mode::collect;
+  if (!machine_.limit_content(bytes_max)) return;
+  // Content that is here already is shown where it lies.
+  const auto length = content_length();
+  if (length && *length <= input_left_) return;
+  if (!machine_.send_continue(connection_.outbox())) abort();
+  detached_.reset(new Detached);
+  detached_->head_bytes.append(head_->bytes());
+  detached_->head = *head_;
+  detached_->head.rebase(detached_->head_bytes.data());
+  head_ = &detached_->head;
+}
+
+void Http1Session::stream_content(std::uint64_t bytes_max) {
+  mode_ = Mode::stream;
+  if (!machine_.limit_content(bytes_max)) return;
+  connection_.pause(PauseReason::content_unwanted);
+  give_handler_time();
+}
+
+void Http1Session::want_content() noexcept {
+  if (!connection_.has(PauseReason::content_unwanted)) return;
+  handler_deadline_ = never;  // it is the peer's turn, and the machine has a deadline for it
+  if (!machine_.send_continue(connection_.outbox())) abort();
+  machine_.restart_deadline(now());
+  connection_.resume(PauseReason::content_unwanted);
+  settle_later();
+}
+
+// ---- reply
+// ---------------------------------------------------------------------------------------------------------
+
+void Http1Session::respond(const http::ReplyHead& head, Bytes content,
+                           bool content_stays) noexcept {
+  if (!active_ || replied_) return;
+  protocol_.set_date(reactor().wall_clock_s());
+  if (!machine_.respond(head, content, content_stays, now(), connection_.outbox())) {
+    abort();
+    return;
+  }
+  after_reply();
+}
+
+void Http1Session::begin_reply(const http::ReplyHead& head) noexcept {
+  if (!active_ || replied_) return;
+  protocol_.set_date(reactor().wall_clock_s());
+  if (!machine_.begin_reply(head, connection_.outbox())) abort();
+  give_handler_time();
+  settle_later();
+}
+
+bool Http1Session::write(Bytes content) noexcept {
+  if (!active_ || replied_) return true;
+  if (connection_.output_full()) {
+    handler_deadline_ = never;  // it is the peer's turn, and the core has a deadline for it
+    return false;
+  }
+  give_handler_time();
+  if (!machine_.write_content(content, connection_.outbox())) abort();
+  settle_later();
+  return true;
+}
+
+void Http1Session::end_reply() noexcept {
+  if (!active_ || replied_) return;
+  if (!machine_.end_reply(now(), connection_.outbox())) {
+    abort();
+    return;
+  }
+  after_reply();
+}
+
+void Http1Session::after_reply() noexcept {
+  replied_ = true;
+  if (machine_.closing()) end_connection();
+  // Outside of a call by the core it is a pending handler that answers, and nobody else will end
+  // its exchange.
+  if (!in_call_) {
+    end_exchange();
+    update_deadline();
+    connection_.wake();
+  }
+}
+
+void Http1Session::abort() noexcept {
+  ++protocol_.counters().replies_aborted;
+  replied_ = true;
+  connection_.reset();
+  settle_later();
+}
+
+void Http1Session::end_exchange() noexcept {
+  active_ = false;
+  handler_deadline_ = never;
+  head_ = nullptr;
+  content_ = {};
+  if (pending_ != nullptr) pending_.reset();
+  if (detached_ != nullptr) detached_.reset();
+  connection_.resume(PauseReason::handler_pending);
+  connection_.resume(PauseReason::content_unwanted);
+}
+
+void Http1Session::cancel(Cancelled why) noexcept {
+  HttpCounters& counters = protocol_.counters();
+  ++(why == Cancelled::peer_left ? counters.handlers_cancelled : counters.handler_timeouts);
+  pending_.reset();
+  if (why == Cancelled::peer_left || machine_.reply_begun()) {
+    connection_.reset();
+    end_exchange();
+    return;
+  }
+  machine_.close_after_reply();
+  protocol_.handler().on_refused(*this, 503, "The handler did not answer in time.");
+  end_exchange();
+}
+
+void Http1Session::end_connection() noexcept {
+  connection_.finish(machine_.input_may_follow() ? Finish::linger : Finish::close);
+}
+
+void Http1Session::update_deadline() noexcept {
+  connection_.set_deadline(std::min(machine_.deadline(), handler_deadline_));
+}
+
+void Http1Session::settle_later() noexcept {
+  if (!in_call_) connection_.wake();
+}
+
+}  // namespace katana::session

@@ -1,0 +1,86 @@
+// Http1Session: the http1 machine on a connection: it pulls events, lets the handler answer, and
+// ends what has to end.
+//
+// Owns       the machine; a request that is detached; the pending handler.
+// Thread     its reactor's.
+// Allocates  nothing for a request that its handler answers at once.
+// Invariant  one exchange at a time: what is pipelined behind it stays with the connection.
+#pragma once
+
+#include "katana/core/connection.hpp"
+#include "katana/session/exchange.hpp"
+#include "katana/session/http1_protocol.hpp"
+#include "katana/wire/http1/machine.hpp"
+
+namespace katana::session {
+
+class Http1Session final : public core::Session, private Exchange {
+ public:
+  Http1Session(Http1Protocol& protocol, core::Connection& connection) noexcept;
+  ~Http1Session() override;
+
+  std::size_t on_bytes(Bytes input) noexcept override;
+  void on_input_end() noexcept override;
+  void on_room() noexcept override;
+  void on_deadline() noexcept override;
+  void on_drain() noexcept override;
+
+ private:
+  // How the content of the present request is taken.
+  enum class Mode : std::uint8_t { ignore, collect, stream };
+
+  // A request that outlives the engine's buffer.
+  struct Detached {
+    http::Head head;
+    Text head_bytes;
+    Text content;
+    static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+    static void operator delete(void* memory, std::size_t bytes) noexcept {
+      recycler::release(memory, bytes);
+    }
+  };
+
+  // ---- Exchange ----
+  std::optional<std::uint64_t> content_length() const noexcept override;
+  core::Reactor& reactor() noexcept override { return connection_.reactor(); }
+  engine::PeerAddress peer() noexcept override;
+  void collect_content(std::uint64_t bytes_max) override;
+  void stream_content(std::uint64_t bytes_max) override;
+  void want_content() noexcept override;
+  void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
+  void begin_reply(const http::ReplyHead& head) noexcept override;
+  bool write(Bytes content) noexcept override;
+  void end_reply() noexcept override;
+  bool reply_begun() const noexcept override { return machine_.reply_begun(); }
+  void close_after_reply() noexcept override { machine_.close_after_reply(); }
+  void abort() noexcept override;
+  void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
+
+  void on_head(bool complete) noexcept;
+  void on_content(bool complete) noexcept;
+  void on_refused() noexcept;
+  void after_handler() noexcept;
+  void after_reply() noexcept;
+  void end_exchange() noexcept;
+  void cancel(Cancelled why) noexcept;
+  void end_connection() noexcept;
+  void update_deadline() noexcept;
+  void give_handler_time() noexcept {
+    handler_deadline_ = now() + protocol_.options().handler_timeout;
+  }
+  void settle_later() noexcept;
+  Instant now() const noexcept { return connection_.reactor().now(); }
+
+  Http1Protocol& protocol_;
+  core::Connection& connection_;
+  http1::Machine machine_;
+  std::unique_ptr<Detached> detached_;
+  Instant handler_deadline_ = never;
+  std::size_t input_left_ = 0;  // of the input that on_bytes() works on, behind the present event
+  Mode mode_ = Mode::ignore;
+  bool active_ = false;   // an exchange is going on
+  bool replied_ = false;  // and its reply is complete
+  bool in_call_ = false;  // inside a call by the core, which settles what was done
+};
+
+}  // namespace katana::session
