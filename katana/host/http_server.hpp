@@ -1,0 +1,86 @@
+// HttpServer: reactors, listeners, signals and the end of a program that serves HTTP.
+//
+// Owns       one reactor, protocol and dispatcher per thread. The first reactor runs on the
+// caller's thread, so a server
+//            with one reactor is a process with one thread, whose system calls need no shared
+//            descriptor table.
+// Borrows    the Service, which must outlive it.
+// Thread     one; blocks SIGINT and SIGTERM from construction on.
+// Fails      start() names the address or resource; run() ends by a signal.
+// Invariant  on SIGTERM or SIGINT nothing that was accepted is lost before drain_timeout: what is
+// in flight is finished.
+//            A second signal ends the process at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/host/engines.hpp"
+#include "katana/service/router.hpp"
+#include "katana/session/http1_protocol.hpp"
+
+namespace katana::host {
+
+struct HttpServerOptions {
+  std::string address = "127.0.0.1";  // numeric
+  std::uint16_t port = 8080;          // 0: the kernel chooses
+  unsigned reactors = 0;              // 0: one for each CPU that this process may use
+  EngineKind engine = EngineKind::epoll_edge;
+  bool pin = false;  // reactor n to the n-th CPU that this process may use
+  Duration drain_timeout = seconds(10);
+  core::ReactorOptions reactor;
+  session::HttpOptions http;
+};
+
+// What was done by the time that run() returned.
+struct ServerReport {
+  std::uint64_t connections = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t cut_off = 0;   // connections that drain_timeout or a second signal ended
+  std::uint64_t failures = 0;  // handlers that threw or failed
+};
+
+class HttpServer {
+ public:
+  HttpServer(const HttpServerOptions& options, const Service& service);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Listens. Connections are accepted by the kernel from here on and served from run() on.
+  Result<void> start();
+  // Serves until a signal says to stop.
+  ServerReport run();
+
+  std::uint16_t port() const noexcept { return port_; }
+  unsigned reactor_count() const noexcept { return static_cast<unsigned>(workers_.size()); }
+  core::MemoryBudget memory_budget() const;
+  // "http://127.0.0.1:8080", "http://[::1]:8080"
+  std::string url() const;
+
+ private:
+  struct Worker;
+  class Signals;
+
+  void pin_to_cpu(unsigned index) const;
+  void on_signal() noexcept;
+  void wait_for_workers();
+
+  HttpServerOptions options_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Signals> signals_;
+  std::uint16_t port_ = 0;
+  bool draining_ = false;
+};
+
+// CPUs that this process may use.
+unsigned usable_cpus() noexcept;
+// Raises the soft limit of open files to the hard one.
+void raise_descriptor_limit() noexcept;
+
+}  // namespace katana::host
