@@ -1,0 +1,124 @@
+// hello_world_server: the smallest program on KATANA, and the one that its cost is measured with.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "hello_world_server/routes.hpp"
+#include "katana/host/http_server.hpp"
+
+namespace {
+
+constexpr const char* program = "hello_world_server";
+
+struct Flags {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+  unsigned threads = katana::host::usable_cpus();
+  std::string engine = "epoll-edge";
+  bool pin = false;
+  bool close_after_each = false;
+  std::uint32_t connections_max = 16 * 1024;
+  double drain_s = 10;
+};
+
+void describe(CLI::App& app, Flags& flags) {
+  app.set_version_flag("--version", fmt::format("{} {}", program, KATANA_VERSION));
+  app.add_option("--address", flags.address, "numeric address to listen on")->capture_default_str();
+  app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
+      ->envname("HELLO_PORT")
+      ->capture_default_str();
+  app.add_option("--threads", flags.threads,
+                 "reactors, one thread each; default: CPUs of the affinity mask")
+      ->envname("HELLO_THREADS")
+      ->check(CLI::Range(1u, 1024u));
+  app.add_option("--engine", flags.engine, "epoll-edge, epoll-level or auto")
+      ->envname("HELLO_ENGINE")
+      ->capture_default_str();
+  app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
+  app.add_flag("--close-after-each", flags.close_after_each,
+               "end every connection after one request");
+  app.add_option("--connections-max", flags.connections_max, "open connections of each reactor")
+      ->check(CLI::Range(1u, 1u << 24))
+      ->capture_default_str();
+  app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+}
+
+int fail(int status, std::string_view message) {
+  // One line, whatever the library's message looks like.
+  std::string line(message);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  fmt::print(stderr, "{}: {}\n", program, line);
+  return status;
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+int serve(const Flags& flags, katana::host::EngineKind engine,
+          std::chrono::steady_clock::time_point start) {
+  using namespace katana;
+  auto service = hello::make_service();
+  if (!service) return fail(1, service.error().describe());
+  host::raise_descriptor_limit();
+  host::HttpServerOptions options;
+  options.address = flags.address;
+  options.port = flags.port;
+  options.reactors = flags.threads;
+  options.engine = engine;
+  options.pin = flags.pin;
+  options.http.close_after_each = flags.close_after_each;
+  options.reactor.engine.links_max = flags.connections_max;
+  options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
+  host::HttpServer server(options, *service);
+  if (auto started = server.start(); !started) return fail(1, started.error().describe());
+
+  const core::MemoryBudget budget = server.memory_budget();
+  constexpr double mib = 1024.0 * 1024.0;
+  fmt::print(stderr,
+             "{}: memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
+             "{:.1f} MiB; "
+             "reserved, and used as load asks for it\n",
+             program, static_cast<double>(budget.connections) / mib,
+             static_cast<double>(budget.carry) / mib, static_cast<double>(budget.output) / mib);
+  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
+             host::engine_name(engine), server.reactor_count(), milliseconds_since(start));
+  std::fflush(stdout);
+
+  const host::ServerReport report = server.run();
+  fmt::print(
+      stderr,
+      "{}: stopped: {} requests on {} connections finished, {} connections cut off, {} failures\n",
+      program, report.requests, report.connections, report.cut_off, report.failures);
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  CLI::App app(
+      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n} and any method on /echo.",
+      program);
+  Flags flags;
+  describe(app, flags);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(2, fmt::format("{} (see --help)", error.what()));
+  }
+  const auto engine = katana::host::parse_engine(flags.engine);
+  if (!engine) return fail(2, engine.error().describe());
+  try {
+    return serve(flags, *engine, start);
+  } catch (const std::exception& error) {
+    return fail(1, error.what());
+  }
+}
