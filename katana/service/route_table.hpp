@@ -1,0 +1,248 @@
+// RouteTable: which route serves a method and a path. Built once, then immutable.
+//
+// Owns      its patterns; nothing of a request.
+// Borrows   the path for the call; the PathParameters it fills point into the path and the table.
+// Thread    the table: any number at once. The builder: one.
+// Allocates while building only; match() never does.
+// Fails     add() with a message that names the pattern, the place in it and the remedy.
+// Invariant specificity decides, never the order of registration.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/check.hpp"
+#include "katana/base/result.hpp"
+#include "katana/wire/http/method.hpp"
+
+namespace katana {
+
+inline constexpr std::size_t routes_max = 65'536;
+inline constexpr std::size_t route_segments_max = 32;
+inline constexpr std::size_t route_parameters_max = 16;
+inline constexpr std::size_t route_pattern_bytes_max = 1'024;
+
+// A set of the nine registered methods. Method::extension is never a member: it has no name to
+// print.
+class MethodSet {
+ public:
+  constexpr MethodSet() noexcept = default;
+  constexpr MethodSet(std::initializer_list<http::Method> methods) noexcept {
+    for (const http::Method method : methods) insert(method);
+  }
+
+  // REQUIRES: method is not Method::extension.
+  constexpr void insert(http::Method method) noexcept {
+    KATANA_REQUIRE(method != http::Method::extension);
+    bits_ = static_cast<std::uint16_t>(bits_ | bit(method));
+  }
+  constexpr bool contains(http::Method method) const noexcept { return (bits_ & bit(method)) != 0; }
+  constexpr bool empty() const noexcept { return bits_ == 0; }
+  constexpr MethodSet& operator|=(MethodSet other) noexcept {
+    bits_ = static_cast<std::uint16_t>(bits_ | other.bits_);
+    return *this;
+  }
+  constexpr bool operator==(const MethodSet&) const noexcept = default;
+  // One bit for each method, in the order of the enumeration: below 512.
+  constexpr std::uint16_t bits() const noexcept { return bits_; }
+
+ private:
+  static constexpr unsigned bit(http::Method method) noexcept {
+    return 1U << static_cast<unsigned>(method);
+  }
+  std::uint16_t bits_ = 0;
+};
+
+// The set as the value of an Allow field (RFC 9110 §10.2.1): "GET, HEAD, OPTIONS". Static storage,
+// so that an answer may refer to it for as long as it likes.
+Bytes allow_value(MethodSet methods) noexcept;
+
+struct PathParameter {
+  Bytes name;   // from the table: valid as long as it is
+  Bytes value;  // from the path: valid as long as it is; may still hold "%2F" and "%25"
+};
+
+// What the parameters of the matched pattern stand for, in the order of the pattern. Values are
+// offsets from the start of the path: when the path is copied elsewhere, rebase() follows it.
+class PathParameters {
+ public:
+  std::size_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  // REQUIRES: index < size().
+  PathParameter operator[](std::size_t index) const noexcept {
+    KATANA_REQUIRE(index < count_);
+    return {names_[index], value(index)};
+  }
+  std::optional<Bytes> find(Bytes name) const noexcept {
+    for (std::size_t index = 0; index < count_; ++index) {
+      if (names_[index] == name) return value(index);
+    }
+    return std::nullopt;
+  }
+  // REQUIRES: path points to the same bytes as the path that was matched.
+  void rebase(const char* path) noexcept { path_ = path; }
+
+ private:
+  friend class RouteTable;
+  struct Extent {
+    std::uint32_t begin;
+    std::uint32_t size;
+  };
+  Bytes value(std::size_t index) const noexcept {
+    return {path_ + extents_[index].begin, extents_[index].size};
+  }
+
+  const Bytes* names_ = nullptr;
+  const char* path_ = nullptr;
+  std::uint32_t count_ = 0;
+  std::array<Extent, route_parameters_max> extents_{};
+};
+
+enum class MatchKind : std::uint8_t { found, not_found, method_not_allowed };
+
+struct RouteMatch {
+  std::uint32_t route = 0;  // for found: what add() returned
+  MethodSet allowed;        // for method_not_allowed; empty otherwise
+  MatchKind kind = MatchKind::not_found;
+};
+
+namespace detail {
+
+enum class RouteSegmentKind : std::uint8_t { literal, parameter, rest };
+
+// What a path is looked up by. Up to 16 bytes the two words are all of it: equal keys, equal paths.
+struct RouteKey {
+  std::uint64_t size = UINT64_MAX;
+  std::uint64_t first = 0;  // the first eight bytes, or all if there are fewer
+  std::uint64_t last = 0;   // the last eight bytes, or none if there are fewer
+  bool operator==(const RouteKey&) const noexcept = default;
+};
+
+}  // namespace detail
+
+// A pattern is '/' and segments between '/':
+//
+//   users       literal: exactly these bytes
+//   {name}      parameter: exactly one segment, not empty
+//   {name...}   rest: all that is left, slashes and nothing included; the last segment only
+//
+// Names are letters, digits, '_' and '-'. A trailing slash counts: "/a" and "/a/" are two paths.
+//
+// Which route: of all patterns that fit the path, the most specific one that serves the method.
+// Specificity is compared segment by segment from the left: literal, then parameter, then rest. So
+// a general pattern still serves the methods that a more specific one lacks, and only a method that
+// no fitting pattern serves is method_not_allowed, `allowed` being what they serve together.
+//
+// Which methods a pattern serves: those added; HEAD by the GET route unless HEAD was added; every
+// other method, extensions included, by the any-method route if there is one. Without an OPTIONS or
+// any-method route, OPTIONS is method_not_allowed and counted in `allowed`: the caller answers it.
+class RouteTable {
+ public:
+  RouteTable(RouteTable&&) noexcept = default;
+  RouteTable& operator=(RouteTable&&) noexcept = default;
+
+  // REQUIRES: path is normalised, without the query, and shorter than 4 GiB. What does not start
+  // with '/' ("*", an authority) is not_found. `parameters` is empty unless the match is found.
+  RouteMatch match(http::Method method, Bytes path, PathParameters& parameters) const noexcept;
+
+  std::size_t route_count() const noexcept { return routes_.size(); }
+  // REQUIRES of both: route < route_count().
+  Bytes pattern(std::uint32_t route) const noexcept;
+  std::span<const Bytes> parameter_names(std::uint32_t route) const noexcept;
+
+  // The work of a match, in nodes of the tree that it visits: for this path when nothing serves the
+  // method, and at most for any path whatsoever. A peer cannot raise the second: it is a property
+  // of the patterns, and never more than the nodes there are.
+  std::uint32_t node_visits(Bytes path) const noexcept;
+  std::uint32_t node_visits_max() const noexcept { return node_visits_max_; }
+  std::size_t node_count() const noexcept { return nodes_.size(); }
+
+ private:
+  friend class RouteTableBuilder;
+  class Assembler;
+  class Walk;
+  struct DraftNode;
+
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  // Where patterns of one shape end: a route for each method, HEAD and any-method already resolved.
+  struct alignas(64) Endpoint {
+    std::array<std::uint32_t, http::method_names.size() + 1> route_for;
+    MethodSet allowed;
+  };
+
+  struct LiteralSlot {
+    detail::RouteKey key;
+    const char* text = nullptr;
+    std::uint32_t endpoint = none;
+  };
+
+  struct alignas(64) Node {
+    std::uint64_t label_word = 0;
+    std::uint64_t label_mask = 0;
+    const char* label = nullptr;
+    const Node* parameter_child = nullptr;
+    const Node* rest_child = nullptr;
+    const Endpoint* endpoint = nullptr;
+    const Node* const* row = nullptr;  // literal children, from first_byte on; null where none is
+    std::uint16_t row_size = 0;
+    std::uint16_t label_size = 0;
+    std::uint8_t first_byte = 0;
+    std::uint8_t parameter_index = 0;
+    detail::RouteSegmentKind kind = detail::RouteSegmentKind::literal;
+  };
+
+  struct Route {
+    Bytes pattern;
+    std::span<const Bytes> names;
+  };
+
+  RouteTable() = default;
+  RouteMatch match_slowly(http::Method method, Bytes path,
+                          PathParameters& parameters) const noexcept;
+  RouteMatch match_tree(http::Method method, Bytes path, MethodSet allowed,
+                        PathParameters& parameters) const noexcept;
+  std::uint32_t find_literal(Bytes path) const noexcept;
+
+  std::vector<LiteralSlot> literals_;  // open addressing: a power of two, at most half full
+  std::uint64_t literal_mask_ = 0;
+  std::uint64_t literal_sizes_ = 0;  // bit (size mod 64) is set if a literal path has that size
+  std::vector<Node> nodes_;          // the root first; empty if no pattern has a parameter
+  std::vector<const Node*> rows_;
+  std::vector<Endpoint> endpoints_;
+  std::vector<Route> routes_;
+  std::vector<Bytes> names_;  // of all routes
+  std::vector<char> text_;    // all patterns; a vector, because moving it keeps its address
+  std::uint32_t node_visits_max_ = 0;
+};
+
+class RouteTableBuilder {
+ public:
+  // The route's number: 0, 1, 2, … in the order of the calls. A call that fails adds nothing.
+  Result<std::uint32_t> add(http::Method method, std::string_view pattern);
+  // Serves every method that the same pattern has no route of its own for.
+  Result<std::uint32_t> add_any_method(std::string_view pattern);
+
+  RouteTable build() &&;
+
+ private:
+  friend class RouteTable::Assembler;
+  // Routes of one shape by method; the last entry is the any-method route.
+  using Served = std::array<std::uint32_t, http::method_names.size() + 1>;
+
+  Result<std::uint32_t> add_route(std::size_t method, std::string_view pattern);
+
+  std::vector<std::string> patterns_;
+  std::map<std::string, Served> shapes_;  // keyed by the pattern without its names
+};
+
+}  // namespace katana
