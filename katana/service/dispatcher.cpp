@@ -1,0 +1,114 @@
+#include "katana/service/dispatcher.hpp"
+
+#include <span>
+
+namespace katana {
+namespace {
+
+void answer(session::Exchange& exchange, const Reply& reply) noexcept {
+  exchange.respond(
+      {.status = reply.status(), .content_type = reply.content_type(), .fields = reply.fields()},
+      reply.content(), reply.content_stays());
+}
+
+bool is_served_scheme(Bytes scheme) noexcept {
+  return http::equals_ignoring_case(scheme, "http") || http::equals_ignoring_case(scheme, "https");
+}
+
+}  // namespace
+
+void Dispatcher::on_request(session::Exchange& exchange) noexcept {
+  try {
+    const http::Head& head = exchange.head();
+    if (head.target_is_plain()) [[likely]] {
+      serve(exchange, head.target(), {});
+    } else {
+      serve_target(exchange, http::split_target(head.target(), head.method()));
+    }
+  } catch (...) {
+    detail::send_failure(exchange);
+  }
+}
+
+void Dispatcher::serve_target(session::Exchange& exchange,
+                              const std::optional<http::Target>& target) {
+  if (!target) {
+    answer(exchange, problem(400,
+                             "The request target is in none of the forms that its method "
+                             "allows (RFC 9112 §3.2)."));
+  } else if (target->form == http::TargetForm::asterisk) {
+    answer(exchange, Reply(204).with("Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH"));
+  } else if (target->form == http::TargetForm::authority) {
+    answer(exchange, problem(501, "This server is no proxy: CONNECT is not implemented."));
+  } else if (!target->scheme.empty() && !is_served_scheme(target->scheme)) {
+    answer(exchange, problem(421, "Only http and https targets are served here."));
+  } else if (http::is_normal_path(target->path)) {
+    serve(exchange, target->path, target->query);
+  } else if (const auto size = http::normalize_path(
+                 target->path, std::span(path_.get(), http::head_bytes_capacity))) {
+    serve(exchange, {path_.get(), *size}, target->query);
+  } else {
+    answer(exchange, problem(400,
+                             "The path of the request target is malformed: a bad "
+                             "percent-encoding or a character that must be encoded."));
+  }
+}
+
+void Dispatcher::serve(session::Exchange& exchange, Bytes path, Bytes query) {
+  const http::Head& head = exchange.head();
+  const RouteMatch match = service_.table().match(head.method(), path, parameters_);
+  const RequestView request(head, path, query, parameters_, exchange.content());
+  if (match.kind == MatchKind::found) [[likely]] {
+    serve_route(exchange, service_.route(match.route), request);
+  } else {
+    answer_unrouted(exchange, match, request);
+  }
+}
+
+void Dispatcher::serve_route(session::Exchange& exchange, const detail::Route& route,
+                             const RequestView& request) {
+  const detail::Handler& handler = *route.handler;
+  if (exchange.content_pending() && handler.content_wanted == detail::ContentWanted::whole) {
+    exchange.collect_content(
+        route.content_bytes_max);  // and on_content_collected() comes back here
+    return;
+  }
+  if (!route.middleware.empty() && run_before(exchange, route, request)) return;
+  handler.serve(exchange, route, request);
+}
+
+bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& route,
+                            const RequestView& request) {
+  for (const Middleware* each : route.middleware) {
+    if (!each->before) continue;
+    if (std::optional<Reply> reply = each->before(request)) {
+      detail::send_reply(exchange, route, &request, *std::move(reply));
+      return true;
+    }
+  }
+  return false;
+}
+
+void Dispatcher::answer_unrouted(session::Exchange& exchange, const RouteMatch& match,
+                                 const RequestView& request) {
+  Reply reply = problem(404, "Nothing is served under this path.");
+  if (match.kind == MatchKind::method_not_allowed) {
+    if (request.method() == http::Method::options) {
+      reply = Reply(204);
+    } else {
+      reply = problem(405, "This path does not serve this method; Allow names those it serves.");
+    }
+    reply.add_field("Allow", allow_value(match.allowed));
+  }
+  detail::send_reply(exchange, service_.fallback(), &request, std::move(reply));
+}
+
+void Dispatcher::on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept {
+  try {
+    answer(exchange, problem(status, detail));
+  } catch (...) {
+    exchange.abort();
+  }
+}
+
+}  // namespace katana

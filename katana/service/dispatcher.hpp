@@ -1,0 +1,50 @@
+// Dispatcher: brings a reactor's requests to the handlers of a Service.
+//
+// Owns       room for one normalised path.
+// Borrows    the Service, shared with the other reactors' dispatchers.
+// Thread     its reactor's.
+// Allocates  at construction.
+// Fails      a bad target is 400, an unknown path 404, a method that a path lacks 405 with
+//            Allow; OPTIONS is answered from the routes when none serves it.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "katana/base/hints.hpp"
+#include "katana/service/router.hpp"
+#include "katana/session/exchange.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http/url.hpp"
+
+namespace katana {
+
+class Dispatcher final : public session::RequestHandler {
+ public:
+  explicit Dispatcher(const Service& service)
+      : service_(service), path_(std::make_unique<char[]>(http::head_bytes_capacity)) {}
+
+  KATANA_FLAT void on_request(session::Exchange& exchange) noexcept override;
+  void on_content_collected(session::Exchange& exchange) noexcept override { on_request(exchange); }
+  void on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept override;
+
+ private:
+  KATANA_RARE void serve_target(session::Exchange& exchange,
+                                const std::optional<http::Target>& target);
+  // `path` is normalised.
+  void serve(session::Exchange& exchange, Bytes path, Bytes query);
+  // True: a middleware has answered.
+  KATANA_RARE static bool run_before(session::Exchange& exchange, const detail::Route& route,
+                                     const RequestView& request);
+  void serve_route(session::Exchange& exchange, const detail::Route& route,
+                   const RequestView& request);
+  KATANA_RARE void answer_unrouted(session::Exchange& exchange, const RouteMatch& match,
+                                   const RequestView& request);
+
+  const Service& service_;
+  std::unique_ptr<char[]> path_;
+  PathParameters
+      parameters_;  // of the request being served; kept, because clearing it costs more than filling it
+};
+
+}  // namespace katana

@@ -1,0 +1,36 @@
+#include "katana/service/extract.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+namespace katana::detail {
+namespace {
+
+// What a peer sent, short enough for a message.
+Bytes shortened(Bytes text) noexcept { return text.substr(0, 64); }
+
+}  // namespace
+
+Error not_a(const char* expected, const char* kind, Bytes name, Bytes text) {
+  return Error(Code::invalid_argument, fmt::format("{} '{}': expected {}, got '{}'", kind,
+                                                   shortened(name), expected, shortened(text)));
+}
+
+Result<Text> decoded_segment(Bytes segment) {
+  Text text(segment);
+  const auto size = http::decode_segment(segment, std::span(text.data(), text.size()));
+  // A rest parameter holds several segments; those are decoded by whoever splits them.
+  if (size) text.resize(*size);
+  return text;
+}
+
+Result<Text> decoded_form(Bytes raw, Bytes name) {
+  Text text(raw);
+  const auto size = http::decode_form(raw, std::span(text.data(), text.size()));
+  if (!size) return std::unexpected(not_a("valid percent-encoding", "query parameter", name, raw));
+  text.resize(*size);
+  return text;
+}
+
+}  // namespace katana::detail

@@ -1,0 +1,143 @@
+// Extraction: handler parameters made from a request.
+//
+//   Path<T>               the next parameter of the route's pattern, in order: an integer, a double,
+//                         a bool, or text
+//   Query<T>              a described struct filled from the query: ?limit=20&after=7
+//   RequestView, Request  all of it
+//
+// Fails      Code::invalid_argument with the parameter's name, what was expected and what came;
+//            answered with 400.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "katana/base/describe.hpp"
+#include "katana/base/result.hpp"
+#include "katana/base/text.hpp"
+#include "katana/service/request.hpp"
+
+namespace katana {
+
+template <class T>
+struct Path {
+  T value;
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+template <Described T>
+struct Query {
+  T value;
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+namespace detail {
+
+Error not_a(const char* expected, const char* kind, Bytes name, Bytes text);
+
+// Text as T. `kind` and `name` say in the error where it came from.
+template <class T>
+Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
+  if constexpr (std::same_as<T, bool>) {
+    if (text == "true" || text == "1") return true;
+    if (text == "false" || text == "0") return false;
+    return std::unexpected(not_a("true or false", kind, name, text));
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc{} && end == text.data() + text.size()) return value;
+    constexpr const char* expected = !std::integral<T> ? "a number"
+                                     : std::unsigned_integral<T>
+                                         ? "a whole number that is not negative"
+                                         : "a whole number";
+    return std::unexpected(not_a(expected, kind, name, text));
+  } else {
+    static_assert(std::same_as<T, std::string>, "a number, a bool or std::string");
+    return std::string(text);
+  }
+}
+
+Result<Text> decoded_segment(Bytes segment);
+Result<Text> decoded_form(Bytes text, Bytes name);
+
+template <class T>
+Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
+  const PathParameter parameter = request.parameters()[index];
+  auto text = decoded_segment(parameter.value);
+  if (!text) return std::unexpected(text.error());
+  return parse_text<T>(text->bytes(), "path parameter", parameter.name);
+}
+
+template <class M>
+struct Unwrapped {
+  using Type = M;
+};
+template <class M>
+struct Unwrapped<std::optional<M>> {
+  using Type = M;
+};
+
+template <Described T>
+Result<T> parse_query(Bytes query) {
+  T value{};
+  Bytes name, raw;
+  for (http::QueryReader pairs(query); pairs.next(name, raw);) {
+    std::optional<Error> error;
+    for_each_member(value, [&](std::string_view member_name, auto& member) {
+      if (error || member_name != name) return;
+      using Member = typename Unwrapped<std::remove_reference_t<decltype(member)>>::Type;
+      auto text = decoded_form(raw, name);
+      if (!text) {
+        error = text.error();
+        return;
+      }
+      auto parsed = parse_text<Member>(text->bytes(), "query parameter", name);
+      if (parsed) {
+        member = *std::move(parsed);
+      } else {
+        error = parsed.error();
+      }
+    });
+    if (error) return std::unexpected(*std::move(error));
+  }
+  return value;
+}
+
+// How many Path<> parameters come before the one at `index` of a parameter list.
+template <class T>
+inline constexpr bool is_path = false;
+template <class T>
+inline constexpr bool is_path<Path<T>> = true;
+
+// Extractor<P>::from(request, n) makes a parameter of type P; n is the number of Path<> parameters
+// before it.
+template <class P>
+struct Extractor;
+template <class T>
+struct Extractor<Path<T>> {
+  static Result<Path<T>> from(const RequestView& request, std::size_t index) {
+    auto value = parse_path_parameter<T>(request, index);
+    if (!value) return std::unexpected(value.error());
+    return Path<T>{*std::move(value)};
+  }
+};
+template <class T>
+struct Extractor<Query<T>> {
+  static Result<Query<T>> from(const RequestView& request, std::size_t) {
+    auto value = parse_query<T>(request.query());
+    if (!value) return std::unexpected(value.error());
+    return Query<T>{*std::move(value)};
+  }
+};
+template <>
+struct Extractor<Request> {
+  static Result<Request> from(const RequestView& request, std::size_t) { return Request(request); }
+};
+
+}  // namespace detail
+}  // namespace katana

@@ -1,0 +1,298 @@
+// Handler: a user's function behind one virtual call. Three forms, told apart by what they return
+// and take:
+//
+//   Reply       f(const RequestView&, Path<…>…, Query<…>)  plain; views into the engine's buffer
+//   Task<Reply> f(Request, Path<…>…, Query<…>)             coroutine; the request is owned
+//   Task<void>  f(Request, ContentReader, ReplyWriter, …)  streaming, both ways
+//
+// Parameters may come in any order and be left out; a handler without a request parameter does not
+// want content. Result<Reply> works where Reply does: its Error becomes a problem document.
+//
+// Thread     its reactor's; one handler object serves all reactors at once, so what it captures
+//            must allow that.
+// Fails      an exception is answered with 500 and counted; the process goes on.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/base/hints.hpp"
+#include "katana/base/task.hpp"
+#include "katana/service/extract.hpp"
+#include "katana/service/reply.hpp"
+#include "katana/service/request.hpp"
+#include "katana/service/streaming.hpp"
+#include "katana/session/exchange.hpp"
+
+namespace katana {
+
+struct Middleware;
+
+namespace detail {
+
+class Handler;
+
+struct Route {
+  std::unique_ptr<Handler> handler;
+  std::vector<const Middleware*> middleware;  // outermost first
+  std::uint64_t content_bytes_max = 0;
+  std::size_t path_parameters = 0;  // Path<> parameters of the handler
+};
+
+// Sends what a handler returned, after the route's middleware has seen it. `request` may be null if
+// there is none.
+void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
+                Reply&& reply) noexcept;
+// Answers for a handler that threw.
+KATANA_RARE void send_failure(session::Exchange& exchange) noexcept;
+
+enum class ContentWanted : std::uint8_t { no, whole, stream };
+
+class Handler {
+ public:
+  explicit Handler(ContentWanted wanted) noexcept : content_wanted(wanted) {}
+  virtual ~Handler() = default;
+  virtual void serve(session::Exchange& exchange, const Route& route,
+                     const RequestView& request) const = 0;
+  const ContentWanted content_wanted;
+};
+
+// ---- what a function looks like ----
+
+template <class F>
+struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class... P>
+struct Signature<R (*)(P...)> {
+  using Return = R;
+  using Parameters = std::tuple<std::remove_cvref_t<P>...>;
+};
+template <class R, class... P>
+struct Signature<R (*)(P...) noexcept> : Signature<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct Signature<R (C::*)(P...)> : Signature<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct Signature<R (C::*)(P...) const> : Signature<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct Signature<R (C::*)(P...) const noexcept> : Signature<R (*)(P...)> {};
+
+template <class Tuple, class T>
+inline constexpr bool has_parameter = false;
+template <class... P, class T>
+inline constexpr bool has_parameter<std::tuple<P...>, T> = (std::same_as<P, T> || ...);
+
+template <class Tuple>
+inline constexpr std::size_t path_count = 0;
+template <class... P>
+inline constexpr std::size_t path_count<std::tuple<P...>> = (std::size_t{is_path<P>} + ... + 0);
+
+template <class R>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<Task<T>> = true;
+
+inline Reply&& to_reply(Reply&& reply) { return std::move(reply); }
+inline Reply to_reply(Result<Reply>&& result) {
+  return result ? *std::move(result) : problem(result.error());
+}
+
+// ---- arguments ----
+
+// What is made for one parameter, kept until the call.
+template <class P>
+struct Made {
+  Result<P> value;
+  Made(const RequestView& request, std::size_t index, Stream*)
+      : value(Extractor<P>::from(request, index)) {}
+  const Error* error() const { return value ? nullptr : &value.error(); }
+  P take() { return *std::move(value); }
+};
+template <>
+struct Made<RequestView> {
+  const RequestView& request;
+  Made(const RequestView& given, std::size_t, Stream*) : request(given) {}
+  const Error* error() const { return nullptr; }
+  const RequestView& take() const { return request; }
+};
+template <class P>
+  requires std::same_as<P, ContentReader> || std::same_as<P, ReplyWriter>
+struct Made<P> {
+  Stream* stream;
+  Made(const RequestView&, std::size_t, Stream* given) : stream(given) {}
+  const Error* error() const { return nullptr; }
+  P take() const { return P(*stream); }
+};
+
+template <class... P, std::size_t... index>
+constexpr std::size_t paths_before(std::size_t limit, std::index_sequence<index...>) {
+  return ((is_path<P> && index < limit ? std::size_t{1} : std::size_t{0}) + ... + 0);
+}
+
+// Calls f with its parameters made from the request. `on_error(error)` instead when one cannot be.
+template <class F, class... P, std::size_t... index, class OnResult, class OnError>
+void call_with(const F& f, std::tuple<P...>*, [[maybe_unused]] std::index_sequence<index...> all,
+               [[maybe_unused]] const RequestView& request, [[maybe_unused]] Stream* stream,
+               OnResult&& on_result, OnError&& on_error) {
+  std::tuple<Made<P>...> made{Made<P>(request, paths_before<P...>(index, all), stream)...};
+  const Error* error = nullptr;
+  ((error = error != nullptr ? error : std::get<index>(made).error()), ...);
+  if (error != nullptr) {
+    on_error(*error);
+  } else {
+    on_result(f(std::get<index>(made).take()...));
+  }
+}
+
+// ---- the three forms ----
+
+template <class F>
+class PlainHandler final : public Handler {
+ public:
+  using Parameters = typename Signature<F>::Parameters;
+  explicit PlainHandler(F f)
+      : Handler(has_parameter<Parameters, RequestView> || has_parameter<Parameters, Request>
+                    ? ContentWanted::whole
+                    : ContentWanted::no),
+        f_(std::move(f)) {}
+
+  void serve(session::Exchange& exchange, const Route& route,
+             const RequestView& request) const override {
+    const auto send = [&](auto&& result) {
+      send_reply(exchange, route, &request, to_reply(std::forward<decltype(result)>(result)));
+    };
+    constexpr auto count = std::tuple_size_v<Parameters>;
+    call_with(f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request,
+              nullptr, send, [&](const Error& error) { send(problem(error)); });
+  }
+
+ private:
+  F f_;
+};
+
+// A Task<Reply> or Task<Result<Reply>> that suspended; owned by the exchange.
+template <class R>
+class PendingTask final : public session::Pending {
+ public:
+  PendingTask(session::Exchange& exchange, const Route& route, const RequestView& request,
+              Task<R> task)
+      : exchange_(exchange), route_(route), task_(std::move(task)) {
+    if (!route.middleware.empty()) request_.emplace(request);
+    task_.on_done([](void* self) noexcept { static_cast<PendingTask*>(self)->finish(); }, this);
+  }
+
+  static void finish(session::Exchange& exchange, const Route& route, const RequestView* request,
+                     Task<R>& task) noexcept {
+    try {
+      send_reply(exchange, route, request, to_reply(task.result()));
+    } catch (...) {
+      send_failure(exchange);
+    }
+  }
+
+ private:
+  void finish() noexcept {
+    // Sending ends the exchange, which destroys this object: the request is kept until then by a
+    // copy.
+    const std::optional<Request> request = std::move(request_);
+    finish(exchange_, route_, request ? &request->view() : nullptr, task_);
+  }
+
+  session::Exchange& exchange_;
+  const Route& route_;
+  std::optional<Request> request_;  // for the middleware
+  Task<R> task_;
+};
+
+template <class F>
+class TaskHandler final : public Handler {
+ public:
+  using Parameters = typename Signature<F>::Parameters;
+  static_assert(!has_parameter<Parameters, RequestView>,
+                "a coroutine cannot take a RequestView, which is borrowed: take a Request");
+  explicit TaskHandler(F f)
+      : Handler(has_parameter<Parameters, Request> ? ContentWanted::whole : ContentWanted::no),
+        f_(std::move(f)) {}
+
+  void serve(session::Exchange& exchange, const Route& route,
+             const RequestView& request) const override {
+    constexpr auto count = std::tuple_size_v<Parameters>;
+    const auto run = [&]<class R>(Task<R> task) {
+      if (task.start()) {
+        PendingTask<R>::finish(exchange, route, &request, task);
+      } else {
+        exchange.hold(std::make_unique<PendingTask<R>>(exchange, route, request, std::move(task)));
+      }
+    };
+    call_with(f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request,
+              nullptr, run,
+              [&](const Error& error) { send_reply(exchange, route, &request, problem(error)); });
+  }
+
+ private:
+  F f_;
+};
+
+// A streaming coroutine; owned by the exchange from the start.
+class PendingStream final : public Stream {
+ public:
+  explicit PendingStream(session::Exchange& exchange) noexcept : Stream(exchange) {}
+  void run(Task<void> task) noexcept;
+
+ private:
+  void finish() noexcept;
+  std::optional<Task<void>> task_;
+};
+
+template <class F>
+class StreamHandler final : public Handler {
+ public:
+  using Parameters = typename Signature<F>::Parameters;
+  static_assert(has_parameter<Parameters, ReplyWriter>,
+                "a Task<void> handler answers through a ReplyWriter");
+  static_assert(!has_parameter<Parameters, RequestView>,
+                "a coroutine cannot take a RequestView, which is borrowed: take a Request");
+  explicit StreamHandler(F f)
+      : Handler(has_parameter<Parameters, ContentReader> ? ContentWanted::stream
+                                                         : ContentWanted::no),
+        f_(std::move(f)) {}
+
+  void serve(session::Exchange& exchange, const Route& route,
+             const RequestView& request) const override {
+    constexpr auto count = std::tuple_size_v<Parameters>;
+    auto owner = std::make_unique<PendingStream>(exchange);
+    PendingStream* const stream = owner.get();
+    call_with(
+        f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request, stream,
+        [&](Task<void> task) {
+          exchange.hold(std::move(owner));
+          if (content_wanted == ContentWanted::stream && exchange.content_pending()) {
+            exchange.stream_content(route.content_bytes_max);
+          }
+          stream->run(std::move(task));
+        },
+        [&](const Error& error) { send_reply(exchange, route, &request, problem(error)); });
+  }
+
+ private:
+  F f_;
+};
+
+template <class F>
+std::unique_ptr<Handler> make_handler(F f) {
+  using Return = typename Signature<F>::Return;
+  if constexpr (std::same_as<Return, Task<void>>) {
+    return std::make_unique<StreamHandler<F>>(std::move(f));
+  } else if constexpr (is_task<Return>) {
+    return std::make_unique<TaskHandler<F>>(std::move(f));
+  } else {
+    static_assert(std::convertible_to<Return, Reply> || std::convertible_to<Return, Result<Reply>>,
+                  "a handler returns Reply, Result<Reply>, a Task of one of them, or Task<void>");
+    return std::make_unique<PlainHandler<F>>(std::move(f));
+  }
+}
+
+}  // namespace detail
+}  // namespace katana

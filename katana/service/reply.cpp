@@ -1,0 +1,108 @@
+#include "katana/service/reply.hpp"
+
+#include <array>
+
+#include "katana/wire/http/status.hpp"
+
+namespace katana {
+namespace {
+
+constexpr std::array<Bytes, 6> protocol_fields = {
+    "Content-Length", "Transfer-Encoding", "Connection", "Date", "Server", "Content-Type"};
+
+void append_json_string(Text& to, Bytes text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  to.push_back('"');
+  for (const char c : text) {
+    const auto value = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      to.push_back('\\');
+      to.push_back(c);
+    } else if (value < 0x20 || value >= 0x7f) {
+      // What a peer sent may be no UTF-8: outside of ASCII each octet is shown as the character of
+      // its number.
+      to.append("\\u00");
+      to.push_back(digits[value >> 4]);
+      to.push_back(digits[value & 15]);
+    } else {
+      to.push_back(c);
+    }
+  }
+  to.push_back('"');
+}
+
+unsigned status_of(Code code) noexcept {
+  switch (code) {
+    case Code::invalid_argument:
+    case Code::out_of_range: return 400;
+    case Code::not_found: return 404;
+    case Code::already_exists: return 409;
+    case Code::permission_denied: return 403;
+    case Code::resource_exhausted:
+    case Code::unavailable:
+    case Code::cancelled: return 503;
+    case Code::deadline_exceeded: return 504;
+    case Code::unsupported: return 501;
+    case Code::data_loss:
+    case Code::internal: break;
+  }
+  return 500;
+}
+
+}  // namespace
+
+Reply Reply::stream(Literal type, std::int64_t length,
+                    std::unique_ptr<ContentSource> source) noexcept {
+  Reply reply(200);
+  reply.content_type_ = type.bytes();
+  reply.stream_length_ = length;
+  reply.source_ = std::move(source);
+  return reply;
+}
+
+Reply& Reply::add_field(Bytes name, Bytes value) {
+  bool valid = http::valid_field(name, value);
+  for (const Bytes reserved : protocol_fields) {
+    valid = valid && !http::equals_ignoring_case(name, reserved);
+  }
+  // The reply head has to fit one output block.
+  constexpr std::size_t fields_bytes_max = 3072;
+  if (!valid || fields_.size() + name.size() + value.size() + 4 > fields_bytes_max) {
+    invalid_ = true;
+    return *this;
+  }
+  fields_.append(name);
+  fields_.append(": ");
+  fields_.append(value);
+  fields_.append("\r\n");
+  return *this;
+}
+
+Reply& Reply::set_content_type(Bytes type) {
+  constexpr std::size_t type_bytes_max = 256;
+  if (type.empty() || type.size() > type_bytes_max || !http::valid_field("Content-Type", type)) {
+    invalid_ = true;
+    return *this;
+  }
+  owned_type_ = Text(type);
+  return *this;
+}
+
+Reply problem(unsigned status, Bytes detail) {
+  Text content;
+  content.append(R"({"type":"about:blank","title":)");
+  append_json_string(content, http::reason_phrase(status));
+  content.append(format_text(R"(,"status":{},"detail":)", status).bytes());
+  append_json_string(content, detail);
+  content.push_back('}');
+  return Reply(status, "application/problem+json", std::move(content));
+}
+
+Reply problem(const Error& error) {
+  const unsigned status = status_of(error.code());
+  // What went wrong inside is not the peer's business; the log has it.
+  return problem(
+      status, status == 500 ? Bytes("The server failed to handle the request.") : error.message());
+}
+
+}  // namespace katana

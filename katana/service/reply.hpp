@@ -1,0 +1,143 @@
+// Reply: what a handler returns: status, fields, content.
+//
+// Owns       its fields and content, unless the content is a Literal. Move-only.
+// Thread     a value.
+// Allocates  nothing for a literal without fields; else from the recycler.
+// Fails      a field that would be malformed (CR or LF in a value) makes the reply invalid():
+//            500 is sent instead.
+// Invariant  nothing a handler puts into a value can begin another field line or another reply.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/result.hpp"
+#include "katana/base/text.hpp"
+#include "katana/wire/http/reply_head.hpp"
+
+namespace katana {
+
+// Text that is part of the program, so that it may be referred to for ever. Only a constant
+// converts to it.
+class Literal {
+ public:
+  template <std::size_t size>
+  consteval Literal(const char (&text)[size])
+      : bytes_(text, size - 1) {}  // NOLINT: implicit on purpose
+  constexpr Bytes bytes() const noexcept { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+// Where a streamed reply's content goes.
+class ContentSink {
+ public:
+  // False: no room at present; nothing was taken.
+  virtual bool write(Bytes content) noexcept = 0;
+
+ protected:
+  ~ContentSink() = default;
+};
+
+// Makes a streamed reply's content, when there is room for it.
+class ContentSource {
+ public:
+  virtual ~ContentSource() = default;
+  // Writes until the sink has no room, or everything is written. True: everything is.
+  virtual bool produce(ContentSink& sink) = 0;
+};
+
+class Reply {
+ public:
+  // No content.
+  explicit Reply(unsigned status = 204) noexcept : status_(static_cast<std::uint16_t>(status)) {}
+
+  static Reply text(Literal content) noexcept { return {200, "text/plain", content}; }
+  static Reply text(Text content) noexcept { return {200, "text/plain", std::move(content)}; }
+  static Reply html(Literal content) noexcept { return {200, "text/html; charset=utf-8", content}; }
+  static Reply html(Text content) noexcept {
+    return {200, "text/html; charset=utf-8", std::move(content)};
+  }
+  // JSON text that was made already.
+  static Reply json(Literal content) noexcept { return {200, "application/json", content}; }
+  static Reply json(Text content) noexcept { return {200, "application/json", std::move(content)}; }
+
+  Reply(unsigned status, Literal type, Literal content) noexcept
+      : status_(static_cast<std::uint16_t>(status)),
+        content_stays_(true),
+        content_type_(type.bytes()),
+        content_(content.bytes()) {}
+  Reply(unsigned status, Literal type, Text content) noexcept
+      : status_(static_cast<std::uint16_t>(status)),
+        content_type_(type.bytes()),
+        owned_(std::move(content)) {}
+
+  // Content of any size in bounded memory. `length` when it is known, else http::unknown_length.
+  static Reply stream(Literal type, std::int64_t length,
+                      std::unique_ptr<ContentSource> source) noexcept;
+  // `produce(ContentSink&)` returns true when everything is written.
+  template <std::invocable<ContentSink&> Produce>
+  static Reply stream(Literal type, std::int64_t length, Produce produce) {
+    struct Source final : ContentSource {
+      explicit Source(Produce given) : make(std::move(given)) {}
+      bool produce(ContentSink& sink) override { return make(sink); }
+      Produce make;
+    };
+    return stream(type, length, std::make_unique<Source>(std::move(produce)));
+  }
+
+  Reply& set_status(unsigned status) noexcept {
+    status_ = static_cast<std::uint16_t>(status);
+    return *this;
+  }
+  // Adds a field. Refused, and the reply invalid, when name or value are malformed, or when the
+  // name is one that the protocol sets itself (Content-Length, Transfer-Encoding, Connection, Date,
+  // Server, Content-Type).
+  Reply& add_field(Bytes name, Bytes value);
+  Reply with(Bytes name, Bytes value) && { return std::move(add_field(name, value)); }
+  // A type that is not known in advance: echoed, looked up. Refused like a field.
+  Reply& set_content_type(Bytes type);
+  // The connection ends after this reply.
+  Reply& close() noexcept {
+    close_ = true;
+    return *this;
+  }
+
+  unsigned status() const noexcept { return status_; }
+  Bytes content_type() const noexcept {
+    return owned_type_.empty() ? content_type_ : owned_type_.bytes();
+  }
+  Bytes fields() const noexcept { return fields_.bytes(); }
+  Bytes content() const noexcept { return owned_.empty() ? content_ : owned_.bytes(); }
+  bool content_stays() const noexcept { return content_stays_; }
+  bool closes() const noexcept { return close_; }
+  bool invalid() const noexcept { return invalid_; }
+  // Valid, whole, and no reason to close: nearly every reply.
+  bool is_ordinary() const noexcept { return !invalid_ && !close_ && source_ == nullptr; }
+  std::int64_t stream_length() const noexcept { return stream_length_; }
+  std::unique_ptr<ContentSource>& source() noexcept { return source_; }
+
+ private:
+  std::uint16_t status_;
+  bool content_stays_ = false;
+  bool close_ = false;
+  bool invalid_ = false;
+  Bytes content_type_;
+  Bytes content_;
+  Text owned_;
+  Text owned_type_;
+  Text fields_;
+  std::unique_ptr<ContentSource> source_;
+  std::int64_t stream_length_ = http::unknown_length;
+};
+
+// A problem document (RFC 9457): {"type":"about:blank","title":…,"status":…,"detail":…}.
+Reply problem(unsigned status, Bytes detail);
+// The status that stands for an error's code, and its message as the detail.
+Reply problem(const Error& error);
+
+}  // namespace katana

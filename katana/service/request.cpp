@@ -1,0 +1,54 @@
+#include "katana/service/request.hpp"
+
+namespace katana {
+namespace {
+
+// So that a shared block costs no heap call once warm.
+template <class T>
+struct RecyclingAllocator {
+  using value_type = T;
+  RecyclingAllocator() noexcept = default;
+  template <class U>
+  RecyclingAllocator(const RecyclingAllocator<U>&) noexcept {
+  }  // NOLINT: implicit as allocators are
+  T* allocate(std::size_t count) { return static_cast<T*>(recycler::allocate(count * sizeof(T))); }
+  void deallocate(T* memory, std::size_t count) noexcept {
+    recycler::release(memory, count * sizeof(T));
+  }
+  bool operator==(const RecyclingAllocator&) const noexcept { return true; }
+};
+
+}  // namespace
+
+struct Request::Storage {
+  explicit Storage(const RequestView& given)
+      : head(*given.head_), parameters(*given.parameters_), view(head, {}, {}, parameters, {}) {
+    const Bytes old_head = head.bytes();
+    bytes.grow_to(old_head.size() + given.path_.size() + given.content_.size());
+    bytes.append(old_head);
+    bytes.append(given.path_);
+    bytes.append(given.content_);
+    const char* const base = bytes.data();
+    head.rebase(base);
+    if (!given.query_.empty()) {
+      view.query_ = {base + (given.query_.data() - old_head.data()), given.query_.size()};
+    }
+    const char* const path = base + old_head.size();
+    parameters.rebase(path);
+    view.path_ = {path, given.path_.size()};
+    view.content_ = {path + given.path_.size(), given.content_.size()};
+  }
+  Storage(const Storage&) = delete;
+
+  Text bytes;  // head, path, content
+  http::Head head;
+  PathParameters parameters;
+  RequestView view;
+};
+
+Request::Request(const RequestView& view)
+    : storage_(std::allocate_shared<const Storage>(RecyclingAllocator<Storage>(), view)) {}
+
+const RequestView& Request::view() const noexcept { return storage_->view; }
+
+}  // namespace katana

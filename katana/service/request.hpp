@@ -1,0 +1,73 @@
+// RequestView and Request: what a handler may know of a request.
+//
+// Owns       RequestView nothing: it is valid during the call of a plain handler, and a coroutine
+//            that takes one does not compile. Request one copy of the head and of the content,
+//            shared by its copies.
+// Thread     its reactor's.
+// Allocates  RequestView never; Request from the recycler.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/task.hpp"
+#include "katana/base/text.hpp"
+#include "katana/service/route_table.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http/url.hpp"
+
+namespace katana {
+
+class RequestView {
+ public:
+  RequestView(const http::Head& head, Bytes path, Bytes query, const PathParameters& parameters,
+              Bytes content) noexcept
+      : head_(&head), parameters_(&parameters), path_(path), query_(query), content_(content) {}
+
+  http::Method method() const noexcept { return head_->method(); }
+  Bytes method_text() const noexcept { return head_->method_text(); }
+  // As it was sent.
+  Bytes target() const noexcept { return head_->target(); }
+  // Normalised: percent-decoded once and without dot segments (see wire/http/url.hpp).
+  Bytes path() const noexcept { return path_; }
+  // Raw, without "?".
+  Bytes query() const noexcept { return query_; }
+  // The first field of that name, ignoring case.
+  std::optional<Bytes> field(Bytes name) const noexcept { return head_->find(name); }
+  const http::Head& head() const noexcept { return *head_; }
+  // What the pattern's parameters stand for; may still hold "%2F" and "%25", which Path<T> decodes.
+  const PathParameters& parameters() const noexcept { return *parameters_; }
+  Bytes content() const noexcept { return content_; }
+
+ private:
+  friend class Request;
+  const http::Head* head_;
+  const PathParameters* parameters_;
+  Bytes path_;
+  Bytes query_;
+  Bytes content_;
+};
+
+template <>
+inline constexpr bool is_borrowed<RequestView> = true;
+
+class Request {
+ public:
+  explicit Request(const RequestView& view);
+
+  const RequestView& view() const noexcept;
+  http::Method method() const noexcept { return view().method(); }
+  Bytes target() const noexcept { return view().target(); }
+  Bytes path() const noexcept { return view().path(); }
+  Bytes query() const noexcept { return view().query(); }
+  std::optional<Bytes> field(Bytes name) const noexcept { return view().field(name); }
+  const PathParameters& parameters() const noexcept { return view().parameters(); }
+  Bytes content() const noexcept { return view().content(); }
+
+ private:
+  struct Storage;
+  std::shared_ptr<const Storage> storage_;
+};
+
+}  // namespace katana

@@ -1,0 +1,60 @@
+#include "katana/service/router.hpp"
+
+#include <fmt/format.h>
+
+namespace katana {
+
+Group& Group::use(Middleware middleware) {
+  parts_->middleware.push_back(std::move(middleware));
+  middleware_.push_back(&parts_->middleware.back());
+  return *this;
+}
+
+Group Group::group(std::string_view prefix) const {
+  Group inner(*this);
+  inner.prefix_ += prefix;
+  return inner;
+}
+
+void Group::add(std::optional<http::Method> method, std::string_view pattern,
+                std::unique_ptr<detail::Handler> handler, std::size_t path_parameters,
+                const RouteOptions& options) {
+  if (parts_->error) return;
+  const std::string whole = prefix_ + std::string(pattern);
+  const auto added =
+      method ? parts_->table.add(*method, whole) : parts_->table.add_any_method(whole);
+  if (!added) {
+    parts_->error = added.error();
+    return;
+  }
+  const bool streams = handler->content_wanted == detail::ContentWanted::stream;
+  parts_->routes.push_back(
+      {.handler = std::move(handler),
+       .middleware = middleware_,
+       .content_bytes_max = streams ? options.streamed_bytes_max : options.content_bytes_max,
+       .path_parameters = path_parameters});
+}
+
+Result<Service> Router::build() && {
+  if (parts_->error) return std::unexpected(*parts_->error);
+  RouteTable table = std::move(parts_->table).build();
+  for (std::uint32_t index = 0; index < parts_->routes.size(); ++index) {
+    const std::size_t wanted = parts_->routes[index].path_parameters;
+    const std::size_t named = table.parameter_names(index).size();
+    if (wanted > named) {
+      return fail(Code::invalid_argument,
+                  fmt::format("route '{}': its handler takes {} Path parameters, its pattern names "
+                              "{}: add a {{name}} to the pattern for each",
+                              table.pattern(index), wanted, named));
+    }
+  }
+  return Service(std::move(table), std::move(parts_), middleware_);
+}
+
+Service::Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,
+                 std::vector<const Middleware*> outermost)
+    : table_(std::move(table)), parts_(std::move(parts)) {
+  fallback_.middleware = std::move(outermost);
+}
+
+}  // namespace katana

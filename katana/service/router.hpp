@@ -1,0 +1,133 @@
+// Router: where a service is put together. build() makes it immutable.
+//
+//   Router router;
+//   router.get("/hello/{name}", [](Path<std::string> name) { return Reply::text(format_text("Hello,
+//   {}!", *name)); }); Group api = router.group("/api"); api.use({.before = require_token});
+//   api.post("/users", create_user);
+//   Result<Service> service = std::move(router).build();
+//
+// Owns       handlers and middleware; the Service takes them over.
+// Thread     one while building. A Service is shared by all reactors.
+// Fails      build() reports the first mistake of all calls: a malformed pattern, a route given
+//            twice, …
+// Invariant  which route serves a request depends on how specific its pattern is, never on the
+//            order of calls.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/service/handler.hpp"
+#include "katana/service/route_table.hpp"
+
+namespace katana {
+
+// Runs around handlers. `before` may answer instead of them; `after` sees every reply, its own
+// included. In `after` the content of the request may be gone when the handler was a coroutine that
+// did not take a Request.
+struct Middleware {
+  std::function<std::optional<Reply>(const RequestView&)> before;
+  std::function<void(const RequestView&, Reply&)> after;
+};
+
+struct RouteOptions {
+  // Content that is collected for a handler; 413 beyond it.
+  std::uint64_t content_bytes_max = 1024 * 1024;
+  // Content that a streaming handler may read; 413 beyond it.
+  std::uint64_t streamed_bytes_max = std::uint64_t{1} << 40;
+};
+
+class Service;
+
+namespace detail {
+struct ServiceParts {
+  RouteTableBuilder table;
+  std::deque<Route> routes;
+  std::deque<Middleware> middleware;
+  std::optional<Error> error;
+};
+}  // namespace detail
+
+// A prefix and the middleware that its routes share.
+class Group {
+ public:
+  // For the routes of this group, and of groups made from it, that are added after this call.
+  Group& use(Middleware middleware);
+  Group group(std::string_view prefix) const;
+
+  template <class F>
+  Group& get(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::get, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& post(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::post, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& put(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::put, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& patch(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::patch, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& delete_(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(http::Method::delete_, pattern, std::move(handler), options);
+  }
+  // Serves every method that no other route of the pattern serves.
+  template <class F>
+  Group& any(std::string_view pattern, F handler, RouteOptions options = {}) {
+    return route(std::nullopt, pattern, std::move(handler), options);
+  }
+  template <class F>
+  Group& route(std::optional<http::Method> method, std::string_view pattern, F handler,
+               RouteOptions options = {}) {
+    using Parameters = typename detail::Signature<F>::Parameters;
+    add(method, pattern, detail::make_handler(std::move(handler)), detail::path_count<Parameters>,
+        options);
+    return *this;
+  }
+
+ protected:
+  explicit Group(std::shared_ptr<detail::ServiceParts> parts) : parts_(std::move(parts)) {}
+  void add(std::optional<http::Method> method, std::string_view pattern,
+           std::unique_ptr<detail::Handler> handler, std::size_t path_parameters,
+           const RouteOptions& options);
+
+  std::shared_ptr<detail::ServiceParts> parts_;
+  std::string prefix_;
+  std::vector<const Middleware*> middleware_;
+};
+
+class Router : public Group {
+ public:
+  Router() : Group(std::make_shared<detail::ServiceParts>()) {}
+  Result<Service> build() &&;
+};
+
+class Service {
+ public:
+  const RouteTable& table() const noexcept { return table_; }
+  const detail::Route& route(std::uint32_t index) const noexcept { return parts_->routes[index]; }
+  // Stands for no route: what middleware of the whole router adds to 404 and its like.
+  const detail::Route& fallback() const noexcept { return fallback_; }
+
+ private:
+  friend class Router;
+  Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,
+          std::vector<const Middleware*> outermost);
+
+  RouteTable table_;
+  std::shared_ptr<detail::ServiceParts> parts_;
+  detail::Route fallback_;
+};
+
+}  // namespace katana

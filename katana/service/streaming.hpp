@@ -1,0 +1,122 @@
+// ContentReader and ReplyWriter: the streaming forms of content and reply, for coroutines.
+//
+//   Task<void> echo(Request request, ContentReader content, ReplyWriter reply) {
+//     reply.begin(200, "application/octet-stream");
+//     for (;;) {
+//       Text piece = co_await content.read();
+//       if (piece.empty()) co_return;
+//       co_await reply.write(piece.bytes());
+//     }
+//   }
+//
+// Owns       pieces that were read belong to the handler; what is written is copied.
+// Thread     its reactor's.
+// Allocates  from the recycler.
+// Fails      never: when the peer leaves, sends malformed content or is too slow, the coroutine
+//            is destroyed where it waits. A handler that throws before begin() is answered with
+//            500; later the connection is reset.
+// Invariant  the peer is read only as fast as read() is called, and written only as fast as it
+//            reads.
+#pragma once
+
+#include <coroutine>
+#include <memory>
+#include <optional>
+
+#include "katana/base/text.hpp"
+#include "katana/service/reply.hpp"
+#include "katana/session/exchange.hpp"
+
+namespace katana {
+
+class ContentReader;
+class ReplyWriter;
+
+namespace detail {
+
+// What a streaming handler and its exchange share; lives as long as the exchange.
+class Stream : public session::Pending {
+ public:
+  explicit Stream(session::Exchange& exchange) noexcept
+      : exchange_(exchange), ended_(!exchange.content_pending()) {}
+
+  bool on_content(Bytes piece, bool last) noexcept override;
+  void on_room() noexcept override;
+
+  struct ReadAwaiter {
+    Stream& stream;
+    std::size_t wanted;
+    bool await_ready() const noexcept {
+      return stream.ended_ || (!stream.received_.empty() && stream.received_.size() >= wanted);
+    }
+    void await_suspend(std::coroutine_handle<> handle) const noexcept {
+      stream.reader_ = handle;
+      stream.wanted_ = wanted;
+      stream.exchange_.want_content();
+    }
+    Text await_resume() const noexcept { return std::exchange(stream.received_, Text()); }
+  };
+  struct WriteAwaiter {
+    Stream& stream;
+    Bytes content;
+    bool await_ready() const noexcept { return stream.exchange_.write(content); }
+    void await_suspend(std::coroutine_handle<> handle) const noexcept {
+      stream.writer_ = handle;
+      stream.unwritten_ = content;
+    }
+    void await_resume() const noexcept {}
+  };
+
+ protected:
+  friend class katana::ContentReader;
+  friend class katana::ReplyWriter;
+
+  session::Exchange& exchange_;
+  Text received_;
+  Bytes unwritten_;
+  std::coroutine_handle<> reader_;
+  std::coroutine_handle<> writer_;
+  std::size_t wanted_ = 1;
+  bool ended_;
+};
+
+}  // namespace detail
+
+class ContentReader {
+ public:
+  explicit ContentReader(detail::Stream& stream) noexcept : stream_(&stream) {}
+  // The next piece; empty at the end. The first read asks the peer to go on, if it waits for that
+  // (Expect).
+  auto read() noexcept { return detail::Stream::ReadAwaiter{*stream_, 1}; }
+  // All that is left if it is less than `bytes`, else at least so much.
+  auto read_at_least(std::size_t bytes) noexcept {
+    return detail::Stream::ReadAwaiter{*stream_, bytes};
+  }
+  // Everything has been received; what read() did not return yet comes with the next one.
+  bool ended() const noexcept { return stream_->ended_; }
+  // What the request says its content's size is.
+  std::optional<std::uint64_t> length() const noexcept {
+    return stream_->exchange_.content_length();
+  }
+
+ private:
+  detail::Stream* stream_;
+};
+
+class ReplyWriter {
+ public:
+  explicit ReplyWriter(detail::Stream& stream) noexcept : stream_(&stream) {}
+  // Sends status, fields and, of `reply`, nothing else: its content is what write() adds until the
+  // coroutine ends. `length` when it is known, which the content then must have.
+  void begin(const Reply& reply, std::int64_t length = http::unknown_length) noexcept;
+  void begin(unsigned status, Literal type, std::int64_t length = http::unknown_length) noexcept {
+    begin(Reply(status, type, Text()), length);
+  }
+  // Returns when `content` is taken; it must live until then.
+  auto write(Bytes content) noexcept { return detail::Stream::WriteAwaiter{*stream_, content}; }
+
+ private:
+  detail::Stream* stream_;
+};
+
+}  // namespace katana
