@@ -21,9 +21,7 @@ BlockPool::BlockPool(std::size_t block_bytes, std::size_t capacity)
 
 BlockPool::~BlockPool() {
   KATANA_CHECK(available() == capacity_);
-#if defined(KATANA_ADDRESS_SANITIZER)
-  __asan_unpoison_memory_region(memory_, block_bytes_ * capacity_);
-#endif
+  unpoison(memory_, block_bytes_ * capacity_);
   munmap(memory_, block_bytes_ * capacity_);
 }
 

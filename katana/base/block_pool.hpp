@@ -2,14 +2,16 @@
 //
 // Owns       the reservation. A block belongs to its taker until give().
 // Thread     one: its reactor's.
-// Allocates  once, in the constructor, address space only; a page costs memory when a block in it
-// is first used. Fails      take() is null when every block is out; the constructor throws
-// std::bad_alloc. Invariant  available() + blocks out == capacity(); the destructor requires every
-// block back.
+// Allocates  once, in the constructor, address space only; a page costs memory when a block in
+//            it is first used.
+// Fails      take() is null when every block is out; the constructor throws std::bad_alloc.
+// Invariant  available() + blocks out == capacity(); the destructor requires every block back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "katana/base/poison.hpp"
 
 namespace katana {
 
@@ -25,7 +27,7 @@ class BlockPool {
   char* take() noexcept {
     if (free_ == nullptr) return take_untouched();
     Free* const block = free_;
-    mark_taken(block);
+    unpoison(block, block_bytes_);
     free_ = block->next;
     --free_count_;
     return reinterpret_cast<char*>(block);
@@ -37,7 +39,7 @@ class BlockPool {
     freed->next = free_;
     free_ = freed;
     ++free_count_;
-    mark_given(block);
+    poison(block, block_bytes_);  // use after give() is reported
   }
 
   std::size_t block_bytes() const noexcept { return block_bytes_; }
@@ -50,9 +52,6 @@ class BlockPool {
   };
 
   char* take_untouched() noexcept;
-  // Under AddressSanitizer a given block is poisoned, so that use after give() is reported.
-  void mark_taken(void* block) const noexcept;
-  void mark_given(void* block) const noexcept;
 
   Free* free_ = nullptr;
   std::size_t free_count_ = 0;
@@ -63,24 +62,3 @@ class BlockPool {
 };
 
 }  // namespace katana
-
-#if defined(__SANITIZE_ADDRESS__)
-#define KATANA_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KATANA_ADDRESS_SANITIZER 1
-#endif
-#endif
-
-#if defined(KATANA_ADDRESS_SANITIZER)
-#include <sanitizer/asan_interface.h>
-inline void katana::BlockPool::mark_taken(void* block) const noexcept {
-  __asan_unpoison_memory_region(block, block_bytes_);
-}
-inline void katana::BlockPool::mark_given(void* block) const noexcept {
-  __asan_poison_memory_region(block, block_bytes_);
-}
-#else
-inline void katana::BlockPool::mark_taken(void*) const noexcept {}
-inline void katana::BlockPool::mark_given(void*) const noexcept {}
-#endif

@@ -2,25 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
-
-#include "katana/base/check.hpp"
 
 namespace katana {
-
-bool Outbox::add_block() noexcept {
-  char* const memory = blocks_->take();
-  if (memory == nullptr) return false;
-  Block* const block = new (memory) Block{nullptr, 0, 0, 0};
-  (tail_ != nullptr ? tail_->next : head_) = block;
-  tail_ = block;
-  return true;
-}
-
-char* Outbox::reserve_in_new_block(std::size_t count) noexcept {
-  if (count > reserve_bytes_max() || !add_block()) return nullptr;
-  return bytes(*tail_);
-}
 
 bool Outbox::write(Bytes text) noexcept {
   const std::size_t here = tail_ != nullptr ? room(*tail_) : 0;
@@ -64,20 +47,8 @@ std::size_t Outbox::gather(std::span<iovec> out) const noexcept {
   return count;
 }
 
-void Outbox::drop_head() noexcept {
-  Block* const block = head_;
-  head_ = block->next;
-  if (head_ == nullptr) tail_ = nullptr;
-  blocks_->give(reinterpret_cast<char*>(block));
-}
-
-void Outbox::advance(std::size_t count) noexcept {
-  KATANA_REQUIRE(count <= pending_);
+void Outbox::advance_part(std::size_t count) noexcept {
   pending_ -= count;
-  if (pending_ == 0) {
-    clear();
-    return;
-  }
   while (count > 0) {
     Segment& first = segment(*head_, head_->segments_begin);
     const std::size_t step = std::min(count, first.size);
@@ -86,11 +57,6 @@ void Outbox::advance(std::size_t count) noexcept {
     count -= step;
     if (first.size == 0 && ++head_->segments_begin == head_->segments_end) drop_head();
   }
-}
-
-void Outbox::clear() noexcept {
-  pending_ = 0;
-  while (head_ != nullptr) drop_head();
 }
 
 }  // namespace katana

@@ -12,10 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 
 #include "katana/base/block_pool.hpp"
 #include "katana/base/bytes.hpp"
+#include "katana/base/check.hpp"
 
 namespace katana {
 
@@ -24,7 +26,14 @@ namespace katana {
 // outbox is four words.
 class Outbox {
  public:
-  explicit Outbox(BlockPool& blocks) noexcept : blocks_(&blocks) {}
+  // What a block of the pool must have: room for a segment, and no more of them than 16 bits count.
+  static constexpr std::size_t block_bytes_min = 64;
+  static constexpr std::size_t block_bytes_max = 512 * 1024;
+
+  explicit Outbox(BlockPool& blocks) noexcept : blocks_(&blocks) {
+    KATANA_REQUIRE(blocks.block_bytes() >= block_bytes_min &&
+                   blocks.block_bytes() <= block_bytes_max);
+  }
   ~Outbox() { clear(); }
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
@@ -41,7 +50,7 @@ class Outbox {
   }
 
   // Room for `count` bytes to be written in place. Valid until the next call of a member other than
-  // commit().
+  // commit(); without one, a block that it took stays until clear() or until all is sent.
   char* reserve(std::size_t count) noexcept {
     if (tail_ != nullptr && room(*tail_) >= count) return bytes(*tail_) + tail_->bytes_end;
     return reserve_in_new_block(count);
@@ -49,6 +58,7 @@ class Outbox {
 
   // Promises the first `count` bytes of the last reserve(). REQUIRES count ≤ what was reserved.
   void commit(std::size_t count) noexcept {
+    if (count == 0) return;  // a segment of nothing would take room that nobody reserved
     Block& block = *tail_;
     char* const data = bytes(block) + block.bytes_end;
     block.bytes_end += static_cast<std::uint32_t>(count);
@@ -73,10 +83,20 @@ class Outbox {
   std::size_t gather(std::span<iovec> out) const noexcept;
 
   // The peer's side took `count` bytes. REQUIRES count ≤ pending().
-  void advance(std::size_t count) noexcept;
+  void advance(std::size_t count) noexcept {
+    KATANA_REQUIRE(count <= pending_);
+    if (count == pending_) {
+      clear();
+    } else {
+      advance_part(count);
+    }
+  }
 
   // Forgets everything that is pending.
-  void clear() noexcept;
+  void clear() noexcept {
+    pending_ = 0;
+    while (head_ != nullptr) drop_head();
+  }
 
   std::size_t pending() const noexcept { return pending_; }
   bool empty() const noexcept { return pending_ == 0; }
@@ -105,9 +125,25 @@ class Outbox {
         sizeof(Block) + block.bytes_end + sizeof(Segment) * (std::size_t{block.segments_end} + 1);
     return used < blocks_->block_bytes() ? blocks_->block_bytes() - used : 0;
   }
-  char* reserve_in_new_block(std::size_t count) noexcept;
-  bool add_block() noexcept;
-  void drop_head() noexcept;
+  char* reserve_in_new_block(std::size_t count) noexcept {
+    if (count > reserve_bytes_max() || !add_block()) return nullptr;
+    return bytes(*tail_);
+  }
+  bool add_block() noexcept {
+    char* const memory = blocks_->take();
+    if (memory == nullptr) return false;
+    Block* const block = new (memory) Block{nullptr, 0, 0, 0};
+    (tail_ != nullptr ? tail_->next : head_) = block;
+    tail_ = block;
+    return true;
+  }
+  void drop_head() noexcept {
+    Block* const block = head_;
+    head_ = block->next;
+    if (head_ == nullptr) tail_ = nullptr;
+    blocks_->give(reinterpret_cast<char*>(block));
+  }
+  void advance_part(std::size_t count) noexcept;
 
   BlockPool* blocks_;
   Block* head_ = nullptr;

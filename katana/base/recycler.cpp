@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <new>
 
+#include "katana/base/poison.hpp"
+
 namespace katana::recycler {
 namespace {
 
@@ -26,6 +28,14 @@ static_assert(smallest_bytes << (class_count - 1) == recycled_bytes_max);
 constinit thread_local std::array<SizeClass, class_count> classes{};
 constinit thread_local bool emptied = false;
 
+// A piece that is kept is poisoned but for the link that LeakSanitizer follows.
+void mark_taken(Free* piece, std::size_t index) noexcept {
+  unpoison(piece + 1, (smallest_bytes << index) - sizeof(Free));
+}
+void mark_kept(Free* piece, std::size_t index) noexcept {
+  poison(piece + 1, (smallest_bytes << index) - sizeof(Free));
+}
+
 struct Emptier {
   // A thread that has ended keeps nothing: what is released after this goes to the heap.
   ~Emptier() {
@@ -33,6 +43,7 @@ struct Emptier {
     for (SizeClass& each : classes) {
       while (Free* const piece = each.first) {
         each.first = piece->next;
+        mark_taken(piece, static_cast<std::size_t>(&each - classes.data()));
         ::operator delete(piece);
       }
     }
@@ -54,6 +65,7 @@ void* allocate(std::size_t bytes) {
   if (Free* const piece = list.first) {
     list.first = piece->next;
     --list.count;
+    mark_taken(piece, index);
     return piece;
   }
   return ::operator new(smallest_bytes << index);
@@ -62,11 +74,13 @@ void* allocate(std::size_t bytes) {
 void release(void* memory, std::size_t bytes) noexcept {
   if (memory == nullptr) return;
   if (bytes <= recycled_bytes_max) {
-    SizeClass& list = classes[class_of(bytes)];
+    const std::size_t index = class_of(bytes);
+    SizeClass& list = classes[index];
     if (list.count < kept_per_class_max && !emptied) {
       static thread_local Emptier emptier;
       list.first = new (memory) Free{list.first};
       ++list.count;
+      mark_kept(list.first, index);
       return;
     }
   }

@@ -2,9 +2,10 @@
 // text), kept by the thread that freed it. After warm-up a request costs no call of the heap.
 //
 // Owns       a bounded list of free pieces per size class and thread; the rest goes back to the
-// heap. Thread     any; a piece may be freed by another thread than the one that took it. Allocates
-// from the heap when its list is empty or the size is above recycled_bytes_max. Fails allocate()
-// throws std::bad_alloc.
+//            heap.
+// Thread     any; a piece may be freed by another thread than the one that took it. Allocates
+//            from the heap when its list is empty or the size is above recycled_bytes_max. Fails
+//            allocate() throws std::bad_alloc.
 #pragma once
 
 #include <cstddef>

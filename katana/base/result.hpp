@@ -1,7 +1,7 @@
 // Result<T>: a value, or an Error that says what happened, to which input, and what to do next.
 //
 // Owns       the message; a chain of causes is shared, never copied.
-// Allocates  nothing for success or for an Error of a code alone; once for a message or a cause.
+// Allocates  nothing for success or for an Error of a code alone; the heap for messages and causes.
 // Thread     a value: move it where you like.
 // Fails      never by itself.
 #pragma once

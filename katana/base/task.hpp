@@ -1,14 +1,14 @@
 // Task<T>: a coroutine that yields one T.
 //
 // Owns       its frame. Destroying a Task that is suspended cancels it: the frame's locals are
-// destroyed, and with them
-//            whatever it was waiting for (every awaitable of KATANA withdraws in its destructor).
+//            destroyed, and with them whatever it was waiting for (every awaitable of KATANA
+//            withdraws in its destructor).
 // Thread     runs and resumes on the thread that started it, unless an awaitable says otherwise.
 // Allocates  its frame, from the recycler.
 // Fails      an exception that leaves the coroutine is rethrown to whoever awaits it, or by
-// result(). Invariant  co_await is the ownership boundary: a parameter that is borrowed
-// (is_borrowed) does not compile, because
-//            it would dangle after the first suspension.
+//            result().
+// Invariant  co_await is the ownership boundary: a parameter that is borrowed (is_borrowed) does
+//            not compile, because it would dangle after the first suspension.
 #pragma once
 
 #include <coroutine>
@@ -74,7 +74,7 @@ class TaskPromiseBase {
 template <class T>
 class TaskResult : public TaskPromiseBase {
  public:
-  template <class U>
+  template <class U = T>
   void return_value(U&& value) {
     value_.emplace(std::forward<U>(value));
   }
@@ -138,7 +138,10 @@ class [[nodiscard]] Task {
   }
   bool done() const noexcept { return frame_.done(); }
   // The value of a task that is done(); rethrows what left it.
-  T result() { return frame_.promise().take(); }
+  T result() {
+    KATANA_REQUIRE(frame_ && frame_.done());
+    return frame_.promise().take();
+  }
 
   auto operator co_await() && noexcept {
     struct Awaiter {

@@ -4,13 +4,31 @@
 #include <bit>
 
 namespace katana {
+namespace {
+
+std::size_t capacity_for(std::size_t bytes) noexcept {
+  return std::max<std::size_t>(64, std::bit_ceil(bytes));
+}
+
+}  // namespace
 
 void Text::reallocate(std::size_t bytes) {
-  const std::size_t wanted = std::max<std::size_t>(64, std::bit_ceil(bytes));
+  const std::size_t wanted = capacity_for(bytes);
   char* const larger = static_cast<char*>(recycler::allocate(wanted));
   if (size_ > 0) std::memcpy(larger, data_, size_);
   recycler::release(data_, capacity_);
   data_ = larger;
+  capacity_ = wanted;
+}
+
+void Text::append_to_larger(Bytes bytes) {
+  const std::size_t wanted = capacity_for(size_ + bytes.size());
+  char* const larger = static_cast<char*>(recycler::allocate(wanted));
+  if (size_ > 0) std::memcpy(larger, data_, size_);
+  std::memcpy(larger + size_, bytes.data(), bytes.size());
+  recycler::release(data_, capacity_);  // last, because `bytes` may lie in it
+  data_ = larger;
+  size_ += bytes.size();
   capacity_ = wanted;
 }
 

@@ -30,11 +30,17 @@ class Text {
     std::swap(capacity_, other.capacity_);
     return *this;
   }
-  ~Text() { recycler::release(data_, capacity_); }
+  ~Text() {
+    if (data_ != nullptr) recycler::release(data_, capacity_);
+  }
 
+  // `bytes` may be part of this text.
   void append(Bytes bytes) {
     if (bytes.empty()) return;
-    grow_to(size_ + bytes.size());
+    if (bytes.size() > capacity_ - size_) {
+      append_to_larger(bytes);
+      return;
+    }
     std::memcpy(data_ + size_, bytes.data(), bytes.size());
     size_ += bytes.size();
   }
@@ -56,10 +62,9 @@ class Text {
   bool empty() const noexcept { return size_ == 0; }
   Bytes bytes() const noexcept { return {data_, size_}; }
 
-  using value_type = char;  // for std::back_inserter
-
  private:
   void reallocate(std::size_t bytes);
+  void append_to_larger(Bytes bytes);
 
   char* data_ = nullptr;
   std::size_t size_ = 0;
@@ -69,9 +74,10 @@ class Text {
 // As fmt::format, into recycled memory.
 template <class... Arguments>
 Text format_text(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
-  Text text;
-  fmt::format_to(std::back_inserter(text), pattern, std::forward<Arguments>(arguments)...);
-  return text;
+  // Formatted on the stack and copied once: character by character into a Text would check its room for each.
+  fmt::memory_buffer formatted;
+  fmt::format_to(fmt::appender(formatted), pattern, std::forward<Arguments>(arguments)...);
+  return Text({formatted.data(), formatted.size()});
 }
 
 }  // namespace katana

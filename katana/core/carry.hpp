@@ -1,15 +1,19 @@
 // Carry: the bytes of a connection that were received and not consumed yet.
 //
-// Owns       at most one pooled block, only while it holds bytes: a small one, or a large one when
-// that is too small. Thread     its reactor's. Allocates  never; takes blocks from the reactor's
-// pools. Fails      append() is false when the pools have no block that is large enough; nothing is
-// then kept. Invariant  bytes() stays where it is until the next append() or consume().
+// Owns       at most one pooled block, only while it holds bytes: a small one, or a large one
+//            when that is too small.
+// Thread     its reactor's.
+// Allocates  never; takes blocks from the reactor's pools.
+// Fails      append() is false when the pools have no block that is large enough; nothing is
+//            then kept.
+// Invariant  bytes() stays where it is until the next append() or consume().
 #pragma once
 
 #include <cstring>
 
 #include "katana/base/block_pool.hpp"
 #include "katana/base/bytes.hpp"
+#include "katana/base/check.hpp"
 
 namespace katana::core {
 
@@ -36,7 +40,9 @@ class Carry {
     return true;
   }
 
+  // REQUIRES count ≤ bytes().size().
   void consume(std::size_t count) noexcept {
+    KATANA_REQUIRE(count <= size_);
     begin_ += static_cast<std::uint32_t>(count);
     size_ -= static_cast<std::uint32_t>(count);
     if (size_ == 0) give_back();

@@ -1,10 +1,14 @@
 // Connection: one link as its session sees it, without a kernel.
 //
 // Owns       its outbox and its carry; both are empty and hold no memory while the connection is
-// idle. Thread     its reactor's. Allocates  never. Invariant  while a PauseReason is set the
-// session is not offered bytes; the bits are also the metric.
+//            idle.
+// Thread     its reactor's.
+// Allocates  never.
+// Invariant  while a PauseReason is set the session is not offered bytes; the bits are also the
+//            metric.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "katana/base/instant.hpp"
@@ -32,7 +36,8 @@ enum class PauseReason : std::uint8_t {
 //           (RFC 9112 §9.6)
 enum class Finish : std::uint8_t { close, linger };
 
-class Connection : private TimerEntry {
+// Aligned for any type, and so is the session that stands behind it.
+class alignas(std::max_align_t) Connection : private TimerEntry {
  public:
   Connection(Reactor& reactor, engine::Link link) noexcept;
   Connection(const Connection&) = delete;
@@ -97,8 +102,8 @@ class Connection : private TimerEntry {
   Instant armed_until_ = never;     // what the timer stands at; never: not armed
   std::uint32_t linger_bytes_ = 0;  // dropped so far while lingering
   Connection* next_woken_ = nullptr;
+  Connection** woken_at_ = nullptr;  // what points to this in a list of woken ones; null: in none
   std::uint8_t pause_reasons_ = 0;
-  bool woken_ = false;
   bool room_due_ = false;  // the outbox was full and has room again; the session has not been told
   bool send_pending_ = false;
   bool receive_paused_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/base/check.hpp"
+
 namespace katana::core {
 
 Connection::Connection(Reactor& reactor, engine::Link link) noexcept
@@ -31,28 +33,29 @@ void Connection::arm(Instant expiry) noexcept {
 }
 
 void Connection::wake() noexcept {
-  if (woken_) return;
-  woken_ = true;
+  if (woken_at_ != nullptr) return;
   next_woken_ = reactor_.first_woken_;
+  if (next_woken_ != nullptr) next_woken_->woken_at_ = &next_woken_;
   reactor_.first_woken_ = this;
+  woken_at_ = &reactor_.first_woken_;
 }
 
-void Reactor::begin_attending() noexcept { first_attended_ = std::exchange(first_woken_, nullptr); }
+void Reactor::begin_attending() noexcept {
+  first_attended_ = std::exchange(first_woken_, nullptr);
+  if (first_attended_ != nullptr) first_attended_->woken_at_ = &first_attended_;
+}
 
 Connection* Reactor::pop_attended() noexcept {
   Connection* const connection = first_attended_;
-  if (connection != nullptr) {
-    first_attended_ = connection->next_woken_;
-    connection->woken_ = false;
-  }
+  if (connection != nullptr) forget_woken(*connection);
   return connection;
 }
 
-void Reactor::forget_woken(const Connection& connection) noexcept {
-  for (Connection** place : {&first_woken_, &first_attended_}) {
-    while (*place != nullptr && *place != &connection) place = &(*place)->next_woken_;
-    if (*place != nullptr) *place = connection.next_woken_;
-  }
+void Reactor::forget_woken(Connection& connection) noexcept {
+  if (connection.woken_at_ == nullptr) return;
+  *connection.woken_at_ = connection.next_woken_;
+  if (connection.next_woken_ != nullptr) connection.next_woken_->woken_at_ = connection.woken_at_;
+  connection.woken_at_ = nullptr;
 }
 
 Reactor::Reactor(const ReactorOptions& options, Instant now)
@@ -62,15 +65,21 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
       carry_pools_{
           {options.carry_small_bytes, options.engine.links_max},
           {options.engine.receive_bytes_max + options.carry_extra_bytes, options.carry_large_max}},
-      output_blocks_(options.output_block_bytes, options.output_blocks_max) {}
+      output_blocks_(options.output_block_bytes, options.output_blocks_max) {
+  KATANA_REQUIRE(options.outbox_low_bytes <= options.outbox_high_bytes);
+  KATANA_REQUIRE(options.rate_min_bytes_per_s > 0);
+}
+
+Reactor::~Reactor() {
+  if (current_ == this) current_ = nullptr;
+}
 
 void Reactor::run() {
-  current_ = this;
   while (!stopped_) {
-    const Instant due = std::min(timers_.next(), drain_deadline_);
+    // Once the drain deadline has passed there is only the engine to wait for.
+    const Instant due = std::min(timers_.next(), now_ < drain_deadline_ ? drain_deadline_ : never);
     turn(due == never ? seconds(3600) : due - now_);
   }
-  current_ = nullptr;
 }
 
 void Reactor::run_messages() noexcept {

@@ -2,9 +2,11 @@
 // memory.
 //
 // Owns       every connection and the pools they draw from; sized at construction, see
-// memory_budget(). Thread     one. post(), request_drain() and request_stop() may be called from
-// any. Allocates  at construction only. Fails      start() and listen() return an Error. Invariant
-// a session's calls never nest; a connection is destroyed only between them.
+//            memory_budget().
+// Thread     one. post(), request_drain() and request_stop() may be called from any.
+// Allocates  at construction only.
+// Fails      start() and listen() return an Error.
+// Invariant  a session's calls never nest; a connection is destroyed only between them.
 //
 // This class is what sessions and services see. ReactorOn<Engine> (reactor_on.hpp) adds the engine.
 #pragma once
@@ -70,11 +72,11 @@ struct Counters {
 
 class Reactor {
  public:
-  virtual ~Reactor() = default;
+  virtual ~Reactor();
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  // The reactor whose thread this is; null elsewhere.
+  // The reactor that took the last turn on this thread; null when none did, or it is gone.
   static Reactor* current() noexcept { return current_; }
 
   Instant now() const noexcept { return now_; }
@@ -86,6 +88,8 @@ class Reactor {
   bool draining() const noexcept { return draining_; }
 
   virtual MemoryBudget memory_budget() const noexcept = 0;
+  // Of the budget, what is taken at present.
+  virtual MemoryBudget memory_used() const noexcept = 0;
   virtual Result<void> start() = 0;
   // Sessions of this listener are made by `protocol`, which is borrowed and must outlive the
   // reactor.
@@ -125,7 +129,7 @@ class Reactor {
   // Connections woken so far are attended in this turn, those woken meanwhile in the next.
   void begin_attending() noexcept;
   Connection* pop_attended() noexcept;
-  void forget_woken(const Connection& connection) noexcept;
+  static void forget_woken(Connection& connection) noexcept;
 
   friend class Connection;
 

@@ -3,9 +3,8 @@
 //
 // Thread     its reactor's.
 // Invariant  see Reactor. Whatever a session did in a call is settled right after it: output is
-// sent with one gathered
-//            send, an end is carried out, receiving is paused or resumed. What it did outside of a
-//            call is settled before the turn ends (Connection::wake).
+//            sent with one gathered send, an end is carried out, receiving is paused or resumed.
+//            What it did outside of a call is settled before the turn ends (Connection::wake).
 //
 // The life of received bytes: on_bytes → offer (Session::on_bytes, as long as it makes progress) →
 // settle (send) → what was not consumed is carried. An idle connection goes in and out of this
@@ -15,6 +14,7 @@
 #include <new>
 
 #include "katana/base/check.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/core/reactor.hpp"
 
 namespace katana::core {
@@ -47,6 +47,11 @@ class ReactorOn final : public Reactor {
                 carry_pools_.large.block_bytes() * carry_pools_.large.capacity()};
   }
 
+  MemoryBudget memory_used() const noexcept override {
+    return {used(connection_blocks_), used(output_blocks_),
+            used(carry_pools_.small) + used(carry_pools_.large)};
+  }
+
   Result<void> start() override { return engine_.start(); }
 
   Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) override {
@@ -67,12 +72,15 @@ class ReactorOn final : public Reactor {
   engine::PeerAddress peer(engine::Link link) const override { return engine_.peer(link); }
 
   void turn(Duration wait_max) override {
+    current_ = this;
     engine_.turn(first_woken_ != nullptr ? Duration{} : wait_max);
     timers_.advance(now_);
     run_messages();
     obey_requests();
     begin_attending();
     while (Connection* const connection = pop_attended()) attend(*connection);
+    // The last connection may have ended just now, and then nothing would end the next wait.
+    if (draining_ && drained()) stopped_ = true;
   }
 
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
@@ -93,10 +101,15 @@ class ReactorOn final : public Reactor {
     ++links_open_;
     ++counters_.accepted;
     connection->session_ = protocols_[listener]->open(connection + 1, *connection);
+    // A session that speaks first, or not at all: settled before the turn ends, because the engine
+    // is in the midst of its accept.
+    if (!connection->outbox_.empty() || connection->finishing_ || connection->reset_) {
+      connection->wake();
+    }
     return true;
   }
 
-  void on_bytes(engine::Link link, Bytes bytes) noexcept {
+  KATANA_FLAT void on_bytes(engine::Link link, Bytes bytes) noexcept {
     Connection& connection = *connections_[link.index];
     counters_.bytes_received += bytes.size();
     if (connection.finishing_) {
@@ -105,7 +118,7 @@ class ReactorOn final : public Reactor {
     }
     const bool direct = connection.carry_.empty() && !connection.paused();
     if (direct) {
-      const Offered offered = offer(connection, bytes);
+      const Offered offered = offer(connection, bytes, room_rounds_max);
       if (!offered.alive) return;
       bytes.remove_prefix(offered.consumed);
     }
@@ -158,13 +171,18 @@ class ReactorOn final : public Reactor {
   // endless reply must not keep the turn to itself.
   static constexpr int room_rounds_max = 16;
 
+  static std::size_t used(const BlockPool& pool) noexcept {
+    return (pool.capacity() - pool.available()) * pool.block_bytes();
+  }
+
   void note_time() noexcept {
     now_ = engine_.now();
     wall_clock_s_ = engine_.wall_clock_s();
   }
 
-  // Offers `bytes` as long as the session takes some and may go on.
-  Offered offer(Connection& connection, Bytes bytes) noexcept {
+  // Offers `bytes` as long as the session takes some and may go on. It may go on at once when it
+  // stopped for a full outbox and the peer took all of that, but no more than `rounds` times.
+  Offered offer(Connection& connection, Bytes bytes, int rounds) noexcept {
     std::size_t consumed = 0;
     for (;;) {
       const std::size_t used = connection.session_->on_bytes(bytes.substr(consumed));
@@ -175,27 +193,31 @@ class ReactorOn final : public Reactor {
       if (!settle(connection)) return {consumed, false};
       if (connection.finishing_) return {bytes.size(), true};
       if (consumed == bytes.size() || connection.paused()) return {consumed, true};
-      if (used == 0 && !was_paused) return {consumed, true};
+      if (was_paused ? --rounds == 0 : used == 0) return {consumed, true};
     }
   }
 
   // False: the connection is gone.
-  bool offer_carried(Connection& connection) noexcept {
+  KATANA_RARE bool offer_carried(Connection& connection) noexcept {
     if (connection.carry_.empty()) return true;
-    const Offered offered = offer(connection, connection.carry_.bytes());
+    const Offered offered = offer(connection, connection.carry_.bytes(), 1);
     if (!offered.alive) return false;
-    connection.carry_.consume(offered.consumed);
+    if (connection.finishing_) {
+      connection.carry_.clear();
+    } else {
+      connection.carry_.consume(offered.consumed);
+    }
     return true;
   }
 
-  bool keep(Connection& connection, Bytes bytes) noexcept {
+  KATANA_RARE bool keep(Connection& connection, Bytes bytes) noexcept {
     if (connection.carry_.append(bytes)) return true;
     ++counters_.pool_exhausted;
     destroy(connection, Ending::reset);
     return false;
   }
 
-  void drop(Connection& connection, Bytes bytes) noexcept {
+  KATANA_RARE void drop(Connection& connection, Bytes bytes) noexcept {
     connection.linger_ = true;
     connection.linger_bytes_ += static_cast<std::uint32_t>(bytes.size());
     if (connection.linger_bytes_ > options_.linger_bytes_max) destroy(connection, Ending::close);
@@ -213,7 +235,7 @@ class ReactorOn final : public Reactor {
     if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
       return end(connection);
     }
-    if (connection.has(PauseReason::outbox_full) &&
+    if (connection.has(PauseReason::outbox_full) && !connection.finishing_ &&
         connection.outbox_.pending() <= options_.outbox_low_bytes) {
       connection.resume(PauseReason::outbox_full);
       connection.room_due_ = true;
@@ -242,7 +264,6 @@ class ReactorOn final : public Reactor {
       }
       note_sent(connection, accepted);
     } while (!connection.outbox_.empty());
-    connection.send_deadline_ = never;
     return true;
   }
 
@@ -251,7 +272,12 @@ class ReactorOn final : public Reactor {
   void note_sent(Connection& connection, std::size_t count) noexcept {
     counters_.bytes_sent += count;
     connection.outbox_.advance(count);
-    if (connection.send_deadline_ == never || count == 0) return;
+    if (connection.send_deadline_ == never) return;
+    if (connection.outbox_.empty()) {
+      connection.send_deadline_ = never;
+      return;
+    }
+    if (count == 0) return;
     const Duration bought = nanoseconds(static_cast<std::int64_t>(count) *
                                         (1'000'000'000 / options_.rate_min_bytes_per_s));
     set_send_deadline(connection,
@@ -263,16 +289,21 @@ class ReactorOn final : public Reactor {
     if (deadline < connection.armed_until_) connection.arm(deadline);
   }
 
-  // The outbox is sent and the session has finished.
-  bool end(Connection& connection) noexcept {
-    if (!connection.linger_ || connection.input_ended_) {
+  // The outbox is sent and the session has finished. With bytes of the peer that were not read, in
+  // the carry or in a socket that is not being read, closing would reset the connection.
+  KATANA_RARE bool end(Connection& connection) noexcept {
+    const bool unread =
+        connection.linger_ || connection.receive_paused_ || !connection.carry_.empty();
+    if (!unread || connection.input_ended_) {
       destroy(connection, Ending::close);
       return false;
     }
     connection.lingering_ = true;
+    connection.send_pending_ = true;  // nothing is sent after the end of our side
     connection.carry_.clear();
     connection.pause_reasons_ = 0;
-    connection.set_deadline(now_ + options_.linger_timeout);
+    // Not the session's deadline, which is still the session's to set.
+    set_send_deadline(connection, now_ + options_.linger_timeout);
     engine_.shutdown_send(connection.link_);
     update_receive(connection);
     return true;
@@ -305,7 +336,10 @@ class ReactorOn final : public Reactor {
   void attend_output(Connection& connection) noexcept {
     for (int round = 0; round < room_rounds_max; ++round) {
       if (!settle(connection)) return;
-      if (connection.finishing_) break;
+      if (connection.finishing_) {
+        connection.room_due_ = false;  // nobody waits for it any more
+        break;
+      }
       if (connection.room_due_) {
         connection.room_due_ = false;
         connection.session_->on_room();
@@ -328,37 +362,34 @@ class ReactorOn final : public Reactor {
   // False: the connection is gone.
   bool meet_deadlines(Connection& connection) noexcept {
     if (now_ >= connection.send_deadline_) {
-      ++counters_.send_timeouts;
-      destroy(connection, Ending::reset);
+      counters_.send_timeouts += connection.lingering_ ? 0 : 1;
+      destroy(connection, connection.lingering_ ? Ending::close : Ending::reset);
       return false;
     }
     if (now_ >= connection.deadline_) {
-      if (connection.lingering_) {
-        destroy(connection, Ending::close);
-        return false;
-      }
       connection.deadline_ = never;
-      connection.session_->on_deadline();
+      if (!connection.lingering_) connection.session_->on_deadline();
     }
     const Instant earliest = std::min(connection.deadline_, connection.send_deadline_);
     if (earliest < connection.armed_until_) connection.arm(earliest);
     return true;
   }
 
-  void destroy(Connection& connection, Ending ending) noexcept {
+  // The engine first: until it has closed the link it may borrow bytes of the outbox.
+  KATANA_RARE void destroy(Connection& connection, Ending ending) noexcept {
     const engine::Link link = connection.link_;
-    if (connection.session_ != nullptr) connection.session_->~Session();
-    if (connection.woken_) forget_woken(connection);
-    connection.~Connection();
-    connection_blocks_.give(reinterpret_cast<char*>(&connection));
-    connections_[link.index] = nullptr;
-    --links_open_;
-    ++counters_.closed;
     if (ending == Ending::reset) {
       engine_.reset(link);
     } else {
       engine_.close(link);
     }
+    connection.session_->~Session();
+    forget_woken(connection);
+    connection.~Connection();
+    connection_blocks_.give(reinterpret_cast<char*>(&connection));
+    connections_[link.index] = nullptr;
+    --links_open_;
+    ++counters_.closed;
     if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
   }
 

@@ -1,12 +1,12 @@
 // Session and Protocol: what a room above core implements to speak on connections.
 //
-// Owns       a Session lives in its connection's memory; the reactor destroys it when the link is
-// gone, and its
-//            destructor cancels whatever it still waits for.
+// Owns       a Session lives in its connection's memory; the reactor destroys it when the link
+//            is gone, and its destructor cancels whatever it still waits for.
 // Thread     its reactor's.
-// Fails      no call may throw. A session that cannot go on calls Connection::finish() or reset().
+// Fails      no call may throw. A session that cannot go on calls Connection::finish() or
+//            reset().
 // Invariant  no call arrives inside another call of the same session, and none after the
-// destructor.
+//            destructor.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,8 @@ class Session {
   // while the connection has a PauseReason.
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;
   // The peer sends no more. Bytes not consumed are still offered when the session can take them.
+  // Said when it is known, and again whenever the connection is attended and nothing is left to
+  // offer: what a session could not do about it while it was paused, it can do then.
   virtual void on_input_end() noexcept = 0;
   // The outbox, found full before, has room again.
   virtual void on_room() noexcept {}

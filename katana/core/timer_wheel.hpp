@@ -1,8 +1,11 @@
 // TimerWheel: what is due, in constant time.
 //
 // Owns       nothing: an entry belongs to whoever embeds it, and leaves the wheel in its
-// destructor. Thread     one: its reactor's. Allocates  never. Invariant  an entry fires at the
-// first advance() whose time is at or after its expiry, never before it.
+//            destructor.
+// Thread     one: its reactor's.
+// Allocates  never.
+// Invariant  an entry fires at the first advance() whose time is at or after its expiry, never
+//            before it.
 //
 // Eight levels of 64 slots; a slot of level n spans 64^n milliseconds. An entry stands at the level
 // of the highest digit (base 64) in which its expiry differs from the present, and moves down when

@@ -7,36 +7,49 @@
 //
 // An engine is a class template over its Sink and has these members (concept Engine below):
 //
-//   Engine(const Options&, Sink&)
-//   Result<void> start()               takes its kernel resources; an Error says which one is
-//   missing Result<Listener> listen(const ListenOptions&) void pause_accept()                stops
-//   taking connections from every listener; the kernel's queue holds them void resume_accept() void
-//   close_listeners()             no new handshake begins; those that completed are still
-//   delivered, then the
-//                                      listeners close. accepting() is true until then
+//   Engine(const Options&, Sink&, …)
+//   Result<void> start()              takes its kernel resources; an Error says which one is missing
+//   Result<Listener> listen(const ListenOptions&)
+//   uint16_t port(Listener) const
+//   void pause_accept()               takes no more connections; the kernel's queue holds them
+//   void resume_accept()
+//   void close_listeners()            no new handshake begins; those that completed are still
+//                                     delivered, then the listeners close
+//   bool accepting() const            false once they have
 //   Sent send(Link, span<const iovec>, size_t& accepted)
-//   void pause_receive(Link)           no on_bytes and no on_closed(input) until resumed
+//                                     the array is borrowed for the call, the bytes until on_sent()
+//                                     or close(). At least one byte
+//   void pause_receive(Link)          no on_bytes and no on_closed(input) until resumed
 //   void resume_receive(Link)
-//   void shutdown_send(Link)           what was accepted is still delivered, then the peer sees the
-//   end of the stream void close(Link)                   the link is gone; no event follows for it
-//   void reset(Link)                   as close(), and the peer sees a reset
-//   Result<void> watch(int fd, Watcher&)   on_ready() while fd is readable (level-triggered); `fd`
-//   is borrowed void unwatch(int fd) void wake()                        from any thread: a turn()
-//   that waits, or else the next one, waits no longer void turn(Duration wait_max)       waits at
-//   most so long, calls on_turn(now) once, then delivers what happened Instant now() const read
-//   once per turn std::int64_t wall_clock_s() const  Unix time, read with now() PeerAddress
-//   peer(Link)             text of the peer's address
+//   void shutdown_send(Link)          what was accepted is delivered, then the peer sees the end of
+//                                     the stream. REQUIRES no pending send
+//   void close(Link)                  the link is gone: no event follows, nothing is borrowed
+//   void reset(Link)                  as close(), and the peer sees a reset
+//   Result<void> watch(int fd, Watcher&)
+//                                     on_ready() while fd is readable; `fd` is borrowed
+//   void unwatch(int fd)
+//   void wake()                       from any thread: a turn() that waits, or else the next one,
+//                                     waits no longer
+//   void turn(Duration wait_max)      waits at most so long, calls on_turn(now) once, then delivers
+//                                     what happened
+//   Instant now() const               read once per turn
+//   int64_t wall_clock_s() const      Unix time, read with now()
+//   PeerAddress peer(Link) const
 //
 // and calls these of its Sink:
 //
-//   bool on_accepted(Link, Listener)   false: refused, the engine closes it at once
-//   void on_bytes(Link, Bytes)         borrowed for the call; never empty
-//   void on_sent(Link, size_t count)   the send that was pending is over and took `count` bytes
-//   more void on_closed(Link, Closed)       see Closed void on_accept_failed(AcceptFailure)  the
-//   engine has paused accepting; resume_accept() when it may work again void on_turn(Instant now)
+//   bool on_accepted(Link, Listener)  false: refused, the engine closes it at once
+//   void on_bytes(Link, Bytes)        borrowed for the call; never empty
+//   void on_sent(Link, size_t count)  the pending send is over and took `count` (0 …) bytes more
+//   void on_closed(Link, Closed)      see Closed
+//   void on_accept_failed(AcceptFailure)
+//                                     the engine has paused accepting; resume_accept() when it may
+//                                     work again
+//   void on_turn(Instant now)
 //
-// Any member may be called from inside any Sink call. Link is index + generation: a call for a link
-// that is gone is ignored, so a late completion dies in one place.
+// Any member may be called from inside any Sink call. Link is index + generation (0 is nobody's): a
+// call for a link that is gone is ignored, so a late completion dies in one place. A full table of
+// links is no failure: connections wait in the kernel's queue until a link is closed.
 #pragma once
 
 #include <sys/uio.h>
@@ -68,14 +81,13 @@ using Listener = std::uint32_t;
 // What became of a send().
 //   completed  the kernel took every byte; `accepted` is their count. No on_sent follows.
 //   pending    the kernel took `accepted` bytes so far; on_sent() follows, and no send() may be
-//   called before it. failed     the connection is gone; the core closes the link. No event
-//   follows.
+//              called before it.
+//   failed     the connection is gone; the core closes the link. No event follows.
 enum class Sent : std::uint8_t { completed, pending, failed };
 
-// Why on_closed() was called.
-//   input  the peer sends no more; it may still receive. The link must be closed by the core.
-//   link   the connection is gone in both directions (reset or error). The link must be closed by
-//   the core.
+// Why on_closed() was called. In both cases the core has to close the link.
+//   input  the peer sends no more; it may still receive.
+//   link   the connection is gone in both directions (reset or error). No event follows.
 enum class Closed : std::uint8_t { input, link };
 
 // Why accepting stopped by itself.

@@ -1,15 +1,13 @@
 // HttpServer: reactors, listeners, signals and the end of a program that serves HTTP.
 //
 // Owns       one reactor, protocol and dispatcher per thread. The first reactor runs on the
-// caller's thread, so a server
-//            with one reactor is a process with one thread, whose system calls need no shared
-//            descriptor table.
+//            caller's thread, so a server with one reactor is a process with one thread, whose
+//            system calls need no shared descriptor table.
 // Borrows    the Service, which must outlive it.
 // Thread     one; blocks SIGINT and SIGTERM from construction on.
 // Fails      start() names the address or resource; run() ends by a signal.
-// Invariant  on SIGTERM or SIGINT nothing that was accepted is lost before drain_timeout: what is
-// in flight is finished.
-//            A second signal ends the process at once.
+// Invariant  on SIGTERM or SIGINT nothing that was accepted is lost before drain_timeout: what
+//            is in flight is finished. A second signal ends the process at once.
 #pragma once
 
 #include <cstdint>

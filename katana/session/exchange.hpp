@@ -1,14 +1,16 @@
 // Exchange: one request and its reply, whatever the version of HTTP that carries them.
 // RequestHandler: who answers.
 //
-// Owns       a request's head and content once they are detached, and the Pending work that makes
-// its reply. Borrows    until then, the engine's buffer: head() and content() are valid during the
-// handler's call only, unless
-//            collect_content() detached them.
+// Owns       a request's head and content once they are detached, and the Pending work that
+//            makes its reply.
+// Borrows    until then, the engine's buffer: head() and content() are valid during the
+//            handler's call only, unless collect_content() detached them.
 // Thread     its reactor's.
-// Allocates  nothing for a request that is answered in the handler's call; else from the recycler.
+// Allocates  nothing for a request that is answered in the handler's call; else from the
+//            recycler.
 // Fails      a command that finds no room or a broken connection ends the exchange; the handler
-// need not look. Invariant  an exchange gets exactly one reply, or its connection is reset.
+//            need not look.
+// Invariant  an exchange gets exactly one reply, or its connection is reset.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,6 @@ Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler
   KATANA_REQUIRE(http::valid_field("Server", options_.server_name));
   if (!options_.server_name.empty()) prefix_ = "Server: " + options_.server_name + "\r\n";
   prefix_ += "Date: " + std::string(http::date_bytes, ' ') + "\r\n";
-  context_.server_and_date = prefix_;
   refresh_date(0);
 }
 
@@ -31,6 +30,7 @@ core::Session* Http1Protocol::open(void* memory, core::Connection& connection) n
 void Http1Protocol::refresh_date(std::int64_t unix_seconds) noexcept {
   char* const date = prefix_.data() + prefix_.size() - 2 - http::date_bytes;
   http::format_date(unix_seconds, std::span<char, http::date_bytes>(date, http::date_bytes));
+  context_.head_writer.set_server_and_date(prefix_);
   date_of_ = unix_seconds;
 }
 

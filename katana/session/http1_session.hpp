@@ -7,6 +7,7 @@
 // Invariant  one exchange at a time: what is pipelined behind it stays with the connection.
 #pragma once
 
+#include "katana/base/hints.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/session/exchange.hpp"
 #include "katana/session/http1_protocol.hpp"
@@ -19,7 +20,7 @@ class Http1Session final : public core::Session, private Exchange {
   Http1Session(Http1Protocol& protocol, core::Connection& connection) noexcept;
   ~Http1Session() override;
 
-  std::size_t on_bytes(Bytes input) noexcept override;
+  KATANA_FLAT std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
   void on_room() noexcept override;
   void on_deadline() noexcept override;
@@ -47,23 +48,24 @@ class Http1Session final : public core::Session, private Exchange {
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;
   void want_content() noexcept override;
-  void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
+  KATANA_FLAT void respond(const http::ReplyHead& head, Bytes content,
+                           bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool write(Bytes content) noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return machine_.reply_begun(); }
   void close_after_reply() noexcept override { machine_.close_after_reply(); }
-  void abort() noexcept override;
+  KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
   void on_head(bool complete) noexcept;
-  void on_content(bool complete) noexcept;
-  void on_refused() noexcept;
+  KATANA_RARE void on_content(bool complete) noexcept;
+  KATANA_RARE void on_refused() noexcept;
   void after_handler() noexcept;
   void after_reply() noexcept;
   void end_exchange() noexcept;
-  void cancel(Cancelled why) noexcept;
-  void end_connection() noexcept;
+  KATANA_RARE void cancel(Cancelled why) noexcept;
+  KATANA_RARE void end_connection() noexcept;
   void update_deadline() noexcept;
   void give_handler_time() noexcept {
     handler_deadline_ = now() + protocol_.options().handler_timeout;

@@ -4,8 +4,8 @@
 // Thread     one: its reactor's.
 // Allocates  at construction only: one receive buffer and a table of links_max slots.
 // Fails      start() and listen() return an Error; afterwards everything is an event.
-// Invariant  a link in use has generation == the one in its Link; events of older generations are
-// ignored.
+// Invariant  a link in use has generation == the one in its Link; events of older generations
+//            are ignored.
 //
 // Both forms share this file. Edge-triggered must remember what it did not read (`unread`);
 // level-triggered must take back interest that it does not want to hear of. Every `if constexpr
@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "katana/base/check.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/engine/engine.hpp"
 #include "katana/engine/epoll/sockets.hpp"
 
@@ -47,8 +48,8 @@ class EpollEngine {
         receive_bytes_max_(options.receive_bytes_max),
         receive_buffer_(std::make_unique_for_overwrite<char[]>(options.receive_bytes_max)),
         slots_(options.links_max) {
-    static_assert(
-        Sink<S>);  // not on the parameter: a sink owns its engine, and is incomplete there
+    // Not on the parameter: a sink owns its engine, and is incomplete there.
+    static_assert(Sink<S>);
     unread_links_.reserve(options.links_max);
     for (std::uint32_t index = 0; index < options.links_max; ++index) {
       slots_[index].next_free = index + 1;
@@ -104,18 +105,14 @@ class EpollEngine {
     accepted = 0;
     Slot* const slot = find(link);
     if (slot == nullptr) return Sent::failed;
-    std::size_t wanted = 0;
-    for (const iovec& part : gathered) wanted += part.iov_len;
+    std::size_t wanted = gathered[0].iov_len;
+    for (std::size_t index = 1; index < gathered.size(); ++index) wanted += gathered[index].iov_len;
     const ssize_t count = send_now(slot->fd, gathered);
-    if (count == static_cast<ssize_t>(wanted)) {
+    if (count == static_cast<ssize_t>(wanted)) [[likely]] {
       accepted = wanted;
       return Sent::completed;
     }
-    if (count < 0 && errno != EAGAIN) return Sent::failed;
-    accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
-    slot->send_pending = true;
-    want(link, *slot, slot->interest | EPOLLOUT);
-    return Sent::pending;
+    return send_later(link, *slot, count, accepted);
   }
 
   void pause_receive(Link link) {
@@ -234,6 +231,7 @@ class EpollEngine {
   static constexpr int accepts_per_event_max =
       64;  // so that a flood of new connections starves nobody
   static constexpr Duration handshake_grace = milliseconds(100);
+  static constexpr Duration accept_poll = milliseconds(10);
 
   static std::uint64_t special(std::uint32_t kind, std::uint32_t index) { return kind | index; }
   static std::uint64_t tag(Link link) { return std::uint64_t{link.generation} << 32 | link.index; }
@@ -254,7 +252,9 @@ class EpollEngine {
   int wait_ms(Duration wait_max) const {
     if (!unread_links_.empty()) return 0;
     if (closing_at_ != never && !listeners_closed_) {
-      wait_max = std::min(wait_max, closing_at_ - now_);
+      // Past the grace only a queue that cannot be accepted at present holds a listener open.
+      const Duration left = closing_at_ - now_;
+      wait_max = std::min(wait_max, left.ns > 0 ? left : accept_poll);
     }
     if (wait_max.ns <= 0) return 0;
     // Rounded up: waking before a deadline would only mean to wait again.
@@ -275,6 +275,15 @@ class EpollEngine {
     if (slot.interest == 0 || slot.interest == interest) return;
     slot.interest = interest;
     control(EPOLL_CTL_MOD, slot.fd, interest, tag(link));
+  }
+
+  // What the kernel did not take goes when it says that it has room.
+  KATANA_RARE Sent send_later(Link link, Slot& slot, ssize_t count, std::size_t& accepted) {
+    if (count < 0 && errno != EAGAIN) return Sent::failed;
+    accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    slot.send_pending = true;
+    want(link, slot, slot.interest | EPOLLOUT);
+    return Sent::pending;
   }
 
   static ssize_t send_now(int fd, std::span<const iovec> gathered) {
@@ -320,7 +329,7 @@ class EpollEngine {
     }
   }
 
-  void dispatch_special(std::uint32_t index) {
+  KATANA_RARE void dispatch_special(std::uint32_t index) {
     if (index == wake_kind) {
       std::uint64_t count;
       (void)!::read(wake_, &count,
@@ -361,7 +370,7 @@ class EpollEngine {
     sink_.on_closed(link, count == 0 ? Closed::input : Closed::link);
   }
 
-  void remember_unread(Link link, Slot& slot) {
+  KATANA_RARE void remember_unread(Link link, Slot& slot) {
     if (slot.listed) return;
     slot.listed = true;
     unread_links_.push_back(link);
@@ -381,26 +390,29 @@ class EpollEngine {
                         unread_links_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  void accept_from(std::uint32_t listener) {
-    for (int count = 0; count < accepts_per_event_max; ++count) {
+  // True: the kernel's queue is empty.
+  bool accept_from(std::uint32_t listener) {
+    for (int count = 0; count < accepts_per_event_max && !accept_paused_; ++count) {
       if (first_free_ == slots_.size()) {
         table_full_ = true;
         update_accept_interest();
-        return;
+        return false;
       }
       const int fd =
           accept4(listeners_[listener].fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd >= 0) {
         add_link(fd, listener);
+      } else if (errno == EAGAIN) {
+        return true;
       } else if (!survive_accept_error(errno)) {
-        return;
+        return false;
       }
-      if (accept_paused_) return;
     }
+    return false;
   }
 
   // True: try again at once.
-  bool survive_accept_error(int error_number) {
+  KATANA_RARE bool survive_accept_error(int error_number) {
     switch (error_number) {
       case EMFILE:
       case ENFILE:
@@ -412,7 +424,6 @@ class EpollEngine {
         pause_accept();
         sink_.on_accept_failed(AcceptFailure::memory);
         return false;
-      case EAGAIN: return false;
       default:
         return true;  // the connection failed before it was accepted (accept(2), "Error handling")
     }
@@ -440,7 +451,7 @@ class EpollEngine {
     update_accept_interest();
   }
 
-  void update_accept_interest() {
+  KATANA_RARE void update_accept_interest() {
     const std::uint32_t interest = accept_paused_ || table_full_ ? 0u : std::uint32_t{EPOLLIN};
     for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
       if (listeners_[index].fd < 0) continue;
@@ -448,13 +459,19 @@ class EpollEngine {
     }
   }
 
-  void finish_listeners() {
-    for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
-      accept_from(index);
-      ::close(listeners_[index].fd);
-      listeners_[index].fd = -1;
-    }
+  // The grace is over: a listener closes as soon as everything in its queue is accepted.
+  KATANA_RARE void finish_listeners() {
     listeners_closed_ = true;
+    for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
+      int& fd = listeners_[index].fd;
+      if (fd < 0) continue;
+      if (!accept_from(index)) {
+        listeners_closed_ = false;
+        continue;
+      }
+      ::close(fd);
+      fd = -1;
+    }
   }
 
   S& sink_;

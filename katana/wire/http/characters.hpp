@@ -17,6 +17,9 @@ enum CharacterClass : std::uint8_t {
   host_character = 1 << 3,    // reg-name and "%", RFC 3986 §3.2.2
   digit_character = 1 << 4,
   hex_character = 1 << 5,
+  plain_path_character =
+      1 << 6,  // in a path that is only these, nothing is to be decoded or resolved
+  plain_host_character = 1 << 7,  // reg-name without escapes
 };
 
 namespace detail {
@@ -37,6 +40,10 @@ constexpr std::array<std::uint8_t, 256> make_character_table() {
     if (unreserved || sub_delimiter || contains(":@/?%[]", c)) bits |= target_character;
     if (unreserved || sub_delimiter || c == '%') bits |= host_character;
     if (digit) bits |= digit_character;
+    if (unreserved || sub_delimiter) bits |= plain_host_character;
+    if ((unreserved && c != '.') || sub_delimiter || contains(":@/", c)) {
+      bits |= plain_path_character;
+    }
     if (digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) bits |= hex_character;
     table[value] = static_cast<std::uint8_t>(bits);
   }

@@ -3,8 +3,8 @@
 // Owns       nothing; base() is borrowed from whoever holds the head's bytes.
 // Thread     a value; one reactor reuses one Head for every request.
 // Allocates  never.
-// Invariant  every slice lies inside [base, base + bytes). Moving the bytes is one memcpy and one
-// rebase().
+// Invariant  every slice lies inside [base, base + bytes). Moving the bytes is one memcpy and
+//            one rebase().
 #pragma once
 
 #include <array>
@@ -37,6 +37,8 @@ class Head {
   Method method() const noexcept { return method_; }
   Bytes method_text() const noexcept { return text(method_text_); }
   Bytes target() const noexcept { return text(target_); }
+  // The target is a path that is normal as it stands, and nothing else: origin-form without query, escapes and dots.
+  bool target_is_plain() const noexcept { return target_is_plain_; }
   // 1 for HTTP/1.1, 0 for HTTP/1.0; the highest minor version that both sides know otherwise.
   unsigned minor_version() const noexcept { return minor_version_; }
 
@@ -72,6 +74,7 @@ class Head {
     target_ = target;
     minor_version_ = static_cast<std::uint8_t>(minor_version);
   }
+  void set_target_is_plain(bool plain) noexcept { target_is_plain_ = plain; }
   void set_minor_version(unsigned version) noexcept {
     minor_version_ = static_cast<std::uint8_t>(version);
   }
@@ -88,6 +91,7 @@ class Head {
     minor_version_ = other.minor_version_;
     method_text_ = other.method_text_;
     target_ = other.target_;
+    target_is_plain_ = other.target_is_plain_;
     field_count_ = other.field_count_;
     for (std::size_t index = 0; index < field_count_; ++index)
       fields_[index] = other.fields_[index];
@@ -104,6 +108,7 @@ class Head {
   Slice method_text_;
   Slice target_;
   std::uint16_t field_count_ = 0;
+  bool target_is_plain_ = false;
   std::array<Field, fields_capacity> fields_;
 };
 

@@ -2,9 +2,8 @@
 // version of HTTP.
 //
 // Owns       nothing; everything is borrowed for the call that writes it.
-// Invariant  `fields` is empty or complete lines "name: value" CRLF that passed valid_field(), so
-// that no value set by
-//            a handler can begin a line of its own (response splitting).
+// Invariant  `fields` is empty or complete lines "name: value" CRLF that passed valid_field(),
+//            so that no value set by a handler can begin a line of its own (response splitting).
 #pragma once
 
 #include <cstdint>

@@ -6,10 +6,14 @@
 
 namespace katana::http1 {
 
-ChunkedDecoder::Step ChunkedDecoder::next(Bytes input, const Limits& limits) noexcept {
+ChunkedDecoder::Step ChunkedDecoder::next(Bytes input, const Limits& limits,
+                                          std::uint64_t content_left) noexcept {
   std::size_t at = 0;
-  while (state_ != State::done && at < input.size()) {
-    if (state_ == State::data) {
+  while (state_ != State::done) {
+    const bool in_data = state_ == State::data;
+    if (in_data && left_ > content_left) return {at, {}, false, Refusal::content_too_large};
+    if (at == input.size()) break;
+    if (in_data) {
       const Bytes content = input.substr(at, std::min<std::uint64_t>(input.size() - at, left_));
       left_ -= content.size();
       if (left_ == 0) state_ = State::data_cr;
@@ -43,39 +47,44 @@ Refusal ChunkedDecoder::eat_size_line(char c, const Limits& limits) noexcept {
   if (++line_bytes_ > limits.chunk_line_bytes_max) return Refusal::chunk_line_too_long;
   switch (state_) {
     case State::size_first:
-    case State::size: return eat_size(c);
+    case State::size: return eat_size(c, limits);
     case State::white_space:  // BWS may precede ";" and nothing else
       if (c == ';') state_ = State::extension;
-      return c == ';' || c == ' ' || c == '\t' ? Refusal::none : Refusal::bad_chunk_size;
-    case State::extension:
-      if (++overhead_bytes_ > limits.chunk_overhead_bytes_max) return Refusal::chunk_line_too_long;
-      if (c == '\r') {
-        state_ = State::size_end;
-        return Refusal::none;
-      }
-      return http::is(c, http::value_character) ? Refusal::none : Refusal::bare_line_break;
+      if (c != ';' && c != ' ' && c != '\t') return Refusal::bad_chunk_size;
+      return count_overhead(limits);
+    case State::extension: return eat_extension(c, limits);
     default:  // size_end
       state_ = left_ == 0 ? State::trailer_start : State::data;
       return c == '\n' ? Refusal::none : Refusal::bare_line_break;
   }
 }
 
-Refusal ChunkedDecoder::eat_size(char c) noexcept {
+Refusal ChunkedDecoder::eat_size(char c, const Limits& limits) noexcept {
   if (const int digit = http::hex_value(c); digit >= 0) {
     // Content beyond 2^60 octets cannot be counted here, and will not come.
     if (left_ >> 56 != 0) return Refusal::bad_chunk_size;
+    const bool leading_zero = state_ == State::size && left_ == 0;
     left_ = left_ << 4 | static_cast<unsigned>(digit);
     state_ = State::size;
-    return Refusal::none;
+    return leading_zero ? count_overhead(limits) : Refusal::none;
   }
   if (state_ == State::size_first) return Refusal::bad_chunk_size;
   switch (c) {
     case '\r': state_ = State::size_end; return Refusal::none;
-    case ';': state_ = State::extension; return Refusal::none;
+    case ';': state_ = State::extension; return count_overhead(limits);
     case ' ':
-    case '\t': state_ = State::white_space; return Refusal::none;
+    case '\t': state_ = State::white_space; return count_overhead(limits);
     default: return Refusal::bad_chunk_size;
   }
+}
+
+Refusal ChunkedDecoder::eat_extension(char c, const Limits& limits) noexcept {
+  if (http::is(c, http::value_character)) return count_overhead(limits);
+  if (c == '\r') {
+    state_ = State::size_end;
+    return Refusal::none;
+  }
+  return c == '\n' ? Refusal::bare_line_break : Refusal::control_character;
 }
 
 Refusal ChunkedDecoder::eat_trailer(char c, const Limits& limits) noexcept {

@@ -4,15 +4,18 @@
 //
 // Owns       nothing but its place in the coding; content is borrowed from the input.
 // Allocates  never.
-// Fails      a Refusal.
-// Invariant  the result does not depend on how the input is cut.
+// Fails      a Refusal, and REQUIRES not to be used after it.
+// Invariant  content, consumed octets and refusal do not depend on how the input is cut. Every
+//            octet but those of content is paid for by a limit.
 //
-//   size ──hex──▶ size ──";"──▶ extension ──CR──▶ size_end ──LF──▶ data ──▶ data_cr ──▶ data_lf ──▶
-//   size
-//                  └────CR──────────────────────────▲   └─ size 0 ─▶ trailer_start
-//   trailer_start ──token──▶ trailer_name ──":"──▶ trailer_value ──CR──▶ trailer_lf ──▶
-//   trailer_start
-//        └──CR──▶ last_lf ──LF──▶ done
+//   size_first ──hex──▶ size ──";"──▶ extension ──CR──▶ size_end ──LF──▶ data (or trailer_start)
+//                       │ ├──SP──▶ white_space ──";"──▶ extension
+//                       │ └──CR──▶ size_end
+//                       └──hex──▶ size
+//   data ──▶ data_cr ──CR──▶ data_lf ──LF──▶ size_first
+//   trailer_start ──token──▶ trailer_name ──":"──▶ trailer_value ──CR──▶ trailer_lf
+//                 └──CR──▶ last_lf ──LF──▶ done
+//   trailer_lf ──LF──▶ trailer_start
 #pragma once
 
 #include <cstdint>
@@ -33,8 +36,9 @@ class ChunkedDecoder {
   };
 
   void begin() noexcept { *this = ChunkedDecoder(); }
-  // Consumes up to the end of the next run of content.
-  Step next(Bytes input, const Limits& limits) noexcept;
+  // Consumes up to the end of the next run of content. `content_left`: what may still be content; a
+  // chunk that is larger is refused at its size.
+  Step next(Bytes input, const Limits& limits, std::uint64_t content_left) noexcept;
 
  private:
   enum class State : std::uint8_t {
@@ -56,8 +60,14 @@ class ChunkedDecoder {
 
   Refusal eat(char c, const Limits& limits) noexcept;
   Refusal eat_size_line(char c, const Limits& limits) noexcept;
-  Refusal eat_size(char c) noexcept;
+  Refusal eat_size(char c, const Limits& limits) noexcept;
+  Refusal eat_extension(char c, const Limits& limits) noexcept;
   Refusal eat_trailer(char c, const Limits& limits) noexcept;
+  // Octets that a sender may add to a chunk at will.
+  Refusal count_overhead(const Limits& limits) noexcept {
+    return ++overhead_bytes_ > limits.chunk_overhead_bytes_max ? Refusal::chunk_line_too_long
+                                                               : Refusal::none;
+  }
 
   std::uint64_t left_ = 0;  // of the present chunk
   std::uint32_t overhead_bytes_ = 0;

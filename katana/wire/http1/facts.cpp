@@ -23,55 +23,52 @@ bool parse_content_length(Bytes text, std::uint64_t& value) noexcept {
 
 }  // namespace
 
-void Facts::note_rare(KnownField field, Bytes value) noexcept {
+void Facts::note(KnownField field, Bytes value) noexcept {
   switch (field) {
-    case KnownField::host: break;
     case KnownField::content_length:
+      seen_ |= content_length;
       ++lengths_;
       length_ = value;
       break;
     case KnownField::transfer_encoding: note_transfer_encoding(value); break;
     case KnownField::connection: note_connection(value); break;
     case KnownField::expect:
-      if (equals_ignoring_case(value, "100-continue")) {
-        expects_continue_ = true;
-      } else {
-        expects_other_ = true;
-      }
+      seen_ |= equals_ignoring_case(value, "100-continue") ? expects_continue : expects_other;
       break;
-    case KnownField::upgrade: upgrade_field_ = true; break;
+    case KnownField::upgrade: seen_ |= upgrade_field; break;
   }
 }
 
 void Facts::note_connection(Bytes value) noexcept {
   http::ListReader tokens(value);
   for (Bytes token; tokens.next(token);) {
-    close_ = close_ || equals_ignoring_case(token, "close");
-    keep_alive_ = keep_alive_ || equals_ignoring_case(token, "keep-alive");
-    upgrade_token_ = upgrade_token_ || equals_ignoring_case(token, "upgrade");
+    if (equals_ignoring_case(token, "close")) seen_ |= close_token;
+    if (equals_ignoring_case(token, "keep-alive")) seen_ |= keep_alive_token;
+    if (equals_ignoring_case(token, "upgrade")) seen_ |= upgrade_token;
   }
 }
 
 void Facts::note_transfer_encoding(Bytes value) noexcept {
-  has_encoding_ = true;
+  seen_ |= transfer_encoding;
   http::ListReader codings(value);
   for (Bytes coding; codings.next(coding);) {
     ++codings_;
-    last_is_chunked_ = equals_ignoring_case(coding, "chunked");
-    other_coding_ = other_coding_ || !last_is_chunked_;
+    if (equals_ignoring_case(coding, "chunked")) {
+      seen_ |= last_is_chunked;
+    } else {
+      seen_ = (seen_ & ~unsigned{last_is_chunked}) | other_coding;
+    }
   }
 }
 
 Refusal Facts::judge_content(const http::Head& head, Framing& framing) const noexcept {
-  framing.content = ContentKind::none;
-  framing.content_length = 0;
-  if (has_encoding_) {
+  if (has(transfer_encoding)) {
     if (lengths_ > 0) return Refusal::length_and_encoding;
     if (head.minor_version() == 0) return Refusal::encoding_in_http10;
-    if (!last_is_chunked_) return Refusal::last_coding_not_chunked;
-    if (other_coding_) return Refusal::unknown_coding;
-    if (codings_ > 1)
-      return Refusal::last_coding_not_chunked;  // chunked may be applied once only (§6.1)
+    if (!has(last_is_chunked)) return Refusal::last_coding_not_chunked;
+    if (has(other_coding)) return Refusal::unknown_coding;
+    // Chunked may be applied once only (§6.1).
+    if (codings_ > 1) return Refusal::last_coding_not_chunked;
     framing.content = ContentKind::chunked;
     return Refusal::none;
   }
@@ -82,21 +79,20 @@ Refusal Facts::judge_content(const http::Head& head, Framing& framing) const noe
   return Refusal::none;
 }
 
-Refusal Facts::judge(const http::Head& head, Framing& framing) const noexcept {
+Refusal Facts::judge_all(const http::Head& head, Framing& framing) const noexcept {
+  framing = Framing{};
   const bool is_http11 = head.minor_version() >= 1;
-  if (hosts_ != 1) {
-    if (hosts_ > 1) return Refusal::repeated_host;
-    if (is_http11) return Refusal::missing_host;
-  } else if (!http::valid_authority(host_)) {
-    return Refusal::bad_host;
-  }
-  if (const Refusal refusal = judge_content(head, framing); refusal != Refusal::none)
-    return refusal;
-  if (expects_other_ && is_http11) return Refusal::unknown_expectation;
+  if (hosts_ > 1) return Refusal::repeated_host;
+  if (hosts_ == 0 && is_http11) return Refusal::missing_host;
+  if (has(host_unchecked) && !http::valid_authority(host_)) return Refusal::bad_host;
+  const Refusal refusal = judge_content(head, framing);
+  if (refusal != Refusal::none) return refusal;
+  if (has(expects_other) && is_http11) return Refusal::unknown_expectation;
   // An expectation without content is void, as is one from HTTP/1.0 (RFC 9110 §10.1.1).
-  framing.expects_continue = expects_continue_ && is_http11 && framing.content != ContentKind::none;
-  framing.keep_alive = !close_ && (is_http11 || keep_alive_);
-  framing.wants_upgrade = upgrade_field_ && upgrade_token_ && is_http11;
+  framing.expects_continue =
+      has(expects_continue) && is_http11 && framing.content != ContentKind::none;
+  framing.keep_alive = !has(close_token) && (is_http11 || has(keep_alive_token));
+  framing.wants_upgrade = has(upgrade_field) && has(upgrade_token) && is_http11;
   return Refusal::none;
 }
 

@@ -4,8 +4,7 @@
 // Owns       nothing; borrows the head's bytes.
 // Allocates  never.
 // Fails      judge() gives the Refusal. Sources: RFC 9112 §3.2 (Host), §6 (lengths and codings),
-// §9.3 (persistence),
-//            RFC 9110 §7.8 (Upgrade), §10.1.1 (Expect).
+//            §9.3 (persistence), RFC 9110 §7.8 (Upgrade), §10.1.1 (Expect).
 #pragma once
 
 #include "katana/base/bytes.hpp"
@@ -15,7 +14,6 @@
 namespace katana::http1 {
 
 enum class KnownField : std::uint8_t {
-  host,
   content_length,
   transfer_encoding,
   connection,
@@ -25,37 +23,50 @@ enum class KnownField : std::uint8_t {
 
 class Facts {
  public:
-  // `value` without surrounding white space.
-  void note(KnownField field, Bytes value) noexcept {
-    if (field == KnownField::host) {
-      ++hosts_;
-      host_ = value;
-    } else {
-      note_rare(field, value);
-    }
+  // `value` without surrounding white space. `plain`: known to be a valid host with an optional port.
+  void note_host(Bytes value, bool plain) noexcept {
+    ++hosts_;
+    host_ = value;
+    if (!plain) seen_ |= host_unchecked;
   }
-  Refusal judge(const http::Head& head, Framing& framing) const noexcept;
+  void note(KnownField field, Bytes value) noexcept;
+
+  // Judges the meaning of a head whose form is right.
+  Refusal judge(const http::Head& head, Framing& framing) const noexcept {
+    if (seen_ == 0 && hosts_ == 1 && head.minor_version() == 1) [[likely]] {
+      framing = Framing{};
+      return Refusal::none;
+    }
+    return judge_all(head, framing);
+  }
 
  private:
-  void note_rare(KnownField field, Bytes value) noexcept;
+  enum Seen : unsigned {
+    host_unchecked = 1 << 0,
+    content_length = 1 << 1,
+    transfer_encoding = 1 << 2,
+    last_is_chunked = 1 << 3,
+    other_coding = 1 << 4,
+    close_token = 1 << 5,
+    keep_alive_token = 1 << 6,
+    upgrade_token = 1 << 7,
+    upgrade_field = 1 << 8,
+    expects_continue = 1 << 9,
+    expects_other = 1 << 10,
+  };
+
+  bool has(Seen what) const noexcept { return (seen_ & what) != 0; }
   void note_connection(Bytes value) noexcept;
   void note_transfer_encoding(Bytes value) noexcept;
+  Refusal judge_all(const http::Head& head, Framing& framing) const noexcept;
   Refusal judge_content(const http::Head& head, Framing& framing) const noexcept;
 
-  unsigned hosts_ = 0;
-  unsigned lengths_ = 0;
-  unsigned codings_ = 0;
+  unsigned seen_ = 0;
+  std::uint16_t hosts_ = 0;
+  std::uint16_t lengths_ = 0;
+  std::uint16_t codings_ = 0;
   Bytes host_;
   Bytes length_;
-  bool has_encoding_ = false;
-  bool last_is_chunked_ = false;
-  bool other_coding_ = false;
-  bool close_ = false;
-  bool keep_alive_ = false;
-  bool upgrade_token_ = false;
-  bool upgrade_field_ = false;
-  bool expects_continue_ = false;
-  bool expects_other_ = false;
 };
 
 }  // namespace katana::http1

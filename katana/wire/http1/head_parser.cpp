@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "katana/base/check.hpp"
 #include "katana/wire/http1/kernels.hpp"
 
 namespace katana::http1 {
@@ -115,6 +116,7 @@ Kernels best_kernels() noexcept {
 }
 
 HeadParser::HeadParser(const Limits& limits, Kernels kernels) noexcept : limits_(limits) {
+  KATANA_REQUIRE(are_valid(limits) && supported(kernels));
   switch (kernels) {
     case Kernels::scalar: whole_ = parse_whole_scalar; break;
     case Kernels::sse42: whole_ = parse_whole_sse42; break;

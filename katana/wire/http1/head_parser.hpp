@@ -5,8 +5,7 @@
 // Allocates  never.
 // Fails      a Refusal.
 // Invariant  the verdict is a function of the bytes alone: however they are cut into pieces, the
-// same head is accepted
-//            or the same refusal given.
+//            same head is accepted or the same refusal given.
 //
 // The way to that invariant. Errors are found in two steps. *Form* is judged line by line in the
 // order of the bytes: limits, line ends, controls, the grammar of the request line and of each
@@ -21,6 +20,7 @@
 #include <cstdint>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http1/limits.hpp"
 #include "katana/wire/http1/refusal.hpp"
@@ -50,7 +50,7 @@ struct LineProgress {
 struct HeadResult {
   HeadVerdict verdict;
   Refusal refusal = Refusal::none;
-  std::size_t bytes = 0;  // of a complete head, with its last CRLF
+  std::size_t bytes = 0;  // of a head that is right in form, with its last CRLF; else 0
 };
 
 // Which instructions find the end of a token. All give the same result; tests compare them.
@@ -60,10 +60,11 @@ Kernels best_kernels() noexcept;
 
 class HeadParser {
  public:
+  // REQUIRES are_valid(limits) and supported(kernels). Borrows `limits`.
   explicit HeadParser(const Limits& limits, Kernels kernels = best_kernels()) noexcept;
 
   // `input` starts at the head's first byte. `progress` is {} for a new head and is to be given
-  // back as it was left.
+  // back as it was left, with the same bytes and what followed them.
   HeadResult parse(Bytes input, LineProgress& progress, http::Head& head,
                    Framing& framing) const noexcept {
     if (progress.searched == 0) {
@@ -74,8 +75,8 @@ class HeadParser {
   }
 
  private:
-  HeadResult parse_in_pieces(Bytes input, LineProgress& progress, http::Head& head,
-                             Framing& framing) const noexcept;
+  KATANA_RARE HeadResult parse_in_pieces(Bytes input, LineProgress& progress, http::Head& head,
+                                         Framing& framing) const noexcept;
 
   const Limits& limits_;
   HeadResult (*whole_)(const Limits&, Bytes, http::Head&, Framing&) noexcept;

@@ -4,7 +4,7 @@
 // Allocates  never.
 // Fails      never; returns `end` when every byte is of the class.
 // Invariant  the three give the same result for every input (head_parser_fuzz), and none reads
-// outside [begin, end).
+//            outside [begin, end).
 //
 // `begin` is where the readable memory starts: when fewer bytes than a vector are left, the vector
 // that ends at `end` is loaded instead and the bytes before `p` are shifted out.

@@ -1,10 +1,12 @@
-// Limits of the HTTP/1.1 machine. Each has a unit, a default, and a refusal that names it.
+// Limits of the HTTP/1.1 machine. Each has a unit, a default, and a refusal that names it. The
+// counters behind them are as narrow as are_valid() allows, because every connection has them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "katana/base/instant.hpp"
+#include "katana/wire/http/head.hpp"
 
 namespace katana::http1 {
 
@@ -12,8 +14,9 @@ struct Limits {
   std::size_t request_line_bytes_max = 8 * 1024;     // 414; without its CRLF
   std::size_t head_bytes_max = 16 * 1024;            // 431; at most http::head_bytes_capacity
   std::size_t fields_max = 128;                      // 431; at most http::fields_capacity
-  std::size_t chunk_line_bytes_max = 1024;           // 400; size and extensions of one chunk
-  std::size_t chunk_overhead_bytes_max = 16 * 1024;  // 400; extensions of all chunks of one request
+  std::size_t chunk_line_bytes_max = 1024;           // 400; one chunk's first line, with its CRLF
+  std::size_t chunk_overhead_bytes_max = 16 * 1024;  // 400; extensions, white space and leading
+                                                     // zeros in all such lines of one request
   std::size_t trailer_bytes_max = 8 * 1024;          // 431
   std::size_t trailer_fields_max = 64;               // 431
   std::uint64_t content_bytes_max = std::uint64_t{1} << 40;  // 413; a resource may ask for less
@@ -23,5 +26,21 @@ struct Limits {
   Duration content_timeout = seconds(30);  // without content: 408; content buys time at rate_min
   std::int64_t rate_min_bytes_per_s = 1024;
 };
+
+// What the machine can count to. HeadParser REQUIRES it of its limits, and a Context has one.
+constexpr bool are_valid(const Limits& limits) noexcept {
+  constexpr std::size_t counted_max = UINT16_MAX - 1;
+  constexpr std::int64_t timeout_max_ns = seconds(std::int64_t{10} * 366 * 24 * 3600).ns;
+  const auto is_timeout = [](Duration given) { return given.ns > 0 && given.ns <= timeout_max_ns; };
+  return limits.head_bytes_max <= http::head_bytes_capacity &&
+         limits.head_bytes_max >= limits.request_line_bytes_max + 4 &&  // and two line ends
+         limits.request_line_bytes_max < limits.head_bytes_max &&       // that sum did not wrap
+         limits.fields_max <= http::fields_capacity && limits.chunk_line_bytes_max <= counted_max &&
+         limits.chunk_overhead_bytes_max < UINT32_MAX && limits.trailer_bytes_max <= counted_max &&
+         limits.trailer_fields_max <= counted_max && limits.content_bytes_max <= INT64_MAX &&
+         is_timeout(limits.idle_timeout) && is_timeout(limits.head_timeout) &&
+         is_timeout(limits.content_timeout) && limits.rate_min_bytes_per_s > 0;
+}
+static_assert(are_valid(Limits()));
 
 }  // namespace katana::http1

@@ -9,50 +9,24 @@
 namespace katana::http1 {
 namespace {
 
-// Copies with two overlapping moves where one would have to be measured: shorter than a call of
-// memcpy for the lines of a head.
-inline char* put(char* to, Bytes text) noexcept {
-  const char* const from = text.data();
+constexpr Bytes last_chunk = "0\r\n\r\n";
+constexpr std::size_t copied_bytes_max = 1024;
+
+// Short content behind its head: two overlapping moves where a call of memcpy would have to find out the size.
+inline char* put_short(char* to, Bytes text) noexcept {
   const std::size_t size = text.size();
-  if (size > 64) {
-    std::memcpy(to, from, size);
-  } else if (size >= 16) {
-    for (std::size_t at = 0; at + 16 < size; at += 16) std::memcpy(to + at, from + at, 16);
-    std::memcpy(to + size - 16, from + size - 16, 16);
-  } else if (size >= 8) {
-    std::memcpy(to, from, 8);
-    std::memcpy(to + size - 8, from + size - 8, 8);
-  } else {
-    for (std::size_t at = 0; at < size; ++at) to[at] = from[at];
+  if (size >= 8 && size <= 16) {
+    std::memcpy(to, text.data(), 8);
+    std::memcpy(to + size - 8, text.data() + size - 8, 8);
+  } else if (size != 0) {
+    std::memcpy(to, text.data(), size);
   }
   return to + size;
 }
 
-template <std::size_t bytes>
-inline char* put_literal(char* to, const char (&text)[bytes]) noexcept {
-  std::memcpy(to, text, bytes - 1);
-  return to + bytes - 1;
-}
-
-inline char* put_number(char* to, std::uint64_t value) noexcept {
-  return std::to_chars(to, to + 20, value).ptr;
-}
-
-constexpr Bytes last_chunk = "0\r\n\r\n";
-
-Bytes status_line_of(unsigned status, std::array<char, 32>& own) noexcept {
-  if (const Bytes line = http::status_line(status); !line.empty()) return line;
-  char* at = put_number(std::copy_n("HTTP/1.1 ", 9, own.data()), std::min(status, 999u));
-  *at++ = ' ';
-  *at++ = '\r';
-  *at++ = '\n';
-  return {own.data(), static_cast<std::size_t>(at - own.data())};
-}
-
 }  // namespace
 
-// ---- requests
-// ------------------------------------------------------------------------------------------------------
+// ---- requests --------------------------------------------------------------------------------
 
 Step Machine::next(Bytes input, Instant now) noexcept {
   switch (state_) {
@@ -75,19 +49,14 @@ Step Machine::next_head(Bytes input, Instant now) noexcept {
     // RFC 9112 §2.2: an empty line before the request line is ignored. One, because old clients end
     // content with it.
     if (input.size() == 1) return {Event::need_bytes, false, 0};
-    if (input[1] != '\n') return refuse(Refusal::bare_line_break, 0);
+    if (input[1] != '\n') return refuse_head(Refusal::bare_line_break, false);
     line_skipped_ = true;
     return {Event::need_bytes, false, 2};
   }
   const HeadResult result = context_->parser.parse(input, lines_, context_->head, framing_);
   if (result.verdict == HeadVerdict::complete) [[likely]]
     return begin_request(result.bytes, now);
-  if (result.verdict == HeadVerdict::refused) {
-    // Only a head whose form is right (it has a size) says how its reply is to be written.
-    is_head_request_ = result.bytes > 0 && context_->head.method() == http::Method::head;
-    is_http10_ = result.bytes > 0 && context_->head.minor_version() == 0;
-    return refuse(result.refusal, 0);
-  }
+  if (result.verdict == HeadVerdict::refused) return refuse_head(result.refusal, result.bytes > 0);
   if (state_ == State::idle) {
     go(Cause::head_begins);
     deadline_ = now + context_->limits.head_timeout;
@@ -126,10 +95,9 @@ Step Machine::next_content(Bytes input, Instant now) noexcept {
 }
 
 Step Machine::next_chunk(Bytes input, Instant now) noexcept {
-  const ChunkedDecoder::Step step = chunked_.next(input, context_->limits);
+  const ChunkedDecoder::Step step = chunked_.next(input, context_->limits, content_left_);
   if (step.refusal != Refusal::none) return refuse(step.refusal, step.consumed);
   if (step.content.empty() && !step.done) return {Event::need_bytes, false, step.consumed};
-  if (step.content.size() > content_left_) return refuse(Refusal::content_too_large, step.consumed);
   content_left_ -= step.content.size();
   return report_content(step.content, step.done, step.consumed, now);
 }
@@ -138,7 +106,9 @@ Step Machine::report_content(Bytes content, bool last, std::size_t consumed, Ins
   // Content buys time at the least rate, so that one octet now and then does not hold the
   // connection for ever.
   const Limits& limits = context_->limits;
-  const Duration bought = nanoseconds(static_cast<std::int64_t>(content.size()) *
+  // No more than 64 bits hold the time of.
+  const auto counted = std::min<std::uint64_t>(content.size(), UINT32_MAX);
+  const Duration bought = nanoseconds(static_cast<std::int64_t>(counted) *
                                       (1'000'000'000 / limits.rate_min_bytes_per_s));
   deadline_ = std::min(deadline_ + bought, now + limits.content_timeout);
   if (state_ == State::discard) {
@@ -166,11 +136,24 @@ Step Machine::refuse(Refusal refusal, std::size_t consumed) noexcept {
   return {was_discarding ? Event::closed : Event::refused, false, consumed};
 }
 
+// Only a head whose form is right says how its reply is to be written; the last request does not.
+Step Machine::refuse_head(Refusal refusal, bool form_is_right) noexcept {
+  is_head_request_ = form_is_right && context_->head.method() == http::Method::head;
+  is_http10_ = form_is_right && context_->head.minor_version() == 0;
+  return refuse(refusal, 0);
+}
+
 bool Machine::end_of_input() noexcept {
   switch (state_) {
-    case State::idle: go(Cause::end); return true;
-    case State::discard: go(Cause::end); return true;
+    case State::idle:
+    case State::discard:
+      deadline_ = never;
+      go(Cause::end);
+      return true;
     case State::head:
+      refuse_head(Refusal::input_ended, false);
+      input_may_follow_ = false;
+      return true;
     case State::content:
       refuse(Refusal::input_ended, 0);
       input_may_follow_ = false;
@@ -179,15 +162,14 @@ bool Machine::end_of_input() noexcept {
   }
 }
 
-// ---- time
-// ----------------------------------------------------------------------------------------------------------
+// ---- time ------------------------------------------------------------------------------------
 
 void Machine::on_deadline(Instant now) noexcept {
   if (now < deadline_) return;
   deadline_ = never;
   switch (state_) {
     case State::idle: go(Cause::end); break;
-    case State::head: refuse(Refusal::head_timeout, 0); break;
+    case State::head: refuse_head(Refusal::head_timeout, false); break;
     case State::content:
     case State::discard: refuse(Refusal::content_timeout, 0); break;
     default: break;
@@ -202,8 +184,7 @@ void Machine::restart_deadline(Instant now) noexcept {
 
 void Machine::become_idle(Instant now) noexcept { deadline_ = now + context_->limits.idle_timeout; }
 
-// ---- replies
-// -------------------------------------------------------------------------------------------------------
+// ---- replies ---------------------------------------------------------------------------------
 
 bool Machine::limit_content(std::uint64_t bytes_max) noexcept {
   if (state_ != State::content || content_left_ <= bytes_max) return true;
@@ -230,60 +211,49 @@ bool Machine::content_is_left_to_close() const noexcept {
   return framing_.content == ContentKind::length && content_left_ > discard_bytes_max;
 }
 
+// A request waits for its reply, and this status can be that of one.
+bool Machine::may_reply(unsigned status) const noexcept {
+  const bool is_final = status >= 200 ? status <= 999 : status == 101;
+  const bool is_due =
+      state_ == State::reply || state_ == State::content || state_ == State::refused;
+  return is_final && is_due && reply_ == Reply::none;
+}
+
 bool Machine::announces_close() const noexcept {
   return close_wanted_ || !framing_.keep_alive || reply_ == Reply::by_close;
 }
 
-std::size_t Machine::head_bytes_needed(const http::ReplyHead& head) const noexcept {
-  constexpr std::size_t fixed =
-      64 + 32 + 48 + 32;  // status line, Content-Type, lengths, Connection
-  return fixed + context_->server_and_date.size() + head.content_type.size() + head.fields.size();
+char* Machine::put_head(char* to, const http::ReplyHead& head, std::uint64_t content_length,
+                        bool closes) noexcept {
+  using Length = HeadWriter::Length;
+  using Persistence = HeadWriter::Persistence;
+  const bool by_length = reply_ == Reply::by_length && http::status_has_content(head.status);
+  const Length length = by_length                  ? Length::content_length
+                        : reply_ == Reply::chunked ? Length::chunked
+                                                   : Length::none;
+  const Persistence persistence = closes       ? Persistence::close
+                                  : is_http10_ ? Persistence::keep_alive
+                                               : Persistence::implied;
+  return context_->head_writer.write(to, head, length, content_length, persistence);
 }
 
-char* Machine::put_head(char* to, const http::ReplyHead& head, bool closes) noexcept {
-  std::array<char, 32> own;
-  to = put(to, status_line_of(head.status, own));
-  to = put(to, context_->server_and_date);
-  if (!head.content_type.empty()) {
-    to = put_literal(to, "Content-Type: ");
-    to = put(to, head.content_type);
-    to = put_literal(to, "\r\n");
-  }
-  if (reply_ == Reply::chunked) {
-    to = put_literal(to, "Transfer-Encoding: chunked\r\n");
-  } else if (head.content_length >= 0 && http::status_has_content(head.status)) {
-    to = put_literal(to, "Content-Length: ");
-    to = put_number(to, static_cast<std::uint64_t>(head.content_length));
-    to = put_literal(to, "\r\n");
-  }
-  if (!head.fields.empty()) to = put(to, head.fields);
-  if (closes) {
-    to = put_literal(to, "Connection: close\r\n");
-  } else if (is_http10_) {
-    to = put_literal(to, "Connection: keep-alive\r\n");
-  }
-  return put_literal(to, "\r\n");
-}
-
-bool Machine::respond(http::ReplyHead head, Bytes content, bool content_stays, Instant now,
+bool Machine::respond(const http::ReplyHead& head, Bytes content, bool content_stays, Instant now,
                       Outbox& outbox) noexcept {
-  KATANA_REQUIRE(reply_ == Reply::none && state_ != State::closed);
-  constexpr std::size_t copied_bytes_max = 1024;
+  if (!may_reply(head.status)) return false;
   const bool with_content = !is_head_request_ && http::status_has_content(head.status);
-  head.content_length = static_cast<std::int64_t>(content.size());
-  const std::size_t head_bytes = head_bytes_needed(head);
-  const std::size_t inline_bytes =
-      with_content && content.size() <= copied_bytes_max ? content.size() : 0;
-  if (with_content && !outbox.has_room(head_bytes + content.size())) return false;
+  const std::size_t head_bytes = context_->head_writer.bytes_max(head);
+  // Short content goes into the head's block, unless a long head leaves no place for it.
+  const bool rest = with_content && (content.size() > copied_bytes_max ||
+                                     head_bytes + content.size() > outbox.reserve_bytes_max());
+  const std::size_t inline_bytes = with_content && !rest ? content.size() : 0;
+  if (rest && !outbox.has_room(head_bytes + (content_stays ? 0 : content.size()))) return false;
   char* const begin = outbox.reserve(head_bytes + inline_bytes);
   if (begin == nullptr) return false;
-  const bool rest = with_content && inline_bytes == 0 && !content.empty();
   const bool closes = announces_close() || content_is_left_to_close();
-  char* end = put_head(begin, head, closes);
-  std::memcpy(end, content.data(), inline_bytes);
-  end += inline_bytes;
+  reply_ = Reply::by_length;
+  char* const end =
+      put_short(put_head(begin, head, content.size(), closes), content.substr(0, inline_bytes));
   outbox.commit(static_cast<std::size_t>(end - begin));
-  reply_ = Reply::without_content;
   if (rest) KATANA_CHECK(content_stays ? outbox.refer(content) : outbox.write(content));
   if (closes) close_wanted_ = true;
   note_reply_end(now);
@@ -291,31 +261,34 @@ bool Machine::respond(http::ReplyHead head, Bytes content, bool content_stays, I
 }
 
 bool Machine::begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept {
-  KATANA_REQUIRE(reply_ == Reply::none && state_ != State::closed);
-  const bool with_content = !is_head_request_ && http::status_has_content(head.status);
-  if (head.content_length >= 0) {
-    reply_ = with_content ? Reply::by_length : Reply::without_content;
+  if (!may_reply(head.status)) return false;
+  if (!http::status_has_content(head.status)) {
+    reply_ = Reply::without_content;
+  } else if (head.content_length >= 0) {
+    reply_ = Reply::by_length;
     reply_left_ = static_cast<std::uint64_t>(head.content_length);
   } else {
     reply_ = is_http10_ ? Reply::by_close : Reply::chunked;
   }
-  char* const begin = outbox.reserve(head_bytes_needed(head));
+  char* const begin = outbox.reserve(context_->head_writer.bytes_max(head));
   if (begin == nullptr) {
     reply_ = Reply::none;
     return false;
   }
   const bool closes = announces_close();
   close_wanted_ = close_wanted_ || closes;
-  outbox.commit(static_cast<std::size_t>(put_head(begin, head, closes) - begin));
-  if (!with_content) reply_ = Reply::without_content;
+  char* const end = put_head(begin, head, static_cast<std::uint64_t>(head.content_length), closes);
+  outbox.commit(static_cast<std::size_t>(end - begin));
+  // The head says how the content would be framed (RFC 9110 §9.3.2).
+  if (is_head_request_) reply_ = Reply::without_content;
   return true;
 }
 
 bool Machine::write_content(Bytes content, Outbox& outbox) noexcept {
+  if (reply_ == Reply::none) return false;
   if (content.empty() || reply_ == Reply::without_content) return true;
   if (reply_ == Reply::by_length) {
-    KATANA_REQUIRE(content.size() <= reply_left_);
-    if (!outbox.write(content)) return false;
+    if (content.size() > reply_left_ || !outbox.write(content)) return false;
     reply_left_ -= content.size();
     return true;
   }
@@ -324,15 +297,15 @@ bool Machine::write_content(Bytes content, Outbox& outbox) noexcept {
   char* const begin = outbox.reserve(16 + 2);
   if (begin == nullptr) return false;
   char* end = std::to_chars(begin, begin + 16, content.size(), 16).ptr;
-  end = put_literal(end, "\r\n");
+  *end++ = '\r';
+  *end++ = '\n';
   outbox.commit(static_cast<std::size_t>(end - begin));
   KATANA_CHECK(outbox.write(content) && outbox.write("\r\n"));
   return true;
 }
 
 bool Machine::end_reply(Instant now, Outbox& outbox) noexcept {
-  KATANA_REQUIRE(reply_begun());
-  if (reply_ == Reply::by_length && reply_left_ > 0) return false;
+  if (reply_ == Reply::none || (reply_ == Reply::by_length && reply_left_ > 0)) return false;
   if (reply_ == Reply::chunked && !outbox.write(last_chunk)) return false;
   note_reply_end(now);
   return true;
@@ -349,6 +322,7 @@ void Machine::note_reply_end(Instant now) noexcept {
   if (state_ == State::content) {
     go(Cause::reply_ends_early);
     content_left_ = std::min(content_left_, discard_bytes_max);
+    restart_deadline(now);  // whoever replied may have kept the peer from sending
     return;
   }
   go(Cause::reply_ends);

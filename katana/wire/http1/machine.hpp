@@ -4,12 +4,14 @@
 // Borrows    the Context, which every machine of a reactor shares.
 // Thread     its reactor's.
 // Allocates  never.
-// Fails      a request that is not acceptable is Event::refused; refusal() says why and with which
-// status.
-//            A command returns false when the outbox has no room; nothing is then written.
-// Invariant  the events are a function of the bytes, however they are cut. Replies keep the order
-// of requests: after a
-//            request is complete, next() gives Event::paused until its reply is.
+// Fails      a request that is not acceptable is Event::refused; refusal() says why and with
+//            which status. A command returns false when the outbox has no room, and for what
+//            would be a malformed reply: one that nothing asks for, or of another length than was
+//            announced. It has then written nothing. Where a reply was begun, the connection must
+//            be reset, for the peer to know.
+// Invariant  the events are a function of the bytes, however they are cut. Replies keep the
+//            order of requests: after a request is complete, next() gives Event::paused until
+//            its reply is.
 //
 // The caller pulls: next() gives at most one event and says how much input it used. States and
 // transitions stand in states.hpp.
@@ -19,12 +21,14 @@
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/check.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
 #include "katana/wire/http1/chunked.hpp"
 #include "katana/wire/http1/head_parser.hpp"
+#include "katana/wire/http1/head_writer.hpp"
 #include "katana/wire/http1/limits.hpp"
 #include "katana/wire/http1/states.hpp"
 
@@ -40,7 +44,7 @@ struct Context {
   const Limits limits;
   const HeadParser parser;
   http::Head head;
-  Bytes server_and_date;  // complete field lines, written into every reply
+  HeadWriter head_writer;
 };
 
 enum class Event : std::uint8_t {
@@ -63,15 +67,18 @@ class Machine {
   Machine(Context& context, Instant now) noexcept
       : context_(&context), deadline_(now + context.limits.head_timeout) {}
 
+  // REQUIRES `input` to begin with what the last call did not consume.
   Step next(Bytes input, Instant now) noexcept;
   // What Event::content reported.
   Bytes content() const noexcept { return content_; }
   Refusal refusal() const noexcept { return refusal_; }
+  // Of the request reported last.
   const Framing& framing() const noexcept { return framing_; }
   State state() const noexcept { return state_; }
 
-  // The peer sends no more than what next() has been given or will be given. REQUIRED after the
-  // last input. True: next() has something to say (a refusal, or closed).
+  // The peer sends no more. REQUIRED when next() has been given the last input and needs bytes;
+  // before that it would cut off what was not given yet. True: next() has something to say (a
+  // refusal, or closed).
   bool end_of_input() noexcept;
 
   // ---- time ----
@@ -82,22 +89,25 @@ class Machine {
   void restart_deadline(Instant now) noexcept;
 
   // ---- commands ----
-  // The resource takes no more content than this. False: the request is refused already (413).
+  // The resource takes no more content than this, from now on. False: the request is refused
+  // already (413).
   bool limit_content(std::uint64_t bytes_max) noexcept;
   // 100 (Continue), if the peer waits for it.
   bool send_continue(Outbox& outbox) noexcept;
   // The connection ends after the present reply.
   void close_after_reply() noexcept { close_wanted_ = true; }
 
+  // The status of a final reply is 101, or from 200 to 999.
+
   // A whole reply. `content` is copied when short, and else referred to if `content_stays`.
-  bool respond(http::ReplyHead head, Bytes content, bool content_stays, Instant now,
+  bool respond(const http::ReplyHead& head, Bytes content, bool content_stays, Instant now,
                Outbox& outbox) noexcept;
   // A reply whose content follows, framed by its length, in chunks, or (HTTP/1.0) by the end of the
   // connection.
   bool begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept;
-  // REQUIRES begin_reply(), and no more than the length that was announced.
+  // False also without begin_reply(), and for more than the length that was announced.
   bool write_content(Bytes content, Outbox& outbox) noexcept;
-  // False also when content is missing: the connection must then be reset, for the peer to know.
+  // False also without begin_reply(), and when content is missing.
   bool end_reply(Instant now, Outbox& outbox) noexcept;
 
   bool reply_begun() const noexcept { return reply_ != Reply::none; }
@@ -120,15 +130,17 @@ class Machine {
   }
   Step next_head(Bytes input, Instant now) noexcept;
   Step begin_request(std::size_t consumed, Instant now) noexcept;
-  Step next_content(Bytes input, Instant now) noexcept;
-  Step next_chunk(Bytes input, Instant now) noexcept;
+  KATANA_RARE Step next_content(Bytes input, Instant now) noexcept;
+  KATANA_RARE Step next_chunk(Bytes input, Instant now) noexcept;
   Step report_content(Bytes content, bool last, std::size_t consumed, Instant now) noexcept;
-  Step refuse(Refusal refusal, std::size_t consumed) noexcept;
+  KATANA_RARE Step refuse(Refusal refusal, std::size_t consumed) noexcept;
+  KATANA_RARE Step refuse_head(Refusal refusal, bool form_is_right) noexcept;
   void become_idle(Instant now) noexcept;
   bool content_is_left_to_close() const noexcept;
+  bool may_reply(unsigned status) const noexcept;
   void note_reply_end(Instant now) noexcept;
-  std::size_t head_bytes_needed(const http::ReplyHead& head) const noexcept;
-  char* put_head(char* to, const http::ReplyHead& head, bool closes) noexcept;
+  char* put_head(char* to, const http::ReplyHead& head, std::uint64_t content_length,
+                 bool closes) noexcept;
   bool announces_close() const noexcept;
 
   Context* context_;

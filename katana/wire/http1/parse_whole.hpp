@@ -48,11 +48,26 @@ inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
   }
 }
 
-inline void note_known_field(Facts& facts, Bytes name, Bytes value) noexcept {
+// A name or an IPv4 address with an optional port, which nearly every Host is; valid_authority() judges the others.
+template <class K>
+KATANA_TARGET inline bool is_plain_host(const char* base, Bytes value) noexcept {
+  const char* const end = value.data() + value.size();
+  const char* p = K::template find_not<http::plain_host_character>(base, value.data(), end);
+  if (p == value.data()) return false;
+  if (p == end) return true;
+  if (*p != ':' || end - p > 6) return false;
+  // Five digits below 60000 cannot exceed the largest port; valid_authority() looks closer at the others.
+  if (end - p == 6 && p[1] >= '6') return false;
+  return K::template find_not<http::digit_character>(base, p + 1, end) == end;
+}
+
+template <class K>
+KATANA_TARGET inline void note_known_field(Facts& facts, const char* base, Bytes name,
+                                           Bytes value) noexcept {
   const char* const p = name.data();
   switch (name.size()) {
     case 4:
-      if (is_name(p, "host")) facts.note(KnownField::host, value);
+      if (is_name(p, "host")) facts.note_host(value, is_plain_host<K>(base, value));
       break;
     case 6:
       if (is_name(p, "expect")) facts.note(KnownField::expect, value);
@@ -116,7 +131,9 @@ KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const 
   }
   const http::Slice method_text = slice(base, base, p);
   const char* const target = p + 1;
-  p = K::template find_not<http::target_character>(base, target, end);
+  p = K::template find_not<http::plain_path_character>(base, target, end);
+  const bool plain = p != end && *p == ' ' && *target == '/';
+  if (!plain) p = K::template find_not<http::target_character>(base, p, end);
   if (p == target || p == end || *p != ' ') return nullptr;
   const http::Slice target_text = slice(base, target, p);
   unsigned minor = 1;
@@ -124,6 +141,7 @@ KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const 
   if (p == nullptr || static_cast<std::size_t>(p - base) > limits.request_line_bytes_max + 2)
     return nullptr;
   head.set_request_line(method, method_text, target_text, minor);
+  head.set_target_is_plain(plain && method != http::Method::connect);
   return p;
 }
 
@@ -151,8 +169,8 @@ KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::He
     if (end - p < 2 || p[0] != '\r' || p[1] != '\n') return not_whole;
     const char* const value_end = trim_white_space(value, p);
     head.add_field(slice(base, name, name_end), slice(base, value, value_end));
-    note_known_field(facts, {name, static_cast<std::size_t>(name_end - name)},
-                     {value, static_cast<std::size_t>(value_end - value)});
+    note_known_field<K>(facts, base, {name, static_cast<std::size_t>(name_end - name)},
+                        {value, static_cast<std::size_t>(value_end - value)});
     p += 2;
   }
   if (p[1] != '\n') return not_whole;

@@ -59,7 +59,7 @@ inline constexpr std::array<RefusalText, static_cast<std::size_t>(Refusal::count
         {414, "The request line is longer than this server accepts (§3)."},
         {505, "Only HTTP/1.1 and HTTP/1.0 are spoken here (RFC 9110 §15.6.6)."},
         {400, "A line ends in a bare CR or LF; lines end in CRLF (§2.2)."},
-        {400, "A control character stands in the head (RFC 9110 §5.5)."},
+        {400, "A control character stands in a line of text (RFC 9110 §5.5)."},
         {400, "A field line is not `name: value` with a token as its name (§5)."},
         {400, "White space stands between a field name and its colon (§5.1)."},
         {400,

@@ -1,0 +1,36 @@
+// poison() and unpoison(): tell AddressSanitizer which memory of a pool is free, so that its use is
+// reported. In other builds they are nothing.
+//
+// Thread     any.
+// Allocates  never.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KATANA_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KATANA_ADDRESS_SANITIZER 1
+#endif
+#endif
+
+#if defined(KATANA_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace katana {
+
+#if defined(KATANA_ADDRESS_SANITIZER)
+inline void poison(void* memory, std::size_t bytes) noexcept {
+  __asan_poison_memory_region(memory, bytes);
+}
+inline void unpoison(void* memory, std::size_t bytes) noexcept {
+  __asan_unpoison_memory_region(memory, bytes);
+}
+#else
+inline void poison(void*, std::size_t) noexcept {}
+inline void unpoison(void*, std::size_t) noexcept {}
+#endif
+
+}  // namespace katana

@@ -1,0 +1,371 @@
+// What a session writes, when it is sent, and what a slow peer costs.
+#include <gtest/gtest.h>
+
+#include "katana/core/reactor_fixture_test.hpp"
+
+namespace katana::core {
+namespace {
+
+// Answers each line with itself in capital letters.
+std::size_t answer_lines(Connection& connection, Bytes input) {
+  std::size_t used = 0;
+  for (std::size_t end; (end = input.find('\n', used)) != Bytes::npos; used = end + 1) {
+    std::string line(input.substr(used, end + 1 - used));
+    std::ranges::transform(line, line.begin(), [](char c) { return c >= 'a' ? c - 32 : c; });
+    EXPECT_TRUE(connection.outbox().write(line));
+  }
+  return used;
+}
+
+TEST_F(ReactorTest, several_replies_to_one_read_are_one_send) {
+  TestSession& session = connect();
+  session.take = [&](Bytes input) { return answer_lines(session.connection, input); };
+  bytes(0, "a\nb\nc\n");
+  turn();
+  EXPECT_EQ(sent(), "A\nB\nC\n");
+  EXPECT_EQ(link_state(0).sends, 1);
+  EXPECT_EQ(counters().bytes_sent, 6u);
+  EXPECT_EQ(reactor().memory_used().output, 0u);
+}
+
+TEST_F(ReactorTest, output_of_more_pieces_than_one_send_gathers_is_sent_whole) {
+  TestSession& session = connect();
+  const std::string letters = "abcdefghijklmnopqrstuvwxyz";
+  std::string expected;
+  session.take = [&](Bytes input) {
+    for (std::size_t count = 0; count < 200; ++count) {
+      const std::string_view piece = std::string_view(letters).substr(count % 26, 1);
+      expected += piece;
+      EXPECT_TRUE(session.connection.outbox().refer(piece));
+    }
+    return input.size();
+  };
+  bytes(0, "x");
+  turn();
+  EXPECT_EQ(sent(), expected);
+  EXPECT_EQ(link_state(0).sends, 4);  // 64 pieces each
+}
+
+TEST_F(ReactorTest, what_the_kernel_has_no_room_for_is_sent_when_it_has) {
+  TestSession& session = connect();
+  link_state(0).room = 10;
+  session.take = [&](Bytes input) {
+    EXPECT_TRUE(session.connection.outbox().write("twenty-five bytes of text"));
+    return input.size();
+  };
+  bytes(0, "x");
+  turn();
+  EXPECT_EQ(sent(), "twenty-fiv");
+  turn(seconds(1));
+  EXPECT_EQ(link_state(0).sends, 1);  // none while one is pending
+  link_state(0).room = SIZE_MAX;
+  complete(0);
+  turn();
+  EXPECT_EQ(sent(), "twenty-five bytes of text");
+}
+
+TEST_F(ReactorTest, what_is_written_while_a_send_is_pending_follows_it) {
+  TestSession& session = connect();
+  link_state(0).kernel = Kernel::borrows;
+  session.take = [&](Bytes input) {
+    EXPECT_TRUE(session.connection.outbox().write(input));
+    return input.size();
+  };
+  bytes(0, "first ");
+  turn();
+  bytes(0, "second ");
+  bytes(0, "third");
+  turn();
+  EXPECT_EQ(link_state(0).sends, 1);
+  complete(0);
+  turn();
+  EXPECT_EQ(link_state(0).sends, 2);
+  complete(0, 3);  // and of that the kernel takes a part
+  turn();
+  complete(0);
+  turn();
+  EXPECT_EQ(sent(), "first second third");
+}
+
+TEST_F(ReactorTest, a_send_that_fails_ends_the_connection) {
+  TestSession& session = connect();
+  link_state(0).kernel = Kernel::breaks;
+  session.take = [&](Bytes input) {
+    EXPECT_TRUE(session.connection.outbox().write("x"));
+    return input.size() - 1;  // what is left is not kept for a connection that is gone
+  };
+  bytes(0, "abc");
+  turn();
+  EXPECT_EQ(protocol_.sessions[0], nullptr);
+  EXPECT_EQ(calls(), Calls{"close"});
+  EXPECT_EQ(reactor().memory_used().total(), 0u);
+}
+
+// ---- a full outbox ----
+
+class FullOutboxTest : public ReactorTest {
+ protected:
+  // Makes 1 KiB for each byte of input, until the outbox is full.
+  void be_verbose(TestSession& session) {
+    session.take = [&session](Bytes input) {
+      std::size_t used = 0;
+      while (used < input.size() && !session.connection.output_full()) {
+        EXPECT_TRUE(session.connection.outbox().write(std::string(1024, input[used++])));
+      }
+      return used;
+    };
+  }
+};
+
+TEST_F(FullOutboxTest, stops_offering_and_receiving_above_the_high_mark) {
+  TestSession& session = connect();
+  be_verbose(session);
+  link_state(0).room = 0;
+  bytes(0, "abcdefghij");
+  turn();
+  EXPECT_EQ(session.consumed, "abcde");  // 4 KiB is not above the high mark, 5 KiB is
+  EXPECT_TRUE(session.connection.has(PauseReason::outbox_full));
+  EXPECT_EQ(calls(), Calls{"pause"});
+}
+
+TEST_F(FullOutboxTest, goes_on_at_the_low_mark_and_not_above_it) {
+  TestSession& session = connect();
+  be_verbose(session);
+  link_state(0).room = 0;
+  bytes(0, "abcdefghij");
+  turn();
+  link_state(0).room = 4 * 1024 - 1;  // one byte more than the low mark stays
+  complete(0);
+  turn();
+  EXPECT_TRUE(session.connection.has(PauseReason::outbox_full));
+  EXPECT_EQ(session.rooms, 0);
+  link_state(0).room = 1;
+  complete(0);
+  turn();
+  EXPECT_EQ(session.rooms, 1);
+  EXPECT_EQ(session.consumed, "abcdefghi");  // five more, and full again
+  link_state(0).room = SIZE_MAX;
+  complete(0);
+  turn();
+  EXPECT_EQ(session.consumed, "abcdefghij");
+  EXPECT_EQ(sent().size(), 10u * 1024);
+  EXPECT_FALSE(session.connection.paused());
+  EXPECT_EQ(calls(), (Calls{"pause", "resume"}));
+}
+
+TEST_F(FullOutboxTest, is_empty_again_at_once_when_the_peer_takes_everything) {
+  TestSession& session = connect();
+  be_verbose(session);
+  bytes(0, "abcdefghijklmnopqrstuvwxyz");
+  turn();
+  EXPECT_EQ(session.consumed.size(), 26u);
+  EXPECT_EQ(sent().size(), 26u * 1024);
+  EXPECT_EQ(calls(), Calls{});
+}
+
+// A pending reply that is made of as much as there is room for, again and again.
+void stream_for_ever(TestSession& session) {
+  session.at_room = [&session] {
+    while (!session.connection.output_full()) {
+      EXPECT_TRUE(session.connection.outbox().write(std::string(1024, 's')));
+    }
+  };
+}
+
+TEST_F(FullOutboxTest, a_fast_reader_of_an_endless_reply_does_not_keep_the_turn) {
+  TestSession& endless = connect();
+  stream_for_ever(endless);
+  endless.take = [&](Bytes input) {
+    endless.connection.pause(PauseReason::handler_pending);
+    endless.at_room();
+    return input.size();
+  };
+  bytes(0, "go");
+  turn();
+  const int first = endless.rooms;
+  EXPECT_GT(first, 0);
+  EXPECT_LE(first, 20);
+  turn();
+  EXPECT_EQ(world_.waited, Duration{});  // it has more to do, and nobody waits for the clock
+  EXPECT_GT(endless.rooms, first);
+  EXPECT_LE(endless.rooms, first + 20);
+}
+
+TEST_F(FullOutboxTest, a_fast_reader_of_many_large_replies_does_not_keep_the_turn) {
+  TestSession& session = connect();
+  be_verbose(session);
+  bytes(0, std::string(1000, 'x'));  // a thousand requests in one read
+  turn();
+  const std::size_t first = session.consumed.size();
+  EXPECT_GT(first, 0u);
+  EXPECT_LT(first, 500u);
+  for (int count = 0; count < 100 && session.consumed.size() < 1000; ++count) turn();
+  EXPECT_EQ(session.consumed.size(), 1000u);
+  EXPECT_EQ(sent().size(), 1000u * 1024);
+}
+
+TEST_F(FullOutboxTest, a_session_that_finishes_before_it_is_told_of_room_does_not_spin) {
+  TestSession& session = connect();
+  session.take = [&](Bytes input) {
+    EXPECT_TRUE(session.connection.outbox().write(std::string(8 * 1024, 'x')));
+    if (!session.connection.output_full()) return std::size_t{0};
+    // Full; everything is taken at once; and in the next call the session is finished.
+    session.take = [&](Bytes rest) {
+      session.connection.finish(Finish::linger);
+      return rest.size();
+    };
+    return input.size() - 1;
+  };
+  bytes(0, "ab");
+  turn();
+  EXPECT_EQ(calls(), Calls{"shutdown_send"});
+  turn();
+  turn();
+  EXPECT_EQ(world_.waited, milliseconds(50));  // it waits for the peer, not in a loop
+  EXPECT_EQ(session.rooms, 0);
+}
+
+// ---- a peer that is slow to take ----
+
+class SlowPeerTest : public ReactorTest {
+ protected:
+  static ReactorOptions options() {
+    ReactorOptions options = small_options();
+    options.send_timeout = seconds(10);
+    options.rate_min_bytes_per_s = 100;
+    return options;
+  }
+  SlowPeerTest() : ReactorTest(options()) {}
+
+  // A connection with `count` bytes pending and a kernel that is full.
+  TestSession& stuck(std::size_t count) {
+    TestSession& session = connect();
+    world_.links.back().room = 0;
+    EXPECT_TRUE(session.connection.outbox().write(std::string(count, 'x')));
+    session.connection.wake();
+    turn();
+    return session;
+  }
+};
+
+TEST_F(SlowPeerTest, a_peer_that_takes_nothing_is_reset_when_its_time_is_up) {
+  stuck(5000);
+  turn(milliseconds(9999));
+  EXPECT_TRUE(link_state(0).open);
+  turn(milliseconds(2));
+  EXPECT_FALSE(link_state(0).open);
+  EXPECT_TRUE(link_state(0).was_reset);
+  EXPECT_EQ(counters().send_timeouts, 1u);
+}
+
+TEST_F(SlowPeerTest, output_that_is_added_buys_no_time) {
+  TestSession& session = stuck(5000);
+  for (int second = 0; second < 9; ++second) {
+    ASSERT_TRUE(session.connection.outbox().write("more"));
+    session.connection.wake();
+    turn(seconds(1));
+  }
+  EXPECT_TRUE(link_state(0).open);
+  turn(milliseconds(1001));
+  EXPECT_FALSE(link_state(0).open);
+}
+
+TEST_F(SlowPeerTest, bytes_that_are_taken_buy_time_at_the_least_rate) {
+  stuck(50'000);
+  // 50 bytes a second: each second is paid for half.
+  int second = 0;
+  for (; second < 60 && link_state(0).open; ++second) {
+    link_state(0).room = 50;
+    complete(0);
+    turn(seconds(1));
+  }
+  EXPECT_GE(second, 19);
+  EXPECT_LE(second, 21);
+  EXPECT_EQ(counters().send_timeouts, 1u);
+}
+
+TEST_F(SlowPeerTest, a_peer_at_the_least_rate_is_not_cut_off) {
+  stuck(20'000);
+  for (int second = 0; second < 200 && link_state(0).sending; ++second) {
+    link_state(0).room = 100;
+    complete(0);
+    turn(seconds(1));
+    ASSERT_TRUE(link_state(0).open) << second;
+  }
+  EXPECT_EQ(sent().size(), 20'000u);
+  EXPECT_EQ(counters().send_timeouts, 0u);
+}
+
+TEST_F(SlowPeerTest, bytes_buy_no_more_than_the_timeout) {
+  stuck(100'000);
+  link_state(0).room = 50'000;  // worth five hundred seconds
+  complete(0);
+  turn();
+  turn(milliseconds(10001));
+  EXPECT_FALSE(link_state(0).open);
+}
+
+TEST_F(SlowPeerTest, a_peer_that_has_caught_up_owes_nothing) {
+  TestSession& session = stuck(5000);
+  link_state(0).room = SIZE_MAX;
+  complete(0);
+  turn();
+  EXPECT_EQ(sent().size(), 5000u);
+  turn(seconds(100));
+  EXPECT_TRUE(link_state(0).open);
+  // And the next time it has its whole time again.
+  link_state(0).room = 0;
+  ASSERT_TRUE(session.connection.outbox().write("x"));
+  session.connection.wake();
+  turn();
+  turn(seconds(9));
+  EXPECT_TRUE(link_state(0).open);
+  turn(seconds(2));
+  EXPECT_FALSE(link_state(0).open);
+}
+
+TEST_F(SlowPeerTest, a_completion_that_reports_every_byte_ends_the_wait_too) {
+  TestSession& session = connect();
+  link_state(0).kernel = Kernel::borrows;
+  ASSERT_TRUE(session.connection.outbox().write("borrowed"));
+  session.connection.wake();
+  turn();
+  complete(0);
+  turn();
+  EXPECT_EQ(sent(), "borrowed");
+  turn(seconds(100));
+  EXPECT_TRUE(link_state(0).open);
+  EXPECT_EQ(counters().send_timeouts, 0u);
+}
+
+TEST_F(SlowPeerTest, the_deadline_of_the_session_and_that_of_the_send_are_both_kept) {
+  TestSession& session = stuck(5000);
+  session.connection.set_deadline(reactor().now() + seconds(3));
+  turn(milliseconds(3001));
+  EXPECT_EQ(session.deadlines, 1);
+  EXPECT_TRUE(link_state(0).open);
+  session.connection.set_deadline(reactor().now() + seconds(100));
+  turn(seconds(7));
+  EXPECT_FALSE(link_state(0).open);
+  EXPECT_EQ(counters().send_timeouts, 1u);
+}
+
+TEST_F(ReactorTest, output_blocks_that_run_out_are_an_answer_and_come_back) {
+  // A pool of 256 blocks of 512 bytes, and one session that hoards it.
+  TestSession& hoarder = connect();
+  TestSession& other = connect();
+  link_state(0).room = 0;
+  while (hoarder.connection.outbox().write(std::string(1024, 'x'))) {
+  }
+  while (hoarder.connection.outbox().write("x")) {
+  }
+  EXPECT_FALSE(other.connection.outbox().write("y"));
+  EXPECT_FALSE(other.connection.outbox().has_room(1));
+  broken(0);
+  turn();
+  EXPECT_TRUE(other.connection.outbox().has_room(4096));
+  EXPECT_EQ(reactor().memory_used().output, 0u);
+}
+
+}  // namespace
+}  // namespace katana::core

@@ -1,0 +1,45 @@
+// sleep_for: a coroutine's pause, by the clock of its reactor.
+//
+//   co_await core::sleep_for(milliseconds(250));
+//
+// Owns       a timer entry, which lives in the frame of the coroutine that waits and leaves the
+//            wheel with it: destroying the coroutine cancels its pause.
+// Thread     a reactor's. REQUIRES Reactor::current().
+// Allocates  never.
+// Fails      never.
+// Invariant  the coroutine goes on in the first turn at or after its time, never before it. A
+//            pause of nothing does not suspend.
+#pragma once
+
+#include <coroutine>
+
+#include "katana/base/check.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/core/timer_wheel.hpp"
+
+namespace katana::core {
+
+class Sleep final : private TimerEntry {
+ public:
+  explicit Sleep(Duration duration) noexcept : TimerEntry(&Sleep::go_on), duration_(duration) {}
+
+  bool await_ready() const noexcept { return duration_ <= Duration{}; }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept {
+    Reactor* const reactor = Reactor::current();
+    KATANA_REQUIRE(reactor != nullptr);
+    waiting_ = waiting;
+    const Instant now = reactor->now();
+    reactor->timers().arm(*this, duration_ < never - now ? now + duration_ : never);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  static void go_on(TimerEntry& entry) noexcept { static_cast<Sleep&>(entry).waiting_.resume(); }
+
+  Duration duration_;
+  std::coroutine_handle<> waiting_;
+};
+
+inline Sleep sleep_for(Duration duration) noexcept { return Sleep(duration); }
+
+}  // namespace katana::core

@@ -1,0 +1,105 @@
+#include "katana/core/sleep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "katana/base/task.hpp"
+
+namespace katana::core {
+namespace {
+
+// A reactor that consists of its clock.
+class Clock final : public Reactor {
+ public:
+  Clock() : Reactor(ReactorOptions{}, Instant{seconds(5).ns}) { current_ = this; }
+
+  void turn(Duration wait_max) override {
+    now_ = now_ + wait_max;
+    timers_.advance(now_);
+  }
+  MemoryBudget memory_budget() const noexcept override { return {}; }
+  MemoryBudget memory_used() const noexcept override { return {}; }
+  Result<void> start() override { return {}; }
+  Result<void> listen(const engine::ListenOptions&, Protocol&) override { return {}; }
+  std::uint16_t port(engine::Listener) const override { return 0; }
+  Result<void> watch(int, engine::Watcher&) override { return {}; }
+  void unwatch(int) override {}
+  engine::PeerAddress peer(engine::Link) const override { return {}; }
+
+ private:
+  void wake_engine() noexcept override {}
+  void begin_drain() noexcept override {}
+  void cut_off() noexcept override {}
+  bool drained() const noexcept override { return true; }
+};
+
+Task<void> note_after(Duration duration, int name, std::vector<int>& notes) {
+  co_await sleep_for(duration);
+  notes.push_back(name);
+}
+
+TEST(Sleep, a_coroutine_goes_on_at_its_time_and_not_before) {
+  Clock clock;
+  std::vector<int> notes;
+  auto task = note_after(milliseconds(250), 1, notes);
+  EXPECT_FALSE(task.start());
+  clock.turn(milliseconds(249));
+  EXPECT_FALSE(task.done());
+  clock.turn(milliseconds(1));
+  EXPECT_TRUE(task.done());
+  EXPECT_EQ(notes, std::vector{1});
+}
+
+TEST(Sleep, a_pause_of_nothing_does_not_suspend) {
+  Clock clock;
+  std::vector<int> notes;
+  EXPECT_TRUE(note_after(Duration{}, 1, notes).start());
+  EXPECT_TRUE(note_after(milliseconds(-1), 2, notes).start());
+  EXPECT_EQ(notes, (std::vector{1, 2}));
+}
+
+TEST(Sleep, many_go_on_in_the_order_of_their_times) {
+  Clock clock;
+  std::vector<int> notes;
+  std::vector<Task<void>> tasks;
+  for (const int ms : {300, 20, 1'000, 7}) {
+    tasks.push_back(note_after(milliseconds(ms), ms, notes));
+    EXPECT_FALSE(tasks.back().start());
+  }
+  clock.turn(seconds(2));
+  EXPECT_EQ(notes, (std::vector{7, 20, 300, 1'000}));
+}
+
+TEST(Sleep, destroying_the_coroutine_cancels_its_pause) {
+  Clock clock;
+  std::vector<int> notes;
+  {
+    auto task = note_after(milliseconds(10), 1, notes);
+    EXPECT_FALSE(task.start());
+    EXPECT_NE(clock.timers().next(), never);
+  }
+  EXPECT_EQ(clock.timers().next(), never);
+  clock.turn(seconds(1));
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(Sleep, a_pause_beyond_the_end_of_time_lasts_for_ever) {
+  Clock clock;
+  std::vector<int> notes;
+  auto task = note_after(Duration{INT64_MAX}, 1, notes);
+  EXPECT_FALSE(task.start());
+  clock.turn(seconds(std::int64_t{100} * 366 * 24 * 3600));
+  EXPECT_FALSE(task.done());
+}
+
+TEST(Sleep, its_reactor_is_nobody_s_current_one_once_it_is_gone) {
+  {
+    Clock clock;
+    EXPECT_EQ(Reactor::current(), &clock);
+  }
+  EXPECT_EQ(Reactor::current(), nullptr);
+}
+
+}  // namespace
+}  // namespace katana::core

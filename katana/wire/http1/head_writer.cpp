@@ -1,0 +1,92 @@
+#include "katana/wire/http1/head_writer.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "katana/wire/http/status.hpp"
+
+namespace katana::http1 {
+namespace {
+
+inline char* put(char* to, Bytes text) noexcept {
+  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+template <std::size_t bytes>
+inline char* put_literal(char* to, const char (&text)[bytes]) noexcept {
+  std::memcpy(to, text, bytes - 1);
+  return to + bytes - 1;
+}
+
+inline char* put_number(char* to, std::uint64_t value) noexcept {
+  return std::to_chars(to, to + 20, value).ptr;
+}
+
+char* put_status_line(char* to, unsigned status) noexcept {
+  if (const Bytes line = http::status_line(status); !line.empty()) return put(to, line);
+  to = put_number(put_literal(to, "HTTP/1.1 "), status);
+  return put_literal(to, " \r\n");
+}
+
+}  // namespace
+
+// The type is compared by its bytes: the same address may hold another type by now.
+inline bool HeadWriter::opens_alike(const http::ReplyHead& head) const noexcept {
+  return opening_size_ != 0 && opening_status_ == head.status &&
+         Bytes(opening_type_.data(), opening_type_size_) == head.content_type;
+}
+
+char* HeadWriter::write_opening(char* to, const http::ReplyHead& head) noexcept {
+  char* const begin = to;
+  to = put_status_line(to, head.status);
+  to = put(to, server_and_date_);
+  if (!head.content_type.empty()) {
+    to = put_literal(to, "Content-Type: ");
+    to = put(to, head.content_type);
+    to = put_literal(to, "\r\n");
+  }
+  const auto size = static_cast<std::size_t>(to - begin);
+  opening_size_ = 0;
+  if (size <= opening_capacity && head.content_type.size() <= type_capacity) {
+    std::memcpy(opening_.data(), begin, size);
+    put(opening_type_.data(), head.content_type);
+    opening_size_ = static_cast<std::uint16_t>(size);
+    opening_status_ = static_cast<std::uint16_t>(head.status);
+    opening_type_size_ = static_cast<std::uint16_t>(head.content_type.size());
+  }
+  return to;
+}
+
+char* HeadWriter::write_rest(char* to, const http::ReplyHead& head,
+                             Persistence persistence) noexcept {
+  to = put(to, head.fields);
+  if (persistence == Persistence::close) to = put_literal(to, "Connection: close\r\n");
+  if (persistence == Persistence::keep_alive) to = put_literal(to, "Connection: keep-alive\r\n");
+  return to;
+}
+
+char* HeadWriter::write(char* to, const http::ReplyHead& head, Length length,
+                        std::uint64_t content_length, Persistence persistence) noexcept {
+  if (opens_alike(head)) [[likely]] {
+    // All of it, whatever the size: a copy of constant length is a few wide moves, and there is room.
+    std::memcpy(to, opening_.data(), opening_capacity);
+    to += opening_size_;
+  } else {
+    to = write_opening(to, head);
+  }
+  if (length == Length::content_length) [[likely]] {
+    to = put_literal(to, "Content-Length: ");
+    to = put_number(to, content_length);
+    to = put_literal(to, "\r\n");
+  } else if (length == Length::chunked) {
+    to = put_literal(to, "Transfer-Encoding: chunked\r\n");
+  }
+  if (!head.fields.empty() || persistence != Persistence::implied) {
+    to = write_rest(to, head, persistence);
+  }
+  return put_literal(to, "\r\n");
+}
+
+}  // namespace katana::http1

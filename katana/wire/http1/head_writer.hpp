@@ -1,0 +1,62 @@
+// HeadWriter: reply heads as bytes.
+//
+// Owns       the opening of the head it wrote last: status line, Server, Date, Content-Type. Nearly all replies of a
+//            service open alike, so that most heads are one copy of it, a length and an empty line.
+// Borrows    the Server and Date lines, until they are set anew.
+// Thread     its reactor's.
+// Allocates  never.
+// Fails      never; the caller brings bytes_max() bytes of room.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
+#include "katana/wire/http/reply_head.hpp"
+
+namespace katana::http1 {
+
+class HeadWriter {
+ public:
+  // How the end of the content is told (RFC 9112 §6).
+  enum class Length : std::uint8_t { none, content_length, chunked };
+  // What is said of the connection (RFC 9112 §9.3).
+  enum class Persistence : std::uint8_t { implied, close, keep_alive };
+
+  // Complete field lines that stand in every head. They may change in place if they are set again.
+  void set_server_and_date(Bytes lines) noexcept {
+    server_and_date_ = lines;
+    opening_size_ = 0;
+  }
+
+  // Room that write() needs for `head`.
+  std::size_t bytes_max(const http::ReplyHead& head) const noexcept {
+    return opening_capacity + rest_bytes_max + server_and_date_.size() + head.content_type.size() +
+           head.fields.size();
+  }
+
+  // Writes a head whose Content-Length, if it has one, is `content_length`. Returns its end. REQUIRES a status of
+  // three digits.
+  char* write(char* to, const http::ReplyHead& head, Length length, std::uint64_t content_length,
+              Persistence persistence) noexcept;
+
+ private:
+  static constexpr std::size_t opening_capacity = 192;
+  static constexpr std::size_t type_capacity = 48;
+  static constexpr std::size_t rest_bytes_max = 128;  // status line, names, length, Connection
+
+  bool opens_alike(const http::ReplyHead& head) const noexcept;
+  KATANA_RARE char* write_opening(char* to, const http::ReplyHead& head) noexcept;
+  KATANA_RARE static char* write_rest(char* to, const http::ReplyHead& head,
+                                      Persistence persistence) noexcept;
+
+  Bytes server_and_date_;
+  std::uint16_t opening_size_ = 0;  // 0: none is kept
+  std::uint16_t opening_status_ = 0;
+  std::uint16_t opening_type_size_ = 0;
+  std::array<char, type_capacity> opening_type_;
+  alignas(32) std::array<char, opening_capacity> opening_;
+};
+
+}  // namespace katana::http1
