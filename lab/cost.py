@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+"""What one request costs a server, beside the floor and beside rivals, in one run.
+
+    cost.py [--server mine='build/bench/hello_world_server --port {port} --threads 1 --engine epoll-edge']
+            [--server other='…'] [--with floor,floor_uring,nginx,h2o] [--tests keepalive,pipeline,churn]
+            [--rounds 5] [--seconds 3] [--connections 64] [--path /plaintext] [--build build/bench] [--json FILE]
+
+Without --server: hello_world_server of the bench build with one reactor, on epoll-edge and on epoll-level.
+
+Each round runs every server once (A B C A B C …), in a fresh process pinned to CPU 0, the load generator on CPU 1.
+    keepalive  wrk -t1 -cN: server CPU us/request (utime+stime of the process tree), instructions user/kernel and
+               system calls per request (perf stat; n/a where the machine does not count), requests/s
+    pipeline   the same with 16 requests per segment
+    churn      connect, one request, whole reply, close: CPU us and system calls per connection
+The ratio column is the median over rounds of (server / first server of that test: the floor, unless --with says
+otherwise) within a round. 'other' is the share of CPU 0 that strangers took: above 8 % a round is left out where calmer
+ones exist.
+'client' above 90 % means the generator was the limit: the rate is then a lower bound, the cost per request stands.
+Needs wrk and perf (linux-perf); nginx and h2o only if named; the floor programs and churn from the bench build.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+WORK = pathlib.Path(tempfile.gettempdir()) / f"katana-cost-{os.getuid()}"
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+SERVER_CPU, CLIENT_CPU = 0, 1
+OTHER_SHARE_MAX = 0.08
+PIPELINE_DEPTH = 16
+EVENTS = ["instructions:u", "instructions:k", "raw_syscalls:sys_enter"]
+RIVALS = ("floor", "floor_uring", "nginx", "h2o")
+TESTS = ("keepalive", "pipeline", "churn")
+OWN = "{program} --port {{port}} --threads 1 --engine {engine}"
+OWN_ENGINES = ("epoll-edge", "epoll-level")
+PACKAGES = {"perf": "linux-perf"}
+NGINX = """worker_processes 1; daemon off; error_log /dev/null; pid {work}/nginx.pid;
+events {{ worker_connections 16384; }}
+http {{ access_log off; keepalive_requests 1000000000; server {{ listen 127.0.0.1:{port} backlog=4096;
+  location / {{ default_type text/plain; return 200 "Hello, World!"; }} }} }}"""
+H2O = """listen: {{host: 127.0.0.1, port: {port}}}
+num-threads: 1
+user: root
+error-log: /dev/null
+max-connections: 16384
+hosts: {{default: {{paths: {{/: {{file.dir: {work}/www, file.etag: OFF, file.mime.setdefaulttype: text/plain}}}}}}}}
+"""
+COLUMNS = ("server", "CPU us/request", "ratio to {base}", "user instr.", "kernel instr.", "syscalls", "requests/s",
+           "server", "client", "other", "RSS MiB", "errors")
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+def tool(name):
+    """Return the path of an external program, or end with the package that has it."""
+    path = shutil.which(name)
+    if not path:
+        sys.exit(f"cost.py: {name} is missing: apt-get install {PACKAGES.get(name, name)}")
+    return path
+
+
+def built(name, build):
+    """Return the path of a program of the build, or end with the command that makes it."""
+    path = build / name
+    if not path.exists():
+        sys.exit(f"cost.py: {path} is missing: cmake --preset bench && cmake --build --preset bench"
+                 " (floor_uring needs liburing-dev; --build names another directory)")
+    return str(path)
+
+
+def write_file(path, text):
+    """Write a file and the folder it stands in; return its path as text."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def server_command(name, spec, port, test, build):
+    """Return the argv of a server. `spec`: the user's command, None for a rival we know. The floor differs by test."""
+    if spec:
+        return spec.format(port=port).split()
+    if name == "floor":
+        return [built("floor_epoll", build), str(port)] + (["close"] if test == "churn" else [])
+    if name == "floor_uring":
+        return [built("floor_uring", build), str(port)]
+    if name == "nginx":
+        conf = write_file(WORK / "nginx.conf", NGINX.format(work=WORK, port=port))
+        return [tool("nginx"), "-p", str(WORK), "-c", conf]
+    if name == "h2o":
+        for page in ("plaintext", "json"):
+            write_file(WORK / "www" / page, "Hello, World!")
+        conf = write_file(WORK / "h2o.conf", H2O.format(work=WORK, port=port))
+        return [tool("h2o"), "-m", "worker", "-c", conf]
+    raise ValueError(f"no server is called {name!r}")
+
+
+def load_command(test, port, options, seconds):
+    """Return the argv of the load generator, pinned to its CPU."""
+    pin = ["taskset", "-c", str(CLIENT_CPU)]
+    if test == "churn":
+        return pin + [built("churn", options.build), str(port), str(options.connections), str(seconds)]
+    wrk = pin + [tool("wrk"), "-t1", f"-c{options.connections}", f"-d{seconds}s"]
+    url = f"http://127.0.0.1:{port}{options.path}"
+    if test == "pipeline":
+        return wrk + ["-s", str(HERE / "pipeline.lua"), url, "--", str(PIPELINE_DEPTH)]
+    return wrk + [url]
+
+
+def count(test, output):
+    """Return (requests, requests/s, errors) from what the load generator printed."""
+    if test == "churn":
+        rate, requests, errors = output.split()[:3]
+        return int(requests), float(rate), int(errors)
+    requests = int(re.search(r"(\d+) requests in", output).group(1))
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", output).group(1))
+    errors = sum(map(int, re.findall(r"(?:connect|read|write|timeout) (\d+)", output)))
+    refused = re.search(r"Non-2xx or 3xx responses: (\d+)", output)
+    return requests, rate, errors + (int(refused.group(1)) if refused else 0)
+
+
+# ---- /proc ---------------------------------------------------------------------------------------
+
+def tree(pid):
+    """Return the process and its descendants."""
+    found, todo = [], [pid]
+    while todo:
+        member = todo.pop()
+        found.append(member)
+        for children in pathlib.Path(f"/proc/{member}/task").glob("*/children"):
+            try:
+                todo += map(int, children.read_text().split())
+            except OSError:                     # a thread that has just ended
+                continue
+    return found
+
+
+def process_cpu_s(pid):
+    """Return user and system time of the process tree."""
+    ticks = 0
+    for member in tree(pid):
+        try:
+            fields = pathlib.Path(f"/proc/{member}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / TICKS_PER_SECOND
+
+
+def cpu_busy_s(cpu):
+    """Return how long a CPU has been busy, whoever kept it so."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        for line in stat:
+            if line.startswith(f"cpu{cpu} "):
+                user, nice, system, _, _, irq, softirq, steal = map(int, line.split()[1:9])
+                return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
+    raise LookupError(f"/proc/stat has no cpu{cpu}")
+
+
+def rss_kib(pid):
+    """Return the resident size of the process tree."""
+    total = 0
+    for member in tree(pid):
+        try:
+            status = pathlib.Path(f"/proc/{member}/status").read_text(encoding="utf-8")
+        except OSError:
+            continue
+        found = re.search(r"VmRSS:\s+(\d+)", status)
+        total += int(found.group(1)) if found else 0
+    return total
+
+
+# ---- one measurement -----------------------------------------------------------------------------
+
+def answers(port, path):
+    """True when a request for the path gets a 200."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), 1) as link:
+            link.settimeout(1)
+            link.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            return link.recv(4096).startswith(b"HTTP/1.1 200")
+    except OSError:
+        return False
+
+
+def wait_until_up(name, port, path, process, seconds=10):
+    """Wait until the server answers; ends the program when it does not."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        if answers(port, path):
+            return
+        time.sleep(0.05)
+    sys.exit(f"cost.py: {name} does not answer 200 to {path} on port {port}: {' '.join(process.args)}")
+
+
+def stop(process):
+    """End the process tree, politely first."""
+    members = tree(process.pid)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in members:
+            try:
+                os.kill(pid, number)
+            except OSError:
+                continue
+        for _ in range(40):
+            if process.poll() is not None and not any(os.path.exists(f"/proc/{pid}") for pid in members):
+                return
+            time.sleep(0.05)
+
+
+def run_load(command):
+    """Run a load generator to its end and return what it printed."""
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
+
+
+def measure_time(test, process, load):
+    """Run the load once and return CPU time, rate, errors and shares."""
+    pid, started = process.pid, time.monotonic()
+    cpu, busy, client = process_cpu_s(pid), cpu_busy_s(SERVER_CPU), cpu_busy_s(CLIENT_CPU)
+    output = run_load(load)
+    elapsed = time.monotonic() - started
+    cpu, busy = process_cpu_s(pid) - cpu, cpu_busy_s(SERVER_CPU) - busy
+    client = cpu_busy_s(CLIENT_CPU) - client
+    requests, rate, errors = count(test, output)
+    return {"requests": requests, "rate": rate, "errors": errors, "us": 1e6 * cpu / max(requests, 1),
+            "server": cpu / elapsed, "client": client / elapsed, "other": max(0.0, busy - cpu) / elapsed,
+            "rss_kib": rss_kib(pid)}
+
+
+def measure_events(test, process, load):
+    """Run the load under perf stat and return each event per request; counting slows the server, hence apart."""
+    stat_file = WORK / "stat"
+    pids = ",".join(map(str, tree(process.pid)))
+    perf = [tool("perf"), "stat", "-x", ",", "-o", str(stat_file), "-e", ",".join(EVENTS), "-p", pids, "--"]
+    requests, _, _ = count(test, run_load(perf + load))
+    lines = [line.split(",") for line in stat_file.read_text(encoding="utf-8").splitlines()]
+    return {fields[2]: int(fields[0]) / max(requests, 1) for fields in lines if len(fields) > 3 and fields[0].isdigit()}
+
+
+def measure(name, spec, test, port, options):
+    """Start a server, warm it up, measure it in both ways, and end it."""
+    command = ["taskset", "-c", str(SERVER_CPU), *server_command(name, spec, port, test, options.build)]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until_up(name, port, options.path, process)
+        run_load(load_command("churn" if test == "churn" else "keepalive", port, options, seconds=1))
+        load = load_command(test, port, options, options.seconds)
+        result = measure_time(test, process, load)
+        return {**result, **measure_events(test, process, load)}
+    finally:
+        stop(process)
+
+
+# ---- the run -------------------------------------------------------------------------------------
+
+def run_rounds(test, servers, options, ports):
+    """Return one {server: result} per round, servers interleaved."""
+    rounds = []
+    for index in range(options.rounds):
+        one = {}
+        for name, spec in servers:
+            print(f"\r{test} round {index + 1}/{options.rounds} {name:<20}", end="", file=sys.stderr, flush=True)
+            one[name] = measure(name, spec, test, next(ports), options)
+        rounds.append(one)
+    print(file=sys.stderr)
+    return rounds
+
+
+def row(name, base, rounds):
+    """Return the cells of one server."""
+    results = [one[name] for one in rounds]
+    calm = [result for result in results if result["other"] <= OTHER_SHARE_MAX] or results
+    ratios = [one[name]["us"] / one[base]["us"] for one in rounds if one[base]["us"]] or [float("nan")]
+
+    def median(key, form, scale=1.0):
+        values = [scale * result[key] for result in calm if key in result]
+        return format(statistics.median(values), form) if values else "n/a"
+
+    return (name, median("us", ".2f"), f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})",
+            median("instructions:u", ",.0f"), median("instructions:k", ",.0f"), median("raw_syscalls:sys_enter", ".2f"),
+            median("rate", ",.0f"), *(median(key, ".0f", 100) + " %" for key in ("server", "client", "other")),
+            median("rss_kib", ".1f", 1 / 1024), str(sum(result["errors"] for result in results)))
+
+
+def print_table(test, rounds, names, options):
+    """Print the Markdown table of one test."""
+    print(f"\n## {test}: {options.connections} connections, {options.rounds} rounds of {options.seconds} s\n")
+    print("| " + " | ".join(COLUMNS).format(base=names[0]) + " |")
+    print("|" + "---|" * len(COLUMNS))
+    for name in names:
+        print("| " + " | ".join(row(name, names[0], rounds)) + " |", flush=True)
+
+
+def parse_options(arguments=None):
+    """Return the options, complete and checked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--server", action="append", default=[], metavar="NAME=COMMAND", help="{port} in COMMAND is replaced")
+    add("--with", dest="rivals", default="floor", help=", ".join(RIVALS))
+    add("--tests", default=",".join(TESTS))
+    add("--rounds", type=int, default=5)
+    add("--seconds", type=int, default=3)
+    add("--connections", type=int, default=64)
+    add("--path", default="/plaintext")
+    add("--port", type=int, default=9400, help="ports above this one are used, one after another")
+    add("--build", type=pathlib.Path, default=ROOT / "build" / "bench", help="where the built programs are")
+    add("--json", metavar="FILE", help="write every round's results")
+    options = parser.parse_args(arguments)
+    options.rivals = [name for name in options.rivals.split(",") if name]
+    options.tests = options.tests.split(",")
+    for kind, given, known in (("server", options.rivals, RIVALS), ("test", options.tests, TESTS)):
+        for name in given:
+            if name not in known:
+                parser.error(f"no {kind} is called {name!r}; known: {', '.join(known)}")
+    if not all("=" in server for server in options.server):
+        parser.error("--server wants NAME=COMMAND")
+    return options
+
+
+def servers_of(options):
+    """Return [(name, command or None)]: the rivals, then what is measured."""
+    own = [tuple(server.split("=", 1)) for server in options.server]
+    if not own:
+        program = built("hello_world_server", options.build)
+        own = [(engine, OWN.format(program=program, engine=engine)) for engine in OWN_ENGINES]
+    return [(name, None) for name in options.rivals] + own
+
+
+def check_programs(plan, options):
+    """End now, not in the middle of the run, when a program is missing."""
+    for name in ("taskset", "perf"):
+        tool(name)
+    for test, servers in plan.items():
+        load_command(test, options.port, options, seconds=1)
+        for name, spec in servers:
+            server_command(name, spec, options.port, test, options.build)
+
+
+def main():
+    """Run the command line."""
+    options = parse_options()
+    WORK.mkdir(parents=True, exist_ok=True)
+    servers, everything = servers_of(options), {}
+    plan = {test: [server for server in servers if not (test == "churn" and server[0] == "floor_uring")]
+            for test in options.tests}
+    check_programs(plan, options)
+    ports = iter(range(options.port + 1, 65536))
+    for test, taking_part in plan.items():
+        everything[test] = run_rounds(test, taking_part, options, ports)
+        print_table(test, everything[test], [name for name, _ in taking_part], options)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as out:
+            json.dump(everything, out, indent=1)
+
+
+if __name__ == "__main__":
+    main()
