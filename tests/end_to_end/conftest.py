@@ -1,0 +1,32 @@
+"""Fixtures of the end-to-end tests."""
+import shutil
+
+import pytest
+
+from server_process import ENGINES, Server
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    """Each engine in turn."""
+    return request.param
+
+
+@pytest.fixture
+def server(engine):
+    """A server with two reactors on the engine; drained and checked at the end of the test."""
+    with Server(engine=engine) as running:
+        yield running
+
+
+@pytest.fixture
+def tool():
+    """Return a function that gives the path of an external program, or fails with its Debian package."""
+    packages = {"ab": "apache2-utils"}
+
+    def find(name):
+        path = shutil.which(name)
+        assert path, f"{name} is missing: make setup (or apt-get install {packages.get(name, name)})"
+        return path
+
+    return find

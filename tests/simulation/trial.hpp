@@ -1,0 +1,73 @@
+// Trial: a service whose handlers do what handlers can do, for the simulator to disturb.
+//
+// Owns       counts of what its handlers do. Must outlive the service that refers to it.
+// Thread     one.
+// Invariant  every reply is a function of its request, never of timing; frames() counts the
+//            coroutines of handlers that exist.
+//
+// Routes, beside those of hello_world_server:
+//
+//   GET  /literal            40,000 octets that the reply refers to
+//   GET  /text/{n}           n octets that the reply owns
+//   GET  /ready/{n}          a coroutine that does not suspend
+//   GET  /sleep/{ms}         a coroutine that suspends
+//   GET  /owned/{ms}         the same; answers with its request's target and X-Token
+//   GET  /never              never answers
+//   GET  /never-begun        begins a reply and never ends it
+//   GET  /ticks/{n}/{ms}     n lines, with a pause before each
+//   GET  /throw  /throw-later/{ms}  /throw-begun/{ms}
+//   GET  /close  /empty  /unmodified  /missing
+//   POST /collect            size and digest of the content; a plain handler
+//   POST /collect-small      the same, up to 1,000 octets
+//   POST /collect/{ms}       the same; a coroutine that suspends first
+//   POST /read/{ms}          reads the content piece by piece, with a pause after each
+//   POST /read-never         reads one piece and no more
+//   POST /mirror/{ms}        streams the content back with every bit inverted, while it comes
+//   POST /begun              begins its reply, then reads the content, then ends with the digest
+//   POST /early  /early/{ms}  /early-stream    answer without reading the content
+//   GET  /guarded/plain  /guarded/sleep/{ms}   401 without X-Token; the middleware adds X-Seen
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "katana/base/bytes.hpp"
+#include "katana/service/router.hpp"
+
+namespace katana::simulation {
+
+class Trial {
+ public:
+  // Refers to this object.
+  Result<Service> make_service();
+
+  // Coroutines of handlers that exist.
+  std::int64_t frames() const noexcept { return frames_; }
+  std::uint64_t frames_made() const noexcept { return frames_made_; }
+  // Octets that handlers have read of streamed content.
+  std::uint64_t octets_read() const noexcept { return octets_read_; }
+
+ private:
+  friend class Frame;
+  void add_plain(Router& router);
+  void add_sleeping(Router& router);
+  void add_throwing(Router& router);
+  void add_content(Router& router);
+  void add_streaming(Router& router);
+  void add_early(Router& router);
+  void add_guarded(Router& router);
+
+  std::int64_t frames_ = 0;
+  std::uint64_t frames_made_ = 0;
+  std::uint64_t octets_read_ = 0;
+};
+
+inline constexpr std::size_t trial_literal_octets = 40'000;
+// What /ready/{n}, /text/{n}, /ticks/… and the digests of /collect are expected to answer.
+std::string trial_text(std::size_t octets);
+std::string trial_ticks(std::size_t lines);
+std::string trial_digest(Bytes content);
+std::string trial_mirrored(Bytes content);
+
+}  // namespace katana::simulation

@@ -1,0 +1,128 @@
+#include "tests/simulation/world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hello_world_server/routes.hpp"
+#include "katana/base/check.hpp"
+#include "katana/core/reactor_on.hpp"
+
+namespace katana::simulation {
+namespace {
+
+// One service behind a protocol.
+struct Front {
+  Front(Result<Service> made, const session::HttpOptions& options)
+      : service(*std::move(made)), dispatcher(service), protocol(options, dispatcher) {}
+  Service service;
+  Dispatcher dispatcher;
+  session::Http1Protocol protocol;
+};
+
+// Turns without anything to do, after which there is nothing to do.
+constexpr int rest_turns = 3;
+
+}  // namespace
+
+struct World::Server {
+  Server(const WorldOptions& options, SimNetwork& network, Trial& handlers)
+      : hello(hello::make_service(), options.http),
+        trial(handlers.make_service(), options.http),
+        reactor(options.reactor, hello.protocol.session_bytes(), network) {
+    KATANA_CHECK(reactor.start());
+    KATANA_CHECK(reactor.listen({}, hello.protocol));
+    KATANA_CHECK(reactor.listen({}, trial.protocol));
+  }
+
+  Front hello;
+  Front trial;
+  core::ReactorOn<engine::SimEngine> reactor;
+};
+
+WorldOptions::WorldOptions() {
+  reactor.engine.links_max = 256;
+  reactor.output_blocks_max = 8 * 1024;
+  reactor.carry_large_max = 64;
+}
+
+World::World(const WorldOptions& options)
+    : network_(options.seed, options.faults, options.trace_lines_max),
+      server_(std::make_unique<Server>(options, network_, trial_)),
+      reactor_(&server_->reactor),
+      kernel_(&server_->reactor.engine()) {}
+
+World::~World() = default;
+
+session::Http1Protocol& World::protocol(Site site) noexcept {
+  return site == Site::hello ? server_->hello.protocol : server_->trial.protocol;
+}
+
+std::uint16_t World::port(Site site) const { return reactor_->port(site == Site::hello ? 0 : 1); }
+
+session::HttpCounters World::http_counters() noexcept {
+  session::HttpCounters sum = server_->hello.protocol.counters();
+  const session::HttpCounters& other = server_->trial.protocol.counters();
+  sum.requests += other.requests;
+  sum.refused += other.refused;
+  sum.handler_failures += other.handler_failures;
+  sum.handler_timeouts += other.handler_timeouts;
+  sum.handlers_cancelled += other.handlers_cancelled;
+  sum.replies_aborted += other.replies_aborted;
+  return sum;
+}
+
+void World::turn(Duration wait_max) {
+  const Instant due = reactor_->timers().next();
+  const Duration until_due = due == never ? wait_max : due - now();
+  reactor_->turn(std::clamp(until_due, Duration{}, wait_max));
+  ++turns_;
+  const core::MemoryBudget used = reactor_->memory_used();
+  memory_peak_.connections = std::max(memory_peak_.connections, used.connections);
+  memory_peak_.output = std::max(memory_peak_.output, used.output);
+  memory_peak_.carry = std::max(memory_peak_.carry, used.carry);
+}
+
+void World::run_until(Instant moment) {
+  while (now() < moment) turn(moment - now());
+}
+
+bool World::run_while_not(const std::function<bool()>& done, Duration limit) {
+  const Instant last = now() + limit;
+  while (!done() && now() < last) turn(std::min(seconds(1), last - now()));
+  return done();
+}
+
+bool World::at_rest() const { return network_.quiescent() && reactor_->timers().next() == never; }
+
+void World::run_to_rest(std::uint64_t turns_max) {
+  const std::uint64_t last = turns_ + turns_max;
+  for (int resting = 0; resting < rest_turns && turns_ < last;) {
+    const bool rests = at_rest();
+    resting = rests ? resting + 1 : 0;
+    turn(rests ? milliseconds(1) : seconds(3600));
+  }
+}
+
+std::vector<std::string> World::faults_at_rest() {
+  std::vector<std::string> faults;
+  const auto require = [&](bool holds, std::string what) {
+    if (!holds) faults.push_back(std::move(what));
+  };
+  const core::Counters& counters = reactor_->counters();
+  const core::MemoryBudget used = reactor_->memory_used();
+  require(at_rest(), fmt::format("after {} turns something still happens", turns_));
+  require(reactor_->links_open() == 0, fmt::format("{} links are open", reactor_->links_open()));
+  require(kernel_->links_open() == reactor_->links_open(),
+          fmt::format("the engine has {} links, the reactor {}", kernel_->links_open(),
+                      reactor_->links_open()));
+  require(used.total() == 0, fmt::format("memory is not given back: connections {}, output {}, "
+                                         "carry {}",
+                                         used.connections, used.output, used.carry));
+  require(trial_.frames() == 0, fmt::format("{} frames of handlers are left", trial_.frames()));
+  require(counters.accepted == counters.closed,
+          fmt::format("{} accepted, {} closed", counters.accepted, counters.closed));
+  return faults;
+}
+
+}  // namespace katana::simulation

@@ -1,0 +1,91 @@
+// World: the whole stack, from engine to handlers, in virtual time.
+//
+// A SimNetwork, one reactor on SimEngine, and two services behind their dispatchers and protocols:
+// hello_world_server's routes and Trial's. Nothing happens but in turn() and what calls it.
+//
+// Owns       all of it.
+// Thread     one.
+// Fails      a broken obligation aborts with the seed on stderr; everything else is for the test
+//            to ask.
+// Invariant  the same options and the same calls give the same run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/core/reactor.hpp"
+#include "katana/engine/sim/sim_engine.hpp"
+#include "katana/service/dispatcher.hpp"
+#include "katana/session/http1_protocol.hpp"
+#include "tests/simulation/trial.hpp"
+
+namespace katana::simulation {
+
+using engine::SimFaults;
+using engine::SimNetwork;
+using engine::SimPeer;
+using engine::SimRange;
+
+enum class Site : std::uint8_t { hello, trial };
+
+struct WorldOptions {
+  WorldOptions();  // small pools, so that making a world is cheap
+  std::uint64_t seed = 1;
+  SimFaults faults = SimFaults::calm();
+  core::ReactorOptions reactor;
+  session::HttpOptions http;
+  std::size_t trace_lines_max = 400;
+};
+
+class World {
+ public:
+  explicit World(const WorldOptions& options = {});
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  SimNetwork& network() noexcept { return network_; }
+  core::Reactor& reactor() noexcept { return *reactor_; }
+  engine::SimKernel& kernel() noexcept { return *kernel_; }
+  Trial& trial() noexcept { return trial_; }
+  session::Http1Protocol& protocol(Site site) noexcept;
+  std::uint16_t port(Site site) const;
+  // Of both protocols.
+  session::HttpCounters http_counters() noexcept;
+  Instant now() const noexcept { return network_.now(); }
+
+  // One turn, which waits for what is due next, or at most so long.
+  void turn(Duration wait_max = seconds(3600));
+  void run_for(Duration duration) { run_until(now() + duration); }
+  void run_until(Instant moment);
+  // Turns until `done`, or until so much time has passed. The value of done().
+  bool run_while_not(const std::function<bool()>& done, Duration limit = seconds(600));
+  // Turns until nothing happens by itself any more, or after so many turns.
+  void run_to_rest(std::uint64_t turns_max = 1'000'000);
+
+  // What is wrong with a server that has nothing to do; empty when nothing is.
+  std::vector<std::string> faults_at_rest();
+
+  // The most that was in use at the end of a turn.
+  const core::MemoryBudget& memory_peak() const noexcept { return memory_peak_; }
+  std::uint64_t turns() const noexcept { return turns_; }
+
+ private:
+  struct Server;
+
+  bool at_rest() const;
+
+  SimNetwork network_;
+  Trial trial_;
+  std::unique_ptr<Server> server_;
+  core::Reactor* reactor_ = nullptr;
+  engine::SimKernel* kernel_ = nullptr;
+  core::MemoryBudget memory_peak_;
+  std::uint64_t turns_ = 0;
+};
+
+}  // namespace katana::simulation
