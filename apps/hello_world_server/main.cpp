@@ -25,9 +25,12 @@ struct Flags {
 
 void describe(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", fmt::format("{} {}", program, KATANA_VERSION));
+  const CLI::Validator not_empty(
+      [](std::string& text) { return text.empty() ? std::string("must not be empty") : ""; }, "");
   app.add_option("--address", flags.address, "numeric address to listen on")->capture_default_str();
   app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
       ->envname("HELLO_PORT")
+      ->check(not_empty)
       ->capture_default_str();
   app.add_option("--threads", flags.threads,
                  "reactors, one thread each; default: CPUs of the affinity mask")
@@ -76,7 +79,10 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.reactor.engine.links_max = flags.connections_max;
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
   host::HttpServer server(options, *service);
-  if (auto started = server.start(); !started) return fail(1, started.error().describe());
+  if (auto started = server.start(); !started) {
+    const bool is_usage = started.error().code() == Code::invalid_argument;
+    return fail(is_usage ? 2 : 1, started.error().describe());
+  }
 
   const core::MemoryBudget budget = server.memory_budget();
   constexpr double mib = 1024.0 * 1024.0;

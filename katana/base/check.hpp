@@ -1,6 +1,7 @@
 // KATANA_CHECK and KATANA_REQUIRE: conditions that stay on in release builds.
 //
-// KATANA_CHECK    a false condition is a defect of KATANA. KATANA_REQUIRE  a false condition is a defect of the caller.
+// KATANA_CHECK    a false condition is a defect of KATANA. KATANA_REQUIRE  a false condition is a
+// defect of the caller.
 // Fails      prints the condition and its place on standard error, then aborts.
 // Invariant  never applied to what a peer, a disk, a clock or a database can cause; that is a
 //            value (Result).

@@ -197,7 +197,8 @@ TEST_F(OutboxDeathTest, a_pool_whose_blocks_hold_no_segment_is_refused) {
       "REQUIRE failed");
 }
 
-// ---- against a model: a queue of bytes, and copies of what was gathered and is still in flight ----
+// ---- against a model: a queue of bytes, and copies of what was gathered and is still in flight
+// ----
 
 struct Model {
   explicit Model(std::uint64_t seed) : random(seed) {}

@@ -74,7 +74,8 @@ class Text {
 // As fmt::format, into recycled memory.
 template <class... Arguments>
 Text format_text(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
-  // Formatted on the stack and copied once: character by character into a Text would check its room for each.
+  // Formatted on the stack and copied once: character by character into a Text would check its
+  // room for each.
   fmt::memory_buffer formatted;
   fmt::format_to(fmt::appender(formatted), pattern, std::forward<Arguments>(arguments)...);
   return Text({formatted.data(), formatted.size()});

@@ -77,8 +77,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     linger_ = linger_ || how == Finish::linger;
   }
   bool finishing() const noexcept { return finishing_; }
-  // Ends the connection without sending what is pending.
-  void reset() noexcept { reset_ = true; }
+  // Ends the connection without sending what is pending. No more bytes are offered.
+  void reset() noexcept { finishing_ = reset_ = true; }
 
   // REQUIRED after anything done to the connection outside of a call of its session: before the
   // turn ends the reactor sends what is pending and offers the bytes that wait.

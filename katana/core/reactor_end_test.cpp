@@ -288,7 +288,7 @@ TEST_F(ReactorTest, a_session_that_refuses_at_once_is_closed_in_the_turn_of_its_
     EXPECT_TRUE(session.connection.outbox().write("busy"));
     session.connection.finish(Finish::close);
   };
-  connect();
+  accept();
   EXPECT_EQ(sent(), "busy");
   EXPECT_FALSE(link_state(0).open);
 }
@@ -332,9 +332,7 @@ TEST_F(ReactorTest, each_listener_has_its_own_protocol) {
   TestProtocol other;
   ASSERT_TRUE(reactor().listen({}, other));
   EXPECT_EQ(reactor().port(1), 8001);
-  world_.links.emplace_back().open = true;
-  world_.events.push_back([&] { reactor().on_accepted({0, 1}, 1); });
-  turn();
+  accept(1);
   EXPECT_EQ(other.sessions.size(), 1u);
   EXPECT_TRUE(protocol_.sessions.empty());
   broken(0);

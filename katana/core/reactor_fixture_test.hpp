@@ -258,12 +258,17 @@ class ReactorTest : public testing::Test {
   World::LinkState& link_state(std::size_t index) { return world_.links[index]; }
   const std::string& sent(std::size_t index = 0) { return world_.links[index].sent; }
 
-  // A new connection, in a turn of its own. The n-th is link n; links are not used again.
-  TestSession& connect() {
+  // A new link, in a turn of its own. The n-th is link n; links are not used again.
+  void accept(engine::Listener listener = 0) {
     const auto index = static_cast<std::uint32_t>(world_.links.size());
     world_.links.emplace_back().open = true;
-    world_.events.push_back([this, index] { reactor_->on_accepted({index, 1}, 0); });
+    world_.events.push_back(
+        [this, index, listener] { reactor_->on_accepted({index, 1}, listener); });
     turn();
+  }
+  // And the session on it.
+  TestSession& connect() {
+    accept();
     world_.calls.clear();
     return *protocol_.sessions.back();
   }

@@ -109,7 +109,7 @@ class ReactorOn final : public Reactor {
     return true;
   }
 
-  KATANA_FLAT void on_bytes(engine::Link link, Bytes bytes) noexcept {
+  void on_bytes(engine::Link link, Bytes bytes) noexcept {
     Connection& connection = *connections_[link.index];
     counters_.bytes_received += bytes.size();
     if (connection.finishing_) {

@@ -8,7 +8,8 @@
 // An engine is a class template over its Sink and has these members (concept Engine below):
 //
 //   Engine(const Options&, Sink&, …)
-//   Result<void> start()              takes its kernel resources; an Error says which one is missing
+//   Result<void> start()              takes its kernel resources; an Error says which one is
+//   missing
 //   Result<Listener> listen(const ListenOptions&)
 //   uint16_t port(Listener) const
 //   void pause_accept()               takes no more connections; the kernel's queue holds them

@@ -73,8 +73,12 @@ void Dispatcher::serve_route(session::Exchange& exchange, const detail::Route& r
         route.content_bytes_max);  // and on_content_collected() comes back here
     return;
   }
-  if (!route.middleware.empty() && run_before(exchange, route, request)) return;
-  handler.serve(exchange, route, request);
+  try {
+    if (!route.middleware.empty() && run_before(exchange, route, request)) return;
+    handler.serve(exchange, route, request);
+  } catch (...) {
+    detail::send_failure(exchange, route, &request);
+  }
 }
 
 bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& route,

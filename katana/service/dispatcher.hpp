@@ -24,7 +24,7 @@ class Dispatcher final : public session::RequestHandler {
   explicit Dispatcher(const Service& service)
       : service_(service), path_(std::make_unique<char[]>(http::head_bytes_capacity)) {}
 
-  KATANA_FLAT void on_request(session::Exchange& exchange) noexcept override;
+  void on_request(session::Exchange& exchange) noexcept override;
   void on_content_collected(session::Exchange& exchange) noexcept override { on_request(exchange); }
   void on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept override;
 
@@ -44,7 +44,8 @@ class Dispatcher final : public session::RequestHandler {
   const Service& service_;
   std::unique_ptr<char[]> path_;
   PathParameters
-      parameters_;  // of the request being served; kept, because clearing it costs more than filling it
+      // of the request being served; kept, because clearing it costs more than filling it
+      parameters_;
 };
 
 }  // namespace katana

@@ -17,10 +17,17 @@ Error not_a(const char* expected, const char* kind, Bytes name, Bytes text) {
                                                    shortened(name), expected, shortened(text)));
 }
 
+bool is_form_name(Bytes encoded, Bytes name) {
+  if (!http::needs_form_decoding(encoded)) return encoded == name;
+  const auto decoded = decoded_form(encoded, name);
+  return decoded && decoded->bytes() == name;
+}
+
 Result<Text> decoded_segment(Bytes segment) {
   Text text(segment);
   const auto size = http::decode_segment(segment, std::span(text.data(), text.size()));
-  // A rest parameter holds several segments; those are decoded by whoever splits them.
+  // In the text of a rest parameter a decoded "%2F" is a slash like those between its segments;
+  // a handler that has to tell them apart splits RequestView::parameters() itself.
   if (size) text.resize(*size);
   return text;
 }

@@ -1,6 +1,7 @@
 // Extraction: handler parameters made from a request.
 //
-//   Path<T>               the next parameter of the route's pattern, in order: an integer, a double,
+//   Path<T>               the next parameter of the route's pattern, in order: an integer, a
+//   double,
 //                         a bool, or text
 //   Query<T>              a described struct filled from the query: ?limit=20&after=7
 //   RequestView, Request  all of it
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -50,7 +52,10 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc{} && end == text.data() + text.size()) return value;
+    bool valid = error == std::errc{} && end == text.data() + text.size();
+    // "nan" and "inf" are none: hardly a handler means to compare or to store them.
+    if constexpr (std::floating_point<T>) valid = valid && std::isfinite(value);
+    if (valid) return value;
     constexpr const char* expected = !std::integral<T> ? "a number"
                                      : std::unsigned_integral<T>
                                          ? "a whole number that is not negative"
@@ -64,6 +69,8 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
 
 Result<Text> decoded_segment(Bytes segment);
 Result<Text> decoded_form(Bytes text, Bytes name);
+// Whether `encoded` is the form encoding of `name`.
+bool is_form_name(Bytes encoded, Bytes name);
 
 template <class T>
 Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
@@ -82,6 +89,7 @@ struct Unwrapped<std::optional<M>> {
   using Type = M;
 };
 
+// Of a name that comes more than once the last value counts; names that T lacks are passed over.
 template <Described T>
 Result<T> parse_query(Bytes query) {
   T value{};
@@ -89,14 +97,14 @@ Result<T> parse_query(Bytes query) {
   for (http::QueryReader pairs(query); pairs.next(name, raw);) {
     std::optional<Error> error;
     for_each_member(value, [&](std::string_view member_name, auto& member) {
-      if (error || member_name != name) return;
+      if (error || !is_form_name(name, member_name)) return;
       using Member = typename Unwrapped<std::remove_reference_t<decltype(member)>>::Type;
-      auto text = decoded_form(raw, name);
+      auto text = decoded_form(raw, member_name);
       if (!text) {
         error = text.error();
         return;
       }
-      auto parsed = parse_text<Member>(text->bytes(), "query parameter", name);
+      auto parsed = parse_text<Member>(text->bytes(), "query parameter", member_name);
       if (parsed) {
         member = *std::move(parsed);
       } else {
@@ -117,7 +125,11 @@ inline constexpr bool is_path<Path<T>> = true;
 // Extractor<P>::from(request, n) makes a parameter of type P; n is the number of Path<> parameters
 // before it.
 template <class P>
-struct Extractor;
+struct Extractor {
+  static_assert(!std::same_as<P, P>,
+                "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
+                "ContentReader or ReplyWriter");
+};
 template <class T>
 struct Extractor<Path<T>> {
   static Result<Path<T>> from(const RequestView& request, std::size_t index) {

@@ -9,28 +9,41 @@ namespace {
 // A ContentSource at work, until everything is produced.
 class PendingSource final : public session::Pending, private ContentSink {
  public:
-  PendingSource(session::Exchange& exchange, std::unique_ptr<ContentSource> source) noexcept
-      : exchange_(exchange), source_(std::move(source)) {}
+  PendingSource(session::Exchange& exchange, Reply& reply) noexcept
+      : exchange_(exchange),
+        source_(std::move(reply.source())),
+        left_(reply.stream_length() >= 0 ? static_cast<std::uint64_t>(reply.stream_length())
+                                         : UINT64_MAX) {}
 
-  // True: complete.
   void produce() noexcept {
     bool done = false;
     try {
       done = source_->produce(*this);
     } catch (...) {
+      failed_ = true;
+    }
+    if (failed_) {
       exchange_.note_failure();
       exchange_.abort();
-      return;
+    } else if (done) {
+      exchange_.end_reply();  // which may destroy this object
     }
-    if (done) exchange_.end_reply();
   }
   void on_room() noexcept override { produce(); }
 
  private:
-  bool write(Bytes content) noexcept override { return exchange_.write(content); }
+  bool write(Bytes content) noexcept override {
+    // More than was announced: the peer would take it for the next reply.
+    if (content.size() > left_) failed_ = true;
+    if (failed_ || !exchange_.write(content)) return false;
+    left_ -= content.size();
+    return true;
+  }
 
   session::Exchange& exchange_;
   std::unique_ptr<ContentSource> source_;
+  std::uint64_t left_;  // of the content that was announced
+  bool failed_ = false;
 };
 
 void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
@@ -38,20 +51,31 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
                              .content_type = reply.content_type(),
                              .fields = reply.fields(),
                              .content_length = reply.stream_length()};
-  auto owner = std::make_unique<PendingSource>(exchange, std::move(reply.source()));
+  auto owner = std::make_unique<PendingSource>(exchange, reply);
   PendingSource* const source = owner.get();
   exchange.hold(std::move(owner));
   exchange.begin_reply(head);
   source->produce();
 }
 
+void run_after(const Route& route, const RequestView& request, Reply& reply) {
+  for (auto each = route.middleware.rbegin(); each != route.middleware.rend(); ++each) {
+    if ((*each)->after) (*each)->after(request, reply);
+  }
+}
+
+// As problem() makes it, but there when nothing else is.
+Reply failure() noexcept {
+  return {500, "application/problem+json",
+          R"({"type":"about:blank","title":"Internal Server Error","status":500,)"
+          R"("detail":"The server failed to handle the request."})"};
+}
+
 // False: a middleware threw, and the failure is sent.
-KATANA_RARE bool run_after(session::Exchange& exchange, const Route& route,
-                           const RequestView& request, Reply& reply) noexcept {
+KATANA_RARE bool survives_after(session::Exchange& exchange, const Route& route,
+                                const RequestView& request, Reply& reply) noexcept {
   try {
-    for (auto each = route.middleware.rbegin(); each != route.middleware.rend(); ++each) {
-      if ((*each)->after) (*each)->after(request, reply);
-    }
+    run_after(route, request, reply);
     return true;
   } catch (...) {
     send_failure(exchange);
@@ -75,7 +99,7 @@ KATANA_RARE bool prepare(session::Exchange& exchange, Reply& reply) noexcept {
 
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept {
-  if (!route.middleware.empty() && !run_after(exchange, route, *request, reply)) return;
+  if (!route.middleware.empty() && !survives_after(exchange, route, *request, reply)) return;
   if (!reply.is_ordinary() && !prepare(exchange, reply)) return;
   exchange.respond({.status = reply.status(),
                     .content_type = reply.content_type(),
@@ -90,9 +114,19 @@ void send_failure(session::Exchange& exchange) noexcept {
     exchange.abort();
     return;
   }
-  const Reply reply = problem(500, "The server failed to handle the request.");
-  exchange.respond({.status = 500, .content_type = reply.content_type(), .fields = {}},
-                   reply.content(), false);
+  const Reply reply = failure();
+  exchange.respond({.status = reply.status(), .content_type = reply.content_type(), .fields = {}},
+                   reply.content(), reply.content_stays());
+}
+
+void send_failure(session::Exchange& exchange, const Route& route,
+                  const RequestView* request) noexcept {
+  if (route.middleware.empty() || exchange.reply_begun()) {
+    send_failure(exchange);
+  } else {
+    exchange.note_failure();
+    send_reply(exchange, route, request, failure());
+  }
 }
 
 void PendingStream::run(Task<void> task) noexcept {
@@ -104,19 +138,31 @@ void PendingStream::run(Task<void> task) noexcept {
   }
 }
 
+void PendingStream::run_middleware(Reply& reply) { run_after(route_, request_->view(), reply); }
+
 void PendingStream::finish() noexcept {
   // What is called here may destroy this object.
-  session::Exchange& exchange = exchange_;
   try {
     task_->result();
   } catch (...) {
-    send_failure(exchange);
+    fail();
     return;
   }
-  if (exchange.reply_begun()) {
-    exchange.end_reply();
+  if (begun_) {
+    exchange_.end_reply();
   } else {
-    send_failure(exchange);
+    fail();
+  }
+}
+
+void PendingStream::fail() noexcept {
+  if (begun_) {
+    exchange_.note_failure();
+    exchange_.abort();
+  } else {
+    // Sending destroys this object: the request is kept until then by a copy.
+    const std::optional<Request> request = std::move(request_);
+    send_failure(exchange_, route_, request ? &request->view() : nullptr);
   }
 }
 

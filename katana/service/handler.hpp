@@ -47,8 +47,10 @@ struct Route {
 // there is none.
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept;
-// Answers for a handler that threw.
+// Answers for a handler that failed. With a route, its middleware sees the answer.
 KATANA_RARE void send_failure(session::Exchange& exchange) noexcept;
+KATANA_RARE void send_failure(session::Exchange& exchange, const Route& route,
+                              const RequestView* request) noexcept;
 
 enum class ContentWanted : std::uint8_t { no, whole, stream };
 
@@ -69,6 +71,7 @@ template <class R, class... P>
 struct Signature<R (*)(P...)> {
   using Return = R;
   using Parameters = std::tuple<std::remove_cvref_t<P>...>;
+  static constexpr bool takes_references = (std::is_reference_v<P> || ...);
 };
 template <class R, class... P>
 struct Signature<R (*)(P...) noexcept> : Signature<R (*)(P...)> {};
@@ -188,7 +191,7 @@ class PendingTask final : public session::Pending {
     try {
       send_reply(exchange, route, request, to_reply(task.result()));
     } catch (...) {
-      send_failure(exchange);
+      send_failure(exchange, route, request);
     }
   }
 
@@ -212,6 +215,9 @@ class TaskHandler final : public Handler {
   using Parameters = typename Signature<F>::Parameters;
   static_assert(!has_parameter<Parameters, RequestView>,
                 "a coroutine cannot take a RequestView, which is borrowed: take a Request");
+  static_assert(!Signature<F>::takes_references || has_parameter<Parameters, RequestView>,
+                "a coroutine takes its parameters by value: what a reference names is gone after "
+                "its first suspension");
   explicit TaskHandler(F f)
       : Handler(has_parameter<Parameters, Request> ? ContentWanted::whole : ContentWanted::no),
         f_(std::move(f)) {}
@@ -238,11 +244,19 @@ class TaskHandler final : public Handler {
 // A streaming coroutine; owned by the exchange from the start.
 class PendingStream final : public Stream {
  public:
-  explicit PendingStream(session::Exchange& exchange) noexcept : Stream(exchange) {}
+  PendingStream(session::Exchange& exchange, const Route& route, const RequestView& request)
+      : Stream(exchange, !route.middleware.empty()), route_(route) {
+    if (has_middleware_) request_.emplace(request);
+  }
   void run(Task<void> task) noexcept;
 
  private:
+  void run_middleware(Reply& reply) override;
   void finish() noexcept;
+  void fail() noexcept;
+
+  const Route& route_;
+  std::optional<Request> request_;  // for the middleware
   std::optional<Task<void>> task_;
 };
 
@@ -254,6 +268,9 @@ class StreamHandler final : public Handler {
                 "a Task<void> handler answers through a ReplyWriter");
   static_assert(!has_parameter<Parameters, RequestView>,
                 "a coroutine cannot take a RequestView, which is borrowed: take a Request");
+  static_assert(!Signature<F>::takes_references || has_parameter<Parameters, RequestView>,
+                "a coroutine takes its parameters by value: what a reference names is gone after "
+                "its first suspension");
   explicit StreamHandler(F f)
       : Handler(has_parameter<Parameters, ContentReader> ? ContentWanted::stream
                                                          : ContentWanted::no),
@@ -262,7 +279,7 @@ class StreamHandler final : public Handler {
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override {
     constexpr auto count = std::tuple_size_v<Parameters>;
-    auto owner = std::make_unique<PendingStream>(exchange);
+    auto owner = std::make_unique<PendingStream>(exchange, route, request);
     PendingStream* const stream = owner.get();
     call_with(
         f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request, stream,

@@ -60,6 +60,16 @@ Reply Reply::stream(Literal type, std::int64_t length,
   return reply;
 }
 
+Reply Reply::copy_of_head() const {
+  Reply copy(status_);
+  copy.close_ = close_;
+  copy.invalid_ = invalid_;
+  copy.content_type_ = content_type_;
+  copy.owned_type_.append(owned_type_.bytes());
+  copy.fields_.append(fields_.bytes());
+  return copy;
+}
+
 Reply& Reply::add_field(Bytes name, Bytes value) {
   bool valid = http::valid_field(name, value);
   for (const Bytes reserved : protocol_fields) {

@@ -3,7 +3,7 @@
 // Owns       its fields and content, unless the content is a Literal. Move-only.
 // Thread     a value.
 // Allocates  nothing for a literal without fields; else from the recycler.
-// Fails      a field that would be malformed (CR or LF in a value) makes the reply invalid():
+// Fails      a status or field that would be malformed (CR or LF in a value) makes it invalid():
 //            500 is sent instead.
 // Invariant  nothing a handler puts into a value can begin another field line or another reply.
 #pragma once
@@ -49,12 +49,17 @@ class ContentSource {
   virtual ~ContentSource() = default;
   // Writes until the sink has no room, or everything is written. True: everything is.
   virtual bool produce(ContentSink& sink) = 0;
+
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
 };
 
 class Reply {
  public:
   // No content.
-  explicit Reply(unsigned status = 204) noexcept : status_(static_cast<std::uint16_t>(status)) {}
+  explicit Reply(unsigned status = 204) noexcept { set_status(status); }
 
   static Reply text(Literal content) noexcept { return {200, "text/plain", content}; }
   static Reply text(Text content) noexcept { return {200, "text/plain", std::move(content)}; }
@@ -67,14 +72,13 @@ class Reply {
   static Reply json(Text content) noexcept { return {200, "application/json", std::move(content)}; }
 
   Reply(unsigned status, Literal type, Literal content) noexcept
-      : status_(static_cast<std::uint16_t>(status)),
-        content_stays_(true),
-        content_type_(type.bytes()),
-        content_(content.bytes()) {}
+      : content_stays_(true), content_type_(type.bytes()), content_(content.bytes()) {
+    set_status(status);
+  }
   Reply(unsigned status, Literal type, Text content) noexcept
-      : status_(static_cast<std::uint16_t>(status)),
-        content_type_(type.bytes()),
-        owned_(std::move(content)) {}
+      : content_type_(type.bytes()), owned_(std::move(content)) {
+    set_status(status);
+  }
 
   // Content of any size in bounded memory. `length` when it is known, else http::unknown_length.
   static Reply stream(Literal type, std::int64_t length,
@@ -90,8 +94,10 @@ class Reply {
     return stream(type, length, std::make_unique<Source>(std::move(produce)));
   }
 
+  // 200 to 599; with another one the reply is invalid. 1xx are the protocol's to send.
   Reply& set_status(unsigned status) noexcept {
     status_ = static_cast<std::uint16_t>(status);
+    if (status < 200 || status > 599) invalid_ = true;
     return *this;
   }
   // Adds a field. Refused, and the reply invalid, when name or value are malformed, or when the
@@ -120,9 +126,11 @@ class Reply {
   bool is_ordinary() const noexcept { return !invalid_ && !close_ && source_ == nullptr; }
   std::int64_t stream_length() const noexcept { return stream_length_; }
   std::unique_ptr<ContentSource>& source() noexcept { return source_; }
+  // Status, type, fields and close(), without the content.
+  Reply copy_of_head() const;
 
  private:
-  std::uint16_t status_;
+  std::uint16_t status_ = 204;
   bool content_stays_ = false;
   bool close_ = false;
   bool invalid_ = false;

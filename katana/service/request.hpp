@@ -21,6 +21,7 @@ namespace katana {
 
 class RequestView {
  public:
+  // `query` lies in the head's bytes, and `parameters` point into `path`.
   RequestView(const http::Head& head, Bytes path, Bytes query, const PathParameters& parameters,
               Bytes content) noexcept
       : head_(&head), parameters_(&parameters), path_(path), query_(query), content_(content) {}

@@ -48,7 +48,9 @@ Result<Service> Router::build() && {
                               table.pattern(index), wanted, named));
     }
   }
-  return Service(std::move(table), std::move(parts_), middleware_);
+  // Groups made from this router still share its parts: what they add from here on goes nowhere.
+  auto parts = std::make_shared<detail::ServiceParts>(std::move(*parts_));
+  return Service(std::move(table), std::move(parts), middleware_);
 }
 
 Service::Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,

@@ -1,8 +1,9 @@
 // Router: where a service is put together. build() makes it immutable.
 //
 //   Router router;
-//   router.get("/hello/{name}", [](Path<std::string> name) { return Reply::text(format_text("Hello,
-//   {}!", *name)); }); Group api = router.group("/api"); api.use({.before = require_token});
+//   router.get("/hello/{name}", greet);
+//   Group api = router.group("/api");
+//   api.use({.before = require_token});
 //   api.post("/users", create_user);
 //   Result<Service> service = std::move(router).build();
 //
@@ -29,9 +30,11 @@
 
 namespace katana {
 
-// Runs around handlers. `before` may answer instead of them; `after` sees every reply, its own
-// included. In `after` the content of the request may be gone when the handler was a coroutine that
-// did not take a Request.
+// Runs around handlers. `before` may answer instead of them; it is called when the content that the
+// handler wants is here. `after` sees every reply to a request that has a path: those of `before`,
+// of handlers that failed (500), and, from the middleware of the whole router, 404 and its like. Of
+// a streamed reply it sees status and fields, before they are sent. In `after` the content of the
+// request may be gone when the handler was a coroutine that did not take a Request.
 struct Middleware {
   std::function<std::optional<Reply>(const RequestView&)> before;
   std::function<void(const RequestView&, Reply&)> after;

@@ -37,8 +37,8 @@ namespace detail {
 // What a streaming handler and its exchange share; lives as long as the exchange.
 class Stream : public session::Pending {
  public:
-  explicit Stream(session::Exchange& exchange) noexcept
-      : exchange_(exchange), ended_(!exchange.content_pending()) {}
+  Stream(session::Exchange& exchange, bool has_middleware) noexcept
+      : exchange_(exchange), has_middleware_(has_middleware), ended_(!exchange.content_pending()) {}
 
   bool on_content(Bytes piece, bool last) noexcept override;
   void on_room() noexcept override;
@@ -59,7 +59,7 @@ class Stream : public session::Pending {
   struct WriteAwaiter {
     Stream& stream;
     Bytes content;
-    bool await_ready() const noexcept { return stream.exchange_.write(content); }
+    bool await_ready() const { return stream.write(content); }
     void await_suspend(std::coroutine_handle<> handle) const noexcept {
       stream.writer_ = handle;
       stream.unwritten_ = content;
@@ -71,13 +71,25 @@ class Stream : public session::Pending {
   friend class katana::ContentReader;
   friend class katana::ReplyWriter;
 
+  void begin(const Reply& reply, std::int64_t length);
+  // What the middleware of the route makes of a reply's head.
+  virtual void run_middleware(Reply& reply) = 0;
+
   session::Exchange& exchange_;
   Text received_;
   Bytes unwritten_;
   std::coroutine_handle<> reader_;
   std::coroutine_handle<> writer_;
   std::size_t wanted_ = 1;
+  std::uint64_t left_ = 0;  // of the content that begin() announced
+  const bool has_middleware_;
+  bool begun_ = false;
   bool ended_;
+
+ private:
+  void begin_with(const Reply& reply, std::int64_t length);
+  // False: no room. Throws what the handler did wrong.
+  bool write(Bytes content);
 };
 
 }  // namespace detail
@@ -106,13 +118,17 @@ class ContentReader {
 class ReplyWriter {
  public:
   explicit ReplyWriter(detail::Stream& stream) noexcept : stream_(&stream) {}
-  // Sends status, fields and, of `reply`, nothing else: its content is what write() adds until the
-  // coroutine ends. `length` when it is known, which the content then must have.
-  void begin(const Reply& reply, std::int64_t length = http::unknown_length) noexcept;
-  void begin(unsigned status, Literal type, std::int64_t length = http::unknown_length) noexcept {
+  // Sends status, type and fields and, of `reply`, nothing else: its content is what write() adds
+  // until the coroutine ends. `length` when it is known, which the content then must have. Throws
+  // std::invalid_argument for a reply that is invalid(). The first call counts.
+  void begin(const Reply& reply, std::int64_t length = http::unknown_length) {
+    stream_->begin(reply, length);
+  }
+  void begin(unsigned status, Literal type, std::int64_t length = http::unknown_length) {
     begin(Reply(status, type, Text()), length);
   }
-  // Returns when `content` is taken; it must live until then.
+  // Returns when `content` is taken; it must live until then. Awaiting it throws std::logic_error
+  // before begin(), and for more content than begin() announced.
   auto write(Bytes content) noexcept { return detail::Stream::WriteAwaiter{*stream_, content}; }
 
  private:

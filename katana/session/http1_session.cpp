@@ -22,7 +22,6 @@ Http1Session::~Http1Session() {
 }
 
 // ---- calls by the core
-// ---------------------------------------------------------------------------------------------
 
 std::size_t Http1Session::on_bytes(Bytes input) noexcept {
   in_call_ = true;
@@ -94,11 +93,11 @@ void Http1Session::on_deadline() noexcept {
 void Http1Session::on_drain() noexcept {
   machine_.close_after_reply();
   if (active_ || machine_.state() != http1::State::idle) return;
-  connection_.set_deadline(std::min(machine_.deadline(), now() + protocol_.options().drain_idle));
+  machine_.end_idle_by(now() + protocol_.options().drain_idle);
+  update_deadline();
 }
 
 // ---- events of the machine
-// -----------------------------------------------------------------------------------------
 
 void Http1Session::on_head(bool complete) noexcept {
   ++protocol_.counters().requests;
@@ -169,7 +168,6 @@ void Http1Session::after_handler() noexcept {
 }
 
 // ---- content
-// -------------------------------------------------------------------------------------------------------
 
 std::optional<std::uint64_t> Http1Session::content_length() const noexcept {
   const http1::Framing& framing = machine_.framing();
@@ -209,8 +207,7 @@ void Http1Session::want_content() noexcept {
   settle_later();
 }
 
-// ---- reply
-// ---------------------------------------------------------------------------------------------------------
+// ---- reply -----------------------------------------------------------------------------------
 
 void Http1Session::respond(const http::ReplyHead& head, Bytes content,
                            bool content_stays) noexcept {

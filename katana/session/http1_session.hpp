@@ -20,7 +20,7 @@ class Http1Session final : public core::Session, private Exchange {
   Http1Session(Http1Protocol& protocol, core::Connection& connection) noexcept;
   ~Http1Session() override;
 
-  KATANA_FLAT std::size_t on_bytes(Bytes input) noexcept override;
+  std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
   void on_room() noexcept override;
   void on_deadline() noexcept override;
@@ -48,7 +48,7 @@ class Http1Session final : public core::Session, private Exchange {
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;
   void want_content() noexcept override;
-  KATANA_FLAT void respond(const http::ReplyHead& head, Bytes content,
+  void respond(const http::ReplyHead& head, Bytes content,
                            bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool write(Bytes content) noexcept override;

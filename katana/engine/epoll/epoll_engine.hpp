@@ -75,7 +75,9 @@ class EpollEngine {
     if (epoll_ < 0) return std::unexpected(system_error("create an epoll instance", errno));
     wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (wake_ < 0) return std::unexpected(system_error("create an eventfd", errno));
-    control(EPOLL_CTL_ADD, wake_, EPOLLIN, special(wake_kind, 0));
+    if (!control(EPOLL_CTL_ADD, wake_, EPOLLIN, special(wake_kind, 0))) {
+      return std::unexpected(system_error("watch an eventfd", errno));
+    }
     return {};
   }
 
@@ -83,8 +85,12 @@ class EpollEngine {
     auto opened = open_listener(options);
     if (!opened) return std::unexpected(opened.error());
     const auto listener = static_cast<Listener>(listeners_.size());
+    if (!control(EPOLL_CTL_ADD, *opened, EPOLLIN, special(listener_kind, listener))) {
+      const Error error = system_error("watch a listener", errno);
+      ::close(*opened);
+      return std::unexpected(error);
+    }
     listeners_.push_back({*opened, options.peer_speaks_first});
-    control(EPOLL_CTL_ADD, *opened, EPOLLIN, special(listener_kind, listener));
     return listener;
   }
 
@@ -205,12 +211,14 @@ class EpollEngine {
     int fd = -1;
     std::uint32_t generation = 1;
     std::uint32_t next_free = 0;
-    std::uint32_t interest = 0;  // what epoll was told; 0: not in the set
+    std::uint32_t interest = 0;  // what epoll was told
+    bool in_set = false;         // it was told at all
     bool paused = false;
     bool send_pending = false;
     bool input_ended = false;
-    bool unread = false;  // edge: readiness that was reported and not used up
-    bool listed = false;  // edge: already in unread_links_
+    bool unread = false;    // edge: readiness that was reported and not used up
+    bool end_seen = false;  // edge: the end of the stream was reported, and will not be again
+    bool listed = false;    // edge: already in unread_links_
   };
   struct ListenSocket {
     int fd;
@@ -272,7 +280,7 @@ class EpollEngine {
   void want(Link link, Slot& slot, std::uint32_t interest) {
     // A link that is still in its accept has no interest yet: add_link() will tell the kernel all
     // at once.
-    if (slot.interest == 0 || slot.interest == interest) return;
+    if (!slot.in_set || slot.interest == interest) return;
     slot.interest = interest;
     control(EPOLL_CTL_MOD, slot.fd, interest, tag(link));
   }
@@ -324,9 +332,8 @@ class EpollEngine {
       sink_.on_sent(link, 0);
       if (find(link) == nullptr) return;
     }
-    if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) != 0) {
-      receive(link, *slot, (event.events & (EPOLLRDHUP | EPOLLHUP)) != 0);
-    }
+    if ((event.events & (EPOLLRDHUP | EPOLLHUP)) != 0) slot->end_seen = true;
+    if ((event.events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP)) != 0) receive(link, *slot);
   }
 
   KATANA_RARE void dispatch_special(std::uint32_t index) {
@@ -341,9 +348,9 @@ class EpollEngine {
     }
   }
 
-  // One recv; after it the link may be gone. `end_seen`: the kernel said that the end of the stream
-  // is in its buffer, and will not say it again.
-  void receive(Link link, Slot& slot, bool end_seen) {
+  // One recv; after it the link may be gone. What fills less than the buffer has drained the
+  // socket, unless the end of the stream is known to stand behind it.
+  void receive(Link link, Slot& slot) {
     if (slot.paused || slot.input_ended) {
       slot.unread = true;
       if constexpr (trigger == Trigger::level) {
@@ -351,21 +358,21 @@ class EpollEngine {
       }
       return;
     }
-    const ssize_t count = ::recv(slot.fd, receive_buffer_.get(), receive_bytes_max_, 0);
+    ssize_t count;
+    do {
+      count = ::recv(slot.fd, receive_buffer_.get(), receive_bytes_max_, 0);
+    } while (count < 0 && errno == EINTR);
     if (count > 0) {
       const auto size = static_cast<std::size_t>(count);
       if constexpr (trigger == Trigger::edge) {
-        slot.unread = size == receive_bytes_max_ || end_seen;
+        slot.unread = size == receive_bytes_max_ || slot.end_seen;
         if (slot.unread) remember_unread(link, slot);
       }
       sink_.on_bytes(link, Bytes(receive_buffer_.get(), size));
       return;
     }
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) {
-      slot.unread = false;
-      return;
-    }
     slot.unread = false;
+    if (count < 0 && errno == EAGAIN) return;
     slot.input_ended = true;
     sink_.on_closed(link, count == 0 ? Closed::input : Closed::link);
   }
@@ -384,7 +391,7 @@ class EpollEngine {
       Slot* const slot = find(link);
       if (slot == nullptr) continue;
       slot->listed = false;
-      if (slot->unread && !slot->paused) receive(link, *slot, true);
+      if (slot->unread && !slot->paused) receive(link, *slot);
     }
     unread_links_.erase(unread_links_.begin(),
                         unread_links_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -439,9 +446,10 @@ class EpollEngine {
       close(link);
       return;
     }
-    if (listeners_[listener].peer_speaks_first) receive(link, slot, false);
+    if (listeners_[listener].peer_speaks_first && find(link) != nullptr) receive(link, slot);
     if (find(link) == nullptr) return;
     slot.interest = receive_interest | (slot.send_pending ? std::uint32_t{EPOLLOUT} : 0u);
+    slot.in_set = true;
     if (!control(EPOLL_CTL_ADD, fd, slot.interest, tag(link))) sink_.on_closed(link, Closed::link);
   }
 

@@ -37,7 +37,8 @@ class Head {
   Method method() const noexcept { return method_; }
   Bytes method_text() const noexcept { return text(method_text_); }
   Bytes target() const noexcept { return text(target_); }
-  // The target is a path that is normal as it stands, and nothing else: origin-form without query, escapes and dots.
+  // The target is a path that is normal as it stands, and nothing else: origin-form without query,
+  // escapes and dots.
   bool target_is_plain() const noexcept { return target_is_plain_; }
   // 1 for HTTP/1.1, 0 for HTTP/1.0; the highest minor version that both sides know otherwise.
   unsigned minor_version() const noexcept { return minor_version_; }

@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes and wherever they are cut, ChunkedDecoder gives the content, the end
-// and the refusal that a reading of the whole text by its grammar gives.
+// Invariant: whatever the bytes and wherever they are cut, ChunkedDecoder gives the content, the
+// end and the refusal that a reading of the whole text by its grammar gives.
 //
 // The input is a byte that chooses limits, one for the content that is allowed, four that choose
 // places to cut, and the bytes of a chunked content.

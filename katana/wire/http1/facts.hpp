@@ -23,7 +23,8 @@ enum class KnownField : std::uint8_t {
 
 class Facts {
  public:
-  // `value` without surrounding white space. `plain`: known to be a valid host with an optional port.
+  // `value` without surrounding white space. `plain`: known to be a valid host with an optional
+  // port.
   void note_host(Bytes value, bool plain) noexcept {
     ++hosts_;
     host_ = value;

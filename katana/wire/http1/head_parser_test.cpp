@@ -303,6 +303,15 @@ TEST(HeadParser, a_head_that_is_right_may_be_cut_anywhere_twice) {
   }
 }
 
+// Were it zero, all of the head would be tried in one pass again with every line.
+TEST(HeadParser, progress_is_never_zero_behind_a_line) {
+  LineProgress progress;
+  EXPECT_EQ(check_lines(default_limits, "GET / HTTP/1.1\r\n", progress).verdict,
+            HeadVerdict::incomplete);
+  EXPECT_EQ(progress.line_at, 16);
+  EXPECT_EQ(progress.searched, 16);
+}
+
 TEST(HeadParser, progress_is_what_has_been_judged) {
   LineProgress progress;
   EXPECT_EQ(check_lines(default_limits, "GET / HTT", progress).verdict, HeadVerdict::incomplete);

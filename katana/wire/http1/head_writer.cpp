@@ -70,7 +70,8 @@ char* HeadWriter::write_rest(char* to, const http::ReplyHead& head,
 char* HeadWriter::write(char* to, const http::ReplyHead& head, Length length,
                         std::uint64_t content_length, Persistence persistence) noexcept {
   if (opens_alike(head)) [[likely]] {
-    // All of it, whatever the size: a copy of constant length is a few wide moves, and there is room.
+    // All of it, whatever the size: a copy of constant length is a few wide moves, and there is
+    // room.
     std::memcpy(to, opening_.data(), opening_capacity);
     to += opening_size_;
   } else {

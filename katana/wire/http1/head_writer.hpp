@@ -1,7 +1,8 @@
 // HeadWriter: reply heads as bytes.
 //
-// Owns       the opening of the head it wrote last: status line, Server, Date, Content-Type. Nearly all replies of a
-//            service open alike, so that most heads are one copy of it, a length and an empty line.
+// Owns       the opening of the head it wrote last: status line, Server, Date, Content-Type. Nearly
+//            all replies of a service open alike, so that most heads are one copy of it, a length
+//            and an empty line.
 // Borrows    the Server and Date lines, until they are set anew.
 // Thread     its reactor's.
 // Allocates  never.
@@ -36,8 +37,8 @@ class HeadWriter {
            head.fields.size();
   }
 
-  // Writes a head whose Content-Length, if it has one, is `content_length`. Returns its end. REQUIRES a status of
-  // three digits.
+  // Writes a head whose Content-Length, if it has one, is `content_length`. Returns its end.
+  // REQUIRES a status of three digits.
   char* write(char* to, const http::ReplyHead& head, Length length, std::uint64_t content_length,
               Persistence persistence) noexcept;
 

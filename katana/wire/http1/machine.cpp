@@ -12,7 +12,8 @@ namespace {
 constexpr Bytes last_chunk = "0\r\n\r\n";
 constexpr std::size_t copied_bytes_max = 1024;
 
-// Short content behind its head: two overlapping moves where a call of memcpy would have to find out the size.
+// Short content behind its head: two overlapping moves where a call of memcpy would have to find
+// out the size.
 inline char* put_short(char* to, Bytes text) noexcept {
   const std::size_t size = text.size();
   if (size >= 8 && size <= 16) {

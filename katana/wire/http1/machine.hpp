@@ -17,6 +17,7 @@
 // transitions stand in states.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "katana/base/bytes.hpp"
@@ -85,6 +86,10 @@ class Machine {
   // When on_deadline() has something to do.
   Instant deadline() const noexcept { return deadline_; }
   void on_deadline(Instant now) noexcept;
+  // An idle connection ends at `latest`, if not sooner.
+  void end_idle_by(Instant latest) noexcept {
+    if (state_ == State::idle) deadline_ = std::min(deadline_, latest);
+  }
   // The peer could not send because we did not read: its time begins anew.
   void restart_deadline(Instant now) noexcept;
 

@@ -67,6 +67,12 @@ struct Run {
   std::vector<bool> bodiless;  // of each reply: it answers HEAD, or is an interim one
 };
 
+// One for all runs, because to reserve its memory takes longer than a run.
+katana::BlockPool& blocks() {
+  static katana::BlockPool pool(4096, 32);
+  return pool;
+}
+
 class Driver {
  public:
   Driver(const Limits& limits, Kernels kernels, std::array<std::uint8_t, 3> manners)
@@ -176,8 +182,7 @@ class Driver {
   // Asked of the machine itself, by a reply that cannot be written: the head says what GET would.
   bool is_refused_head() {
     const Machine before = machine_;
-    katana::BlockPool blocks(4096, 8);
-    katana::Outbox outbox(blocks);
+    katana::Outbox outbox(blocks());
     KATANA_CHECK(machine_.respond({}, "x", false, now_, outbox));
     std::array<iovec, 4> pieces{};
     KATANA_CHECK(outbox.gather(pieces) == 1);
@@ -249,8 +254,7 @@ class Driver {
 
   Context context_;
   std::array<std::uint8_t, 3> manners_;
-  katana::BlockPool blocks_{4096, 16};
-  katana::Outbox outbox_{blocks_};
+  katana::Outbox outbox_{blocks()};
   Instant now_ = Instant{} + katana::seconds(1);
   Machine machine_{context_, now_};
   Bytes arrived_;

@@ -48,7 +48,8 @@ inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
   }
 }
 
-// A name or an IPv4 address with an optional port, which nearly every Host is; valid_authority() judges the others.
+// A name or an IPv4 address with an optional port, which nearly every Host is; valid_authority()
+// judges the others.
 template <class K>
 KATANA_TARGET inline bool is_plain_host(const char* base, Bytes value) noexcept {
   const char* const end = value.data() + value.size();
@@ -56,7 +57,8 @@ KATANA_TARGET inline bool is_plain_host(const char* base, Bytes value) noexcept 
   if (p == value.data()) return false;
   if (p == end) return true;
   if (*p != ':' || end - p > 6) return false;
-  // Five digits below 60000 cannot exceed the largest port; valid_authority() looks closer at the others.
+  // Five digits below 60000 cannot exceed the largest port; valid_authority() looks closer at the
+  // others.
   if (end - p == 6 && p[1] >= '6') return false;
   return K::template find_not<http::digit_character>(base, p + 1, end) == end;
 }

@@ -1,7 +1,7 @@
 // States of the server side of an HTTP/1.1 connection, and every transition between them.
 //
-// tools/diagrams prints docs/diagrams/http1.md from this table; Machine moves by it and by nothing
-// else.
+// Machine moves by this table and by nothing else. docs/diagrams/http1.md is drawn from it by
+// machine_test, which compares the two and draws anew when KATANA_UPDATE is set.
 #pragma once
 
 #include <array>

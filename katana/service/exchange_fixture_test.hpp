@@ -1,0 +1,276 @@
+// FakeExchange: a request and its reply without a connection; JSON: a strict reader of objects.
+//
+// Owns       the bytes of the request, which it overwrites once they would be gone on a connection.
+// Thread     one.
+// Allocates  nothing while a request is served, so that what a handler allocates can be counted.
+// Fails      by failing the test: two replies, or a call that an exchange does not allow.
+// Invariant  ends as an exchange on a connection does: what was held is destroyed at once when the
+//            reply comes from outside of a call, else after the call.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "katana/service/dispatcher.hpp"
+#include "katana/session/exchange.hpp"
+#include "katana/wire/http/url.hpp"
+
+namespace katana {
+
+class FakeExchange final : public session::Exchange {
+ public:
+  // `fields`: lines "name: value" that end with "\n".
+  explicit FakeExchange(std::string_view method, std::string_view target,
+                        std::string_view fields = {}) {
+    text_.reserve(4096);
+    content_sent.reserve(64 * 1024);
+    fields_sent.reserve(4096);
+    type_sent.reserve(256);
+    text_.append(method).append(" ").append(target).append(" HTTP/1.1\r\n");
+    request_.begin(text_.data());
+    const auto target_at = static_cast<std::uint16_t>(method.size() + 1);
+    const auto slice = [](std::size_t at, std::size_t size) {
+      return http::Slice{static_cast<std::uint16_t>(at), static_cast<std::uint16_t>(size)};
+    };
+    const http::Method known = http::method_from(method);
+    request_.set_request_line(known, slice(0, method.size()), slice(target_at, target.size()), 1);
+    request_.set_target_is_plain(target.starts_with('/') && http::is_normal_path(target) &&
+                                 target.find('?') == Bytes::npos && known != http::Method::connect);
+    for (std::size_t end; (end = fields.find('\n')) != Bytes::npos; fields.remove_prefix(end + 1)) {
+      const std::size_t colon = fields.find(": ");
+      request_.add_field(slice(text_.size(), colon),
+                         slice(text_.size() + colon + 2, end - colon - 2));
+      text_.append(fields.substr(0, end)).append("\r\n");
+    }
+    text_.append("\r\n");
+    request_.set_bytes(text_.size());
+    head_ = &request_;
+  }
+
+  // ---- what a test does ----
+
+  // The request has this content, all of which is here.
+  FakeExchange& with_content(std::string text) {
+    content_text_ = std::move(text);
+    content_ = content_text_;
+    return *this;
+  }
+  // The request has content that has not come yet.
+  FakeExchange& awaiting_content(std::optional<std::uint64_t> length = std::nullopt) {
+    content_pending_ = true;
+    length_ = length;
+    return *this;
+  }
+  void serve(session::RequestHandler& handler) {
+    handler_ = &handler;
+    call([&] { handler.on_request(*this); });
+    if (!completed) scramble();
+  }
+  // All of the content that the handler asked to have collected.
+  void collected(std::string text) {
+    ASSERT_TRUE(collect_max.has_value());
+    content_text_ = std::move(text);
+    content_ = content_text_;
+    content_pending_ = false;
+    call([&] { handler_->on_content_collected(*this); });
+    if (!completed) scramble();
+  }
+  // A piece of streamed content. False: the handler wants no more at present.
+  bool streamed(std::string piece, bool last) {
+    bool wanted = false;
+    call([&] { wanted = pending_ != nullptr && pending_->on_content(piece, last); });
+    std::ranges::fill(piece, '\xee');
+    return wanted;
+  }
+  // The peer took what was pending: there is room for `bytes` again.
+  void give_room(std::size_t bytes) {
+    room = bytes;
+    if (pending_ != nullptr) call([&] { pending_->on_room(); });
+  }
+  void cancel() { pending_.reset(); }
+  bool holds() const { return pending_ != nullptr; }
+
+  // ---- what a test sees ----
+  unsigned status = 0;
+  std::string type_sent, fields_sent, content_sent;
+  std::int64_t length_announced = http::unknown_length;
+  bool content_stays = false;
+  bool begun = false;      // by begin_reply(), and not ended
+  bool completed = false;  // there is one whole reply
+  bool aborted = false;
+  bool closes = false;
+  int failures = 0;
+  int content_wishes = 0;  // calls of want_content()
+  std::optional<std::uint64_t> collect_max, stream_max;
+  std::size_t room = SIZE_MAX;  // that write() has
+
+  // ---- Exchange ----
+  std::optional<std::uint64_t> content_length() const noexcept override { return length_; }
+  core::Reactor& reactor() noexcept override { std::abort(); }
+  engine::PeerAddress peer() noexcept override { return {}; }
+  void collect_content(std::uint64_t bytes_max) override {
+    EXPECT_TRUE(content_pending_);
+    collect_max = bytes_max;
+  }
+  void stream_content(std::uint64_t bytes_max) override {
+    EXPECT_TRUE(content_pending_);
+    EXPECT_NE(pending_, nullptr);
+    stream_max = bytes_max;
+  }
+  void want_content() noexcept override { ++content_wishes; }
+  void respond(const http::ReplyHead& head, Bytes content, bool stays) noexcept override {
+    EXPECT_FALSE(completed || begun || aborted) << "a second reply";
+    note_head(head);
+    content_sent.assign(content);
+    content_stays = stays;
+    complete();
+  }
+  void begin_reply(const http::ReplyHead& head) noexcept override {
+    EXPECT_FALSE(completed || begun) << "a second reply";
+    note_head(head);
+    begun = true;
+  }
+  bool write(Bytes content) noexcept override {
+    EXPECT_TRUE(begun) << "content without a head";
+    if (content.size() > room) return false;
+    if (room != SIZE_MAX) room -= content.size();
+    content_sent.append(content);
+    if (length_announced >= 0) {
+      EXPECT_LE(content_sent.size(), static_cast<std::size_t>(length_announced));
+    }
+    return true;
+  }
+  void end_reply() noexcept override {
+    EXPECT_TRUE(begun);
+    begun = false;
+    complete();
+  }
+  bool reply_begun() const noexcept override { return begun; }
+  void close_after_reply() noexcept override { closes = true; }
+  void abort() noexcept override {
+    EXPECT_FALSE(aborted);
+    aborted = true;
+  }
+  void note_failure() noexcept override { ++failures; }
+
+ private:
+  template <class Action>
+  void call(Action&& action) {
+    in_call_ = true;
+    action();
+    in_call_ = false;
+    if (completed || aborted) pending_.reset();
+  }
+  void complete() noexcept {
+    completed = true;
+    if (!in_call_) pending_.reset();
+  }
+  void note_head(const http::ReplyHead& head) noexcept {
+    status = head.status;
+    type_sent.assign(head.content_type);
+    fields_sent.assign(head.fields);
+    length_announced = head.content_length;
+  }
+  // The call is over, and with it what was borrowed from the connection.
+  void scramble() {
+    if (content_pending_) return;  // a connection keeps the head for what is collected
+    std::ranges::fill(text_, '\xee');
+    std::ranges::fill(content_text_, '\xee');
+  }
+
+  std::string text_;
+  std::string content_text_;
+  http::Head request_;
+  std::optional<std::uint64_t> length_;
+  session::RequestHandler* handler_ = nullptr;
+  bool in_call_ = false;
+};
+
+// The members of a JSON object (RFC 8259) of strings and numbers; numbers as they stand. Nothing for
+// text that is not one, to the letter.
+class JsonObject {
+ public:
+  static std::optional<std::map<std::string, std::string>> parse(Bytes text) {
+    JsonObject reader{text};
+    std::map<std::string, std::string> members;
+    if (!reader.take('{')) return std::nullopt;
+    for (bool more = !reader.take('}'); more; more = reader.take(',')) {
+      const auto name = reader.string();
+      if (!name || !reader.take(':')) return std::nullopt;
+      const auto value = reader.rest_.starts_with('"') ? reader.string() : reader.number();
+      if (!value || !members.emplace(*name, *value).second) return std::nullopt;
+      if (reader.rest_.starts_with('}')) break;
+    }
+    if (!members.empty() && !reader.take('}')) return std::nullopt;
+    return reader.rest_.empty() ? std::optional(members) : std::nullopt;
+  }
+
+ private:
+  explicit JsonObject(Bytes text) : rest_(text) {}
+
+  bool take(char expected) {
+    if (!rest_.starts_with(expected)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  std::optional<std::string> number() {
+    const std::size_t end = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+    if (end == 0 || (end > 1 && rest_[0] == '0')) return std::nullopt;
+    std::string digits(rest_.substr(0, end));
+    rest_.remove_prefix(end);
+    return digits;
+  }
+  std::optional<std::string> string() {
+    if (!take('"')) return std::nullopt;
+    std::string value;
+    while (!rest_.empty() && rest_[0] != '"') {
+      const auto c = static_cast<unsigned char>(rest_[0]);
+      if (c < 0x20 || c >= 0x80) return std::nullopt;  // stricter than needed: no bare UTF-8
+      rest_.remove_prefix(1);
+      if (c != '\\') {
+        value.push_back(static_cast<char>(c));
+      } else if (!escape(value)) {
+        return std::nullopt;
+      }
+    }
+    return take('"') ? std::optional(value) : std::nullopt;
+  }
+  bool escape(std::string& value) {
+    static constexpr std::string_view names = "\"\\/bfnrt", values = "\"\\/\b\f\n\r\t";
+    if (rest_.empty()) return false;
+    if (const std::size_t at = names.find(rest_[0]); at != Bytes::npos) {
+      value.push_back(values[at]);
+      rest_.remove_prefix(1);
+      return true;
+    }
+    if (rest_[0] != 'u' || rest_.size() < 5) return false;
+    const std::string digits(rest_.substr(1, 4));
+    if (digits.find_first_not_of("0123456789abcdefABCDEF") != Bytes::npos) return false;
+    const unsigned long code = std::stoul(digits, nullptr, 16);
+    if (code > 0xff) return false;  // what is written here are octets
+    value.push_back(static_cast<char>(code));
+    rest_.remove_prefix(5);
+    return true;
+  }
+
+  Bytes rest_;
+};
+
+// A service of these routes.
+template <class AddRoutes>
+Service make_service(AddRoutes&& add_routes) {
+  Router router;
+  add_routes(router);
+  Result<Service> service = std::move(router).build();
+  EXPECT_TRUE(service) << (service ? "" : service.error().describe());
+  return *std::move(service);
+}
+
+}  // namespace katana

@@ -1,0 +1,243 @@
+#include "katana/service/extract.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "katana/service/exchange_fixture_test.hpp"
+
+namespace katana {
+namespace {
+
+template <class T>
+Result<T> parsed(Bytes text) {
+  return detail::parse_text<T>(text, "path parameter", "id");
+}
+
+TEST(ParseText, whole_numbers_are_read_to_their_limits) {
+  EXPECT_EQ(parsed<std::int64_t>("0"), 0);
+  EXPECT_EQ(parsed<std::int64_t>("-9223372036854775808"), INT64_MIN);
+  EXPECT_EQ(parsed<std::int64_t>("9223372036854775807"), INT64_MAX);
+  EXPECT_EQ(parsed<std::uint64_t>("18446744073709551615"), UINT64_MAX);
+  EXPECT_EQ(parsed<std::int8_t>("-128"), -128);
+  EXPECT_EQ(parsed<unsigned>("007"), 7u);
+}
+
+TEST(ParseText, what_is_no_whole_number_or_too_large_is_refused) {
+  for (const Bytes text :
+       {"", " 1", "1 ", "+1", "1.0", "1e3", "0x10", "--1", "one", "9223372036854775808",
+        "99999999999999999999999999", "1,000", "\xd9\xa1"}) {
+    EXPECT_FALSE(parsed<std::int64_t>(text)) << text;
+  }
+  EXPECT_FALSE(parsed<std::uint64_t>("-1"));
+  EXPECT_FALSE(parsed<std::uint64_t>("18446744073709551616"));
+  EXPECT_FALSE(parsed<std::int8_t>("128"));
+}
+
+TEST(ParseText, numbers_are_read_exactly_and_finite) {
+  EXPECT_EQ(parsed<double>("2.5"), 2.5);
+  EXPECT_EQ(parsed<double>("-1e-3"), -0.001);
+  EXPECT_EQ(parsed<double>("42"), 42.0);
+  for (const Bytes text : {"", "nan", "-nan", "inf", "-inf", "infinity", "NaN(1)", "1e999", "2,5",
+                           "1.5x", "+1", "0x1p3", "."}) {
+    EXPECT_FALSE(parsed<double>(text)) << text;
+  }
+}
+
+TEST(ParseText, a_bool_is_one_of_four_words) {
+  EXPECT_EQ(parsed<bool>("true"), true);
+  EXPECT_EQ(parsed<bool>("1"), true);
+  EXPECT_EQ(parsed<bool>("false"), false);
+  EXPECT_EQ(parsed<bool>("0"), false);
+  for (const Bytes text : {"", "True", "yes", "2", "01", "true "}) {
+    EXPECT_FALSE(parsed<bool>(text)) << text;
+  }
+}
+
+TEST(ParseText, an_error_names_the_parameter_what_was_expected_and_what_came) {
+  EXPECT_EQ(parsed<int>("x7").error().message(),
+            "path parameter 'id': expected a whole number, got 'x7'");
+  EXPECT_EQ(parsed<unsigned>("-1").error().message(),
+            "path parameter 'id': expected a whole number that is not negative, got '-1'");
+  EXPECT_EQ(parsed<double>("nan").error().message(),
+            "path parameter 'id': expected a number, got 'nan'");
+  EXPECT_EQ(parsed<bool>("maybe").error().message(),
+            "path parameter 'id': expected true or false, got 'maybe'");
+  EXPECT_EQ(parsed<int>("x").error().code(), Code::invalid_argument);
+}
+
+TEST(ParseText, an_error_does_not_repeat_all_of_a_long_text) {
+  EXPECT_LT(parsed<int>(std::string(5000, 'x')).error().message().size(), 150u);
+}
+
+// ---- path parameters, through a route ----
+
+template <class T>
+std::string answer_to(std::string_view target) {
+  const Service service = make_service([](Router& router) {
+    router.get("/{value}", [](Path<T> value) {
+      return Reply::text(format_text("{}|{}", *value, sizeof value.value));
+    });
+  });
+  Dispatcher dispatcher(service);
+  FakeExchange exchange("GET", target);
+  exchange.serve(dispatcher);
+  return std::to_string(exchange.status) + " " + exchange.content_sent;
+}
+
+TEST(PathParameter, becomes_the_type_of_its_handler) {
+  EXPECT_EQ(answer_to<std::int64_t>("/-5"), "200 -5|8");
+  EXPECT_EQ(answer_to<unsigned>("/5"), "200 5|4");
+  EXPECT_EQ(answer_to<double>("/2.5"), "200 2.5|8");
+  EXPECT_EQ(answer_to<bool>("/true"), "200 true|1");
+  EXPECT_TRUE(answer_to<unsigned>("/-5").starts_with("400 "));
+}
+
+TEST(PathParameter, text_is_decoded_once_and_wholly) {
+  const auto text = [](std::string_view target) {
+    const std::string answer = answer_to<std::string>(target);
+    return answer.substr(0, answer.find('|'));
+  };
+  EXPECT_EQ(text("/plain"), "200 plain");
+  EXPECT_EQ(text("/a%20b"), "200 a b");
+  EXPECT_EQ(text("/a%2Fb"), "200 a/b");
+  EXPECT_EQ(text("/a%2fb"), "200 a/b");
+  EXPECT_EQ(text("/100%25"), "200 100%");
+  EXPECT_EQ(text("/%252F"), "200 %2F");
+  EXPECT_EQ(text("/%2525"), "200 %25");
+  EXPECT_EQ(text("/a+b"), "200 a+b");  // a plus sign is one in a path
+  EXPECT_EQ(text("/%C3%A9"), "200 \xc3\xa9");
+}
+
+TEST(PathParameter, of_a_number_is_decoded_too) {
+  EXPECT_EQ(answer_to<int>("/%31%32"), "200 12|4");
+}
+
+TEST(PathParameter, that_does_not_parse_is_answered_with_400_and_what_was_wrong) {
+  const Service service = make_service([](Router& router) {
+    router.get("/users/{id}", [](Path<int>) { return Reply::text("found"); });
+  });
+  Dispatcher dispatcher(service);
+  FakeExchange exchange("GET", "/users/seven%22%0D%0A");
+  exchange.serve(dispatcher);
+  EXPECT_EQ(exchange.status, 400u);
+  const auto members = JsonObject::parse(exchange.content_sent);
+  ASSERT_TRUE(members) << exchange.content_sent;
+  EXPECT_EQ(members->at("detail"),
+            "path parameter 'id': expected a whole number, got 'seven\"\r\n'");
+}
+
+TEST(PathParameter, several_are_filled_in_the_order_of_the_pattern_whatever_stands_between) {
+  const Service service = make_service([](Router& router) {
+    router.get("/{a}/x/{b}/{c}",
+               [](Path<int> a, const RequestView& request, Path<std::string> b, Path<bool> c) {
+                 return Reply::text(format_text("{} {} {} {}", *a, *b, *c, request.path()));
+               });
+  });
+  Dispatcher dispatcher(service);
+  FakeExchange exchange("GET", "/7/x/seven/true");
+  exchange.serve(dispatcher);
+  EXPECT_EQ(exchange.content_sent, "7 seven true /7/x/seven/true");
+}
+
+TEST(PathParameter, a_rest_is_decoded_as_a_whole) {
+  const Service service = make_service([](Router& router) {
+    router.get("/files/{name...}", [](Path<std::string> name, const RequestView& request) {
+      return Reply::text(format_text("{} {}", *name, request.parameters()[0].value));
+    });
+  });
+  Dispatcher dispatcher(service);
+  FakeExchange exchange("GET", "/files/a/b%2Fc%20d");
+  exchange.serve(dispatcher);
+  EXPECT_EQ(exchange.content_sent, "a/b/c d a/b%2Fc d");
+}
+
+// ---- queries ----
+
+struct Page {
+  int limit = 20;
+  std::int64_t after = -1;
+  std::string name = "none";
+  std::optional<double> weight;
+  std::optional<std::string> note;
+  bool deep = false;
+};
+KATANA_DESCRIBE(Page, limit, after, name, weight, note, deep)
+
+Result<Page> page(Bytes query) { return detail::parse_query<Page>(query); }
+
+TEST(QueryParameters, keep_the_values_of_their_initialisers_unless_they_are_named) {
+  const auto empty = page("");
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(empty->limit, 20);
+  EXPECT_EQ(empty->name, "none");
+  EXPECT_FALSE(empty->weight);
+  const auto some = page("after=7&deep=1");
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->after, 7);
+  EXPECT_TRUE(some->deep);
+  EXPECT_EQ(some->limit, 20);
+}
+
+TEST(QueryParameters, optional_members_are_set_when_they_are_named) {
+  const auto both = page("weight=2.5&note=");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->weight, 2.5);
+  EXPECT_EQ(both->note, "");
+}
+
+TEST(QueryParameters, values_and_names_are_form_decoded) {
+  const auto decoded = page("n%61me=a+b%26c%2B&%6c%69%6d%69%74=%31%30");
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->name, "a b&c+");
+  EXPECT_EQ(decoded->limit, 10);
+}
+
+TEST(QueryParameters, of_a_repeated_name_the_last_value_counts) {
+  EXPECT_EQ(page("limit=1&limit=2&limit=3")->limit, 3);
+  EXPECT_FALSE(page("limit=x&limit=3"));  // but each has to be right
+}
+
+TEST(QueryParameters, names_that_the_struct_lacks_are_passed_over_whatever_they_hold) {
+  EXPECT_EQ(page("other=%zz&%zz=1&limit=5&=&&Limit=9&limit2=1")->limit, 5);
+}
+
+TEST(QueryParameters, a_value_that_does_not_parse_names_the_parameter) {
+  const auto wrong = page("limit=many");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message(),
+            "query parameter 'limit': expected a whole number, got 'many'");
+  EXPECT_FALSE(page("limit="));
+  EXPECT_FALSE(page("limit"));
+  EXPECT_FALSE(page("weight=nan"));
+  EXPECT_FALSE(page("deep=perhaps"));
+}
+
+TEST(QueryParameters, a_bad_escape_in_a_value_is_an_error_that_names_it) {
+  for (const Bytes query : {"name=%", "name=%4", "name=%zz", "name=a%2"}) {
+    const auto wrong = page(query);
+    ASSERT_FALSE(wrong) << query;
+    EXPECT_NE(wrong.error().message().find("'name'"), Bytes::npos) << wrong.error().message();
+  }
+}
+
+TEST(QueryParameters, reach_a_handler_through_its_route) {
+  const Service service = make_service([](Router& router) {
+    router.get("/pages", [](Query<Page> query) {
+      return Reply::text(format_text("{} {}", query->limit, (*query).name));
+    });
+  });
+  Dispatcher dispatcher(service);
+  FakeExchange good("GET", "/pages?limit=3&name=x%20y");
+  good.serve(dispatcher);
+  EXPECT_EQ(good.content_sent, "3 x y");
+  FakeExchange bad("GET", "/pages?limit=x");
+  bad.serve(dispatcher);
+  EXPECT_EQ(bad.status, 400u);
+}
+
+}  // namespace
+}  // namespace katana
