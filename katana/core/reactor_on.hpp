@@ -309,15 +309,22 @@ class ReactorOn final : public Reactor {
     return true;
   }
 
-  // Receiving is off while the session is paused. A pending handler alone leaves it on until a
-  // block is full, so that a peer that leaves is noticed.
+  // Receiving is off while the session is paused, and while it has carried bytes that wait for its
+  // next
+  // turn: more would be carried on top of them. A pending handler alone leaves it on until a block
+  // is
+  // full, so that a peer that leaves is noticed.
   void update_receive(Connection& connection) noexcept {
-    if ((connection.pause_reasons_ | unsigned{connection.receive_paused_}) == 0) return;
+    if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
+         unsigned{connection.room_due_}) == 0) {
+      return;
+    }
     const unsigned hard =
         connection.pause_reasons_ & ~static_cast<unsigned>(PauseReason::handler_pending);
     const bool full =
         connection.paused() && connection.carry_.bytes().size() >= options_.carry_small_bytes;
-    const bool pause = hard != 0 || full;
+    const bool behind = connection.room_due_ && !connection.carry_.empty();
+    const bool pause = hard != 0 || full || behind;
     if (pause == connection.receive_paused_) return;
     connection.receive_paused_ = pause;
     if (pause) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <coroutine>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -193,7 +194,8 @@ class FakeExchange final : public session::Exchange {
   bool in_call_ = false;
 };
 
-// The members of a JSON object (RFC 8259) of strings and numbers; numbers as they stand. Nothing for
+// The members of a JSON object (RFC 8259) of strings and numbers; numbers as they stand. Nothing
+// for
 // text that is not one, to the letter.
 class JsonObject {
  public:
@@ -261,6 +263,42 @@ class JsonObject {
   }
 
   Bytes rest_;
+};
+
+// An awaitable that a test opens, and that withdraws when its coroutine is destroyed.
+class Gate {
+ public:
+  bool waiting() const { return static_cast<bool>(waiting_); }
+  void open() { std::exchange(waiting_, nullptr).resume(); }
+
+  struct Awaiter {
+    Gate& gate;
+    bool suspended = false;
+    explicit Awaiter(Gate& given) noexcept : gate(given) {}
+    Awaiter(const Awaiter&) = delete;
+    ~Awaiter() {
+      if (suspended) gate.waiting_ = nullptr;
+    }
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> handle) noexcept {
+      suspended = true;
+      gate.waiting_ = handle;
+    }
+    void await_resume() noexcept { suspended = false; }
+  };
+  Awaiter operator co_await() noexcept { return Awaiter(*this); }
+
+ private:
+  std::coroutine_handle<> waiting_;
+};
+
+// Counts how many there are.
+struct Counted {
+  explicit Counted(int& given) : count(&given) { ++*count; }
+  Counted(const Counted& other) : count(other.count) { ++*count; }
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --*count; }
+  int* count;
 };
 
 // A service of these routes.

@@ -36,8 +36,8 @@ namespace katana {
 // a streamed reply it sees status and fields, before they are sent. In `after` the content of the
 // request may be gone when the handler was a coroutine that did not take a Request.
 struct Middleware {
-  std::function<std::optional<Reply>(const RequestView&)> before;
-  std::function<void(const RequestView&, Reply&)> after;
+  std::function<std::optional<Reply>(const RequestView&)> before = {};
+  std::function<void(const RequestView&, Reply&)> after = {};
 };
 
 struct RouteOptions {

@@ -72,7 +72,8 @@ class Exchange {
   virtual void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept = 0;
   // A reply in pieces.
   virtual void begin_reply(const http::ReplyHead& head) noexcept = 0;
-  // False: no room. Nothing was written; Pending::on_room() follows.
+  // False: no room; nothing was written, and Pending::on_room() follows. Also false when the reply
+  // has no content (HEAD, 204, 304) or breaks off: then Pending is destroyed instead.
   virtual bool write(Bytes content) noexcept = 0;
   virtual void end_reply() noexcept = 0;
   virtual bool reply_begun() const noexcept = 0;

@@ -52,7 +52,7 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
 void Http1Session::on_input_end() noexcept {
   const bool request_complete = machine_.state() == http1::State::reply;
   if (active_ && request_complete) {
-    handler_deadline_ = std::min(handler_deadline_, now() + protocol_.options().half_close_grace);
+    give_grace();
     update_deadline();
     return;
   }
@@ -66,9 +66,13 @@ void Http1Session::on_input_end() noexcept {
 
 void Http1Session::on_room() noexcept {
   in_call_ = true;
+  machine_.restart_deadline(now());  // content could not be taken
   if (pending_ != nullptr) {
-    give_handler_time();
-    pending_->on_room();
+    if (std::exchange(head_suffices_, false)) {
+      end_reply();
+    } else {
+      pending_->on_room();
+    }
     after_handler();
   }
   update_deadline();
@@ -80,7 +84,10 @@ void Http1Session::on_deadline() noexcept {
   if (active_ && now() >= handler_deadline_) {
     cancel(connection_.input_ended() ? Cancelled::peer_left : Cancelled::handler_timeout);
   } else if (connection_.paused()) {
-    machine_.restart_deadline(now());  // the peer waits for us
+    // The peer's time begins anew when it is its turn again.
+    connection_.set_deadline(handler_deadline_);
+    in_call_ = false;
+    return;
   } else {
     machine_.on_deadline(now());
     if (machine_.closing()) end_connection();
@@ -92,6 +99,8 @@ void Http1Session::on_deadline() noexcept {
 
 void Http1Session::on_drain() noexcept {
   machine_.close_after_reply();
+  // Its reply is complete; only content that nobody wants is still coming.
+  if (machine_.state() == http1::State::discard) connection_.finish(Finish::linger);
   if (active_ || machine_.state() != http1::State::idle) return;
   machine_.end_idle_by(now() + protocol_.options().drain_idle);
   update_deadline();
@@ -126,8 +135,13 @@ void Http1Session::on_content(bool complete) noexcept {
     after_handler();
   } else if (mode_ == Mode::stream && pending_ != nullptr) {
     give_handler_time();
-    if (!pending_->on_content(machine_.content(), complete) && !complete && active_) {
-      connection_.pause(PauseReason::content_unwanted);
+    const bool wants_more = pending_->on_content(machine_.content(), complete);
+    if (!complete && active_) {
+      if (wants_more) {
+        handler_deadline_ = never;  // it is the peer's turn, and the machine has a deadline for it
+      } else {
+        connection_.pause(PauseReason::content_unwanted);
+      }
     }
     after_handler();
   } else {
@@ -163,8 +177,13 @@ void Http1Session::after_handler() noexcept {
     end_exchange();
     return;
   }
-  if (handler_deadline_ == never && !content_pending_) give_handler_time();
-  if (!content_pending_) connection_.pause(PauseReason::handler_pending);
+  if (content_pending_) return;
+  // A handler that waits for room has no deadline: it is the peer's turn, and the core has one.
+  if (handler_deadline_ == never && !connection_.has(PauseReason::outbox_full)) {
+    give_handler_time();
+    if (connection_.input_ended()) give_grace();
+  }
+  connection_.pause(PauseReason::handler_pending);
 }
 
 // ---- content
@@ -229,15 +248,23 @@ void Http1Session::begin_reply(const http::ReplyHead& head) noexcept {
 }
 
 bool Http1Session::write(Bytes content) noexcept {
-  if (!active_ || replied_) return true;
+  if (!active_ || replied_) return false;
   if (connection_.output_full()) {
     handler_deadline_ = never;  // it is the peer's turn, and the core has a deadline for it
     return false;
   }
   give_handler_time();
-  if (!machine_.write_content(content, connection_.outbox())) abort();
+  const std::size_t pending = connection_.outbox().pending();
+  if (!machine_.write_content(content, connection_.outbox())) {
+    abort();
+    return false;
+  }
   settle_later();
-  return true;
+  if (connection_.outbox().pending() != pending || content.empty()) return true;
+  // A reply without content (HEAD, 204, 304) is complete with its head: on_room() ends it.
+  head_suffices_ = true;
+  connection_.pause(PauseReason::outbox_full);
+  return false;
 }
 
 void Http1Session::end_reply() noexcept {
@@ -291,6 +318,10 @@ void Http1Session::cancel(Cancelled why) noexcept {
   machine_.close_after_reply();
   protocol_.handler().on_refused(*this, 503, "The handler did not answer in time.");
   end_exchange();
+}
+
+void Http1Session::give_grace() noexcept {
+  handler_deadline_ = std::min(handler_deadline_, now() + protocol_.options().half_close_grace);
 }
 
 void Http1Session::end_connection() noexcept {

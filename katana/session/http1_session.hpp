@@ -48,8 +48,7 @@ class Http1Session final : public core::Session, private Exchange {
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;
   void want_content() noexcept override;
-  void respond(const http::ReplyHead& head, Bytes content,
-                           bool content_stays) noexcept override;
+  void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool write(Bytes content) noexcept override;
   void end_reply() noexcept override;
@@ -70,6 +69,8 @@ class Http1Session final : public core::Session, private Exchange {
   void give_handler_time() noexcept {
     handler_deadline_ = now() + protocol_.options().handler_timeout;
   }
+  // The peer has ended its side: the handler's time is short from then on.
+  KATANA_RARE void give_grace() noexcept;
   void settle_later() noexcept;
   Instant now() const noexcept { return connection_.reactor().now(); }
 
@@ -80,9 +81,10 @@ class Http1Session final : public core::Session, private Exchange {
   Instant handler_deadline_ = never;
   std::size_t input_left_ = 0;  // of the input that on_bytes() works on, behind the present event
   Mode mode_ = Mode::ignore;
-  bool active_ = false;   // an exchange is going on
-  bool replied_ = false;  // and its reply is complete
-  bool in_call_ = false;  // inside a call by the core, which settles what was done
+  bool active_ = false;         // an exchange is going on
+  bool replied_ = false;        // and its reply is complete
+  bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
+  bool in_call_ = false;        // inside a call by the core, which settles what was done
 };
 
 }  // namespace katana::session

@@ -6,6 +6,14 @@ import pytest
 from server_process import ENGINES, Server
 
 
+@pytest.fixture(autouse=True)
+def no_server_left_behind():
+    """End whatever a failed test has left running."""
+    yield
+    for left in list(Server.running):
+        left.kill()
+
+
 @pytest.fixture(params=ENGINES)
 def engine(request):
     """Each engine in turn."""

@@ -90,11 +90,17 @@ class Server:
     `variables` are set in its environment.
     """
 
+    running = set()     # so that a test that fails half-way leaves none behind: see conftest.py
+
     def __init__(self, *flags, engine="epoll-edge", threads=2, port=None, descriptors=None, variables=None):
         self.port = port if port is not None else free_port()
         command = [program_path(), "--port", str(self.port), "--threads", str(threads), "--engine", engine, *flags]
         self._start(command, descriptors, variables or {})
-        self.check_ready(engine, threads)
+        try:
+            self.check_ready(engine, threads)
+        except AssertionError:
+            self.kill()
+            raise
 
     @classmethod
     def bare(cls, *flags, variables=None):
@@ -111,6 +117,7 @@ class Server:
         self._stderr = tempfile.TemporaryFile("w+")             # a file never fills up, as a pipe would
         self.process = subprocess.Popen(command, env=environment(**variables), stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=self._stderr, text=True)
+        Server.running.add(self)
         self._reader = threading.Thread(target=self._read_stdout, daemon=True)
         self._reader.start()
         try:
@@ -198,6 +205,7 @@ class Server:
         except subprocess.TimeoutExpired:
             self.kill()
             raise AssertionError(f"still running {seconds} s after it was told to stop: {self.stderr()}") from None
+        Server.running.discard(self)
         self._reader.join(5)
         return status
 
@@ -221,6 +229,7 @@ class Server:
 
     def kill(self):
         """End it at once."""
+        Server.running.discard(self)
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(10)

@@ -131,7 +131,8 @@ void Run::check_counters(std::vector<std::string>& faults) {
   // Of a send that a break interrupts, the kernel may have taken more than it says.
   const bool breaks = std::ranges::any_of(
       clients_, [](const auto& each) { return each->peer().saw_reset() || !each->plan().exact(); });
-  require(breaks || core.bytes_sent >= received, "received what was not sent", core.bytes_sent, received);
+  require(breaks || core.bytes_sent >= received, "received what was not sent", core.bytes_sent,
+          received);
   require(counters.handler_failures >= failing, "failures that nobody counted",
           counters.handler_failures, failing);
   require(core.pool_exhausted == 0, "a pool was exhausted", core.pool_exhausted, 0);

@@ -89,6 +89,10 @@ std::string trial_mirrored(Bytes content) {
   return mirrored;
 }
 
+void Trial::open_gate() {
+  for (const std::coroutine_handle<> waiting : std::exchange(at_gate_, {})) waiting.resume();
+}
+
 void Trial::add_plain(Router& router) {
   router.get("/literal", [] { return Reply(200, "text/plain", Literal(literal_text.octets)); })
       .get("/text/{n}", [](Path<std::size_t> n) { return reply_with(trial_text(*n)); })
@@ -117,6 +121,12 @@ void Trial::add_sleeping(Router& router) {
              co_await sleep_for(milliseconds(*ms));
              const Bytes token = request.field("x-token").value_or("none");
              co_return reply_with(fmt::format("{} {}", request.target(), token));
+           })
+      .get("/gate",
+           [this]() -> Task<Reply> {
+             const Frame frame(*this);
+             co_await Gate(*this);
+             co_return Reply::text("through");
            })
       .get("/never", [this]() -> Task<Reply> {
         const Frame frame(*this);

@@ -12,6 +12,7 @@
 //   GET  /ready/{n}          a coroutine that does not suspend
 //   GET  /sleep/{ms}         a coroutine that suspends
 //   GET  /owned/{ms}         the same; answers with its request's target and X-Token
+//   GET  /gate               waits until open_gate()
 //   GET  /never              never answers
 //   GET  /never-begun        begins a reply and never ends it
 //   GET  /ticks/{n}/{ms}     n lines, with a pause before each
@@ -28,9 +29,11 @@
 //   GET  /guarded/plain  /guarded/sleep/{ms}   401 without X-Token; the middleware adds X-Seen
 #pragma once
 
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
 #include "katana/service/router.hpp"
@@ -47,6 +50,27 @@ class Trial {
   std::uint64_t frames_made() const noexcept { return frames_made_; }
   // Octets that handlers have read of streamed content.
   std::uint64_t octets_read() const noexcept { return octets_read_; }
+  // Handlers that wait at the gate go on.
+  void open_gate();
+
+  // co_await of it waits for the next open_gate().
+  class Gate {
+   public:
+    explicit Gate(Trial& trial) noexcept : trial_(trial) {}
+    ~Gate() { std::erase(trial_.at_gate_, waiting_); }
+    Gate(const Gate&) = delete;
+    Gate& operator=(const Gate&) = delete;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> waiting) {
+      waiting_ = waiting;
+      trial_.at_gate_.push_back(waiting);
+    }
+    void await_resume() const noexcept {}
+
+   private:
+    Trial& trial_;
+    std::coroutine_handle<> waiting_;
+  };
 
  private:
   friend class Frame;
@@ -61,6 +85,7 @@ class Trial {
   std::int64_t frames_ = 0;
   std::uint64_t frames_made_ = 0;
   std::uint64_t octets_read_ = 0;
+  std::vector<std::coroutine_handle<>> at_gate_;
 };
 
 inline constexpr std::size_t trial_literal_octets = 40'000;

@@ -179,7 +179,8 @@ class Driver {
     KATANA_CHECK(machine_.state() == State::closed);
   }
 
-  // Asked of the machine itself, by a reply that cannot be written: the head says what GET would.
+  // Whether the machine takes it for HEAD: what it then writes has no content. The transcripts say
+  // which requests these are.
   bool is_refused_head() {
     const Machine before = machine_;
     katana::Outbox outbox(blocks());

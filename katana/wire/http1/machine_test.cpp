@@ -245,6 +245,16 @@ TEST_F(MachineTest, the_deadline_after_a_reply_is_that_of_an_idle_connection) {
   EXPECT_EQ(machine_.deadline(), now_ + context_.limits.idle_timeout);
 }
 
+TEST_F(MachineTest, an_idle_connection_can_be_ended_sooner_and_no_other) {
+  machine_.end_idle_by(now_ + seconds(100));
+  EXPECT_EQ(machine_.deadline(), now_ + context_.limits.head_timeout);
+  machine_.end_idle_by(now_ + seconds(1));
+  EXPECT_EQ(machine_.deadline(), now_ + seconds(1));
+  feed("GET");
+  machine_.end_idle_by(now_);
+  EXPECT_EQ(machine_.deadline(), now_ + context_.limits.head_timeout);
+}
+
 TEST_F(MachineTest, the_time_of_a_peer_that_was_not_read_begins_anew) {
   feed("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n");
   const Instant deadline = machine_.deadline();
@@ -370,6 +380,12 @@ TEST(MachineLimits, limits_that_cannot_be_counted_are_not_valid) {
   EXPECT_FALSE(with(&Limits::idle_timeout, Duration{}));
   EXPECT_FALSE(with(&Limits::head_timeout, seconds(-1)));
   EXPECT_FALSE(with(&Limits::content_timeout, Duration{INT64_MAX}));
+}
+
+TEST(MachineLimitsDeathTest, a_context_requires_limits_that_can_be_counted) {
+  Limits limits;
+  limits.fields_max = http::fields_capacity + 1;
+  EXPECT_DEATH(Context context(limits), "REQUIRE failed: are_valid");
 }
 
 TEST_F(MachineTest, a_limit_counts_what_is_still_to_come) {
@@ -564,6 +580,20 @@ TEST_F(MachineTest, a_command_without_room_fails_and_writes_nothing_and_may_be_r
   EXPECT_TRUE(machine_.end_reply(now_, outbox_));
   EXPECT_EQ(take_output(), "5\r\nhello\r\n0\r\n\r\n");
   EXPECT_EQ(machine_.state(), State::idle);
+}
+
+TEST_F(MachineTest, content_of_an_announced_length_is_counted_when_it_was_written) {
+  ASSERT_EQ(feed(smallest_request), Event::head);
+  const http::ReplyHead head{
+      .status = 200, .content_type = {}, .fields = {}, .content_length = 5000};
+  ASSERT_TRUE(machine_.begin_reply(head, outbox_));
+  std::vector<char*> taken;
+  while (blocks_.available() > 0) taken.push_back(blocks_.take());
+  EXPECT_FALSE(machine_.write_content(std::string(5000, 'x'), outbox_));
+  for (char* const block : taken) blocks_.give(block);
+  EXPECT_TRUE(machine_.write_content(std::string(5000, 'x'), outbox_));
+  EXPECT_TRUE(machine_.end_reply(now_, outbox_));
+  EXPECT_TRUE(take_output().ends_with("\r\n\r\n" + std::string(5000, 'x')));
 }
 
 TEST_F(MachineTest, content_of_any_length_is_copied_whole) {

@@ -1,0 +1,287 @@
+#include "katana/service/router.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "katana/service/exchange_fixture_test.hpp"
+
+namespace katana {
+namespace {
+
+Reply fine() { return Reply::text("fine"); }
+
+class RouterTest : public testing::Test {
+ protected:
+  // Answers on the router's routes as they are by then.
+  FakeExchange& serve(std::string_view method, std::string_view target) {
+    if (!service_) {
+      auto built = std::move(router).build();
+      EXPECT_TRUE(built) << (built ? "" : built.error().describe());
+      service_.emplace(*std::move(built));
+      dispatcher_.emplace(*service_);
+    }
+    exchange_ = std::make_unique<FakeExchange>(method, target);
+    exchange_->serve(*dispatcher_);
+    return *exchange_;
+  }
+  // A middleware that writes its name before and after.
+  Middleware notes(std::string name) {
+    return {.before = [this, name](const RequestView&) -> std::optional<Reply> {
+              log.push_back(name + " before");
+              return std::nullopt;
+            },
+            .after = [this, name](const RequestView&, Reply&) { log.push_back(name + " after"); }};
+  }
+  std::string error_of_build() {
+    const auto built = std::move(router).build();
+    return built ? "" : built.error().describe();
+  }
+
+  Router router;
+  std::vector<std::string> log;
+  std::unique_ptr<FakeExchange> exchange_;
+  std::optional<Service> service_;
+  std::optional<Dispatcher> dispatcher_;
+};
+
+// ---- methods, groups, prefixes ----
+
+TEST_F(RouterTest, each_method_has_a_route_of_its_own) {
+  const auto named = [](Literal name) { return [name] { return Reply::text(name); }; };
+  router.get("/x", named("get")).post("/x", named("post")).put("/x", named("put"));
+  router.patch("/x", named("patch")).delete_("/x", named("delete")).any("/x", named("any"));
+  router.route(http::Method::options, "/x", named("options"));
+  EXPECT_EQ(serve("GET", "/x").content_sent, "get");
+  EXPECT_EQ(serve("HEAD", "/x").content_sent, "get");
+  EXPECT_EQ(serve("POST", "/x").content_sent, "post");
+  EXPECT_EQ(serve("PUT", "/x").content_sent, "put");
+  EXPECT_EQ(serve("PATCH", "/x").content_sent, "patch");
+  EXPECT_EQ(serve("DELETE", "/x").content_sent, "delete");
+  EXPECT_EQ(serve("OPTIONS", "/x").content_sent, "options");
+  EXPECT_EQ(serve("TRACE", "/x").content_sent, "any");
+  EXPECT_EQ(serve("BREW", "/x").content_sent, "any");
+}
+
+TEST_F(RouterTest, groups_put_their_prefixes_in_front_however_deep) {
+  Group api = router.group("/api");
+  Group users = api.group("/users");
+  users.get("", fine).get("/{id}",
+                          [](Path<int> id) { return Reply::text(format_text("{}", *id)); });
+  api.get("/status", fine);
+  router.get("/status", [] { return Reply::text("outer"); });
+  EXPECT_EQ(serve("GET", "/api/users").content_sent, "fine");
+  EXPECT_EQ(serve("GET", "/api/users/7").content_sent, "7");
+  EXPECT_EQ(serve("GET", "/api/status").content_sent, "fine");
+  EXPECT_EQ(serve("GET", "/status").content_sent, "outer");
+  EXPECT_EQ(serve("GET", "/users/7").status, 404u);
+}
+
+TEST_F(RouterTest, a_prefix_may_have_parameters) {
+  router.group("/of/{owner}").get("/{name}", [](Path<std::string> owner, Path<std::string> name) {
+    return Reply::text(format_text("{}/{}", *owner, *name));
+  });
+  EXPECT_EQ(serve("GET", "/of/me/it").content_sent, "me/it");
+}
+
+// ---- middleware ----
+
+TEST_F(RouterTest, middleware_runs_from_the_outermost_in_and_back_out) {
+  router.use(notes("outer"));
+  Group api = router.group("/api");
+  api.use(notes("middle")).use(notes("inner"));
+  api.get("/x", [this] {
+    log.push_back("handler");
+    return Reply::text("x");
+  });
+  serve("GET", "/api/x");
+  EXPECT_EQ(log,
+            (std::vector<std::string>{"outer before", "middle before", "inner before", "handler",
+                                      "inner after", "middle after", "outer after"}));
+}
+
+TEST_F(RouterTest, middleware_is_for_the_routes_added_after_it_and_for_its_group_alone) {
+  router.get("/before", fine);
+  Group api = router.group("/api");
+  api.use(notes("api"));
+  api.get("/x", fine);
+  router.use(notes("late"));
+  router.get("/after", fine);
+  serve("GET", "/before");
+  EXPECT_TRUE(log.empty());
+  serve("GET", "/api/x");
+  EXPECT_EQ(log, (std::vector<std::string>{"api before", "api after"}));
+  log.clear();
+  serve("GET", "/after");
+  EXPECT_EQ(log, (std::vector<std::string>{"late before", "late after"}));
+}
+
+TEST_F(RouterTest, before_may_answer_instead_of_the_handler_and_every_after_sees_it) {
+  bool called = false;
+  router.use(notes("outer"));
+  router.use({.before = [](const RequestView& request) -> std::optional<Reply> {
+    if (request.field("x-token")) return std::nullopt;
+    return problem(401, "Who are you?");
+  }});
+  router.use(notes("inner"));
+  router.get("/x", [&] {
+    called = true;
+    return Reply::text("secret");
+  });
+  serve("GET", "/x");
+  EXPECT_EQ(exchange_->status, 401u);
+  EXPECT_FALSE(called);
+  EXPECT_EQ(log, (std::vector<std::string>{"outer before", "inner after", "outer after"}));
+}
+
+TEST_F(RouterTest, after_may_change_the_reply) {
+  router.use({.after = [](const RequestView& request, Reply& reply) {
+    reply.add_field("X-Path", request.path());
+    if (reply.status() == 200) reply.set_status(203);
+  }});
+  router.get("/x", fine);
+  serve("GET", "/x");
+  EXPECT_EQ(exchange_->status, 203u);
+  EXPECT_EQ(exchange_->fields_sent, "X-Path: /x\r\n");
+  EXPECT_EQ(exchange_->content_sent, "fine");
+}
+
+TEST_F(RouterTest, after_sees_404_405_and_options_if_it_is_the_whole_routers) {
+  router.use({.after = [](const RequestView&, Reply& reply) { reply.add_field("X-Seen", "1"); }});
+  router.group("/api").use(notes("api")).get("/x", fine);
+  EXPECT_EQ(serve("GET", "/nowhere").fields_sent, "X-Seen: 1\r\n");
+  EXPECT_EQ(exchange_->status, 404u);
+  EXPECT_EQ(serve("POST", "/api/x").fields_sent, "Allow: GET, HEAD, OPTIONS\r\nX-Seen: 1\r\n");
+  EXPECT_EQ(exchange_->status, 405u);
+  EXPECT_EQ(serve("OPTIONS", "/api/x").fields_sent, "Allow: GET, HEAD, OPTIONS\r\nX-Seen: 1\r\n");
+  EXPECT_EQ(exchange_->status, 204u);
+  EXPECT_TRUE(log.empty());
+}
+
+TEST_F(RouterTest, after_sees_the_reply_of_a_coroutine_that_suspended_and_its_request) {
+  Gate gate;
+  router.use({.after = [](const RequestView& request, Reply& reply) {
+    reply.add_field("X-Seen", *request.field("host"));
+  }});
+  router.get("/x/{y}", [&](Path<int>) -> Task<Reply> {
+    co_await gate;
+    co_return Reply::text("late");
+  });
+  auto built = std::move(router).build();
+  ASSERT_TRUE(built);
+  Dispatcher dispatcher(*built);
+  FakeExchange exchange("GET", "/x/1", "Host: example\n");
+  exchange.serve(dispatcher);
+  gate.open();
+  EXPECT_EQ(exchange.content_sent, "late");
+  EXPECT_EQ(exchange.fields_sent, "X-Seen: example\r\n");
+}
+
+TEST_F(RouterTest, after_sees_the_500_of_every_form_of_handler_that_failed) {
+  Gate gate;
+  router.use({.after = [](const RequestView&, Reply& reply) { reply.add_field("X-Seen", "1"); }});
+  router.get("/plain", []() -> Reply { throw std::runtime_error("x"); });
+  router.get("/task", []() -> Task<Reply> {
+    throw std::runtime_error("x");
+    co_return Reply();
+  });
+  router.get("/late", [&]() -> Task<Reply> {
+    co_await gate;
+    throw std::runtime_error("x");
+  });
+  for (const char* const target : {"/plain", "/task", "/late"}) {
+    serve("GET", target);
+    if (gate.waiting()) gate.open();
+    EXPECT_EQ(exchange_->status, 500u) << target;
+    EXPECT_EQ(exchange_->fields_sent, "X-Seen: 1\r\n") << target;
+    EXPECT_EQ(exchange_->failures, 1) << target;
+  }
+}
+
+TEST_F(RouterTest, middleware_that_throws_is_answered_with_500_and_counted) {
+  router.group("/before")
+      .use({.before = [](const RequestView&) -> std::optional<Reply> {
+        throw std::runtime_error("x");
+      }})
+      .get("/x", fine);
+  router.group("/after")
+      .use({.after = [](const RequestView&, Reply&) { throw std::runtime_error("x"); }})
+      .get("/x", fine);
+  for (const char* const target : {"/before/x", "/after/x"}) {
+    serve("GET", target);
+    EXPECT_EQ(exchange_->status, 500u) << target;
+    EXPECT_EQ(exchange_->failures, 1) << target;
+    EXPECT_EQ(exchange_->fields_sent, "");
+  }
+}
+
+TEST_F(RouterTest, a_reply_that_middleware_made_invalid_is_answered_with_500) {
+  router.use({.after = [](const RequestView&, Reply& reply) { reply.add_field("X", "a\nb"); }});
+  router.get("/x", fine);
+  EXPECT_EQ(serve("GET", "/x").status, 500u);
+  EXPECT_EQ(exchange_->failures, 1);
+}
+
+// ---- mistakes ----
+
+TEST_F(RouterTest, more_path_parameters_than_the_pattern_names_are_an_error_that_names_the_route) {
+  router.get("/fine/{a}", [](Path<int>) { return Reply(); });
+  router.get("/users/{id}", [](Path<int>, Path<int>) { return Reply(); });
+  const std::string error = error_of_build();
+  EXPECT_NE(error.find("/users/{id}"), std::string::npos) << error;
+  EXPECT_NE(error.find("takes 2 Path parameters"), std::string::npos) << error;
+}
+
+TEST_F(RouterTest, a_route_given_twice_is_an_error_even_under_other_names) {
+  router.get("/users/{id}", fine);
+  router.group("/users").get("/{name}", fine);
+  const std::string error = error_of_build();
+  EXPECT_NE(error.find("/users/{name}"), std::string::npos) << error;
+}
+
+TEST_F(RouterTest, a_malformed_pattern_is_an_error_and_the_first_one_is_told) {
+  router.get("no-slash", fine);
+  router.get("/{unclosed", fine);
+  const std::string error = error_of_build();
+  EXPECT_NE(error.find("no-slash"), std::string::npos) << error;
+  EXPECT_EQ(error.find("unclosed"), std::string::npos) << error;
+}
+
+TEST_F(RouterTest, a_router_without_routes_serves_404) {
+  EXPECT_EQ(serve("GET", "/").status, 404u);
+}
+
+TEST_F(RouterTest, what_a_group_adds_after_the_service_was_built_changes_nothing) {
+  Group late = router.group("/late");
+  router.get("/x", fine);
+  serve("GET", "/x");
+  late.get("/y", fine);
+  late.use(notes("late")).get("/x", fine);
+  EXPECT_EQ(serve("GET", "/late/y").status, 404u);
+  EXPECT_EQ(serve("GET", "/x").content_sent, "fine");
+  EXPECT_TRUE(log.empty());
+}
+
+TEST_F(RouterTest, a_service_outlives_its_router_and_moves) {
+  std::optional<Service> kept;
+  {
+    Router local;
+    local.use(notes("kept"));
+    local.get("/x", [text = std::string("captured")] { return Reply::text(Text(text)); });
+    auto built = std::move(local).build();
+    ASSERT_TRUE(built);
+    kept.emplace(*std::move(built));
+  }
+  Dispatcher dispatcher(*kept);
+  FakeExchange exchange("GET", "/x");
+  exchange.serve(dispatcher);
+  EXPECT_EQ(exchange.content_sent, "captured");
+  EXPECT_EQ(log.size(), 2u);
+}
+
+}  // namespace
+}  // namespace katana
