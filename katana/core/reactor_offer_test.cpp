@@ -194,6 +194,38 @@ TEST_F(ReactorTest, a_paused_session_is_told_of_the_end_and_told_again_when_it_h
   EXPECT_EQ(session.input_ends, 2);
 }
 
+TEST_F(ReactorTest, a_session_that_waits_for_bytes_that_will_not_come_is_told_of_the_end) {
+  TestSession& session = connect();
+  session.take = whole_lines;
+  bytes(0, "line\nhalf a line");
+  turn();
+  input_end(0);
+  turn();
+  EXPECT_EQ(session.input_ends, 1);
+  EXPECT_EQ(session.offers.back(), "half a line");
+  session.connection.finish(Finish::close);
+  session.connection.wake();
+  turn();
+  EXPECT_EQ(calls(), Calls{"close"});
+}
+
+TEST_F(ReactorTest, what_waits_behind_a_reply_goes_before_the_end_that_arrives_in_the_same_turn) {
+  TestSession& session = connect();
+  session.connection.pause(PauseReason::handler_pending);
+  bytes(0, "pipelined");
+  turn();
+  // The handler answers, and before its connection is attended the end arrives.
+  session.at_input_end = [&] { EXPECT_EQ(session.consumed, "pipelined"); };
+  world_.events.push_back([&] {
+    session.connection.resume(PauseReason::handler_pending);
+    session.connection.wake();
+  });
+  input_end(0);
+  turn();
+  EXPECT_EQ(session.consumed, "pipelined");
+  EXPECT_GE(session.input_ends, 1);
+}
+
 TEST_F(ReactorTest, an_end_that_the_session_finishes_at_closes_the_connection) {
   TestSession& session = connect();
   session.at_input_end = [&] {

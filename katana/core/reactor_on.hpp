@@ -142,7 +142,11 @@ class ReactorOn final : public Reactor {
     }
     connection.input_ended_ = true;
     if (connection.finishing_) return;
-    connection.session_->on_input_end();
+    // What came before the end goes first: it may be carried since a handler answered in this turn.
+    if (!connection.paused() && !offer_carried(connection)) return;
+    // Unless the session has yet to be offered the rest, in which case it is told after that.
+    const bool more = !connection.carry_.empty() && !connection.paused() && connection.room_due_;
+    if (!connection.finishing_ && !more) connection.session_->on_input_end();
     if (settle(connection)) update_receive(connection);
   }
 
@@ -358,7 +362,7 @@ class ReactorOn final : public Reactor {
       if (connection.carry_.bytes().size() == carried && !connection.room_due_) break;
     }
     if (connection.room_due_) connection.wake();  // its turn comes again after everybody else's
-    if (connection.input_ended_ && connection.carry_.empty() && !connection.paused() &&
+    if (connection.input_ended_ && !connection.room_due_ && !connection.paused() &&
         !connection.finishing_) {
       connection.session_->on_input_end();
       if (!settle(connection)) return;

@@ -204,6 +204,45 @@ TEST_F(FullOutboxTest, a_fast_reader_of_many_large_replies_does_not_keep_the_tur
   EXPECT_EQ(sent().size(), 1000u * 1024);
 }
 
+TEST_F(FullOutboxTest, a_peer_that_asks_for_much_and_never_stops_is_served_and_not_reset) {
+  TestSession& session = connect();
+  be_verbose(session);
+  std::size_t asked = 0;
+  for (int count = 0; count < 200; ++count) {
+    if (!link_state(0).paused) {
+      bytes(0, std::string(1024, 'x'));  // each octet of which asks for a kilobyte
+      asked += 1024;
+    }
+    turn();
+    ASSERT_TRUE(link_state(0).open) << count;
+  }
+  for (int count = 0; count < 200 && session.consumed.size() < asked; ++count) turn();
+  EXPECT_EQ(session.consumed.size(), asked);
+  EXPECT_GT(asked, 4096u);
+  EXPECT_FALSE(link_state(0).paused);
+  EXPECT_EQ(counters().pool_exhausted, 0u);
+}
+
+TEST_F(FullOutboxTest, an_end_behind_much_that_was_asked_for_is_told_after_it) {
+  TestSession& session = connect();
+  be_verbose(session);
+  session.at_input_end = [&] {
+    if (session.consumed.size() == 300) session.connection.finish(Finish::close);
+  };
+  world_.events.push_back([&] {
+    reactor().on_bytes({0, 1}, std::string(300, 'x'));
+    if (!link_state(0).paused) reactor().on_closed({0, 1}, engine::Closed::input);
+  });
+  turn();
+  if (link_state(0).open && !session.connection.input_ended()) {
+    for (int count = 0; count < 50 && link_state(0).paused; ++count) turn();
+    input_end(0);
+  }
+  for (int count = 0; count < 50 && link_state(0).open; ++count) turn();
+  EXPECT_FALSE(link_state(0).open);
+  EXPECT_EQ(sent().size(), 300u * 1024);
+}
+
 TEST_F(FullOutboxTest, a_session_that_finishes_before_it_is_told_of_room_does_not_spin) {
   TestSession& session = connect();
   session.take = [&](Bytes input) {

@@ -26,9 +26,9 @@ class Session {
   // how many bytes were consumed; the rest comes again, in front of what arrives next. Not called
   // while the connection has a PauseReason.
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;
-  // The peer sends no more. Bytes not consumed are still offered when the session can take them.
-  // Said when it is known, and again whenever the connection is attended and nothing is left to
-  // offer: what a session could not do about it while it was paused, it can do then.
+  // The peer sends no more. Said when it is known, to a paused session before the bytes that it has
+  // not been offered yet; and again whenever the connection is attended and all of them have been:
+  // what a session could not do about it while it was paused, it can do then.
   virtual void on_input_end() noexcept = 0;
   // The outbox, found full before, has room again.
   virtual void on_room() noexcept {}

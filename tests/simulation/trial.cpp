@@ -167,6 +167,20 @@ void Trial::add_content(Router& router) {
       });
 }
 
+void Trial::add_source(Router& router) {
+  constexpr std::uint64_t endless = std::uint64_t{1} << 40;
+  router.get("/endless", [this] {
+    return Reply::stream("text/plain", static_cast<std::int64_t>(endless),
+                         [this, left = endless](ContentSink& sink) mutable {
+                           for (; left > 0; left -= 4'096) {
+                             octets_made_ += 4'096;
+                             if (!sink.write({literal_text.octets, 4'096})) return false;
+                           }
+                           return true;
+                         });
+  });
+}
+
 void Trial::add_streaming(Router& router) {
   router
       .get("/ticks/{n}/{ms}",
@@ -271,6 +285,7 @@ Result<Service> Trial::make_service() {
   add_sleeping(router);
   add_throwing(router);
   add_content(router);
+  add_source(router);
   add_streaming(router);
   add_early(router);
   add_guarded(router);

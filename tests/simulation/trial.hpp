@@ -15,6 +15,7 @@
 //   GET  /gate               waits until open_gate()
 //   GET  /never              never answers
 //   GET  /never-begun        begins a reply and never ends it
+//   GET  /endless            a stream of 2^40 octets
 //   GET  /ticks/{n}/{ms}     n lines, with a pause before each
 //   GET  /throw  /throw-later/{ms}  /throw-begun/{ms}
 //   GET  /close  /empty  /unmodified  /missing
@@ -50,6 +51,8 @@ class Trial {
   std::uint64_t frames_made() const noexcept { return frames_made_; }
   // Octets that handlers have read of streamed content.
   std::uint64_t octets_read() const noexcept { return octets_read_; }
+  // Octets that /endless has made.
+  std::uint64_t octets_made() const noexcept { return octets_made_; }
   // Handlers that wait at the gate go on.
   void open_gate();
 
@@ -78,6 +81,7 @@ class Trial {
   void add_sleeping(Router& router);
   void add_throwing(Router& router);
   void add_content(Router& router);
+  void add_source(Router& router);
   void add_streaming(Router& router);
   void add_early(Router& router);
   void add_guarded(Router& router);
@@ -85,6 +89,7 @@ class Trial {
   std::int64_t frames_ = 0;
   std::uint64_t frames_made_ = 0;
   std::uint64_t octets_read_ = 0;
+  std::uint64_t octets_made_ = 0;
   std::vector<std::coroutine_handle<>> at_gate_;
 };
 
