@@ -1,17 +1,15 @@
 #include "katana/base/task.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "katana/base/compiler_test.hpp"
 
 namespace katana {
 namespace {
@@ -342,54 +340,21 @@ TEST(TaskDeathTest, a_task_is_started_once) {
 
 // ---- what must not compile ----
 
-// The compiler that is here; empty if there is none.
-std::string compiler() {
-  std::vector<std::string> names = {"g++-12", "clang++-19", "c++"};
-  if (const char* const given = std::getenv("CXX")) names.insert(names.begin(), given);
-  for (const std::string& name : names) {
-    if (std::system((name + " --version >/dev/null 2>&1").c_str()) == 0) return name;
-  }
-  return {};
-}
-
-struct Compiled {
-  bool good;
-  std::string output;
-};
-
-// A coroutine with that parameter list, checked by the compiler.
-Compiled compile_coroutine(const std::string& with, const std::string& parameters) {
-  std::array<char, 64> path = {"/tmp/katana_task_test_XXXXXX.cpp"};
-  const int fd = mkstemps(path.data(), 4);
-  EXPECT_GE(fd, 0);
-  const std::string source =
+Compiled compile_coroutine(const std::string& parameters) {
+  return compile(
       "#include <string>\n#include <vector>\n#include \"katana/base/task.hpp\"\n"
       "katana::Task<int> coroutine(" +
-      parameters + ") { co_return 0; }\n";
-  EXPECT_EQ(write(fd, source.data(), source.size()), static_cast<ssize_t>(source.size()));
-  close(fd);
-  const std::string command =
-      with + " -std=c++23 -fsyntax-only -I" KATANA_SOURCE_DIR " " + path.data() + " 2>&1";
-  FILE* const pipe = popen(command.c_str(), "r");
-  std::string output;
-  std::array<char, 4096> piece;
-  while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), pipe)) {
-    output.append(piece.data(), count);
-  }
-  const bool good = pclose(pipe) == 0;
-  unlink(path.data());
-  return {good, output};
+      parameters + ") { co_return 0; }\n");
 }
 
 TEST(Task, a_coroutine_that_takes_a_borrowed_view_does_not_compile) {
-  const std::string with = compiler();
-  if (with.empty()) GTEST_SKIP() << "no compiler is installed here";
+  if (compiler().empty()) GTEST_SKIP() << "no compiler is installed here";
   // The same source with owned parameters does compile, so what fails is what is said to.
-  const Compiled owned = compile_coroutine(with, "std::string, std::vector<int>&");
+  const Compiled owned = compile_coroutine("std::string, std::vector<int>&");
   EXPECT_TRUE(owned.good) << owned.output;
   for (const char* const borrowed :
        {"std::string_view", "const std::string_view&", "int, std::span<const int>"}) {
-    const Compiled refused = compile_coroutine(with, borrowed);
+    const Compiled refused = compile_coroutine(borrowed);
     EXPECT_FALSE(refused.good) << borrowed;
     EXPECT_NE(refused.output.find("a coroutine may not take a borrowed view"), std::string::npos)
         << refused.output;

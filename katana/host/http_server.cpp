@@ -79,7 +79,7 @@ Result<void> HttpServer::start() {
   return workers_.front()->reactor->watch(signals_->fd(), *signals_);
 }
 
-ServerReport HttpServer::run() {
+void HttpServer::start_threads() {
   for (unsigned index = 1; index < workers_.size(); ++index) {
     Worker& worker = *workers_[index];
     worker.thread = std::thread([this, &worker, index] {
@@ -87,6 +87,18 @@ ServerReport HttpServer::run() {
       worker.reactor->run();
       worker.ended.store(true, std::memory_order_release);  // its counters may be read now
     });
+  }
+}
+
+ServerReport HttpServer::run() {
+  try {
+    start_threads();
+  } catch (...) {  // the system has no thread left: those that it had end before the caller hears
+    for (const auto& worker : workers_) {
+      worker->reactor->request_stop();
+      if (worker->thread.joinable()) worker->thread.join();
+    }
+    throw;
   }
   if (options_.pin) pin_to_cpu(0);
   workers_.front()->reactor->run();

@@ -52,7 +52,7 @@ class HttpServer {
 
   // Listens. Connections are accepted by the kernel from here on and served from run() on.
   Result<void> start();
-  // Serves until a signal says to stop.
+  // Serves until a signal says to stop. Throws std::system_error when there is no thread to be had.
   ServerReport run();
 
   std::uint16_t port() const noexcept { return port_; }
@@ -65,6 +65,7 @@ class HttpServer {
   struct Worker;
   class Signals;
 
+  void start_threads();
   void pin_to_cpu(unsigned index) const;
   void on_signal() noexcept;
   void wait_for_workers();

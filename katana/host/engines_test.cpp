@@ -1,0 +1,55 @@
+#include "katana/host/engines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "katana/host/http_server.hpp"
+
+namespace katana::host {
+namespace {
+
+constexpr EngineKind kinds[] = {EngineKind::epoll_edge, EngineKind::epoll_level};
+
+TEST(Engines, every_engine_is_found_by_its_name) {
+  for (const EngineKind kind : kinds) {
+    const auto found = parse_engine(engine_name(kind));
+    ASSERT_TRUE(found) << engine_name(kind);
+    EXPECT_EQ(*found, kind);
+  }
+  EXPECT_NE(engine_name(kinds[0]), engine_name(kinds[1]));
+}
+
+TEST(Engines, auto_is_one_of_them) { EXPECT_EQ(parse_engine("auto"), EngineKind::epoll_edge); }
+
+TEST(Engines, an_unknown_name_is_an_error_that_repeats_it_and_names_those_there_are) {
+  for (const char* const name : {"", "epoll", "Epoll-Edge", "kqueue", "epoll-edge "}) {
+    const auto unknown = parse_engine(name);
+    ASSERT_FALSE(unknown) << name;
+    EXPECT_EQ(unknown.error().code(), Code::invalid_argument);
+    const std::string message = unknown.error().describe();
+    EXPECT_NE(message.find("'" + std::string(name) + "'"), std::string::npos) << message;
+    for (const EngineKind kind : kinds) {
+      EXPECT_NE(message.find(engine_name(kind)), std::string::npos) << message;
+    }
+  }
+}
+
+TEST(Engines, a_reactor_of_every_kind_starts_turns_and_stops) {
+  for (const EngineKind kind : kinds) {
+    core::ReactorOptions options;
+    options.engine.links_max = 8;
+    const auto reactor = make_reactor(kind, options, 64);
+    ASSERT_TRUE(reactor->start()) << engine_name(kind);
+    reactor->turn(Duration{});
+    EXPECT_GT(reactor->now(), Instant{});
+    EXPECT_GT(reactor->wall_clock_s(), 1'700'000'000);
+    EXPECT_FALSE(reactor->stopped());
+    reactor->request_stop();
+    reactor->run();
+    EXPECT_TRUE(reactor->stopped());
+  }
+}
+
+}  // namespace
+}  // namespace katana::host
