@@ -9,7 +9,7 @@
 namespace katana {
 
 BlockPool::BlockPool(std::size_t block_bytes, std::size_t capacity)
-    : block_bytes_((block_bytes + 15) / 16 * 16), capacity_(capacity) {
+    : block_bytes_((block_bytes + 15) / 16 * 16), capacity_(capacity), available_(capacity) {
   KATANA_REQUIRE(block_bytes >= sizeof(Free) && capacity > 0);
   // NORESERVE: the limit is a promise about addresses; memory is used page by page as load asks for
   // it.
@@ -27,6 +27,7 @@ BlockPool::~BlockPool() {
 
 char* BlockPool::take_untouched() noexcept {
   if (touched_ == capacity_) return nullptr;
+  --available_;
   return memory_ + block_bytes_ * touched_++;
 }
 

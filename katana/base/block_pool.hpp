@@ -29,7 +29,7 @@ class BlockPool {
     Free* const block = free_;
     unpoison(block, block_bytes_);
     free_ = block->next;
-    --free_count_;
+    --available_;
     return reinterpret_cast<char*>(block);
   }
 
@@ -38,13 +38,13 @@ class BlockPool {
     Free* const freed = reinterpret_cast<Free*>(block);
     freed->next = free_;
     free_ = freed;
-    ++free_count_;
+    ++available_;
     poison(block, block_bytes_);  // use after give() is reported
   }
 
   std::size_t block_bytes() const noexcept { return block_bytes_; }
   std::size_t capacity() const noexcept { return capacity_; }
-  std::size_t available() const noexcept { return free_count_ + (capacity_ - touched_); }
+  std::size_t available() const noexcept { return available_; }
 
  private:
   struct Free {
@@ -54,9 +54,9 @@ class BlockPool {
   char* take_untouched() noexcept;
 
   Free* free_ = nullptr;
-  std::size_t free_count_ = 0;
   std::size_t block_bytes_;
   std::size_t capacity_;
+  std::size_t available_;
   std::size_t touched_ = 0;
   char* memory_;
 };

@@ -63,9 +63,12 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     return (pause_reasons_ & static_cast<std::uint8_t>(reason)) != 0;
   }
   bool paused() const noexcept { return pause_reasons_ != 0; }
-  // True when more is pending than the peer should make us hold; pauses until it has taken enough
-  // of it.
+  // True when more is pending than the peer should make us hold, or the reactor has few output
+  // blocks left; pauses until that is over, which Session::on_room() tells.
   bool output_full() noexcept;
+  bool waits_for_room() const noexcept {
+    return has(PauseReason::outbox_full) || has(PauseReason::pool_low);
+  }
   std::uint8_t pause_reasons() const noexcept { return pause_reasons_; }
 
   // The peer has ended its side of the stream.
@@ -91,6 +94,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   static void on_timer(TimerEntry& entry) noexcept;
   void arm(Instant expiry) noexcept;
+  // Waits until the reactor has output blocks again.
+  void starve() noexcept;
+  void enqueue(Connection*& first) noexcept;
 
   Reactor& reactor_;
   engine::Link link_;
@@ -101,10 +107,12 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Instant send_deadline_ = never;
   Instant armed_until_ = never;     // what the timer stands at; never: not armed
   std::uint32_t linger_bytes_ = 0;  // dropped so far while lingering
-  Connection* next_woken_ = nullptr;
-  Connection** woken_at_ = nullptr;  // what points to this in a list of woken ones; null: in none
+  // A connection is in one list at most: of the woken, the attended or the starved.
+  Connection* next_queued_ = nullptr;
+  Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
   std::uint8_t pause_reasons_ = 0;
-  bool room_due_ = false;  // the outbox was full and has room again; the session has not been told
+  bool room_due_ = false;  // it waited for room and has it; the session has not been told
+  bool starved_ = false;
   bool send_pending_ = false;
   bool receive_paused_ = false;
   bool input_ended_ = false;

@@ -22,9 +22,15 @@ void Connection::on_timer(TimerEntry& entry) noexcept {
 }
 
 bool Connection::output_full() noexcept {
-  if (outbox_.pending() <= reactor_.options_.outbox_high_bytes) return false;
-  pause(PauseReason::outbox_full);
-  return true;
+  if (outbox_.pending() > reactor_.options_.outbox_high_bytes) {
+    pause(PauseReason::outbox_full);
+    return true;
+  }
+  if (reactor_.output_blocks_.available() < reactor_.options_.output_blocks_reserve) {
+    pause(PauseReason::pool_low);
+    return true;
+  }
+  return false;
 }
 
 void Connection::arm(Instant expiry) noexcept {
@@ -33,29 +39,53 @@ void Connection::arm(Instant expiry) noexcept {
 }
 
 void Connection::wake() noexcept {
-  if (woken_at_ != nullptr) return;
-  next_woken_ = reactor_.first_woken_;
-  if (next_woken_ != nullptr) next_woken_->woken_at_ = &next_woken_;
-  reactor_.first_woken_ = this;
-  woken_at_ = &reactor_.first_woken_;
+  if (starved_) Reactor::forget_queued(*this);
+  if (queued_at_ == nullptr) enqueue(reactor_.first_woken_);
+}
+
+void Connection::starve() noexcept {
+  if (queued_at_ != nullptr) return;  // woken: it comes here again once it has been attended
+  enqueue(reactor_.first_starved_);
+  starved_ = true;
+  ++reactor_.counters_.pool_pauses;
+}
+
+void Connection::enqueue(Connection*& first) noexcept {
+  next_queued_ = first;
+  if (first != nullptr) first->queued_at_ = &next_queued_;
+  first = this;
+  queued_at_ = &first;
 }
 
 void Reactor::begin_attending() noexcept {
   first_attended_ = std::exchange(first_woken_, nullptr);
-  if (first_attended_ != nullptr) first_attended_->woken_at_ = &first_attended_;
+  if (first_attended_ != nullptr) first_attended_->queued_at_ = &first_attended_;
 }
 
 Connection* Reactor::pop_attended() noexcept {
   Connection* const connection = first_attended_;
-  if (connection != nullptr) forget_woken(*connection);
+  if (connection != nullptr) forget_queued(*connection);
   return connection;
 }
 
-void Reactor::forget_woken(Connection& connection) noexcept {
-  if (connection.woken_at_ == nullptr) return;
-  *connection.woken_at_ = connection.next_woken_;
-  if (connection.next_woken_ != nullptr) connection.next_woken_->woken_at_ = connection.woken_at_;
-  connection.woken_at_ = nullptr;
+void Reactor::forget_queued(Connection& connection) noexcept {
+  if (connection.queued_at_ == nullptr) return;
+  *connection.queued_at_ = connection.next_queued_;
+  if (connection.next_queued_ != nullptr) {
+    connection.next_queued_->queued_at_ = connection.queued_at_;
+  }
+  connection.queued_at_ = nullptr;
+  connection.starved_ = false;
+}
+
+void Reactor::relieve_starved() noexcept {
+  // Twice the reserve, so that those who go on do not stop again at the next message.
+  if (output_blocks_.available() < 2 * options_.output_blocks_reserve) return;
+  while (Connection* const connection = first_starved_) {
+    connection->resume(PauseReason::pool_low);
+    connection->room_due_ = true;
+    connection->wake();
+  }
 }
 
 Reactor::Reactor(const ReactorOptions& options, Instant now)
@@ -66,6 +96,7 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
           {options.carry_small_bytes, options.engine.links_max},
           {options.engine.receive_bytes_max + options.carry_extra_bytes, options.carry_large_max}},
       output_blocks_(options.output_block_bytes, options.output_blocks_max) {
+  KATANA_REQUIRE(2 * options.output_blocks_reserve <= options.output_blocks_max);
   KATANA_REQUIRE(options.outbox_low_bytes <= options.outbox_high_bytes);
   KATANA_REQUIRE(options.rate_min_bytes_per_s > 0);
 }

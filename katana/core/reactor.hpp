@@ -29,12 +29,16 @@
 namespace katana::core {
 
 struct ReactorOptions {
-  engine::Options engine;
+  engine::Options engine = {};
   // Pending output above which a session is paused, and at or below which it goes on.
   std::size_t outbox_high_bytes = 64 * 1024;
   std::size_t outbox_low_bytes = 16 * 1024;
   std::size_t output_block_bytes = 4096;
   std::size_t output_blocks_max = 64 * 1024;
+  // While fewer are free, sessions that would write are paused; they go on at twice as many. What
+  // one handler writes in one go should fit, with 4 blocks to spare. At most half of
+  // output_blocks_max; 0: never.
+  std::size_t output_blocks_reserve = 1024;
   std::size_t carry_small_bytes = 4096;
   // Beyond one receive, what a session may leave unconsumed: its largest message head.
   std::size_t carry_extra_bytes = 32 * 1024;
@@ -64,6 +68,7 @@ struct Counters {
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
   std::uint64_t send_timeouts = 0;
+  std::uint64_t pool_pauses = 0;     // times that a connection waited for output blocks
   std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
@@ -129,7 +134,9 @@ class Reactor {
   // Connections woken so far are attended in this turn, those woken meanwhile in the next.
   void begin_attending() noexcept;
   Connection* pop_attended() noexcept;
-  static void forget_woken(Connection& connection) noexcept;
+  static void forget_queued(Connection& connection) noexcept;
+  // Wakes those who wait for output blocks when there are enough again.
+  void relieve_starved() noexcept;
 
   friend class Connection;
 
@@ -144,6 +151,7 @@ class Reactor {
   BlockPool output_blocks_;
   Connection* first_woken_ = nullptr;
   Connection* first_attended_ = nullptr;
+  Connection* first_starved_ = nullptr;
   std::uint32_t links_open_ = 0;
   bool draining_ = false;
   bool stopped_ = false;

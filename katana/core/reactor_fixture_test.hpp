@@ -241,6 +241,7 @@ class ReactorTest : public testing::Test {
     options.outbox_low_bytes = 1024;
     options.output_block_bytes = 512;
     options.output_blocks_max = 256;
+    options.output_blocks_reserve = 16;
     options.carry_small_bytes = 256;
     options.carry_extra_bytes = 1024;
     options.carry_large_max = 8;

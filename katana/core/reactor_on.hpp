@@ -79,6 +79,7 @@ class ReactorOn final : public Reactor {
     obey_requests();
     begin_attending();
     while (Connection* const connection = pop_attended()) attend(*connection);
+    if (first_starved_ != nullptr) relieve_starved();
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
   }
@@ -329,6 +330,7 @@ class ReactorOn final : public Reactor {
         connection.paused() && connection.carry_.bytes().size() >= options_.carry_small_bytes;
     const bool behind = connection.room_due_ && !connection.carry_.empty();
     const bool pause = hard != 0 || full || behind;
+    if (connection.has(PauseReason::pool_low)) connection.starve();
     if (pause == connection.receive_paused_) return;
     connection.receive_paused_ = pause;
     if (pause) {
@@ -395,7 +397,7 @@ class ReactorOn final : public Reactor {
       engine_.close(link);
     }
     connection.session_->~Session();
-    forget_woken(connection);
+    forget_queued(connection);
     connection.~Connection();
     connection_blocks_.give(reinterpret_cast<char*>(&connection));
     connections_[link.index] = nullptr;

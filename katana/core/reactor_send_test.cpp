@@ -163,6 +163,78 @@ TEST_F(FullOutboxTest, is_empty_again_at_once_when_the_peer_takes_everything) {
   EXPECT_EQ(calls(), Calls{});
 }
 
+// ---- few output blocks left ----
+
+class FewBlocksTest : public FullOutboxTest {
+ protected:
+  // Peers that do not read, until fewer than the reserve of 16 blocks are free. How many they are.
+  std::size_t fill() {
+    std::size_t peers = 0;
+    while (counters().pool_pauses == 0 && peers < 100) {
+      TestSession& session = connect();
+      be_verbose(session);
+      const auto index = static_cast<std::uint32_t>(world_.links.size() - 1);
+      link_state(index).room = 0;
+      bytes(index, "abcde");
+      turn();
+      ++peers;
+    }
+    calls();
+    return peers;
+  }
+};
+
+TEST_F(FewBlocksTest, a_session_waits_and_is_not_reset_when_others_hold_the_blocks) {
+  const std::size_t peers = fill();
+  ASSERT_EQ(counters().pool_pauses, 1u);
+  TestSession& late = connect();
+  be_verbose(late);
+  const auto index = static_cast<std::uint32_t>(peers);
+  bytes(index, "xyz");
+  turn();
+  EXPECT_EQ(late.consumed, "");
+  EXPECT_TRUE(late.connection.has(PauseReason::pool_low));
+  EXPECT_EQ(calls(), Calls{"pause"});
+  EXPECT_EQ(counters().pool_pauses, 2u);
+  // Nothing is tried again while nothing has changed.
+  turn(seconds(1));
+  EXPECT_EQ(world_.waited, milliseconds(50));
+  // Four peers read, and everybody goes on.
+  for (std::uint32_t each = 0; each < 4; ++each) {
+    link_state(each).room = SIZE_MAX;
+    complete(each);
+  }
+  turn();
+  turn();
+  EXPECT_EQ(world_.waited, Duration{});
+  EXPECT_EQ(late.consumed, "xyz");
+  EXPECT_EQ(late.rooms, 1);
+  EXPECT_EQ(sent(index).size(), 3u * 1024);
+  EXPECT_FALSE(late.connection.paused());
+  EXPECT_EQ(counters().pool_exhausted, 0u);
+}
+
+TEST_F(FewBlocksTest, a_connection_that_ends_gives_its_blocks_to_those_who_wait) {
+  const std::size_t peers = fill();
+  TestSession& late = connect();
+  be_verbose(late);
+  bytes(static_cast<std::uint32_t>(peers), "x");
+  turn();
+  EXPECT_TRUE(late.connection.paused());
+  for (std::uint32_t index = 0; index < 4; ++index) broken(index);
+  turn();
+  turn();
+  EXPECT_EQ(late.consumed, "x");
+}
+
+TEST_F(FewBlocksTest, a_connection_that_waits_may_end) {
+  const std::size_t peers = fill();
+  for (std::uint32_t index = 0; index < peers; ++index) broken(index);
+  turn();
+  turn();
+  EXPECT_EQ(reactor().memory_used().total(), 0u);
+}
+
 // A pending reply that is made of as much as there is room for, again and again.
 void stream_for_ever(TestSession& session) {
   session.at_room = [&session] {

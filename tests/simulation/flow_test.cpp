@@ -293,6 +293,7 @@ TEST(Links, a_full_table_lets_connections_wait_until_others_have_ended) {
 TEST(Pools, without_output_blocks_connections_break_and_are_counted_and_the_rest_goes_on) {
   WorldOptions options;
   options.reactor.output_blocks_max = 24;
+  options.reactor.output_blocks_reserve = 0;
   for (const char* const target : {"/text/60000", "/endless"}) {
     World world(options);
     std::vector<std::unique_ptr<Talk>> talks;
@@ -316,6 +317,31 @@ TEST(Pools, without_output_blocks_connections_break_and_are_counted_and_the_rest
     later.peer().close();
     expect_rest(world);
   }
+}
+
+TEST(Pools, with_few_output_blocks_replies_wait_for_each_other_and_none_is_lost) {
+  WorldOptions options;
+  options.reactor.output_blocks_max = 32;
+  options.reactor.output_blocks_reserve = 8;
+  World world(options);
+  std::vector<std::unique_ptr<Talk>> talks;
+  for (int number = 0; number < 8; ++number) {
+    talks.push_back(std::make_unique<Talk>(world, Site::trial, 4'096));
+    talks.back()->peer().stop_reading();
+    for (int behind = 0; behind < 20; ++behind) talks.back()->send(get("/text/6000", ""));
+    talks.back()->send(get("/ticks/3/10", ""));
+  }
+  world.run_for(seconds(1));
+  EXPECT_GE(world.reactor().counters().pool_pauses, 4u);
+  for (const auto& each : talks) each->peer().start_reading();
+  for (const auto& each : talks) {
+    EXPECT_TRUE(each->wait_for(21));
+    EXPECT_EQ(each->content(), trial_ticks(3));
+    each->peer().close();
+  }
+  EXPECT_EQ(world.http_counters().replies_aborted, 0u);
+  EXPECT_EQ(world.reactor().counters().pool_exhausted, 0u);
+  expect_rest(world);
 }
 
 TEST(Pools, without_carry_blocks_connections_break_and_are_counted_and_the_rest_goes_on) {

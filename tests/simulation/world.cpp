@@ -43,6 +43,7 @@ struct World::Server {
 WorldOptions::WorldOptions() {
   reactor.engine.links_max = 256;
   reactor.output_blocks_max = 8 * 1024;
+  reactor.output_blocks_reserve = 64;
   reactor.carry_large_max = 64;
 }
 
