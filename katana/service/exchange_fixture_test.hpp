@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "katana/base/utf8.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/exchange.hpp"
 #include "katana/wire/http/url.hpp"
@@ -233,14 +234,12 @@ class JsonObject {
     if (!take('"')) return std::nullopt;
     std::string value;
     while (!rest_.empty() && rest_[0] != '"') {
-      const auto c = static_cast<unsigned char>(rest_[0]);
-      if (c < 0x20 || c >= 0x80) return std::nullopt;  // stricter than needed: no bare UTF-8
-      rest_.remove_prefix(1);
-      if (c != '\\') {
-        value.push_back(static_cast<char>(c));
-      } else if (!escape(value)) {
-        return std::nullopt;
-      }
+      const char c = rest_[0];
+      const std::size_t length = utf8_length(rest_);
+      if (length == 0 || (length == 1 && c < 0x20)) return std::nullopt;
+      if (c != '\\') value.append(rest_.substr(0, length));
+      rest_.remove_prefix(length);
+      if (c == '\\' && !escape(value)) return std::nullopt;
     }
     return take('"') ? std::optional(value) : std::nullopt;
   }
@@ -256,7 +255,7 @@ class JsonObject {
     const std::string digits(rest_.substr(1, 4));
     if (digits.find_first_not_of("0123456789abcdefABCDEF") != Bytes::npos) return false;
     const unsigned long code = std::stoul(digits, nullptr, 16);
-    if (code > 0xff) return false;  // what is written here are octets
+    if (code > 0x7f) return false;  // stricter than needed: the rest is written as it is
     value.push_back(static_cast<char>(code));
     rest_.remove_prefix(5);
     return true;

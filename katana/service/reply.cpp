@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "katana/base/utf8.hpp"
 #include "katana/wire/http/status.hpp"
 
 namespace katana {
@@ -10,23 +11,24 @@ namespace {
 constexpr std::array<Bytes, 6> protocol_fields = {
     "Content-Length", "Transfer-Encoding", "Connection", "Date", "Server", "Content-Type"};
 
+// JSON is UTF-8 (RFC 8259 §8.1), and what a peer sent may be none: its octets are replaced.
 void append_json_string(Text& to, Bytes text) {
   static constexpr char digits[] = "0123456789abcdef";
   to.push_back('"');
-  for (const char c : text) {
-    const auto value = static_cast<unsigned char>(c);
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t length = utf8_length(text);
     if (c == '"' || c == '\\') {
       to.push_back('\\');
       to.push_back(c);
-    } else if (value < 0x20 || value >= 0x7f) {
-      // What a peer sent may be no UTF-8: outside of ASCII each octet is shown as the character of
-      // its number.
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
       to.append("\\u00");
-      to.push_back(digits[value >> 4]);
-      to.push_back(digits[value & 15]);
+      to.push_back(digits[c >> 4]);
+      to.push_back(digits[c & 15]);
     } else {
-      to.push_back(c);
+      to.append(length == 0 ? replacement_character : text.substr(0, length));
     }
+    text.remove_prefix(length == 0 ? 1 : length);
   }
   to.push_back('"');
 }
