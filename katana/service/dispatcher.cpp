@@ -17,20 +17,20 @@ bool is_served_scheme(Bytes scheme) noexcept {
 
 }  // namespace
 
-void Dispatcher::on_request(session::Exchange& exchange) noexcept {
+void Dispatcher::dispatch(session::Exchange& exchange, Moment moment) noexcept {
   try {
     const http::Head& head = exchange.head();
     if (head.target_is_plain()) [[likely]] {
-      serve(exchange, head.target(), {});
+      serve(exchange, moment, head.target(), {});
     } else {
-      serve_target(exchange, http::split_target(head.target(), head.method()));
+      serve_target(exchange, moment, http::split_target(head.target(), head.method()));
     }
   } catch (...) {
     detail::send_failure(exchange);
   }
 }
 
-void Dispatcher::serve_target(session::Exchange& exchange,
+void Dispatcher::serve_target(session::Exchange& exchange, Moment moment,
                               const std::optional<http::Target>& target) {
   if (!target) {
     answer(exchange, problem(400,
@@ -43,10 +43,10 @@ void Dispatcher::serve_target(session::Exchange& exchange,
   } else if (!target->scheme.empty() && !is_served_scheme(target->scheme)) {
     answer(exchange, problem(421, "Only http and https targets are served here."));
   } else if (http::is_normal_path(target->path)) {
-    serve(exchange, target->path, target->query);
+    serve(exchange, moment, target->path, target->query);
   } else if (const auto size = http::normalize_path(
                  target->path, std::span(path_.get(), http::head_bytes_capacity))) {
-    serve(exchange, {path_.get(), *size}, target->query);
+    serve(exchange, moment, {path_.get(), *size}, target->query);
   } else {
     answer(exchange, problem(400,
                              "The path of the request target is malformed: a bad "
@@ -54,27 +54,29 @@ void Dispatcher::serve_target(session::Exchange& exchange,
   }
 }
 
-void Dispatcher::serve(session::Exchange& exchange, Bytes path, Bytes query) {
+void Dispatcher::serve(session::Exchange& exchange, Moment moment, Bytes path, Bytes query) {
   const http::Head& head = exchange.head();
   const RouteMatch match = service_.table().match(head.method(), path, parameters_);
   const RequestView request(head, path, query, parameters_, exchange.content());
   if (match.kind == MatchKind::found) [[likely]] {
-    serve_route(exchange, service_.route(match.route), request);
+    serve_route(exchange, moment, service_.route(match.route), request);
   } else {
     answer_unrouted(exchange, match, request);
   }
 }
 
-void Dispatcher::serve_route(session::Exchange& exchange, const detail::Route& route,
+void Dispatcher::serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,
                              const RequestView& request) {
   const detail::Handler& handler = *route.handler;
-  if (exchange.content_pending() && handler.content_wanted == detail::ContentWanted::whole) {
-    exchange.collect_content(
-        route.content_bytes_max);  // and on_content_collected() comes back here
-    return;
-  }
   try {
-    if (!route.middleware.empty() && run_before(exchange, route, request)) return;
+    if (!route.middleware.empty() && moment == Moment::head &&
+        run_before(exchange, route, request)) {
+      return;
+    }
+    if (exchange.content_pending() && handler.content_wanted == detail::ContentWanted::whole) {
+      exchange.collect_content(route.content_bytes_max);
+      return;
+    }
     handler.serve(exchange, route, request);
   } catch (...) {
     detail::send_failure(exchange, route, &request);

@@ -24,28 +24,35 @@ class Dispatcher final : public session::RequestHandler {
   explicit Dispatcher(const Service& service)
       : service_(service), path_(std::make_unique<char[]>(http::head_bytes_capacity)) {}
 
-  void on_request(session::Exchange& exchange) noexcept override;
-  void on_content_collected(session::Exchange& exchange) noexcept override { on_request(exchange); }
+  void on_request(session::Exchange& exchange) noexcept override {
+    dispatch(exchange, Moment::head);
+  }
+  void on_content_collected(session::Exchange& exchange) noexcept override {
+    dispatch(exchange, Moment::content);
+  }
   void on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept override;
 
  private:
-  KATANA_RARE void serve_target(session::Exchange& exchange,
+  // A request comes by at its head, and again when the content that its handler wants is here.
+  enum class Moment : std::uint8_t { head, content };
+
+  void dispatch(session::Exchange& exchange, Moment moment) noexcept;
+  KATANA_RARE void serve_target(session::Exchange& exchange, Moment moment,
                                 const std::optional<http::Target>& target);
   // `path` is normalised.
-  void serve(session::Exchange& exchange, Bytes path, Bytes query);
+  void serve(session::Exchange& exchange, Moment moment, Bytes path, Bytes query);
   // True: a middleware has answered.
   KATANA_RARE static bool run_before(session::Exchange& exchange, const detail::Route& route,
                                      const RequestView& request);
-  void serve_route(session::Exchange& exchange, const detail::Route& route,
+  void serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,
                    const RequestView& request);
   KATANA_RARE void answer_unrouted(session::Exchange& exchange, const RouteMatch& match,
                                    const RequestView& request);
 
   const Service& service_;
   std::unique_ptr<char[]> path_;
-  PathParameters
-      // of the request being served; kept, because clearing it costs more than filling it
-      parameters_;
+  // Of the request being served; kept, because clearing it costs more than filling it.
+  PathParameters parameters_;
 };
 
 }  // namespace katana

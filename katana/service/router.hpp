@@ -30,11 +30,12 @@
 
 namespace katana {
 
-// Runs around handlers. `before` may answer instead of them; it is called when the content that the
-// handler wants is here. `after` sees every reply to a request that has a path: those of `before`,
-// of handlers that failed (500), and, from the middleware of the whole router, 404 and its like. Of
-// a streamed reply it sees status and fields, before they are sent. In `after` the content of the
-// request may be gone when the handler was a coroutine that did not take a Request.
+// Runs around handlers. `before` may answer instead of them; it is called with the head, before any
+// content has come or been asked for (RFC 9110 §10.1.1), and sees none. `after` sees every reply to
+// a request that has a path: those of `before`, of handlers that failed (500), and, from the
+// middleware of the whole router, 404 and its like. Of a streamed reply it sees status and fields,
+// before they are sent. In `after` the content of the request may be gone when the handler was a
+// coroutine that did not take a Request.
 struct Middleware {
   std::function<std::optional<Reply>(const RequestView&)> before = {};
   std::function<void(const RequestView&, Reply&)> after = {};

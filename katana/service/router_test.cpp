@@ -120,6 +120,33 @@ TEST_F(RouterTest, middleware_is_for_the_routes_added_after_it_and_for_its_group
   EXPECT_EQ(log, (std::vector<std::string>{"late before", "late after"}));
 }
 
+TEST_F(RouterTest,
+       before_is_called_once_with_the_head_and_no_content_is_collected_when_it_answers) {
+  int calls = 0;
+  bool open = false;
+  router.use({.before = [&](const RequestView& request) -> std::optional<Reply> {
+    ++calls;
+    EXPECT_EQ(request.content(), "");
+    if (open) return std::nullopt;
+    return problem(401, "Who are you?");
+  }});
+  router.post("/x",
+              [](const RequestView& request) { return Reply::text(Text(request.content())); });
+  const Service service = *std::move(router).build();
+  Dispatcher dispatcher(service);
+  FakeExchange refused("POST", "/x");
+  refused.awaiting_content(5).serve(dispatcher);
+  EXPECT_EQ(refused.status, 401u);
+  EXPECT_FALSE(refused.collect_max.has_value());
+  open = true;
+  FakeExchange served("POST", "/x");
+  served.awaiting_content(5).serve(dispatcher);
+  EXPECT_TRUE(served.collect_max.has_value());
+  served.collected("hello");
+  EXPECT_EQ(served.content_sent, "hello");
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(RouterTest, before_may_answer_instead_of_the_handler_and_every_after_sees_it) {
   bool called = false;
   router.use(notes("outer"));
