@@ -31,8 +31,8 @@ struct HttpServerOptions {
   EngineKind engine = EngineKind::epoll_edge;
   bool pin = false;  // reactor n to the n-th CPU that this process may use
   Duration drain_timeout = seconds(10);
-  core::ReactorOptions reactor;
-  session::HttpOptions http;
+  core::ReactorOptions reactor = {};
+  session::HttpOptions http = {};
 };
 
 // What was done by the time that run() returned.

@@ -16,10 +16,13 @@
 
 namespace katana::session {
 
+// Every reply carries the name, and its head has to fit one output block.
+inline constexpr std::size_t server_name_bytes_max = 128;
+
 struct HttpOptions {
-  http1::Limits limits;
+  http1::Limits limits = {};
   http1::Kernels kernels = http1::best_kernels();
-  std::string server_name = "katana";  // Server field; empty: none
+  std::string server_name = "katana";  // Server field, at most server_name_bytes_max; empty: none
   bool close_after_each = false;       // every connection carries one request
   // A handler that has not answered by then is cancelled: 503.
   Duration handler_timeout = seconds(30);

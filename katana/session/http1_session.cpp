@@ -179,7 +179,7 @@ void Http1Session::after_handler() noexcept {
   }
   if (content_pending_) return;
   // A handler that waits for room has no deadline: it is the peer's turn, and the core has one.
-  if (handler_deadline_ == never && !connection_.has(PauseReason::outbox_full)) {
+  if (handler_deadline_ == never && !connection_.waits_for_room()) {
     give_handler_time();
     if (connection_.input_ended()) give_grace();
   }
@@ -278,7 +278,11 @@ void Http1Session::end_reply() noexcept {
 
 void Http1Session::after_reply() noexcept {
   replied_ = true;
-  if (machine_.closing()) end_connection();
+  // When it is the server that ends, the peer may have sent its next request already.
+  if (machine_.closing()) {
+    if (reactor().draining()) connection_.finish(Finish::linger);
+    end_connection();
+  }
   // Outside of a call by the core it is a pending handler that answers, and nobody else will end
   // its exchange.
   if (!in_call_) {

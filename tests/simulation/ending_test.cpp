@@ -122,6 +122,25 @@ TEST(Drain, what_is_pipelined_behind_it_is_not_begun) {
   expect_rest(world);
 }
 
+// The client asks again before it has seen that the reply is the last.
+TEST(Drain, a_request_that_crosses_the_last_reply_does_not_break_it) {
+  World world;
+  Talk talk(world);
+  talk.stay_open();
+  talk.send(get("/sleep/500", ""));
+  world.run_for(milliseconds(100));
+  world.reactor().request_drain(seconds(10));
+  EXPECT_TRUE(talk.wait_for(1));
+  talk.send_bytes(get("/ready/1", "").head);
+  world.run_for(milliseconds(100));
+  EXPECT_FALSE(talk.peer().saw_reset());
+  EXPECT_EQ(world.reactor().links_open(), 1u);
+  talk.peer().close();
+  expect_rest(world);
+  EXPECT_TRUE(world.reactor().stopped());
+  EXPECT_EQ(world.trial().frames_made(), 1u);
+}
+
 TEST(Drain, an_idle_connection_may_still_ask_for_a_moment_and_is_closed_silently_then) {
   World world;
   Talk talk(world);
