@@ -30,12 +30,27 @@ char* put_status_line(char* to, unsigned status) noexcept {
   return put_literal(to, " \r\n");
 }
 
+// Types are short, and a call of memcmp would cost more than they do.
+inline bool are_equal(const char* one, const char* other, std::size_t size) noexcept {
+  if (size < 8) return Bytes(one, size) == Bytes(other, size);
+  const auto differ = [&](std::size_t at) {
+    std::uint64_t left, right;
+    std::memcpy(&left, one + at, 8);
+    std::memcpy(&right, other + at, 8);
+    return left ^ right;
+  };
+  std::uint64_t difference = differ(size - 8);
+  for (std::size_t at = 0; at + 8 < size; at += 8) difference |= differ(at);
+  return difference == 0;
+}
+
 }  // namespace
 
 // The type is compared by its bytes: the same address may hold another type by now.
 inline bool HeadWriter::opens_alike(const http::ReplyHead& head) const noexcept {
   return opening_size_ != 0 && opening_status_ == head.status &&
-         Bytes(opening_type_.data(), opening_type_size_) == head.content_type;
+         opening_type_size_ == head.content_type.size() &&
+         are_equal(opening_type_.data(), head.content_type.data(), opening_type_size_);
 }
 
 char* HeadWriter::write_opening(char* to, const http::ReplyHead& head) noexcept {
@@ -48,9 +63,9 @@ char* HeadWriter::write_opening(char* to, const http::ReplyHead& head) noexcept 
     to = put_literal(to, "\r\n");
   }
   const auto size = static_cast<std::size_t>(to - begin);
-  opening_size_ = 0;
-  if (size <= opening_capacity && head.content_type.size() <= type_capacity) {
-    std::memcpy(opening_.data(), begin, size);
+  forget();
+  if (size <= kept_capacity && head.content_type.size() <= type_capacity) {
+    std::memcpy(kept_.data(), begin, size);
     put(opening_type_.data(), head.content_type);
     opening_size_ = static_cast<std::uint16_t>(size);
     opening_status_ = static_cast<std::uint16_t>(head.status);
@@ -59,24 +74,35 @@ char* HeadWriter::write_opening(char* to, const http::ReplyHead& head) noexcept 
   return to;
 }
 
-char* HeadWriter::write_rest(char* to, const http::ReplyHead& head,
-                             Persistence persistence) noexcept {
+char* HeadWriter::write_fields(char* to, const http::ReplyHead& head,
+                               Persistence persistence) noexcept {
   to = put(to, head.fields);
   if (persistence == Persistence::close) to = put_literal(to, "Connection: close\r\n");
   if (persistence == Persistence::keep_alive) to = put_literal(to, "Connection: keep-alive\r\n");
   return to;
 }
 
+void HeadWriter::keep_rest(Bytes rest, std::uint64_t content_length) noexcept {
+  if (opening_size_ == 0 || opening_size_ + rest.size() > kept_capacity) return;
+  put(kept_.data() + opening_size_, rest);
+  kept_size_ = static_cast<std::uint16_t>(opening_size_ + rest.size());
+  kept_length_ = content_length;
+}
+
 char* HeadWriter::write(char* to, const http::ReplyHead& head, Length length,
                         std::uint64_t content_length, Persistence persistence) noexcept {
+  const bool ordinary = length == Length::content_length && head.fields.empty() &&
+                        persistence == Persistence::implied;
   if (opens_alike(head)) [[likely]] {
     // All of it, whatever the size: a copy of constant length is a few wide moves, and there is
     // room.
-    std::memcpy(to, opening_.data(), opening_capacity);
+    std::memcpy(to, kept_.data(), kept_capacity);
+    if (ordinary && kept_size_ != 0 && content_length == kept_length_) return to + kept_size_;
     to += opening_size_;
   } else {
     to = write_opening(to, head);
   }
+  char* const rest = to;
   if (length == Length::content_length) [[likely]] {
     to = put_literal(to, "Content-Length: ");
     to = put_number(to, content_length);
@@ -84,10 +110,10 @@ char* HeadWriter::write(char* to, const http::ReplyHead& head, Length length,
   } else if (length == Length::chunked) {
     to = put_literal(to, "Transfer-Encoding: chunked\r\n");
   }
-  if (!head.fields.empty() || persistence != Persistence::implied) {
-    to = write_rest(to, head, persistence);
-  }
-  return put_literal(to, "\r\n");
+  if (!ordinary) to = write_fields(to, head, persistence);
+  to = put_literal(to, "\r\n");
+  if (ordinary) keep_rest({rest, static_cast<std::size_t>(to - rest)}, content_length);
+  return to;
 }
 
 }  // namespace katana::http1

@@ -1,8 +1,8 @@
 // HeadWriter: reply heads as bytes.
 //
-// Owns       the opening of the head it wrote last: status line, Server, Date, Content-Type. Nearly
-//            all replies of a service open alike, so that most heads are one copy of it, a length
-//            and an empty line.
+// Owns       the head it wrote last: its opening (status line, Server, Date, Content-Type), in which
+//            nearly all replies of a service are alike, and the rest, a length and an empty line,
+//            in which many are. What is alike is one copy.
 // Borrows    the Server and Date lines, until they are set anew.
 // Thread     its reactor's.
 // Allocates  never.
@@ -28,12 +28,12 @@ class HeadWriter {
   // Complete field lines that stand in every head. They may change in place if they are set again.
   void set_server_and_date(Bytes lines) noexcept {
     server_and_date_ = lines;
-    opening_size_ = 0;
+    forget();
   }
 
   // Room that write() needs for `head`.
   std::size_t bytes_max(const http::ReplyHead& head) const noexcept {
-    return opening_capacity + rest_bytes_max + server_and_date_.size() + head.content_type.size() +
+    return kept_capacity + rest_bytes_max + server_and_date_.size() + head.content_type.size() +
            head.fields.size();
   }
 
@@ -43,21 +43,29 @@ class HeadWriter {
               Persistence persistence) noexcept;
 
  private:
-  static constexpr std::size_t opening_capacity = 192;
+  static constexpr std::size_t kept_capacity = 192;
   static constexpr std::size_t type_capacity = 48;
   static constexpr std::size_t rest_bytes_max = 128;  // status line, names, length, Connection
 
+  void forget() noexcept {
+    opening_size_ = 0;
+    kept_size_ = 0;
+  }
   bool opens_alike(const http::ReplyHead& head) const noexcept;
   KATANA_RARE char* write_opening(char* to, const http::ReplyHead& head) noexcept;
-  KATANA_RARE static char* write_rest(char* to, const http::ReplyHead& head,
-                                      Persistence persistence) noexcept;
+  KATANA_RARE static char* write_fields(char* to, const http::ReplyHead& head,
+                                        Persistence persistence) noexcept;
+  // `rest` stands behind the opening that is kept.
+  void keep_rest(Bytes rest, std::uint64_t content_length) noexcept;
 
   Bytes server_and_date_;
   std::uint16_t opening_size_ = 0;  // 0: none is kept
+  std::uint16_t kept_size_ = 0;     // with the rest for kept_length_; 0: that is not kept
   std::uint16_t opening_status_ = 0;
   std::uint16_t opening_type_size_ = 0;
+  std::uint64_t kept_length_ = 0;
   std::array<char, type_capacity> opening_type_;
-  alignas(32) std::array<char, opening_capacity> opening_;
+  alignas(32) std::array<char, kept_capacity> kept_;
 };
 
 }  // namespace katana::http1

@@ -60,7 +60,10 @@ KATANA_TARGET inline bool is_plain_host(const char* base, Bytes value) noexcept 
   // Five digits below 60000 cannot exceed the largest port; valid_authority() looks closer at the
   // others.
   if (end - p == 6 && p[1] >= '6') return false;
-  return K::template find_not<http::digit_character>(base, p + 1, end) == end;
+  while (++p != end) {
+    if (!http::is(*p, http::digit_character)) return false;
+  }
+  return true;
 }
 
 template <class K>
@@ -100,6 +103,10 @@ inline constexpr HeadResult not_whole{HeadVerdict::incomplete, Refusal::none, 0}
 // is.
 inline const char* parse_version(const char* p, const char* end, unsigned& minor) noexcept {
   if (end - p < 10) return nullptr;
+  if (load64(p) == load64("HTTP/1.1") && p[8] == '\r' && p[9] == '\n') [[likely]] {
+    minor = 1;
+    return p + 10;
+  }
   constexpr std::uint64_t without_minor = ~(std::uint64_t{0xff} << 56);
   if ((load64(p) & without_minor) != (load64("HTTP/1.\0") & without_minor)) return nullptr;
   if (!http::is(p[7], http::digit_character) || p[8] != '\r' || p[9] != '\n') return nullptr;
