@@ -35,13 +35,12 @@ bool Outbox::refer(Bytes text) noexcept {
   return true;
 }
 
-std::size_t Outbox::gather(std::span<iovec> out) const noexcept {
+std::size_t Outbox::gather_all(std::span<iovec> out) const noexcept {
   std::size_t count = 0;
   for (Block* block = head_; block != nullptr; block = block->next) {
     for (std::size_t index = block->segments_begin; index != block->segments_end; ++index) {
       if (count == out.size()) return count;
-      const Segment& each = segment(*block, index);
-      out[count++] = {const_cast<char*>(each.data), each.size};  // iovec has no const form
+      out[count++] = entry_of(segment(*block, index));
     }
   }
   return count;

@@ -80,7 +80,14 @@ class Outbox {
   bool refer(Bytes text) noexcept;
 
   // Fills `out` with what is to be sent, oldest first, and returns how many entries were filled.
-  std::size_t gather(std::span<iovec> out) const noexcept;
+  // REQUIRES room for one at least.
+  std::size_t gather(std::span<iovec> out) const noexcept {
+    if (head_ != nullptr && head_ == tail_ && head_->segments_end - head_->segments_begin == 1) {
+      out[0] = entry_of(segment(*head_, head_->segments_begin));
+      return 1;
+    }
+    return gather_all(out);
+  }
 
   // The peer's side took `count` bytes. REQUIRES count ≤ pending().
   void advance(std::size_t count) noexcept {
@@ -143,6 +150,10 @@ class Outbox {
     if (head_ == nullptr) tail_ = nullptr;
     blocks_->give(reinterpret_cast<char*>(block));
   }
+  static iovec entry_of(const Segment& segment) noexcept {
+    return {const_cast<char*>(segment.data), segment.size};  // iovec has no const form
+  }
+  std::size_t gather_all(std::span<iovec> out) const noexcept;
   void advance_part(std::size_t count) noexcept;
 
   BlockPool* blocks_;

@@ -30,18 +30,16 @@ char* put_status_line(char* to, unsigned status) noexcept {
   return put_literal(to, " \r\n");
 }
 
-// Types are short, and a call of memcmp would cost more than they do.
+// Most types are "text/plain" or the like, and a call of memcmp would cost more than they do.
 inline bool are_equal(const char* one, const char* other, std::size_t size) noexcept {
-  if (size < 8) return Bytes(one, size) == Bytes(other, size);
+  if (size < 8 || size > 16) return Bytes(one, size) == Bytes(other, size);
   const auto differ = [&](std::size_t at) {
     std::uint64_t left, right;
     std::memcpy(&left, one + at, 8);
     std::memcpy(&right, other + at, 8);
     return left ^ right;
   };
-  std::uint64_t difference = differ(size - 8);
-  for (std::size_t at = 0; at + 8 < size; at += 8) difference |= differ(at);
-  return difference == 0;
+  return (differ(0) | differ(size - 8)) == 0;
 }
 
 }  // namespace
@@ -74,14 +72,6 @@ char* HeadWriter::write_opening(char* to, const http::ReplyHead& head) noexcept 
   return to;
 }
 
-char* HeadWriter::write_fields(char* to, const http::ReplyHead& head,
-                               Persistence persistence) noexcept {
-  to = put(to, head.fields);
-  if (persistence == Persistence::close) to = put_literal(to, "Connection: close\r\n");
-  if (persistence == Persistence::keep_alive) to = put_literal(to, "Connection: keep-alive\r\n");
-  return to;
-}
-
 void HeadWriter::keep_rest(Bytes rest, std::uint64_t content_length) noexcept {
   if (opening_size_ == 0 || opening_size_ + rest.size() > kept_capacity) return;
   put(kept_.data() + opening_size_, rest);
@@ -93,26 +83,40 @@ char* HeadWriter::write(char* to, const http::ReplyHead& head, Length length,
                         std::uint64_t content_length, Persistence persistence) noexcept {
   const bool ordinary = length == Length::content_length && head.fields.empty() &&
                         persistence == Persistence::implied;
-  if (opens_alike(head)) [[likely]] {
+  if (ordinary && kept_size_ != 0 && content_length == kept_length_ && opens_alike(head))
+      [[likely]] {
     // All of it, whatever the size: a copy of constant length is a few wide moves, and there is
     // room.
     std::memcpy(to, kept_.data(), kept_capacity);
-    if (ordinary && kept_size_ != 0 && content_length == kept_length_) return to + kept_size_;
+    return to + kept_size_;
+  }
+  return write_anew(to, head, length, content_length, persistence);
+}
+
+char* HeadWriter::write_anew(char* to, const http::ReplyHead& head, Length length,
+                             std::uint64_t content_length, Persistence persistence) noexcept {
+  if (opens_alike(head)) {
+    std::memcpy(to, kept_.data(), kept_capacity);
     to += opening_size_;
   } else {
     to = write_opening(to, head);
   }
   char* const rest = to;
-  if (length == Length::content_length) [[likely]] {
+  if (length == Length::content_length) {
     to = put_literal(to, "Content-Length: ");
     to = put_number(to, content_length);
     to = put_literal(to, "\r\n");
   } else if (length == Length::chunked) {
     to = put_literal(to, "Transfer-Encoding: chunked\r\n");
   }
-  if (!ordinary) to = write_fields(to, head, persistence);
+  to = put(to, head.fields);
+  if (persistence == Persistence::close) to = put_literal(to, "Connection: close\r\n");
+  if (persistence == Persistence::keep_alive) to = put_literal(to, "Connection: keep-alive\r\n");
   to = put_literal(to, "\r\n");
-  if (ordinary) keep_rest({rest, static_cast<std::size_t>(to - rest)}, content_length);
+  if (length == Length::content_length && head.fields.empty() &&
+      persistence == Persistence::implied) {
+    keep_rest({rest, static_cast<std::size_t>(to - rest)}, content_length);
+  }
   return to;
 }
 

@@ -1,8 +1,8 @@
 // HeadWriter: reply heads as bytes.
 //
-// Owns       the head it wrote last: its opening (status line, Server, Date, Content-Type), in which
-//            nearly all replies of a service are alike, and the rest, a length and an empty line,
-//            in which many are. What is alike is one copy.
+// Owns       the head it wrote last: its opening (status line, Server, Date, Content-Type), in
+//            which nearly all replies of a service are alike, and the rest, a length and an empty
+//            line, in which many are. What is alike is one copy.
 // Borrows    the Server and Date lines, until they are set anew.
 // Thread     its reactor's.
 // Allocates  never.
@@ -43,7 +43,7 @@ class HeadWriter {
               Persistence persistence) noexcept;
 
  private:
-  static constexpr std::size_t kept_capacity = 192;
+  static constexpr std::size_t kept_capacity = 160;
   static constexpr std::size_t type_capacity = 48;
   static constexpr std::size_t rest_bytes_max = 128;  // status line, names, length, Connection
 
@@ -53,8 +53,9 @@ class HeadWriter {
   }
   bool opens_alike(const http::ReplyHead& head) const noexcept;
   KATANA_RARE char* write_opening(char* to, const http::ReplyHead& head) noexcept;
-  KATANA_RARE static char* write_fields(char* to, const http::ReplyHead& head,
-                                        Persistence persistence) noexcept;
+  [[gnu::noinline]] char* write_anew(char* to, const http::ReplyHead& head, Length length,
+                                     std::uint64_t content_length,
+                                     Persistence persistence) noexcept;
   // `rest` stands behind the opening that is kept.
   void keep_rest(Bytes rest, std::uint64_t content_length) noexcept;
 

@@ -35,7 +35,8 @@ constexpr bool are_valid(const Limits& limits) noexcept {
   return limits.head_bytes_max <= http::head_bytes_capacity &&
          limits.head_bytes_max >= limits.request_line_bytes_max + 4 &&  // and two line ends
          limits.request_line_bytes_max < limits.head_bytes_max &&       // that sum did not wrap
-         limits.fields_max <= http::fields_capacity && limits.chunk_line_bytes_max <= counted_max &&
+         limits.fields_max > 0 && limits.fields_max <= http::fields_capacity &&
+         limits.chunk_line_bytes_max <= counted_max &&
          limits.chunk_overhead_bytes_max < UINT32_MAX && limits.trailer_bytes_max <= counted_max &&
          limits.trailer_fields_max <= counted_max && limits.content_bytes_max <= INT64_MAX &&
          is_timeout(limits.idle_timeout) && is_timeout(limits.head_timeout) &&

@@ -27,8 +27,9 @@ inline std::uint64_t load64(const char* p) noexcept {
   return value;
 }
 
-// Compares `size` bytes with a lower-case literal, ignoring case. REQUIRES a token at p: setting
-// bit 5 makes a letter lower-case and takes no other token character to one of `literal`.
+// Compares `size` bytes with a lower-case literal, ignoring case. REQUIRES a token at p, or a
+// literal of letters only: setting bit 5 makes a letter lower-case, takes nothing but letters to
+// letters, and no other token character to one of `literal`.
 template <std::size_t bytes>
 inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
   constexpr std::size_t size = bytes - 1;
@@ -48,22 +49,22 @@ inline bool is_name(const char* p, const char (&literal)[bytes]) noexcept {
   }
 }
 
-// A name or an IPv4 address with an optional port, which nearly every Host is; valid_authority()
-// judges the others.
+// Where a name or an IPv4 address with an optional port ends, which nearly every Host is. Null when
+// there is none at `p` or valid_authority() has to judge it.
 template <class K>
-KATANA_TARGET inline bool is_plain_host(const char* base, Bytes value) noexcept {
-  const char* const end = value.data() + value.size();
-  const char* p = K::template find_not<http::plain_host_character>(base, value.data(), end);
-  if (p == value.data()) return false;
-  if (p == end) return true;
-  if (*p != ':' || end - p > 6) return false;
-  // Five digits below 60000 cannot exceed the largest port; valid_authority() looks closer at the
-  // others.
-  if (end - p == 6 && p[1] >= '6') return false;
-  while (++p != end) {
-    if (!http::is(*p, http::digit_character)) return false;
+[[gnu::always_inline]] KATANA_TARGET inline const char* plain_host_end(const char* base,
+                                                                       const char* p,
+                                                                       const char* end) noexcept {
+  const char* const host = p;
+  p = K::template find_not<http::plain_host_character>(base, p, end);
+  if (p == host) return nullptr;
+  if (p == end || *p != ':') return p;
+  const char* const port = p + 1;
+  while (++p != end && http::is(*p, http::digit_character)) {
   }
-  return true;
+  // Five digits below 60000 cannot exceed the largest port.
+  if (p - port > 5 || (p - port == 5 && *port >= '6')) return nullptr;
+  return p;
 }
 
 template <class K>
@@ -72,7 +73,10 @@ KATANA_TARGET inline void note_known_field(Facts& facts, const char* base, Bytes
   const char* const p = name.data();
   switch (name.size()) {
     case 4:
-      if (is_name(p, "host")) facts.note_host(value, is_plain_host<K>(base, value));
+      if (is_name(p, "host")) {
+        const char* const end = value.data() + value.size();
+        facts.note_host(value, plain_host_end<K>(base, value.data(), end) == end);
+      }
       break;
     case 6:
       if (is_name(p, "expect")) facts.note(KnownField::expect, value);
@@ -154,6 +158,22 @@ KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const 
   return p;
 }
 
+// "Host: ", a plain one, CR LF: name, value and meaning in one scan, because it is in every request
+// and nearly always the first field (RFC 9110 §7.2). Returns `p` for any other line.
+template <class K>
+KATANA_TARGET inline const char* parse_plain_host_line(const char* base, const char* p,
+                                                       const char* end, http::Head& head,
+                                                       Facts& facts) noexcept {
+  if (end - p < 10 || !is_name(p, "host") || p[4] != ':' || p[5] != ' ') return p;
+  const char* const value = p + 6;
+  const char* const value_end = plain_host_end<K>(base, value, end);
+  if (value_end == nullptr || end - value_end < 2) return p;
+  if (value_end[0] != '\r' || value_end[1] != '\n') return p;
+  head.add_field(slice(base, p, p + 4), slice(base, value, value_end));
+  facts.note_host({value, static_cast<std::size_t>(value_end - value)}, true);
+  return value_end + 2;
+}
+
 template <class K>
 KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::Head& head,
                                      Framing& framing) noexcept {
@@ -165,6 +185,7 @@ KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::He
   const char* p = parse_request_line<K>(limits, base, end, head);
   if (p == nullptr) return not_whole;
   Facts facts;
+  p = parse_plain_host_line<K>(base, p, end, head, facts);
   for (;;) {
     if (end - p < 2) return not_whole;
     if (*p == '\r') break;
