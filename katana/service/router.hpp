@@ -53,8 +53,8 @@ class Service;
 namespace detail {
 struct ServiceParts {
   RouteTableBuilder table;
-  std::deque<Route> routes;
-  std::deque<Middleware> middleware;
+  std::vector<Route> routes;
+  std::deque<Middleware> middleware;  // whose elements routes point to
   std::optional<Error> error;
 };
 }  // namespace detail

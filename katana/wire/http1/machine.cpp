@@ -224,14 +224,9 @@ bool Machine::announces_close() const noexcept {
   return close_wanted_ || !framing_.keep_alive || reply_ == Reply::by_close;
 }
 
-char* Machine::put_head(char* to, const http::ReplyHead& head, std::uint64_t content_length,
-                        bool closes) noexcept {
-  using Length = HeadWriter::Length;
+char* Machine::put_head(char* to, const http::ReplyHead& head, HeadWriter::Length length,
+                        std::uint64_t content_length, bool closes) noexcept {
   using Persistence = HeadWriter::Persistence;
-  const bool by_length = reply_ == Reply::by_length && http::status_has_content(head.status);
-  const Length length = by_length                  ? Length::content_length
-                        : reply_ == Reply::chunked ? Length::chunked
-                                                   : Length::none;
   const Persistence persistence = closes       ? Persistence::close
                                   : is_http10_ ? Persistence::keep_alive
                                                : Persistence::implied;
@@ -241,7 +236,8 @@ char* Machine::put_head(char* to, const http::ReplyHead& head, std::uint64_t con
 bool Machine::respond(const http::ReplyHead& head, Bytes content, bool content_stays, Instant now,
                       Outbox& outbox) noexcept {
   if (!may_reply(head.status)) return false;
-  const bool with_content = !is_head_request_ && http::status_has_content(head.status);
+  const bool has_content = http::status_has_content(head.status);
+  const bool with_content = has_content && !is_head_request_;
   const std::size_t head_bytes = context_->head_writer.bytes_max(head);
   // Short content goes into the head's block, unless a long head leaves no place for it.
   const bool rest = with_content && (content.size() > copied_bytes_max ||
@@ -251,9 +247,9 @@ bool Machine::respond(const http::ReplyHead& head, Bytes content, bool content_s
   char* const begin = outbox.reserve(head_bytes + inline_bytes);
   if (begin == nullptr) return false;
   const bool closes = announces_close() || content_is_left_to_close();
-  reply_ = Reply::by_length;
-  char* const end =
-      put_short(put_head(begin, head, content.size(), closes), content.substr(0, inline_bytes));
+  const auto length = has_content ? HeadWriter::Length::content_length : HeadWriter::Length::none;
+  char* const end = put_short(put_head(begin, head, length, content.size(), closes),
+                              content.substr(0, inline_bytes));
   outbox.commit(static_cast<std::size_t>(end - begin));
   if (rest) KATANA_CHECK(content_stays ? outbox.refer(content) : outbox.write(content));
   if (closes) close_wanted_ = true;
@@ -278,7 +274,12 @@ bool Machine::begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept 
   }
   const bool closes = announces_close();
   close_wanted_ = close_wanted_ || closes;
-  char* const end = put_head(begin, head, static_cast<std::uint64_t>(head.content_length), closes);
+  using Length = HeadWriter::Length;
+  const Length length = reply_ == Reply::by_length ? Length::content_length
+                        : reply_ == Reply::chunked ? Length::chunked
+                                                   : Length::none;
+  char* const end =
+      put_head(begin, head, length, static_cast<std::uint64_t>(head.content_length), closes);
   outbox.commit(static_cast<std::size_t>(end - begin));
   // The head says how the content would be framed (RFC 9110 §9.3.2).
   if (is_head_request_) reply_ = Reply::without_content;

@@ -144,8 +144,8 @@ class Machine {
   bool content_is_left_to_close() const noexcept;
   bool may_reply(unsigned status) const noexcept;
   void note_reply_end(Instant now) noexcept;
-  char* put_head(char* to, const http::ReplyHead& head, std::uint64_t content_length,
-                 bool closes) noexcept;
+  char* put_head(char* to, const http::ReplyHead& head, HeadWriter::Length length,
+                 std::uint64_t content_length, bool closes) noexcept;
   bool announces_close() const noexcept;
 
   Context* context_;

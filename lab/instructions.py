@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Where the user instructions of one keep-alive request go, room by room.
+
+    instructions.py [--build build/count] [--path /plaintext] [--connections 64] [--rounds 25 150] [--engine epoll-edge]
+                    [--by room|file] [--markdown FILE]
+
+Counts under valgrind's callgrind, which needs no hardware counters and gives the same figure on every machine. The
+server runs twice, for a short and for a long load; the difference, divided by the difference in requests, is what a
+request costs once everything is warm. An inlined function counts for the file that it is written in.
+
+The request is wrk's: a request line and Host. `build/count` is the bench build for a CPU that valgrind knows:
+    cmake --preset count && cmake --build --preset count
+"""
+import argparse
+import collections
+import os
+import pathlib
+import platform
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+REPLY_END = b"Hello, World!"
+COST = re.compile(r"^(?:0x[0-9a-f]+ |[+*-]\S* )?(\+\d+|-\d+|\*|\d+) (\d+)$")
+NAME = re.compile(r"\((\d+)\)(?: (.*))?")
+
+
+def load(port, path, connections, rounds):
+    """Send a request on every connection in turn, then read every reply; return how many requests that were."""
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    links = [socket.create_connection(("127.0.0.1", port), 60) for _ in range(connections)]
+    for _ in range(rounds):
+        for link in links:
+            link.sendall(request)
+        for link in links:
+            received = b""
+            while not received.endswith(REPLY_END):
+                piece = link.recv(4096)
+                if not piece:
+                    sys.exit(f"instructions.py: the server ended a connection; it had sent {received!r}")
+                received += piece
+    for link in links:
+        link.close()
+    return connections * rounds
+
+
+def ready_port(process):
+    """Return the port that the server names in its ready line."""
+    line = process.stdout.readline()
+    found = re.search(r"ready on http://\S+:(\d+) ", line)
+    if not found:
+        sys.exit(f"instructions.py: the server did not start: {line or 'it printed nothing'}")
+    return int(found.group(1))
+
+
+def count(program, options, rounds):
+    """Run the server under callgrind for so many rounds; return (instructions by file, requests)."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "callgrind.out"
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", str(program), "--threads", "1",
+                   "--port", "0", "--engine", options.engine]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            try:
+                requests = load(ready_port(process), options.path, options.connections, rounds)
+            finally:
+                process.send_signal(signal.SIGTERM)
+                process.wait(60)
+        return by_file(out), requests
+
+
+def by_file(path):
+    """Return the instructions that a callgrind file charges to each source file, callees not included."""
+    names, current, is_call = {}, "", False
+    counts = collections.Counter()
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            key, _, rest = line.rstrip("\n").partition("=")
+            if key in ("fl", "fi", "fe", "cfl", "cfi"):
+                number, name = NAME.match(rest).groups()
+                names.setdefault(number, name)
+                if key[0] == "f":
+                    current = names[number]
+            elif key == "calls":
+                is_call = True                  # the next line charges the callee
+            elif found := COST.match(line):
+                if not is_call:
+                    counts[current] += int(found.group(2))
+                is_call = False
+    return counts
+
+
+def room_of(path):
+    """Return the room that a source file belongs to; code of the standard library has no room of its own."""
+    found = re.search(r"/(?:katana|apps)/(.+)/[^/]+$", path)
+    if found:
+        return found.group(1)
+    if "/include/" in path:
+        return "C++ library and intrinsics, inlined"
+    return "C library"
+
+
+def table(costs, title):
+    """Return the Markdown rows, largest first; what is below half an instruction is added up."""
+    rows = [f"| {title} | user instructions per request |", "|---|---|"]
+    rows += [f"| {name} | {cost:,.0f} |" for name, cost in costs.most_common() if cost >= 0.5]
+    return rows + [f"| **all** | **{sum(costs.values()):,.0f}** |"]
+
+
+def describe(options):
+    """Return the lines that say how the figures came about."""
+    command = "lab/instructions.py " + " ".join(sys.argv[1:])
+    compiler = subprocess.run(["g++-12", "-dumpfullversion"], capture_output=True, text=True, check=False).stdout.strip()
+    return [f"`{command.strip()}`, {time.strftime('%Y-%m-%d')}, Linux {platform.release()}, g++ {compiler}.",
+            f"`GET {options.path}` on {options.connections} keep-alive connections, {options.engine}, one reactor."]
+
+
+def parse_options():
+    """Return the options, complete and checked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--build", type=pathlib.Path, default=ROOT / "build" / "count")
+    add("--path", default="/plaintext", help="must answer with Hello, World!")
+    add("--connections", type=int, default=64)
+    add("--rounds", type=int, nargs=2, default=(25, 150), metavar=("SHORT", "LONG"))
+    add("--engine", default="epoll-edge")
+    add("--by", choices=("room", "file"), default="room")
+    add("--markdown", type=pathlib.Path, metavar="FILE", help="write the table there, too")
+    options = parser.parse_args()
+    if not shutil.which("valgrind"):
+        sys.exit("instructions.py: valgrind is missing: apt-get install valgrind")
+    if not (options.build / "hello_world_server").exists():
+        sys.exit(f"instructions.py: {options.build}/hello_world_server is missing: "
+                 "cmake --preset count && cmake --build --preset count")
+    if options.rounds[0] >= options.rounds[1]:
+        parser.error("--rounds wants the smaller number first")
+    return options
+
+
+def main():
+    """Run the command line."""
+    options = parse_options()
+    program = options.build / "hello_world_server"
+    (small, few), (large, many) = (count(program, options, rounds) for rounds in options.rounds)
+    name_of = room_of if options.by == "room" else lambda path: os.path.relpath(path, ROOT) if "/" in path else path
+    costs = collections.Counter()
+    for path, instructions in large.items():
+        costs[name_of(path)] += (instructions - small[path]) / (many - few)
+    lines = table(costs, options.by)
+    print("\n".join(lines))
+    if options.markdown:
+        options.markdown.write_text("\n".join(["# Instructions of a request", "", *describe(options), "", *lines, ""]),
+                                    encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
