@@ -3,14 +3,16 @@
 
     cost.py [--server mine='build/bench/hello_world_server --port {port} --threads 1 --engine epoll-edge']
             [--server other='…'] [--with floor,floor_uring,nginx,h2o] [--tests keepalive,pipeline,churn]
-            [--rounds 5] [--seconds 3] [--connections 64] [--path /plaintext] [--build build/bench] [--json FILE]
+            [--rounds 5] [--seconds 3] [--connections 64,1000] [--path /plaintext] [--build build/bench]
+            [--json FILE] [--markdown FILE]
 
 Without --server: hello_world_server of the bench build with one reactor, on epoll-edge and on epoll-level.
 
 Each round runs every server once (A B C A B C …), in a fresh process pinned to CPU 0, the load generator on CPU 1.
-    keepalive  wrk -t1 -cN: server CPU us/request (utime+stime of the process tree), instructions user/kernel and
-               system calls per request (perf stat; n/a where the machine does not count), requests/s
-    pipeline   the same with 16 requests per segment
+    keepalive  wrk -t1 -cN, for each N of --connections: server CPU us/request (utime+stime of the process tree),
+               instructions user/kernel and system calls per request (perf stat; n/a where the machine does not count),
+               requests/s
+    pipeline   the same with 16 requests per segment, for the first N
     churn      connect, one request, whole reply, close: CPU us and system calls per connection
 The ratio column is the median over rounds of (server / first server of that test: the floor, unless --with says
 otherwise) within a round. 'other' is the share of CPU 0 that strangers took: above 8 % a round is left out where calmer
@@ -22,6 +24,7 @@ import argparse
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import signal
@@ -105,12 +108,12 @@ def server_command(name, spec, port, test, build):
     raise ValueError(f"no server is called {name!r}")
 
 
-def load_command(test, port, options, seconds):
+def load_command(test, connections, port, options, seconds):
     """Return the argv of the load generator, pinned to its CPU."""
     pin = ["taskset", "-c", str(CLIENT_CPU)]
     if test == "churn":
-        return pin + [built("churn", options.build), str(port), str(options.connections), str(seconds)]
-    wrk = pin + [tool("wrk"), "-t1", f"-c{options.connections}", f"-d{seconds}s"]
+        return pin + [built("churn", options.build), str(port), str(connections), str(seconds)]
+    wrk = pin + [tool("wrk"), "-t1", f"-c{connections}", f"-d{seconds}s"]
     url = f"http://127.0.0.1:{port}{options.path}"
     if test == "pipeline":
         return wrk + ["-s", str(HERE / "pipeline.lua"), url, "--", str(PIPELINE_DEPTH)]
@@ -247,14 +250,16 @@ def measure_events(test, process, load):
     return {fields[2]: int(fields[0]) / max(requests, 1) for fields in lines if len(fields) > 3 and fields[0].isdigit()}
 
 
-def measure(name, spec, test, port, options):
+def measure(name, spec, trial, port, options):
     """Start a server, warm it up, measure it in both ways, and end it."""
+    test, connections = trial
     command = ["taskset", "-c", str(SERVER_CPU), *server_command(name, spec, port, test, options.build)]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_until_up(name, port, options.path, process)
-        run_load(load_command("churn" if test == "churn" else "keepalive", port, options, seconds=1))
-        load = load_command(test, port, options, options.seconds)
+        warm_up = "churn" if test == "churn" else "keepalive"
+        run_load(load_command(warm_up, connections, port, options, seconds=1))
+        load = load_command(test, connections, port, options, options.seconds)
         result = measure_time(test, process, load)
         return {**result, **measure_events(test, process, load)}
     finally:
@@ -263,14 +268,15 @@ def measure(name, spec, test, port, options):
 
 # ---- the run -------------------------------------------------------------------------------------
 
-def run_rounds(test, servers, options, ports):
+def run_rounds(trial, servers, options, ports):
     """Return one {server: result} per round, servers interleaved."""
     rounds = []
     for index in range(options.rounds):
         one = {}
         for name, spec in servers:
-            print(f"\r{test} round {index + 1}/{options.rounds} {name:<20}", end="", file=sys.stderr, flush=True)
-            one[name] = measure(name, spec, test, next(ports), options)
+            print(f"\r{title(trial)}: round {index + 1}/{options.rounds} {name:<20}", end="", file=sys.stderr,
+                  flush=True)
+            one[name] = measure(name, spec, trial, next(ports), options)
         rounds.append(one)
     print(file=sys.stderr)
     return rounds
@@ -292,13 +298,35 @@ def row(name, base, rounds):
             median("rss_kib", ".1f", 1 / 1024), str(sum(result["errors"] for result in results)))
 
 
-def print_table(test, rounds, names, options):
-    """Print the Markdown table of one test."""
-    print(f"\n## {test}: {options.connections} connections, {options.rounds} rounds of {options.seconds} s\n")
-    print("| " + " | ".join(COLUMNS).format(base=names[0]) + " |")
-    print("|" + "---|" * len(COLUMNS))
-    for name in names:
-        print("| " + " | ".join(row(name, names[0], rounds)) + " |", flush=True)
+def title(trial):
+    """Return what a trial is called."""
+    return f"{trial[0]}, {trial[1]} connections"
+
+
+def table(trial, rounds, options):
+    """Return the Markdown table of one trial as lines."""
+    names = list(rounds[0])
+    lines = ["", f"## {title(trial)}: {options.rounds} rounds of {options.seconds} s", "",
+             "| " + " | ".join(COLUMNS).format(base=names[0]) + " |", "|" + "---|" * len(COLUMNS)]
+    return lines + ["| " + " | ".join(row(name, names[0], rounds)) + " |" for name in names]
+
+
+def heading():
+    """Return the lines that say how the figures came about."""
+    cpuinfo = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    model = re.search(r"model name\s*: (.*)", cpuinfo)
+    command = " ".join(["lab/cost.py", *sys.argv[1:]])
+    kernel = platform.release().split("-")[0]
+    return ["# What a request costs", "",
+            f"`{command}`, {time.strftime('%Y-%m-%d')}, Linux {kernel}, {os.cpu_count()} CPUs"
+            f" ({model.group(1) if model else platform.machine()}).", "",
+            "[lab/README.md](../../lab/README.md) says how to read the tables. The ratio is what means the same"
+            " elsewhere."]
+
+
+def numbers(text):
+    """Return the numbers of a list such as 64,1000."""
+    return [int(number) for number in text.split(",")]
 
 
 def parse_options(arguments=None):
@@ -310,11 +338,12 @@ def parse_options(arguments=None):
     add("--tests", default=",".join(TESTS))
     add("--rounds", type=int, default=5)
     add("--seconds", type=int, default=3)
-    add("--connections", type=int, default=64)
+    add("--connections", type=numbers, default=[64], metavar="N,…", help="default 64")
     add("--path", default="/plaintext")
     add("--port", type=int, default=9400, help="ports above this one are used, one after another")
     add("--build", type=pathlib.Path, default=ROOT / "build" / "bench", help="where the built programs are")
     add("--json", metavar="FILE", help="write every round's results")
+    add("--markdown", type=pathlib.Path, metavar="FILE", help="write the tables there, too")
     options = parser.parse_args(arguments)
     options.rivals = [name for name in options.rivals.split(",") if name]
     options.tests = options.tests.split(",")
@@ -340,8 +369,8 @@ def check_programs(plan, options):
     """End now, not in the middle of the run, when a program is missing."""
     for name in ("taskset", "perf"):
         tool(name)
-    for test, servers in plan.items():
-        load_command(test, options.port, options, seconds=1)
+    for (test, connections), servers in plan.items():
+        load_command(test, connections, options.port, options, seconds=1)
         for name, spec in servers:
             server_command(name, spec, options.port, test, options.build)
 
@@ -350,17 +379,22 @@ def main():
     """Run the command line."""
     options = parse_options()
     WORK.mkdir(parents=True, exist_ok=True)
-    servers, everything = servers_of(options), {}
-    plan = {test: [server for server in servers if not (test == "churn" and server[0] == "floor_uring")]
-            for test in options.tests}
+    servers, everything, lines = servers_of(options), {}, heading()
+    plan = {(test, connections): [server for server in servers if not (test == "churn" and server[0] == "floor_uring")]
+            for test in options.tests
+            for connections in (options.connections if test == "keepalive" else options.connections[:1])}
     check_programs(plan, options)
     ports = iter(range(options.port + 1, 65536))
-    for test, taking_part in plan.items():
-        everything[test] = run_rounds(test, taking_part, options, ports)
-        print_table(test, everything[test], [name for name, _ in taking_part], options)
+    for trial, taking_part in plan.items():
+        rounds = run_rounds(trial, taking_part, options, ports)
+        everything[title(trial)] = rounds
+        print("\n".join(table(trial, rounds, options)), flush=True)
+        lines += table(trial, rounds, options)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:
             json.dump(everything, out, indent=1)
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -115,8 +115,9 @@ def table(costs, title):
 def describe(options):
     """Return the lines that say how the figures came about."""
     command = "lab/instructions.py " + " ".join(sys.argv[1:])
-    compiler = subprocess.run(["g++-12", "-dumpfullversion"], capture_output=True, text=True, check=False).stdout.strip()
-    return [f"`{command.strip()}`, {time.strftime('%Y-%m-%d')}, Linux {platform.release()}, g++ {compiler}.",
+    version = subprocess.run(["g++-12", "-dumpfullversion"], capture_output=True, text=True, check=False)
+    kernel = platform.release().split("-")[0]
+    return [f"`{command.strip()}`, {time.strftime('%Y-%m-%d')}, Linux {kernel}, g++ {version.stdout.strip()}.", "",
             f"`GET {options.path}` on {options.connections} keep-alive connections, {options.engine}, one reactor."]
 
 
