@@ -75,7 +75,7 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.reactors = flags.threads;
   options.engine = engine;
   options.pin = flags.pin;
-  options.http.close_after_each = flags.close_after_each;
+  options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
   options.reactor.engine.links_max = flags.connections_max;
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
   host::HttpServer server(options, *service);

@@ -36,6 +36,13 @@ enum class PauseReason : std::uint8_t {
 //           (RFC 9112 §9.6)
 enum class Finish : std::uint8_t { close, linger };
 
+// What has gone over one connection since it was accepted.
+struct ConnectionCounters {
+  std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint32_t requests = 0;  // counted by the session
+};
+
 // Aligned for any type, and so is the session that stands behind it.
 class alignas(std::max_align_t) Connection : private TimerEntry {
  public:
@@ -71,6 +78,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   std::uint8_t pause_reasons() const noexcept { return pause_reasons_; }
 
+  ConnectionCounters& counters() noexcept { return counters_; }
+
   // The peer has ended its side of the stream.
   bool input_ended() const noexcept { return input_ended_; }
 
@@ -102,6 +111,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   engine::Link link_;
   Session* session_ = nullptr;
   Outbox outbox_;
+  ConnectionCounters counters_;
   Carry carry_;
   Instant deadline_ = never;
   Instant send_deadline_ = never;

@@ -113,6 +113,7 @@ class ReactorOn final : public Reactor {
   void on_bytes(engine::Link link, Bytes bytes) noexcept {
     Connection& connection = *connections_[link.index];
     counters_.bytes_received += bytes.size();
+    connection.counters_.bytes_received += bytes.size();
     if (connection.finishing_) {
       drop(connection, bytes);
       return;
@@ -276,6 +277,7 @@ class ReactorOn final : public Reactor {
   // minute.
   void note_sent(Connection& connection, std::size_t count) noexcept {
     counters_.bytes_sent += count;
+    connection.counters_.bytes_sent += count;
     connection.outbox_.advance(count);
     if (connection.send_deadline_ == never) return;
     if (connection.outbox_.empty()) {

@@ -62,6 +62,8 @@ TEST_F(ReactorTest, what_the_kernel_has_no_room_for_is_sent_when_it_has) {
   complete(0);
   turn();
   EXPECT_EQ(sent(), "twenty-five bytes of text");
+  EXPECT_EQ(session.connection.counters().bytes_received, 1u);
+  EXPECT_EQ(session.connection.counters().bytes_sent, 25u);
 }
 
 TEST_F(ReactorTest, what_is_written_while_a_send_is_pending_follows_it) {

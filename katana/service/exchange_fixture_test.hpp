@@ -117,6 +117,7 @@ class FakeExchange final : public session::Exchange {
   std::optional<std::uint64_t> content_length() const noexcept override { return length_; }
   core::Reactor& reactor() noexcept override { std::abort(); }
   engine::PeerAddress peer() noexcept override { return {}; }
+  const core::ConnectionCounters& connection_counters() noexcept override { return counters_; }
   void collect_content(std::uint64_t bytes_max) override {
     EXPECT_TRUE(content_pending_);
     collect_max = bytes_max;
@@ -190,6 +191,7 @@ class FakeExchange final : public session::Exchange {
   std::string text_;
   std::string content_text_;
   http::Head request_;
+  core::ConnectionCounters counters_;
   std::optional<std::uint64_t> length_;
   session::RequestHandler* handler_ = nullptr;
   bool in_call_ = false;

@@ -55,6 +55,8 @@ class Exchange {
 
   virtual core::Reactor& reactor() noexcept = 0;
   virtual engine::PeerAddress peer() noexcept = 0;
+  // Of the connection, this request included.
+  virtual const core::ConnectionCounters& connection_counters() noexcept = 0;
 
   // ---- content: one of these, in on_request(), if content_pending() ----
   // RequestHandler::on_content_collected() follows when all of it is here. More than `bytes_max` is

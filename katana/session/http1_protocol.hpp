@@ -23,7 +23,7 @@ struct HttpOptions {
   http1::Limits limits = {};
   http1::Kernels kernels = http1::best_kernels();
   std::string server_name = "katana";  // Server field, at most server_name_bytes_max; empty: none
-  bool close_after_each = false;       // every connection carries one request
+  std::uint32_t requests_per_connection_max = 0;  // the last closes it; 0: no limit
   // A handler that has not answered by then is cancelled: 503.
   Duration handler_timeout = seconds(30);
   // A peer that ended its side while a handler is pending gets its reply if it is ready by then: it

@@ -116,7 +116,9 @@ void Http1Session::on_head(bool complete) noexcept {
   mode_ = Mode::ignore;
   active_ = true;
   replied_ = false;
-  if (protocol_.options().close_after_each || reactor().draining()) machine_.close_after_reply();
+  const bool last =
+      ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
+  if (last || reactor().draining()) machine_.close_after_reply();
   protocol_.handler().on_request(*this);
   after_handler();
 }
@@ -192,6 +194,10 @@ std::optional<std::uint64_t> Http1Session::content_length() const noexcept {
   const http1::Framing& framing = machine_.framing();
   if (framing.content == http1::ContentKind::chunked) return std::nullopt;
   return framing.content_length;
+}
+
+const core::ConnectionCounters& Http1Session::connection_counters() noexcept {
+  return connection_.counters();
 }
 
 engine::PeerAddress Http1Session::peer() noexcept { return reactor().peer(connection_.link()); }

@@ -44,6 +44,7 @@ class Http1Session final : public core::Session, private Exchange {
   // ---- Exchange ----
   std::optional<std::uint64_t> content_length() const noexcept override;
   core::Reactor& reactor() noexcept override { return connection_.reactor(); }
+  const core::ConnectionCounters& connection_counters() noexcept override;
   engine::PeerAddress peer() noexcept override;
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;

@@ -92,6 +92,22 @@ TEST(LingeringClose, it_reads_no_more_than_its_limit) {
   expect_rest(world);
 }
 
+// ---- the last request of a connection --------------------------------------------------------
+
+TEST(RequestLimit, the_last_request_is_answered_and_says_that_it_was_the_last) {
+  WorldOptions options;
+  options.http.requests_per_connection_max = 3;
+  World world(options);
+  Talk talk(world);
+  for (int number = 0; number < 5; ++number) talk.send(get("/ready/1", ""));
+  EXPECT_TRUE(talk.wait_for_end());
+  ASSERT_EQ(talk.replies().size(), 3u);
+  EXPECT_FALSE(talk.replies()[1].closes);
+  EXPECT_TRUE(talk.replies()[2].closes);
+  EXPECT_EQ(world.trial().frames_made(), 3u);
+  expect_rest(world);
+}
+
 // ---- draining --------------------------------------------------------------------------------
 
 TEST(Drain, a_request_in_flight_is_answered_and_its_connection_closed) {
