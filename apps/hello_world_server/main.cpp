@@ -31,6 +31,7 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
       ->envname("HELLO_PORT")
       ->check(not_empty)
+      ->check(CLI::Range(0u, 65535u))
       ->capture_default_str();
   app.add_option("--threads", flags.threads,
                  "reactors, one thread each; default: CPUs of the affinity mask")
