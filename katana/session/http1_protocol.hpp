@@ -12,6 +12,7 @@
 
 #include "katana/core/session.hpp"
 #include "katana/session/exchange.hpp"
+#include "katana/session/exchange_observer.hpp"
 #include "katana/wire/http1/machine.hpp"
 
 namespace katana::session {
@@ -31,6 +32,8 @@ struct HttpOptions {
   Duration half_close_grace = seconds(1);
   // When draining, how long an idle connection may still begin a request.
   Duration drain_idle = milliseconds(250);
+  // Is told of every exchange; null: nobody. Borrowed; must outlive the protocol.
+  ExchangeObserver* observer = nullptr;
 };
 
 struct HttpCounters {

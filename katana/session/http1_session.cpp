@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/wire/http/status.hpp"
+
 namespace katana::session {
 
 using core::Finish;
@@ -19,6 +21,10 @@ Http1Session::Http1Session(Http1Protocol& protocol, core::Connection& connection
 
 Http1Session::~Http1Session() {
   if (pending_ != nullptr) ++protocol_.counters().handlers_cancelled;
+  if (active_ && protocol_.options().observer != nullptr) {
+    if (end_ == ExchangeEnd::replied) end_ = ExchangeEnd::peer_left;
+    tell_observer();
+  }
 }
 
 // ---- calls by the core
@@ -108,14 +114,22 @@ void Http1Session::on_drain() noexcept {
 
 // ---- events of the machine
 
+void Http1Session::begin_exchange() noexcept {
+  active_ = true;
+  replied_ = false;
+  end_ = ExchangeEnd::replied;
+  status_ = 0;
+  content_bytes_ = 0;
+  began_ = now();
+}
+
 void Http1Session::on_head(bool complete) noexcept {
   ++protocol_.counters().requests;
   head_ = &protocol_.context().head;
   content_ = {};
   content_pending_ = !complete;
   mode_ = Mode::ignore;
-  active_ = true;
-  replied_ = false;
+  begin_exchange();
   const bool last =
       ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
   if (last || reactor().draining()) machine_.close_after_reply();
@@ -159,7 +173,10 @@ void Http1Session::on_refused() noexcept {
     abort();
     return;
   }
-  active_ = true;
+  if (!active_) {
+    head_ = nullptr;
+    begin_exchange();
+  }
   replied_ = false;
   protocol_.handler().on_refused(*this, text.status, text.detail);
   after_handler();
@@ -178,6 +195,9 @@ void Http1Session::after_handler() noexcept {
     protocol_.handler().on_refused(*this, 500, "The handler returned without a reply.");
     end_exchange();
     return;
+  }
+  if (protocol_.options().observer != nullptr && detached_ == nullptr && head_ != nullptr) {
+    detach_head();
   }
   if (content_pending_) return;
   // A handler that waits for room has no deadline: it is the peer's turn, and the core has one.
@@ -209,6 +229,10 @@ void Http1Session::collect_content(std::uint64_t bytes_max) {
   const auto length = content_length();
   if (length && *length <= input_left_) return;
   if (!machine_.send_continue(connection_.outbox())) abort();
+  detach_head();
+}
+
+void Http1Session::detach_head() {
   detached_.reset(new Detached);
   detached_->head_bytes.append(head_->bytes());
   detached_->head = *head_;
@@ -242,6 +266,8 @@ void Http1Session::respond(const http::ReplyHead& head, Bytes content,
     abort();
     return;
   }
+  status_ = static_cast<std::uint16_t>(head.status);
+  content_bytes_ = content.size();
   after_reply();
 }
 
@@ -249,6 +275,7 @@ void Http1Session::begin_reply(const http::ReplyHead& head) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
   if (!machine_.begin_reply(head, connection_.outbox())) abort();
+  status_ = static_cast<std::uint16_t>(head.status);
   give_handler_time();
   settle_later();
 }
@@ -266,7 +293,10 @@ bool Http1Session::write(Bytes content) noexcept {
     return false;
   }
   settle_later();
-  if (connection_.outbox().pending() != pending || content.empty()) return true;
+  if (connection_.outbox().pending() != pending || content.empty()) {
+    content_bytes_ += content.size();
+    return true;
+  }
   // A reply without content (HEAD, 204, 304) is complete with its head: on_room() ends it.
   head_suffices_ = true;
   connection_.pause(PauseReason::outbox_full);
@@ -301,11 +331,13 @@ void Http1Session::after_reply() noexcept {
 void Http1Session::abort() noexcept {
   ++protocol_.counters().replies_aborted;
   replied_ = true;
+  end_ = ExchangeEnd::aborted;
   connection_.reset();
   settle_later();
 }
 
 void Http1Session::end_exchange() noexcept {
+  if (protocol_.options().observer != nullptr) tell_observer();
   active_ = false;
   handler_deadline_ = never;
   head_ = nullptr;
@@ -316,12 +348,28 @@ void Http1Session::end_exchange() noexcept {
   connection_.resume(PauseReason::content_unwanted);
 }
 
+void Http1Session::tell_observer() noexcept {
+  ExchangeRecord record{.status = status_,
+                        .content_bytes = content_bytes_,
+                        .duration = now() - began_,
+                        .request = connection_.counters().requests,
+                        .end = end_};
+  if (head_ != nullptr) {
+    record.method = head_->method_text();
+    record.target = head_->target();
+    if (head_->method() == http::Method::head) record.content_bytes = 0;
+  }
+  if (!http::status_has_content(status_)) record.content_bytes = 0;
+  protocol_.options().observer->on_exchange_end(*this, record);
+}
+
 void Http1Session::cancel(Cancelled why) noexcept {
   HttpCounters& counters = protocol_.counters();
   ++(why == Cancelled::peer_left ? counters.handlers_cancelled : counters.handler_timeouts);
   pending_.reset();
   if (why == Cancelled::peer_left || machine_.reply_begun()) {
     connection_.reset();
+    end_ = why == Cancelled::peer_left ? ExchangeEnd::peer_left : ExchangeEnd::aborted;
     end_exchange();
     return;
   }

@@ -58,12 +58,16 @@ class Http1Session final : public core::Session, private Exchange {
   KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
+  void begin_exchange() noexcept;
   void on_head(bool complete) noexcept;
   KATANA_RARE void on_content(bool complete) noexcept;
   KATANA_RARE void on_refused() noexcept;
   void after_handler() noexcept;
   void after_reply() noexcept;
   void end_exchange() noexcept;
+  // Copies what the handler's call borrows, so that it lasts.
+  void detach_head();
+  KATANA_RARE void tell_observer() noexcept;
   KATANA_RARE void cancel(Cancelled why) noexcept;
   KATANA_RARE void end_connection() noexcept;
   void update_deadline() noexcept;
@@ -80,10 +84,14 @@ class Http1Session final : public core::Session, private Exchange {
   http1::Machine machine_;
   std::unique_ptr<Detached> detached_;
   Instant handler_deadline_ = never;
+  Instant began_;                    // the exchange
+  std::uint64_t content_bytes_ = 0;  // of its reply
   std::size_t input_left_ = 0;  // of the input that on_bytes() works on, behind the present event
+  std::uint16_t status_ = 0;    // of its reply; 0: not begun
   Mode mode_ = Mode::ignore;
-  bool active_ = false;         // an exchange is going on
-  bool replied_ = false;        // and its reply is complete
+  ExchangeEnd end_ = ExchangeEnd::replied;  // what the exchange is about to come to
+  bool active_ = false;                     // an exchange is going on
+  bool replied_ = false;                    // and its reply is complete
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
 };

@@ -211,6 +211,14 @@ void Run::compare(std::size_t index, const Run& calm, std::vector<std::string>& 
   }
 }
 
+// Counts; that it is there makes every suspended exchange keep its head.
+struct Tally final : session::ExchangeObserver {
+  void on_exchange_end(session::Exchange&, const session::ExchangeRecord&) noexcept override {
+    ++exchanges;
+  }
+  std::uint64_t exchanges = 0;
+};
+
 }  // namespace
 
 SeedVerdict run_seed(std::uint64_t seed, std::size_t trace_lines_max, bool always_explain) {
@@ -224,6 +232,8 @@ SeedVerdict run_seed(std::uint64_t seed, std::size_t trace_lines_max, bool alway
   }
   WorldOptions options = patient_options(seed, workload.faults);
   options.trace_lines_max = trace_lines_max;
+  Tally observer;
+  if (seed % 2 == 1) options.http.observer = &observer;
   if (seed % 4 == 3) {  // memory is a fault of its own: clients wait for each other's blocks
     options.reactor.output_blocks_max = 192;
     options.reactor.output_blocks_reserve = 64;
@@ -235,6 +245,13 @@ SeedVerdict run_seed(std::uint64_t seed, std::size_t trace_lines_max, bool alway
   }
   if (!verdict.faults.empty() || always_explain) {
     verdict.explanation = run.world().network().explain();
+  }
+  const session::HttpCounters counters = run.world().http_counters();
+  if (seed % 2 == 1 && (observer.exchanges < counters.requests ||
+                        observer.exchanges > counters.requests + counters.refused)) {
+    verdict.faults.push_back(
+        fmt::format("{} exchanges were observed of {} requests and {} refusals", observer.exchanges,
+                    counters.requests, counters.refused));
   }
   verdict.requests = run.world().http_counters().requests;
   verdict.turns = run.world().turns() + calm.world().turns();

@@ -1,0 +1,42 @@
+// ExchangeObserver: who wants to know what every exchange came to, such as an access log.
+//
+// Borrows    the record and what it refers to, for the call.
+// Thread     the reactor's; it must not block, and may allocate.
+// Fails      it must not throw.
+// Invariant  one call for every exchange that began, when it is over, in the order of their ends.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/instant.hpp"
+
+namespace katana::session {
+
+class Exchange;
+
+// How an exchange ended.
+//   replied    its reply is complete and given to the engine
+//   aborted    its reply could not be completed; the connection was reset
+//   peer_left  the connection was gone, or the peer did not wait
+enum class ExchangeEnd : std::uint8_t { replied, aborted, peer_left };
+
+struct ExchangeRecord {
+  Bytes method = {};  // empty, as the target, when the protocol refused the head
+  Bytes target = {};
+  unsigned status = 0;              // of the reply; 0: none was begun
+  std::uint64_t content_bytes = 0;  // of the reply, without framing; none for HEAD
+  Duration duration = {};           // from the end of the head to the end of the exchange
+  std::uint32_t request = 0;        // which of its connection, from 1
+  ExchangeEnd end = ExchangeEnd::replied;
+};
+
+class ExchangeObserver {
+ public:
+  virtual ~ExchangeObserver() = default;
+  // `exchange` is over. Its connection_counters() may still be asked for, and its peer(), which is
+  // empty when the connection is gone.
+  virtual void on_exchange_end(Exchange& exchange, const ExchangeRecord& record) noexcept = 0;
+};
+
+}  // namespace katana::session
