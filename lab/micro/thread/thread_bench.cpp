@@ -173,7 +173,8 @@ void measure_throughput(Report& report, const Settings& settings, const Instruct
                         unsigned workers) {
   const std::string question = detached_question(workers);
   if (!settings.wants(question)) return;
-  // The others have no limit. The first of these has one that is not reached, the second one that is.
+  // The others have no limit. The first of these has one that is not reached, the second one that
+  // is.
   const std::shared_ptr<Pool> pool = make_katana(workers, 256 * 1024);
   const std::shared_ptr<Pool> bounded = make_katana(workers, 16 * 1024);
   std::vector<Subject> subjects;
