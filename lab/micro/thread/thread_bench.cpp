@@ -84,7 +84,8 @@ void post_all(Pool& pool, int jobs) {
 // So many futures, or coroutines, are under way at a time.
 constexpr int window = 1'000;
 
-// Keeps `window` futures that `submit` makes: the oldest is waited for before the next is submitted.
+// Keeps `window` futures that `submit` makes: the oldest is waited for before the next is
+// submitted.
 template <class F, class Submit>
 void keep_window(int jobs, Submit submit) {
   std::vector<F> futures;
