@@ -1,6 +1,7 @@
 #include "katana/core/reactor.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "katana/base/check.hpp"
@@ -115,10 +116,23 @@ void Reactor::run() {
 
 void Reactor::run_messages() noexcept {
   Message* message = mailbox_.take_all();
+  if (message != nullptr) ++wakes_due_;
   while (message != nullptr) {
     Message* const next = message->next;
     message->run(*message);
     message = next;
+  }
+}
+
+void Reactor::receive_expected() noexcept {
+  // Both waits are short: a coroutine that was destroyed has withdrawn its promise, unless the
+  // message is on its way.
+  while (true) {
+    run_messages();
+    // acquire: whoever woke the engine is done with it.
+    const bool quiet = wakes_done_.load(std::memory_order_acquire) == wakes_due_;
+    if (quiet && expected() == 0) return;
+    std::this_thread::yield();
   }
 }
 

@@ -17,11 +17,12 @@
 #include <vector>
 
 #include "katana/base/block_pool.hpp"
+#include "katana/base/executor.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/base/mailbox.hpp"
 #include "katana/base/result.hpp"
 #include "katana/core/carry.hpp"
 #include "katana/core/connection.hpp"
-#include "katana/core/mailbox.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/timer_wheel.hpp"
 #include "katana/engine/engine.hpp"
@@ -75,7 +76,7 @@ struct Counters {
   std::uint64_t turns = 0;
 };
 
-class Reactor {
+class Reactor : public Executor {
  public:
   virtual ~Reactor();
   Reactor(const Reactor&) = delete;
@@ -110,8 +111,11 @@ class Reactor {
   void run();
 
   // From any thread. The message runs on the reactor's thread.
-  void post(Message& message) noexcept {
-    if (mailbox_.post(message)) wake_engine();
+  void post(Message& message) noexcept final {
+    if (!mailbox_.post(message)) return;
+    wake_engine();
+    // release: the sender's last touch of this reactor; see receive_expected().
+    wakes_done_.fetch_add(1, std::memory_order_release);
   }
 
   // From any thread: accept nothing new, let sessions finish, cut off what is left after
@@ -130,6 +134,9 @@ class Reactor {
   virtual bool drained() const noexcept = 0;
 
   void run_messages() noexcept;
+  // The last thing before the engine ends: receives what was promised, and waits until every sender
+  // has left post().
+  void receive_expected() noexcept;
   void obey_requests() noexcept;
   // Connections woken so far are attended in this turn, those woken meanwhile in the next.
   void begin_attending() noexcept;
@@ -146,6 +153,8 @@ class Reactor {
   std::int64_t wall_clock_s_ = 0;
   TimerWheel timers_;
   Mailbox mailbox_;
+  std::uint64_t wakes_due_ = 0;                // how often the mailbox was emptied
+  std::atomic<std::uint64_t> wakes_done_ = 0;  // how often its first sender has woken the engine
   Counters counters_;
   CarryPools carry_pools_;
   BlockPool output_blocks_;

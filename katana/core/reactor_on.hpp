@@ -38,6 +38,7 @@ class ReactorOn final : public Reactor {
     for (Connection* const connection : connections_) {
       if (connection != nullptr) destroy(*connection, Ending::reset);
     }
+    receive_expected();
   }
 
   MemoryBudget memory_budget() const noexcept override {
@@ -73,6 +74,7 @@ class ReactorOn final : public Reactor {
 
   void turn(Duration wait_max) override {
     current_ = this;
+    enter(this);
     engine_.turn(first_woken_ != nullptr ? Duration{} : wait_max);
     timers_.advance(now_);
     run_messages();

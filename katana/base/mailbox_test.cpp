@@ -1,11 +1,11 @@
-#include "katana/core/mailbox.hpp"
+#include "katana/base/mailbox.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-namespace katana::core {
+namespace katana {
 namespace {
 
 struct Letter : Message {
@@ -34,7 +34,7 @@ TEST(Mailbox, messages_are_taken_in_the_order_in_which_they_were_posted) {
   EXPECT_EQ(mailbox.take_all(), nullptr);
 }
 
-TEST(Mailbox, only_the_first_message_since_it_was_emptied_says_that_the_reactor_may_sleep) {
+TEST(Mailbox, only_the_first_message_since_it_was_emptied_says_that_the_executor_may_sleep) {
   Mailbox mailbox;
   Letter first, second, third;
   EXPECT_TRUE(mailbox.post(first));
@@ -89,4 +89,4 @@ TEST(Mailbox, many_senders_lose_nothing_and_each_keeps_its_order) {
 }
 
 }  // namespace
-}  // namespace katana::core
+}  // namespace katana

@@ -1,35 +1,35 @@
-// Mailbox: messages from any thread to one reactor.
+// Mailbox: messages from any thread to one executor.
 //
-// Owns       nothing: a Message belongs to its sender until run() is called on the reactor, and
-//            to the callee then. So a mailbox is bounded by the messages its senders hold, and
+// Owns       nothing: a Message belongs to its sender until run() is called by the executor,
+//            and to the callee then. So a mailbox is bounded by the messages its senders hold, and
 //            posting cannot fail.
-// Thread     post() any; take_all() the reactor's.
+// Thread     post() any; take_all() the executor's.
 // Allocates  never.
 // Invariant  messages of one sender run in the order in which they were posted.
 #pragma once
 
 #include <atomic>
 
-namespace katana::core {
+#include "katana/base/executor.hpp"
 
-struct Message {
-  explicit Message(void (*action)(Message&) noexcept) noexcept : run(action) {}
-  void (*run)(Message&) noexcept;
-  Message* next = nullptr;
-};
+namespace katana {
 
 class Mailbox {
  public:
-  // True: the mailbox was empty, so its reactor may sleep and has to be woken.
+  // True: the mailbox was empty, so its executor may sleep and has to be woken.
   bool post(Message& message) noexcept {
     Message* first = newest_.load(std::memory_order_relaxed);
     do {
       message.next = first;
-      // release: what the sender wrote into the message is seen by take_all(), which acquires.
-    } while (!newest_.compare_exchange_weak(first, &message, std::memory_order_release,
+      // At least release: what the sender wrote into the message is seen by take_all(), which
+      // acquires. And seq_cst, for free with a locked instruction, for has_messages().
+    } while (!newest_.compare_exchange_weak(first, &message, std::memory_order_seq_cst,
                                             std::memory_order_relaxed));
     return first == nullptr;
   }
+
+  // Ordered with what an executor does before it sleeps (seq_cst).
+  bool has_messages() const noexcept { return newest_.load(std::memory_order_seq_cst) != nullptr; }
 
   // Every message so far, oldest first, linked by `next`.
   Message* take_all() noexcept {
@@ -50,4 +50,4 @@ class Mailbox {
   std::atomic<Message*> newest_ = nullptr;
 };
 
-}  // namespace katana::core
+}  // namespace katana

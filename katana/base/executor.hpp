@@ -1,0 +1,55 @@
+// Executor: a thread that others may ask to go on with something, by posting a Message to it.
+//
+// What lets a room resume a coroutine where it was suspended without knowing what a reactor is.
+//
+// Owns       nothing: a Message belongs to its sender until run() is called on the executor's
+//            thread, and to the callee then. So posting cannot fail.
+// Thread     post() any; everything else the executor's own.
+// Allocates  never.
+// Fails      never.
+// Invariant  messages of one sender run in the order in which they were posted. An executor that
+//            ends has received every message that it was told to expect(), and no sender is inside
+//            of its post() any more.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace katana {
+
+struct Message {
+  explicit Message(void (*action)(Message&) noexcept) noexcept : run(action) {}
+  void (*run)(Message&) noexcept;
+  Message* next = nullptr;
+};
+
+class Executor {
+ public:
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // The executor whose work this thread is doing; null when there is none.
+  static Executor* current() noexcept { return current_; }
+
+  virtual void post(Message& message) noexcept = 0;
+
+  // Another thread was promised that it may post one message, until unexpect() takes it back:
+  // because the message came, or because that thread agreed not to send it.
+  void expect() noexcept { ++expected_; }
+  void unexpect() noexcept { --expected_; }
+  std::uint64_t expected() const noexcept { return expected_; }
+
+ protected:
+  Executor() noexcept = default;
+  ~Executor() {
+    if (current_ == this) current_ = nullptr;
+  }
+  // This thread does the work of `executor` from here on. Returns whose it did before.
+  static Executor* enter(Executor* executor) noexcept { return std::exchange(current_, executor); }
+
+ private:
+  inline static constinit thread_local Executor* current_ = nullptr;
+  std::uint64_t expected_ = 0;
+};
+
+}  // namespace katana

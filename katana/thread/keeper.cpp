@@ -1,0 +1,102 @@
+#include "katana/thread/keeper.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+namespace katana::thread {
+
+Keeper::Keeper(ManualClock* clock, std::function<Instant(Instant)> keep)
+    : clock_(clock), keep_(std::move(keep)) {}
+
+Instant Keeper::now() const noexcept {
+  if (clock_ != nullptr) return clock_->now();
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(
+              std::chrono::steady_clock::now().time_since_epoch())
+              .count()};
+}
+
+Result<void> Keeper::start(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (started_ || stopping_) return {};
+  if (clock_ != nullptr) {
+    clock_->attach(*this);
+  } else {
+    try {
+      thread_ = std::thread([this] { loop(); });
+    } catch (const std::system_error& error) {
+      return fail(Code::unavailable, "no thread for the timed work of pool '" + name +
+                                         "': " + error.what() + ". Raise the limit of threads");
+    }
+    (void)pthread_setname_np(thread_.native_handle(), (name.substr(0, 10) + "/time").c_str());
+  }
+  started_ = true;
+  return {};
+}
+
+void Keeper::look_again() noexcept {
+  if (clock_ != nullptr) return;  // a ManualClock asks at every step
+  const std::lock_guard lock(mutex_);
+  asked_ = true;
+  changed_.notify_one();
+}
+
+void Keeper::stop() noexcept {
+  bool started;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    started = std::exchange(started_, false);
+    changed_.notify_one();
+  }
+  if (!started) return;
+  if (clock_ != nullptr) {
+    clock_->detach(*this);
+  } else {
+    thread_.join();
+  }
+}
+
+void Keeper::loop() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    asked_ = false;
+    lock.unlock();
+    const Instant next = keep_(now());
+    lock.lock();
+    const auto ready = [this] { return asked_ || stopping_; };
+    if (next == never) {
+      changed_.wait(lock, ready);
+    } else {
+      changed_.wait_for(lock, std::chrono::nanoseconds((next - now()).ns), ready);
+    }
+  }
+}
+
+void ManualClock::attach(Keeper& keeper) {
+  const std::lock_guard lock(mutex_);
+  keepers_.push_back(&keeper);
+}
+
+void ManualClock::detach(Keeper& keeper) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(keepers_, &keeper);
+}
+
+void ManualClock::advance(Duration duration) {
+  const std::lock_guard lock(mutex_);
+  const Instant target = now() + duration;
+  while (true) {
+    Instant next = never;
+    for (Keeper* const keeper : keepers_) {
+      keeper->next_ = keeper->keep_(now());
+      next = std::min(next, keeper->next_);
+    }
+    if (now() == target) return;
+    now_ns_.store(std::min(next, target).ns, std::memory_order_release);
+  }
+}
+
+}  // namespace katana::thread

@@ -1,0 +1,312 @@
+#include "katana/thread/pool.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <system_error>
+
+#include "katana/base/check.hpp"
+
+namespace katana::thread {
+namespace {
+
+// Some milliseconds at most, on a machine that is so busy that workers are interrupted.
+constexpr int held_rounds_max = 1000;
+
+unsigned available_cpus() noexcept {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<unsigned>(std::max(CPU_COUNT(&set), 1));
+}
+
+std::unexpected<Error> wrong(const PoolOptions& options, std::string what) {
+  return fail(Code::invalid_argument, fmt::format("pool '{}': {}", options.name, what));
+}
+
+Result<void> check_cpus(const PoolOptions& options) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {};
+  std::string available;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) available += fmt::format(" {}", cpu);
+  }
+  for (const int cpu : options.cpus) {
+    if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set)) {
+      return wrong(options, fmt::format("CPU {} is not available to this process; it may use{}",
+                                        cpu, available));
+    }
+  }
+  return {};
+}
+
+// Fills in what is 0, and rounds what has to be a power of two.
+Result<void> complete(PoolOptions& options) {
+  if (options.name.empty()) return wrong(options, "its name is empty: give it one");
+  if (options.threads_min == 0) options.threads_min = available_cpus();
+  if (options.threads_max == 0) options.threads_max = options.threads_min;
+  if (options.threads_max > threads_limit || options.threads_min > options.threads_max) {
+    return wrong(options,
+                 fmt::format("threads_min is {} and threads_max {}: give 1 <= min <= max <= {}",
+                             options.threads_min, options.threads_max, threads_limit));
+  }
+  if (options.queue_max == 0 || options.queue_max > queue_limit) {
+    return wrong(options,
+                 fmt::format("queue_max is {}: give 1 to {}", options.queue_max, queue_limit));
+  }
+  options.queue_max = std::bit_ceil(options.queue_max);
+  if (!std::has_single_bit(options.timed_one_in)) {
+    return wrong(options,
+                 fmt::format("timed_one_in is {}: give a power of two", options.timed_one_in));
+  }
+  if (auto checked = Autoscaler::check(options.autoscale); !checked) {
+    return wrong(options, checked.error().describe());
+  }
+  return check_cpus(options);
+}
+
+}  // namespace
+
+Pool::Pool(PoolOptions options)
+    : options_(std::move(options)),
+      single_(options_.threads_max == 1),
+      scales_(options_.threads_min < options_.threads_max),
+      lanes_{Lane(options_.queue_max, options_.timed_one_in),
+             Lane(options_.queue_max, options_.timed_one_in),
+             Lane(options_.queue_max, options_.timed_one_in)},
+      workers_(std::make_unique<Worker[]>(options_.threads_max)),
+      autoscaler_(options_.autoscale),
+      keeper_(options_.clock, [this](Instant now) { return keep(now); }) {
+  parked_.reserve(options_.threads_max);
+}
+
+Pool::~Pool() { stop(StopMode::graceful); }
+
+Result<std::unique_ptr<Pool>> Pool::create(PoolOptions options) {
+  if (auto completed = complete(options); !completed) return std::unexpected(completed.error());
+  std::unique_ptr<Pool> pool(new Pool(std::move(options)));
+  if (auto started = pool->start(); !started) return std::unexpected(started.error());
+  return pool;
+}
+
+Result<void> Pool::start() {
+  for (unsigned count = 0; count < options_.threads_min; ++count) {
+    if (auto added = add_worker(); !added) return added;
+  }
+  return scales_ ? keeper_.start(options_.name) : Result<void>{};
+}
+
+Result<void> Pool::add_worker() {
+  std::uint32_t index = 0;
+  while (workers_[index].alive.load(std::memory_order_relaxed)) ++index;
+  Worker& worker = workers_[index];
+  worker.index = index;
+  worker.retire = false;
+  worker.signal.store(0, std::memory_order_relaxed);
+  // It begins as a searcher, so nobody wakes another one for what it will find.
+  idle_.fetch_add(one_searching, std::memory_order_seq_cst);
+  try {
+    worker.thread = std::thread([this, &worker] { work(worker); });
+  } catch (const std::system_error& error) {
+    leave_search();
+    return fail(Code::unavailable,
+                fmt::format("pool '{}': no thread for worker {}: {}. Raise the limit of threads, "
+                            "or lower threads_max",
+                            options_.name, index, error.what()));
+  }
+  worker.alive.store(true, std::memory_order_relaxed);
+  threads_.fetch_add(1, std::memory_order_relaxed);
+  const std::string number = fmt::format("/{}", index);
+  const std::string name = options_.name.substr(0, 15 - number.size()) + number;
+  (void)pthread_setname_np(worker.thread.native_handle(), name.c_str());  // only for people
+  if (!options_.cpus.empty()) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(options_.cpus[index % options_.cpus.size()], &one);
+    // Was checked at create(). Should the process have lost the CPU since, it runs where it may.
+    (void)pthread_setaffinity_np(worker.thread.native_handle(), sizeof one, &one);
+  }
+  return {};
+}
+
+void Pool::end_worker(Worker& worker) noexcept {
+  worker.thread.join();
+  worker.alive.store(false, std::memory_order_relaxed);
+  threads_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+StopReport Pool::stop(StopMode mode) {
+  KATANA_REQUIRE(current_ != this);  // a worker would wait for its own end
+  if (mode == StopMode::immediate) {
+    abandoning_.store(true, std::memory_order_seq_cst);
+    stop_source_.request_stop();
+  }
+  const std::lock_guard lock(stop_mutex_);
+  if (!stopped_) halt();
+  return report_;
+}
+
+void Pool::halt() {
+  std::vector<Schedule::Held> dropped;
+  {
+    const std::lock_guard lock(time_mutex_);
+    timed_closed_ = true;
+    dropped = schedule_.take_all();
+  }
+  // From here on no worker is added or retired.
+  keeper_.stop();
+  // First the lanes, then the mark that lets workers end: what they see empty then stays empty.
+  for (Lane& lane : lanes_) lane.close();
+  closing_.store(true, std::memory_order_seq_cst);
+  for (Room& room : room_) {
+    room.epoch.fetch_add(1, std::memory_order_release);
+    wake(&room.epoch, INT32_MAX);
+  }
+  wake_all();
+  for (unsigned index = 0; index < options_.threads_max; ++index) {
+    if (workers_[index].thread.joinable()) end_worker(workers_[index]);
+  }
+  stopped_ = true;
+  const Snapshot last = snapshot();
+  report_.ran = last.ran + last.failed;
+  report_.cancelled = last.cancelled;
+  for (std::size_t lane = 0; lane < priority_count; ++lane) {
+    KATANA_CHECK(lanes_[lane].waiting() == 0);
+    report_.not_run[lane] = not_run_[lane].load(std::memory_order_relaxed);
+  }
+  report_.timed_not_run = static_cast<std::uint64_t>(
+      std::ranges::count_if(dropped, [](const auto& entry) { return !entry->cancelled.load(); }));
+}
+
+Admission Pool::offer_slowly(const Job& job, Priority priority, WhenFull when_full) {
+  // A stopped pool never accepts, and runs nothing here either.
+  const auto lane = static_cast<std::size_t>(priority);
+  const bool own_worker = current_ == this;  // it would wait for itself to make room
+  if (when_full == WhenFull::wait && !own_worker) return wait_for_room(job, lane);
+  Lane::Push pushed = lanes_[lane].push(job, reader_of_time());
+  // A slot may be held by a worker that was interrupted while it took a job out. That is soon over,
+  // and is not yet a full queue.
+  for (int round = 0; pushed == Lane::Push::full && round < held_rounds_max; ++round) {
+    if (queued(lane) >= lanes_[lane].size()) break;
+    std::this_thread::yield();
+    pushed = lanes_[lane].push(job, reader_of_time());
+  }
+  switch (pushed) {
+    case Lane::Push::done: notify(); return Admission::accepted;
+    case Lane::Push::full:
+      if (when_full != WhenFull::fail) return run_here(job);
+      refused_.fetch_add(1, std::memory_order_relaxed);
+      return Admission::full;
+    case Lane::Push::closed: break;
+  }
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  return Admission::stopped;
+}
+
+Admission Pool::wait_for_room(const Job& job, std::size_t lane) {
+  KATANA_REQUIRE(Executor::current() == nullptr);  // a reactor that blocks stalls its connections
+  Room& room = room_[lane];
+  while (true) {
+    const std::uint32_t epoch = room.epoch.load(std::memory_order_acquire);
+    room.asked.store(true, std::memory_order_seq_cst);
+    switch (lanes_[lane].push(job, reader_of_time())) {
+      case Lane::Push::done: notify(); return Admission::accepted;
+      case Lane::Push::closed:
+        refused_.fetch_add(1, std::memory_order_relaxed);
+        return Admission::stopped;
+      case Lane::Push::full: break;
+    }
+    // Workers say when a quarter of the lane is free, so that a burst costs few wakes. A lane that
+    // does not move so far is looked at again.
+    sleep_on(room.epoch, epoch, milliseconds(1));
+  }
+}
+
+std::uint64_t Pool::queued(std::size_t lane) const noexcept {
+  std::uint64_t count = lanes_[lane].waiting();
+  for (unsigned index = 0; index < options_.threads_max; ++index) {
+    const Claim claim(workers_[index].claim.load(std::memory_order_relaxed));
+    if (claim.lane() == lane) count += claim.count();
+  }
+  return count;
+}
+
+void Pool::note_room(std::size_t lane) noexcept {
+  if (lanes_[lane].waiting() > lanes_[lane].size() / 4 * 3) return;
+  Room& room = room_[lane];
+  if (!room.asked.exchange(false, std::memory_order_seq_cst)) return;
+  room.epoch.fetch_add(1, std::memory_order_release);
+  wake(&room.epoch, INT32_MAX);
+}
+
+Admission Pool::run_here(Job job) {
+  ran_here_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    if (job.act(job.payload, Order::run) == Ended::failed) {
+      failed_here_.fetch_add(1, std::memory_order_relaxed);
+    }
+  } catch (...) {
+    failed_here_.fetch_add(1, std::memory_order_relaxed);
+    report_failure(std::current_exception());
+  }
+  return Admission::ran_here;
+}
+
+void Pool::drop(Job job) noexcept { (void)job.act(job.payload, Order::cancel); }
+
+Error Pool::error_of(Admission admission) const {
+  return admission == Admission::full
+             ? Error(Code::resource_exhausted,
+                     fmt::format("the queue of pool '{}' is full ({} jobs). Try later, raise "
+                                 "queue_max, or submit with another WhenFull",
+                                 options_.name, queue_max()))
+             : Error(Code::unavailable, fmt::format("pool '{}' is stopped", options_.name));
+}
+
+void Pool::report_failure(std::exception_ptr failure) noexcept {
+  if (!options_.on_failure) return;
+  try {
+    options_.on_failure(std::move(failure));
+  } catch (...) {  // a handler that fails has nobody to tell: the job is counted as failed already
+  }
+}
+
+Snapshot Pool::snapshot() const {
+  const auto read = [](const std::atomic<std::uint64_t>& count) {
+    return count.load(std::memory_order_relaxed);
+  };
+  Snapshot shot;
+  shot.name = options_.name;
+  shot.threads = threads_.load(std::memory_order_relaxed);
+  shot.threads_parked = parked(idle_.load(std::memory_order_relaxed));
+  for (unsigned index = 0; index < options_.threads_max; ++index) {
+    const Worker& worker = workers_[index];
+    shot.ran += worker.ended[static_cast<std::size_t>(Ended::ran)].read();
+    shot.failed += worker.ended[static_cast<std::size_t>(Ended::failed)].read();
+    shot.cancelled += worker.ended[static_cast<std::size_t>(Ended::cancelled)].read();
+    shot.stolen += worker.stolen.read();
+    worker.wait.add_to(shot.wait);
+    worker.run.add_to(shot.run);
+  }
+  for (std::size_t lane = 0; lane < priority_count; ++lane) {
+    shot.queued[lane] = queued(lane);
+    shot.accepted += lanes_[lane].pushed();
+  }
+  shot.refused = read(refused_);
+  shot.ran_here = read(ran_here_);
+  shot.failed_here = read(failed_here_);
+  shot.wakes = read(wakes_);
+  shot.scaled_up = read(scaled_up_);
+  shot.scaled_down = read(scaled_down_);
+  shot.scale_failures = read(scale_failures_);
+  shot.busy = busy_until(now());
+  const std::lock_guard lock(time_mutex_);
+  shot.timed_waiting = schedule_.size();
+  shot.timed_missed = timed_missed_;
+  return shot;
+}
+
+}  // namespace katana::thread

@@ -1,0 +1,158 @@
+// Run<F>: what `co_await pool.run(f)` awaits: f on a worker, then the coroutine where it was.
+//
+// Owns       half of the state that it shares with the job.
+// Thread     the executor's on which the coroutine runs, which is where it goes on. REQUIRES
+//            Executor::current().
+// Allocates  one piece of the recycler for callable and value, taken and given by the executor's
+//            thread.
+// Fails      as Future does: a Result, and exceptions of f are rethrown.
+// Invariant  destroying the coroutine is safe at any time. A job that has not begun is then
+//            cancelled; one that runs finishes on its own, and its outcome is dropped.
+//
+// g++ 12 destroys some temporaries of a co_await expression twice when the coroutine is destroyed
+// there: lambdas and aggregates that have something to destroy (decision 0018). So what
+// run() takes directly has nothing to destroy, and does not compile otherwise; a lambda that
+// captures a string or a shared_ptr is named first, and given:
+//
+//   auto job = [text = std::move(text)] { return parse(text); };
+//   co_await pool.run(give(job));
+//
+// The word decides between job and coroutine, once: a job that ends first posts a message to the
+// executor, and that message frees the state if the coroutine is gone when it comes. A coroutine
+// that is destroyed first leaves the state to the job, which then posts nothing, so the executor
+// may end before the job does.
+#pragma once
+
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+#include <stop_token>
+#include <utility>
+
+#include "katana/base/check.hpp"
+#include "katana/base/executor.hpp"
+#include "katana/thread/job.hpp"
+#include "katana/thread/outcome.hpp"
+#include "katana/thread/pool_options.hpp"
+
+namespace katana::thread {
+
+class Pool;
+
+namespace detail {
+
+template <class Value>
+struct RunState : Message {
+  enum : std::uint32_t { pending, posted, abandoned };
+
+  RunState(Executor& home, void (*destroyer)(RunState*) noexcept) noexcept
+      : Message(&RunState::arrive), destroy(destroyer), executor(home) {}
+
+  // The job's last touch.
+  void complete() noexcept {
+    // acq_rel: gives the outcome to the executor's thread, or takes the state over from it.
+    if (word.exchange(posted, std::memory_order_acq_rel) == abandoned) {
+      destroy(this);
+    } else {
+      executor.post(*this);
+    }
+  }
+  static void arrive(Message& message) noexcept {
+    auto& state = static_cast<RunState&>(message);
+    state.executor.unexpect();
+    if (!state.waiting) {
+      state.destroy(&state);
+    } else {
+      std::exchange(state.waiting, {}).resume();
+    }
+  }
+  // The coroutine is destroyed. On the executor's thread, as arrive() is.
+  void abandon() noexcept {
+    if (!waiting) {  // resumed already: nobody else knows the state
+      destroy(this);
+      return;
+    }
+    waiting = {};
+    Executor& home = executor;  // the state may be gone right after the exchange
+    if (word.exchange(abandoned, std::memory_order_acq_rel) == pending) home.unexpect();
+  }
+
+  std::atomic<std::uint32_t> word = pending;
+  void (*destroy)(RunState*) noexcept;
+  Executor& executor;
+  std::coroutine_handle<> waiting;
+  Outcome<Value> outcome;
+};
+
+template <class F>
+struct RunCall final : RunState<Yield<Returned<F>>> {
+  using State = RunState<Yield<Returned<F>>>;
+
+  RunCall(Executor& home, F&& callable, std::stop_token stop)
+      : State(home, &destroy_this), token(std::move(stop)) {
+    std::construct_at(&f, std::move(callable));
+  }
+  ~RunCall() {}  // the callable is destroyed by act(), or by whoever could not queue it
+
+  static void destroy_this(State* state) noexcept { end_recycled(static_cast<RunCall*>(state)); }
+
+  static Ended act(void* payload, Order order) {
+    RunCall* call;
+    std::memcpy(&call, payload, sizeof call);
+    const bool unwanted = call->word.load(std::memory_order_relaxed) == State::abandoned;
+    Ended ended;
+    if (order == Order::cancel || unwanted || call->token.stop_requested()) {
+      ended = call->outcome.refuse(Error(Code::cancelled));
+    } else {
+      ended = call->outcome.run(call->f, call->token);
+    }
+    std::destroy_at(&call->f);
+    call->complete();
+    return ended;
+  }
+
+  std::stop_token token;
+  union {
+    F f;
+  };
+};
+
+}  // namespace detail
+
+// A callable that has a name, and that run() may move out of it.
+template <class F>
+struct Given {
+  F* callable;
+};
+template <class F>
+Given<F> give(F& callable) noexcept {
+  return {&callable};
+}
+
+template <class F>
+class [[nodiscard]] Run {
+ public:
+  using Value = Yield<Returned<F>>;
+
+  Run(Pool& pool, F&& f, RunOptions options, std::stop_token cancel)
+      : pool_(pool), f_(std::move(f)), options_(options), cancel_(std::move(cancel)) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() {
+    if (state_ != nullptr) state_->abandon();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  // False: the pool did not accept the job, and the coroutine goes on at once.
+  bool await_suspend(std::coroutine_handle<> waiting);
+  Value await_resume() { return state_->outcome.take(); }
+
+ private:
+  Pool& pool_;
+  F f_;
+  RunOptions options_;
+  std::stop_token cancel_;
+  detail::RunState<Value>* state_ = nullptr;
+};
+
+}  // namespace katana::thread

@@ -1,0 +1,160 @@
+// What micro_thread measures with: time, instructions, rounds, and its report.
+//
+// Owns       the rows and targets of one run.
+// Thread     one.
+// Fails      instructions are missing where the machine does not count them.
+#pragma once
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+inline std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// User instructions of this process and of the threads that it begins later.
+class Instructions {
+ public:
+  Instructions() {
+    perf_event_attr what;
+    std::memset(&what, 0, sizeof what);
+    what.size = sizeof what;
+    what.type = PERF_TYPE_HARDWARE;
+    what.config = PERF_COUNT_HW_INSTRUCTIONS;
+    what.inherit = 1;
+    what.exclude_kernel = 1;
+    what.exclude_hv = 1;
+    file_ = static_cast<int>(syscall(SYS_perf_event_open, &what, 0, -1, -1, 0));
+  }
+  ~Instructions() {
+    if (file_ >= 0) close(file_);
+  }
+  Instructions(const Instructions&) = delete;
+  Instructions& operator=(const Instructions&) = delete;
+
+  std::optional<double> read_count() const {
+    std::uint64_t count = 0;
+    if (file_ < 0 || read(file_, &count, sizeof count) != sizeof count || count == 0) return {};
+    return static_cast<double>(count);
+  }
+
+ private:
+  int file_;
+};
+
+inline double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// One figure in each round.
+struct Series {
+  std::vector<double> values;
+  std::vector<double> instructions;
+};
+
+class Report {
+ public:
+  Series& series(const std::string& question, const std::string& subject) {
+    const auto key = std::pair(question, subject);
+    if (!all_.contains(key)) order_.push_back(key);
+    return all_[key];
+  }
+  bool has(const std::string& question, const std::string& subject) const {
+    return all_.contains({question, subject});
+  }
+  void set_unit(const std::string& question, std::string unit) {
+    units_[question] = std::move(unit);
+  }
+  // The median over the rounds of `dividend` / `divisor`, each a question and a subject.
+  using Key = std::pair<std::string, std::string>;
+  void target(const std::string& text, const Key& dividend, const Key& divisor, double limit,
+              bool at_most) {
+    if (!all_.contains(dividend) || !all_.contains(divisor)) return;
+    const auto& above = all_[dividend].values;
+    const auto& below = all_[divisor].values;
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < std::min(above.size(), below.size()); ++round) {
+      ratios.push_back(above[round] / below[round]);
+    }
+    add_target(text, median(ratios), limit, at_most);
+  }
+  void add_target(const std::string& text, double value, double limit, bool at_most) {
+    targets_.push_back({text, value, limit, at_most});
+  }
+
+  void print() const {
+    for (const auto& key : order_) {
+      const auto& [values, instructions] = all_.at(key);
+      const auto [low, high] = std::ranges::minmax(values);
+      fmt::print("{:<58} {:<34} {:>10.1f} {:<4} ({:.1f} to {:.1f}){}\n", key.first, key.second,
+                 median(values), units_.at(key.first), low, high,
+                 instructions.empty() ? "" : fmt::format("  {:.0f} ins", median(instructions)));
+    }
+    for (const Target& each : targets_) {
+      fmt::print("{} {}: {:.2f} ({} {})\n", each.met() ? "met   " : "MISSED", each.text, each.value,
+                 each.at_most ? "at most" : "at least", each.limit);
+    }
+  }
+  bool write_json(const char* path) const {
+    std::FILE* const file = std::fopen(path, "w");
+    if (file == nullptr) return false;
+    fmt::print(file, "{{\"system\": \"thread\", \"rows\": [");
+    const char* separator = "\n";
+    for (const auto& key : order_) {
+      const auto& [values, instructions] = all_.at(key);
+      const auto [low, high] = std::ranges::minmax(values);
+      fmt::print(
+          file,
+          "{}{{\"question\": \"{}\", \"subject\": \"{}\", \"value\": {:.2f}, \"low\": {:.2f}, "
+          "\"high\": {:.2f}, \"unit\": \"{}\", \"better\": \"lower\", \"instructions\": {}}}",
+          separator, key.first, key.second, median(values), low, high, units_.at(key.first),
+          instructions.empty() ? "null" : fmt::format("{:.1f}", median(instructions)));
+      separator = ",\n";
+    }
+    fmt::print(file, "],\n\"targets\": [");
+    separator = "\n";
+    for (const Target& each : targets_) {
+      fmt::print(file,
+                 "{}{{\"text\": \"{}\", \"value\": {:.3f}, \"limit\": {}, \"direction\": \"{}\", "
+                 "\"met\": {}}}",
+                 separator, each.text, each.value, each.limit,
+                 each.at_most ? "at most" : "at least", each.met());
+      separator = ",\n";
+    }
+    fmt::print(file, "]}}\n");
+    return std::fclose(file) == 0;
+  }
+
+ private:
+  struct Target {
+    std::string text;
+    double value;
+    double limit;
+    bool at_most;
+    bool met() const { return at_most ? value <= limit : value >= limit; }
+  };
+  std::map<Key, Series> all_;
+  std::vector<Key> order_;
+  std::map<std::string, std::string> units_;
+  std::vector<Target> targets_;
+};
+
+}  // namespace bench
