@@ -9,6 +9,8 @@
 
 namespace katana::metrics {
 
+Bounds::Bounds() : padded_(lanes, std::numeric_limits<double>::infinity()) {}
+
 Result<Bounds> Bounds::make(std::vector<double> bounds) {
   if (bounds.empty() || bounds.size() > bounds_max) {
     return fail(Code::invalid_argument, fmt::format("{} bucket bounds were given: give 1 to {}",

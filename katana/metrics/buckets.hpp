@@ -23,6 +23,8 @@ inline constexpr std::size_t bounds_max = 512;
 
 class Bounds {
  public:
+  // None: one bucket for everything.
+  Bounds();
   // At most bounds_max, finite, at or above zero, each above the one before. The bucket above the
   // last one is always there.
   static Result<Bounds> make(std::vector<double> bounds);
@@ -64,6 +66,9 @@ class LogBuckets {
   explicit LogBuckets(unsigned precision_bits = 5,
                       std::uint64_t value_max = 60'000'000'000) noexcept;
 
+  // One bucket for everything.
+  static LogBuckets only_one() noexcept { return LogBuckets(0, 1, 0); }
+
   // For any value; those above value_max are counted in the last bucket.
   std::size_t find(std::uint64_t value) const noexcept {
     const unsigned shift = static_cast<unsigned>(std::bit_width(value | unit_)) - 1 - bits_;
@@ -84,6 +89,9 @@ class LogBuckets {
   bool operator==(const LogBuckets&) const = default;
 
  private:
+  LogBuckets(unsigned bits, std::uint64_t unit, std::size_t last) noexcept
+      : bits_(bits), unit_(unit), last_(last) {}
+
   unsigned bits_;
   std::uint64_t unit_;
   std::size_t last_;

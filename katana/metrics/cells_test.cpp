@@ -44,18 +44,18 @@ TEST_F(CellsTest, what_threads_add_is_summed_while_they_live_and_after_they_ende
   EXPECT_EQ(Reading().sum(cell), std::uint64_t{threads} * (additions + 5));
 }
 
-TEST_F(CellsTest, a_thread_that_ended_leaves_no_thread_behind_and_its_page_is_used_again) {
+TEST_F(CellsTest, a_thread_that_ended_leaves_no_thread_behind_and_its_cells_are_used_again) {
   const Range cell = take_one();
   add(cell, 1);
   const std::size_t before = threads();
-  const std::uint64_t* first_page = nullptr;
+  const std::uint64_t* first_cells = nullptr;
   for (int round = 0; round < 50; ++round) {
     std::thread([&] {
       add(cell, 1);
       EXPECT_EQ(threads(), before + 1);
-      if (first_page == nullptr) first_page = here(cell.page);
-      EXPECT_EQ(here(cell.page), first_page);
-      EXPECT_EQ(here(cell.page)[cell.first], 1u);  // begins at zero, whoever had the page before
+      if (first_cells == nullptr) first_cells = here();
+      EXPECT_EQ(here(), first_cells);
+      EXPECT_EQ(here()[cell.first], 1u);  // begins at zero, whoever had them before
     }).join();
     EXPECT_EQ(threads(), before);
   }
@@ -104,30 +104,30 @@ TEST_F(CellsTest, what_is_added_while_a_thread_is_being_destroyed_counts) {
 }
 
 TEST_F(CellsTest, doubles_are_added_as_doubles_across_threads) {
-  auto range = take(3, 1);
+  auto range = take(3, First::holds_double);
   ASSERT_TRUE(range);
   taken_.push_back(*range);
   for (int round = 0; round < 4; ++round) {
     std::thread([&] {
-      detail::add(here(range->page)[range->first + 2], 0.25);
-      detail::add(here(range->page)[range->first], std::uint64_t{2});
+      detail::add(here()[range->first], 0.25);
+      detail::add(here()[range->first + 2], std::uint64_t{2});
     }).join();
   }
-  detail::add(here(range->page)[range->first + 2], 1.0);
+  detail::add(here()[range->first], 1.0);
   const Reading reading;
-  EXPECT_EQ(reading.sum_double(*range, 2), 2.0);
-  EXPECT_EQ(reading.sum(*range, 0), 8u);
+  EXPECT_EQ(reading.sum_double(*range), 2.0);
+  EXPECT_EQ(reading.sum(*range, 2), 8u);
 }
 
 TEST(Cells, that_were_given_back_begin_at_zero_for_the_next_taker) {
   const std::size_t before = taken();
   for (int round = 0; round < 3; ++round) {
-    auto range = take(7, 1);
+    auto range = take(7, First::holds_double);
     ASSERT_TRUE(range);
     EXPECT_EQ(taken(), before + 7);
     for (std::size_t index = 0; index < 7; ++index) EXPECT_EQ(Reading().sum(*range, index), 0u);
     for (std::uint32_t index = 0; index < 7; ++index) {
-      detail::add(here(range->page)[range->first + index], std::uint64_t{index + 1});
+      detail::add(here()[range->first + index], std::uint64_t{index + 1});
     }
     std::thread([&] { add(*range, 3); }).join();
     give(*range);
@@ -136,23 +136,27 @@ TEST(Cells, that_were_given_back_begin_at_zero_for_the_next_taker) {
 }
 
 TEST(Cells, run_out_with_an_error_that_says_what_to_do) {
-  std::vector<Range> all;
-  std::optional<Error> error;
-  while (!error) {
-    auto range = take(page_cells - 1);
-    if (range) {
-      all.push_back(*range);
-    } else {
-      error = range.error();
-    }
-    ASSERT_LE(all.size(), pages_max);
-  }
-  EXPECT_EQ(error->code(), Code::resource_exhausted);
-  EXPECT_NE(error->describe().find("fewer series"), std::string::npos) << error->describe();
-  for (const Range& range : all) give(range);
-  auto again = take(page_cells - 1);
-  ASSERT_TRUE(again);
-  give(*again);
+  constexpr std::size_t half = cells_max / 2;
+  auto first = take(half);
+  ASSERT_TRUE(first);
+  const auto second = take(half);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), Code::resource_exhausted);
+  EXPECT_NE(second.error().describe().find("fewer series"), std::string::npos);
+  give(*first);
+  auto part = take(10), rest = take(half - 10);  // what is free is divided
+  ASSERT_TRUE(part && rest);
+  EXPECT_EQ(part->first, first->first);
+  EXPECT_EQ(rest->first, first->first + 10);
+  give(*part);
+  give(*rest);
+}
+
+TEST(Cells, of_nobody_are_never_seen) {
+  add(Range(), 5);
+  EXPECT_EQ(Reading().sum(Range()), 0u);
+  std::thread([] { add(Range(), 5); }).join();
+  EXPECT_EQ(Reading().sum(Range()), 0u);
 }
 
 }  // namespace

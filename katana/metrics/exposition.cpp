@@ -187,15 +187,15 @@ void Exposition::snap_histogram(const detail::FamilyState& family) {
   std::uint64_t total = 0;
   std::size_t told = 0;
   for (std::size_t index = 0; index < buckets; ++index) {
-    total += reading.sum(cells, index);
+    total += reading.sum(cells, index + 1);
     if (told < family.told_buckets().size() && index == family.told_buckets()[told]) {
       told_[told++] = total;
     }
   }
   told_.back() = total;
   sum_ = family.kind() == Kind::histogram
-             ? reading.sum_double(cells, buckets)
-             : static_cast<double>(reading.sum(cells, buckets)) * family.shape()->scale;
+             ? reading.sum_double(cells)
+             : static_cast<double>(reading.sum(cells)) * family.shape()->scale;
 }
 
 bool Exposition::fill_histogram(const detail::FamilyState& family, Piece& piece) {

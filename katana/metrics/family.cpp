@@ -119,8 +119,9 @@ Result<std::uint32_t> FamilyState::add(std::string key, std::span<const std::str
   if (has_value(kind_)) {
     values_.emplace_back(0.0);
   } else {
-    const bool holds_double = kind_ == Kind::histogram;
-    auto taken = cells::take(cells_per_series(), holds_double ? 1 : 0);
+    auto taken =
+        cells::take(cells_per_series(),
+                    kind_ == Kind::histogram ? cells::First::holds_double : cells::First::count);
     if (!taken) {
       return std::unexpected(taken.error().within(fmt::format("metric '{}'", description_.name)));
     }

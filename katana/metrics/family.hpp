@@ -58,6 +58,8 @@ struct LogShape {
   bool operator==(const LogShape&) const = default;
 };
 
+class Registry;
+
 namespace detail {
 
 class FamilyState {
@@ -134,6 +136,8 @@ class FamilyState {
   std::vector<std::size_t> text_ends_;
 };
 
+[[gnu::cold]] void count_overflow(Registry& registry, const FamilyState& family);
+
 }  // namespace detail
 
 // A family of series that are told apart by the values of its labels. Copy it freely.
@@ -158,18 +162,18 @@ class Family {
     const std::array<std::string_view, sizeof...(values)> all{std::string_view(values)...};
     bool overflowed = false;
     const auto series = state_->resolve_or_overflow(all, overflowed);
-    if (overflowed) overflow_.add();
+    if (overflowed) detail::count_overflow(*registry_, *state_);
     return series ? make(*series) : Instrument();
   }
 
  private:
   friend class Registry;
-  Family(detail::FamilyState& state, Counter overflow) noexcept
-      : state_(&state), overflow_(overflow) {}
+  Family(detail::FamilyState& state, Registry& registry) noexcept
+      : state_(&state), registry_(&registry) {}
   Instrument make(std::uint32_t series) const;
 
   detail::FamilyState* state_;
-  Counter overflow_;
+  Registry* registry_;
 };
 
 template <>

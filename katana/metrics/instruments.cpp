@@ -6,39 +6,32 @@
 namespace katana::metrics {
 
 void Histogram::observe_slowly(std::size_t bucket, double value) const noexcept {
-  const auto first = static_cast<std::uint32_t>(cells_.first + bucket);
-  cells::detail::add_to_ended(cells_.page, first, std::uint64_t{1});
-  cells::detail::add_to_ended(cells_.page, cells_.first + cells_.count - 1, value);
+  cells::detail::add_to_ended(cells_.first + 1 + bucket, std::uint64_t{1});
+  cells::detail::add_to_ended(cells_.first, value);
 }
 
 std::uint64_t Histogram::count() const noexcept {
-  if (bounds_ == nullptr) return 0;
   const cells::Reading reading;
   std::uint64_t total = 0;
-  for (std::size_t index = 0; index + 1 < cells_.count; ++index)
-    total += reading.sum(cells_, index);
+  for (std::size_t index = 1; index < cells_.count; ++index) total += reading.sum(cells_, index);
   return total;
 }
 
-double Histogram::sum() const noexcept {
-  return bounds_ == nullptr ? 0 : cells::Reading().sum_double(cells_, cells_.count - 1);
-}
+double Histogram::sum() const noexcept { return cells::Reading().sum_double(cells_); }
 
 void LogHistogram::observe_slowly(std::size_t bucket, std::uint64_t value) const noexcept {
-  const auto first = static_cast<std::uint32_t>(cells_.first + bucket);
-  cells::detail::add_to_ended(cells_.page, first, std::uint64_t{1});
-  cells::detail::add_to_ended(cells_.page, cells_.first + cells_.count - 1, value);
+  cells::detail::add_to_ended(cells_.first + 1 + bucket, std::uint64_t{1});
+  cells::detail::add_to_ended(cells_.first, value);
 }
 
 LogSnapshot LogHistogram::snapshot() const {
-  LogSnapshot taken{buckets_, std::vector<std::uint64_t>(buckets_.bucket_count())};
-  if (!live_) return taken;
+  LogSnapshot taken{buckets_, std::vector<std::uint64_t>(cells_.count - 1)};
   const cells::Reading reading;
   for (std::size_t index = 0; index < taken.counts.size(); ++index) {
-    taken.counts[index] = reading.sum(cells_, index);
+    taken.counts[index] = reading.sum(cells_, index + 1);
     taken.count += taken.counts[index];
   }
-  taken.sum = reading.sum(cells_, cells_.count - 1);
+  taken.sum = reading.sum(cells_);
   return taken;
 }
 

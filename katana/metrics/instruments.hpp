@@ -4,7 +4,7 @@
 // Owns       nothing.
 // Borrows    its series, which lives as long as the Registry.
 // Thread     any; one handle may be used by all at once.
-// Allocates  once per thread and 16,384 cells (see cells.hpp).
+// Allocates  once per thread (see cells.hpp).
 // Fails      never. A default-constructed handle counts where nobody looks.
 // Invariant  Counter and the histograms write memory of the calling thread only. A Gauge is one
 //            number that all threads share, because "set" has no meaning for parts of it.
@@ -33,7 +33,8 @@ class Counter {
 
 namespace detail {
 inline std::atomic<double> nobodys_value = 0;
-}
+inline const Bounds no_bounds;  // one bucket for everything
+}  // namespace detail
 
 class Gauge {
  public:
@@ -74,16 +75,15 @@ class Histogram {
 
   // What is negative or NaN is observed as zero: the sum is a counter to whoever scrapes it.
   void observe(double value) const noexcept {
-    if (bounds_ == nullptr) return;
     value = value > 0 ? value : 0;
     const std::size_t bucket = bounds_->find(value);
-    std::uint64_t* const page = cells::here(cells_.page);
-    if (page == nullptr) [[unlikely]] {
+    std::uint64_t* const all = cells::here();
+    if (all == nullptr) [[unlikely]] {
       return observe_slowly(bucket, value);
     }
-    std::uint64_t* const own = page + cells_.first;
-    cells::detail::add(own[bucket], std::uint64_t{1});
-    cells::detail::add(own[cells_.count - 1], value);
+    std::uint64_t* const own = all + cells_.first;
+    cells::detail::add(own[1 + bucket], std::uint64_t{1});
+    cells::detail::add(own[0], value);
   }
   std::uint64_t count() const noexcept;
   double sum() const noexcept;
@@ -91,8 +91,8 @@ class Histogram {
  private:
   [[gnu::cold]] void observe_slowly(std::size_t bucket, double value) const noexcept;
 
-  cells::Range cells_;  // one for each bucket, then the sum
-  const Bounds* bounds_ = nullptr;
+  cells::Range cells_;  // the sum, then one for each bucket
+  const Bounds* bounds_ = &detail::no_bounds;
 };
 
 // What a LogHistogram held at one moment.
@@ -111,18 +111,17 @@ class LogHistogram {
  public:
   LogHistogram() noexcept = default;
   LogHistogram(const cells::Range& cells, const LogBuckets& buckets) noexcept
-      : cells_(cells), buckets_(buckets), live_(true) {}
+      : cells_(cells), buckets_(buckets) {}
 
   void observe(std::uint64_t value) const noexcept {
-    if (!live_) return;
     const std::size_t bucket = buckets_.find(value);
-    std::uint64_t* const page = cells::here(cells_.page);
-    if (page == nullptr) [[unlikely]] {
+    std::uint64_t* const all = cells::here();
+    if (all == nullptr) [[unlikely]] {
       return observe_slowly(bucket, value);
     }
-    std::uint64_t* const own = page + cells_.first;
-    cells::detail::add(own[bucket], std::uint64_t{1});
-    cells::detail::add(own[cells_.count - 1], value);
+    std::uint64_t* const own = all + cells_.first;
+    cells::detail::add(own[1 + bucket], std::uint64_t{1});
+    cells::detail::add(own[0], value);
   }
   // In nanoseconds. A negative duration, as clocks that were set give, is observed as zero.
   void observe(Duration duration) const noexcept {
@@ -133,9 +132,8 @@ class LogHistogram {
  private:
   [[gnu::cold]] void observe_slowly(std::size_t bucket, std::uint64_t value) const noexcept;
 
-  cells::Range cells_;  // one for each bucket, then the sum
-  LogBuckets buckets_;
-  bool live_ = false;
+  cells::Range cells_;  // the sum, then one for each bucket
+  LogBuckets buckets_ = LogBuckets::only_one();
 };
 
 }  // namespace katana::metrics

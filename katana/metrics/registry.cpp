@@ -157,10 +157,12 @@ Result<detail::FamilyState*> Registry::add(Kind kind, Description description,
   return family.get();
 }
 
-Counter Registry::overflow_of(const detail::FamilyState& family) {
+void detail::count_overflow(Registry& registry, const FamilyState& family) {
   const std::array<std::string_view, 1> name{family.description().name};
-  const auto series = overflowed_->resolve(name);
-  return series ? overflowed_->counter(*series) : Counter();
+  // Without a cell for it the process has run out of them, and nothing can be counted any more.
+  if (const auto series = registry.overflowed_->resolve(name)) {
+    registry.overflowed_->counter(*series).add();
+  }
 }
 
 template <class Instrument>
@@ -169,7 +171,7 @@ Result<Family<Instrument>> Registry::add_family(Kind kind, Description descripti
                                                 std::optional<LogShape> shape) {
   auto family = add(kind, std::move(description), std::move(bounds), std::move(shape));
   if (!family) return std::unexpected(family.error());
-  return Family<Instrument>(**family, overflow_of(**family));
+  return Family<Instrument>(**family, *this);
 }
 
 Result<Family<Counter>> Registry::counters(Description description) {
@@ -195,12 +197,10 @@ Result<Family<Histogram>> Registry::histograms(Description description,
 
 Result<Family<LogHistogram>> Registry::log_histograms(Description description,
                                                       const LogShape& shape) {
-  constexpr std::size_t buckets_max = cells::page_cells - 2;
-  if (shape.buckets.bucket_count() > buckets_max || !std::isfinite(shape.scale) ||
-      shape.scale <= 0) {
-    return refuse(description, fmt::format("{} buckets with scale {}: at most {} buckets and a "
-                                           "scale above zero are possible; lower precision_bits",
-                                           shape.buckets.bucket_count(), shape.scale, buckets_max));
+  if (!std::isfinite(shape.scale) || shape.scale <= 0) {
+    return refuse(description, fmt::format("its scale is {}: give a number above zero, as 1e-9 for "
+                                           "nanoseconds in and seconds out",
+                                           shape.scale));
   }
   return add_family<LogHistogram>(Kind::log_histogram, std::move(description), {}, shape);
 }

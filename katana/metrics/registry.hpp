@@ -71,7 +71,7 @@ class Registry {
   Result<Family<Instrument>> add_family(Kind kind, Description description,
                                         std::optional<Bounds> bounds = {},
                                         std::optional<LogShape> shape = {});
-  Counter overflow_of(const detail::FamilyState& family);
+  friend void detail::count_overflow(Registry& registry, const detail::FamilyState& family);
 
   const RegistryOptions options_;
   mutable std::mutex mutex_;  // guards families and names
