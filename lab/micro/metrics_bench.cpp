@@ -31,6 +31,10 @@ using namespace katana;
 using micro::Sample;
 using micro::Subject;
 
+// Many short rounds: each fits a slice of a busy machine's time, and the median takes those that
+// did.
+constexpr int rounds = 31;
+
 // ---- the rivals that one writes by hand
 
 // One slot for each thread and counter: nothing that counts can cost less.
@@ -138,7 +142,7 @@ void ask_counters(micro::Suite& suite, metrics::Registry& registry) {
   static prometheus::Counter& theirs =
       prometheus::BuildCounter().Name("bench_adds_total").Help("x").Register(other).Add({});
 #endif
-  const std::uint64_t operations = suite.operations(20'000'000);
+  const std::uint64_t operations = suite.operations(4'000'000);
   for (const unsigned threads : {1u, 2u}) {
     const std::string many = threads == 1 ? "one thread" : "two threads at once";
     // Threads of their own do one addition more, to have their memory.
@@ -196,7 +200,8 @@ void ask_counters(micro::Suite& suite, metrics::Registry& registry) {
                           return sample;
                         }});
 #endif
-    const auto* answers = suite.ask({"counter, " + many + ": time of an addition", "ns"}, subjects);
+    const auto* answers =
+        suite.ask({"counter, " + many + ": time of an addition", "ns"}, subjects, rounds);
     suite.target("counter, " + many + ": at most 1.5 x a per-thread slot", answers, "katana",
                  "per-thread slot by hand", 1.5, micro::at_most);
   }
@@ -215,7 +220,7 @@ void ask_histograms(micro::Suite& suite, metrics::Registry& registry, unsigned t
           .Register(other)
           .Add({}, prometheus::Histogram::BucketBoundaries{bounds.begin(), bounds.end()});
 #endif
-  const std::uint64_t operations = suite.operations(5'000'000);
+  const std::uint64_t operations = suite.operations(1'000'000);
   const std::uint64_t expected = threads == 1 ? operations : threads * (operations + 1);
   std::vector<Subject> subjects{
       {"katana",
@@ -260,8 +265,8 @@ void ask_histograms(micro::Suite& suite, metrics::Registry& registry, unsigned t
        }});
 #endif
   const std::string many = threads == 1 ? "one thread" : "two threads at once";
-  const auto* answers =
-      suite.ask({"histogram of 11 bounds, " + many + ": time of an observation", "ns"}, subjects);
+  const auto* answers = suite.ask(
+      {"histogram of 11 bounds, " + many + ": time of an observation", "ns"}, subjects, rounds);
   suite.target("histogram, " + many + ": at most 1.3 x a per-thread one by hand", answers, "katana",
                "per-thread histogram by hand", 1.3, micro::at_most);
   suite.target("histogram, " + many + ": at most 12 ns", answers, "katana", 12, micro::at_most);
@@ -271,7 +276,7 @@ void ask_log_histograms(micro::Suite& suite, metrics::Registry& registry) {
   static const Values values;
   static const metrics::LogHistogram histogram =
       *registry.log_histogram("bench_log_times", "Times.");
-  const std::uint64_t operations = suite.operations(5'000'000);
+  const std::uint64_t operations = suite.operations(1'000'000);
   const auto* answers = suite.ask(
       {"log-linear histogram (3 %), one thread: time of an observation", "ns"},
       {{"katana",
@@ -285,7 +290,8 @@ void ask_log_histograms(micro::Suite& suite, metrics::Registry& registry) {
           micro::expect(histogram.snapshot().count - before == operations, "observations");
           return sample;
         }},
-       {"per-thread histogram by hand", [=] {
+       {"per-thread histogram by hand",
+        [=] {
           static const std::size_t slot = run_time_slot(1);
           HandLogHistogram& own = log_histogram_here[slot];
           own = {};
@@ -301,7 +307,8 @@ void ask_log_histograms(micro::Suite& suite, metrics::Registry& registry) {
           for (const std::uint64_t bucket : own.counts) sum += bucket;
           micro::expect(sum == operations, "observations");
           return sample;
-        }}});
+        }}},
+      rounds);
   suite.target("log-linear histogram: at most 1.3 x a per-thread one by hand", answers, "katana",
                "per-thread histogram by hand", 1.3, micro::at_most);
   suite.target("log-linear histogram: at most 12 ns", answers, "katana", 12, micro::at_most);
