@@ -199,7 +199,7 @@ Result<void> Observability::register_metrics() {
        .help = "By how much a timer of the reactor was late; its resolution is one millisecond.",
        .labels = {"reactor"},
        .unit = "seconds"},
-      {metrics::LogBuckets(3, 60'000'000'000), 1e-9});
+      {metrics::LogBuckets(3, 60'000'000'000), 1e9});
   if (!lag) return std::unexpected(lag.error());
   instruments_->lag.push_back(*lag);
   return {};

@@ -195,7 +195,7 @@ void Exposition::snap_histogram(const detail::FamilyState& family) {
   told_.back() = total;
   sum_ = family.kind() == Kind::histogram
              ? reading.sum_double(cells)
-             : static_cast<double>(reading.sum(cells)) * family.shape()->scale;
+             : static_cast<double>(reading.sum(cells)) / family.shape()->divisor;
 }
 
 bool Exposition::fill_histogram(const detail::FamilyState& family, Piece& piece) {

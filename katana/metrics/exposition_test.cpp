@@ -44,7 +44,7 @@ void fill_registry(Registry& registry) {
   size->with("none");
   auto time = registry.log_histograms(
       {.name = "shop_request_duration_seconds", .help = "Times.", .labels = {}, .unit = "seconds"},
-      {LogBuckets(4, 1'000'000'000), 1e-9});
+      {LogBuckets(4, 1'000'000'000), 1e9});
   for (const std::uint64_t value : {5u, 1'000u, 1'000'000u, 999'999'999u}) {
     time->resolve({})->observe(std::uint64_t{value});
   }

@@ -59,7 +59,7 @@ void FamilyState::set_shape(const LogShape& shape) {
   told_ = shape.buckets.octave_ends();
   for (const std::size_t index : told_) {
     const auto upper = static_cast<double>(shape.buckets.upper(index));
-    le_.push_back(canonical_number(upper * shape.scale));
+    le_.push_back(canonical_number(upper / shape.divisor));
   }
   lines_per_series_ = le_.size() + 3;
 }

@@ -50,10 +50,11 @@ struct Description {
   bool operator==(const Description&) const = default;
 };
 
-// How a log-linear histogram is told: its whole numbers times `scale`.
+// How a log-linear histogram is told: its whole numbers by `divisor`.
+// Divided, because 63 / 1e9 is 6.3e-08 and 63 * 1e-9 is not.
 struct LogShape {
   LogBuckets buckets = LogBuckets();
-  double scale = 1e-9;  // nanoseconds in, seconds out
+  double divisor = 1e9;  // nanoseconds in, seconds out
 
   bool operator==(const LogShape&) const = default;
 };

@@ -197,10 +197,11 @@ Result<Family<Histogram>> Registry::histograms(Description description,
 
 Result<Family<LogHistogram>> Registry::log_histograms(Description description,
                                                       const LogShape& shape) {
-  if (!std::isfinite(shape.scale) || shape.scale <= 0) {
-    return refuse(description, fmt::format("its scale is {}: give a number above zero, as 1e-9 for "
-                                           "nanoseconds in and seconds out",
-                                           shape.scale));
+  if (!std::isfinite(shape.divisor) || shape.divisor <= 0) {
+    return refuse(description,
+                  fmt::format("its divisor is {}: give a number above zero, as 1e9 for "
+                              "nanoseconds in and seconds out",
+                              shape.divisor));
   }
   return add_family<LogHistogram>(Kind::log_histogram, std::move(description), {}, shape);
 }

@@ -110,10 +110,10 @@ TEST_F(RegistryTest, a_series_is_resolved_once_for_the_same_values) {
   EXPECT_EQ(told(R"(hits_total{page="home2",status="00"})"), 1);
 }
 
-TEST_F(RegistryTest, a_scale_that_is_no_scale_is_refused) {
-  for (const double scale : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
-    const std::string message = refusal(registry.log_histogram("l", "L.", {LogBuckets(), scale}));
-    EXPECT_NE(message.find("metric 'l': its scale is"), std::string::npos) << message;
+TEST_F(RegistryTest, a_divisor_that_is_none_is_refused) {
+  for (const double divisor : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
+    const std::string message = refusal(registry.log_histogram("l", "L.", {LogBuckets(), divisor}));
+    EXPECT_NE(message.find("metric 'l': its divisor is"), std::string::npos) << message;
   }
 }
 
