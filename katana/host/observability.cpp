@@ -119,8 +119,8 @@ bool all_answered(const std::vector<std::shared_ptr<ReactorStatus>>& asked) {
   return std::ranges::all_of(asked, [](const auto& status) { return status->answered(); });
 }
 
-// Waits until `settled()`, at most `patience`. A reactor cannot be waited for by blocking: it may be
-// the very one that this runs on.
+// Waits until `settled()`, at most `patience`. A reactor cannot be waited for by blocking: it may
+// be the very one that this runs on.
 template <class Settled>
 Task<void> wait_until(Settled settled, Duration patience) {
   const Instant give_up = core::Reactor::current()->now() + patience;

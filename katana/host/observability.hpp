@@ -2,7 +2,7 @@
 //
 //   auto observability = host::Observability::make();
 //   (*observability)->mount(router);
-//   options.observability = observability->get();     // HttpServerOptions: its reactors report here
+//   options.observability = observability->get();  // HttpServerOptions: reactors report here
 //
 //   GET /metrics   every metric of registry(): those of the process and of the reactors, and the
 //                  program's own. Prometheus text 0.0.4, or OpenMetrics 1.0 to an Accept that

@@ -1,4 +1,4 @@
-// ReactorProbe: what one reactor knows of itself, for other threads, without a cost to its requests.
+// ReactorProbe: what one reactor knows of itself, for other threads, at no cost to its requests.
 //
 // A reactor's counters are plain fields of its thread. Somebody who wants them posts a message; the
 // reactor copies them when it comes to it, and who asked looks whether it has. A timer measures how

@@ -200,7 +200,7 @@ class ExpositionReader {
     if (family.type == "histogram") check_histogram(name, family);
   }
 
-  // Buckets of a series stand together, rise in bound and count, and end with +Inf, which is _count.
+  // Buckets of a series stand together, rise in bound and count, and end with +Inf: _count.
   void check_histogram(const std::string& name, const ReadFamily& family) {
     double bound = -INFINITY, count = 0;
     bool ended = false;

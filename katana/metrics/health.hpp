@@ -1,5 +1,5 @@
-// Health: named checks, run beside the service, whose last results answer "is it alive?" and "may it
-// be sent requests?" at once.
+// Health: named checks, run beside the service, whose last results answer "is it alive?" and "may
+// it be sent requests?" at once.
 //
 //   HealthChecks checks;
 //   checks.add({.name = "database", .kind = CheckKind::readiness, .run = [&](std::stop_token) {
@@ -8,8 +8,9 @@
 //   HealthReport report = checks.report(now);
 //
 // Owns       one thread for each check, so that one which hangs keeps nobody else waiting.
-// Borrows    what a check and the clock refer to. A check that hangs longer than stop_timeout when the checks are
-//            destroyed is left behind, with its thread: what it refers to must then live on.
+// Borrows    what a check and the clock refer to. A check that hangs longer than stop_timeout when
+//            the checks are destroyed is left behind, with its thread: what it refers to must then
+//            live on.
 // Thread     any. report() and refresh() never wait for a check.
 // Allocates  when checks are added, run and reported.
 // Fails      add() names a check that is there twice or has no function; a check that throws has

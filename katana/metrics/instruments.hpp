@@ -1,5 +1,5 @@
-// Counter, Gauge, ObservedCounter, Histogram, LogHistogram: handles to one series each. Resolve one from
-// its family once, keep it, copy it.
+// Counter, Gauge, ObservedCounter, Histogram, LogHistogram: handles to one series each. Resolve one
+// from its family once, keep it, copy it.
 //
 // Owns       nothing.
 // Borrows    its series, which lives as long as the Registry.

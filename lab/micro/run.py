@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """micro: runs the micro-benchmark programs of a build, prints a Markdown table for each, and writes one JSON file.
 
-It builds nothing: `make micro` does, and then calls this. Every program runs its subjects interleaved, in rounds, in one
-process, and checks that each did its work. Wall time gates nothing: a missed target is reported, and the exit status is 1
-only when a program failed or wrote what is not the contract; 2 on wrong usage.
+It builds nothing: `make micro` does, and then calls this. Every program runs its subjects interleaved, in rounds, in
+one process, and checks that each did its work. Wall time gates nothing: a missed target is reported, and the exit
+status is 1 only when a program failed or wrote what is not the contract; 2 on wrong usage.
 """
 
 import argparse
@@ -99,7 +99,8 @@ def table(result):
         value = figure(row["value"])
         value = f"**{value}**" if row["value"] == best[row["question"]] else value
         counted = row.get("instructions")
-        lines.append(f"| {cell(row['question']) if row['question'] != asked else ''} | {cell(row['subject'])} | {value} "
+        question = cell(row["question"]) if row["question"] != asked else ""
+        lines.append(f"| {question} | {cell(row['subject'])} | {value} "
                      f"| {figure(row['low'])} to {figure(row['high'])} | {cell(row['unit'])} "
                      f"| {figure(counted) if counted is not None else 'n/a'} |")
         asked = row["question"]
