@@ -27,6 +27,22 @@
 
 #include "katana/base/result.hpp"
 
+// ThreadSanitizer must see the accesses.
+#if defined(__SANITIZE_THREAD__)
+#define KATANA_ADD_IN_ONE_INSTRUCTION 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KATANA_ADD_IN_ONE_INSTRUCTION 0
+#endif
+#endif
+#if !defined(KATANA_ADD_IN_ONE_INSTRUCTION)
+#if defined(__x86_64__)
+#define KATANA_ADD_IN_ONE_INSTRUCTION 1
+#else
+#define KATANA_ADD_IN_ONE_INSTRUCTION 0
+#endif
+#endif
+
 namespace katana::metrics::cells {
 
 inline constexpr std::size_t cells_max = 4 * 1024 * 1024;
@@ -37,6 +53,12 @@ struct Range {
   std::size_t first = 0;
   std::size_t count = 1;
 };
+// Where a cell is from the base of a thread's cells, in bytes: what handles keep, because adding it
+// takes no scaled index.
+using Offset = std::size_t;
+inline constexpr Offset offset_of(const Range& range) noexcept {
+  return range.first * sizeof(std::uint64_t);
+}
 inline constexpr std::size_t nobodys_cells = 2;
 
 enum class First : std::uint8_t { count, holds_double };
@@ -58,8 +80,14 @@ inline constinit thread_local std::uint64_t* cells_here = nullptr;
 // Not fetch_add: only the owner writes. relaxed: readers want this number and nothing that was
 // written before it.
 inline void add(std::uint64_t& cell, std::uint64_t count) noexcept {
+#if KATANA_ADD_IN_ONE_INSTRUCTION
+  // The same load, addition and store; the compiler makes three instructions of an atomic load and
+  // store, and a quarter more time. An aligned store of eight bytes is whole to every reader.
+  asm("addq %1, %0" : "+m"(cell) : "re"(count) : "cc");
+#else
   const std::atomic_ref<std::uint64_t> own(cell);
   own.store(own.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+#endif
 }
 inline void add(std::uint64_t& cell, double amount) noexcept {
   const std::atomic_ref<std::uint64_t> own(cell);
@@ -78,13 +106,19 @@ inline std::uint64_t* here() noexcept {
   return detail::reserve_here();
 }
 
-inline void add(const Range& range, std::uint64_t count) noexcept {
+// The cells of a range in `cells`.
+inline std::uint64_t* at(std::uint64_t* cells, Offset offset) noexcept {
+  return reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(cells) + offset);
+}
+
+inline void add(Offset offset, std::uint64_t count) noexcept {
   if (std::uint64_t* const cells = here()) [[likely]] {
-    detail::add(cells[range.first], count);
+    detail::add(*at(cells, offset), count);
   } else {
-    detail::add_to_ended(range.first, count);
+    detail::add_to_ended(offset / sizeof(std::uint64_t), count);
   }
 }
+inline void add(const Range& range, std::uint64_t count) noexcept { add(offset_of(range), count); }
 
 // Holds the lock under which cells are made, moved and added up: no thread that adds waits for it,
 // but one that begins or ends does. Keep it for some hundred sums, not for thousands.

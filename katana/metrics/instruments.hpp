@@ -22,13 +22,15 @@ namespace katana::metrics {
 class Counter {
  public:
   Counter() noexcept = default;
-  explicit Counter(const cells::Range& cell) noexcept : cell_(cell) {}
-  void add(std::uint64_t count = 1) const noexcept { cells::add(cell_, count); }
+  explicit Counter(const cells::Range& cell) noexcept : offset_(cells::offset_of(cell)) {}
+  void add(std::uint64_t count = 1) const noexcept { cells::add(offset_, count); }
   // Of all threads. Takes a lock: for tests and reports, not for decisions in a hot path.
-  std::uint64_t value() const noexcept { return cells::Reading().sum(cell_); }
+  std::uint64_t value() const noexcept {
+    return cells::Reading().sum({offset_ / sizeof(std::uint64_t), 1});
+  }
 
  private:
-  cells::Range cell_;
+  cells::Offset offset_ = 0;
 };
 
 namespace detail {
@@ -71,7 +73,7 @@ class Histogram {
  public:
   Histogram() noexcept = default;
   Histogram(const cells::Range& cells, const Bounds& bounds) noexcept
-      : cells_(cells), bounds_(&bounds) {}
+      : offset_(cells::offset_of(cells)), bounds_(&bounds), cells_(cells) {}
 
   // What is negative or NaN is observed as zero: the sum is a counter to whoever scrapes it.
   void observe(double value) const noexcept {
@@ -81,7 +83,7 @@ class Histogram {
     if (all == nullptr) [[unlikely]] {
       return observe_slowly(bucket, value);
     }
-    std::uint64_t* const own = all + cells_.first;
+    std::uint64_t* const own = cells::at(all, offset_);
     cells::detail::add(own[1 + bucket], std::uint64_t{1});
     cells::detail::add(own[0], value);
   }
@@ -91,8 +93,9 @@ class Histogram {
  private:
   [[gnu::cold]] void observe_slowly(std::size_t bucket, double value) const noexcept;
 
-  cells::Range cells_;  // the sum, then one for each bucket
+  cells::Offset offset_ = 0;  // the sum, then one for each bucket
   const Bounds* bounds_ = &detail::no_bounds;
+  cells::Range cells_;
 };
 
 // What a LogHistogram held at one moment.
@@ -111,7 +114,7 @@ class LogHistogram {
  public:
   LogHistogram() noexcept = default;
   LogHistogram(const cells::Range& cells, const LogBuckets& buckets) noexcept
-      : cells_(cells), buckets_(buckets) {}
+      : offset_(cells::offset_of(cells)), buckets_(buckets), cells_(cells) {}
 
   void observe(std::uint64_t value) const noexcept {
     const std::size_t bucket = buckets_.find(value);
@@ -119,7 +122,7 @@ class LogHistogram {
     if (all == nullptr) [[unlikely]] {
       return observe_slowly(bucket, value);
     }
-    std::uint64_t* const own = all + cells_.first;
+    std::uint64_t* const own = cells::at(all, offset_);
     cells::detail::add(own[1 + bucket], std::uint64_t{1});
     cells::detail::add(own[0], value);
   }
@@ -132,8 +135,9 @@ class LogHistogram {
  private:
   [[gnu::cold]] void observe_slowly(std::size_t bucket, std::uint64_t value) const noexcept;
 
-  cells::Range cells_;  // the sum, then one for each bucket
+  cells::Offset offset_ = 0;  // the sum, then one for each bucket
   LogBuckets buckets_ = LogBuckets::only_one();
+  cells::Range cells_;
 };
 
 }  // namespace katana::metrics
