@@ -133,8 +133,8 @@ inline std::int64_t thread_time_ns() {
 }
 
 // Nanoseconds of processor time per operation of `work()`, which does `operations` of them: while a
-// stranger has the processor nothing is counted, and while a cache line travels it is. For work that
-// sleeps take now_ns().
+// stranger has the processor nothing is counted, and while a cache line travels it is. For work
+// that sleeps take now_ns().
 template <class Work>
 Sample time_operations(std::uint64_t operations, Work&& work) {
   thread_local InstructionCounter counter;
