@@ -1,11 +1,12 @@
 # A thin face over the CMake presets and tools/. Every target can be the first command after a clone.
-.PHONY: help setup run test format tidy clean
+.PHONY: help setup run test micro format tidy clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make setup   install the Debian packages and the Python environment that are missing'
 	@echo 'make run     build release and start hello_world_server on port 8080 (KATANA_PORT overrides)'
 	@echo 'make test    build and pass every test (tools/test --help lists the stages)'
+	@echo 'make micro   component benchmarks beside their rivals: a table per system, and lab/results/micro.json'
 	@echo 'make format  clang-format over all C++ files'
 	@echo 'make tidy    layers, bans, sizes and contracts (tools/tidy --help lists the checks)'
 	@echo 'make clean   remove build/'
@@ -20,6 +21,11 @@ run: setup
 
 test: setup
 	@tools/test
+
+micro: setup
+	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
+	@cmake --build --preset bench --target micro_programs -- --quiet
+	@lab/micro/run.py
 
 format: setup
 	@tools/format

@@ -7,6 +7,7 @@
 
 #include "hello_world_server/routes.hpp"
 #include "katana/host/http_server.hpp"
+#include "katana/host/observability.hpp"
 
 namespace {
 
@@ -67,7 +68,9 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 int serve(const Flags& flags, katana::host::EngineKind engine,
           std::chrono::steady_clock::time_point start) {
   using namespace katana;
-  auto service = hello::make_service();
+  auto observability = host::Observability::make();
+  if (!observability) return fail(1, observability.error().describe());
+  auto service = hello::make_service([&](Group& routes) { (*observability)->mount(routes); });
   if (!service) return fail(1, service.error().describe());
   host::raise_descriptor_limit();
   host::HttpServerOptions options;
@@ -78,6 +81,7 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.pin = flags.pin;
   options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
   options.reactor.engine.links_max = flags.connections_max;
+  options.observability = observability->get();
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
   host::HttpServer server(options, *service);
   if (auto started = server.start(); !started) {
@@ -110,7 +114,9 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
 int main(int count, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
   CLI::App app(
-      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n} and any method on /echo.",
+      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready and "
+      "any "
+      "method on /echo.",
       program);
   Flags flags;
   describe(app, flags);

@@ -60,7 +60,7 @@ Task<void> echo(Request request, ContentReader content, ReplyWriter reply) {
 
 }  // namespace
 
-Result<Service> make_service() {
+Result<Service> make_service(const std::function<void(Group&)>& add) {
   Router router;
   router.get("/", plaintext)
       .get("/plaintext", plaintext)
@@ -68,6 +68,7 @@ Result<Service> make_service() {
       .get("/hello/{name}", greet)
       .get("/bytes/{n}", bytes)
       .any("/echo", echo);
+  add(router);
   return std::move(router).build();
 }
 

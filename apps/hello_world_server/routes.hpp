@@ -2,11 +2,15 @@
 // simulator.
 #pragma once
 
+#include <functional>
+
 #include "katana/service/router.hpp"
 
 namespace hello {
 
 // GET / and /plaintext, /json, /hello/{name}, /bytes/{n}; any method on /echo.
-katana::Result<katana::Service> make_service();
+// What `add` adds comes with them.
+katana::Result<katana::Service> make_service(const std::function<void(katana::Group&)>& add =
+                                                 [](katana::Group&) {});
 
 }  // namespace hello

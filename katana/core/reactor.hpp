@@ -76,6 +76,14 @@ struct Counters {
   std::uint64_t turns = 0;
 };
 
+// Connections that have a pause reason; one may have several.
+struct PauseCounts {
+  std::uint32_t outbox_full = 0;
+  std::uint32_t handler_pending = 0;
+  std::uint32_t content_unwanted = 0;
+  std::uint32_t pool_low = 0;
+};
+
 class Reactor : public Executor {
  public:
   virtual ~Reactor();
@@ -96,6 +104,8 @@ class Reactor : public Executor {
   virtual MemoryBudget memory_budget() const noexcept = 0;
   // Of the budget, what is taken at present.
   virtual MemoryBudget memory_used() const noexcept = 0;
+  // Looks at every connection: for reports.
+  virtual PauseCounts paused_links() const noexcept { return {}; }
   virtual Result<void> start() = 0;
   // Sessions of this listener are made by `protocol`, which is borrowed and must outlive the
   // reactor.

@@ -53,6 +53,18 @@ class ReactorOn final : public Reactor {
             used(carry_pools_.small) + used(carry_pools_.large)};
   }
 
+  PauseCounts paused_links() const noexcept override {
+    PauseCounts counts;
+    for (const Connection* const connection : connections_) {
+      if (connection == nullptr) continue;
+      counts.outbox_full += connection->has(PauseReason::outbox_full) ? 1 : 0;
+      counts.handler_pending += connection->has(PauseReason::handler_pending) ? 1 : 0;
+      counts.content_unwanted += connection->has(PauseReason::content_unwanted) ? 1 : 0;
+      counts.pool_low += connection->has(PauseReason::pool_low) ? 1 : 0;
+    }
+    return counts;
+  }
+
   Result<void> start() override { return engine_.start(); }
 
   Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) override {

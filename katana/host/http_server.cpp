@@ -13,6 +13,7 @@
 #include <csignal>
 #include <ctime>
 
+#include "katana/host/observability.hpp"
 #include "katana/service/dispatcher.hpp"
 
 namespace katana::host {
@@ -21,11 +22,16 @@ struct HttpServer::Worker {
   Worker(const HttpServerOptions& options, const Service& service)
       : dispatcher(service),
         protocol(options.http, dispatcher),
-        reactor(make_reactor(options.engine, options.reactor, protocol.session_bytes())) {}
+        reactor(make_reactor(options.engine, options.reactor, protocol.session_bytes())) {
+    if (options.observability != nullptr) {
+      probe = options.observability->probe(*reactor, protocol.counters());
+    }
+  }
 
   Dispatcher dispatcher;
   session::Http1Protocol protocol;
   std::unique_ptr<core::Reactor> reactor;
+  std::unique_ptr<ReactorProbe> probe;  // null without observability
   std::atomic<bool> ended = false;
   std::thread thread;
 };
@@ -72,6 +78,7 @@ Result<void> HttpServer::start() {
     if (auto listening = worker->reactor->listen(listen, worker->protocol); !listening) {
       return listening;
     }
+    if (worker->probe) worker->probe->start();
     port_ = worker->reactor->port(0);
     listen.port = port_;
     listen.must_be_free = false;

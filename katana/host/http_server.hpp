@@ -24,6 +24,8 @@
 
 namespace katana::host {
 
+class Observability;
+
 struct HttpServerOptions {
   std::string address = "127.0.0.1";  // numeric
   std::uint16_t port = 8080;          // 0: the kernel chooses
@@ -33,6 +35,8 @@ struct HttpServerOptions {
   Duration drain_timeout = seconds(10);
   core::ReactorOptions reactor = {};
   session::HttpOptions http = {};
+  // Where the reactors report to; none: nowhere. Borrowed, and must outlive the server.
+  Observability* observability = nullptr;
 };
 
 // What was done by the time that run() returned.

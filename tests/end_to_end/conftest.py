@@ -30,7 +30,7 @@ def server(engine):
 @pytest.fixture
 def tool():
     """Return a function that gives the path of an external program, or fails with its Debian package."""
-    packages = {"ab": "apache2-utils"}
+    packages = {"ab": "apache2-utils", "promtool": "prometheus"}
 
     def find(name):
         path = shutil.which(name)

@@ -1,0 +1,303 @@
+#include "katana/host/observability.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "katana/core/sleep.hpp"
+#include "katana/metrics/process.hpp"
+
+namespace katana::host {
+namespace {
+
+using metrics::Family;
+using metrics::Gauge;
+using metrics::ObservedCounter;
+
+struct CounterRow {
+  const char* name;
+  const char* unit;
+  const char* help;
+  std::uint64_t (*value)(const ReactorFigures&);
+};
+
+// What each reactor counts, one series for each.
+constexpr std::array counter_rows{
+    CounterRow{"katana_connections_accepted", "", "Connections that were accepted.",
+               [](const ReactorFigures& of) { return of.counters.accepted; }},
+    CounterRow{"katana_connections_closed", "", "Connections that ended.",
+               [](const ReactorFigures& of) { return of.counters.closed; }},
+    CounterRow{"katana_connections_cut_off", "",
+               "Connections that were still open when the time to drain was over.",
+               [](const ReactorFigures& of) { return of.counters.cut_off; }},
+    CounterRow{"katana_accept_failures", "",
+               "Times that there was no descriptor or memory for a new connection.",
+               [](const ReactorFigures& of) { return of.counters.accept_failures; }},
+    CounterRow{"katana_send_timeouts", "", "Connections reset because the peer took no bytes.",
+               [](const ReactorFigures& of) { return of.counters.send_timeouts; }},
+    CounterRow{"katana_pool_pauses", "", "Times that a connection waited for output blocks.",
+               [](const ReactorFigures& of) { return of.counters.pool_pauses; }},
+    CounterRow{"katana_pool_exhaustions", "", "Connections reset because a pool was empty.",
+               [](const ReactorFigures& of) { return of.counters.pool_exhausted; }},
+    CounterRow{"katana_received_bytes", "bytes", "Bytes received from peers.",
+               [](const ReactorFigures& of) { return of.counters.bytes_received; }},
+    CounterRow{"katana_sent_bytes", "bytes", "Bytes that the kernel took for peers.",
+               [](const ReactorFigures& of) { return of.counters.bytes_sent; }},
+    CounterRow{"katana_reactor_turns", "", "Turns of the reactor.",
+               [](const ReactorFigures& of) { return of.counters.turns; }},
+    CounterRow{"katana_http_requests", "", "Requests whose head was complete and well-formed.",
+               [](const ReactorFigures& of) { return of.http.requests; }},
+    CounterRow{"katana_http_refusals", "", "Requests that the protocol refused.",
+               [](const ReactorFigures& of) { return of.http.refused; }},
+    CounterRow{"katana_http_handler_failures", "", "Handlers that threw or failed (500).",
+               [](const ReactorFigures& of) { return of.http.handler_failures; }},
+    CounterRow{"katana_http_handler_timeouts", "", "Handlers that did not answer in time (503).",
+               [](const ReactorFigures& of) { return of.http.handler_timeouts; }},
+    CounterRow{"katana_http_handlers_cancelled", "", "Handlers cancelled because the peer left.",
+               [](const ReactorFigures& of) { return of.http.handlers_cancelled; }},
+    CounterRow{"katana_http_replies_aborted", "",
+               "Replies that were begun and not completed; the connection was reset.",
+               [](const ReactorFigures& of) { return of.http.replies_aborted; }}};
+
+struct PartRow {
+  const char* part;
+  std::uint64_t (*value)(const ReactorFigures&);
+};
+
+constexpr std::array paused_rows{
+    PartRow{"outbox_full",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.outbox_full; }},
+    PartRow{"handler_pending",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.handler_pending; }},
+    PartRow{"content_unwanted",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.content_unwanted; }},
+    PartRow{"pool_low",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.pool_low; }}};
+constexpr std::array budget_rows{
+    PartRow{"connections",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.connections; }},
+    PartRow{"input",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.carry; }},
+    PartRow{"output",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.output; }}};
+constexpr std::array used_rows{
+    PartRow{"connections",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.connections; }},
+    PartRow{"input",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.carry; }},
+    PartRow{"output",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.output; }}};
+
+// The text of a registry as a reply's content: one piece at a time, as the peer takes it.
+class MetricsSource final : public ContentSource {
+ public:
+  MetricsSource(metrics::Registry& registry, metrics::Format format)
+      : exposition_(registry, format) {}
+
+  bool produce(ContentSink& sink) override {
+    for (;;) {
+      if (left_.empty()) {
+        if (exposition_.done()) return true;
+        left_ = {piece_.data(), exposition_.fill(piece_)};
+        continue;
+      }
+      if (!sink.write(left_)) return false;
+      left_ = {};
+    }
+  }
+
+ private:
+  metrics::Exposition exposition_;
+  std::array<char, metrics::Exposition::piece_bytes_min> piece_;
+  Bytes left_;
+};
+
+constexpr Duration poll_first = milliseconds(1);
+constexpr Duration poll_most = milliseconds(16);
+
+bool all_answered(const std::vector<std::shared_ptr<ReactorStatus>>& asked) {
+  return std::ranges::all_of(asked, [](const auto& status) { return status->answered(); });
+}
+
+// Waits until `settled()`, at most `patience`. A reactor cannot be waited for by blocking: it may
+// be the very one that this runs on.
+template <class Settled>
+Task<void> wait_until(Settled settled, Duration patience) {
+  const Instant give_up = core::Reactor::current()->now() + patience;
+  for (Duration pause = poll_first; !settled(); pause = std::min(pause * 2, poll_most)) {
+    if (core::Reactor::current()->now() >= give_up) co_return;
+    co_await core::sleep_for(pause);
+  }
+}
+
+}  // namespace
+
+struct Observability::Instruments {
+  std::vector<Family<ObservedCounter>> counters;  // as counter_rows
+  std::vector<Family<Gauge>> gauges;              // open, paused, budget, used, answered
+  std::vector<Family<metrics::LogHistogram>> lag;
+};
+
+// One reactor's series, and where their values come from.
+struct Observability::Watched {
+  std::shared_ptr<ReactorStatus> status = std::make_shared<ReactorStatus>();
+  std::vector<ObservedCounter> counters;
+  Gauge open, answered;
+  std::vector<Gauge> paused, budget, used;
+};
+
+Observability::Observability(ObservabilityOptions options)
+    : options_(std::move(options)),
+      registry_(options_.registry),
+      checks_(options_.health),
+      instruments_(std::make_unique<Instruments>()) {}
+
+Observability::~Observability() = default;
+
+Result<std::unique_ptr<Observability>> Observability::make(ObservabilityOptions options) {
+  std::unique_ptr<Observability> made(new Observability(std::move(options)));
+  if (auto added = metrics::add_process_metrics(made->registry_); !added) {
+    return std::unexpected(added.error());
+  }
+  if (auto added = made->register_metrics(); !added) return std::unexpected(added.error());
+  made->registry_.before_scrape([observability = made.get()] { observability->refresh(); });
+  return made;
+}
+
+Result<void> Observability::register_metrics() {
+  for (const CounterRow& row : counter_rows) {
+    auto family = registry_.observed_counters(
+        {.name = row.name, .help = row.help, .labels = {"reactor"}, .unit = row.unit});
+    if (!family) return std::unexpected(family.error());
+    instruments_->counters.push_back(*family);
+  }
+  const std::array gauges{
+      metrics::Description{
+          .name = "katana_connections_open", .help = "Open connections.", .labels = {"reactor"}},
+      metrics::Description{.name = "katana_connections_paused",
+                           .help = "Connections that are not read at present, by reason.",
+                           .labels = {"reactor", "reason"}},
+      metrics::Description{.name = "katana_memory_budget_bytes",
+                           .help = "Most memory that the reactor's pools can use.",
+                           .labels = {"reactor", "pool"},
+                           .unit = "bytes"},
+      metrics::Description{.name = "katana_memory_used_bytes",
+                           .help = "Memory that is taken from the reactor's pools.",
+                           .labels = {"reactor", "pool"},
+                           .unit = "bytes"},
+      metrics::Description{.name = "katana_reactor_answered",
+                           .help = "1 if the reactor gave its figures to this scrape in time, 0 if "
+                                   "they are older.",
+                           .labels = {"reactor"}}};
+  for (const metrics::Description& description : gauges) {
+    auto family = registry_.gauges(description);
+    if (!family) return std::unexpected(family.error());
+    instruments_->gauges.push_back(*family);
+  }
+  auto lag = registry_.log_histograms(
+      {.name = "katana_reactor_lag_seconds",
+       .help = "By how much a timer of the reactor was late; its resolution is one millisecond.",
+       .labels = {"reactor"},
+       .unit = "seconds"},
+      {metrics::LogBuckets(3, 60'000'000'000), 1e9});
+  if (!lag) return std::unexpected(lag.error());
+  instruments_->lag.push_back(*lag);
+  return {};
+}
+
+std::unique_ptr<ReactorProbe> Observability::probe(core::Reactor& reactor,
+                                                   session::HttpCounters& http) {
+  const std::lock_guard lock(mutex_);
+  const std::string number = std::to_string(watched_.size());
+  Watched& watched = *watched_.emplace_back(std::make_unique<Watched>());
+  for (const auto& family : instruments_->counters) watched.counters.push_back(family.with(number));
+  const auto& gauges = instruments_->gauges;
+  watched.open = gauges[0].with(number);
+  for (const PartRow& row : paused_rows) watched.paused.push_back(gauges[1].with(number, row.part));
+  for (const PartRow& row : budget_rows) watched.budget.push_back(gauges[2].with(number, row.part));
+  for (const PartRow& row : used_rows) watched.used.push_back(gauges[3].with(number, row.part));
+  watched.answered = gauges[4].with(number);
+  return std::make_unique<ReactorProbe>(reactor, http, watched.status,
+                                        instruments_->lag[0].with(number), options_.lag_interval);
+}
+
+// Every series from the figures that are there.
+void Observability::refresh() const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& watched : watched_) {
+    const ReactorFigures figures = watched->status->figures();
+    for (std::size_t row = 0; row < counter_rows.size(); ++row) {
+      watched->counters[row].observe(static_cast<double>(counter_rows[row].value(figures)));
+    }
+    const auto set = [&figures](const auto& gauges, const auto& rows) {
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        gauges[row].set(static_cast<double>(rows[row].value(figures)));
+      }
+    };
+    set(watched->paused, paused_rows);
+    set(watched->budget, budget_rows);
+    set(watched->used, used_rows);
+    watched->open.set(figures.links_open);
+    watched->answered.set(watched->status->answered() ? 1 : 0);
+  }
+}
+
+std::vector<std::shared_ptr<ReactorStatus>> Observability::ask_reactors() {
+  std::vector<std::shared_ptr<ReactorStatus>> asked;
+  const std::lock_guard lock(mutex_);
+  for (const auto& watched : watched_) {
+    watched->status->request();
+    asked.push_back(watched->status);
+  }
+  return asked;
+}
+
+Task<Reply> Observability::tell_metrics(Request request) {
+  const auto asked = ask_reactors();
+  co_await wait_until([&asked] { return all_answered(asked); }, options_.scrape_patience);
+  const auto format = metrics::choose_format(request.field("accept").value_or(""));
+  Reply reply = Reply::stream("text/plain", http::unknown_length,
+                              std::make_unique<MetricsSource>(registry_, format));
+  reply.set_content_type(metrics::content_type(format));
+  reply.add_field("Vary", "Accept");
+  co_return reply;
+}
+
+Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
+  const Instant began = core::Reactor::current()->now();
+  const bool liveness = kind == metrics::CheckKind::liveness;
+  checks_.refresh(kind);
+  const auto asked = liveness ? ask_reactors() : std::vector<std::shared_ptr<ReactorStatus>>();
+  // When that is over, the checks that hang have timed out.
+  co_await wait_until([&] { return checks_.settled(kind) && all_answered(asked); },
+                      std::max(options_.reactor_timeout, checks_.timeout_max(kind)));
+  metrics::HealthReport report = checks_.report(kind);
+  metrics::CheckReport own;
+  own.kind = kind;
+  own.took = core::Reactor::current()->now() - began;
+  if (liveness) {
+    const auto silent =
+        std::ranges::count_if(asked, [](const auto& status) { return !status->answered(); });
+    own.name = "reactors";
+    own.status = silent == 0 ? metrics::CheckStatus::passed : metrics::CheckStatus::timed_out;
+    if (silent != 0) own.detail = fmt::format("{} of {} do not answer", silent, asked.size());
+  } else {
+    const bool draining = core::Reactor::current()->draining();
+    own.name = "accepting";
+    own.status = draining ? metrics::CheckStatus::failed : metrics::CheckStatus::passed;
+    if (draining) own.detail = "the server is draining";
+  }
+  report.checks.push_back(std::move(own));
+  Reply reply = Reply::json(report.to_json());
+  reply.set_status(report.healthy() ? 200 : 503);
+  reply.add_field("Cache-Control", "no-store");
+  co_return reply;
+}
+
+void Observability::mount(Group& routes) {
+  routes.get("/metrics", [this](Request request) { return tell_metrics(std::move(request)); })
+      .get("/health", [this] { return tell_health(metrics::CheckKind::liveness); })
+      .get("/ready", [this] { return tell_health(metrics::CheckKind::readiness); });
+}
+
+}  // namespace katana::host

@@ -1,0 +1,81 @@
+// Observability: /metrics, /health and /ready of a server, in one piece.
+//
+//   auto observability = host::Observability::make();
+//   (*observability)->mount(router);
+//   options.observability = observability->get();  // HttpServerOptions: reactors report here
+//
+//   GET /metrics   every metric of registry(): those of the process and of the reactors, and the
+//                  program's own. Prometheus text 0.0.4, or OpenMetrics 1.0 to an Accept that
+//                  prefers it. Streamed: its size does not matter.
+//   GET /health    200 when every liveness check passes, and every reactor answers; else 503. JSON.
+//   GET /ready     200 when every readiness check passes, and the server is not draining; else 503.
+//
+// Owns       the registry, the health checks and the reactors' last figures.
+// Thread     registry() and checks() any; the handlers run on reactors and block none.
+// Allocates  when asked; nothing for other requests.
+// Fails      make() says which metric could not be registered, or that /proc is not there.
+// Invariant  must outlive the service and the server it is given to.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "katana/base/task.hpp"
+#include "katana/host/reactor_probe.hpp"
+#include "katana/metrics/exposition.hpp"
+#include "katana/metrics/health.hpp"
+#include "katana/metrics/registry.hpp"
+#include "katana/service/router.hpp"
+
+namespace katana::host {
+
+struct ObservabilityOptions {
+  metrics::RegistryOptions registry = {};
+  metrics::HealthOptions health = {};
+  // How long a scrape waits for the figures of every reactor. After that it tells the last ones.
+  Duration scrape_patience = milliseconds(100);
+  // A reactor that does not answer for so long is not alive.
+  Duration reactor_timeout = seconds(2);
+  // How often each reactor looks how late it is.
+  Duration lag_interval = milliseconds(100);
+};
+
+class Observability {
+ public:
+  static Result<std::unique_ptr<Observability>> make(ObservabilityOptions options = {});
+  ~Observability();
+  Observability(const Observability&) = delete;
+  Observability& operator=(const Observability&) = delete;
+
+  metrics::Registry& registry() noexcept { return registry_; }
+  metrics::HealthChecks& checks() noexcept { return checks_; }
+
+  // Adds GET /metrics, /health and /ready.
+  void mount(Group& routes);
+
+  // For HttpServer: a probe for its next reactor.
+  std::unique_ptr<ReactorProbe> probe(core::Reactor& reactor, session::HttpCounters& http);
+
+ private:
+  struct Instruments;
+  struct Watched;
+
+  explicit Observability(ObservabilityOptions options);
+  Result<void> register_metrics();
+  void refresh() const;
+  std::vector<std::shared_ptr<ReactorStatus>> ask_reactors();
+  Task<Reply> tell_metrics(Request request);
+  Task<Reply> tell_health(metrics::CheckKind kind);
+
+  const ObservabilityOptions options_;
+  metrics::Registry registry_;
+  metrics::HealthChecks checks_;
+  std::unique_ptr<Instruments> instruments_;
+  mutable std::mutex mutex_;  // guards watched_
+  std::vector<std::unique_ptr<Watched>> watched_;
+};
+
+}  // namespace katana::host

@@ -1,0 +1,331 @@
+// /metrics, /health and /ready as a scraper and an orchestrator see them: real sockets and threads.
+#include "katana/host/observability.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <latch>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "katana/host/http_server.hpp"
+
+namespace katana::host {
+namespace {
+
+// One connection; replies are read whole.
+class Connection {
+ public:
+  explicit Connection(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const timeval patience{20, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+  ~Connection() { ::close(fd_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void send(std::string_view target, std::string_view fields = "") {
+    const std::string text =
+        "GET " + std::string(target) + " HTTP/1.1\r\nHost: x\r\n" + std::string(fields) + "\r\n";
+    EXPECT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  // Head and content; of chunked content the chunks as they came.
+  std::string receive() {
+    std::string text;
+    char piece[4096];
+    while (!whole(text)) {
+      const ssize_t count = ::recv(fd_, piece, sizeof piece, 0);
+      if (count <= 0) break;
+      text.append(piece, static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+  std::string ask(std::string_view target, std::string_view fields = "") {
+    send(target, fields);
+    return receive();
+  }
+
+ private:
+  static bool whole(const std::string& text) {
+    const std::size_t head = text.find("\r\n\r\n");
+    if (head == std::string::npos) return false;
+    if (text.find("chunked") < head) return text.ends_with("\r\n0\r\n\r\n");
+    const std::size_t length = text.find("Content-Length: ");
+    return length < head && text.size() - head - 4 >= std::stoul(text.substr(length + 16));
+  }
+  int fd_;
+};
+
+// The sum of a metric's samples over all reactors, or of those that contain `label`.
+double sum_of(const std::string& text, const std::string& name, const std::string& label = "") {
+  double sum = 0;
+  std::size_t found = 0;
+  for (std::size_t at = text.find("\n" + name + "{"); at != std::string::npos;
+       at = text.find("\n" + name + "{", at + 1)) {
+    const std::string line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+    if (line.find(label) == std::string::npos) continue;
+    sum += std::stod(line.substr(line.rfind(' ')));
+    ++found;
+  }
+  EXPECT_GT(found, 0u) << name << " " << label << " is not in\n" << text;
+  return sum;
+}
+
+class ObservabilityTest : public testing::Test {
+ protected:
+  ObservabilityTest() {
+    options.port = 0;
+    options.reactors = 2;
+    options.reactor.engine.links_max = 64;
+    observing.lag_interval = milliseconds(1);
+    observing.scrape_patience = seconds(10);
+    router.get("/hello", [] { return Reply::text("hello there"); });
+    // Which reactor serves a connection is the kernel's choice; here it can be asked.
+    router.get("/which", [] {
+      return Reply::text(format_text("{}", static_cast<const void*>(core::Reactor::current())));
+    });
+  }
+
+  template <class Clients>
+  void serve(Clients clients) {
+    auto made = Observability::make(observing);
+    ASSERT_TRUE(made) << made.error().describe();
+    observability = std::move(*made);
+    if (prepare) prepare();
+    observability->mount(router);
+    auto service = std::move(router).build();
+    ASSERT_TRUE(service);
+    options.observability = observability.get();
+    HttpServer server(options, *service);
+    ASSERT_TRUE(server.start());
+    std::thread thread([&] {
+      clients(server.port());
+      ::kill(::getpid(), SIGTERM);
+    });
+    server.run();
+    thread.join();
+  }
+
+  // Two connections that are served by different reactors.
+  static std::pair<std::unique_ptr<Connection>, std::unique_ptr<Connection>> on_two_reactors(
+      std::uint16_t port) {
+    auto first = std::make_unique<Connection>(port);
+    const auto name = [](Connection& connection) {
+      const std::string reply = connection.ask("/which");
+      return reply.substr(reply.find("\r\n\r\n") + 4);
+    };
+    const std::string of_first = name(*first);
+    for (;;) {
+      auto second = std::make_unique<Connection>(port);
+      if (name(*second) != of_first) return {std::move(first), std::move(second)};
+    }
+  }
+
+  HttpServerOptions options;
+  ObservabilityOptions observing;
+  Router router;
+  std::function<void()> prepare;
+  std::unique_ptr<Observability> observability;
+};
+
+TEST_F(ObservabilityTest, a_scrape_tells_the_exact_figures_of_every_reactor) {
+  serve([](std::uint16_t port) {
+    const auto [first, second] = on_two_reactors(port);
+    std::string text = first->ask("/metrics");
+    const double before = sum_of(text, "katana_http_requests_total");
+    for (int count = 0; count < 10; ++count) {
+      first->ask("/hello");
+      second->ask("/hello");
+      second->ask("/hello");
+    }
+    text = second->ask("/metrics");
+    EXPECT_EQ(sum_of(text, "katana_http_requests_total"), before + 31);  // and this scrape
+    EXPECT_EQ(sum_of(text, "katana_reactor_answered"), 2);
+    EXPECT_GE(sum_of(text, "katana_connections_open"), 2);
+    EXPECT_GT(sum_of(text, "katana_sent_bytes_total"), 1000);
+    EXPECT_GT(sum_of(text, "katana_memory_budget_bytes", "pool=\"output\""), 1e6);
+    // The connection that waits for this reply is the one that is paused.
+    EXPECT_EQ(sum_of(text, "katana_connections_paused", "reason=\"handler_pending\""), 1);
+    EXPECT_NE(text.find("\nprocess_open_fds "), std::string::npos);
+  });
+}
+
+TEST_F(ObservabilityTest, the_accept_field_chooses_the_format) {
+  serve([](std::uint16_t port) {
+    Connection client(port);
+    const std::string plain = client.ask("/metrics");
+    EXPECT_NE(plain.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
+              std::string::npos);
+    EXPECT_NE(plain.find("# TYPE katana_http_requests_total counter\n"), std::string::npos);
+    EXPECT_EQ(plain.find("# EOF"), std::string::npos);
+    const std::string open = client.ask(
+        "/metrics", "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n");
+    EXPECT_NE(open.find("Content-Type: application/openmetrics-text; version=1.0.0; "),
+              std::string::npos);
+    EXPECT_NE(open.find("# TYPE katana_http_requests counter\n"), std::string::npos);
+    EXPECT_NE(open.find("\n# EOF\n"), std::string::npos);
+  });
+}
+
+TEST_F(ObservabilityTest, metrics_of_the_program_stand_beside_those_of_the_server) {
+  prepare = [this] {
+    auto orders = observability->registry().counters(
+        {.name = "shop_orders", .help = "Orders.", .labels = {"kind"}});
+    ASSERT_TRUE(orders);
+    orders->with("gift").add(3);
+    // More than one piece.
+    for (int number = 0; number < 1500; ++number) orders->with("k" + std::to_string(number)).add(1);
+  };
+  serve([](std::uint16_t port) {
+    Connection client(port);
+    const std::string text = client.ask("/metrics");
+    EXPECT_EQ(sum_of(text, "shop_orders_total", "kind=\"gift\""), 3);
+    EXPECT_NE(text.find("shop_orders_total{kind=\"k1499\"} 1\n"), std::string::npos);
+  });
+}
+
+TEST_F(ObservabilityTest, a_reactor_that_is_stuck_does_not_hang_the_scrape_and_is_not_alive) {
+  std::latch release(1);
+  std::atomic<bool> stuck = false;
+  observing.scrape_patience = milliseconds(20);
+  observing.reactor_timeout = milliseconds(30);
+  router.get("/block", [&] {
+    stuck = true;
+    release.wait();
+    return Reply::text("at last");
+  });
+  serve([&](std::uint16_t port) {
+    const auto [first, second] = on_two_reactors(port);
+    first->send("/block");
+    while (!stuck) std::this_thread::yield();
+    EXPECT_EQ(sum_of(second->ask("/metrics"), "katana_reactor_answered"), 1);
+    const std::string health = second->ask("/health");
+    EXPECT_TRUE(health.starts_with("HTTP/1.1 503 ")) << health;
+    EXPECT_NE(health.find(R"("name":"reactors","kind":"liveness","status":"timeout")"),
+              std::string::npos)
+        << health;
+    EXPECT_NE(health.find("1 of 2 do not answer"), std::string::npos) << health;
+    release.count_down();
+    EXPECT_TRUE(first->receive().ends_with("at last"));
+    const std::string again = second->ask("/health");
+    EXPECT_TRUE(again.starts_with("HTTP/1.1 200 ")) << again;
+  });
+}
+
+TEST_F(ObservabilityTest, a_reactor_that_was_held_up_says_by_how_much) {
+  std::atomic<std::int64_t> held_ns = 0;
+  router.get("/slow", [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(40)) {
+    }
+    held_ns = 40'000'000;
+    return Reply::text("slow");
+  });
+  options.reactors = 1;
+  serve([&](std::uint16_t port) {
+    Connection client(port);
+    double late = 0;
+    std::string text;
+    // The tick is due within a millisecond, so it is late by most of the 40.
+    do {
+      client.ask("/slow");
+      text = client.ask("/metrics");
+      late = sum_of(text, "katana_reactor_lag_seconds_count") -
+             sum_of(text, "katana_reactor_lag_seconds_bucket", "le=\"0.016777215\"");
+    } while (late == 0);
+    EXPECT_GT(sum_of(text, "katana_reactor_lag_seconds_sum"), 0.016);
+  });
+}
+
+TEST_F(ObservabilityTest, readiness_is_what_the_checks_say_and_liveness_does_not_mind) {
+  std::atomic<bool> ready = false;
+  prepare = [&] {
+    ASSERT_TRUE(observability->checks().add({.name = "database",
+                                             .kind = metrics::CheckKind::readiness,
+                                             .run = [&](std::stop_token) -> Result<void> {
+                                               if (ready) return {};
+                                               return fail(Code::unavailable, "no connection");
+                                             },
+                                             .fresh_for = {}}));
+  };
+  serve([&](std::uint16_t port) {
+    Connection client(port);
+    const std::string before = client.ask("/ready");
+    EXPECT_TRUE(before.starts_with("HTTP/1.1 503 ")) << before;
+    EXPECT_NE(before.find("Content-Type: application/json\r\n"), std::string::npos);
+    EXPECT_NE(before.find(R"("name":"database","kind":"readiness","status":"fail")"),
+              std::string::npos)
+        << before;
+    EXPECT_NE(before.find("no connection"), std::string::npos);
+    EXPECT_TRUE(client.ask("/health").starts_with("HTTP/1.1 200 "));
+    ready = true;
+    EXPECT_TRUE(client.ask("/ready").starts_with("HTTP/1.1 200 "));
+  });
+}
+
+TEST_F(ObservabilityTest, a_check_that_hangs_does_not_hang_the_endpoint) {
+  std::latch release(1);
+  prepare = [&] {
+    ASSERT_TRUE(observability->checks().add({.name = "hangs",
+                                             .kind = metrics::CheckKind::readiness,
+                                             .run = [&](std::stop_token) -> Result<void> {
+                                               release.wait();
+                                               return {};
+                                             },
+                                             .timeout = milliseconds(20)}));
+  };
+  serve([&](std::uint16_t port) {
+    Connection waiting(port), other(port);
+    waiting.send("/ready");
+    EXPECT_TRUE(other.ask("/hello").ends_with("hello there"));
+    const std::string reply = waiting.receive();
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 503 ")) << reply;
+    EXPECT_NE(reply.find(R"("status":"timeout")"), std::string::npos) << reply;
+  });
+  release.count_down();
+  observability.reset();
+}
+
+TEST_F(ObservabilityTest, a_draining_server_is_not_ready) {
+  options.reactors = 1;
+  options.http.drain_idle = seconds(20);
+  serve([](std::uint16_t port) {
+    Connection client(port);
+    EXPECT_TRUE(client.ask("/ready").starts_with("HTTP/1.1 200 "));
+    ::kill(::getpid(), SIGTERM);
+    sigset_t pending;
+    do {
+      std::this_thread::yield();
+      sigpending(&pending);
+    } while (sigismember(&pending, SIGTERM) == 1);
+    const std::string reply = client.ask("/ready");
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 503 ")) << reply;
+    EXPECT_NE(reply.find("the server is draining"), std::string::npos) << reply;
+  });
+}
+
+TEST_F(ObservabilityTest, the_last_figures_stay_when_the_server_is_gone) {
+  serve([](std::uint16_t port) {
+    Connection client(port);
+    for (int count = 0; count < 7; ++count) client.ask("/hello");
+  });
+  std::string text;
+  metrics::write_exposition(observability->registry(), metrics::Format::prometheus, text);
+  EXPECT_EQ(sum_of(text, "katana_http_requests_total"), 7);
+  EXPECT_EQ(sum_of(text, "katana_connections_open"), 0);
+}
+
+}  // namespace
+}  // namespace katana::host

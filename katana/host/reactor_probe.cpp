@@ -1,0 +1,63 @@
+#include "katana/host/reactor_probe.hpp"
+
+namespace katana::host {
+
+void ReactorStatus::request() {
+  const std::lock_guard lock(mutex_);
+  if (probe_ == nullptr || under_way_.exchange(true, std::memory_order_relaxed)) return;
+  probe_->reactor_.post(probe_->question_);
+}
+
+ReactorFigures ReactorStatus::figures() const {
+  const std::lock_guard lock(mutex_);
+  return figures_;
+}
+
+ReactorProbe::Question::Question(ReactorProbe& owner) noexcept
+    : core::Message(
+          [](core::Message& message) noexcept { static_cast<Question&>(message).probe.answer(); }),
+      probe(owner) {}
+
+ReactorProbe::Tick::Tick(ReactorProbe& owner) noexcept
+    : core::TimerEntry(
+          [](core::TimerEntry& entry) noexcept { static_cast<Tick&>(entry).probe.on_tick(); }),
+      probe(owner) {}
+
+ReactorProbe::ReactorProbe(core::Reactor& reactor, session::HttpCounters& http,
+                           std::shared_ptr<ReactorStatus> status, metrics::LogHistogram lag,
+                           Duration interval)
+    : reactor_(reactor), http_(http), status_(std::move(status)), lag_(lag), interval_(interval) {
+  const std::lock_guard lock(status_->mutex_);
+  status_->probe_ = this;
+}
+
+ReactorProbe::~ReactorProbe() {
+  answer();  // the reactor does not run any more: these are its last figures
+  const std::lock_guard lock(status_->mutex_);
+  status_->probe_ = nullptr;
+}
+
+void ReactorProbe::start() noexcept {
+  due_ = reactor_.now() + interval_;
+  reactor_.timers().arm(tick_, due_);
+}
+
+void ReactorProbe::answer() noexcept {
+  const ReactorFigures figures{reactor_.counters(),     http_,
+                               reactor_.paused_links(), reactor_.memory_budget(),
+                               reactor_.memory_used(),  reactor_.links_open()};
+  const std::lock_guard lock(status_->mutex_);
+  status_->figures_ = figures;
+  // release: who sees that it has answered sees the figures, too, and the question may be posted
+  // again only now, when the mailbox has let go of it.
+  status_->under_way_.store(false, std::memory_order_release);
+}
+
+void ReactorProbe::on_tick() noexcept {
+  const Instant now = reactor_.now();
+  lag_.observe(now - due_);
+  due_ = now + interval_;
+  reactor_.timers().arm(tick_, due_);
+}
+
+}  // namespace katana::host

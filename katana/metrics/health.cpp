@@ -1,0 +1,260 @@
+#include "katana/metrics/health.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <thread>
+
+#include "katana/base/utf8.hpp"
+
+namespace katana::metrics {
+namespace {
+
+Instant system_clock_now() {
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(
+              std::chrono::steady_clock::now().time_since_epoch())
+              .count()};
+}
+
+// A JSON string. What is no UTF-8 becomes U+FFFD.
+void append_json(Text& out, std::string_view text) {
+  out.push_back('"');
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const auto octet = static_cast<unsigned char>(text[0]);
+    if (length == 0) {
+      out.append(replacement_character);
+    } else if (octet < 0x20) {
+      out.append(format_text("\\u{:04x}", unsigned{octet}).bytes());
+    } else {
+      if (octet == '"' || octet == '\\') out.push_back('\\');
+      out.append(text.substr(0, length));
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  out.push_back('"');
+}
+
+double to_ms(Duration duration) { return static_cast<double>(duration.ns) / 1e6; }
+
+}  // namespace
+
+std::string_view status_name(CheckStatus status) noexcept {
+  switch (status) {
+    case CheckStatus::passed: return "pass";
+    case CheckStatus::failed: return "fail";
+    case CheckStatus::timed_out: return "timeout";
+    case CheckStatus::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+bool HealthReport::healthy() const noexcept {
+  return std::ranges::all_of(
+      checks, [](const CheckReport& check) { return check.status == CheckStatus::passed; });
+}
+
+Text HealthReport::to_json() const {
+  Text out;
+  out.append(healthy() ? R"({"status":"pass","checks":[)" : R"({"status":"fail","checks":[)");
+  for (const CheckReport& check : checks) {
+    if (&check != &checks.front()) out.push_back(',');
+    out.append(R"({"name":)");
+    append_json(out, check.name);
+    out.append(format_text(R"(,"kind":"{}","status":"{}","duration_ms":{:.3f},"age_ms":{:.3f})",
+                           check.kind == CheckKind::liveness ? "liveness" : "readiness",
+                           status_name(check.status), to_ms(check.took), to_ms(check.age))
+                   .bytes());
+    if (!check.detail.empty()) {
+      out.append(R"(,"detail":)");
+      append_json(out, check.detail);
+    }
+    out.push_back('}');
+  }
+  out.append("]}");
+  return out;
+}
+
+bool CheckState::begin_if_due(Instant now) {
+  const std::lock_guard lock(mutex_);
+  if (running_ || (known_ && now - finished_ < check_.fresh_for)) return false;
+  running_ = true;
+  began_ = now;
+  return true;
+}
+
+void CheckState::finish(Result<void> result, Instant now) {
+  const std::lock_guard lock(mutex_);
+  running_ = false;
+  known_ = true;
+  finished_ = now;
+  took_ = now - began_;
+  passed_ = result.has_value();
+  detail_ = passed_ ? "" : result.error().describe();
+}
+
+bool CheckState::settled(Instant now) const {
+  const std::lock_guard lock(mutex_);
+  return !running_ || overdue(now);
+}
+
+CheckReport CheckState::report(Instant now) const {
+  const std::lock_guard lock(mutex_);
+  CheckReport report;
+  report.name = check_.name;
+  report.kind = check_.kind;
+  if (known_) report.age = now - finished_;
+  if (overdue(now)) {
+    report.status = CheckStatus::timed_out;
+    report.took = now - began_;
+    report.detail = fmt::format("has been running for {:.0f} ms; its limit is {:.0f} ms",
+                                to_ms(report.took), to_ms(check_.timeout));
+    return report;
+  }
+  report.took = took_;
+  if (!known_) return report;
+  // It ended, but later than it may.
+  if (passed_ && took_ > check_.timeout) {
+    report.status = CheckStatus::timed_out;
+    report.detail =
+        fmt::format("took {:.0f} ms; its limit is {:.0f} ms", to_ms(took_), to_ms(check_.timeout));
+    return report;
+  }
+  report.status = passed_ ? CheckStatus::passed : CheckStatus::failed;
+  report.detail = detail_;
+  return report;
+}
+
+// One check and its thread, which holds it alive.
+struct HealthChecks::Runner {
+  Runner(Check check, std::function<Instant()> now)
+      : state(std::move(check)), clock(std::move(now)) {}
+
+  CheckState state;
+  const std::function<Instant()> clock;
+  std::mutex mutex;  // guards what follows
+  std::condition_variable_any changed;
+  bool wanted = false;
+  bool ended = false;
+
+  void want() {
+    const std::lock_guard lock(mutex);
+    wanted = true;
+    changed.notify_all();
+  }
+
+  void run(const std::stop_token& told) {
+    for (;;) {
+      std::unique_lock lock(mutex);
+      if (!changed.wait(lock, told, [this] { return wanted; }) || told.stop_requested()) break;
+      wanted = false;
+      lock.unlock();
+      Result<void> result = run_once(told);
+      state.finish(std::move(result), clock());
+    }
+    const std::lock_guard lock(mutex);
+    ended = true;
+    changed.notify_all();
+  }
+
+  Result<void> run_once(const std::stop_token& told) const {
+    try {
+      return state.check().run(told);
+    } catch (const std::exception& thrown) {
+      return fail(Code::internal, fmt::format("the check threw: {}", thrown.what()));
+    } catch (...) {
+      return fail(Code::internal, "the check threw something that is no std::exception");
+    }
+  }
+
+  bool wait_for_end(std::chrono::nanoseconds longest) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, longest, [this] { return ended; });
+  }
+
+  std::stop_source stop;
+};
+
+HealthChecks::HealthChecks(HealthOptions options) : options_(std::move(options)) {
+  if (!options_.clock) options_.clock = system_clock_now;
+}
+
+HealthChecks::~HealthChecks() {
+  for (const auto& runner : runners_) runner->stop.request_stop();
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::nanoseconds(options_.stop_timeout.ns);
+  for (const auto& runner : runners_) {
+    // The thread is detached and holds its Runner: one that hangs is left behind, not waited for.
+    runner->wait_for_end(std::max<std::chrono::nanoseconds>(
+        deadline - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)));
+  }
+}
+
+Result<void> HealthChecks::add(Check check) {
+  constexpr std::size_t name_bytes_most = 100;
+  if (check.name.empty() || check.name.size() > name_bytes_most || !check.run ||
+      check.timeout <= Duration{}) {
+    return fail(Code::invalid_argument,
+                fmt::format("health check '{}': it needs a name of 1 to {} bytes, a function and a "
+                            "timeout above zero",
+                            check.name, name_bytes_most));
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& runner : runners_) {
+    if (runner->state.check().name == check.name) {
+      return fail(Code::already_exists,
+                  fmt::format("health check '{}' is there already: give this one another name",
+                              check.name));
+    }
+  }
+  auto runner = std::make_shared<Runner>(std::move(check), options_.clock);
+  try {
+    std::thread([runner] { runner->run(runner->stop.get_token()); }).detach();
+  } catch (const std::system_error& error) {
+    return fail(Code::resource_exhausted, fmt::format("health check '{}': no thread for it: {}",
+                                                      runner->state.check().name, error.what()));
+  }
+  runners_.push_back(std::move(runner));
+  return {};
+}
+
+void HealthChecks::refresh(CheckKind kind) {
+  const Instant now = options_.clock();
+  const std::lock_guard lock(mutex_);
+  for (const auto& runner : runners_) {
+    if (runner->state.check().kind == kind && runner->state.begin_if_due(now)) runner->want();
+  }
+}
+
+bool HealthChecks::settled(CheckKind kind) const {
+  const Instant now = options_.clock();
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(runners_, [&](const auto& runner) {
+    return runner->state.check().kind != kind || runner->state.settled(now);
+  });
+}
+
+HealthReport HealthChecks::report(CheckKind kind) const {
+  const Instant now = options_.clock();
+  HealthReport report;
+  const std::lock_guard lock(mutex_);
+  for (const auto& runner : runners_) {
+    if (runner->state.check().kind == kind) report.checks.push_back(runner->state.report(now));
+  }
+  return report;
+}
+
+Duration HealthChecks::timeout_max(CheckKind kind) const {
+  Duration longest;
+  const std::lock_guard lock(mutex_);
+  for (const auto& runner : runners_) {
+    const Check& check = runner->state.check();
+    if (check.kind == kind) longest = std::max(longest, check.timeout);
+  }
+  return longest;
+}
+
+}  // namespace katana::metrics

@@ -1,0 +1,47 @@
+// text_format: the small rules of Prometheus text 0.0.4 and OpenMetrics 1.0: names, escapes,
+// numbers.
+//
+// Thread     any.
+// Allocates  append_… the string that they append to; write_value() nothing.
+// Fails      never: names are judged, not mended.
+// Source     https://prometheus.io/docs/instrumenting/exposition_formats/ and OpenMetrics 1.0.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace katana::metrics {
+
+// [a-zA-Z_:][a-zA-Z0-9_:]*
+bool is_metric_name(std::string_view name) noexcept;
+// [a-zA-Z_][a-zA-Z0-9_]*, and not one of those that begin with "__", which belong to Prometheus.
+bool is_label_name(std::string_view name) noexcept;
+
+// A label's value between its quotes: backslash, line feed and quote escaped, and U+FFFD for what
+// is no UTF-8.
+void append_label_value(std::string& out, std::string_view value);
+// The quote is escaped in OpenMetrics only.
+void append_help(std::string& out, std::string_view help, bool escape_quote);
+// As OpenMetrics wants `le`: "0.1", "1.0", "1e-05", "1e+06".
+std::string canonical_number(double value);
+
+inline constexpr std::size_t value_bytes_max = 32;
+
+// At most value_bytes_max octets. Returns the end.
+inline char* write_value(char* out, std::uint64_t value) noexcept {
+  return std::to_chars(out, out + value_bytes_max, value).ptr;
+}
+inline char* write_value(char* out, double value) noexcept {
+  if (std::isfinite(value)) [[likely]] {
+    return std::to_chars(out, out + value_bytes_max, value).ptr;
+  }
+  const std::string_view text = std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+  std::memcpy(out, text.data(), text.size());
+  return out + text.size();
+}
+
+}  // namespace katana::metrics

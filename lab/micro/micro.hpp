@@ -1,0 +1,362 @@
+// micro: what the micro-benchmarks share: rounds, clocks, counted instructions, and the JSON that
+// lab/micro/run.py reads.
+//
+//   micro::Suite suite("metrics", count, arguments);
+//   const auto* add = suite.ask({"add", "ns", "lower"}, {{"katana", […]}, {"rival", […]}});
+//   suite.target("at most 1.5 x the rival", add, "katana", "rival", 1.5, micro::at_most);
+//   return suite.finish();
+//
+// Owns       its results.
+// Thread     one; a subject may start threads of its own, and joins them.
+// Allocates  freely, outside of what is timed.
+// Fails      wrong usage exits with 2; a subject that did not do its work (micro::expect) with 1.
+// Invariant  the subjects of a question run interleaved, A B C A B C …, in one process, so that
+//            what else the machine does meets all of them. Ratios are medians of the ratios of one
+//            round.
+#pragma once
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace micro {
+
+// Keeps the compiler from dropping a value, or from knowing it.
+template <class T>
+inline void use(const T& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
+
+[[noreturn]] inline void fail(int status, std::string_view message) {
+  fmt::print(stderr, "micro: {}\n", message);
+  std::exit(status);
+}
+
+// The work was done, or the figure would be one of something else.
+inline void expect(bool done, std::string_view what) {
+  if (!done) fail(1, fmt::format("a subject did not do its work: {}", what));
+}
+
+inline std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+inline std::uint64_t ticks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return static_cast<std::uint64_t>(now_ns());
+#endif
+}
+
+// Nanoseconds of one tick, measured once over 20 ms. For calls that are timed one by one.
+inline double ns_per_tick() {
+  static const double measured = [] {
+    const std::int64_t begin_ns = now_ns();
+    const std::uint64_t begin = ticks();
+    while (now_ns() - begin_ns < 20'000'000) {
+    }
+    const std::uint64_t end = ticks();
+    return static_cast<double>(now_ns() - begin_ns) / static_cast<double>(end - begin);
+  }();
+  return measured;
+}
+
+// User instructions of the calling thread, where the machine counts them: most virtual machines do
+// not, and then nothing is said instead of something wrong.
+class InstructionCounter {
+ public:
+  InstructionCounter() {
+    perf_event_attr event{};
+    event.type = PERF_TYPE_HARDWARE;
+    event.size = sizeof event;
+    event.config = PERF_COUNT_HW_INSTRUCTIONS;
+    event.disabled = 1;
+    event.exclude_kernel = 1;
+    event.exclude_hv = 1;
+    fd_ = static_cast<int>(syscall(SYS_perf_event_open, &event, 0, -1, -1, 0));
+  }
+  ~InstructionCounter() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  InstructionCounter(const InstructionCounter&) = delete;
+  InstructionCounter& operator=(const InstructionCounter&) = delete;
+
+  void begin() {
+    if (fd_ < 0) return;
+    ioctl(fd_, PERF_EVENT_IOC_RESET, 0);
+    ioctl(fd_, PERF_EVENT_IOC_ENABLE, 0);
+  }
+  std::optional<double> end() {
+    if (fd_ < 0) return std::nullopt;
+    ioctl(fd_, PERF_EVENT_IOC_DISABLE, 0);
+    std::uint64_t count = 0;
+    if (::read(fd_, &count, sizeof count) != sizeof count || count == 0) return std::nullopt;
+    return static_cast<double>(count);
+  }
+
+ private:
+  int fd_;
+};
+
+// What one subject's round gave: the figure in the question's unit, and instructions per operation.
+struct Sample {
+  double value = 0;
+  std::optional<double> instructions = {};
+};
+
+// Processor time of the calling thread.
+inline std::int64_t thread_time_ns() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+// Nanoseconds of processor time per operation of `work()`, which does `operations` of them: while a
+// stranger has the processor nothing is counted, and while a cache line travels it is. For work
+// that sleeps take now_ns().
+template <class Work>
+Sample time_operations(std::uint64_t operations, Work&& work) {
+  thread_local InstructionCounter counter;
+  counter.begin();
+  const std::int64_t begin = thread_time_ns();
+  work();
+  const std::int64_t end = thread_time_ns();
+  std::optional<double> instructions = counter.end();
+  const auto count = static_cast<double>(operations);
+  if (instructions) *instructions /= count;
+  return {static_cast<double>(end - begin) / count, instructions};
+}
+
+inline double median(std::vector<double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle - 1] + values[middle]) / 2;
+}
+
+struct Question {
+  std::string text;
+  std::string unit;              // "ns", "ms", "1/s"
+  std::string better = "lower";  // or "higher"
+};
+
+struct Subject {
+  std::string name;
+  std::function<Sample()> run;  // one round
+};
+
+// The samples of a question, by subject and round.
+struct Answers {
+  Question question;
+  std::vector<std::string> subjects;
+  std::vector<std::vector<Sample>> samples;
+
+  std::vector<double> values(std::size_t subject) const {
+    std::vector<double> found;
+    for (const Sample& sample : samples[subject]) found.push_back(sample.value);
+    return found;
+  }
+  std::optional<std::size_t> find(std::string_view name) const {
+    const auto at = std::find(subjects.begin(), subjects.end(), name);
+    if (at == subjects.end()) return std::nullopt;
+    return static_cast<std::size_t>(at - subjects.begin());
+  }
+};
+
+enum Direction { at_most, at_least };
+
+class Suite {
+ public:
+  Suite(std::string system, int count, char** arguments) : system_(std::move(system)) {
+    for (int index = 1; index < count; ++index) {
+      const std::string_view argument = arguments[index];
+      const bool has_value = index + 1 < count;
+      if (argument == "--quick") {
+        quick_ = true;
+      } else if (argument == "--smoke") {
+        smoke_ = quick_ = true;
+      } else if (argument == "--only" && has_value) {
+        only_ = arguments[++index];
+      } else if (argument == "--json" && has_value) {
+        json_path_ = arguments[++index];
+      } else if (argument == "--help") {
+        fmt::print("usage: micro_{} [--quick] [--smoke] [--only SUBSTRING] [--json FILE]\n",
+                   system_);
+        std::exit(0);
+      } else {
+        fail(2, fmt::format("'{}' is no flag, or lacks its value; see --help", argument));
+      }
+    }
+  }
+
+  bool quick() const { return quick_; }
+  // A test run: one hundredth of the work is enough to see that it is done right.
+  bool smoke() const { return smoke_; }
+  std::uint64_t operations(std::uint64_t full) const {
+    return std::max<std::uint64_t>(1, smoke_ ? full / 100 : quick_ ? full / 4 : full);
+  }
+  bool wants(std::string_view question) const {
+    return question.find(only_) != std::string_view::npos;
+  }
+
+  // Runs the subjects in turn, one round to warm up and then those that count. Null when --only
+  // leaves the question out.
+  const Answers* ask(Question question, std::vector<Subject> subjects, int rounds = 9) {
+    if (!wants(question.text)) return nullptr;
+    if (quick_) rounds = 2;
+    Answers& answers = answers_.emplace_back();
+    answers.question = std::move(question);
+    answers.samples.resize(subjects.size());
+    for (const Subject& subject : subjects) {
+      answers.subjects.push_back(subject.name);
+      if (!smoke_) subject.run();
+    }
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t index = 0; index < subjects.size(); ++index) {
+        answers.samples[index].push_back(subjects[index].run());
+      }
+    }
+    print(answers);
+    return &answers;
+  }
+
+  // subject / other ≤ or ≥ limit, as the median of the rounds' ratios. Left out with its question,
+  // or when the rival is missing.
+  void target(std::string_view text, const Answers* answers, std::string_view subject,
+              std::string_view other, double limit, Direction direction) {
+    if (answers == nullptr) return;
+    const auto above = answers->find(subject), below = answers->find(other);
+    if (!above || !below) return;
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < answers->samples[*above].size(); ++round) {
+      ratios.push_back(answers->samples[*above][round].value /
+                       answers->samples[*below][round].value);
+    }
+    add_target(text, median(std::move(ratios)), limit, direction);
+  }
+  // The median itself ≤ or ≥ limit.
+  void target(std::string_view text, const Answers* answers, std::string_view subject, double limit,
+              Direction direction) {
+    if (answers == nullptr) return;
+    if (const auto at = answers->find(subject)) {
+      add_target(text, median(answers->values(*at)), limit, direction);
+    }
+  }
+
+  // Writes the JSON. 0: every figure was taken; whether targets are met is the reader's to judge.
+  int finish() {
+    if (answers_.empty()) fail(2, fmt::format("no question has '{}' in it", only_));
+    if (json_path_.empty()) return 0;
+    std::FILE* const file = std::fopen(json_path_.c_str(), "w");
+    if (file == nullptr) fail(1, fmt::format("cannot write '{}'", json_path_));
+    const std::string text = json();
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (std::fclose(file) != 0 || !written) fail(1, fmt::format("cannot write '{}'", json_path_));
+    return 0;
+  }
+
+ private:
+  struct Target {
+    std::string text;
+    double value;
+    double limit;
+    Direction direction;
+    bool met() const { return direction == at_most ? value <= limit : value >= limit; }
+  };
+
+  void add_target(std::string_view text, double value, double limit, Direction direction) {
+    targets_.push_back({std::string(text), value, limit, direction});
+  }
+
+  static std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+      if (c == '"' || c == '\\') out += '\\';
+      if (static_cast<unsigned char>(c) < 0x20) {
+        out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+      } else {
+        out += c;
+      }
+    }
+    return out + '"';
+  }
+  static std::string number(double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : "null";
+  }
+  static std::optional<double> instructions(const std::vector<Sample>& samples) {
+    std::vector<double> counted;
+    for (const Sample& sample : samples) {
+      if (!sample.instructions) return std::nullopt;
+      counted.push_back(*sample.instructions);
+    }
+    return median(std::move(counted));
+  }
+
+  void print(const Answers& answers) const {
+    for (std::size_t index = 0; index < answers.subjects.size(); ++index) {
+      const std::vector<double> values = answers.values(index);
+      fmt::print(stderr, "{}: {}: {:.4g} {} ({:.4g} to {:.4g})\n", answers.question.text,
+                 answers.subjects[index], median(values), answers.question.unit,
+                 *std::min_element(values.begin(), values.end()),
+                 *std::max_element(values.begin(), values.end()));
+    }
+  }
+
+  std::string json() const {
+    std::string rows, targets;
+    for (const Answers& answers : answers_) {
+      for (std::size_t index = 0; index < answers.subjects.size(); ++index) {
+        const std::vector<double> values = answers.values(index);
+        const auto counted = instructions(answers.samples[index]);
+        rows += fmt::format(
+            R"({}{{"question": {}, "subject": {}, "value": {}, "low": {}, "high": {}, "unit": {}, )"
+            R"("better": {}, "instructions": {}}})",
+            rows.empty() ? "\n" : ",\n", quoted(answers.question.text),
+            quoted(answers.subjects[index]), number(median(values)),
+            number(*std::min_element(values.begin(), values.end())),
+            number(*std::max_element(values.begin(), values.end())), quoted(answers.question.unit),
+            quoted(answers.question.better), counted ? number(*counted) : "null");
+      }
+    }
+    for (const Target& target : targets_) {
+      targets += fmt::format(
+          R"({}{{"text": {}, "value": {}, "limit": {}, "direction": "{}", "met": {}}})",
+          targets.empty() ? "\n" : ",\n", quoted(target.text), number(target.value),
+          number(target.limit), target.direction == at_most ? "at most" : "at least", target.met());
+    }
+    return fmt::format("{{\"system\": {}, \"rows\": [{}],\n\"targets\": [{}]}}\n", quoted(system_),
+                       rows, targets);
+  }
+
+  std::string system_;
+  std::string only_;
+  std::string json_path_;
+  bool quick_ = false;
+  bool smoke_ = false;
+  std::deque<Answers> answers_;  // never moved: ask() returns a pointer
+  std::vector<Target> targets_;
+};
+
+}  // namespace micro
