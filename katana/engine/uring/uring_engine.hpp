@@ -78,7 +78,7 @@ struct UringCounters {
 };
 
 template <class S>
-class UringEngine final {
+class UringEngine {
  public:
   UringEngine(const Options& options, S& sink, const UringOptions& uring = {})
       : sink_(sink),
@@ -294,6 +294,7 @@ class UringEngine final {
     bool paused = false;
     bool singly = false;           // its next receive is no multishot
     bool receiving = false;        // a receive is armed
+    bool fed = false;              // … and has brought bytes
     bool cancelling = false;       // … and is being cancelled
     bool hangup_watched = false;   // a poll for its reset is armed
     bool room_watched = false;     // a poll for room is armed
@@ -325,8 +326,7 @@ class UringEngine final {
   enum class Kind : std::uint8_t { ignored, wake, accept, watch, receive, send, room, hangup };
   static constexpr Duration handshake_grace = milliseconds(100);
   static constexpr Duration accept_poll = milliseconds(10);
-  static constexpr Duration delivery_grace = seconds(30);
-  static constexpr Duration delivery_check = seconds(1);
+  static constexpr Duration delivery_check_max = seconds(1);
   // With fewer free slots connections are accepted one by one, so that few are accepted in vain.
   static constexpr std::uint32_t multishot_slots_min = 64;
   static constexpr std::size_t held_per_turn_max = 64 * 1024;
@@ -355,7 +355,7 @@ class UringEngine final {
 
   Duration wait(Duration wait_max) const {
     if (!resumed_.empty() || can_admit()) return Duration{};
-    if (leaving_ > 0) wait_max = std::min(wait_max, delivery_check);
+    if (leaving_ > 0) wait_max = std::min(wait_max, delivery_check());
     if (closing_at_ != never && !listeners_closed_) {
       const Duration left = closing_at_ - now_;
       wait_max = std::min(wait_max, left.ns > 0 ? left : accept_poll);
@@ -394,6 +394,7 @@ class UringEngine final {
            submit_each(cancels_, [this](std::uint64_t each) { return submit_cancel(each); }) &&
            submit_each(staged_, [this](std::uint32_t each) { return submit_output(each); }) &&
            submit_each(closes_, [this](int each) { return submit_close(each); }) &&
+           submit_each(starved_, [this](Link each) { return update(each); }) &&
            submit_each(touched_, [this](Link each) { return update(each); }) &&
            submit_each(watches_, [this](std::uint32_t each) { return submit_watch(each); }) &&
            update_listeners();
@@ -466,6 +467,7 @@ class UringEngine final {
       } else {
         if (!submit_receive(link, *slot)) return false;
         slot->receiving = true;
+        slot->fed = false;
       }
     }
     slot->touched = false;
@@ -529,9 +531,16 @@ class UringEngine final {
     if ((completion.flags & IORING_CQE_F_MORE) == 0) {
       slot->receiving = slot->cancelling = false;
       counters_.multishot_ends += result > 0 && !slot->singly ? 1 : 0;
-      touch(link, *slot);
+      // Who found no buffer at all is the first to be armed again, so that buffers go round.
+      if (result == -ENOBUFS && !slot->fed && !slot->touched) {
+        slot->touched = true;
+        starved_.push_back(link);
+      } else {
+        touch(link, *slot);
+      }
     }
     if (result > 0) [[likely]] {
+      slot->fed = true;
       deliver(link, *slot, bytes);
     } else if (result == 0) {
       end_input(link, *slot);
@@ -721,14 +730,16 @@ class UringEngine final {
     if (!sink_.on_accepted(link, listener)) close(link);
   }
 
+  Duration delivery_check() const { return std::min(delivery_check_max, uring_.delivery_grace); }
+
   // Blocks of closed links whose peers do not read.
   KATANA_RARE void cut_overdue() {
     if (now_ < next_delivery_check_) return;
-    next_delivery_check_ = now_ + delivery_check;
+    next_delivery_check_ = now_ + delivery_check();
     for (std::uint32_t index = 0; index < outputs_.count(); ++index) {
       Output& output = outputs_[index];
       if (output.state != Output::State::under_way || !output.abandoned) continue;
-      if (now_ - output.abandoned_at < delivery_grace) continue;
+      if (now_ - output.abandoned_at < uring_.delivery_grace) continue;
       ++counters_.sends_cut;
       cancels_.push_back(tag(Kind::send, index, 0));
     }
@@ -852,6 +863,7 @@ class UringEngine final {
   std::vector<std::uint64_t> cancels_;
   std::vector<std::uint32_t> staged_;
   std::vector<int> closes_;
+  std::vector<Link> starved_;
   std::vector<Link> touched_;
   std::vector<std::uint32_t> watches_;
 
