@@ -1,4 +1,5 @@
-// EngineAccepts: listeners, descriptors that run out, waking and waiting, the same for every engine.
+// EngineAccepts: listeners, descriptors that run out, waking and waiting, the same for every
+// engine.
 //
 // Owns       nothing; a room's test instantiates the suite with its forms
 //            (INSTANTIATE_TYPED_TEST_SUITE_P).

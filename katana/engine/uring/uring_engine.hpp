@@ -58,24 +58,15 @@
 #include "katana/base/hints.hpp"
 #include "katana/engine/engine.hpp"
 #include "katana/engine/sockets.hpp"
+#include "katana/engine/uring/entries.hpp"
 #include "katana/engine/uring/features.hpp"
 #include "katana/engine/uring/options.hpp"
 #include "katana/engine/uring/outputs.hpp"
 #include "katana/engine/uring/receive_ring.hpp"
 #include "katana/engine/uring/ring.hpp"
+#include "katana/engine/uring/state.hpp"
 
 namespace katana::engine {
-
-// What happened, so that a test can tell that it met what it is about.
-struct UringCounters {
-  std::uint64_t late_completions = 0;  // found their link gone and died
-  std::uint64_t held_bytes = 0;        // arrived for a paused link
-  std::uint64_t no_buffer = 0;         // receives that found the ReceiveRing empty
-  std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
-  std::uint64_t sends_direct = 0;      // by a system call of their own
-  std::uint64_t sends_staged = 0;
-  std::uint64_t sends_cut = 0;  // given up: the peer did not read within delivery_grace
-};
 
 template <class S>
 class UringEngine {
@@ -279,51 +270,13 @@ class UringEngine {
   std::size_t outputs_under_way() const noexcept { return outputs_.count() - outputs_.available(); }
 
  private:
-  // Bytes, and perhaps the end of the stream, that arrived for a link while it was paused.
-  struct Held {
-    std::string bytes;
-    std::size_t begin = 0;
-    bool ended = false;
-  };
-  struct Slot {
-    int fd = -1;
-    std::uint32_t generation = 1;
-    std::uint32_t next_free = 0;
-    std::uint32_t output = Outputs::none;  // staged or under way
-    std::unique_ptr<Held> held;
-    bool paused = false;
-    bool singly = false;           // its next receive is no multishot
-    bool receiving = false;        // a receive is armed
-    bool fed = false;              // … and has brought bytes
-    bool cancelling = false;       // … and is being cancelled
-    bool hangup_watched = false;   // a poll for its reset is armed
-    bool room_watched = false;     // a poll for room is armed
-    bool send_wanted = false;      // a send is pending: on_sent() is due
-    bool shutdown_wanted = false;  // our side ends when `output` is gone
-    bool input_ended = false;
-    bool broken = false;   // and the core knows
-    bool touched = false;  // in touched_
-  };
-  struct ListenSocket {
-    int fd = -1;
-    bool peer_speaks_first = true;
-    bool armed = false;
-    bool multishot = false;
-    bool cancelling = false;
-  };
-  struct Waiting {
-    int fd;
-    Listener listener;
-  };
-  struct Watched {
-    int fd = -1;
-    Watcher* watcher = nullptr;
-    std::uint32_t generation = 1;
-    bool armed = false;
-  };
+  using Kind = UringKind;
+  using Held = UringHeld;
+  using Slot = UringSlot;
+  using ListenSocket = UringListener;
+  using Waiting = UringWaiting;
+  using Watched = UringWatched;
 
-  // The user data of an entry is kind << 56 | generation << 24 | index.
-  enum class Kind : std::uint8_t { ignored, wake, accept, watch, receive, send, room, hangup };
   static constexpr Duration handshake_grace = milliseconds(100);
   static constexpr Duration accept_poll = milliseconds(10);
   static constexpr Duration delivery_check_max = seconds(1);
@@ -331,11 +284,6 @@ class UringEngine {
   static constexpr std::uint32_t multishot_slots_min = 64;
   static constexpr std::size_t held_per_turn_max = 64 * 1024;
 
-  static std::uint64_t tag(Kind kind, std::uint32_t index, std::uint32_t generation) {
-    return std::uint64_t{static_cast<std::uint8_t>(kind)} << 56 | std::uint64_t{generation} << 24 |
-           index;
-  }
-  static std::uint64_t tag(Kind kind, Link link) { return tag(kind, link.index, link.generation); }
   static void close_descriptor(int fd) {
     if (fd >= 0) ::close(fd);
   }
@@ -391,9 +339,10 @@ class UringEngine {
   // before the close of its socket; nothing else depends on the order.
   bool submit() {
     return (wake_armed_ || submit_wake()) &&
-           submit_each(cancels_, [this](std::uint64_t each) { return submit_cancel(each); }) &&
+           submit_each(cancels_,
+                       [this](std::uint64_t each) { return submit_cancel(ring_, each); }) &&
            submit_each(staged_, [this](std::uint32_t each) { return submit_output(each); }) &&
-           submit_each(closes_, [this](int each) { return submit_close(each); }) &&
+           submit_each(closes_, [this](int each) { return submit_close(ring_, each); }) &&
            submit_each(starved_, [this](Link each) { return update(each); }) &&
            submit_each(touched_, [this](Link each) { return update(each); }) &&
            submit_each(watches_, [this](std::uint32_t each) { return submit_watch(each); }) &&
@@ -401,23 +350,8 @@ class UringEngine {
   }
 
   KATANA_RARE bool submit_wake() {
-    io_uring_sqe* const entry = ring_.next();
-    if (entry == nullptr) return false;
-    io_uring_prep_read(entry, wake_, &wakes_, sizeof wakes_, 0);
-    entry->user_data = tag(Kind::wake, 0, 0);
-    wake_armed_ = true;
-    return true;
-  }
-
-  // What it cancels says so in its own completion; that there was nothing to cancel is of no
-  // interest.
-  KATANA_RARE bool submit_cancel(std::uint64_t target) {
-    io_uring_sqe* const entry = ring_.next();
-    if (entry == nullptr) return false;
-    io_uring_prep_cancel64(entry, target, 0);
-    entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
-    entry->user_data = tag(Kind::ignored, 0, 0);
-    return true;
+    wake_armed_ = submit_read(ring_, wake_, &wakes_, sizeof wakes_, tag(Kind::wake, 0, 0));
+    return wake_armed_;
   }
 
   bool submit_output(std::uint32_t index) {
@@ -426,22 +360,9 @@ class UringEngine {
       outputs_.give(index);
       return true;
     }
-    io_uring_sqe* const entry = ring_.next();
-    if (entry == nullptr) return false;
-    // MSG_WAITALL: one completion, when the kernel has taken every byte.
-    io_uring_prep_send(entry, output.fd, outputs_.bytes(index) + output.begin,
-                       output.end - output.begin, MSG_NOSIGNAL | MSG_WAITALL);
-    entry->user_data = tag(Kind::send, index, 0);
+    const Bytes bytes(outputs_.bytes(index) + output.begin, output.end - output.begin);
+    if (!submit_send(ring_, output.fd, bytes, tag(Kind::send, index, 0))) return false;
     output.state = Output::State::under_way;
-    return true;
-  }
-
-  bool submit_close(int fd) {
-    io_uring_sqe* const entry = ring_.next();
-    if (entry == nullptr) return false;
-    io_uring_prep_close(entry, fd);
-    entry->flags |= IOSQE_CQE_SKIP_SUCCESS;
-    entry->user_data = tag(Kind::ignored, 0, 0);
     return true;
   }
 
@@ -455,17 +376,17 @@ class UringEngine {
     }
     const bool wants_room = slot->send_wanted && slot->output == Outputs::none;
     if (wants_room && !slot->room_watched) {
-      if (!submit_poll(slot->fd, POLLOUT, tag(Kind::room, link))) return false;
+      if (!submit_poll(ring_, slot->fd, POLLOUT, tag(Kind::room, link))) return false;
       slot->room_watched = true;
     }
     if (!slot->receiving) {
       if (slot->paused || slot->held != nullptr || slot->input_ended) {
         if (!slot->hangup_watched) {
-          if (!submit_poll(slot->fd, 0, tag(Kind::hangup, link))) return false;
+          if (!submit_poll(ring_, slot->fd, 0, tag(Kind::hangup, link))) return false;
           slot->hangup_watched = true;
         }
       } else {
-        if (!submit_receive(link, *slot)) return false;
+        if (!submit_receive(ring_, slot->fd, !slot->singly, tag(Kind::receive, link))) return false;
         slot->receiving = true;
         slot->fed = false;
       }
@@ -474,29 +395,10 @@ class UringEngine {
     return true;
   }
 
-  bool submit_receive(Link link, const Slot& slot) {
-    io_uring_sqe* const entry = ring_.next();
-    if (entry == nullptr) return false;
-    io_uring_prep_recv(entry, slot.fd, nullptr, 0, 0);
-    if (!slot.singly) entry->ioprio |= IORING_RECV_MULTISHOT;
-    entry->flags |= IOSQE_BUFFER_SELECT;
-    entry->buf_group = ReceiveRing::group;
-    entry->user_data = tag(Kind::receive, link);
-    return true;
-  }
-
-  KATANA_RARE bool submit_poll(int fd, unsigned events, std::uint64_t user_data) {
-    io_uring_sqe* const entry = ring_.next();
-    if (entry == nullptr) return false;
-    io_uring_prep_poll_add(entry, fd, events);
-    entry->user_data = user_data;
-    return true;
-  }
-
   KATANA_RARE bool submit_watch(std::uint32_t index) {
     Watched& each = watchers_[index];
     if (each.watcher == nullptr || each.armed) return true;
-    each.armed = submit_poll(each.fd, POLLIN, tag(Kind::watch, index, each.generation));
+    each.armed = submit_poll(ring_, each.fd, POLLIN, tag(Kind::watch, index, each.generation));
     return each.armed;
   }
 
@@ -761,23 +663,14 @@ class UringEngine {
       const bool wants = wants_accept(listener);
       if (!listener.armed) {
         if (!wants) continue;
-        if (!submit_accept(index, !few)) return false;
+        if (!submit_accept(ring_, listener.fd, !few, tag(Kind::accept, index, 0))) return false;
         listener.armed = true;
         listener.multishot = !few;
       } else if ((!wants || (few && listener.multishot)) && !listener.cancelling) {
-        if (!submit_cancel(tag(Kind::accept, index, 0))) return false;
+        if (!submit_cancel(ring_, tag(Kind::accept, index, 0))) return false;
         listener.cancelling = true;
       }
     }
-    return true;
-  }
-
-  bool submit_accept(std::uint32_t index, bool multishot) {
-    io_uring_sqe* const entry = ring_.next();
-    if (entry == nullptr) return false;
-    io_uring_prep_accept(entry, listeners_[index].fd, nullptr, nullptr, SOCK_CLOEXEC);
-    if (multishot) entry->ioprio |= IORING_ACCEPT_MULTISHOT;
-    entry->user_data = tag(Kind::accept, index, 0);
     return true;
   }
 
