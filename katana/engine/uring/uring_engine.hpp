@@ -241,8 +241,11 @@ class UringEngine {
   }
 
   void turn(Duration wait_max) {
+    // Nothing reports that a socket was closed, and a drain waits for it: see accepting().
+    const bool last_closes = closing_at_ != never && !closes_.empty();
     const bool submitted = submit();
-    ring_.enter({submitted ? wait(wait_max) : Duration{}, uring_.batch, uring_.collect});
+    const Duration wait_now = submitted && !last_closes ? wait(wait_max) : Duration{};
+    ring_.enter({wait_now, uring_.batch, uring_.collect});
     read_clocks();
     sink_.on_turn(now_);
     admit_waiting();

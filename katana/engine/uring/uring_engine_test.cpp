@@ -300,6 +300,20 @@ TEST_F(UringEngineTest, output_of_a_closed_link_is_delivered_and_a_drain_waits_f
   EXPECT_EQ(server.engine.outputs_under_way(), 0u);
 }
 
+TEST_F(UringEngineTest, a_drain_does_not_wait_for_more_once_the_last_link_is_closed) {
+  Rings server;
+  const auto clients = connect_some(server, server.listen(), 1);
+  server.engine.close_listeners();
+  const Instant start = server.engine.now();
+  while (server.engine.now() - start < milliseconds(150)) server.engine.turn(milliseconds(10));
+  EXPECT_FALSE(server.engine.accepting());
+  server.engine.close(server.links[0]);
+  EXPECT_TRUE(server.engine.accepting());
+  server.engine.turn(seconds(60));
+  EXPECT_FALSE(server.engine.accepting());
+  EXPECT_LT(server.engine.now() - start, seconds(30));
+}
+
 // A link whose last words wait for a peer that does not read, in a block of the engine.
 template <class Rings>
 void get_stuck(Rings& server, Link link) {
