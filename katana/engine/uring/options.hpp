@@ -37,13 +37,13 @@ struct UringOptions {
     UringOptions sizes = *this;
     sizes.incremental = incremental && has_incremental;
     if (sizes.receive_buffer_bytes == 0) {
-      sizes.receive_buffer_bytes = sizes.incremental ? 32 * 1024 : 4 * 1024;
+      sizes.receive_buffer_bytes = sizes.incremental ? 16 * 1024 : 4 * 1024;
     }
     sizes.receive_buffer_bytes = std::min(sizes.receive_buffer_bytes, engine.receive_bytes_max);
     if (sizes.receive_bytes == 0) {
       // What arrives between two turns from a share of the links, a request from each.
       sizes.receive_bytes =
-          std::clamp<std::size_t>(std::size_t{engine.links_max} * 16, 64 * 1024, 1024 * 1024);
+          std::clamp<std::size_t>(std::size_t{engine.links_max} * 8, 64 * 1024, 1024 * 1024);
     }
     if (sizes.outputs == 0) sizes.outputs = std::clamp(engine.links_max / 64, 16u, 1024u);
     return sizes;
