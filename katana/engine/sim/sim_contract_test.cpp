@@ -432,7 +432,7 @@ TEST_F(CalmTest, a_real_descriptor_is_watched_when_the_test_says_how_to_ask_for_
   ::close(fd);
 }
 
-// ---- an engine that copies output ----------------------------------------------------------------
+// ---- an engine that copies output --------------------------------------------------------------
 
 TEST_F(CalmTest, output_that_the_engine_copied_arrives_after_its_memory_and_its_link_are_gone) {
   SimFaults faults = SimFaults::calm();
