@@ -1,0 +1,44 @@
+#include "katana/log/channel.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace katana::log {
+
+char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
+  if (stopped_.load(std::memory_order_relaxed)) {
+    refused_when_stopped_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (ring == nullptr) {
+    dropped_without_ring_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (bytes > ring->capacity() / 4) {
+    ring->count_dropped();
+    return nullptr;
+  }
+  wake_writer();
+  if (how_.when_full == WhenFull::block) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::nanoseconds(how_.block_max.ns);
+    do {
+      // The writer needs the CPU more than this thread does.
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      if (char* const room = ring->reserve(bytes)) return room;
+      wake_writer();
+    } while (Clock::now() < end);
+  }
+  ring->count_dropped();
+  return nullptr;
+}
+
+void Channel::after_commit(Ring& ring) noexcept {
+  if (how_.synchronous) {
+    write_now();
+  } else if (ring.take_hurry()) {
+    wake_writer();
+  }
+}
+
+}  // namespace katana::log
