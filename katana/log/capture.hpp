@@ -150,6 +150,22 @@ constexpr std::size_t captured_bytes(const T& captured) noexcept {
   }
 }
 
+// As memcpy, without the call for the short texts that most are: two copies that may overlap.
+inline void copy_text(char* to, const char* from, std::size_t size) noexcept {
+  const auto copy_ends = [&]<std::size_t width>(std::array<char, width> head) {
+    std::array<char, width> tail;
+    std::memcpy(head.data(), from, width);
+    std::memcpy(tail.data(), from + size - width, width);
+    std::memcpy(to, head.data(), width);
+    std::memcpy(to + size - width, tail.data(), width);
+  };
+  if (size > 32) std::memcpy(to, from, size);
+  else if (size >= 16) copy_ends(std::array<char, 16>());
+  else if (size >= 8) copy_ends(std::array<char, 8>());
+  else if (size >= 4) copy_ends(std::array<char, 4>());
+  else for (std::size_t index = 0; index < size; ++index) to[index] = from[index];
+}
+
 // Copies one captured argument to `at`; returns where it ends.
 template <class T>
 inline char* put(char* at, const T& captured) noexcept {
@@ -157,7 +173,7 @@ inline char* put(char* at, const T& captured) noexcept {
     const auto size = static_cast<std::uint32_t>(captured.kept.size());
     const std::uint32_t length = size | (captured.cut ? text_cut_bit : 0);
     std::memcpy(at, &length, 4);
-    std::memcpy(at + 4, captured.kept.data(), size);
+    copy_text(at + 4, captured.kept.data(), size);
     return at + 4 + size;
   } else if constexpr (std::is_pointer_v<T>) {
     for_each_member(*captured,

@@ -5,8 +5,16 @@
 
 namespace katana::log {
 
+Ring* Channel::attach_rarely() noexcept {
+  const std::uint64_t generation = generation_.load(std::memory_order_relaxed);
+  ThreadSlot& slot = thread_slots[index_];
+  if (generation == stopped || !attach(slot, rings_, generation)) return nullptr;
+  if (how_.synchronous) slot.ring->always_hurry();
+  return slot.ring;
+}
+
 char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
-  if (stopped_.load(std::memory_order_relaxed)) {
+  if (generation_.load(std::memory_order_relaxed) == stopped) {
     refused_when_stopped_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
@@ -36,7 +44,8 @@ char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
 void Channel::after_commit(Ring& ring) noexcept {
   if (how_.synchronous) {
     write_now();
-  } else if (ring.take_hurry()) {
+  } else {
+    ring.take_hurry();
     wake_writer();
   }
 }

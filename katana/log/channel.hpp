@@ -30,25 +30,26 @@ struct ChannelOptions {
 
 class Channel {
  public:
-  Channel(const ChannelOptions& options, RingSet& rings) noexcept : how_(options), rings_(rings) {}
+  Channel(const ChannelOptions& options, RingSet& rings) noexcept
+      : index_(options.index), generation_(options.generation), how_(options), rings_(rings) {}
   virtual ~Channel() = default;
 
   // The calling thread's ring; null when there is none to be had.
   Ring* ring() noexcept {
-    ThreadSlot& slot = thread_slots[how_.index];
-    if (slot.generation == how_.generation) [[likely]] return slot.ring;
-    return attach(slot, rings_, how_.generation) ? slot.ring : nullptr;
+    const ThreadSlot& slot = thread_slots[index_];
+    if (slot.generation == generation_.load(std::memory_order_relaxed)) [[likely]] return slot.ring;
+    return attach_rarely();
   }
   // Room for a record, by the policy; null when there is none, which is then counted.
   char* reserve(Ring* ring, std::uint64_t bytes) noexcept {
-    if (ring != nullptr && !stopped_.load(std::memory_order_relaxed)) [[likely]] {
+    if (ring != nullptr) [[likely]] {
       if (char* const room = ring->reserve(bytes)) [[likely]] return room;
     }
     return reserve_rarely(ring, bytes);
   }
   void commit(Ring& ring, std::uint64_t bytes) noexcept {
     ring.commit(bytes);
-    if (how_.synchronous || ring.hurry()) [[unlikely]] after_commit(ring);
+    if (ring.hurry()) [[unlikely]] after_commit(ring);
   }
 
   // Records that no thread's ring could take: there was no ring, or the Log had stopped.
@@ -65,16 +66,21 @@ class Channel {
   virtual void write_now() noexcept = 0;
   // Ends the writer's sleep, if it sleeps.
   virtual void wake_writer() noexcept = 0;
-  void set_stopped() noexcept { stopped_.store(true, std::memory_order_relaxed); }
+  // From now on no thread's ring is of this generation: its next record takes the rare path.
+  void set_stopped() noexcept { generation_.store(stopped, std::memory_order_relaxed); }
   RingSet& rings() noexcept { return rings_; }
 
  private:
   KATANA_RARE char* reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept;
   KATANA_RARE void after_commit(Ring& ring) noexcept;
 
+  static constexpr std::uint64_t stopped = UINT64_MAX;
+  KATANA_RARE Ring* attach_rarely() noexcept;
+
+  const std::size_t index_;  // with what follows: all that an ordinary record reads
+  std::atomic<std::uint64_t> generation_;
   const ChannelOptions how_;
   RingSet& rings_;
-  std::atomic<bool> stopped_{false};
   std::atomic<std::uint64_t> dropped_without_ring_{0};
   std::atomic<std::uint64_t> refused_when_stopped_{0};
 };

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -79,16 +80,16 @@ template <class Names, class... Captured>
 inline void put_record(char* room, RecordSize size, const LoggerState& logger, const Call& call,
                        const Shape& shape, const Names& names,
                        const Captured&... captured) noexcept {
-  const RecordHead head = {{static_cast<std::uint32_t>(size.padded()),
-                            static_cast<std::uint16_t>(context_bytes(call)), call.level,
-                            static_cast<std::uint8_t>(size.padded() - size.exact)},
-                           call.ticks,
-                           call.pattern,
-                           &shape,
-                           call.where,
-                           &logger};
-  std::memcpy(room, &head, sizeof head);
-  char* at = names(room + sizeof head);
+  // Made where it stays: a copy through the stack would wait for its narrow stores.
+  ::new (room) RecordHead{{static_cast<std::uint32_t>(size.padded()),
+                           static_cast<std::uint16_t>(context_bytes(call)), call.level,
+                           static_cast<std::uint8_t>(size.padded() - size.exact)},
+                          call.ticks,
+                          call.pattern,
+                          &shape,
+                          call.where,
+                          &logger};
+  char* at = names(room + sizeof(RecordHead));
   ((at = put(at, captured)), ...);
   if (call.context != nullptr) {
     std::memcpy(at, call.context->bytes().data(), context_bytes(call));

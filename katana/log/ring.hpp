@@ -57,12 +57,10 @@ class Ring {
     own_lines_ahead();
   }
   // More than half was in use when room was last looked for. Asked once: it is then forgotten.
-  bool take_hurry() noexcept {
-    const bool hurry = hurry_;
-    hurry_ = false;
-    return hurry;
-  }
+  void take_hurry() noexcept { hurry_ = always_; }
   bool hurry() const noexcept { return hurry_; }
+  // After every record: the ring of a synchronous Log.
+  void always_hurry() noexcept { always_ = hurry_ = true; }
   void count_dropped() noexcept { add(dropped_, 1); }
 
   // Consumer ---------------------------------------------------------------------------------
@@ -118,8 +116,9 @@ class Ring {
       std::memcpy(data_ + (head_ & mask_), &padding, sizeof padding);
       head_ += lap_left;  // published with the record that follows
     }
-    hurry_ = head_ + bytes - released > capacity() / 2;
-    const std::uint64_t end = released + (hurry_ ? capacity() : capacity() / 2);
+    const bool above_half = head_ + bytes - released > capacity() / 2;
+    hurry_ = above_half || always_;
+    const std::uint64_t end = released + (above_half ? capacity() : capacity() / 2);
     const std::uint64_t lap_end = head_ + capacity() - (head_ & mask_);
     limit_ = std::min(end, lap_end);
     return true;
@@ -130,6 +129,7 @@ class Ring {
   std::uint64_t mask_ = 0;
   char* data_ = nullptr;
   bool hurry_ = false;
+  bool always_ = false;
   std::atomic<std::uint64_t> dropped_{0};
   alignas(cache_line_bytes) std::atomic<std::uint64_t> published_{0};  // producer to consumer
   alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};   // consumer to producer

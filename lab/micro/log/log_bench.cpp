@@ -1,7 +1,8 @@
 // micro_log: what does a record cost the thread that logs, and how many a second reach a file?
 //
 // Paced: one record every 2 microseconds from one thread; the clock is read before and after each
-// call, and what two readings cost by themselves is taken off. Burst: one thread logs a million records
+// call, and both readings are part of the figure, for all subjects alike. Hundreds: a hundred records
+// in one go, then a pause in which they are written: the price of a call without the clock's. Burst: one thread logs a million records
 // as fast as it can; the time runs until the last of them is in the file. All subjects take turns in
 // every round, and each must have written every record.
 #include <fmt/format.h>
@@ -35,7 +36,6 @@ struct Flags {
 
 struct Paced {
   double p50_ns, p99_ns, p999_ns;
-  std::optional<double> instructions;
 };
 
 void require_all(const SubjectKind& kind, std::uint64_t expected, std::uint64_t found) {
@@ -49,12 +49,32 @@ std::uint64_t finish(Subject& subject) {
   return subject.found();
 }
 
-double clock_cost_ticks() {
+// What the clock adds to each paced figure.
+double clock_cost_ns() {
   std::vector<double> costs;
   for (int count = 0; count < 10'000; ++count) {
     const std::uint64_t begin = micro::ticks();
-    costs.push_back(static_cast<double>(micro::ticks() - begin));
+    costs.push_back(static_cast<double>(micro::ticks() - begin) * micro::ns_per_tick());
   }
+  return micro::grouped_percentile(costs, 0.5);
+}
+
+// The median over many hundreds, per record.
+double measure_hundreds(const SubjectKind& kind, const std::string& path, int hundreds) {
+  constexpr int size = 100;
+  const auto subject = kind.make(path);
+  subject->burst(size, text);
+  const auto pause = static_cast<std::uint64_t>(200'000 / micro::ns_per_tick());
+  std::vector<double> costs;
+  for (int count = 0; count < hundreds; ++count) {
+    const std::uint64_t due = micro::ticks() + pause;
+    while (micro::ticks() < due) {
+    }
+    const std::uint64_t begin = micro::ticks();
+    subject->burst(size, text);
+    costs.push_back(static_cast<double>(micro::ticks() - begin) * micro::ns_per_tick() / size);
+  }
+  require_all(kind, static_cast<std::uint64_t>(hundreds + 1) * size, finish(*subject));
   return micro::median(std::move(costs));
 }
 
@@ -62,7 +82,6 @@ Paced measure_paced(const SubjectKind& kind, const std::string& path, int record
   constexpr int warm_up = 2'000;
   const auto subject = kind.make(path);
   subject->prepare();
-  const double overhead = clock_cost_ticks();
   const auto gap = static_cast<std::uint64_t>(2'000 / micro::ns_per_tick());
   std::vector<double> costs;
   costs.reserve(static_cast<std::size_t>(records));
@@ -72,14 +91,14 @@ Paced measure_paced(const SubjectKind& kind, const std::string& path, int record
     }
     const std::uint64_t begin = micro::ticks();
     subject->log(index, index * 0.1, text);
-    const auto cost = static_cast<double>(micro::ticks() - begin) - overhead;
-    if (index >= 0) costs.push_back(std::max(cost, 0.0) * micro::ns_per_tick());
+    const auto cost = static_cast<double>(micro::ticks() - begin);
+    if (index >= 0) costs.push_back(cost * micro::ns_per_tick());
     // A pause of this thread is not made up for by a burst.
     if (micro::ticks() > due + 10 * gap) due = micro::ticks();
   }
   require_all(kind, static_cast<std::uint64_t>(records + warm_up), finish(*subject));
-  return {micro::percentile(costs, 0.5), micro::percentile(costs, 0.99),
-          micro::percentile(costs, 0.999), {}};
+  return {micro::grouped_percentile(costs, 0.5), micro::grouped_percentile(costs, 0.99),
+          micro::grouped_percentile(costs, 0.999)};
 }
 
 // Of a call alone: so few that no ring is full and nobody waits.
@@ -128,10 +147,12 @@ void ask_paced(const Flags& flags, const std::string& folder, std::vector<Row>& 
   Values p50, p99, p999, instructions;
   for (int round = 0; round < rounds; ++round) {
     for (const SubjectKind& kind : micro::subjects()) {
+      std::filesystem::remove(folder + "/paced");
       const Paced paced = measure_paced(kind, folder + "/paced", records);
       p50[kind.name].push_back(paced.p50_ns);
       p99[kind.name].push_back(paced.p99_ns);
       p999[kind.name].push_back(paced.p999_ns);
+      std::filesystem::remove(folder + "/paced");
       const auto count = count_instructions(kind, folder + "/paced");
       if (count) instructions[kind.name].push_back(*count);
     }
@@ -143,6 +164,7 @@ void ask_paced(const Flags& flags, const std::string& folder, std::vector<Row>& 
                       with_instructions ? instructions[kind.name] : std::vector<double>()});
     }
   };
+  rows.push_back({"paced: of each figure the clock's", "clock", "ns", "lower", {clock_cost_ns()}, {}});
   add_rows("p50", p50, true);
   add_rows("p99", p99, false);
   add_rows("p99.9", p999, false);
@@ -152,6 +174,25 @@ void ask_paced(const Flags& flags, const std::string& folder, std::vector<Row>& 
   targets.push_back({"paced p99 of katana, ns", micro::median(p99["katana"]), 120, true});
 }
 
+void ask_hundreds(const Flags& flags, const std::string& folder, std::vector<Row>& rows,
+                  std::vector<Target>& targets) {
+  const int rounds = flags.quick ? 2 : 7;
+  Values costs;
+  for (int round = 0; round < rounds; ++round) {
+    for (const SubjectKind& kind : micro::subjects()) {
+      std::filesystem::remove(folder + "/hundreds");
+      costs[kind.name].push_back(
+          measure_hundreds(kind, folder + "/hundreds", flags.quick ? 100 : 1'000));
+    }
+  }
+  for (const SubjectKind& kind : micro::subjects()) {
+    rows.push_back({"hundreds, then a pause: ns per call", kind.name, "ns", "lower",
+                    costs[kind.name], {}});
+  }
+  targets.push_back({"hundreds, katana to the hand-written ring",
+                     median_ratio(costs, "katana", "hand-written ring"), 1.2, true});
+}
+
 void ask_burst(const Flags& flags, const std::string& folder, std::vector<Row>& rows,
                std::vector<Target>& targets) {
   const int rounds = flags.quick ? 2 : 7;
@@ -159,12 +200,14 @@ void ask_burst(const Flags& flags, const std::string& folder, std::vector<Row>& 
   Values rates;
   for (int round = 0; round < rounds; ++round) {
     for (const SubjectKind& kind : micro::subjects()) {
+      if (!kind.writes) continue;  // there is no file of it
       const std::string path = folder + "/burst";
       rates[kind.name].push_back(measure_burst(kind, path, records));
       std::filesystem::remove(path);
     }
   }
   for (const SubjectKind& kind : micro::subjects()) {
+    if (!kind.writes) continue;
     rows.push_back({fmt::format("burst of {}: million records per second", records), kind.name,
                     "M/s", "higher", rates[kind.name], {}});
   }
@@ -186,7 +229,7 @@ int parse(int count, char** arguments, Flags& flags) {
     else if (argument == "--only" && has_value) flags.only = arguments[++index];
     else if (argument == "--json" && has_value) flags.json = arguments[++index];
     else {
-      fmt::print(stderr, "usage: micro_log [--quick] [--only paced|burst] [--json FILE]\n");
+      fmt::print(stderr, "usage: micro_log [--quick] [--only paced|hundreds|burst] [--json FILE]\n");
       return 2;
     }
   }
@@ -206,6 +249,7 @@ int main(int count, char** arguments) {
     return flags.only.empty() || question.find(flags.only) != std::string_view::npos;
   };
   if (wanted("paced")) ask_paced(flags, folder, rows, targets);
+  if (wanted("hundreds")) ask_hundreds(flags, folder, rows, targets);
   if (wanted("burst")) ask_burst(flags, folder, rows, targets);
   std::filesystem::remove_all(folder);
   micro::print(rows, targets);

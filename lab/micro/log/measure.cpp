@@ -59,6 +59,19 @@ std::optional<std::uint64_t> InstructionCounter::count() const {
 
 double median(std::vector<double> values) { return percentile(values, 0.5); }
 
+double grouped_percentile(std::vector<double>& values, double share) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const double at = share * static_cast<double>(values.size());
+  const double value = values[std::min(values.size() - 1, static_cast<std::size_t>(at))];
+  const auto [first, last] = std::ranges::equal_range(values, value);
+  // The width of a group: the distance to the values before it.
+  const double step = first == values.begin() ? 0 : value - *(first - 1);
+  const double inside = (at - static_cast<double>(first - values.begin())) /
+                        static_cast<double>(last - first);
+  return value - step / 2 + step * inside;
+}
+
 double percentile(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(

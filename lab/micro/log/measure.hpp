@@ -32,6 +32,10 @@ double median(std::vector<double> values);
 // The value that `share` of them do not exceed.
 double percentile(std::vector<double>& values, double share);
 
+// As percentile(), of a clock with coarse ticks: the values of one tick are taken as spread evenly
+// over it, as the median of grouped data is.
+double grouped_percentile(std::vector<double>& values, double share);
+
 struct Row {
   std::string question, subject, unit, better;
   std::vector<double> values;        // one of each round

@@ -32,7 +32,7 @@ class Subject {
 
 struct SubjectKind {
   std::string name;
-  bool paced;  // has a part in the question of the price of a call
+  bool writes;  // to a file: it has a part in the question of the burst
   std::function<std::unique_ptr<Subject>(const std::string& path)> make;
 };
 
