@@ -55,6 +55,8 @@ class Decoder {
   static std::optional<Value> take(Kind kind, Bytes& octets) noexcept;
 
  private:
+  static bool read(Kind kind, Bytes& octets, Value& value) noexcept;
+
   std::array<Value, slots_max + context_values_max> values_;
 };
 

@@ -5,6 +5,8 @@
 
 #include <deque>
 
+#include "katana/log/escape.hpp"
+
 namespace katana::log {
 
 namespace {
@@ -89,7 +91,12 @@ std::size_t append_value(std::span<const Value> values, Buffer& out) {
 }
 
 Plan::Plan(Bytes pattern) {
-  if (parse(pattern)) return;
+  if (parse(pattern)) {
+    for (Step& step : steps_) {
+      step.literal_is_plain = plain_prefix(step.literal) == step.literal.size();
+    }
+    return;
+  }
   steps_.clear();
   whole_ = pattern;
 }

@@ -25,7 +25,9 @@ namespace katana::log {
 using Buffer = fmt::memory_buffer;
 
 inline void append(Buffer& buffer, Bytes text) {
-  buffer.append(text.data(), text.data() + text.size());
+  const std::size_t at = buffer.size();
+  buffer.resize(at + text.size());  // grows only when it must: capacity is kept for what is usual
+  copy_text(buffer.data() + at, text.data(), text.size());
 }
 
 // The smallest entry of a context is a boolean.
@@ -68,6 +70,7 @@ class Plan {
     std::string literal;        // before the field
     std::string specification;  // "{:…}", or empty for "{}"
     bool has_field = false;
+    bool literal_is_plain = false;  // nothing in it to escape, whatever the layout
   };
   static void format_specified(const std::string& specification, std::span<const Value> value,
                                Buffer& out);
@@ -91,7 +94,8 @@ void Plan::format_escaped(std::span<const Value> arguments, Buffer& out, Buffer&
     return;
   }
   for (const Step& step : steps_) {
-    if (!step.literal.empty()) escape(step.literal, out);
+    if (step.literal_is_plain) append(out, step.literal);
+    else escape(step.literal, out);
     if (!step.has_field || arguments.empty()) continue;
     const std::size_t count = extent(arguments);
     const Value& value = arguments.front();

@@ -92,9 +92,9 @@ void Writer::drain_run(Source& source, std::uint64_t horizon_ticks, Instant now)
 void Writer::write(const Ring& ring, Instant now) {
   const RecordHead& head = ring.front();
   const char* const record = reinterpret_cast<const char*>(&head);
-  // The next record comes from the producer's cache, while this one is formatted.
-  for (std::size_t ahead = 0; ahead < 3; ++ahead) {
-    __builtin_prefetch(record + head.prefix.bytes + ahead * cache_line_bytes);
+  // What comes next is in the producer's cache: it is fetched while this record is formatted.
+  for (std::size_t line = 4; line < 6; ++line) {
+    __builtin_prefetch(record + line * cache_line_bytes);
   }
   const std::size_t names_bytes = head.shape->field_count * sizeof(const char*);
   const Bytes names(record + sizeof head, names_bytes);
