@@ -63,7 +63,7 @@ class Input {
  private:
   Input() = default;
   bool map(int descriptor) {
-    struct stat facts {};
+    struct stat facts{};
     if (fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size == 0) {
       return false;
     }
@@ -128,13 +128,15 @@ Result<bool> convert(const std::string& path, const Flags& flags, log::Level lev
 int run(const Flags& flags) {
   const auto level = log::parse_level(flags.level);
   if (!level) return fail(2, level.error().describe());
-  const auto layout = log::make_layout(flags.format == "json" ? log::LayoutKind::json
-                                                              : log::LayoutKind::text);
+  const auto layout =
+      log::make_layout(flags.format == "json" ? log::LayoutKind::json : log::LayoutKind::text);
   int status = 0;
   for (const std::string& path : flags.files) {
     const Result<bool> whole = convert(path, flags, *level, *layout);
-    if (!whole) status = fail(1, whole.error().describe());
-    else if (!*whole) status = 1;
+    if (!whole)
+      status = fail(1, whole.error().describe());
+    else if (!*whole)
+      status = 1;
   }
   return status;
 }

@@ -85,8 +85,12 @@ void BinaryLayout::add(const Entry& entry, Buffer& out) {
   const std::size_t at = out.size();
   const std::size_t arguments = entry.raw_arguments.size();
   out.resize(at + sizeof(Head) + arguments);
-  Head head = {static_cast<std::uint32_t>(record_head_bytes + arguments), FrameType::record,
-               site.id, entry.thread_id, entry.wall_ns, 0};
+  Head head = {static_cast<std::uint32_t>(record_head_bytes + arguments),
+               FrameType::record,
+               site.id,
+               entry.thread_id,
+               entry.wall_ns,
+               0};
   if (!entry.raw_context.empty()) {
     append_context(entry.raw_context, out);
     head.context_bytes = static_cast<std::uint16_t>(out.size() - at - sizeof head - arguments);
@@ -106,7 +110,9 @@ std::size_t BinaryLayout::whole_bytes(Bytes file) const {
     if (size > file.size() - at - frame_head_bytes) break;
     at += frame_head_bytes + size;
   }
-  return file.substr(std::min(frame_head_bytes, file.size())).starts_with(session_magic) ? at : file.size();
+  return file.substr(std::min(frame_head_bytes, file.size())).starts_with(session_magic)
+             ? at
+             : file.size();
 }
 
 void BinaryLayout::append_site(const Site& site, Buffer& out) {

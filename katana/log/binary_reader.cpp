@@ -81,13 +81,12 @@ Result<std::optional<Entry>> BinaryReader::next() {
 Error BinaryReader::damaged(Bytes what) {
   const std::size_t damage = at_;
   in_session_ = false;
-  std::size_t magic = octets_.find(session_magic, std::min(damage + frame_head_bytes + 1,
-                                                           octets_.size()));
+  std::size_t magic =
+      octets_.find(session_magic, std::min(damage + frame_head_bytes + 1, octets_.size()));
   at_ = magic == Bytes::npos ? octets_.size() : magic - frame_head_bytes;
   return Error(Code::data_loss,
                fmt::format("{} at offset {}: {} bytes up to {} are skipped", what, damage,
-                           at_ - damage,
-                           magic == Bytes::npos ? "the end" : "the next session"));
+                           at_ - damage, magic == Bytes::npos ? "the end" : "the next session"));
 }
 
 Result<bool> BinaryReader::read_frame(FrameType type, Bytes payload, Entry& entry) {

@@ -14,7 +14,7 @@ struct Spot {
   int x = 1;
   std::string name = "spot";
 };
-KATANA_DESCRIBE(Spot, x, name)
+KATANA_DESCRIBE(Spot, x, name);
 
 namespace {
 
@@ -65,8 +65,9 @@ TEST(BinaryLayout, what_is_read_back_is_what_the_text_layout_would_have_written)
   EXPECT_EQ(read.lines, text.lines());
   EXPECT_EQ(read.lines.size(), 6u);
   EXPECT_THAT(read.errors, ElementsAre());
-  EXPECT_EQ(read.lines[1], "warn  b: spot {x: 1, name: spot} ok=true at=\"{x: 2, name: b}\" "
-                           "request_id=r-1 attempt=2");
+  EXPECT_EQ(read.lines[1],
+            "warn  b: spot {x: 1, name: spot} ok=true at=\"{x: 2, name: b}\" "
+            "request_id=r-1 attempt=2");
 }
 
 TEST(BinaryReader, a_file_cut_anywhere_gives_the_records_before_the_cut) {
@@ -100,8 +101,7 @@ TEST(BinaryReader, goes_on_at_the_next_session_after_damage) {
 }
 
 TEST(BinaryReader, something_else_is_named_as_such) {
-  EXPECT_THAT(read_all("2026-01-31 some text log\n").errors,
-              ElementsAre(HasSubstr("at offset 0")));
+  EXPECT_THAT(read_all("2026-01-31 some text log\n").errors, ElementsAre(HasSubstr("at offset 0")));
   EXPECT_THAT(read_all("").errors, ElementsAre());
 }
 

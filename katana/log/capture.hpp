@@ -7,9 +7,9 @@
 //   integers of up to 64 bits, plain enums signed, unsigned  8, host order
 //   float, double                          real32, real64    4, 8
 //   const void* and std::nullptr_t         pointer           8
-//   text: std::string, string_view, char*  text              4 (length; the top bit says "cut") + text
+//   text: std::string, string_view, char*  text              4 (length; top bit: cut) and text
 //   Rendered<> (field.hpp)                 text              as above
-//   KATANA_DESCRIBE'd structs              object … end      those of the members, in order
+//   structs with KATANA_DESCRIBE           object … end      those of the members, in order
 //
 // Thread     the caller's.
 // Allocates  never.
@@ -97,9 +97,9 @@ concept Pointer = std::same_as<T, std::nullptr_t> ||
                   (std::is_pointer_v<T> && std::is_void_v<std::remove_pointer_t<T>>);
 
 template <class T>
-concept Loggable = Integral64<T> || PlainEnum<T> || std::same_as<T, float> ||
-                   std::same_as<T, double> || Pointer<T> || Textual<T> || is_rendered<T> ||
-                   Described<T>;
+concept Loggable =
+    Integral64<T> || PlainEnum<T> || std::same_as<T, float> || std::same_as<T, double> ||
+    Pointer<T> || Textual<T> || is_rendered<T> || Described<T>;
 
 // An argument in the form in which it is measured and copied.
 template <class T>
@@ -141,9 +141,8 @@ constexpr std::size_t captured_bytes(const T& captured) noexcept {
     return 4 + captured.kept.size();
   } else if constexpr (std::is_pointer_v<T>) {
     std::size_t bytes = 0;
-    for_each_member(*captured, [&](Bytes, const auto& member) {
-      bytes += captured_bytes(capture(member));
-    });
+    for_each_member(*captured,
+                    [&](Bytes, const auto& member) { bytes += captured_bytes(capture(member)); });
     return bytes;
   } else {
     return sizeof(T);
@@ -159,11 +158,16 @@ inline void copy_text(char* to, const char* from, std::size_t size) noexcept {
     std::memcpy(to, head.data(), width);
     std::memcpy(to + size - width, tail.data(), width);
   };
-  if (size > 32) std::memcpy(to, from, size);
-  else if (size >= 16) copy_ends(std::array<char, 16>());
-  else if (size >= 8) copy_ends(std::array<char, 8>());
-  else if (size >= 4) copy_ends(std::array<char, 4>());
-  else for (std::size_t index = 0; index < size; ++index) to[index] = from[index];
+  if (size > 32)
+    std::memcpy(to, from, size);
+  else if (size >= 16)
+    copy_ends(std::array<char, 16>());
+  else if (size >= 8)
+    copy_ends(std::array<char, 8>());
+  else if (size >= 4)
+    copy_ends(std::array<char, 4>());
+  else
+    for (std::size_t index = 0; index < size; ++index) to[index] = from[index];
 }
 
 // Copies one captured argument to `at`; returns where it ends.
@@ -176,8 +180,7 @@ inline char* put(char* at, const T& captured) noexcept {
     copy_text(at + 4, captured.kept.data(), size);
     return at + 4 + size;
   } else if constexpr (std::is_pointer_v<T>) {
-    for_each_member(*captured,
-                    [&](Bytes, const auto& member) { at = put(at, capture(member)); });
+    for_each_member(*captured, [&](Bytes, const auto& member) { at = put(at, capture(member)); });
     return at;
   } else {
     std::memcpy(at, &captured, sizeof captured);
@@ -189,14 +192,22 @@ namespace detail {
 
 template <class T>
 constexpr Kind kind_of() {
-  if constexpr (is_rendered<T> || Textual<T>) return Kind::text;
-  else if constexpr (std::same_as<T, bool>) return Kind::boolean;
-  else if constexpr (std::same_as<T, char>) return Kind::character;
-  else if constexpr (std::same_as<T, float>) return Kind::real32;
-  else if constexpr (std::same_as<T, double>) return Kind::real64;
-  else if constexpr (std::unsigned_integral<T>) return Kind::unsigned_integer;
-  else if constexpr (std::integral<T> || std::is_enum_v<T>) return Kind::signed_integer;
-  else return Kind::pointer;
+  if constexpr (is_rendered<T> || Textual<T>)
+    return Kind::text;
+  else if constexpr (std::same_as<T, bool>)
+    return Kind::boolean;
+  else if constexpr (std::same_as<T, char>)
+    return Kind::character;
+  else if constexpr (std::same_as<T, float>)
+    return Kind::real32;
+  else if constexpr (std::same_as<T, double>)
+    return Kind::real64;
+  else if constexpr (std::unsigned_integral<T>)
+    return Kind::unsigned_integer;
+  else if constexpr (std::integral<T> || std::is_enum_v<T>)
+    return Kind::signed_integer;
+  else
+    return Kind::pointer;
 }
 
 template <class T>
@@ -206,8 +217,9 @@ constexpr std::size_t slot_count() {
   } else if constexpr (Described<T> && !Textual<T>) {
     return std::apply(
         [](const auto&... member) {
-          return 2 + (slot_count<std::remove_cvref_t<
-                          decltype(std::declval<T>().*member.pointer)>>() + ... + 0);
+          return 2 +
+                 (slot_count<std::remove_cvref_t<decltype(std::declval<T>().*member.pointer)>>() +
+                  ... + 0);
         },
         katana_describe(static_cast<const T*>(nullptr)));
   } else {

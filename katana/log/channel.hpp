@@ -14,7 +14,8 @@
 
 namespace katana::log {
 
-// What a thread does when its ring is full. Either way what is lost is counted, and the log says it.
+// What a thread does when its ring is full. Either way what is lost is counted, and the log says
+// it.
 enum class WhenFull : std::uint8_t {
   drop,   // at once
   block,  // waits for room, up to block_max, then drops
@@ -37,19 +38,22 @@ class Channel {
   // The calling thread's ring; null when there is none to be had.
   Ring* ring() noexcept {
     const ThreadSlot& slot = thread_slots[index_];
-    if (slot.generation == generation_.load(std::memory_order_relaxed)) [[likely]] return slot.ring;
+    if (slot.generation == generation_.load(std::memory_order_relaxed)) [[likely]]
+      return slot.ring;
     return attach_rarely();
   }
   // Room for a record, by the policy; null when there is none, which is then counted.
   char* reserve(Ring* ring, std::uint64_t bytes) noexcept {
     if (ring != nullptr) [[likely]] {
-      if (char* const room = ring->reserve(bytes)) [[likely]] return room;
+      if (char* const room = ring->reserve(bytes)) [[likely]]
+        return room;
     }
     return reserve_rarely(ring, bytes);
   }
   void commit(Ring& ring, std::uint64_t bytes) noexcept {
     ring.commit(bytes);
-    if (ring.hurry()) [[unlikely]] after_commit(ring);
+    if (ring.hurry()) [[unlikely]]
+      after_commit(ring);
   }
 
   // Records that no thread's ring could take: there was no ring, or the Log had stopped.

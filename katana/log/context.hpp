@@ -1,5 +1,5 @@
-// Context and Scope: fields that every record of a thread carries while a scope is open, such as the
-// id of the request that is served.
+// Context and Scope: fields that every record of a thread carries while a scope is open, such as
+// the id of the request that is served.
 //
 //   log::Context context(field("request_id", id), field("trace_id", trace));
 //   log::Scope scope(context);        // until the end of the block

@@ -35,9 +35,8 @@ void on_crash(int signal) {
 }
 
 Result<void> failed(Bytes what) {
-  return fail(Code::internal,
-              fmt::format("log: the crash handler cannot be installed: {}: {}", what,
-                          std::strerror(errno)));
+  return fail(Code::internal, fmt::format("log: the crash handler cannot be installed: {}: {}",
+                                          what, std::strerror(errno)));
 }
 
 }  // namespace
@@ -54,7 +53,7 @@ Result<void> flush_on_crash() {
     if (sigaltstack(&stack, nullptr) != 0) return failed("sigaltstack");
   }
   if (installed.exchange(true)) return {};
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_crash;
   action.sa_flags = SA_ONSTACK;
   sigemptyset(&action.sa_mask);

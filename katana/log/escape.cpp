@@ -52,8 +52,7 @@ void escape(Bytes text, Buffer& out, const Rare& rare) {
 // One character that is not plain. Returns its length; `unknown` writes what is no UTF-8, and
 // `control` what is a control character.
 template <class Control, class Unknown>
-std::size_t put_character(Bytes text, Buffer& out, const Control& control,
-                          const Unknown& unknown) {
+std::size_t put_character(Bytes text, Buffer& out, const Control& control, const Unknown& unknown) {
   const char c = text.front();
   const std::size_t length = utf8_length(text);
   if (length == 0) {

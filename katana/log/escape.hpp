@@ -4,8 +4,8 @@
 // Allocates  only when the buffer grows.
 // Fails      never.
 // Invariant  escape_line writes no control character and only well-formed UTF-8, so a record can
-//            neither end its line nor steer a terminal. escape_json writes what may stand between the
-//            quotes of a JSON string (RFC 8259 §7).
+//            neither end its line nor steer a terminal. escape_json writes what may stand between
+//            the quotes of a JSON string (RFC 8259 §7).
 #pragma once
 
 #include <cstddef>

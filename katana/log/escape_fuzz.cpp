@@ -1,5 +1,5 @@
-// Invariant: whatever the octets, an escaped line is printable UTF-8 without an end of line, and what is
-// escaped for JSON is a JSON string's inside, which means the same characters.
+// Invariant: whatever the octets, an escaped line is printable UTF-8 without an end of line, and
+// what is escaped for JSON is a JSON string's inside, which means the same characters.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -2,9 +2,9 @@
 //
 //   {"time":"…Z","level":"info","logger":"http","message":"request done","thread":7,"status":200}
 //
-// Fields follow as members, with their types: numbers, booleans, strings, objects. A field whose name
-// is one of the first five gets a `_` behind it. Numbers that JSON does not have (nan, inf) are
-// strings. Octets that are no UTF-8 become U+FFFD.
+// Fields follow as members, with their types: numbers, booleans, strings, objects. A field whose
+// name is one of the first five gets a `_` behind it. Numbers that JSON does not have (nan, inf)
+// are strings. Octets that are no UTF-8 become U+FFFD.
 //
 // Thread, Allocates, Fails: layout.hpp.
 #pragma once

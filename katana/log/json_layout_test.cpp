@@ -16,7 +16,7 @@ struct Inner {
   bool yes = true;
   std::string text = "a\"b";
 };
-KATANA_DESCRIBE(Inner, yes, text)
+KATANA_DESCRIBE(Inner, yes, text);
 
 namespace {
 

@@ -27,9 +27,7 @@ constexpr std::uint64_t ring_bytes_max = 1u << 30;
 constexpr std::uint32_t threads_limit = 16 * 1024;
 constexpr Duration crash_wait_max = seconds(2);
 
-Instant now() noexcept {
-  return {std::chrono::steady_clock::now().time_since_epoch().count()};
-}
+Instant now() noexcept { return {std::chrono::steady_clock::now().time_since_epoch().count()}; }
 
 Result<void> check(const Options& options) {
   const auto wrong = [](std::string what) { return fail(Code::invalid_argument, std::move(what)); };
@@ -39,8 +37,8 @@ Result<void> check(const Options& options) {
                              options.ring_bytes, ring_bytes_min, ring_bytes_max));
   }
   if (options.threads_max == 0 || options.threads_max > threads_limit) {
-    return wrong(fmt::format("log: threads_max is {}: use 1 to {}", options.threads_max,
-                             threads_limit));
+    return wrong(
+        fmt::format("log: threads_max is {}: use 1 to {}", options.threads_max, threads_limit));
   }
   if (options.poll_interval <= Duration{} || options.poll_interval_max < options.poll_interval) {
     return wrong("log: poll_interval must be positive, and poll_interval_max not less");
@@ -70,8 +68,10 @@ class Levels {
       const std::size_t equals = part.find('=');
       const auto level = parse_level(part.substr(equals == Bytes::npos ? 0 : equals + 1));
       if (!level) return std::unexpected(level.error());
-      if (equals == Bytes::npos) levels.others_ = *level;
-      else levels.set(part.substr(0, equals), *level);
+      if (equals == Bytes::npos)
+        levels.others_ = *level;
+      else
+        levels.set(part.substr(0, equals), *level);
     }
     return levels;
   }
@@ -126,8 +126,9 @@ class LogCore final : public Log, private Channel, private LiveLog {
   const Options options_;
   const std::size_t index_;
   Writer writer_;
-  std::mutex names_;  // guards loggers_ and levels_
+  std::mutex names_;  // guards loggers_, their names and levels_
   std::deque<LoggerState> loggers_;
+  std::deque<std::string> logger_names_;
   Levels levels_;
 
   std::mutex writing_;  // Mode::synchronous: who holds it is the writer
@@ -179,9 +180,9 @@ Logger LogCore::logger(std::string name) {
   }
   KATANA_REQUIRE(loggers_.size() < loggers_max);
   LoggerState& added = loggers_.emplace_back();
+  added.name = logger_names_.emplace_back(std::move(name));
   added.channel = this;
-  added.level = levels_.of(name);
-  added.name = std::move(name);
+  added.level = levels_.of(added.name);
   return Logger(added);
 }
 

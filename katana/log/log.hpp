@@ -9,19 +9,20 @@
 // What is lost, and when:
 //   stop(), the destructor, std::exit      nothing that was accepted before
 //   flush()                                nothing accepted before is lost by a kill -9 after it
-//   a crash, with flush_on_crash()         nothing accepted before, unless the writer itself crashed
-//   kill -9, _exit                         what the writer had not yet written: with the defaults what
-//                                          is younger than 10 ms, or less when it is idle
+//   a crash, with flush_on_crash()         nothing accepted before, unless the writer itself
+//                                          crashed
+//   kill -9, _exit                         what the writer had not yet written: with the defaults
+//                                          what is younger than about 10 ms
 //   the machine stops                      what the kernel had not yet put on the disk
 //   a ring is full, a disk is full         what there is no room for; counted, and said in the log
 //
 // Owns       the memory of the rings: threads_max × ring_bytes of address space, real as threads
 //            come; sink buffers; the writer thread.
-// Thread     any. logger(), set_levels(), stop() are rare calls and take a lock. After fork() without
-//            exec() the child must not log: it has no writer.
+// Thread     any. logger(), set_levels(), stop() are rare calls and take a lock. After fork()
+//            without exec() the child must not log: it has no writer.
 // Allocates  at the start, for a new logger name, for a call site that is new.
-// Fails      start(): invalid_argument, resource_exhausted. Sinks that cannot be written are no failure
-//            of the start: they are reported and tried again.
+// Fails      start(): invalid_argument, resource_exhausted. Sinks that cannot be written are no
+//            failure of the start: they are reported and tried again.
 // Invariant  threads that log never wait for a sink, unless WhenFull::block or Mode::synchronous.
 #pragma once
 
@@ -46,10 +47,10 @@ struct Options {
   Level level = Level::info;  // of loggers that nobody set
   Mode mode = Mode::background;
   WhenFull when_full = WhenFull::drop;
-  Duration block_max = milliseconds(100);  // what WhenFull::block may wait for one record
-  std::uint64_t ring_bytes = 256 * 1024;   // of each thread; a power of two, at least 64 KiB
-  std::uint32_t threads_max = 64;          // that log at the same time
-  Duration poll_interval = milliseconds(1);    // of a writer with work
+  Duration block_max = milliseconds(100);        // what WhenFull::block may wait for one record
+  std::uint64_t ring_bytes = 256 * 1024;         // of each thread; a power of two, at least 64 KiB
+  std::uint32_t threads_max = 64;                // that log at the same time
+  Duration poll_interval = milliseconds(1);      // of a writer with work
   Duration poll_interval_max = milliseconds(8);  // of an idle one
   // How far a pass stays behind, so that late records find their place. Not while rings are full.
   Duration order_grace = microseconds(200);
@@ -88,10 +89,10 @@ class Log {
   Log() = default;
 };
 
-// After a crash (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) every Log's writer gets up to two seconds
-// to write what it has; then the signal takes its course. The handler does only what is safe in one:
-// it wakes the writer and waits. It uses the alternate stack of the crashed thread if it has one; the
-// calling thread is given one.
+// After a crash (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) every Log's writer gets up to two
+// seconds to write what it has; then the signal takes its course. The handler does only what is
+// safe in one: it wakes the writer and waits. It uses the alternate stack of the crashed thread if
+// it has one; the calling thread is given one.
 Result<void> flush_on_crash();
 
 }  // namespace katana::log

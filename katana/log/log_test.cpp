@@ -90,8 +90,10 @@ TEST(Log, dropping_says_how_many_and_the_sum_is_right) {
   std::uint64_t told = 0, written = 0;
   for (const std::string& line : lines_of(log.output->text())) {
     const std::size_t note = line.find("log: ");
-    if (note == std::string::npos) ++written;
-    else told += std::stoull(line.substr(note + 5));
+    if (note == std::string::npos)
+      ++written;
+    else
+      told += std::stoull(line.substr(note + 5));
   }
   EXPECT_EQ(written, accepted);
   EXPECT_EQ(told, refused);
@@ -319,7 +321,8 @@ TEST(LogInAChild, a_disk_that_is_full_from_the_start_stops_nobody) {
   std::array<char, 1024> octets;
   const ssize_t size = read(descriptors[0], octets.data(), octets.size());
   close(descriptors[0]);
-  const auto lines = lines_of({octets.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))});
+  const auto lines =
+      lines_of({octets.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))});
   EXPECT_THAT(lines, ElementsAre(HasSubstr("/dev/full: write: No space left on device")));
 }
 

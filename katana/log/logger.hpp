@@ -8,8 +8,8 @@
 // Borrows    the Log that made it. A Logger that no Log made discards everything.
 // Thread     any. Not from a signal handler.
 // Allocates  never: no lock, no formatting, no system call either, but for the first record of a
-//            thread (it takes its ring), a ring that is more than half full (the writer is woken, once),
-//            a ring that is full under WhenFull::block, and a synchronous Log.
+//            thread (it takes its ring), a ring that is more than half full (the writer is woken,
+//            once), a ring that is full under WhenFull::block, and a synchronous Log.
 // Fails      false: the record was below the threshold, suppressed, or dropped. What is dropped is
 //            counted, and the log says so.
 #pragma once
@@ -32,7 +32,7 @@ namespace katana::log {
 struct LoggerState {
   std::atomic<Level> level{Level::off};
   Channel* channel = nullptr;
-  std::string name;
+  Bytes name;  // kept by the Log
 };
 
 namespace detail {
@@ -81,14 +81,14 @@ inline void put_record(char* room, RecordSize size, const LoggerState& logger, c
                        const Shape& shape, const Names& names,
                        const Captured&... captured) noexcept {
   // Made where it stays: a copy through the stack would wait for its narrow stores.
-  ::new (room) RecordHead{{static_cast<std::uint32_t>(size.padded()),
-                           static_cast<std::uint16_t>(context_bytes(call)), call.level,
-                           static_cast<std::uint8_t>(size.padded() - size.exact)},
-                          call.ticks,
-                          call.pattern,
-                          &shape,
-                          call.where,
-                          &logger};
+  ::new (room) RecordHead{
+      {static_cast<std::uint32_t>(size.padded()), static_cast<std::uint16_t>(context_bytes(call)),
+       call.level, static_cast<std::uint8_t>(size.padded() - size.exact)},
+      call.ticks,
+      call.pattern,
+      &shape,
+      call.where,
+      &logger};
   char* at = names(room + sizeof(RecordHead));
   ((at = put(at, captured)), ...);
   if (call.context != nullptr) {
@@ -111,14 +111,14 @@ class Logger {
   }
   bool enabled(Level level) const noexcept { return level >= this->level(); }
 
-#define KATANA_LOG_LEVEL(name)                                                          \
-  template <class... A>                                                                 \
-  bool name(Pattern<A...> pattern, const A&... arguments) const noexcept {              \
-    return write(Level::name, pattern, arguments...);                                   \
-  }                                                                                     \
-  template <class... A>                                                                 \
+#define KATANA_LOG_LEVEL(name)                                                               \
+  template <class... A>                                                                      \
+  bool name(Pattern<A...> pattern, const A&... arguments) const noexcept {                   \
+    return write(Level::name, pattern, arguments...);                                        \
+  }                                                                                          \
+  template <class... A>                                                                      \
   bool name(RateLimit& limit, Pattern<A...> pattern, const A&... arguments) const noexcept { \
-    return write_limited(Level::name, limit, pattern, arguments...);                    \
+    return write_limited(Level::name, limit, pattern, arguments...);                         \
   }
   KATANA_LOG_LEVEL(trace)
   KATANA_LOG_LEVEL(debug)
@@ -155,12 +155,13 @@ class Logger {
                   "fields come after the arguments of the pattern");
     static_assert(shape_of<A...>.slot_count <= slots_max,
                   "a record has too many values: log it in parts");
-    return append(call, shape_of<A...>,
-                  [&](char* at) noexcept {
-                    ((at = detail::put_name(at, arguments)), ...);
-                    return at;
-                  },
-                  capture(arguments)...);
+    return append(
+        call, shape_of<A...>,
+        [&](char* at) noexcept {
+          ((at = detail::put_name(at, arguments)), ...);
+          return at;
+        },
+        capture(arguments)...);
   }
 
   template <class Names, class... Captured>
@@ -170,7 +171,8 @@ class Logger {
     Channel& channel = *state_->channel;
     Ring* const ring = channel.ring();
     char* const room = channel.reserve(ring, size.padded());
-    if (room == nullptr) [[unlikely]] return false;
+    if (room == nullptr) [[unlikely]]
+      return false;
     detail::put_record(room, size, *state_, call, shape, names, captured...);
     channel.commit(*ring, size.padded());
     return true;

@@ -138,9 +138,8 @@ TEST(Logger, what_was_logged_cannot_end_its_line_or_steer_the_terminal) {
   logger.info("{}", "a\nb\r\t\x1b[31m\x7f\xff\xc2\x9b ü");
   logger.info("{:>3}", "\n", field("f", "\n\x1b"));
   logger.info("{}", '\n');
-  EXPECT_THAT(log.lines(),
-              ElementsAre(R"(info  a\nb\r\t\x1b[31m\x7f\xff\xc2\x9b ü)", R"(info    \n f="\n\x1b")",
-                          R"(info  \n)"));
+  EXPECT_THAT(log.lines(), ElementsAre(R"(info  a\nb\r\t\x1b[31m\x7f\xff\xc2\x9b ü)",
+                                       R"(info    \n f="\n\x1b")", R"(info  \n)"));
 }
 
 TEST(Logger, records_below_the_threshold_are_not_made) {
@@ -217,7 +216,7 @@ TEST(Logger, one_call_site_is_one_site_whatever_it_is_called_with) {
 
 TEST(RateLimit, lets_through_so_many_in_a_period_and_counts_the_rest) {
   RateLimit limit(2, seconds(1));
-  const Instant start = {} ;
+  const Instant start = {};
   EXPECT_TRUE(limit.ask(start).pass);
   EXPECT_TRUE(limit.ask(start + milliseconds(500)).pass);
   EXPECT_FALSE(limit.ask(start + milliseconds(501)).pass);

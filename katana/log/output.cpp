@@ -70,12 +70,13 @@ void FileOutput::close() noexcept {
 Result<void> FileOutput::open(const Layout& layout) {
   close();
   // For reading too: what a killed process left is looked at.
-  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, file_mode);
+  descriptor_ =
+      ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, file_mode);
   if (descriptor_ < 0 && errno == EACCES) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
   }
   if (descriptor_ < 0) return failed("open", errno);
-  struct stat facts {};
+  struct stat facts{};
   if (fstat(descriptor_, &facts) != 0) return failed("fstat", errno);
   regular_ = S_ISREG(facts.st_mode);
   size_ = regular_ ? static_cast<std::uint64_t>(facts.st_size) : 0;

@@ -1,4 +1,5 @@
-// Pattern: a format string that the compiler has checked against its arguments, and where it stands.
+// Pattern: a format string that the compiler has checked against its arguments, and where it
+// stands.
 //
 // Owns       nothing: text and place are part of the program.
 // Thread     a value.
@@ -42,8 +43,9 @@ struct CheckedFormat<std::tuple<Kept...>> {
 };
 template <class... Kept, class First, class... Rest>
 struct CheckedFormat<std::tuple<Kept...>, First, Rest...> {
-  using type = typename CheckedFormat<std::tuple<Kept..., typename decltype(checked_as<First>())::type>,
-                                      Rest...>::type;
+  using type =
+      typename CheckedFormat<std::tuple<Kept..., typename decltype(checked_as<First>())::type>,
+                             Rest...>::type;
 };
 template <class... Kept, class T, class... Rest>
 struct CheckedFormat<std::tuple<Kept...>, Field<T>, Rest...> {

@@ -12,9 +12,11 @@ namespace {
 using testing::HasSubstr;
 
 Compiled compile_call(const std::string& call) {
-  return compile("#include <string>\n#include \"katana/log/logger.hpp\"\nusing namespace katana::log;\n"
-                 "struct Opaque {};\n"
-                 "void f(Logger& logger, std::string text) { " + call + " }\n");
+  return compile(
+      "#include <string>\n#include \"katana/log/logger.hpp\"\nusing namespace katana::log;\n"
+      "struct Opaque {};\n"
+      "void f(Logger& logger, std::string text) { " +
+      call + " }\n");
 }
 
 class PatternTest : public testing::Test {

@@ -121,8 +121,8 @@ bool Plan::parse(Bytes pattern) {
       if (!inside.empty() && inside.front() != ':') return false;
       if (inside.find('{') != Bytes::npos) return false;
       const bool plain = inside.size() <= 1;
-      steps_.push_back({std::move(literal), plain ? "" : std::string(pattern.substr(0, end + 1)),
-                        true});
+      steps_.push_back(
+          {std::move(literal), plain ? "" : std::string(pattern.substr(0, end + 1)), true});
       literal.clear();
       pattern.remove_prefix(end + 1);
     }

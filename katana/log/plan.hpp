@@ -94,8 +94,10 @@ void Plan::format_escaped(std::span<const Value> arguments, Buffer& out, Buffer&
     return;
   }
   for (const Step& step : steps_) {
-    if (step.literal_is_plain) append(out, step.literal);
-    else escape(step.literal, out);
+    if (step.literal_is_plain)
+      append(out, step.literal);
+    else
+      escape(step.literal, out);
     if (!step.has_field || arguments.empty()) continue;
     const std::size_t count = extent(arguments);
     const Value& value = arguments.front();
@@ -107,8 +109,10 @@ void Plan::format_escaped(std::span<const Value> arguments, Buffer& out, Buffer&
       append_value(arguments, out);  // digits and letters only
     } else {
       scratch.clear();
-      if (step.specification.empty()) append_value(arguments, scratch);
-      else format_specified(step.specification, arguments.subspan(0, count), scratch);
+      if (step.specification.empty())
+        append_value(arguments, scratch);
+      else
+        format_specified(step.specification, arguments.subspan(0, count), scratch);
       escape(Bytes(scratch.data(), scratch.size()), out);
     }
     arguments = arguments.subspan(count);

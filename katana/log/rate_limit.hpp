@@ -2,8 +2,8 @@
 //
 //   logger.warn(KATANA_AT_MOST(10, seconds(1)), "peer {} refused", peer);
 //
-// The first record that a new period lets through carries the field `suppressed`: how many were held
-// back since the last.
+// The first record that a new period lets through carries the field `suppressed`: how many were
+// held back since the last.
 //
 // Thread     any.
 // Allocates  never.
@@ -57,8 +57,8 @@ class RateLimit {
 }  // namespace katana::log
 
 // A limit of this call site's own.
-#define KATANA_AT_MOST(records, period)                                \
-  ([]() -> ::katana::log::RateLimit& {                                 \
-    static constinit ::katana::log::RateLimit limit(records, period);  \
-    return limit;                                                      \
+#define KATANA_AT_MOST(records, period)                               \
+  ([]() -> ::katana::log::RateLimit& {                                \
+    static constinit ::katana::log::RateLimit limit(records, period); \
+    return limit;                                                     \
   }())

@@ -8,8 +8,8 @@
 // what is left of a lap and too small is marked as padding.
 //
 // The producer compares with one number, limit_: the nearest of the end of the lap, half of the
-// ring in use (then the writer is asked to hurry) and the ring's end. So an ordinary record reads no
-// line that the consumer writes.
+// ring in use (then the writer is asked to hurry) and the ring's end. So an ordinary record reads
+// no line that the consumer writes.
 //
 // Owns       nothing: RingSet owns the memory.
 // Thread     one producer and one consumer at a time; RingSet hands both on.
@@ -89,8 +89,8 @@ class Ring {
     counter.store(counter.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
 
-  // The lines of the next records come from the consumer's cache: asked for now, they are here when
-  // they are written. A hint; nothing depends on it.
+  // The lines of the next records come from the consumer's cache: asked for early, they are here
+  // when they are written. A hint; nothing depends on it.
   void own_lines_ahead() const noexcept {
 #if defined(__x86_64__)
     constexpr std::uint64_t ahead_bytes = 8 * cache_line_bytes;

@@ -9,7 +9,8 @@
 #include <cstring>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23  // Linux 5.14; older kernels refuse it, and pages come as they are met
+#define MADV_POPULATE_WRITE \
+  23  // Linux 5.14; older kernels refuse it, and pages come as they are met
 #endif
 
 namespace katana::log {

@@ -1,7 +1,8 @@
-// RingSet: the rings of one Log, one for each thread that logs. All memory is reserved at the start.
+// RingSet: the rings of one Log, one for each thread that logs. All memory is reserved at the
+// start.
 //
-// Owns       the memory of all rings, until its last user is gone: the Log, and each thread that has
-//            a ring, so that a thread may end after the Log.
+// Owns       the memory of all rings, until its last user is gone: the Log, and each thread that
+//            has a ring, so that a thread may end after the Log.
 // Thread     attach() and the end of a thread any; the rest the writer's.
 // Allocates  when it is made. Pages become real when a thread takes their ring.
 // Fails      make(): resource_exhausted. attach() is null when every ring is taken.
@@ -48,8 +49,8 @@ class RingSet {
   std::atomic<std::uint32_t> users_{1};
 };
 
-// What a thread knows of the ring that it has in each Log. Without a destructor, so that reaching it
-// is one addition to the thread pointer; the end of the thread is told by a pthread key.
+// What a thread knows of the ring that it has in each Log. Without a destructor, so that reaching
+// it is one addition to the thread pointer; the end of the thread is told by a pthread key.
 struct ThreadSlot {
   std::uint64_t generation = 0;  // of the Log; 0 is none
   Ring* ring = nullptr;

@@ -47,7 +47,9 @@ void report_to_standard_error(Bytes line) {
 }
 
 Sink::Sink(SinkOptions options, Report report)
-    : options_(std::move(options)), report_(std::move(report)), layout_(make_layout(options_.layout)) {
+    : options_(std::move(options)),
+      report_(std::move(report)),
+      layout_(make_layout(options_.layout)) {
   KATANA_REQUIRE(options_.output != nullptr);
   buffer_.reserve(options_.buffer_bytes + 2 * text_bytes_max);
 }
@@ -65,8 +67,8 @@ bool Sink::ready(Instant now) {
   }
   open_ = true;
   const std::int64_t begun_ns = options_.output->begun_wall_ns();
-  period_ = options_.rotation.period.ns > 0 && begun_ns > 0 ? begun_ns / options_.rotation.period.ns
-                                                            : -1;
+  period_ =
+      options_.rotation.period.ns > 0 && begun_ns > 0 ? begun_ns / options_.rotation.period.ns : -1;
   layout_->begin(buffer_);
   return true;
 }

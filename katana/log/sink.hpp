@@ -25,7 +25,7 @@ namespace katana::log {
 
 struct Rotation {
   std::uint64_t bytes_max = 0;  // with so many a new file is begun; 0: never
-  Duration period = {};                // a file is of one period of UTC, as seconds(86'400); 0: any
+  Duration period = {};         // a file is of one period of UTC, as seconds(86'400); 0: any
   unsigned keep = 8;            // old files
 };
 

@@ -1,4 +1,5 @@
-// Sinks on real files: rotation, full disks, files that cannot be opened, what a killed process left.
+// Sinks on real files: rotation, full disks, files that cannot be opened, what a killed process
+// left.
 #include "katana/log/sink.hpp"
 
 #include <fcntl.h>
@@ -70,7 +71,7 @@ TEST_F(SinkTest, a_file_is_for_its_owner_and_group_only) {
   const auto sink = open(file(folder / "a.log"));
   write(*sink, 1);
   sink->push({});
-  struct stat facts {};
+  struct stat facts{};
   ASSERT_EQ(stat((folder / "a.log").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07, 0u);
 }

@@ -14,9 +14,9 @@ std::uintptr_t identity(std::source_location where) noexcept {
 }
 
 std::size_t hash(std::uintptr_t where, const Shape* shape, const LoggerState* logger) noexcept {
-  const std::uint64_t mixed =
-      (where ^ (std::bit_cast<std::uintptr_t>(shape) << 1) ^
-       (std::bit_cast<std::uintptr_t>(logger) << 2)) * 0x9e3779b97f4a7c15u;
+  const std::uint64_t mixed = (where ^ (std::bit_cast<std::uintptr_t>(shape) << 1) ^
+                               (std::bit_cast<std::uintptr_t>(logger) << 2)) *
+                              0x9e3779b97f4a7c15u;
   return static_cast<std::size_t>(mixed >> 32);
 }
 

@@ -1,4 +1,5 @@
-// SiteTable: the Site of each call site that the writer has met, found by the addresses in a record.
+// SiteTable: the Site of each call site that the writer has met, found by the addresses in a
+// record.
 //
 // Owns       the sites, for as long as it lives; their addresses stay.
 // Borrows    the texts of the program, and the loggers.

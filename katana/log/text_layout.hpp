@@ -2,8 +2,8 @@
 //
 //   2026-01-31T23:59:59.123456Z info  http: request done status=200 path="/a b"
 //
-// Fields are name=value; a value that is empty or has a space, `=`, `"`, `\` or anything unprintable
-// stands in quotes, escaped. Nothing that was logged can end the line (escape.hpp).
+// Fields are name=value; a value that is empty or has a space, `=`, `"`, `\` or anything
+// unprintable stands in quotes, escaped. Nothing that was logged can end the line (escape.hpp).
 //
 // Thread, Allocates, Fails: layout.hpp.
 #pragma once

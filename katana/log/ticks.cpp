@@ -61,8 +61,8 @@ Origin measure() noexcept {
   const Reading first = read_together(steady_ns);
   Reading last = first;
   while (last.ns - first.ns < span_ns) last = read_together(steady_ns);
-  return {first, static_cast<double>(last.ns - first.ns) /
-                     static_cast<double>(last.ticks - first.ticks)};
+  return {first,
+          static_cast<double>(last.ns - first.ns) / static_cast<double>(last.ticks - first.ticks)};
 }
 
 }  // namespace

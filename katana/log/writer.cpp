@@ -199,8 +199,6 @@ void Writer::note_drops(const Channel& channel) {
   told_without_ring_ = without_ring;
 }
 
-void Writer::note_crash(int signal) {
-  note(Level::fatal, "crashed by signal {}", signal);
-}
+void Writer::note_crash(int signal) { note(Level::fatal, "crashed by signal {}", signal); }
 
 }  // namespace katana::log

@@ -30,7 +30,8 @@ class Writer {
          ticks::TickScale scale);
 
   static constexpr std::uint64_t everything = UINT64_MAX;
-  // Takes what is there and not younger than the horizon. Returns how many octets of rings that was.
+  // Takes what is there and not younger than the horizon. Returns how many octets of rings that
+  // was.
   std::uint64_t pass(std::uint64_t horizon_ticks, Instant now);
   // A ring is more than half full.
   bool is_pressed() const noexcept;

@@ -174,10 +174,11 @@ TEST_F(WriterTest, each_call_site_is_met_once) {
 TEST_F(WriterTest, a_thousand_call_sites_are_told_apart) {
   // The same place with other levels, so with other sites: 5 levels by 200 loggers.
   std::vector<LoggerState> states(200);
+  std::vector<std::string> names(200);
   for (std::size_t index = 0; index < states.size(); ++index) {
     states[index].channel = &channel;
     states[index].level = Level::trace;
-    states[index].name = fmt::format("n{}", index);
+    states[index].name = names[index] = fmt::format("n{}", index);
     for (int level = 0; level < 5; ++level) {
       ASSERT_TRUE(Logger(states[index]).write(static_cast<Level>(level), "m"));
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""check_guide: is the program that a guide quotes the one that the tests compile, and does it print what the guide says?
+"""check_guide: is the program that a guide quotes the one that the tests compile, and does it do what the guide says?
 
     check_guide.py GUIDE.md SOURCE.cpp OUTPUT PROGRAM LOG
 

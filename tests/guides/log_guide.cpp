@@ -42,7 +42,7 @@ int main(int count, char** arguments) {
     stock.warn("{} left of {}", 3, "tea");
   }
 
-  // At most two records of this place in an hour. The next hour's first says how many were held back.
+  // At most two records of this place in an hour. The next one says how many were held back.
   for (int attempt = 0; attempt < 100; ++attempt) {
     shop.error(KATANA_AT_MOST(2, seconds(3600)), "no printer, attempt {}", attempt);
   }

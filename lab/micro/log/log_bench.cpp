@@ -1,10 +1,11 @@
 // micro_log: what does a record cost the thread that logs, and how many a second reach a file?
 //
 // Paced: one record every 2 microseconds from one thread; the clock is read before and after each
-// call, and both readings are part of the figure, for all subjects alike. Hundreds: a hundred records
-// in one go, then a pause in which they are written: the price of a call without the clock's. Burst: one thread logs a million records
-// as fast as it can; the time runs until the last of them is in the file. All subjects take turns in
-// every round, and each must have written every record.
+// call, and both readings are part of the figure, for all subjects alike. Hundreds: a hundred
+// records in one go, then a pause in which they are written: the price of a call without the
+// clock's. Burst: one thread logs a million records as fast as it can; the time runs until the
+// last of them is in the file. All subjects take turns in every round, and each must have written
+// every record.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -164,7 +165,8 @@ void ask_paced(const Flags& flags, const std::string& folder, std::vector<Row>& 
                       with_instructions ? instructions[kind.name] : std::vector<double>()});
     }
   };
-  rows.push_back({"paced: of each figure the clock's", "clock", "ns", "lower", {clock_cost_ns()}, {}});
+  rows.push_back(
+      {"paced: of each figure the clock's", "clock", "ns", "lower", {clock_cost_ns()}, {}});
   add_rows("p50", p50, true);
   add_rows("p99", p99, false);
   add_rows("p99.9", p999, false);
@@ -186,8 +188,8 @@ void ask_hundreds(const Flags& flags, const std::string& folder, std::vector<Row
     }
   }
   for (const SubjectKind& kind : micro::subjects()) {
-    rows.push_back({"hundreds, then a pause: ns per call", kind.name, "ns", "lower",
-                    costs[kind.name], {}});
+    rows.push_back(
+        {"hundreds, then a pause: ns per call", kind.name, "ns", "lower", costs[kind.name], {}});
   }
   targets.push_back({"hundreds, katana to the hand-written ring",
                      median_ratio(costs, "katana", "hand-written ring"), 1.2, true});
@@ -208,8 +210,12 @@ void ask_burst(const Flags& flags, const std::string& folder, std::vector<Row>& 
   }
   for (const SubjectKind& kind : micro::subjects()) {
     if (!kind.writes) continue;
-    rows.push_back({fmt::format("burst of {}: million records per second", records), kind.name,
-                    "M/s", "higher", rates[kind.name], {}});
+    rows.push_back({fmt::format("burst of {}: million records per second", records),
+                    kind.name,
+                    "M/s",
+                    "higher",
+                    rates[kind.name],
+                    {}});
   }
 #if defined(KATANA_WITH_SPDLOG)
   targets.push_back({"burst of text, katana to spdlog async",
@@ -225,11 +231,15 @@ int parse(int count, char** arguments, Flags& flags) {
   for (int index = 1; index < count; ++index) {
     const std::string_view argument = arguments[index];
     const bool has_value = index + 1 < count;
-    if (argument == "--quick") flags.quick = true;
-    else if (argument == "--only" && has_value) flags.only = arguments[++index];
-    else if (argument == "--json" && has_value) flags.json = arguments[++index];
+    if (argument == "--quick")
+      flags.quick = true;
+    else if (argument == "--only" && has_value)
+      flags.only = arguments[++index];
+    else if (argument == "--json" && has_value)
+      flags.json = arguments[++index];
     else {
-      fmt::print(stderr, "usage: micro_log [--quick] [--only paced|hundreds|burst] [--json FILE]\n");
+      fmt::print(stderr,
+                 "usage: micro_log [--quick] [--only paced|hundreds|burst] [--json FILE]\n");
       return 2;
     }
   }

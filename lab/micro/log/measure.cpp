@@ -67,15 +67,15 @@ double grouped_percentile(std::vector<double>& values, double share) {
   const auto [first, last] = std::ranges::equal_range(values, value);
   // The width of a group: the distance to the values before it.
   const double step = first == values.begin() ? 0 : value - *(first - 1);
-  const double inside = (at - static_cast<double>(first - values.begin())) /
-                        static_cast<double>(last - first);
+  const double inside =
+      (at - static_cast<double>(first - values.begin())) / static_cast<double>(last - first);
   return value - step / 2 + step * inside;
 }
 
 double percentile(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(
-                                       share * static_cast<double>(values.size() - 1) + 0.5);
+  const auto at = values.begin() +
+                  static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
   std::nth_element(values.begin(), at, values.end());
   return *at;
 }
@@ -108,8 +108,9 @@ std::string to_json(const std::vector<Row>& rows, const std::vector<Target>& tar
 }
 
 void print(const std::vector<Row>& rows, const std::vector<Target>& targets) {
-  fmt::print("| question | subject | median | low | high | unit | instructions |\n"
-             "|---|---|---:|---:|---:|---|---:|\n");
+  fmt::print(
+      "| question | subject | median | low | high | unit | instructions |\n"
+      "|---|---|---:|---:|---:|---|---:|\n");
   for (const Row& row : rows) {
     fmt::print("| {} | {} | {:.4g} | {:.4g} | {:.4g} | {} | {} |\n", row.question, row.subject,
                median(row.values), std::ranges::min(row.values), std::ranges::max(row.values),

@@ -1,5 +1,5 @@
-// Measuring for micro_log: a calibrated counter, medians, instructions, and the JSON that the runner
-// reads.
+// Measuring for micro_log: a calibrated counter, medians, instructions, and the JSON that the
+// runner reads.
 //
 // Thread     one.
 // Fails      instructions() is empty where the machine does not count them.

@@ -1,5 +1,5 @@
-// spdlog in its asynchronous form, as its documentation sets it up: a queue of 8,192 and one thread;
-// who meets a full queue waits.
+// spdlog in its asynchronous form, as its documentation sets it up: a queue of 8,192 and one
+// thread; who meets a full queue waits.
 #include <spdlog/async.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>

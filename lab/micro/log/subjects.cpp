@@ -201,18 +201,15 @@ std::vector<SubjectKind> subjects() {
   std::vector<SubjectKind> all;
   all.push_back({"hand-written ring", false,
                  [](const std::string&) { return std::make_unique<HandWrittenRing>(); }});
-  all.push_back({"katana", true, [](const std::string& path) {
-                   return std::make_unique<Katana>(path, false);
-                 }});
-  all.push_back({"katana binary", true, [](const std::string& path) {
-                   return std::make_unique<Katana>(path, true);
-                 }});
+  all.push_back({"katana", true,
+                 [](const std::string& path) { return std::make_unique<Katana>(path, false); }});
+  all.push_back({"katana binary", true,
+                 [](const std::string& path) { return std::make_unique<Katana>(path, true); }});
 #if defined(KATANA_WITH_SPDLOG)
   all.push_back({"spdlog async", true, make_spdlog});
 #endif
-  all.push_back({"fmt and write", true, [](const std::string& path) {
-                   return std::make_unique<BufferedFile>(path);
-                 }});
+  all.push_back({"fmt and write", true,
+                 [](const std::string& path) { return std::make_unique<BufferedFile>(path); }});
   return all;
 }
 

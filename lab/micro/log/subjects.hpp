@@ -1,7 +1,7 @@
 // Subjects of micro_log: everything that logs (int, double, text of 16) to a file of its own.
 //
-// Every text subject writes the same line: time, level, name, message. A subject is made anew for each
-// round, so that none profits from the round before.
+// Every text subject writes the same line: time, level, name, message. A subject is made anew for
+// each round, so that none profits from the round before.
 //
 // Thread     log() and prepare() one; the rest is the subject's own.
 #pragma once
