@@ -30,9 +30,13 @@ char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
   if (how_.when_full == WhenFull::block) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::nanoseconds(how_.block_max.ns);
+    constexpr int yields = 16;
+    int tries = 0;
     do {
-      // The writer needs the CPU more than this thread does.
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      // The writer needs the CPU more than this thread does; a sleep takes longer than it says, so
+      // the first tries only yield.
+      if (++tries <= yields) std::this_thread::yield();
+      else std::this_thread::sleep_for(std::chrono::microseconds(20));
       if (char* const room = ring->reserve(bytes)) return room;
       wake_writer();
     } while (Clock::now() < end);

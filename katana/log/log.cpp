@@ -25,6 +25,7 @@ constexpr std::size_t loggers_max = 1024;
 constexpr std::uint64_t ring_bytes_min = 64 * 1024;
 constexpr std::uint64_t ring_bytes_max = 1u << 30;
 constexpr std::uint32_t threads_limit = 16 * 1024;
+constexpr int short_sleeps_after_burst = 16;
 constexpr Duration crash_wait_max = seconds(2);
 
 Instant now() noexcept { return {std::chrono::steady_clock::now().time_since_epoch().count()}; }
@@ -141,6 +142,7 @@ class LogCore final : public Log, private Channel, private LiveLog {
   std::atomic<bool> stop_wanted_{false};
   std::atomic<int> crash_signal_{0};
   bool crash_noted_ = false;
+  int short_sleeps_ = 0;  // that are left
   std::atomic<std::uint64_t> records_{0};
   std::atomic<std::uint64_t> lost_{0};
   bool stopped_ = false;
@@ -221,7 +223,15 @@ Duration LogCore::turn(Duration interval) noexcept {
   writer_.push(time);
   records_.store(writer_.records(), std::memory_order_relaxed);
   lost_.store(writer_.lost(), std::memory_order_relaxed);
-  if (bytes >= options_.ring_bytes / 4) return {};
+  if (bytes >= options_.ring_bytes / 4) {
+    short_sleeps_ = short_sleeps_after_burst;
+    return {};
+  }
+  if (short_sleeps_ > 0) {
+    // A burst may only have paused because its thread was waiting for room.
+    --short_sleeps_;
+    return Duration{options_.poll_interval.ns / 16};
+  }
   if (bytes > 0) return options_.poll_interval;
   return std::min(Duration{std::max(interval.ns, options_.poll_interval.ns) * 2},
                   options_.poll_interval_max);
