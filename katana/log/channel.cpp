@@ -1,0 +1,57 @@
+#include "katana/log/channel.hpp"
+
+#include <chrono>
+#include <thread>
+
+namespace katana::log {
+
+Ring* Channel::attach_rarely() noexcept {
+  const std::uint64_t generation = generation_.load(std::memory_order_relaxed);
+  ThreadSlot& slot = thread_slots[index_];
+  if (generation == stopped || !attach(slot, rings_, generation)) return nullptr;
+  if (how_.synchronous) slot.ring->always_hurry();
+  return slot.ring;
+}
+
+char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
+  if (generation_.load(std::memory_order_relaxed) == stopped) {
+    refused_when_stopped_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (ring == nullptr) {
+    dropped_without_ring_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (bytes > ring->capacity() / 4) {
+    ring->count_dropped();
+    return nullptr;
+  }
+  wake_writer();
+  if (how_.when_full == WhenFull::block) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::nanoseconds(how_.block_max.ns);
+    constexpr int yields = 16;
+    int tries = 0;
+    do {
+      // The writer needs the CPU more than this thread does; a sleep takes longer than it says, so
+      // the first tries only yield.
+      if (++tries <= yields) std::this_thread::yield();
+      else std::this_thread::sleep_for(std::chrono::microseconds(20));
+      if (char* const room = ring->reserve(bytes)) return room;
+      wake_writer();
+    } while (Clock::now() < end);
+  }
+  ring->count_dropped();
+  return nullptr;
+}
+
+void Channel::after_commit(Ring& ring) noexcept {
+  if (how_.synchronous) {
+    write_now();
+  } else {
+    ring.take_hurry();
+    wake_writer();
+  }
+}
+
+}  // namespace katana::log

@@ -1,0 +1,129 @@
+#include "katana/log/escape.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "katana/base/utf8.hpp"
+
+namespace katana::log {
+
+namespace {
+
+constexpr std::array<char, 16> hex_digits = {'0', '1', '2', '3', '4', '5', '6', '7',
+                                             '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+
+constexpr bool is_plain(char c) noexcept { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
+// The high bit of every octet of the word that is not plain; eight at a time.
+constexpr std::uint64_t not_plain(std::uint64_t word) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101u, highs = ones << 7;
+  const auto has_zero = [](std::uint64_t of) { return (of - ones) & ~of; };
+  const std::uint64_t below_space = (word - ones * 0x20) & ~word;
+  return (word | below_space | has_zero(word ^ (ones * '"')) | has_zero(word ^ (ones * '\\')) |
+          has_zero(word ^ (ones * 0x7f))) &
+         highs;
+}
+
+void append_hex(char c, Bytes introduction, Buffer& out) {
+  const auto octet = static_cast<std::uint8_t>(c);
+  append(out, introduction);
+  out.push_back(hex_digits[octet >> 4]);
+  out.push_back(hex_digits[octet & 15]);
+}
+
+// The letter of a short escape, or 0.
+constexpr char short_escape(char c) noexcept {
+  return c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : '\0';
+}
+
+// Copies runs of plain octets; asks `rare(text, out)` for the rest, which returns how many it used.
+template <class Rare>
+void escape(Bytes text, Buffer& out, const Rare& rare) {
+  while (true) {
+    const std::size_t plain = plain_prefix(text);
+    append(out, text.substr(0, plain));
+    if (plain == text.size()) return;
+    text.remove_prefix(plain);
+    text.remove_prefix(rare(text, out));
+  }
+}
+
+// One character that is not plain. Returns its length; `unknown` writes what is no UTF-8, and
+// `control` what is a control character.
+template <class Control, class Unknown>
+std::size_t put_character(Bytes text, Buffer& out, const Control& control, const Unknown& unknown) {
+  const char c = text.front();
+  const std::size_t length = utf8_length(text);
+  if (length == 0) {
+    unknown(c);
+    return 1;
+  }
+  // U+0080 to U+009F are control characters too, and terminals obey them.
+  const bool is_c1 = length == 2 && c == '\xc2' && static_cast<std::uint8_t>(text[1]) < 0xa0;
+  if (length == 1 && (static_cast<std::uint8_t>(c) < 0x20 || c == 0x7f)) {
+    control(c);
+  } else if (is_c1) {
+    unknown(c);
+    unknown(text[1]);
+  } else {
+    append(out, text.substr(0, length));
+  }
+  return length;
+}
+
+std::size_t put_line(Bytes text, Buffer& out) {
+  const auto hex = [&out](char c) { append_hex(c, "\\x", out); };
+  return put_character(
+      text, out,
+      [&](char c) {
+        if (short_escape(c) == '\0') return hex(c);
+        out.push_back('\\');
+        out.push_back(short_escape(c));
+      },
+      hex);
+}
+
+}  // namespace
+
+std::size_t plain_prefix(Bytes text) noexcept {
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + at, 8);
+    if (not_plain(word) != 0) break;
+  }
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
+}
+
+void escape_line(Bytes text, Buffer& out) { escape(text, out, put_line); }
+
+void escape_quoted(Bytes text, Buffer& out) {
+  escape(text, out, [](Bytes rest, Buffer& to) {
+    if (rest.front() != '"' && rest.front() != '\\') return put_line(rest, to);
+    to.push_back('\\');
+    to.push_back(rest.front());
+    return std::size_t{1};
+  });
+}
+
+void escape_json(Bytes text, Buffer& out) {
+  escape(text, out, [](Bytes rest, Buffer& to) {
+    const char c = rest.front();
+    if (c == '"' || c == '\\' || short_escape(c) != '\0') {
+      to.push_back('\\');
+      to.push_back(short_escape(c) != '\0' ? short_escape(c) : c);
+      return std::size_t{1};
+    }
+    if (static_cast<std::uint8_t>(c) < 0x20) {
+      append_hex(c, "\\u00", to);
+      return std::size_t{1};
+    }
+    const std::size_t length = utf8_length(rest);
+    append(to, length == 0 ? replacement_character : rest.substr(0, length));
+    return length == 0 ? std::size_t{1} : length;
+  });
+}
+
+}  // namespace katana::log

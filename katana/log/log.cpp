@@ -1,0 +1,376 @@
+#include "katana/log/log.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <bit>
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "katana/log/futex.hpp"
+#include "katana/log/live_logs.hpp"
+#include "katana/log/writer.hpp"
+
+namespace katana::log {
+
+namespace {
+
+constexpr std::size_t loggers_max = 1024;
+constexpr std::uint64_t ring_bytes_min = 64 * 1024;
+constexpr std::uint64_t ring_bytes_max = 1u << 30;
+constexpr std::uint32_t threads_limit = 16 * 1024;
+constexpr int short_sleeps_after_burst = 16;
+constexpr Duration crash_wait_max = seconds(2);
+
+Instant now() noexcept { return {std::chrono::steady_clock::now().time_since_epoch().count()}; }
+
+Result<void> check(const Options& options) {
+  const auto wrong = [](std::string what) { return fail(Code::invalid_argument, std::move(what)); };
+  if (!std::has_single_bit(options.ring_bytes) || options.ring_bytes < ring_bytes_min ||
+      options.ring_bytes > ring_bytes_max) {
+    return wrong(fmt::format("log: ring_bytes is {}: use a power of two from {} to {}",
+                             options.ring_bytes, ring_bytes_min, ring_bytes_max));
+  }
+  if (options.threads_max == 0 || options.threads_max > threads_limit) {
+    return wrong(
+        fmt::format("log: threads_max is {}: use 1 to {}", options.threads_max, threads_limit));
+  }
+  if (options.poll_interval <= Duration{} || options.poll_interval_max < options.poll_interval) {
+    return wrong("log: poll_interval must be positive, and poll_interval_max not less");
+  }
+  for (const SinkOptions& sink : options.sinks) {
+    if (sink.output == nullptr) return wrong("log: a sink has no output: use console() or file()");
+  }
+  return {};
+}
+
+// Levels by name, and that of all others.
+class Levels {
+ public:
+  explicit Levels(Level others) : others_(others) {}
+  Level of(Bytes name) const {
+    for (const auto& [known, level] : named_) {
+      if (known == name) return level;
+    }
+    return others_;
+  }
+  // What `text` says, with what was said before.
+  Result<Levels> with(Bytes text) const {
+    Levels levels = *this;
+    while (!text.empty()) {
+      const Bytes part = text.substr(0, text.find(','));
+      text.remove_prefix(std::min(part.size() + 1, text.size()));
+      const std::size_t equals = part.find('=');
+      const auto level = parse_level(part.substr(equals == Bytes::npos ? 0 : equals + 1));
+      if (!level) return std::unexpected(level.error());
+      if (equals == Bytes::npos)
+        levels.others_ = *level;
+      else
+        levels.set(part.substr(0, equals), *level);
+    }
+    return levels;
+  }
+
+ private:
+  void set(Bytes name, Level level) {
+    for (auto& [known, its_level] : named_) {
+      if (known == name) {
+        its_level = level;
+        return;
+      }
+    }
+    named_.emplace_back(name, level);
+  }
+  Level others_;
+  std::vector<std::pair<std::string, Level>> named_;
+};
+
+class LogCore final : public Log, private Channel, private LiveLog {
+ public:
+  LogCore(Options options, const LogPlace& place, RingSet& rings);
+  ~LogCore() override;
+  LogCore(const LogCore&) = delete;
+  LogCore& operator=(const LogCore&) = delete;
+
+  // Before it exists: the place in the table of Logs, which needs an address.
+  struct Placeholder final : LiveLog {
+    void flush_at_exit() noexcept override {}
+    void flush_in_crash(int) noexcept override {}
+  };
+
+  Logger logger(std::string name) override;
+  Result<void> set_levels(Bytes levels) override;
+  void flush() noexcept override;
+  void reopen() noexcept override;
+  void stop() noexcept override;
+  Counts counts() const noexcept override;
+  std::uint64_t memory_bytes_max() const noexcept override;
+
+ private:
+  void write_now() noexcept override;
+  void wake_writer() noexcept override;
+  void flush_at_exit() noexcept override { flush(); }
+  void flush_in_crash(int signal) noexcept override;
+
+  void run() noexcept;
+  void pass_all() noexcept;
+  Duration turn(Duration interval) noexcept;
+  void serve_requests() noexcept;
+  void sleep(Duration interval) noexcept;
+
+  const Options options_;
+  const std::size_t index_;
+  Writer writer_;
+  std::mutex names_;  // guards loggers_, their names and levels_
+  std::deque<LoggerState> loggers_;
+  std::deque<std::string> logger_names_;
+  Levels levels_;
+
+  std::mutex writing_;  // Mode::synchronous: who holds it is the writer
+  std::thread thread_;
+  std::atomic<pid_t> writer_id_{0};
+  std::atomic<std::uint32_t> sleeping_{0};
+  std::atomic<std::uint32_t> flushes_wanted_{0};
+  std::atomic<std::uint32_t> flushes_done_{0};
+  std::atomic<bool> reopen_wanted_{false};
+  std::atomic<bool> stop_wanted_{false};
+  std::atomic<int> crash_signal_{0};
+  bool crash_noted_ = false;
+  int short_sleeps_ = 0;  // that are left
+  std::atomic<std::uint64_t> records_{0};
+  std::atomic<std::uint64_t> lost_{0};
+  bool stopped_ = false;
+};
+
+LogCore::LogCore(Options options, const LogPlace& place, RingSet& rings)
+    : Channel(ChannelOptions{place.index, place.generation, options.when_full, options.block_max,
+                             options.mode == Mode::synchronous},
+              rings),
+      options_(std::move(options)),
+      index_(place.index),
+      writer_(rings, options_.sinks, options_.report, ticks::TickScale()),
+      levels_(options_.level) {
+  live_logs()[index_].store(this, std::memory_order_release);
+  if (options_.mode == Mode::synchronous) return;
+  // The writer takes no signal that is meant for the program, and no SIGPIPE of a sink that is a
+  // pipe; a crash of its own it must take.
+  sigset_t all, before;
+  sigfillset(&all);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigdelset(&all, signal);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(thread_.native_handle(), "katana-log");
+}
+
+LogCore::~LogCore() {
+  stop();
+  remove_live_log(index_);
+  rings().remove_user();
+}
+
+Logger LogCore::logger(std::string name) {
+  const std::scoped_lock lock(names_);
+  for (LoggerState& known : loggers_) {
+    if (known.name == name) return Logger(known);
+  }
+  KATANA_REQUIRE(loggers_.size() < loggers_max);
+  LoggerState& added = loggers_.emplace_back();
+  added.name = logger_names_.emplace_back(std::move(name));
+  added.channel = this;
+  added.level = levels_.of(added.name);
+  return Logger(added);
+}
+
+Result<void> LogCore::set_levels(Bytes levels) {
+  const std::scoped_lock lock(names_);
+  auto changed = levels_.with(levels);
+  if (!changed) return std::unexpected(changed.error().within("log: levels are not changed"));
+  levels_ = *std::move(changed);
+  for (LoggerState& known : loggers_) {
+    known.level.store(levels_.of(known.name), std::memory_order_relaxed);
+  }
+  return {};
+}
+
+void LogCore::run() noexcept {
+  writer_id_.store(gettid(), std::memory_order_relaxed);
+  Duration interval = options_.poll_interval;
+  // acquire: what was committed before stop() is seen by the last pass.
+  while (!stop_wanted_.load(std::memory_order_acquire)) {
+    interval = turn(interval);
+    if (interval > Duration{}) sleep(interval);
+  }
+  serve_requests();
+  pass_all();
+}
+
+// One pass. Returns how long to sleep then; nothing while there is much to do.
+Duration LogCore::turn(Duration interval) noexcept {
+  serve_requests();
+  writer_.scale().follow();
+  const Instant time = now();
+  writer_.note_drops(*this);
+  const std::uint64_t grace =
+      writer_.is_pressed() ? 0 : writer_.scale().ticks_in(options_.order_grace.ns);
+  const std::uint64_t bytes = writer_.pass(ticks::now() - grace, time);
+  writer_.push(time);
+  records_.store(writer_.records(), std::memory_order_relaxed);
+  lost_.store(writer_.lost(), std::memory_order_relaxed);
+  if (bytes >= options_.ring_bytes / 4) {
+    short_sleeps_ = short_sleeps_after_burst;
+    return {};
+  }
+  if (short_sleeps_ > 0) {
+    // A burst may only have paused because its thread was waiting for room.
+    --short_sleeps_;
+    return Duration{options_.poll_interval.ns / 16};
+  }
+  if (bytes > 0) return options_.poll_interval;
+  return std::min(Duration{std::max(interval.ns, options_.poll_interval.ns) * 2},
+                  options_.poll_interval_max);
+}
+
+// Everything that is there, and what the log has to say about itself.
+void LogCore::pass_all() noexcept {
+  writer_.note_drops(*this);
+  const int signal = crash_signal_.load(std::memory_order_relaxed);
+  if (signal != 0 && !std::exchange(crash_noted_, true)) writer_.note_crash(signal);
+  const Instant time = now();
+  writer_.pass(Writer::everything, time);
+  writer_.push(time);
+  if (writer_.pass(Writer::everything, time) > 0) writer_.push(time);  // notes of recoveries
+  records_.store(writer_.records(), std::memory_order_relaxed);
+  lost_.store(writer_.lost(), std::memory_order_relaxed);
+}
+
+void LogCore::serve_requests() noexcept {
+  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(now());
+  const std::uint32_t wanted = flushes_wanted_.load(std::memory_order_acquire);
+  if (wanted == flushes_done_.load(std::memory_order_relaxed)) return;
+  pass_all();
+  // release: who waited sees what was written.
+  flushes_done_.store(wanted, std::memory_order_release);
+  futex_wake_all(flushes_done_);
+}
+
+void LogCore::sleep(Duration interval) noexcept {
+  sleeping_.store(1, std::memory_order_seq_cst);
+  // After that store: who asks for a flush from here on sees the sleeper and wakes it.
+  const bool asked = flushes_wanted_.load(std::memory_order_seq_cst) !=
+                         flushes_done_.load(std::memory_order_relaxed) ||
+                     stop_wanted_.load(std::memory_order_seq_cst);
+  if (!asked) futex_wait(sleeping_, 1, interval);
+  sleeping_.store(0, std::memory_order_relaxed);
+}
+
+void LogCore::wake_writer() noexcept {
+  if (sleeping_.exchange(0, std::memory_order_seq_cst) == 1) futex_wake_all(sleeping_);
+}
+
+void LogCore::write_now() noexcept {
+  const std::scoped_lock lock(writing_);
+  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(now());
+  writer_.scale().follow();
+  pass_all();
+}
+
+void LogCore::flush() noexcept {
+  if (synchronous()) return write_now();
+  if (writer_id_.load(std::memory_order_relaxed) == gettid()) return;  // a sink of the user's
+  const std::uint32_t wanted = flushes_wanted_.fetch_add(1, std::memory_order_seq_cst) + 1;
+  wake_writer();
+  while (true) {
+    const std::uint32_t done = flushes_done_.load(std::memory_order_acquire);
+    if (static_cast<std::int32_t>(done - wanted) >= 0) return;
+    if (stop_wanted_.load(std::memory_order_relaxed)) return;  // stop() writes it
+    futex_wait(flushes_done_, done, milliseconds(100));
+  }
+}
+
+void LogCore::reopen() noexcept {
+  reopen_wanted_.store(true, std::memory_order_relaxed);
+  flush();
+}
+
+void LogCore::stop() noexcept {
+  if (std::exchange(stopped_, true)) return;
+  set_stopped();
+  if (synchronous()) return write_now();
+  stop_wanted_.store(true, std::memory_order_seq_cst);
+  wake_writer();
+  thread_.join();
+}
+
+// In a signal handler: atomics, futexes and one write, nothing else.
+void LogCore::flush_in_crash(int signal) noexcept {
+  int none = 0;
+  crash_signal_.compare_exchange_strong(none, signal);
+  const pid_t thread = gettid();
+  if (synchronous()) return;  // all that was accepted is written, but for this thread's last
+  if (writer_id_.load(std::memory_order_relaxed) == thread) {
+    constexpr Bytes line = "katana log: the writer crashed; what it had not written is lost\n";
+    report_to_standard_error(line);
+    return;
+  }
+  const std::uint32_t wanted = flushes_wanted_.fetch_add(1, std::memory_order_seq_cst) + 1;
+  wake_writer();
+  constexpr Duration step = milliseconds(20);
+  for (Duration waited; waited < crash_wait_max; waited.ns += step.ns) {
+    const std::uint32_t done = flushes_done_.load(std::memory_order_acquire);
+    if (static_cast<std::int32_t>(done - wanted) >= 0) return;
+    futex_wait(flushes_done_, done, step);
+  }
+}
+
+Counts LogCore::counts() const noexcept {
+  Counts counts;
+  counts.records = records_.load(std::memory_order_relaxed);
+  counts.lost = lost_.load(std::memory_order_relaxed);
+  counts.dropped = dropped_without_ring();
+  for (const Ring& ring : const_cast<LogCore*>(this)->rings().rings()) {
+    counts.dropped += ring.dropped();
+  }
+  counts.refused = refused_when_stopped();
+  return counts;
+}
+
+std::uint64_t LogCore::memory_bytes_max() const noexcept {
+  std::uint64_t bytes = options_.threads_max * (options_.ring_bytes + sizeof(Ring));
+  for (const SinkOptions& sink : options_.sinks) bytes += sink.buffer_bytes + 2 * text_bytes_max;
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Log>> Log::start(Options options) {
+  if (auto right = check(options); !right) return std::unexpected(right.error());
+  if (auto prepared = prepare_thread_ends(); !prepared) return std::unexpected(prepared.error());
+  static LogCore::Placeholder placeholder;
+  const std::optional<LogPlace> place = add_live_log(placeholder);
+  if (!place) {
+    return fail(Code::resource_exhausted,
+                fmt::format("log: this process has {} logs already: stop one of them", logs_max));
+  }
+  auto rings = RingSet::make(options.threads_max, options.ring_bytes);
+  if (!rings) {
+    remove_live_log(place->index);
+    return std::unexpected(rings.error());
+  }
+  try {
+    return std::make_unique<LogCore>(std::move(options), *place, **rings);
+  } catch (const std::exception& error) {
+    remove_live_log(place->index);
+    (*rings)->remove_user();
+    return fail(Code::resource_exhausted,
+                fmt::format("log: the writer cannot be started: {}", error.what()));
+  }
+}
+
+}  // namespace katana::log
