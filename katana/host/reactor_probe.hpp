@@ -64,7 +64,7 @@ class ReactorProbe {
 
  private:
   friend class ReactorStatus;
-  struct Question : core::Message {
+  struct Question : Message {
     explicit Question(ReactorProbe& owner) noexcept;
     ReactorProbe& probe;
   };
