@@ -61,6 +61,12 @@ class Ring {
   bool hurry() const noexcept { return hurry_; }
   // After every record: the ring of a synchronous Log.
   void always_hurry() noexcept { always_ = hurry_ = true; }
+  // A quarter of it is free. Who waited for room goes on from there: closer to the reader, the lines
+  // that it asks for ahead would be those that are being read.
+  bool is_roomy() const noexcept {
+    // relaxed: reserve() looks again, with acquire.
+    return head_ - released_.load(std::memory_order_relaxed) <= capacity() / 4 * 3;
+  }
   void count_dropped() noexcept { add(dropped_, 1); }
 
   // Consumer ---------------------------------------------------------------------------------
