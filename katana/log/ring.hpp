@@ -136,9 +136,10 @@ class Ring {
   char* data_ = nullptr;
   bool hurry_ = false;
   bool always_ = false;
-  std::atomic<std::uint64_t> dropped_{0};
   alignas(cache_line_bytes) std::atomic<std::uint64_t> published_{0};  // producer to consumer
-  alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};   // consumer to producer
+  // Beside what the consumer reads anyway, so that the producer's own line stays its own.
+  std::atomic<std::uint64_t> dropped_{0};
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};  // consumer to producer
   std::uint64_t read_ = 0;
 };
 
