@@ -35,11 +35,15 @@ char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
     do {
       // The writer needs the CPU more than this thread does; a sleep takes longer than it says, so
       // the first tries only yield.
-      if (++tries <= yields) std::this_thread::yield();
-      else std::this_thread::sleep_for(std::chrono::microseconds(20));
-      if (char* const room = ring->reserve(bytes)) return room;
+      if (++tries <= yields)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
       wake_writer();
+      if (!ring->is_roomy()) continue;
+      if (char* const room = ring->reserve(bytes)) return room;
     } while (Clock::now() < end);
+    if (char* const room = ring->reserve(bytes)) return room;  // roomy or not
   }
   ring->count_dropped();
   return nullptr;

@@ -61,6 +61,12 @@ class Ring {
   bool hurry() const noexcept { return hurry_; }
   // After every record: the ring of a synchronous Log.
   void always_hurry() noexcept { always_ = hurry_ = true; }
+  // A quarter of it is free. Who waited for room goes on from there: closer to the reader, the lines
+  // that it asks for ahead would be those that are being read.
+  bool is_roomy() const noexcept {
+    // relaxed: reserve() looks again, with acquire.
+    return head_ - released_.load(std::memory_order_relaxed) <= capacity() / 4 * 3;
+  }
   void count_dropped() noexcept { add(dropped_, 1); }
 
   // Consumer ---------------------------------------------------------------------------------
@@ -130,9 +136,10 @@ class Ring {
   char* data_ = nullptr;
   bool hurry_ = false;
   bool always_ = false;
-  std::atomic<std::uint64_t> dropped_{0};
   alignas(cache_line_bytes) std::atomic<std::uint64_t> published_{0};  // producer to consumer
-  alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};   // consumer to producer
+  // Beside what the consumer reads anyway, so that the producer's own line stays its own.
+  std::atomic<std::uint64_t> dropped_{0};
+  alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};  // consumer to producer
   std::uint64_t read_ = 0;
 };
 
