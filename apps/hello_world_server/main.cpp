@@ -36,7 +36,7 @@ void describe(CLI::App& app, Flags& flags) {
                  "reactors, one thread each; default: CPUs of the affinity mask")
       ->envname("HELLO_THREADS")
       ->check(CLI::Range(1u, 1024u));
-  app.add_option("--engine", flags.engine, "epoll-edge, epoll-level or auto")
+  app.add_option("--engine", flags.engine, "epoll-edge, epoll-level, io_uring or auto")
       ->envname("HELLO_ENGINE")
       ->capture_default_str();
   app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
@@ -88,10 +88,11 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   constexpr double mib = 1024.0 * 1024.0;
   fmt::print(stderr,
              "{}: memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
-             "{:.1f} MiB; "
+             "{:.1f} MiB, engine {:.2f} MiB; "
              "reserved, and used as load asks for it\n",
              program, static_cast<double>(budget.connections) / mib,
-             static_cast<double>(budget.carry) / mib, static_cast<double>(budget.output) / mib);
+             static_cast<double>(budget.carry) / mib, static_cast<double>(budget.output) / mib,
+             static_cast<double>(budget.engine) / mib);
   fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
              host::engine_name(engine), server.reactor_count(), milliseconds_since(start));
   std::fflush(stdout);
@@ -120,10 +121,14 @@ int main(int count, char** arguments) {
   } catch (const CLI::ParseError& error) {
     return fail(2, fmt::format("{} (see --help)", error.what()));
   }
-  const auto engine = katana::host::parse_engine(flags.engine);
-  if (!engine) return fail(2, engine.error().describe());
+  const auto engine = katana::host::choose_engine(flags.engine);
+  if (!engine) {
+    const bool is_usage = engine.error().code() == katana::Code::invalid_argument;
+    return fail(is_usage ? 2 : 1, engine.error().describe());
+  }
+  if (!engine->note.empty()) fmt::print(stderr, "{}: {}\n", program, engine->note);
   try {
-    return serve(flags, *engine, start);
+    return serve(flags, engine->kind, start);
   } catch (const std::exception& error) {
     return fail(1, error.what());
   }

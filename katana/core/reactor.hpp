@@ -59,7 +59,8 @@ struct MemoryBudget {
   std::size_t connections = 0;
   std::size_t output = 0;
   std::size_t carry = 0;
-  std::size_t total() const noexcept { return connections + output + carry; }
+  std::size_t engine = 0;  // shared by all connections, whatever their number
+  std::size_t total() const noexcept { return connections + output + carry + engine; }
 };
 
 struct Counters {

@@ -44,12 +44,13 @@ class ReactorOn final : public Reactor {
     return {connection_blocks_.block_bytes() * connection_blocks_.capacity(),
             output_blocks_.block_bytes() * output_blocks_.capacity(),
             carry_pools_.small.block_bytes() * carry_pools_.small.capacity() +
-                carry_pools_.large.block_bytes() * carry_pools_.large.capacity()};
+                carry_pools_.large.block_bytes() * carry_pools_.large.capacity(),
+            engine_.memory_bytes()};
   }
 
   MemoryBudget memory_used() const noexcept override {
     return {used(connection_blocks_), used(output_blocks_),
-            used(carry_pools_.small) + used(carry_pools_.large)};
+            used(carry_pools_.small) + used(carry_pools_.large), engine_.memory_bytes()};
   }
 
   Result<void> start() override { return engine_.start(); }

@@ -16,7 +16,8 @@
 //   void resume_accept()
 //   void close_listeners()            no new handshake begins; those that completed are still
 //                                     delivered, then the listeners close
-//   bool accepting() const            false once they have
+//   bool accepting() const            false once they have, and what was accepted for sending on
+//                                     links that are closed by now is with the kernel
 //   Sent send(Link, span<const iovec>, size_t& accepted)
 //                                     the array is borrowed for the call, the bytes until on_sent()
 //                                     or close(). At least one byte
@@ -36,6 +37,7 @@
 //   Instant now() const               read once per turn
 //   int64_t wall_clock_s() const      Unix time, read with now()
 //   PeerAddress peer(Link) const
+//   size_t memory_bytes() const       what it reserves for bytes on their way, once started
 //
 // and calls these of its Sink:
 //
@@ -80,7 +82,8 @@ struct Link {
 using Listener = std::uint32_t;
 
 // What became of a send().
-//   completed  the kernel took every byte; `accepted` is their count. No on_sent follows.
+//   completed  every byte is taken, by the kernel or by an engine that copied it; `accepted` is
+//              their count. No on_sent follows.
 //   pending    the kernel took `accepted` bytes so far; on_sent() follows, and no send() may be
 //              called before it.
 //   failed     the connection is gone; the core closes the link. No event follows.
@@ -164,6 +167,7 @@ concept Engine = requires(E engine, const E same, Link link, std::span<const iov
   { same.now() } -> std::same_as<Instant>;
   { same.wall_clock_s() } -> std::same_as<std::int64_t>;
   { same.peer(link) } -> std::same_as<PeerAddress>;
+  { same.memory_bytes() } -> std::same_as<std::size_t>;
 };
 
 }  // namespace katana::engine

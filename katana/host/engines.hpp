@@ -1,10 +1,11 @@
 // Engines: the choice of one, by name, at start.
 //
 // Thread     any.
-// Fails      parse_engine() names the engines there are.
+// Fails      choose_engine() names the engines there are, or says why io_uring does not run here.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "katana/base/result.hpp"
@@ -12,10 +13,20 @@
 
 namespace katana::host {
 
-enum class EngineKind : std::uint8_t { epoll_edge, epoll_level };
+enum class EngineKind : std::uint8_t { epoll_edge, epoll_level, io_uring };
 
-// "epoll-edge", "epoll-level", or "auto": the one that the laboratory found cheapest, which is
-// epoll-edge.
+struct EngineChoice {
+  EngineKind kind = EngineKind::epoll_edge;
+  // For the log, in one line: why "auto" did not take io_uring, or what of io_uring this kernel
+  // lacks. Empty when there is nothing to say.
+  std::string note = {};
+};
+
+// "epoll-edge", "epoll-level", "io_uring", or "auto": io_uring, which the laboratory found cheapest
+// (docs/decisions/0016), and where it does not run epoll-edge. invalid_argument: the name is
+// unknown; other codes: io_uring was asked for and does not run here.
+Result<EngineChoice> choose_engine(std::string_view name);
+// The same without the note.
 Result<EngineKind> parse_engine(std::string_view name);
 std::string_view engine_name(EngineKind kind) noexcept;
 
@@ -27,5 +38,7 @@ std::unique_ptr<core::Reactor> make_epoll_edge_reactor(const core::ReactorOption
                                                        std::size_t session_bytes_max);
 std::unique_ptr<core::Reactor> make_epoll_level_reactor(const core::ReactorOptions& options,
                                                         std::size_t session_bytes_max);
+std::unique_ptr<core::Reactor> make_uring_reactor(const core::ReactorOptions& options,
+                                                  std::size_t session_bytes_max);
 
 }  // namespace katana::host

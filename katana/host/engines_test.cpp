@@ -9,7 +9,8 @@
 namespace katana::host {
 namespace {
 
-constexpr EngineKind kinds[] = {EngineKind::epoll_edge, EngineKind::epoll_level};
+constexpr EngineKind kinds[] = {EngineKind::epoll_edge, EngineKind::epoll_level,
+                                EngineKind::io_uring};
 
 TEST(Engines, every_engine_is_found_by_its_name) {
   for (const EngineKind kind : kinds) {
@@ -18,9 +19,27 @@ TEST(Engines, every_engine_is_found_by_its_name) {
     EXPECT_EQ(*found, kind);
   }
   EXPECT_NE(engine_name(kinds[0]), engine_name(kinds[1]));
+  EXPECT_NE(engine_name(kinds[1]), engine_name(kinds[2]));
 }
 
-TEST(Engines, auto_is_one_of_them) { EXPECT_EQ(parse_engine("auto"), EngineKind::epoll_edge); }
+TEST(Engines, auto_is_io_uring_and_where_that_does_not_run_epoll_edge_with_the_reason) {
+  const auto uring = choose_engine("io_uring");
+  const auto automatic = choose_engine("auto");
+  ASSERT_TRUE(automatic);
+  EXPECT_EQ(parse_engine("auto"), automatic->kind);
+  if (uring) {
+    EXPECT_EQ(automatic->kind, EngineKind::io_uring);
+    EXPECT_EQ(automatic->note, uring->note);
+  } else {
+    EXPECT_EQ(automatic->kind, EngineKind::epoll_edge);
+    EXPECT_NE(automatic->note.find(uring.error().describe()), std::string::npos);
+  }
+}
+
+TEST(Engines, a_name_says_nothing_more_where_it_has_what_it_wants) {
+  EXPECT_EQ(choose_engine("epoll-edge")->note, "");
+  EXPECT_EQ(choose_engine("epoll-level")->note, "");
+}
 
 TEST(Engines, an_unknown_name_is_an_error_that_repeats_it_and_names_those_there_are) {
   for (const char* const name : {"", "epoll", "Epoll-Edge", "kqueue", "epoll-edge "}) {

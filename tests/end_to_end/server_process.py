@@ -16,7 +16,7 @@ import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = "hello_world_server"
-ENGINES = ("epoll-edge", "epoll-level")
+ENGINES = ("epoll-edge", "epoll-level", "io_uring")
 START_SECONDS_MAX = 20
 STOP_SECONDS_MAX = 30
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")

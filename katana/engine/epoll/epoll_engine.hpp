@@ -34,7 +34,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/engine/engine.hpp"
-#include "katana/engine/epoll/sockets.hpp"
+#include "katana/engine/sockets.hpp"
 
 namespace katana::engine {
 
@@ -205,6 +205,7 @@ class EpollEngine {
     const Slot& slot = slots_[link.index];
     return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerAddress{};
   }
+  std::size_t memory_bytes() const { return receive_bytes_max_; }
 
  private:
   struct Slot {

@@ -1,42 +1,18 @@
-// Both forms of the engine on real sockets: bytes, ends, and what they cost.
-#include <numeric>
-#include <random>
-
-#include "katana/engine/epoll/epoll_fixture_test.hpp"
-#include "katana/engine/epoll/system_calls_test.hpp"
+// Both forms of the epoll engine on real sockets: the contract, and what it costs.
+#include "katana/engine/epoll/epoll_forms_test.hpp"
+#include "katana/engine/stream_cases_test.hpp"
+#include "katana/engine/system_calls_test.hpp"
 
 namespace katana::engine {
 namespace {
 
-struct FormNames {
-  template <class Form>
-  static std::string GetName(int) {
-    return std::is_same_v<Form, Edge> ? "edge" : "level";
-  }
-};
-using Forms = testing::Types<Edge, Level>;
-TYPED_TEST_SUITE(EpollEngineTest, Forms, FormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineStreams, Forms, FormNames);
 
-#define KATANA_TEST(name) TYPED_TEST(EpollEngineTest, name)
+template <class Form>
+class EpollCosts : public EngineTest<Form> {};
+TYPED_TEST_SUITE(EpollCosts, Forms, FormNames);
 
-// ---- one connection ----
-
-KATANA_TEST(a_request_is_received_answered_and_its_connection_closed) {
-  typename TestFixture::TestServer server;
-  server.at_bytes = [&](Link link, Bytes) {
-    EXPECT_EQ(server.send(link, "answer"), 6u);
-    server.engine.close(link);
-  };
-  Client client(server.listen());
-  client.send("question");
-  ASSERT_TRUE(this->until(server, [&] {
-    client.receive();
-    return client.saw_end;
-  }));
-  EXPECT_EQ(server.received, "question");
-  EXPECT_EQ(client.received, "answer");
-  EXPECT_TRUE(server.input_ends.empty());
-}
+#define KATANA_TEST(name) TYPED_TEST(EpollCosts, name)
 
 KATANA_TEST(a_connection_with_one_request_costs_accept_recv_send_and_close) {
   if (!system_calls_are_counted) GTEST_SKIP();
@@ -96,21 +72,6 @@ KATANA_TEST(several_parts_are_sent_in_order_by_one_system_call) {
   EXPECT_EQ(client->received, "one two three");
 }
 
-KATANA_TEST(more_than_a_buffer_is_delivered_in_pieces_and_read_to_the_end) {
-  typename TestFixture::TestServer server({.receive_bytes_max = 1024});
-  std::string text(10'000, '\0');
-  std::iota(text.begin(), text.end(), '\0');
-  auto client = this->connect(server, server.listen(), text);
-  ASSERT_TRUE(this->until(server, [&] { return server.received.size() == text.size(); }));
-  EXPECT_EQ(server.received, text);
-  EXPECT_GE(server.deliveries, 10);
-  // Exactly as much as the buffer holds: nothing is lost, and nothing waits for more.
-  client->send(std::string(1024, 'z'));
-  ASSERT_TRUE(this->until(server, [&] { return server.received.size() == text.size() + 1024; }));
-  client->send("last");
-  ASSERT_TRUE(this->until(server, [&] { return server.received.ends_with("zlast"); }));
-}
-
 KATANA_TEST(a_recv_that_fills_less_than_the_buffer_is_the_last) {
   if (!system_calls_are_counted) GTEST_SKIP();
   typename TestFixture::TestServer server({.receive_bytes_max = 1024});
@@ -121,76 +82,6 @@ KATANA_TEST(a_recv_that_fills_less_than_the_buffer_is_the_last) {
   ASSERT_TRUE(this->until(server, [&] { return server.received.size() == 1501; }));
   this->turn_a_little(server);
   EXPECT_EQ(system_calls.receive, 2u);
-}
-
-KATANA_TEST(a_large_sender_does_not_keep_others_waiting) {
-  typename TestFixture::TestServer server({.receive_bytes_max = 1024});
-  const std::uint16_t port = server.listen();
-  auto large = this->connect(server, port, "x");
-  auto small = this->connect(server, port, "x");
-  this->turn_a_little(server);
-  std::vector<Link> order;
-  server.at_bytes = [&](Link link, Bytes) { order.push_back(link); };
-  ASSERT_GE(large->send(std::string(100'000, 'l')), 50'000u);
-  small->send("s");
-  ASSERT_TRUE(this->until(
-      server, [&] { return std::ranges::find(order, server.links[1]) != order.end(); }));
-  EXPECT_LE(order.size(), 4u);
-}
-
-// ---- output ----
-
-// Sends from a text of its own, as much as the peer takes.
-template <class TestServer>
-struct Producer {
-  TestServer& server;
-  Link link;
-  std::string text;
-  std::size_t at = 0;
-  int waits = 0;
-
-  void go_on() {
-    Sent result = Sent::completed;
-    while (at < text.size() && result == Sent::completed) {
-      at += server.send(link, std::string_view(text).substr(at, 200'000), &result);
-    }
-    if (result == Sent::pending) ++waits;
-    EXPECT_NE(result, Sent::failed);
-  }
-};
-
-std::string random_text(std::size_t bytes, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::string text;
-  while (text.size() < bytes) {
-    const std::uint64_t word = random();
-    text.append(reinterpret_cast<const char*>(&word), sizeof word);
-  }
-  text.resize(bytes);
-  return text;
-}
-
-KATANA_TEST(a_slow_reader_gets_every_byte_of_a_large_reply) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  Producer<typename TestFixture::TestServer> producer{server, server.links[0],
-                                                      random_text(20'000'000, 1)};
-  server.at_sent = [&](Link, std::size_t count) {
-    EXPECT_EQ(count, 0u);  // a readiness engine reports that there is room, not what was taken
-    producer.go_on();
-  };
-  producer.go_on();
-  EXPECT_LT(producer.at, producer.text.size());
-  this->turn_a_little(server);  // the client reads nothing: nothing more is taken
-  const std::size_t stuck = producer.at;
-  this->turn_a_little(server);
-  EXPECT_EQ(producer.at, stuck);
-  ASSERT_TRUE(this->until(server, [&] {
-    client->receive(300'000);
-    return client->received.size() == producer.text.size();
-  }));
-  EXPECT_TRUE(client->received == producer.text);
-  EXPECT_GT(producer.waits, 2);
 }
 
 KATANA_TEST(a_send_that_is_pending_twice_costs_one_change_of_interest_when_edge_triggered) {
@@ -210,63 +101,6 @@ KATANA_TEST(a_send_that_is_pending_twice_costs_one_change_of_interest_when_edge_
   EXPECT_EQ(system_calls.control, is_edge ? 1u : 2 * static_cast<unsigned>(producer.waits));
 }
 
-KATANA_TEST(large_streams_go_both_ways_at_once_unharmed) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  const Link link = server.links[0];
-  server.received.clear();
-  Producer<typename TestFixture::TestServer> producer{server, link, random_text(3'000'000, 2)};
-  server.at_sent = [&](Link, std::size_t) { producer.go_on(); };
-  const std::string upload = random_text(3'000'000, 3);
-  std::size_t uploaded = 0;
-  producer.go_on();
-  ASSERT_TRUE(this->until(server, [&] {
-    uploaded += client->send(std::string_view(upload).substr(uploaded, 100'000));
-    client->receive(70'000);
-    return client->received.size() == producer.text.size() &&
-           server.received.size() == upload.size();
-  }));
-  EXPECT_TRUE(client->received == producer.text);
-  EXPECT_TRUE(server.received == upload);
-}
-
-KATANA_TEST(sending_to_a_peer_that_is_gone_fails_without_a_signal) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  client->reset();
-  Sent result = Sent::completed;
-  ASSERT_TRUE(this->until(server, [&] { return !server.broken.empty(); }));
-  server.send(server.links[0], "anybody there?", &result);
-  EXPECT_EQ(result, Sent::failed);
-}
-
-// ---- pauses ----
-
-KATANA_TEST(a_paused_link_delivers_nothing_until_it_is_resumed) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "first");
-  server.engine.pause_receive(server.links[0]);
-  client->send(" second");
-  this->turn_a_little(server);
-  EXPECT_EQ(server.received, "first");
-  server.engine.resume_receive(server.links[0]);
-  ASSERT_TRUE(this->until(server, [&] { return server.received == "first second"; }));
-  client->send(" third");
-  ASSERT_TRUE(this->until(server, [&] { return server.received == "first second third"; }));
-}
-
-KATANA_TEST(a_pause_in_the_midst_of_more_than_a_buffer_stops_there) {
-  typename TestFixture::TestServer server({.receive_bytes_max = 1000});
-  server.at_bytes = [&](Link link, Bytes) { server.engine.pause_receive(link); };
-  auto client = this->connect(server, server.listen(), std::string(2500, 'x'));
-  for (std::size_t expected : {1000u, 2000u, 2500u}) {
-    ASSERT_TRUE(this->until(server, [&] { return server.received.size() == expected; }));
-    this->turn_a_little(server);
-    EXPECT_EQ(server.received.size(), expected);
-    server.engine.resume_receive(server.links[0]);
-  }
-}
-
 KATANA_TEST(a_link_paused_and_resumed_before_anything_came_costs_no_system_call) {
   if (!system_calls_are_counted) GTEST_SKIP();
   typename TestFixture::TestServer server;
@@ -278,208 +112,6 @@ KATANA_TEST(a_link_paused_and_resumed_before_anything_came_costs_no_system_call)
     server.engine.resume_receive(server.links[0]);
   }
   EXPECT_EQ(system_calls.control, 0u);
-}
-
-KATANA_TEST(a_paused_link_does_not_make_the_engine_spin) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  server.engine.pause_receive(server.links[0]);
-  client->send("unread");
-  client->end();
-  server.engine.turn(milliseconds(50));
-  server.engine.turn(milliseconds(50));
-  const Instant start = server.engine.now();
-  server.engine.turn(milliseconds(30));
-  EXPECT_GE(server.engine.now() - start, milliseconds(29));
-  EXPECT_TRUE(server.input_ends.empty());
-}
-
-KATANA_TEST(a_link_paused_when_it_is_accepted_delivers_when_it_is_resumed) {
-  typename TestFixture::TestServer server;
-  server.at_accepted = [&](Link link) {
-    server.engine.pause_receive(link);
-    return true;
-  };
-  auto client = this->connect(server, server.listen(), "early");
-  this->turn_a_little(server);
-  EXPECT_EQ(server.received, "");
-  server.engine.resume_receive(server.links[0]);
-  ASSERT_TRUE(this->until(server, [&] { return server.received == "early"; }));
-}
-
-// ---- ends ----
-
-KATANA_TEST(a_peer_that_ends_its_side_is_told_after_its_bytes_and_still_receives) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  client->send("last words");
-  client->end();
-  ASSERT_TRUE(this->until(server, [&] { return !server.input_ends.empty(); }));
-  EXPECT_EQ(server.received, "xlast words");
-  EXPECT_EQ(server.send(server.links[0], "farewell"), 8u);
-  server.engine.close(server.links[0]);
-  ASSERT_TRUE(this->until(server, [&] {
-    client->receive();
-    return client->saw_end;
-  }));
-  EXPECT_EQ(client->received, "farewell");
-  EXPECT_EQ(server.input_ends.size(), 1u);
-  EXPECT_TRUE(server.broken.empty());
-}
-
-KATANA_TEST(bytes_and_end_that_are_here_before_the_accept_are_both_delivered) {
-  typename TestFixture::TestServer server({.receive_bytes_max = 16});
-  Client client(server.listen());
-  client.send("more than sixteen octets, and then the end");
-  client.end();
-  ASSERT_TRUE(this->until(server, [&] { return !server.input_ends.empty(); }));
-  EXPECT_EQ(server.received, "more than sixteen octets, and then the end");
-}
-
-KATANA_TEST(the_end_of_the_input_of_a_paused_link_waits_for_its_bytes_to_be_read) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  server.engine.pause_receive(server.links[0]);
-  client->send("rest");
-  client->end();
-  this->turn_a_little(server);
-  EXPECT_TRUE(server.input_ends.empty());
-  server.engine.resume_receive(server.links[0]);
-  ASSERT_TRUE(this->until(server, [&] { return !server.input_ends.empty(); }));
-  EXPECT_EQ(server.received, "xrest");
-}
-
-KATANA_TEST(a_half_closed_link_does_not_make_the_engine_spin) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  client->end();
-  ASSERT_TRUE(this->until(server, [&] { return !server.input_ends.empty(); }));
-  server.engine.turn(milliseconds(50));
-  const Instant start = server.engine.now();
-  server.engine.turn(milliseconds(30));
-  EXPECT_GE(server.engine.now() - start, milliseconds(29));
-  EXPECT_EQ(server.input_ends.size(), 1u);
-}
-
-KATANA_TEST(a_reset_by_the_peer_is_told_even_while_the_link_is_paused) {
-  typename TestFixture::TestServer server;
-  const std::uint16_t port = server.listen();
-  auto reading = this->connect(server, port, "x");
-  auto paused = this->connect(server, port, "x");
-  server.engine.pause_receive(server.links[1]);
-  reading->reset();
-  paused->reset();
-  ASSERT_TRUE(this->until(server, [&] { return server.broken.size() >= 2; }));
-  for (const Link link : server.links) server.engine.close(link);
-  this->turn_a_little(server);
-  EXPECT_EQ(server.broken.size(), 2u);
-}
-
-KATANA_TEST(a_reset_by_us_is_seen_by_the_peer) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  server.engine.reset(server.links[0]);
-  ASSERT_TRUE(this->until(server, [&] {
-    client->receive();
-    return client->saw_reset || client->saw_end;
-  }));
-  EXPECT_TRUE(client->saw_reset);
-}
-
-KATANA_TEST(the_end_of_our_side_comes_after_what_was_accepted_and_the_peer_may_go_on) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  server.send(server.links[0], "the end");
-  server.engine.shutdown_send(server.links[0]);
-  ASSERT_TRUE(this->until(server, [&] {
-    client->receive();
-    return client->saw_end;
-  }));
-  EXPECT_EQ(client->received, "the end");
-  client->send(" heard");
-  client->end();
-  ASSERT_TRUE(this->until(server, [&] { return !server.input_ends.empty(); }));
-  EXPECT_EQ(server.received, "x heard");
-}
-
-// ---- links that are gone ----
-
-KATANA_TEST(events_of_a_link_closed_in_the_same_turn_are_ignored) {
-  typename TestFixture::TestServer server;
-  const std::uint16_t port = server.listen();
-  auto first = this->connect(server, port, "x");
-  auto second = this->connect(server, port, "x");
-  this->turn_a_little(server);
-  server.received.clear();
-  server.at_bytes = [&](Link link, Bytes) {
-    // Whoever comes first closes the other, whose event is in the same batch.
-    server.engine.close(link == server.links[0] ? server.links[1] : server.links[0]);
-  };
-  first->send("a");
-  second->send("a");
-  server.engine.turn(milliseconds(100));
-  this->turn_a_little(server);
-  EXPECT_EQ(server.received, "a");
-  EXPECT_TRUE(server.broken.empty());
-}
-
-KATANA_TEST(calls_for_a_link_that_is_gone_do_nothing_to_its_successor) {
-  typename TestFixture::TestServer server({.links_max = 1});
-  const std::uint16_t port = server.listen();
-  auto first = this->connect(server, port, "x");
-  const Link old = server.links[0];
-  server.engine.close(old);
-  auto second = this->connect(server, port, "y");
-  const Link current = server.links[1];
-  EXPECT_EQ(current.index, old.index);
-  EXPECT_NE(current.generation, old.generation);
-  Sent result = Sent::completed;
-  EXPECT_EQ(server.send(old, "stale", &result), 0u);
-  EXPECT_EQ(result, Sent::failed);
-  server.engine.pause_receive(old);
-  server.engine.shutdown_send(old);
-  server.engine.reset(old);
-  server.engine.close(old);
-  EXPECT_TRUE(server.engine.peer(old).bytes().empty());
-  second->send("z");
-  ASSERT_TRUE(this->until(server, [&] { return server.received == "xyz"; }));
-  EXPECT_EQ(server.send(current, "alive"), 5u);
-}
-
-KATANA_TEST(a_link_closed_in_any_call_of_the_sink_has_no_further_events) {
-  for (int where = 0; where < 4; ++where) {
-    typename TestFixture::TestServer server;
-    const auto close = [&](Link link) { server.engine.close(link); };
-    server.at_accepted = [&](Link link) {
-      if (where == 0) close(link);
-      return where != 1;
-    };
-    server.at_bytes = [&](Link link, Bytes) {
-      if (where == 2) close(link);
-    };
-    server.at_closed = [&](Link link, Closed) { close(link); };
-    Client client(server.listen());
-    client.send("text");
-    client.end();
-    ASSERT_TRUE(this->until(server, [&] {
-      client.receive();
-      return client.saw_end || client.saw_reset;
-    })) << where;
-    this->turn_a_little(server);
-    EXPECT_EQ(server.deliveries, where < 2 ? 0 : 1) << where;
-    EXPECT_EQ(server.input_ends.size(), where == 3 ? 1u : 0u) << where;
-    EXPECT_TRUE(server.broken.empty()) << where;
-  }
-}
-
-KATANA_TEST(the_peers_address_is_numeric) {
-  typename TestFixture::TestServer server;
-  auto client = this->connect(server, server.listen(), "x");
-  sockaddr_in own{};
-  socklen_t size = sizeof own;
-  ASSERT_EQ(getsockname(client->fd(), reinterpret_cast<sockaddr*>(&own), &size), 0);
-  EXPECT_EQ(server.engine.peer(server.links[0]).bytes(),
-            "127.0.0.1:" + std::to_string(ntohs(own.sin_port)));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "katana/engine/epoll/sockets.hpp"
+#include "katana/engine/sockets.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

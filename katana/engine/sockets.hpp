@@ -1,5 +1,5 @@
-// Sockets: the cold system calls of the epoll engine. Everything that happens once per listener or
-// in an error.
+// Sockets: the cold system calls of the engines on a real kernel. Everything that happens once per
+// listener or in an error.
 //
 // Owns     nothing; descriptors are plain ints that the engine owns.
 // Thread   any.

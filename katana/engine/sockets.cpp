@@ -1,4 +1,4 @@
-#include "katana/engine/epoll/sockets.hpp"
+#include "katana/engine/sockets.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

@@ -3,8 +3,7 @@
 //
 // Thread     counted by one thread; read by it.
 // Fails      counts nothing under ThreadSanitizer, which replaces these functions by
-//            its own: a test
-//            of counts is skipped there.
+//            its own: a test of counts is skipped there.
 // Invariant  replaces functions of the C library, so exactly one file of a test program
 //            includes it.
 #pragma once

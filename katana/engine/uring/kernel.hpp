@@ -1,0 +1,31 @@
+// Kernel: what of io_uring is newer than the header of liburing 2.3, and the header itself.
+//
+// Owns       nothing.
+// Thread     any; constants.
+// Invariant  each name is the kernel's, in our style; the number is its ABI.
+#pragma once
+
+#include <liburing.h>
+
+#include <cstdint>
+
+namespace katana::engine {
+
+// A provided buffer is used up piece by piece instead of whole (Linux 6.12). Stands in the member
+// that liburing 2.3 calls io_uring_buf_reg::pad.
+inline constexpr std::uint16_t buffer_ring_incremental = 2;  // IOU_PBUF_RING_INC
+// The completion used a part of its buffer; the rest is for the next ones.
+inline constexpr std::uint32_t completion_buffer_more = 1u << 4;  // IORING_CQE_F_BUF_MORE
+// io_uring_enter can be told how long to collect completions (Linux 6.12).
+inline constexpr std::uint32_t feature_min_wait = 1u << 15;  // IORING_FEAT_MIN_TIMEOUT
+
+// struct io_uring_getevents_arg, whose padding has become a time.
+struct EnterArgument {
+  std::uint64_t signal_mask = 0;
+  std::uint32_t signal_mask_bytes = 0;
+  std::uint32_t min_wait_us = 0;
+  std::uint64_t timeout = 0;  // address of a __kernel_timespec
+};
+static_assert(sizeof(EnterArgument) == sizeof(io_uring_getevents_arg));
+
+}  // namespace katana::engine

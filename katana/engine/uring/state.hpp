@@ -1,0 +1,82 @@
+// State: what the io_uring engine remembers of links, listeners and watched descriptors, and how
+// completions name them.
+//
+// Owns       values; a slot owns what is held for its link.
+// Thread     the engine's.
+// Allocates  held bytes only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "katana/engine/engine.hpp"
+#include "katana/engine/uring/outputs.hpp"
+
+namespace katana::engine {
+
+// What happened, so that a test can tell that it met what it is about.
+struct UringCounters {
+  std::uint64_t late_completions = 0;  // found their link gone and died
+  std::uint64_t held_bytes = 0;        // arrived for a paused link
+  std::uint64_t no_buffer = 0;         // receives that found the ReceiveRing empty
+  std::uint64_t multishot_ends = 0;    // receives that had to be armed again after a delivery
+  std::uint64_t sends_direct = 0;      // by a system call of their own
+  std::uint64_t sends_staged = 0;
+  std::uint64_t sends_cut = 0;  // given up: the peer did not read within delivery_grace
+};
+
+// Bytes, and perhaps the end of the stream, that arrived for a link while it was paused.
+struct UringHeld {
+  std::string bytes;
+  std::size_t begin = 0;
+  bool ended = false;
+};
+struct UringSlot {
+  int fd = -1;
+  std::uint32_t generation = 1;
+  std::uint32_t next_free = 0;
+  std::uint32_t output = Outputs::none;  // staged or under way
+  std::unique_ptr<UringHeld> held;
+  bool paused = false;
+  bool singly = false;           // its next receive is no multishot
+  bool receiving = false;        // a receive is armed
+  bool fed = false;              // … and has brought bytes
+  bool cancelling = false;       // … and is being cancelled
+  bool hangup_watched = false;   // a poll for its reset is armed
+  bool room_watched = false;     // a poll for room is armed
+  bool send_wanted = false;      // a send is pending: on_sent() is due
+  bool shutdown_wanted = false;  // our side ends when `output` is gone
+  bool input_ended = false;
+  bool broken = false;   // and the core knows
+  bool touched = false;  // in touched_
+};
+struct UringListener {
+  int fd = -1;
+  bool peer_speaks_first = true;
+  bool armed = false;
+  bool multishot = false;
+  bool cancelling = false;
+};
+struct UringWaiting {
+  int fd;
+  Listener listener;
+};
+struct UringWatched {
+  int fd = -1;
+  Watcher* watcher = nullptr;
+  std::uint32_t generation = 1;
+  bool armed = false;
+};
+
+// The user data of an entry is kind << 56 | generation << 24 | index.
+enum class UringKind : std::uint8_t { ignored, wake, accept, watch, receive, send, room, hangup };
+inline std::uint64_t tag(UringKind kind, std::uint32_t index, std::uint32_t generation) {
+  return std::uint64_t{static_cast<std::uint8_t>(kind)} << 56 | std::uint64_t{generation} << 24 |
+         index;
+}
+inline std::uint64_t tag(UringKind kind, Link link) {
+  return tag(kind, link.index, link.generation);
+}
+
+}  // namespace katana::engine

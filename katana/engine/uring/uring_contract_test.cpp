@@ -1,0 +1,13 @@
+// The contract of an engine, on io_uring with rings of several sizes.
+#include "katana/engine/accept_cases_test.hpp"
+#include "katana/engine/stream_cases_test.hpp"
+#include "katana/engine/uring/uring_forms_test.hpp"
+
+namespace katana::engine {
+namespace {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineStreams, Forms, FormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineAccepts, Forms, FormNames);
+
+}  // namespace
+}  // namespace katana::engine

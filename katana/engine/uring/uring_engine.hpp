@@ -1,0 +1,778 @@
+// UringEngine: the engine contract on io_uring.
+//
+// Owns       the rings, listeners, the socket of every link, and copies of what is being sent.
+// Thread     one: its reactor's; start() and listen() may be called by another before it.
+// Allocates  at construction and in start(); later only for what a paused link's receive brings
+//            late (Held), which is rare and bounded.
+// Fails      start() and listen() return an Error; afterwards everything is an event.
+// Invariant  a completion names its link with the generation that submitted it, so one that comes
+//            late finds no link in find() and dies there.
+//
+// One system call in a turn. What the core says in a turn is only noted: in slots, in staged
+// output, in lists of what changed. submit() turns the notes into entries, and one io_uring_enter
+// submits them, lets the kernel do its work, and waits.
+//
+// Receiving. A link's first receive is single, because a connection with one request ends before a
+// second; from then on one multishot receive stays armed. Neither has a buffer until bytes are
+// there: the kernel takes one of the ReceiveRing, and the core parses in it. A pause tells the
+// kernel nothing. Only if bytes come nevertheless they are held (copied, so that no link keeps a
+// buffer of the ring), and the receive is cancelled; a link that pauses goes on with single
+// receives until a delivery leaves it unpaused. What is held is bounded by what the kernel receives
+// within a turn: the ReceiveRing. A paused link without a receive has a poll for its reset.
+//
+// Sending. The kernel never sees memory of the core after the call: short output is copied into a
+// block of Outputs, is `completed` for the core, and goes with the turn's submission, several
+// replies of a link in one entry. Longer output is sent by sendmsg at once, where a copy would cost
+// more than the call, and waits for room by a poll. So close() has no output to take back, the core
+// may release its blocks right after it, and nothing has to be cancelled synchronously.
+//
+// Closing. Output that is staged or under way is delivered first, in two ways that need no link
+// between the entries: entries are executed in order, and a send under way has its own reference of
+// the socket, whose last one ends the connection. A peer that does not read holds its block for
+// `delivery_grace` at most; accepting() stays true so long, so that a drain waits. reset() drops or
+// cancels instead.
+//
+// What may go wrong, and where: no buffer (ENOBUFS), an early end of multishot and a cancellation
+// in received(); a full completion queue, which ends multishots and keeps what does not fit, in
+// Ring::enter(); a full submission queue in submit(), which goes on next turn; EMFILE in
+// accepted(); connections that were accepted in spite of a pause in waiting_.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/check.hpp"
+#include "katana/base/hints.hpp"
+#include "katana/engine/engine.hpp"
+#include "katana/engine/sockets.hpp"
+#include "katana/engine/uring/entries.hpp"
+#include "katana/engine/uring/features.hpp"
+#include "katana/engine/uring/options.hpp"
+#include "katana/engine/uring/outputs.hpp"
+#include "katana/engine/uring/receive_ring.hpp"
+#include "katana/engine/uring/ring.hpp"
+#include "katana/engine/uring/state.hpp"
+
+namespace katana::engine {
+
+template <class S>
+class UringEngine {
+ public:
+  UringEngine(const Options& options, S& sink, const UringOptions& uring = {})
+      : sink_(sink),
+        options_(options),
+        uring_(uring.resolve(options, true)),
+        outputs_(uring_.outputs, uring_.output_bytes),
+        slots_(options.links_max),
+        free_count_(options.links_max) {
+    static_assert(Sink<S>);
+    for (std::uint32_t index = 0; index < options.links_max; ++index) {
+      slots_[index].next_free = index + 1;
+    }
+    read_clocks();
+  }
+
+  ~UringEngine() {
+    for (Slot& slot : slots_) close_descriptor(slot.fd);
+    for (const ListenSocket& listener : listeners_) close_descriptor(listener.fd);
+    for (const Waiting& each : waiting_) close_descriptor(each.fd);
+    for (const int fd : closes_) close_descriptor(fd);
+    close_descriptor(wake_);
+  }
+  UringEngine(const UringEngine&) = delete;
+  UringEngine& operator=(const UringEngine&) = delete;
+
+  Result<void> start() {
+    const auto features = probe_uring();
+    if (!features) return std::unexpected(features.error());
+    uring_.incremental = uring_.incremental && features->incremental;
+    if (!features->min_wait) uring_.batch = 1;
+    uring_ = uring_.resolve(options_, features->incremental);
+    if (auto started = ring_.start(uring_.submissions, uring_.completions); !started) {
+      return started;
+    }
+    if (auto started = receive_.start(ring_, uring_.receive_buffer_bytes, uring_.receive_buffers(),
+                                      uring_.incremental);
+        !started) {
+      return started;
+    }
+    // Not O_NONBLOCK: for the ring that would mean to fail instead of to wait.
+    wake_ = eventfd(0, EFD_CLOEXEC);
+    if (wake_ < 0) return std::unexpected(system_error("create an eventfd", errno));
+    return {};
+  }
+
+  Result<Listener> listen(const ListenOptions& options) {
+    auto opened = open_listener(options);
+    if (!opened) return std::unexpected(opened.error());
+    listeners_.push_back({.fd = *opened, .peer_speaks_first = options.peer_speaks_first});
+    return static_cast<Listener>(listeners_.size() - 1);
+  }
+
+  std::uint16_t port(Listener listener) const { return port_of(listeners_[listener].fd); }
+
+  void pause_accept() { accept_paused_ = true; }
+  void resume_accept() { accept_paused_ = false; }
+
+  void close_listeners() {
+    if (closing_at_ != never) return;
+    for (const ListenSocket& listener : listeners_) refuse_new_handshakes(listener.fd);
+    closing_at_ = now_ + handshake_grace;
+    accept_paused_ = false;
+  }
+  bool accepting() const { return !listeners_closed_ || leaving_ > 0 || !closes_.empty(); }
+
+  Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
+    accepted = 0;
+    Slot* const slot = find(link);
+    if (slot == nullptr || slot->broken) return Sent::failed;
+    std::size_t wanted = gathered[0].iov_len;
+    for (std::size_t index = 1; index < gathered.size(); ++index) wanted += gathered[index].iov_len;
+    if (slot->output == Outputs::none) {
+      if (wanted > outputs_.block_bytes())
+        return send_directly(link, *slot, gathered, wanted, accepted);
+      slot->output = outputs_.take(link, slot->fd);
+      if (slot->output == Outputs::none) {
+        return send_directly(link, *slot, gathered, wanted, accepted);
+      }
+      staged_.push_back(slot->output);
+    } else if (outputs_[slot->output].state != Output::State::staged ||
+               !outputs_.has_room(slot->output, wanted)) {
+      slot->send_wanted = true;
+      return Sent::pending;
+    }
+    outputs_.append(slot->output, gathered);
+    ++counters_.sends_staged;
+    accepted = wanted;
+    return Sent::completed;
+  }
+
+  void pause_receive(Link link) {
+    if (Slot* const slot = find(link)) slot->paused = slot->singly = true;
+  }
+
+  void resume_receive(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr || !slot->paused) return;
+    slot->paused = false;
+    if (slot->held != nullptr) {
+      resumed_.push_back(link);
+    } else {
+      touch(link, *slot);
+    }
+  }
+
+  void shutdown_send(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    if (slot->output != Outputs::none) {
+      slot->shutdown_wanted = true;
+    } else {
+      ::shutdown(slot->fd, SHUT_WR);
+    }
+  }
+
+  void close(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    if (slot->output != Outputs::none) {
+      Output& output = outputs_[slot->output];
+      output.abandoned = true;
+      output.abandoned_at = now_;
+      ++leaving_;
+    }
+    release(link, *slot);
+  }
+
+  void reset(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    reset_on_close(slot->fd);
+    if (slot->output != Outputs::none) {
+      outputs_[slot->output].dropped = true;
+      if (outputs_[slot->output].state == Output::State::under_way) {
+        cancels_.push_back(tag(Kind::send, slot->output, 0));
+      }
+    }
+    release(link, *slot);
+  }
+
+  Result<void> watch(int fd, Watcher& watcher) {
+    struct stat status;
+    if (fstat(fd, &status) != 0) return std::unexpected(system_error("watch a descriptor", errno));
+    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+      return std::unexpected(system_error("watch a descriptor", EPERM));  // it is always ready
+    }
+    const auto place = std::ranges::find(watchers_, nullptr, &Watched::watcher);
+    const auto index = static_cast<std::uint32_t>(place - watchers_.begin());
+    if (place == watchers_.end()) watchers_.push_back({});
+    watchers_[index].fd = fd;
+    watchers_[index].watcher = &watcher;
+    watches_.push_back(index);
+    return {};
+  }
+
+  void unwatch(int fd) {
+    for (std::uint32_t index = 0; index < watchers_.size(); ++index) {
+      Watched& each = watchers_[index];
+      if (each.watcher == nullptr || each.fd != fd) continue;
+      if (each.armed) cancels_.push_back(tag(Kind::watch, index, each.generation));
+      each = {.generation = each.generation + 1};
+    }
+  }
+
+  void wake() noexcept {
+    const std::uint64_t one = 1;
+    // Ignored: the only failure is an interruption, and then the counter is about to be full.
+    (void)!::write(wake_, &one, sizeof one);
+  }
+
+  void turn(Duration wait_max) {
+    // Nothing reports that a socket was closed, and a drain waits for it: see accepting().
+    const bool last_closes = closing_at_ != never && !closes_.empty();
+    const bool submitted = submit();
+    const Duration wait_now = submitted && !last_closes ? wait(wait_max) : Duration{};
+    ring_.enter({wait_now, uring_.batch, uring_.collect});
+    read_clocks();
+    sink_.on_turn(now_);
+    admit_waiting();
+    deliver_held();
+    ring_.reap([this](const io_uring_cqe& completion) { dispatch(completion); });
+    receive_.publish();
+    if (leaving_ > 0) cut_overdue();
+    if (closing_at_ != never && !listeners_closed_ && now_ >= closing_at_) finish_listeners();
+  }
+
+  Instant now() const { return now_; }
+  std::int64_t wall_clock_s() const { return wall_clock_s_; }
+  PeerAddress peer(Link link) const {
+    const Slot& slot = slots_[link.index];
+    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerAddress{};
+  }
+  std::size_t memory_bytes() const {
+    const UringOptions sizes = uring_;
+    return ring_.memory_bytes() + receive_.memory_bytes() + sizes.outputs * sizes.output_bytes;
+  }
+
+  // ---- for tests -----------------------------------------------------------------------------
+
+  const UringCounters& counters() const noexcept { return counters_; }
+  std::size_t outputs_under_way() const noexcept { return outputs_.count() - outputs_.available(); }
+
+ private:
+  using Kind = UringKind;
+  using Held = UringHeld;
+  using Slot = UringSlot;
+  using ListenSocket = UringListener;
+  using Waiting = UringWaiting;
+  using Watched = UringWatched;
+
+  static constexpr Duration handshake_grace = milliseconds(100);
+  static constexpr Duration accept_poll = milliseconds(10);
+  static constexpr Duration delivery_check_max = seconds(1);
+  // With fewer free slots connections are accepted one by one, so that few are accepted in vain.
+  static constexpr std::uint32_t multishot_slots_min = 64;
+  static constexpr std::size_t held_per_turn_max = 64 * 1024;
+
+  static void close_descriptor(int fd) {
+    if (fd >= 0) ::close(fd);
+  }
+
+  Slot* find(Link link) {
+    Slot& slot = slots_[link.index];
+    return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
+  }
+
+  void read_clocks() {
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    now_ = {time.tv_sec * 1'000'000'000 + time.tv_nsec};
+    clock_gettime(CLOCK_REALTIME_COARSE, &time);
+    wall_clock_s_ = time.tv_sec;
+  }
+
+  Duration wait(Duration wait_max) const {
+    if (!resumed_.empty() || can_admit()) return Duration{};
+    if (leaving_ > 0) wait_max = std::min(wait_max, delivery_check());
+    if (closing_at_ != never && !listeners_closed_) {
+      const Duration left = closing_at_ - now_;
+      wait_max = std::min(wait_max, left.ns > 0 ? left : accept_poll);
+    }
+    return wait_max;
+  }
+
+  // ---- from notes to entries -------------------------------------------------------------------
+
+  // update() looks at the link before the next submission.
+  void touch(Link link, Slot& slot) {
+    if (slot.touched) return;
+    slot.touched = true;
+    touched_.push_back(link);
+  }
+
+  // A list in the order in which its members are to be submitted. False: the queue is full; what
+  // was not submitted is left.
+  template <class List, class Submit>
+  static bool submit_each(List& list, Submit submit_one) {
+    std::size_t count = 0;
+    while (count < list.size() && submit_one(list[count])) ++count;
+    const bool all = count == list.size();
+    if (all) {
+      list.clear();
+    } else {
+      list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count));
+    }
+    return all;
+  }
+
+  // False: the kernel takes no more at present, and the rest waits for the next turn. Output comes
+  // before the close of its socket; nothing else depends on the order.
+  bool submit() {
+    return (wake_armed_ || submit_wake()) &&
+           submit_each(cancels_,
+                       [this](std::uint64_t each) { return submit_cancel(ring_, each); }) &&
+           submit_each(staged_, [this](std::uint32_t each) { return submit_output(each); }) &&
+           submit_each(closes_, [this](int each) { return submit_close(ring_, each); }) &&
+           submit_each(starved_, [this](Link each) { return update(each); }) &&
+           submit_each(touched_, [this](Link each) { return update(each); }) &&
+           submit_each(watches_, [this](std::uint32_t each) { return submit_watch(each); }) &&
+           update_listeners();
+  }
+
+  KATANA_RARE bool submit_wake() {
+    wake_armed_ = submit_read(ring_, wake_, &wakes_, sizeof wakes_, tag(Kind::wake, 0, 0));
+    return wake_armed_;
+  }
+
+  bool submit_output(std::uint32_t index) {
+    Output& output = outputs_[index];
+    if (output.dropped) {
+      outputs_.give(index);
+      return true;
+    }
+    const Bytes bytes(outputs_.bytes(index) + output.begin, output.end - output.begin);
+    if (!submit_send(ring_, output.fd, bytes, tag(Kind::send, index, 0))) return false;
+    output.state = Output::State::under_way;
+    return true;
+  }
+
+  // Arms what the link's state asks for and is not armed.
+  bool update(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return true;
+    if (slot->broken) {
+      slot->touched = false;
+      return true;
+    }
+    const bool wants_room = slot->send_wanted && slot->output == Outputs::none;
+    if (wants_room && !slot->room_watched) {
+      if (!submit_poll(ring_, slot->fd, POLLOUT, tag(Kind::room, link))) return false;
+      slot->room_watched = true;
+    }
+    if (!slot->receiving) {
+      if (slot->paused || slot->held != nullptr || slot->input_ended) {
+        if (!slot->hangup_watched) {
+          if (!submit_poll(ring_, slot->fd, 0, tag(Kind::hangup, link))) return false;
+          slot->hangup_watched = true;
+        }
+      } else {
+        if (!submit_receive(ring_, slot->fd, !slot->singly, tag(Kind::receive, link))) return false;
+        slot->receiving = true;
+        slot->fed = false;
+      }
+    }
+    slot->touched = false;
+    return true;
+  }
+
+  KATANA_RARE bool submit_watch(std::uint32_t index) {
+    Watched& each = watchers_[index];
+    if (each.watcher == nullptr || each.armed) return true;
+    each.armed = submit_poll(ring_, each.fd, POLLIN, tag(Kind::watch, index, each.generation));
+    return each.armed;
+  }
+
+  // ---- from completions to the sink ------------------------------------------------------------
+
+  void dispatch(const io_uring_cqe& completion) {
+    const auto kind = static_cast<Kind>(completion.user_data >> 56);
+    const Link link{static_cast<std::uint32_t>(completion.user_data & 0xff'ffff),
+                    static_cast<std::uint32_t>(completion.user_data >> 24)};
+    switch (kind) {
+      case Kind::receive: received(link, completion); break;
+      case Kind::send: sent(link.index, completion.res); break;
+      case Kind::accept: accepted(link.index, completion); break;
+      case Kind::room: has_room(link); break;
+      case Kind::hangup: hung_up(link, completion.res); break;
+      case Kind::watch: ready(link, completion.res); break;
+      case Kind::wake: wake_armed_ = false; break;
+      case Kind::ignored: break;
+    }
+  }
+
+  void received(Link link, const io_uring_cqe& completion) {
+    const int result = completion.res;
+    Bytes bytes;
+    // Whoever it was for: the buffer's place depends on every completion.
+    if ((completion.flags & IORING_CQE_F_BUFFER) != 0) bytes = receive_.claim(completion);
+    Slot* const slot = find(link);
+    if (slot == nullptr) {
+      ++counters_.late_completions;
+      return;
+    }
+    if ((completion.flags & IORING_CQE_F_MORE) == 0) {
+      slot->receiving = slot->cancelling = false;
+      counters_.multishot_ends += result > 0 && !slot->singly ? 1 : 0;
+      // Who found no buffer at all is the first to be armed again, so that buffers go round.
+      if (result == -ENOBUFS && !slot->fed && !slot->touched) {
+        slot->touched = true;
+        starved_.push_back(link);
+      } else {
+        touch(link, *slot);
+      }
+    }
+    if (result > 0) [[likely]] {
+      slot->fed = true;
+      deliver(link, *slot, bytes);
+    } else if (result == 0) {
+      end_input(link, *slot);
+    } else if (result == -ENOBUFS) {
+      ++counters_.no_buffer;  // armed again before the next wait; by then buffers are free
+    } else if (result != -ECANCELED && result != -EINTR && result != -EAGAIN) {
+      break_link(link, *slot);
+    }
+  }
+
+  void deliver(Link link, Slot& slot, Bytes bytes) {
+    if (slot.paused || slot.held != nullptr) {
+      hold(link, slot, bytes);
+      return;
+    }
+    sink_.on_bytes(link, bytes);
+    if (Slot* const after = find(link); after != nullptr && !after->paused) after->singly = false;
+  }
+
+  KATANA_RARE void hold(Link link, Slot& slot, Bytes bytes) {
+    if (slot.held == nullptr) slot.held = std::make_unique<Held>();
+    slot.held->bytes.append(bytes);
+    counters_.held_bytes += bytes.size();
+    if (slot.receiving && !slot.cancelling) {
+      slot.cancelling = true;
+      cancels_.push_back(tag(Kind::receive, link));
+    }
+  }
+
+  KATANA_RARE void end_input(Link link, Slot& slot) {
+    if (slot.paused || slot.held != nullptr) {
+      hold(link, slot, {});
+      slot.held->ended = true;
+      return;
+    }
+    slot.input_ended = true;
+    sink_.on_closed(link, Closed::input);
+  }
+
+  KATANA_RARE void break_link(Link link, Slot& slot) {
+    if (slot.broken) return;
+    slot.broken = true;
+    sink_.on_closed(link, Closed::link);
+  }
+
+  // Links that were resumed before this turn, in turn with everybody else.
+  void deliver_held() {
+    if (resumed_.empty()) [[likely]]
+      return;
+    std::vector<Link> links = std::exchange(resumed_, {});
+    for (const Link link : links) deliver_held(link);
+  }
+
+  KATANA_RARE void deliver_held(Link link) {
+    Slot* slot = find(link);
+    std::size_t budget = held_per_turn_max;
+    while (slot != nullptr && slot->held != nullptr && !slot->paused && !slot->broken) {
+      // Ours for the call, in which the link may be closed.
+      std::unique_ptr<Held> held = std::move(slot->held);
+      const Bytes left = Bytes(held->bytes).substr(held->begin);
+      const Bytes bytes = left.substr(0, uring_.receive_buffer_bytes);
+      if (!bytes.empty()) {
+        held->begin += bytes.size();
+        sink_.on_bytes(link, bytes);
+      } else {
+        slot->input_ended = true;
+        sink_.on_closed(link, Closed::input);
+      }
+      slot = find(link);
+      if (slot == nullptr || slot->input_ended) return;
+      if (held->begin < held->bytes.size() || held->ended) {
+        slot->held = std::move(held);
+        if (slot->paused) return;
+        budget -= std::min(budget, bytes.size());
+        if (budget == 0) {
+          resumed_.push_back(link);
+          return;
+        }
+      } else {
+        if (!slot->paused) slot->singly = false;
+        touch(link, *slot);
+      }
+    }
+  }
+
+  void sent(std::uint32_t index, int result) {
+    Output& output = outputs_[index];
+    const Link link = output.link;
+    if (output.abandoned) --leaving_;
+    Slot* const slot = output.abandoned || output.dropped ? nullptr : find(link);
+    if (slot == nullptr) {
+      outputs_.give(index);
+      ++counters_.late_completions;
+      return;
+    }
+    const bool retry = result == -EINTR || result == -EAGAIN || result == -ENOBUFS;
+    if (retry || (result > 0 && output.begin + static_cast<std::uint32_t>(result) < output.end)) {
+      output.begin += retry ? 0 : static_cast<std::uint32_t>(result);
+      output.state = Output::State::staged;
+      staged_.push_back(index);
+      return;
+    }
+    outputs_.give(index);
+    slot->output = Outputs::none;
+    if (result <= 0) {
+      break_link(link, *slot);
+      return;
+    }
+    if ((slot->shutdown_wanted | slot->send_wanted) != 0) after_output(link, *slot);
+  }
+
+  KATANA_RARE void after_output(Link link, Slot& slot) {
+    if (slot.shutdown_wanted) ::shutdown(slot.fd, SHUT_WR);
+    slot.shutdown_wanted = false;
+    if (!std::exchange(slot.send_wanted, false)) return;
+    sink_.on_sent(link, 0);
+  }
+
+  KATANA_RARE void has_room(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    slot->room_watched = false;
+    if (!std::exchange(slot->send_wanted, false)) return;
+    sink_.on_sent(link, 0);
+  }
+
+  KATANA_RARE void hung_up(Link link, int result) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    // Both sides have ended, which is no error: nothing else can be told by this poll.
+    if (result > 0 && (result & POLLERR) == 0) return;
+    slot->hangup_watched = false;
+    if (result > 0) break_link(link, *slot);
+  }
+
+  KATANA_RARE void ready(Link tagged, int result) {
+    Watched& each = watchers_[tagged.index];
+    if (each.watcher == nullptr || each.generation != tagged.generation) return;
+    each.armed = false;
+    watches_.push_back(tagged.index);
+    if (result > 0) each.watcher->on_ready();
+  }
+
+  // More than a copy is worth, or no block left for one.
+  Sent send_directly(Link link, Slot& slot, std::span<const iovec> gathered, std::size_t wanted,
+                     std::size_t& accepted) {
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(gathered.data());  // msghdr has no const form
+    message.msg_iovlen = gathered.size();
+    ssize_t count;
+    do {
+      count = sendmsg(slot.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (count < 0 && errno == EINTR);
+    ++counters_.sends_direct;
+    if (count < 0 && errno != EAGAIN) return Sent::failed;
+    accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (accepted == wanted) return Sent::completed;
+    slot.send_wanted = true;
+    touch(link, slot);
+    return Sent::pending;
+  }
+
+  // ---- links -----------------------------------------------------------------------------------
+
+  void release(Link link, Slot& slot) {
+    if (slot.receiving && !slot.cancelling) cancels_.push_back(tag(Kind::receive, link));
+    if (slot.hangup_watched) cancels_.push_back(tag(Kind::hangup, link));
+    if (slot.room_watched) cancels_.push_back(tag(Kind::room, link));
+    closes_.push_back(slot.fd);
+    const std::uint32_t generation = slot.generation + 1;
+    slot = Slot{};
+    slot.generation = generation == 0 ? 1 : generation;
+    slot.next_free = first_free_;
+    first_free_ = link.index;
+    ++free_count_;
+  }
+
+  void add_link(int fd, Listener listener) {
+    const std::uint32_t index = first_free_;
+    Slot& slot = slots_[index];
+    first_free_ = slot.next_free;
+    --free_count_;
+    slot.fd = fd;
+    slot.singly = listeners_[listener].peer_speaks_first;
+    const Link link{index, slot.generation};
+    touch(link, slot);
+    if (!sink_.on_accepted(link, listener)) close(link);
+  }
+
+  Duration delivery_check() const { return std::min(delivery_check_max, uring_.delivery_grace); }
+
+  // Blocks of closed links whose peers do not read.
+  KATANA_RARE void cut_overdue() {
+    if (now_ < next_delivery_check_) return;
+    next_delivery_check_ = now_ + delivery_check();
+    for (std::uint32_t index = 0; index < outputs_.count(); ++index) {
+      Output& output = outputs_[index];
+      if (output.state != Output::State::under_way || !output.abandoned) continue;
+      if (now_ - output.abandoned_at < uring_.delivery_grace) continue;
+      ++counters_.sends_cut;
+      cancels_.push_back(tag(Kind::send, index, 0));
+    }
+  }
+
+  // ---- accepting -------------------------------------------------------------------------------
+
+  bool finishing() const { return closing_at_ != never && now_ >= closing_at_; }
+  bool can_admit() const { return !waiting_.empty() && !accept_paused_ && free_count_ > 0; }
+  bool wants_accept(const ListenSocket& listener) const {
+    return listener.fd >= 0 && !accept_paused_ && free_count_ > 0 && waiting_.empty() &&
+           !finishing();
+  }
+
+  bool update_listeners() {
+    for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
+      ListenSocket& listener = listeners_[index];
+      const bool few = free_count_ <= multishot_slots_min;
+      const bool wants = wants_accept(listener);
+      if (!listener.armed) {
+        if (!wants) continue;
+        if (!submit_accept(ring_, listener.fd, !few, tag(Kind::accept, index, 0))) return false;
+        listener.armed = true;
+        listener.multishot = !few;
+      } else if ((!wants || (few && listener.multishot)) && !listener.cancelling) {
+        if (!submit_cancel(ring_, tag(Kind::accept, index, 0))) return false;
+        listener.cancelling = true;
+      }
+    }
+    return true;
+  }
+
+  void accepted(std::uint32_t index, const io_uring_cqe& completion) {
+    ListenSocket& listener = listeners_[index];
+    if ((completion.flags & IORING_CQE_F_MORE) == 0) listener.armed = listener.cancelling = false;
+    if (completion.res < 0) {
+      survive_accept_error(-completion.res);
+    } else if (accept_paused_ || free_count_ == 0 || !waiting_.empty()) {
+      waiting_.push_back({completion.res, index});
+    } else {
+      add_link(completion.res, index);
+    }
+  }
+
+  // Anything else: the connection failed before it was accepted (accept(2), "Error handling").
+  KATANA_RARE void survive_accept_error(int error_number) {
+    const bool descriptors = error_number == EMFILE || error_number == ENFILE;
+    if (!descriptors && error_number != ENOBUFS && error_number != ENOMEM) return;
+    if (accept_paused_) return;
+    pause_accept();
+    sink_.on_accept_failed(descriptors ? AcceptFailure::descriptors : AcceptFailure::memory);
+  }
+
+  // Connections that the kernel had accepted when we no longer wanted them come first.
+  void admit_waiting() {
+    while (can_admit()) [[unlikely]] {
+      const Waiting each = waiting_.front();
+      waiting_.pop_front();
+      add_link(each.fd, each.listener);
+    }
+  }
+
+  // The grace is over: a listener closes as soon as everything in its queue is accepted.
+  KATANA_RARE void finish_listeners() {
+    listeners_closed_ = waiting_.empty();
+    for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
+      ListenSocket& listener = listeners_[index];
+      if (listener.fd < 0) continue;
+      if (listener.armed || !accept_rest(index)) {
+        listeners_closed_ = false;
+        continue;
+      }
+      ::close(listener.fd);
+      listener.fd = -1;
+    }
+  }
+
+  // True: the kernel's queue is empty. Listeners do not block.
+  bool accept_rest(std::uint32_t index) {
+    while (!accept_paused_ && free_count_ > 0 && waiting_.empty()) {
+      const int fd = accept4(listeners_[index].fd, nullptr, nullptr, SOCK_CLOEXEC);
+      if (fd >= 0) {
+        add_link(fd, index);
+      } else if (errno == EAGAIN) {
+        return true;
+      } else {
+        survive_accept_error(errno);
+      }
+    }
+    return false;
+  }
+
+  S& sink_;
+  Options options_;
+  UringOptions uring_;
+  Outputs outputs_;
+  ReceiveRing receive_;
+  Ring ring_;  // destroyed before the memory that it uses
+  int wake_ = -1;
+  bool wake_armed_ = false;
+  std::uint64_t wakes_ = 0;  // the kernel writes here while a read is armed
+  Instant now_;
+  std::int64_t wall_clock_s_ = 0;
+  UringCounters counters_;
+
+  std::vector<Slot> slots_;
+  std::uint32_t first_free_ = 0;
+  std::uint32_t free_count_;
+  std::vector<Link> resumed_;  // with bytes held
+
+  // Notes for submit().
+  std::vector<std::uint64_t> cancels_;
+  std::vector<std::uint32_t> staged_;
+  std::vector<int> closes_;
+  std::vector<Link> starved_;
+  std::vector<Link> touched_;
+  std::vector<std::uint32_t> watches_;
+
+  std::uint32_t leaving_ = 0;  // outputs of closed links
+  Instant next_delivery_check_{};
+
+  std::vector<ListenSocket> listeners_;
+  std::deque<Waiting> waiting_;
+  bool accept_paused_ = false;
+  bool listeners_closed_ = false;
+  Instant closing_at_ = never;
+
+  std::vector<Watched> watchers_;
+};
+
+}  // namespace katana::engine

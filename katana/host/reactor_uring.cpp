@@ -1,0 +1,12 @@
+#include "katana/core/reactor_on.hpp"
+#include "katana/engine/uring/uring_engine.hpp"
+#include "katana/host/engines.hpp"
+
+namespace katana::host {
+
+std::unique_ptr<core::Reactor> make_uring_reactor(const core::ReactorOptions& options,
+                                                  std::size_t session_bytes_max) {
+  return std::make_unique<core::ReactorOn<engine::UringEngine>>(options, session_bytes_max);
+}
+
+}  // namespace katana::host
