@@ -6,7 +6,8 @@
 // Invariant  no test sleeps: it turns the engine until what it waits for has happened.
 //
 // A form says which engine: `template <class S> using Engine`, and `deliveries_max`, the most
-// deliveries to one link before another one that has bytes gets some.
+// deliveries to one link before another one that has bytes gets some. It may have `why_not()`: why
+// the engine does not run on this machine, if it does not.
 #pragma once
 
 #include <arpa/inet.h>
@@ -155,6 +156,12 @@ template <class Form>
 class EngineTest : public testing::Test {
  protected:
   using TestServer = Server<Form::template Engine>;
+
+  void SetUp() override {
+    if constexpr (requires { Form::why_not(); }) {
+      if (const std::string reason = Form::why_not(); !reason.empty()) GTEST_SKIP() << reason;
+    }
+  }
 
   // Turns until it is true; false when it does not become so in ten seconds.
   template <class Condition>

@@ -105,6 +105,7 @@ class HttpServerTest : public testing::Test {
 TEST_F(HttpServerTest, serves_until_a_signal_and_reports_what_it_did) {
   for (const EngineKind kind :
        {EngineKind::epoll_edge, EngineKind::epoll_level, EngineKind::io_uring}) {
+    if (!choose_engine(engine_name(kind))) continue;  // forbidden here
     router = Router();
     router.get("/hello", [] { return Reply::text("hello there"); });
     router.get("/throw", []() -> Reply { throw std::runtime_error("x"); });

@@ -62,10 +62,10 @@ def free_port(address="127.0.0.1"):
     raise OSError("no free port found")
 
 
-def run_program(*arguments, seconds=10, **variables):
+def run_program(*arguments, seconds=10, prefix=(), **variables):
     """Run the program to its end and return the CompletedProcess with text output; fails when it goes on running."""
     try:
-        return subprocess.run([program_path(), *arguments], env=environment(**variables), stdin=subprocess.DEVNULL,
+        return subprocess.run([*prefix, program_path(), *arguments], env=environment(**variables), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
         raise AssertionError(f"still running after {seconds} s: {error.cmd} {error.stdout} {error.stderr}") from None
@@ -103,10 +103,10 @@ class Server:
             raise
 
     @classmethod
-    def bare(cls, *flags, variables=None):
-        """Start the program with exactly these flags; the caller checks the ready line."""
+    def bare(cls, *flags, variables=None, prefix=()):
+        """Start the program, perhaps behind another one, with exactly these flags; the caller checks the ready line."""
         server = cls.__new__(cls)
-        server._start([program_path(), *flags], None, variables or {})
+        server._start([*prefix, program_path(), *flags], None, variables or {})
         server.port = int(server.ready["port"])
         return server
 

@@ -1,13 +1,17 @@
 """hello_world_server as a program: flags, environment, the ready line, errors and exit statuses."""
 import os
+import pathlib
 import re
 import signal
 import socket
+import sys
 
 import pytest
 
 from raw_client import Reader, eventually, exchange, request
 from server_process import PROGRAM, Server, free_port, run_program
+
+WITHOUT_IO_URING = (sys.executable, str(pathlib.Path(__file__).with_name("without_io_uring.py")))
 
 
 def assert_refused(result, status, *names):
@@ -24,7 +28,7 @@ def test_help_names_every_flag_and_variable():
     result = run_program("--help")
     assert result.returncode == 0 and result.stderr == ""
     for name in ("--port", "--threads", "--engine", "--pin", "--address", "--close-after-each", "--version",
-                 "HELLO_PORT", "HELLO_THREADS", "HELLO_ENGINE", "epoll-edge", "epoll-level"):
+                 "HELLO_PORT", "HELLO_THREADS", "HELLO_ENGINE", "epoll-edge", "epoll-level", "io_uring", "auto"):
         assert name in result.stdout, f"--help does not name {name}"
 
 
@@ -121,6 +125,20 @@ def test_engine_auto_serves_and_says_which_engine_it_chose():
     with Server.bare("--port", str(free_port()), "--engine", "auto") as server:
         assert server.ready["engine"] in ("epoll-edge", "epoll-level", "io_uring")
         assert exchange(server.connect(), request()).status == 200
+
+
+def test_io_uring_that_is_forbidden_is_exit_1_and_says_what_forbids_it_and_what_to_do():
+    """Asked for by name, the engine is not replaced in silence."""
+    result = run_program("--port", str(free_port()), "--engine", "io_uring", prefix=WITHOUT_IO_URING)
+    assert_refused(result, 1, "io_uring is forbidden here", "--engine epoll-edge")
+
+
+def test_engine_auto_falls_back_to_epoll_where_io_uring_is_forbidden_and_says_why():
+    """One line on standard error; the server serves."""
+    with Server.bare("--port", str(free_port()), "--engine", "auto", prefix=WITHOUT_IO_URING) as server:
+        assert server.ready["engine"] == "epoll-edge"
+        assert exchange(server.connect(), request()).status == 200
+        assert len(re.findall(r"^.*engine auto: epoll-edge, because .*forbidden.*$", server.stderr(), re.MULTILINE)) == 1
 
 
 def test_pin_gives_each_reactor_a_cpu_of_its_own(engine):

@@ -41,6 +41,10 @@ struct UringForm {
    public:
     Engine(const Options& engine, S& sink) : UringEngine<S>(engine, sink, options) {}
   };
+  static std::string why_not() {
+    const auto features = probe_uring();
+    return features ? "" : features.error().describe();
+  }
   // The kernel may fill every buffer for one link; the next turn begins with who got none.
   static constexpr std::size_t deliveries_max = deliveries;
 };
