@@ -64,8 +64,9 @@ def free_port(address="127.0.0.1"):
 
 def run_program(*arguments, seconds=10, prefix=(), **variables):
     """Run the program to its end and return the CompletedProcess with text output; fails when it goes on running."""
+    command = [*prefix, program_path(), *arguments]
     try:
-        return subprocess.run([*prefix, program_path(), *arguments], env=environment(**variables), stdin=subprocess.DEVNULL,
+        return subprocess.run(command, env=environment(**variables), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
         raise AssertionError(f"still running after {seconds} s: {error.cmd} {error.stdout} {error.stderr}") from None

@@ -138,7 +138,8 @@ def test_engine_auto_falls_back_to_epoll_where_io_uring_is_forbidden_and_says_wh
     with Server.bare("--port", str(free_port()), "--engine", "auto", prefix=WITHOUT_IO_URING) as server:
         assert server.ready["engine"] == "epoll-edge"
         assert exchange(server.connect(), request()).status == 200
-        assert len(re.findall(r"^.*engine auto: epoll-edge, because .*forbidden.*$", server.stderr(), re.MULTILINE)) == 1
+        notes = re.findall(r"^.*engine auto: epoll-edge, because .*forbidden.*$", server.stderr(), re.MULTILINE)
+        assert len(notes) == 1, server.stderr()
 
 
 def test_pin_gives_each_reactor_a_cpu_of_its_own(engine):

@@ -432,6 +432,25 @@ TEST_F(CalmTest, a_real_descriptor_is_watched_when_the_test_says_how_to_ask_for_
   ::close(fd);
 }
 
+// ---- an engine that copies output --------------------------------------------------------------
+
+TEST_F(CalmTest, output_that_the_engine_copied_arrives_after_its_memory_and_its_link_are_gone) {
+  SimFaults faults = SimFaults::calm();
+  faults.copied_send = 1024;
+  faults.peer_window_bytes = {16, 16};
+  network.set_faults(faults);
+  greet();
+  auto bytes = std::make_unique<std::string>(1'000, 'c');
+  const iovec part{bytes->data(), bytes->size()};
+  std::size_t accepted = 0;
+  EXPECT_EQ(server.engine.send(only_client().link, {&part, 1}, accepted), Sent::completed);
+  EXPECT_EQ(accepted, 1'000u);
+  server.close(only_client());
+  bytes.reset();
+  EXPECT_TRUE(turn_until([&] { return peer.received() == "hello" + std::string(1'000, 'c'); }));
+  EXPECT_EQ(server.engine.counters().sends_copied, 1u);
+}
+
 // ---- what the core owes ------------------------------------------------------------------------
 
 class LendingTest : public CalmTest {

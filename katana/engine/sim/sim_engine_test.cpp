@@ -24,6 +24,7 @@ void add(SimCounters& sum, const SimCounters& each) {
   sum.spurious_turns += each.spurious_turns;
   sum.sends_completed += each.sends_completed;
   sum.sends_short += each.sends_short;
+  sum.sends_copied += each.sends_copied;
   sum.sends_lent += each.sends_lent;
   sum.sends_for_room += each.sends_for_room;
   sum.sends_failed += each.sends_failed;
@@ -55,6 +56,7 @@ TEST(SimEngine, without_losses_every_byte_comes_back_in_order_under_every_mix_of
   EXPECT_GT(sum.spurious_turns, 0u);
   EXPECT_GT(sum.sends_completed, 0u);
   EXPECT_GT(sum.sends_short, 0u);
+  EXPECT_GT(sum.sends_copied, 0u);
   EXPECT_GT(sum.sends_lent, 0u);
   EXPECT_GT(sum.sends_for_room, 0u);
   EXPECT_GT(sum.accept_failures, 0u);

@@ -25,6 +25,7 @@ constexpr ChanceField chance_fields[] = {
     {"multishot_end", &SimFaults::multishot_end, 1024},
     {"unnoticed_reset", &SimFaults::unnoticed_reset, 1024},
     {"short_send", &SimFaults::short_send, 768},
+    {"copied_send", &SimFaults::copied_send, 1024},
     {"completion_send", &SimFaults::completion_send, 1024},
     {"readiness_send", &SimFaults::readiness_send, 1024},
     {"accept_failure", &SimFaults::accept_failure, 256},

@@ -31,6 +31,7 @@ struct SimFaults {
 
   // Sends.
   std::uint32_t short_send = 128;       // the kernel takes a part, though it has room
+  std::uint32_t copied_send = 64;       // short output is completed without room, from a copy
   std::uint32_t completion_send = 128;  // nothing is taken now; the bytes are read later
   std::uint32_t readiness_send = 512;   // a pending send ends with on_sent(0) once there is room
 

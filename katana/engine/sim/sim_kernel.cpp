@@ -17,6 +17,7 @@ constexpr Duration defer_max = seconds(1);
 // Handshakes that began before close_listeners() may end within so long.
 constexpr Duration handshake_grace = milliseconds(100);
 constexpr std::uint32_t stop_accepting_chance = 128;
+constexpr std::size_t copied_bytes_max = 4096;  // of a send that needs no room
 
 std::size_t total_bytes(std::span<const iovec> parts) {
   std::size_t total = 0;
@@ -187,10 +188,15 @@ Sent SimKernel::send(Link link, std::span<const iovec> gathered, std::size_t& ac
   }
 
   const SimFaults& faults = network_.faults();
-  const bool lent = network_.chance(faults.completion_send);
+  // An engine that copies: the bytes go when there is room, whatever becomes of the link.
+  const bool copied = total <= copied_bytes_max && total > connection.room(SimSide::server) &&
+                      connection.waiting(SimSide::server) == 0 &&
+                      network_.chance(faults.copied_send);
+  const bool lent = !copied && network_.chance(faults.completion_send);
   if (!lent) {
-    accepted = std::min(total, connection.room(SimSide::server));
-    if (accepted > 0 && network_.chance(faults.short_send)) {
+    accepted = copied ? total : std::min(total, connection.room(SimSide::server));
+    counters_.sends_copied += copied ? 1 : 0;
+    if (!copied && accepted > 0 && network_.chance(faults.short_send)) {
       accepted = network_.random().below(accepted);
     }
     connection.write(SimSide::server, copy_of(gathered, 0, accepted));
