@@ -119,5 +119,6 @@ def test_damage_is_skipped_and_reported_with_exit_1(log):
 
 def test_a_reader_that_leaves_is_exit_1():
     """No signal, one line."""
-    result = subprocess.run(f"{PROGRAM} - >/dev/full", shell=True, input=WHOLE, capture_output=True, timeout=30, check=False)
+    command = f"{PROGRAM} - >/dev/full"
+    result = subprocess.run(command, shell=True, input=WHOLE, capture_output=True, timeout=30, check=False)
     assert result.returncode == 1 and b"standard output: No space left" in result.stderr
