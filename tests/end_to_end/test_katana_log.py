@@ -64,7 +64,8 @@ def test_help_and_version():
 
 
 @pytest.mark.parametrize("arguments, culprit", [([], "FILE"), (["--format", "xml", "a"], "xml"),
-                                                (["--level", "loud", "a"], "loud"), (["--no-such-flag", "a"], "--no-such")])
+                                                (["--level", "loud", "a"], "loud"),
+                                                (["--no-such-flag", "a"], "--no-such")])
 def test_wrong_usage_is_one_line_and_exit_2(arguments, culprit):
     """It names the culprit."""
     result = run(*arguments)
