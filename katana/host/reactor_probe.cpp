@@ -14,8 +14,7 @@ ReactorFigures ReactorStatus::figures() const {
 }
 
 ReactorProbe::Question::Question(ReactorProbe& owner) noexcept
-    : Message(
-          [](Message& message) noexcept { static_cast<Question&>(message).probe.answer(); }),
+    : Message([](Message& message) noexcept { static_cast<Question&>(message).probe.answer(); }),
       probe(owner) {}
 
 ReactorProbe::Tick::Tick(ReactorProbe& owner) noexcept

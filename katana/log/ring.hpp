@@ -61,7 +61,7 @@ class Ring {
   bool hurry() const noexcept { return hurry_; }
   // After every record: the ring of a synchronous Log.
   void always_hurry() noexcept { always_ = hurry_ = true; }
-  // A quarter of it is free. Who waited for room goes on from there: closer to the reader, the lines
+  // A quarter of it is free. Who waited for room goes on from there: nearer to it, the lines
   // that it asks for ahead would be those that are being read.
   bool is_roomy() const noexcept {
     // relaxed: reserve() looks again, with acquire.

@@ -1,4 +1,4 @@
-"""katana-log as a program: what it prints of a binary log, written here octet by octet from the format's description."""
+"""katana-log as a program: what it prints of a binary log, written here octet by octet from the description."""
 import json
 import os
 import re
@@ -64,7 +64,8 @@ def test_help_and_version():
 
 
 @pytest.mark.parametrize("arguments, culprit", [([], "FILE"), (["--format", "xml", "a"], "xml"),
-                                                (["--level", "loud", "a"], "loud"), (["--no-such-flag", "a"], "--no-such")])
+                                                (["--level", "loud", "a"], "loud"),
+                                                (["--no-such-flag", "a"], "--no-such")])
 def test_wrong_usage_is_one_line_and_exit_2(arguments, culprit):
     """It names the culprit."""
     result = run(*arguments)
@@ -119,5 +120,6 @@ def test_damage_is_skipped_and_reported_with_exit_1(log):
 
 def test_a_reader_that_leaves_is_exit_1():
     """No signal, one line."""
-    result = subprocess.run(f"{PROGRAM} - >/dev/full", shell=True, input=WHOLE, capture_output=True, timeout=30, check=False)
+    command = f"{PROGRAM} - >/dev/full"
+    result = subprocess.run(command, shell=True, input=WHOLE, capture_output=True, timeout=30, check=False)
     assert result.returncode == 1 and b"standard output: No space left" in result.stderr
