@@ -6,7 +6,7 @@
             [--rounds 5] [--seconds 3] [--connections 64,1000] [--path /plaintext] [--build build/bench]
             [--json FILE] [--markdown FILE]
 
-Without --server: hello_world_server of the bench build with one reactor, on epoll-edge and on epoll-level.
+Without --server: hello_world_server of the bench build with one reactor, on each engine.
 
 Each round runs every server once (A B C A B C …), in a fresh process pinned to CPU 0, the load generator on CPU 1.
     keepalive  wrk -t1 -cN, for each N of --connections: server CPU us/request (utime+stime of the process tree),
@@ -46,7 +46,7 @@ EVENTS = ["instructions:u", "instructions:k", "raw_syscalls:sys_enter"]
 RIVALS = ("floor", "floor_uring", "nginx", "h2o")
 TESTS = ("keepalive", "pipeline", "churn")
 OWN = "{program} --port {{port}} --threads 1 --engine {engine}"
-OWN_ENGINES = ("epoll-edge", "epoll-level")
+OWN_ENGINES = ("epoll-edge", "epoll-level", "io_uring")
 PACKAGES = {"perf": "linux-perf"}
 NGINX = """worker_processes 1; daemon off; error_log /dev/null; pid {work}/nginx.pid;
 events {{ worker_connections 16384; }}
