@@ -22,6 +22,7 @@
 namespace katana {
 
 #if defined(KATANA_ADDRESS_SANITIZER)
+inline constexpr bool is_poisoning = true;
 inline void poison(void* memory, std::size_t bytes) noexcept {
   __asan_poison_memory_region(memory, bytes);
 }
@@ -29,6 +30,7 @@ inline void unpoison(void* memory, std::size_t bytes) noexcept {
   __asan_unpoison_memory_region(memory, bytes);
 }
 #else
+inline constexpr bool is_poisoning = false;
 inline void poison(void*, std::size_t) noexcept {}
 inline void unpoison(void*, std::size_t) noexcept {}
 #endif
