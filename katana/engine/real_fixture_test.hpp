@@ -164,8 +164,8 @@ class EngineTest : public testing::Test {
   }
 
   // Turns until it is true; false when it does not become so in ten seconds.
-  template <class Condition>
-  static bool until(TestServer& server, Condition condition) {
+  template <class AnyServer, class Condition>
+  static bool until(AnyServer& server, Condition condition) {
     const Instant start = server.engine.now();
     while (!condition()) {
       if (server.engine.now() - start > seconds(10)) return false;
@@ -174,7 +174,8 @@ class EngineTest : public testing::Test {
     return true;
   }
   // A few turns in which something that must not happen could happen.
-  static void turn_a_little(TestServer& server) {
+  template <class AnyServer>
+  static void turn_a_little(AnyServer& server) {
     for (int count = 0; count < 5; ++count) server.engine.turn(milliseconds(2));
   }
   // A client whose link is accepted; it has said `text`, which is delivered unless the link is

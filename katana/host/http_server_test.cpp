@@ -1,12 +1,9 @@
 // A server as a program runs it: real sockets, signals, reactors in threads.
 #include "katana/host/http_server.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -16,49 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "katana/host/client_test.hpp"
+
 namespace katana::host {
 namespace {
-
-// A blocking client: one connection.
-class Client {
- public:
-  explicit Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(port);
-    connected = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-    const timeval patience{20, 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  }
-  ~Client() { ::close(fd_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  void send(std::string_view text) {
-    EXPECT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
-  }
-  // What comes up to and with `last`, or to the end of the connection.
-  std::string receive_until(std::string_view last) {
-    std::string text;
-    char piece[4096];
-    while (!text.ends_with(last) || last.empty()) {
-      const ssize_t count = ::recv(fd_, piece, sizeof piece, 0);
-      if (count <= 0) break;
-      text.append(piece, static_cast<std::size_t>(count));
-    }
-    return text;
-  }
-  std::string ask(std::string_view target, std::string_view last) {
-    send("GET " + std::string(target) + " HTTP/1.1\r\nHost: x\r\n\r\n");
-    return receive_until(last);
-  }
-  bool connected = false;
-
- private:
-  int fd_;
-};
 
 // Returns when the server has taken note: two signals that are pending at once would be one.
 void terminate() {
@@ -113,9 +71,9 @@ TEST_F(HttpServerTest, serves_until_a_signal_and_reports_what_it_did) {
     const ServerReport report = serve([](std::uint16_t port) {
       Client first(port), second(port);
       for (int count = 0; count < 10; ++count) {
-        EXPECT_TRUE(first.ask("/hello", "hello there").starts_with("HTTP/1.1 200 OK\r\n"));
+        EXPECT_TRUE(first.ask("/hello").starts_with("HTTP/1.1 200 OK\r\n"));
       }
-      EXPECT_TRUE(second.ask("/throw", "}").starts_with("HTTP/1.1 500 "));
+      EXPECT_TRUE(second.ask("/throw").starts_with("HTTP/1.1 500 "));
     });
     EXPECT_EQ(report.requests, 11u);
     EXPECT_EQ(report.connections, 2u);
@@ -133,7 +91,7 @@ TEST_F(HttpServerTest, several_reactors_share_a_port_and_their_counts_are_added_
         for (int connection = 0; connection < 5; ++connection) {
           Client client(port);
           for (int count = 0; count < 5; ++count) {
-            EXPECT_TRUE(client.ask("/hello", "hello there").ends_with("hello there"));
+            EXPECT_TRUE(client.ask("/hello").ends_with("hello there"));
           }
         }
       });
@@ -153,7 +111,7 @@ TEST_F(HttpServerTest, an_idle_connection_is_closed_when_it_drains_and_does_not_
   const ServerReport report = serve([&](std::uint16_t port) {
     idle = std::thread([&, port] {
       Client client(port);
-      client.ask("/hello", "hello there");
+      client.ask("/hello");
       served = true;
       EXPECT_EQ(client.receive_until(""), "");
       closed = true;
@@ -184,7 +142,7 @@ TEST_F(HttpServerTest, a_second_signal_ends_it_at_once_and_counts_what_was_cut_o
   const ServerReport report = serve(
       [&](std::uint16_t port) {
         for (int count = 0; count < 4; ++count) {
-          waiting.emplace_back([port] { Client(port).ask("/stuck", "\r\n"); });
+          waiting.emplace_back([port] { Client(port).ask("/stuck"); });
         }
         while (begun < 4) std::this_thread::yield();
       },

@@ -1,10 +1,7 @@
 // /metrics, /health and /ready as a scraper and an orchestrator see them: real sockets and threads.
 #include "katana/host/observability.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,59 +11,11 @@
 #include <string>
 #include <thread>
 
+#include "katana/host/client_test.hpp"
 #include "katana/host/http_server.hpp"
 
 namespace katana::host {
 namespace {
-
-// One connection; replies are read whole.
-class Connection {
- public:
-  explicit Connection(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(port);
-    EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    const timeval patience{20, 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  }
-  ~Connection() { ::close(fd_); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
-
-  void send(std::string_view target, std::string_view fields = "") {
-    const std::string text =
-        "GET " + std::string(target) + " HTTP/1.1\r\nHost: x\r\n" + std::string(fields) + "\r\n";
-    EXPECT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
-  }
-  // Head and content; of chunked content the chunks as they came.
-  std::string receive() {
-    std::string text;
-    char piece[4096];
-    while (!whole(text)) {
-      const ssize_t count = ::recv(fd_, piece, sizeof piece, 0);
-      if (count <= 0) break;
-      text.append(piece, static_cast<std::size_t>(count));
-    }
-    return text;
-  }
-  std::string ask(std::string_view target, std::string_view fields = "") {
-    send(target, fields);
-    return receive();
-  }
-
- private:
-  static bool whole(const std::string& text) {
-    const std::size_t head = text.find("\r\n\r\n");
-    if (head == std::string::npos) return false;
-    if (text.find("chunked") < head) return text.ends_with("\r\n0\r\n\r\n");
-    const std::size_t length = text.find("Content-Length: ");
-    return length < head && text.size() - head - 4 >= std::stoul(text.substr(length + 16));
-  }
-  int fd_;
-};
 
 // The sum of a metric's samples over all reactors, or of those that contain `label`.
 double sum_of(const std::string& text, const std::string& name, const std::string& label = "") {
@@ -119,16 +68,16 @@ class ObservabilityTest : public testing::Test {
   }
 
   // Two connections that are served by different reactors.
-  static std::pair<std::unique_ptr<Connection>, std::unique_ptr<Connection>> on_two_reactors(
+  static std::pair<std::unique_ptr<Client>, std::unique_ptr<Client>> on_two_reactors(
       std::uint16_t port) {
-    auto first = std::make_unique<Connection>(port);
-    const auto name = [](Connection& connection) {
+    auto first = std::make_unique<Client>(port);
+    const auto name = [](Client& connection) {
       const std::string reply = connection.ask("/which");
       return reply.substr(reply.find("\r\n\r\n") + 4);
     };
     const std::string of_first = name(*first);
     for (;;) {
-      auto second = std::make_unique<Connection>(port);
+      auto second = std::make_unique<Client>(port);
       if (name(*second) != of_first) return {std::move(first), std::move(second)};
     }
   }
@@ -164,7 +113,7 @@ TEST_F(ObservabilityTest, a_scrape_tells_the_exact_figures_of_every_reactor) {
 
 TEST_F(ObservabilityTest, the_accept_field_chooses_the_format) {
   serve([](std::uint16_t port) {
-    Connection client(port);
+    Client client(port);
     const std::string plain = client.ask("/metrics");
     EXPECT_NE(plain.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
               std::string::npos);
@@ -189,7 +138,7 @@ TEST_F(ObservabilityTest, metrics_of_the_program_stand_beside_those_of_the_serve
     for (int number = 0; number < 1500; ++number) orders->with("k" + std::to_string(number)).add(1);
   };
   serve([](std::uint16_t port) {
-    Connection client(port);
+    Client client(port);
     const std::string text = client.ask("/metrics");
     EXPECT_EQ(sum_of(text, "shop_orders_total", "kind=\"gift\""), 3);
     EXPECT_NE(text.find("shop_orders_total{kind=\"k1499\"} 1\n"), std::string::npos);
@@ -208,7 +157,7 @@ TEST_F(ObservabilityTest, a_reactor_that_is_stuck_does_not_hang_the_scrape_and_i
   });
   serve([&](std::uint16_t port) {
     const auto [first, second] = on_two_reactors(port);
-    first->send("/block");
+    first->send_get("/block");
     while (!stuck) std::this_thread::yield();
     EXPECT_EQ(sum_of(second->ask("/metrics"), "katana_reactor_answered"), 1);
     const std::string health = second->ask("/health");
@@ -218,7 +167,7 @@ TEST_F(ObservabilityTest, a_reactor_that_is_stuck_does_not_hang_the_scrape_and_i
         << health;
     EXPECT_NE(health.find("1 of 2 do not answer"), std::string::npos) << health;
     release.count_down();
-    EXPECT_TRUE(first->receive().ends_with("at last"));
+    EXPECT_TRUE(first->receive_reply().ends_with("at last"));
     const std::string again = second->ask("/health");
     EXPECT_TRUE(again.starts_with("HTTP/1.1 200 ")) << again;
   });
@@ -235,7 +184,7 @@ TEST_F(ObservabilityTest, a_reactor_that_was_held_up_says_by_how_much) {
   });
   options.reactors = 1;
   serve([&](std::uint16_t port) {
-    Connection client(port);
+    Client client(port);
     double late = 0;
     std::string text;
     // The tick is due within a millisecond, so it is late by most of the 40.
@@ -261,7 +210,7 @@ TEST_F(ObservabilityTest, readiness_is_what_the_checks_say_and_liveness_does_not
                                              .fresh_for = {}}));
   };
   serve([&](std::uint16_t port) {
-    Connection client(port);
+    Client client(port);
     const std::string before = client.ask("/ready");
     EXPECT_TRUE(before.starts_with("HTTP/1.1 503 ")) << before;
     EXPECT_NE(before.find("Content-Type: application/json\r\n"), std::string::npos);
@@ -287,10 +236,10 @@ TEST_F(ObservabilityTest, a_check_that_hangs_does_not_hang_the_endpoint) {
                                              .timeout = milliseconds(20)}));
   };
   serve([&](std::uint16_t port) {
-    Connection waiting(port), other(port);
-    waiting.send("/ready");
+    Client waiting(port), other(port);
+    waiting.send_get("/ready");
     EXPECT_TRUE(other.ask("/hello").ends_with("hello there"));
-    const std::string reply = waiting.receive();
+    const std::string reply = waiting.receive_reply();
     EXPECT_TRUE(reply.starts_with("HTTP/1.1 503 ")) << reply;
     EXPECT_NE(reply.find(R"("status":"timeout")"), std::string::npos) << reply;
   });
@@ -302,7 +251,7 @@ TEST_F(ObservabilityTest, a_draining_server_is_not_ready) {
   options.reactors = 1;
   options.http.drain_idle = seconds(20);
   serve([](std::uint16_t port) {
-    Connection client(port);
+    Client client(port);
     EXPECT_TRUE(client.ask("/ready").starts_with("HTTP/1.1 200 "));
     ::kill(::getpid(), SIGTERM);
     sigset_t pending;
@@ -318,7 +267,7 @@ TEST_F(ObservabilityTest, a_draining_server_is_not_ready) {
 
 TEST_F(ObservabilityTest, the_last_figures_stay_when_the_server_is_gone) {
   serve([](std::uint16_t port) {
-    Connection client(port);
+    Client client(port);
     for (int count = 0; count < 7; ++count) client.ask("/hello");
   });
   std::string text;

@@ -11,11 +11,6 @@
 namespace katana::simulation {
 namespace {
 
-void expect_rest(World& world) {
-  world.run_to_rest();
-  EXPECT_EQ(world.faults_at_rest(), std::vector<std::string>());
-}
-
 // Closing with input unread resets the connection, and the reset destroys what is on its way.
 WorldOptions where_careless_closing_loses() {
   WorldOptions options;

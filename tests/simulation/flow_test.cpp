@@ -13,11 +13,6 @@
 namespace katana::simulation {
 namespace {
 
-void expect_rest(World& world) {
-  world.run_to_rest();
-  EXPECT_EQ(world.faults_at_rest(), std::vector<std::string>());
-}
-
 // ---- limits of content -----------------------------------------------------------------------
 
 TEST(ContentLimit, a_length_above_it_is_refused_before_any_content_comes) {

@@ -6,8 +6,11 @@
 // Invariant  connected from construction on; reads whatever comes unless told otherwise.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/simulation/client.hpp"
 #include "tests/simulation/reply_reader.hpp"
@@ -77,6 +80,12 @@ class Talk {
   Instant over_at_;
   bool closes_ = true;
 };
+
+// Runs until nothing happens any more; by then the server must have given everything back.
+inline void expect_rest(World& world) {
+  world.run_to_rest();
+  EXPECT_EQ(world.faults_at_rest(), std::vector<std::string>());
+}
 
 // True: what was due at `due` happened then, give or take a tick of the wheel and the network.
 inline bool happened_at(Instant moment, Instant due) {

@@ -9,11 +9,6 @@
 namespace katana::simulation {
 namespace {
 
-void expect_rest(World& world) {
-  world.run_to_rest();
-  EXPECT_EQ(world.faults_at_rest(), std::vector<std::string>());
-}
-
 // ---- the head --------------------------------------------------------------------------------
 
 TEST(HeadTimeout, a_head_that_does_not_end_is_answered_408_at_its_deadline_and_not_before) {

@@ -27,12 +27,12 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <ctime>
 #include <memory>
 #include <vector>
 
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
+#include "katana/engine/clocks.hpp"
 #include "katana/engine/engine.hpp"
 #include "katana/engine/sockets.hpp"
 
@@ -54,7 +54,7 @@ class EpollEngine {
     for (std::uint32_t index = 0; index < options.links_max; ++index) {
       slots_[index].next_free = index + 1;
     }
-    read_clocks();
+    clocks_ = read_clocks();
   }
 
   ~EpollEngine() {
@@ -102,7 +102,7 @@ class EpollEngine {
   void close_listeners() {
     if (closing_at_ != never) return;
     for (const ListenSocket& listener : listeners_) refuse_new_handshakes(listener.fd);
-    closing_at_ = now_ + handshake_grace;
+    closing_at_ = clocks_.now + handshake_grace;
     set_accept_paused(false);
   }
   bool accepting() const { return !listeners_closed_; }
@@ -190,17 +190,18 @@ class EpollEngine {
   void turn(Duration wait_max) {
     const int count =
         epoll_wait(epoll_, events_.data(), static_cast<int>(events_.size()), wait_ms(wait_max));
-    read_clocks();
-    sink_.on_turn(now_);
+    clocks_ = read_clocks();
+    sink_.on_turn(clocks_.now);
     for (int index = 0; index < count; ++index) {
       dispatch(events_[static_cast<std::size_t>(index)]);
     }
     if constexpr (trigger == Trigger::edge) read_what_was_left();
-    if (closing_at_ != never && !listeners_closed_ && now_ >= closing_at_) finish_listeners();
+    if (closing_at_ != never && !listeners_closed_ && clocks_.now >= closing_at_)
+      finish_listeners();
   }
 
-  Instant now() const { return now_; }
-  std::int64_t wall_clock_s() const { return wall_clock_s_; }
+  Instant now() const { return clocks_.now; }
+  std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
   PeerAddress peer(Link link) const {
     const Slot& slot = slots_[link.index];
     return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerAddress{};
@@ -250,19 +251,11 @@ class EpollEngine {
     return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
   }
 
-  void read_clocks() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    now_ = {time.tv_sec * 1'000'000'000 + time.tv_nsec};
-    clock_gettime(CLOCK_REALTIME_COARSE, &time);
-    wall_clock_s_ = time.tv_sec;
-  }
-
   int wait_ms(Duration wait_max) const {
     if (!unread_links_.empty()) return 0;
     if (closing_at_ != never && !listeners_closed_) {
       // Past the grace only a queue that cannot be accepted at present holds a listener open.
-      const Duration left = closing_at_ - now_;
+      const Duration left = closing_at_ - clocks_.now;
       wait_max = std::min(wait_max, left.ns > 0 ? left : accept_poll);
     }
     if (wait_max.ns <= 0) return 0;
@@ -488,8 +481,7 @@ class EpollEngine {
   std::unique_ptr<char[]> receive_buffer_;
   int epoll_ = -1;
   int wake_ = -1;
-  Instant now_;
-  std::int64_t wall_clock_s_ = 0;
+  Clocks clocks_;
 
   std::vector<Slot> slots_;
   std::uint32_t first_free_ = 0;  // slots_.size(): none

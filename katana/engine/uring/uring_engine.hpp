@@ -47,7 +47,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <deque>
 #include <memory>
 #include <string>
@@ -56,6 +55,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
+#include "katana/engine/clocks.hpp"
 #include "katana/engine/engine.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/engine/uring/entries.hpp"
@@ -82,7 +82,7 @@ class UringEngine {
     for (std::uint32_t index = 0; index < options.links_max; ++index) {
       slots_[index].next_free = index + 1;
     }
-    read_clocks();
+    clocks_ = read_clocks();
   }
 
   ~UringEngine() {
@@ -130,7 +130,7 @@ class UringEngine {
   void close_listeners() {
     if (closing_at_ != never) return;
     for (const ListenSocket& listener : listeners_) refuse_new_handshakes(listener.fd);
-    closing_at_ = now_ + handshake_grace;
+    closing_at_ = clocks_.now + handshake_grace;
     accept_paused_ = false;
   }
   bool accepting() const { return !listeners_closed_ || leaving_ > 0 || !closes_.empty(); }
@@ -191,7 +191,7 @@ class UringEngine {
     if (slot->output != Outputs::none) {
       Output& output = outputs_[slot->output];
       output.abandoned = true;
-      output.abandoned_at = now_;
+      output.abandoned_at = clocks_.now;
       ++leaving_;
     }
     release(link, *slot);
@@ -246,18 +246,19 @@ class UringEngine {
     const bool submitted = submit();
     const Duration wait_now = submitted && !last_closes ? wait(wait_max) : Duration{};
     ring_.enter({wait_now, uring_.batch, uring_.collect});
-    read_clocks();
-    sink_.on_turn(now_);
+    clocks_ = read_clocks();
+    sink_.on_turn(clocks_.now);
     admit_waiting();
     deliver_held();
     ring_.reap([this](const io_uring_cqe& completion) { dispatch(completion); });
     receive_.publish();
     if (leaving_ > 0) cut_overdue();
-    if (closing_at_ != never && !listeners_closed_ && now_ >= closing_at_) finish_listeners();
+    if (closing_at_ != never && !listeners_closed_ && clocks_.now >= closing_at_)
+      finish_listeners();
   }
 
-  Instant now() const { return now_; }
-  std::int64_t wall_clock_s() const { return wall_clock_s_; }
+  Instant now() const { return clocks_.now; }
+  std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
   PeerAddress peer(Link link) const {
     const Slot& slot = slots_[link.index];
     return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerAddress{};
@@ -296,19 +297,11 @@ class UringEngine {
     return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
   }
 
-  void read_clocks() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    now_ = {time.tv_sec * 1'000'000'000 + time.tv_nsec};
-    clock_gettime(CLOCK_REALTIME_COARSE, &time);
-    wall_clock_s_ = time.tv_sec;
-  }
-
   Duration wait(Duration wait_max) const {
     if (!resumed_.empty() || can_admit()) return Duration{};
     if (leaving_ > 0) wait_max = std::min(wait_max, delivery_check());
     if (closing_at_ != never && !listeners_closed_) {
-      const Duration left = closing_at_ - now_;
+      const Duration left = closing_at_ - clocks_.now;
       wait_max = std::min(wait_max, left.ns > 0 ? left : accept_poll);
     }
     return wait_max;
@@ -639,12 +632,12 @@ class UringEngine {
 
   // Blocks of closed links whose peers do not read.
   KATANA_RARE void cut_overdue() {
-    if (now_ < next_delivery_check_) return;
-    next_delivery_check_ = now_ + delivery_check();
+    if (clocks_.now < next_delivery_check_) return;
+    next_delivery_check_ = clocks_.now + delivery_check();
     for (std::uint32_t index = 0; index < outputs_.count(); ++index) {
       Output& output = outputs_[index];
       if (output.state != Output::State::under_way || !output.abandoned) continue;
-      if (now_ - output.abandoned_at < uring_.delivery_grace) continue;
+      if (clocks_.now - output.abandoned_at < uring_.delivery_grace) continue;
       ++counters_.sends_cut;
       cancels_.push_back(tag(Kind::send, index, 0));
     }
@@ -652,7 +645,7 @@ class UringEngine {
 
   // ---- accepting -------------------------------------------------------------------------------
 
-  bool finishing() const { return closing_at_ != never && now_ >= closing_at_; }
+  bool finishing() const { return closing_at_ != never && clocks_.now >= closing_at_; }
   bool can_admit() const { return !waiting_.empty() && !accept_paused_ && free_count_ > 0; }
   bool wants_accept(const ListenSocket& listener) const {
     return listener.fd >= 0 && !accept_paused_ && free_count_ > 0 && waiting_.empty() &&
@@ -746,8 +739,7 @@ class UringEngine {
   int wake_ = -1;
   bool wake_armed_ = false;
   std::uint64_t wakes_ = 0;  // the kernel writes here while a read is armed
-  Instant now_;
-  std::int64_t wall_clock_s_ = 0;
+  Clocks clocks_;
   UringCounters counters_;
 
   std::vector<Slot> slots_;

@@ -15,18 +15,6 @@ class UringEngineTest : public EngineTest<Default> {
  protected:
   using Rings = Server<UringEngine>;  // takes UringOptions
 
-  template <class TestServer, class Condition>
-  static bool until(TestServer& server, Condition condition) {
-    const Instant start = server.engine.now();
-    while (!condition()) {
-      if (server.engine.now() - start > seconds(10)) return false;
-      server.engine.turn(milliseconds(10));
-    }
-    return true;
-  }
-  static void turn_a_little(Rings& server) {
-    for (int count = 0; count < 5; ++count) server.engine.turn(milliseconds(2));
-  }
   static std::vector<std::unique_ptr<Client>> connect_some(Rings& server, std::uint16_t port,
                                                            std::size_t count) {
     std::vector<std::unique_ptr<Client>> clients;

@@ -1,0 +1,28 @@
+// Clocks: the two times that an engine reads once a turn.
+//
+// Thread     any.
+// Allocates  never.
+// Fails      never: both clocks exist on every Linux.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+#include "katana/base/instant.hpp"
+
+namespace katana::engine {
+
+struct Clocks {
+  Instant now;                    // of CLOCK_MONOTONIC
+  std::int64_t wall_clock_s = 0;  // since 1970, a tick of the kernel behind at most
+};
+
+inline Clocks read_clocks() noexcept {
+  timespec monotonic;
+  clock_gettime(CLOCK_MONOTONIC, &monotonic);
+  timespec wall;
+  clock_gettime(CLOCK_REALTIME_COARSE, &wall);  // a second is wanted, so the cheap one will do
+  return {{monotonic.tv_sec * 1'000'000'000 + monotonic.tv_nsec}, wall.tv_sec};
+}
+
+}  // namespace katana::engine
