@@ -20,6 +20,7 @@
 #include "katana/base/described.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/text.hpp"
+#include "katana/service/reply.hpp"
 #include "katana/service/request.hpp"
 
 namespace katana {
@@ -113,13 +114,22 @@ inline constexpr bool is_path = false;
 template <class T>
 inline constexpr bool is_path<Path<T>> = true;
 
+// What answers instead of the handler when a parameter cannot be made; an Error does too.
+struct Refusal {
+  Reply reply;
+};
+
+// Whether a parameter is made from the content, which then has to be there.
+template <class P>
+inline constexpr bool wants_content = false;
+
 // Extractor<P>::from(request, n) makes a parameter of type P; n is the number of Path<> parameters
 // before it.
 template <class P>
 struct Extractor {
   static_assert(!std::same_as<P, P>,
                 "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
-                "ContentReader or ReplyWriter");
+                "Json<T> (service/json.hpp), ContentReader or ReplyWriter");
 };
 template <class T>
 struct Extractor<Path<T>> {
