@@ -37,55 +37,77 @@ constexpr bool is_plain(char c) noexcept {
          c != '\\';
 }
 
-// The high bit of each octet of `word` that is not plain ASCII; of those above the lowest that is
-// set some may be wrong.
-template <std::unsigned_integral Word>
-constexpr Word not_plain(Word word) noexcept {
-  constexpr Word ones = static_cast<Word>(~Word{0} / 0xff), highs = ones << 7;
-  const auto has_zero = [](Word of) { return (of - ones) & ~of; };
-  return (word | ((word - ones * 0x20) & ~word) | has_zero(word ^ (ones * '"')) |
-          has_zero(word ^ (ones * '\\'))) &
-         highs;
+#if defined(__SSE2__)
+// A bit for each of sixteen octets that is not plain.
+inline unsigned not_plain(__m128i text) noexcept {
+  // Compared as signed numbers, what is not ASCII is below a space, too.
+  const __m128i found = _mm_or_si128(_mm_cmplt_epi8(text, _mm_set1_epi8(0x20)),
+                                     _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('"')),
+                                                  _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'))));
+  return static_cast<unsigned>(_mm_movemask_epi8(found));
+}
+inline __m128i load(const char* from) noexcept {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+inline void store(char* at, __m128i text) noexcept {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at), text);
 }
 
-// One step of put_plain: a whole word, or its plain front. True: the word was plain.
-template <class Word>
-bool put_plain_word(char*& at, const char*& from) noexcept {
-  Word word;
-  std::memcpy(&word, from, sizeof word);
-  std::memcpy(at, &word, sizeof word);
-  const Word special = not_plain(word);
-  const std::size_t plain =
-      special == 0 ? sizeof word : static_cast<std::size_t>(std::countr_zero(special)) / 8;
-  at += plain;
-  from += plain;
-  return special == 0;
+// As put_plain for less than sixteen octets: the two ends of the text, which may overlap, are
+// judged in one register.
+inline void put_plain_short(char*& at, const char*& from, const char* end) noexcept {
+  const auto size = static_cast<std::size_t>(end - from);
+  const auto copy_ends = [&]<class Word>(Word first, auto judged) {
+    Word last;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, end - sizeof last, sizeof last);
+    if (judged(first, last) != 0) return false;
+    std::memcpy(at, &first, sizeof first);
+    std::memcpy(at + size - sizeof last, &last, sizeof last);
+    at += size;
+    from = end;
+    return true;
+  };
+  if (size >= 8) {
+    const auto judged = [](std::int64_t first, std::int64_t last) {
+      return not_plain(_mm_set_epi64x(last, first));
+    };
+    if (copy_ends(std::int64_t{}, judged)) return;
+  } else if (size >= 4) {
+    const auto judged = [](std::int32_t first, std::int32_t last) {
+      return not_plain(_mm_set_epi32(last, first, last, first));
+    };
+    if (copy_ends(std::int32_t{}, judged)) return;
+  }
+  while (from != end && is_plain(*from)) *at++ = *from++;
 }
 
 // Copies plain characters until `end` or one that is not.
 inline void put_plain(char*& at, const char*& from, const char* end) noexcept {
-  static_assert(std::endian::native == std::endian::little, "the first octet is the lowest");
-#if defined(__SSE2__)
-  while (end - from >= 16) {
-    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(at), text);
-    // Compared as signed numbers, what is not ASCII is below a space, too.
-    const __m128i special = _mm_or_si128(_mm_cmplt_epi8(text, _mm_set1_epi8(0x20)),
-                                         _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('"')),
-                                                      _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'))));
-    const int mask = _mm_movemask_epi8(special);
-    const int plain = mask == 0 ? 16 : std::countr_zero(static_cast<unsigned>(mask));
+  if (end - from < 16) return put_plain_short(at, from, end);
+  const auto advance = [&](unsigned special, std::ptrdiff_t count) {
+    const std::ptrdiff_t plain = special == 0 ? count : std::countr_zero(special);
     at += plain;
     from += plain;
-    if (mask != 0) return;
-  }
-#endif
-  while (end - from >= 8) {
-    if (!put_plain_word<std::uint64_t>(at, from)) return;
-  }
-  if (end - from >= 4 && !put_plain_word<std::uint32_t>(at, from)) return;
+    return special == 0;
+  };
+  do {
+    const __m128i text = load(from);
+    store(at, text);
+    if (!advance(not_plain(text), 16)) return;
+  } while (end - from >= 16);
+  if (from == end) return;
+  // The last sixteen octets: those that were copied already are the same again.
+  const std::ptrdiff_t again = 16 - (end - from);
+  const __m128i text = load(from - again);
+  store(at - again, text);
+  advance(not_plain(text) >> again, end - from);
+}
+#else
+inline void put_plain(char*& at, const char*& from, const char* end) noexcept {
   while (from != end && is_plain(*from)) *at++ = *from++;
 }
+#endif
 
 // Writes what is not plain, until `end` or something that is. REQUIRES from != end.
 KATANA_RARE char* put_special(char* at, const char*& from, const char* end) noexcept;
@@ -152,7 +174,7 @@ constexpr unsigned count_digits(std::uint64_t number) noexcept {
   }();
   // 1233/4096 is the logarithm of 2 to base 10, near enough for 64 bits.
   const unsigned guess = static_cast<unsigned>(std::bit_width(number | 1)) * 1233 >> 12;
-  return guess + (number >= powers[guess] || guess == 0 ? 1 : 0);
+  return guess + (number >= powers[guess] ? 1 : 0);  // 0 has a digit, too: powers[0] is 0
 }
 
 }  // namespace detail

@@ -284,12 +284,27 @@ class JsonWriter {
   void put_list(const T& list) {
     char separator = '[';
     for (const auto& item : list) {
-      put_character(separator);
-      put(static_cast<const typename T::value_type&>(item));  // of vector<bool>, too
+      put_item(separator,
+               static_cast<const typename T::value_type&>(item));  // of vector<bool>, too
       separator = ',';
     }
     if (separator == '[') put_character('[');
     put_character(']');
+  }
+
+  template <class T>
+  [[gnu::always_inline]] void put_item(char separator, const T& item) {
+    if constexpr (is_flat<T>()) {
+      const std::size_t bound = flat_bound(item);
+      if (bound < window_bytes_max) [[likely]] {
+        char* const at = output_.room(at_, 1 + bound);
+        *at = separator;
+        at_ = put_flat(at + 1, item);
+        return;
+      }
+    }
+    put_character(separator);
+    put(item);
   }
 
   template <class T, class Key, class Content>
