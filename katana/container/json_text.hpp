@@ -38,13 +38,16 @@ constexpr bool is_plain(char c) noexcept {
 }
 
 #if defined(__SSE2__)
-// A bit for each of sixteen octets that is not plain.
-inline unsigned not_plain(__m128i text) noexcept {
+// All bits of each octet that is not plain.
+[[gnu::always_inline]] inline __m128i find_special(__m128i text) noexcept {
   // Compared as signed numbers, what is not ASCII is below a space, too.
-  const __m128i found = _mm_or_si128(_mm_cmplt_epi8(text, _mm_set1_epi8(0x20)),
-                                     _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('"')),
-                                                  _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'))));
-  return static_cast<unsigned>(_mm_movemask_epi8(found));
+  return _mm_or_si128(_mm_cmplt_epi8(text, _mm_set1_epi8(0x20)),
+                      _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('"')),
+                                   _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'))));
+}
+// A bit for each of sixteen octets that is not plain.
+[[gnu::always_inline]] inline unsigned not_plain(__m128i text) noexcept {
+  return static_cast<unsigned>(_mm_movemask_epi8(find_special(text)));
 }
 inline __m128i load(const char* from) noexcept {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
@@ -55,9 +58,10 @@ inline void store(char* at, __m128i text) noexcept {
 
 // As put_plain for less than sixteen octets: the two ends of the text, which may overlap, are
 // judged in one register.
-inline void put_plain_short(char*& at, const char*& from, const char* end) noexcept {
+[[gnu::always_inline]] inline void put_plain_short(char*& at, const char*& from,
+                                                   const char* end) noexcept {
   const auto size = static_cast<std::size_t>(end - from);
-  const auto copy_ends = [&]<class Word>(Word first, auto judged) {
+  const auto copy_ends = [&]<class Word>(Word first, auto judged) __attribute__((always_inline)) {
     Word last;
     std::memcpy(&first, from, sizeof first);
     std::memcpy(&last, end - sizeof last, sizeof last);
@@ -83,9 +87,22 @@ inline void put_plain_short(char*& at, const char*& from, const char* end) noexc
 }
 
 // Copies plain characters until `end` or one that is not.
-inline void put_plain(char*& at, const char*& from, const char* end) noexcept {
-  if (end - from < 16) return put_plain_short(at, from, end);
-  const auto advance = [&](unsigned special, std::ptrdiff_t count) {
+[[gnu::always_inline]] inline void put_plain(char*& at, const char*& from,
+                                             const char* end) noexcept {
+  const std::ptrdiff_t size = end - from;
+  if (size < 16) return put_plain_short(at, from, end);
+  if (size <= 32) {
+    // Both ends at once, which may overlap: the length of most texts, and one branch.
+    const __m128i first = load(from), last = load(end - 16);
+    if (_mm_movemask_epi8(_mm_or_si128(find_special(first), find_special(last))) == 0) [[likely]] {
+      store(at, first);
+      store(at + size - 16, last);
+      at += size;
+      from = end;
+      return;
+    }
+  }
+  const auto advance = [&](unsigned special, std::ptrdiff_t count) __attribute__((always_inline)) {
     const std::ptrdiff_t plain = special == 0 ? count : std::countr_zero(special);
     at += plain;
     from += plain;
@@ -104,7 +121,8 @@ inline void put_plain(char*& at, const char*& from, const char* end) noexcept {
   advance(not_plain(text) >> again, end - from);
 }
 #else
-inline void put_plain(char*& at, const char*& from, const char* end) noexcept {
+[[gnu::always_inline]] inline void put_plain(char*& at, const char*& from,
+                                             const char* end) noexcept {
   while (from != end && is_plain(*from)) *at++ = *from++;
 }
 #endif
@@ -115,7 +133,7 @@ KATANA_RARE char* put_special(char* at, const char*& from, const char* end) noex
 }  // namespace detail
 
 // `text` without quotes around it. REQUIRES room for 6 octets for each of `text`.
-inline char* put_json_characters(char* at, Bytes text) noexcept {
+[[gnu::always_inline]] inline char* put_json_characters(char* at, Bytes text) noexcept {
   const char* from = text.data();
   const char* const end = from + text.size();
   detail::put_plain(at, from, end);
@@ -127,7 +145,7 @@ inline char* put_json_characters(char* at, Bytes text) noexcept {
 }
 
 // REQUIRES room for json_text_bound(text.size()).
-inline char* put_json_text(char* at, Bytes text) noexcept {
+[[gnu::always_inline]] inline char* put_json_text(char* at, Bytes text) noexcept {
   *at++ = '"';
   at = put_json_characters(at, text);
   *at++ = '"';
@@ -179,7 +197,7 @@ constexpr unsigned count_digits(std::uint64_t number) noexcept {
 
 }  // namespace detail
 
-inline char* put_natural(char* at, std::uint64_t number) noexcept {
+[[gnu::always_inline]] inline char* put_natural(char* at, std::uint64_t number) noexcept {
   const unsigned count = detail::count_digits(number);
   char* digit = at + count;
   while (number >= 100) {
@@ -195,7 +213,7 @@ inline char* put_natural(char* at, std::uint64_t number) noexcept {
   return at + count;
 }
 
-inline char* put_integer(char* at, std::int64_t number) noexcept {
+[[gnu::always_inline]] inline char* put_integer(char* at, std::int64_t number) noexcept {
   if (number >= 0) return put_natural(at, static_cast<std::uint64_t>(number));
   *at++ = '-';
   return put_natural(at, 0 - static_cast<std::uint64_t>(number));

@@ -4,12 +4,7 @@ namespace katana::container {
 
 char* StringOutput::grow(char* at, std::size_t count) {
   const auto used = static_cast<std::size_t>(at - to_.data());
-  const std::size_t wanted = std::max(used + count, to_.capacity());
-  // Octets behind `at` are written before anybody reads them, so filling them first is for nothing.
-  const auto keep = [](char*, std::size_t size) { return size; };
-  to_.resize_and_overwrite(wanted > to_.capacity() ? std::max(wanted, 2 * to_.capacity()) : wanted,
-                           keep);
-  end_ = to_.data() + to_.size();
+  use(std::max(used + count, 2 * to_.capacity()));
   return to_.data() + used;
 }
 

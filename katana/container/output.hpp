@@ -31,20 +31,27 @@ inline constexpr std::size_t window_bytes_max = 1024;
 
 class StringOutput {
  public:
-  explicit StringOutput(std::string& to) noexcept : to_(to), end_(to.data() + to.size()) {}
-  char* begin() noexcept { return end_; }
+  explicit StringOutput(std::string& to) : to_(to), begin_bytes_(to.size()) { use(to.capacity()); }
+  char* begin() noexcept { return to_.data() + begin_bytes_; }
   char* room(char* at, std::size_t count) {
     return static_cast<std::size_t>(end_ - at) >= count ? at : grow(at, count);
   }
   bool finish(char* at) {
-    to_.resize(static_cast<std::size_t>(at - to_.data()));
+    to_.erase(static_cast<std::size_t>(at - to_.data()));
     return true;
   }
 
  private:
+  // Octets behind what is written are written before anybody reads them, so filling them first
+  // would be for nothing.
+  void use(std::size_t bytes) {
+    to_.resize_and_overwrite(bytes, [](char*, std::size_t size) { return size; });
+    end_ = to_.data() + to_.size();
+  }
   [[gnu::noinline]] char* grow(char* at, std::size_t count);
 
   std::string& to_;
+  std::size_t begin_bytes_;
   char* end_;
 };
 

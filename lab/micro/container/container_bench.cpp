@@ -184,6 +184,14 @@ void measure_writing(micro::Suite& suite, Bench bench, const std::string& what, 
                     const char* const end = floor_write(memory.data(), value);
                     micro::expect(end - memory.data() == std::ssize(expected), "written");
                   }});
+  if (expected.size() < outbox.reserve_bytes_max() / 2) {  // one reservation is enough
+    jobs.push_back({"hand-written, Outbox", [&] {
+                      outbox.clear();
+                      char* const at = outbox.reserve(512);
+                      outbox.commit(static_cast<std::size_t>(floor_write(at, value) - at));
+                      micro::expect(outbox.pending() == expected.size(), "written");
+                    }});
+  }
   jobs.push_back({"katana, string", [&] {
                     text.clear();
                     container::write_json(value, text);
@@ -211,6 +219,8 @@ void measure_writing(micro::Suite& suite, Bench bench, const std::string& what, 
                "katana, string", "hand-written", 1.5, micro::at_most);
   suite.target("write " + what + " <= 1.5 x the hand-written writer, Outbox", times,
                "katana, Outbox", "hand-written", 1.5, micro::at_most);
+  suite.target("write " + what + " <= 1.5 x the hand-written writer, both into an Outbox", times,
+               "katana, Outbox", "hand-written, Outbox", 1.5, micro::at_most);
   suite.target("write " + what + " <= 0.4 x rapidjson", times, "katana, string", "rapidjson", 0.4,
                micro::at_most);
 }
