@@ -64,7 +64,7 @@ class BinaryWriter {
       KATANA_REQUIRE(index < enumerators_of<T>.size());
       put_count(index);
     } else if constexpr (Described<T>) {
-      for_each_field(value, [this](const auto&, const auto& member) { put(member); });
+      for_each_field(value, [this](const auto&, const auto& member) { this->put(member); });
     } else if constexpr (DictionaryMember<T>) {
       put_count(value.size());
       for (const auto& [name, content] : value) {
@@ -75,7 +75,7 @@ class BinaryWriter {
       put_count(value.size());
       for (const auto& item : value) put(static_cast<const typename T::value_type&>(item));
     } else {
-      value.visit([this](const auto& content) { put_tagged_value(content); });
+      value.visit([this](const auto& content) { this->put_tagged_value(content); });
     }
   }
 

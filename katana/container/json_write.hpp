@@ -223,7 +223,7 @@ class JsonWriter {
           value, [](const Member& member) -> const auto& { return member.name; },
           [](const Member& member) -> const auto& { return member.value; });
     } else if constexpr (std::same_as<T, Value>) {
-      value.visit([this](const auto& content) { put(content); });
+      value.visit([this](const auto& content) { this->put(content); });
     } else if constexpr (std::same_as<T, std::monostate>) {
       put_constant_in("null");
     } else {

@@ -210,7 +210,7 @@ class PackWriter {
   template <class T>
   [[gnu::noinline]] void put_container(const T& value) {
     if constexpr (std::same_as<T, Value>) {
-      value.visit([this](const auto& content) { put(content); });
+      value.visit([this](const auto& content) { this->put(content); });
     } else if constexpr (std::same_as<T, std::monostate>) {
       put_nil();
     } else if constexpr (std::same_as<T, Object>) {

@@ -47,8 +47,13 @@ using List = std::vector<Value>;
 // number.
 class Object {
  public:
-  Object() noexcept = default;
+  Object() noexcept;
   Object(std::initializer_list<Member> members);
+  Object(const Object& other);
+  Object(Object&& other) noexcept;
+  Object& operator=(const Object& other);
+  Object& operator=(Object&& other) noexcept;
+  ~Object();
 
   std::size_t size() const noexcept;
   bool empty() const noexcept;
@@ -149,6 +154,13 @@ struct Member {
   }
 };
 
+// Here, where a member is complete.
+inline Object::Object() noexcept = default;
+inline Object::Object(const Object& other) = default;
+inline Object::Object(Object&& other) noexcept = default;
+inline Object& Object::operator=(const Object& other) = default;
+inline Object& Object::operator=(Object&& other) noexcept = default;
+inline Object::~Object() = default;
 inline std::size_t Object::size() const noexcept { return members_.size(); }
 inline bool Object::empty() const noexcept { return members_.empty(); }
 inline void Object::reserve(std::size_t count) { members_.reserve(count); }
