@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "katana/service/json.hpp"
+
 namespace hello {
 namespace {
 
@@ -12,8 +14,13 @@ using namespace katana;
 
 Reply plaintext() { return Reply::text("Hello, World!"); }
 
+struct Greeting {
+  std::string message;
+};
+KATANA_DESCRIBE(Greeting, message)
+
 // Serialised for each request, as a service would do it.
-Reply json() { return Reply::json(format_text(R"({{"message":"{}"}})", "Hello, World!")); }
+Json<Greeting> json() { return {.value = {.message = "Hello, World!"}}; }
 
 Reply greet(Path<std::string> name) { return Reply::text(format_text("Hello, {}!", *name)); }
 

@@ -6,7 +6,8 @@
 //   Task<void>  f(Request, ContentReader, ReplyWriter, …)  streaming, both ways
 //
 // Parameters may come in any order and be left out; a handler without a request parameter does not
-// want content. Result<Reply> works where Reply does: its Error becomes a problem document.
+// want content. Result<Reply> works where Reply does: its Error becomes a problem document. JSON
+// content is read and written by Json<T> (service/json.hpp).
 //
 // Thread     its reactor's; one handler object serves all reactors at once, so what it captures
 //            must allow that.
@@ -92,32 +93,65 @@ inline constexpr std::size_t path_count = 0;
 template <class... P>
 inline constexpr std::size_t path_count<std::tuple<P...>> = (std::size_t{is_path<P>} + ... + 0);
 
+template <class Tuple>
+inline constexpr bool any_wants_content = false;
+template <class... P>
+inline constexpr bool any_wants_content<std::tuple<P...>> = (wants_content<P> || ...);
+
 template <class R>
 inline constexpr bool is_task = false;
 template <class T>
 inline constexpr bool is_task<Task<T>> = true;
 
-inline Reply&& to_reply(Reply&& reply) { return std::move(reply); }
-inline Reply to_reply(Result<Reply>&& result) {
-  return result ? *std::move(result) : problem(result.error());
-}
+// ToReply<R>::make(result) makes the reply of what a handler returned; json.hpp has more of them.
+template <class R>
+struct ToReply {
+  static Reply make(R&& result)
+    requires std::convertible_to<R, Reply>
+  {
+    return std::forward<R>(result);
+  }
+  static Reply make(R&& result)
+    requires(!std::convertible_to<R, Reply> && std::convertible_to<R, Result<Reply>>)
+  {
+    Result<Reply> converted = std::forward<R>(result);
+    return converted ? *std::move(converted) : problem(converted.error());
+  }
+};
+template <>
+struct ToReply<Reply> {
+  static Reply&& make(Reply&& reply) noexcept { return std::move(reply); }
+};
+template <class T>
+struct ToReply<Result<T>> {
+  static Reply make(Result<T>&& result) {
+    return result ? ToReply<T>::make(*std::move(result)) : problem(result.error());
+  }
+};
+template <class R>
+concept Replies = requires(R&& result) { ToReply<R>::make(std::move(result)); };
 
 // ---- arguments ----
+
+inline Reply refusal(const Error& error) { return problem(error); }
+inline Reply refusal(Refusal&& refused) { return std::move(refused.reply); }
 
 // What is made for one parameter, kept until the call.
 template <class P>
 struct Made {
-  Result<P> value;
+  decltype(Extractor<P>::from(std::declval<const RequestView&>(), 0)) value;
   Made(const RequestView& request, std::size_t index, Stream*)
       : value(Extractor<P>::from(request, index)) {}
-  const Error* error() const { return value ? nullptr : &value.error(); }
+  bool is_made() const noexcept { return value.has_value(); }
+  Reply refuse() { return refusal(std::move(value.error())); }
   P take() { return *std::move(value); }
 };
 template <>
 struct Made<RequestView> {
   const RequestView& request;
   Made(const RequestView& given, std::size_t, Stream*) : request(given) {}
-  const Error* error() const { return nullptr; }
+  bool is_made() const noexcept { return true; }
+  Reply refuse() { return Reply(500); }  // never asked
   const RequestView& take() const { return request; }
 };
 template <class P>
@@ -125,7 +159,8 @@ template <class P>
 struct Made<P> {
   Stream* stream;
   Made(const RequestView&, std::size_t, Stream* given) : stream(given) {}
-  const Error* error() const { return nullptr; }
+  bool is_made() const noexcept { return true; }
+  Reply refuse() { return Reply(500); }  // never asked
   P take() const { return P(*stream); }
 };
 
@@ -134,19 +169,20 @@ constexpr std::size_t paths_before(std::size_t limit, std::index_sequence<index.
   return ((is_path<P> && index < limit ? std::size_t{1} : std::size_t{0}) + ... + 0);
 }
 
-// Calls f with its parameters made from the request. `on_error(error)` instead when one cannot be.
-template <class F, class... P, std::size_t... index, class OnResult, class OnError>
+// Calls f with its parameters made from the request. `on_refused(reply)` instead when one cannot
+// be.
+template <class F, class... P, std::size_t... index, class OnResult, class OnRefused>
 void call_with(const F& f, std::tuple<P...>*, [[maybe_unused]] std::index_sequence<index...> all,
                [[maybe_unused]] const RequestView& request, [[maybe_unused]] Stream* stream,
-               OnResult&& on_result, OnError&& on_error) {
+               OnResult&& on_result, OnRefused&& on_refused) {
   std::tuple<Made<P>...> made{Made<P>(request, paths_before<P...>(index, all), stream)...};
-  const Error* error = nullptr;
-  ((error = error != nullptr ? error : std::get<index>(made).error()), ...);
-  if (error != nullptr) {
-    on_error(*error);
-  } else {
+  if ((std::get<index>(made).is_made() && ...)) [[likely]] {
     on_result(f(std::get<index>(made).take()...));
+    return;
   }
+  // The first that cannot be made answers.
+  (void)((std::get<index>(made).is_made() || (on_refused(std::get<index>(made).refuse()), false)) &&
+         ...);
 }
 
 // ---- the three forms ----
@@ -156,7 +192,8 @@ class PlainHandler final : public Handler {
  public:
   using Parameters = typename Signature<F>::Parameters;
   explicit PlainHandler(F f)
-      : Handler(has_parameter<Parameters, RequestView> || has_parameter<Parameters, Request>
+      : Handler(has_parameter<Parameters, RequestView> || has_parameter<Parameters, Request> ||
+                        any_wants_content<Parameters>
                     ? ContentWanted::whole
                     : ContentWanted::no),
         f_(std::move(f)) {}
@@ -164,11 +201,12 @@ class PlainHandler final : public Handler {
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override {
     const auto send = [&](auto&& result) {
-      send_reply(exchange, route, &request, to_reply(std::forward<decltype(result)>(result)));
+      using R = std::remove_cvref_t<decltype(result)>;
+      send_reply(exchange, route, &request, ToReply<R>::make(std::move(result)));
     };
     constexpr auto count = std::tuple_size_v<Parameters>;
     call_with(f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request,
-              nullptr, send, [&](const Error& error) { send(problem(error)); });
+              nullptr, send, [&](Reply&& refused) { send(std::move(refused)); });
   }
 
  private:
@@ -189,7 +227,7 @@ class PendingTask final : public session::Pending {
   static void finish(session::Exchange& exchange, const Route& route, const RequestView* request,
                      Task<R>& task) noexcept {
     try {
-      send_reply(exchange, route, request, to_reply(task.result()));
+      send_reply(exchange, route, request, ToReply<R>::make(task.result()));
     } catch (...) {
       send_failure(exchange, route, request);
     }
@@ -219,7 +257,9 @@ class TaskHandler final : public Handler {
                 "a coroutine takes its parameters by value: what a reference names is gone after "
                 "its first suspension");
   explicit TaskHandler(F f)
-      : Handler(has_parameter<Parameters, Request> ? ContentWanted::whole : ContentWanted::no),
+      : Handler(has_parameter<Parameters, Request> || any_wants_content<Parameters>
+                    ? ContentWanted::whole
+                    : ContentWanted::no),
         f_(std::move(f)) {}
 
   void serve(session::Exchange& exchange, const Route& route,
@@ -234,7 +274,7 @@ class TaskHandler final : public Handler {
     };
     call_with(f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request,
               nullptr, run,
-              [&](const Error& error) { send_reply(exchange, route, &request, problem(error)); });
+              [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
   }
 
  private:
@@ -271,8 +311,11 @@ class StreamHandler final : public Handler {
   static_assert(!Signature<F>::takes_references || has_parameter<Parameters, RequestView>,
                 "a coroutine takes its parameters by value: what a reference names is gone after "
                 "its first suspension");
+  static_assert(!has_parameter<Parameters, ContentReader> || !any_wants_content<Parameters>,
+                "the content is either read as a whole (Json<T>) or in pieces (ContentReader)");
   explicit StreamHandler(F f)
       : Handler(has_parameter<Parameters, ContentReader> ? ContentWanted::stream
+                : any_wants_content<Parameters>          ? ContentWanted::whole
                                                          : ContentWanted::no),
         f_(std::move(f)) {}
 
@@ -290,7 +333,7 @@ class StreamHandler final : public Handler {
           }
           stream->run(std::move(task));
         },
-        [&](const Error& error) { send_reply(exchange, route, &request, problem(error)); });
+        [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
   }
 
  private:
@@ -305,8 +348,10 @@ std::unique_ptr<Handler> make_handler(F f) {
   } else if constexpr (is_task<Return>) {
     return std::make_unique<TaskHandler<F>>(std::move(f));
   } else {
-    static_assert(std::convertible_to<Return, Reply> || std::convertible_to<Return, Result<Reply>>,
-                  "a handler returns Reply, Result<Reply>, a Task of one of them, or Task<void>");
+    static_assert(
+        Replies<Return>,
+        "a handler returns Reply, Json<T>, Created<T> (service/json.hpp), a Result of one "
+        "of them, a Task of that, or Task<void>");
     return std::make_unique<PlainHandler<F>>(std::move(f));
   }
 }

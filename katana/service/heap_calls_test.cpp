@@ -6,6 +6,7 @@
 #include <string>
 
 #include "katana/service/exchange_fixture_test.hpp"
+#include "katana/service/json.hpp"
 
 namespace katana {
 namespace {
@@ -51,6 +52,10 @@ TEST_F(ServiceHeapCalls, text_fields_and_extraction_make_none) {
         .with("X-Host", *request.field("host"));
   };
   EXPECT_EQ(calls_of(handler, "GET", "/%61/7?limit=3&after=%34", "[7,3,4]"), 0u);
+}
+
+TEST_F(ServiceHeapCalls, a_struct_as_json_makes_none) {
+  EXPECT_EQ(calls_of([] { return Json{Page{}}; }, "GET", "/a/1", R"({"limit":20,"after":0})"), 0u);
 }
 
 TEST_F(ServiceHeapCalls, a_coroutine_that_does_not_suspend_makes_none) {

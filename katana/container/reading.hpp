@@ -1,0 +1,474 @@
+// Reading: what the readers of JSON and of MessagePack have in common: how a struct is filled from
+// nodes, and what is said of input that does not fit.
+//
+// A node stands for one value of the input that was not read yet. Its members:
+//
+//   kind()                       what it is; nothing when it is malformed
+//   take_null()  take(bool&)  take(std::int64_t&)  take(std::uint64_t&)  take(double&)
+//   take(std::string&)  take(Octets&)
+//   each_item(visit)             visit(node) → bool for each; false ends it
+//   each_field(visit)            visit(key, node) → bool; key.is<index, T>(), key.resolve(),
+//                                key.text(name)
+//   is_null()                    kind() == Kind::null, quickly
+//   skip()                       reads past it, and judges it nevertheless
+//   shown()                      the text of a number, for a message
+//
+// Borrows    findings and options, for the call.
+// Thread     one.
+// Allocates  what the members of the struct need, and messages.
+// Fails      Outcome::stop after malformed input; Outcome::refused after a finding, and then
+//            reading goes on behind the value.
+// Invariant  lists and objects in one another are no deeper than depth_max, whether they are wanted
+//            or passed over.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/base/described.hpp"
+#include "katana/base/hints.hpp"
+#include "katana/container/findings.hpp"
+#include "katana/container/value.hpp"
+
+namespace katana::container::detail {
+
+enum class Taken : std::uint8_t {
+  good,
+  mismatch,      // it is something else, and still to be read
+  out_of_range,  // a number that the type cannot hold; still to be read
+  malformed,     // noted already
+};
+enum class Outcome : std::uint8_t { good, refused, stop };
+
+// Where a value stands: a name or an index in what contains it. Lives on the stack of the reader.
+struct Place {
+  const Place* outer = nullptr;
+  Bytes name = {};
+  std::size_t index = 0;
+  bool is_named = false;
+};
+
+class Reading {
+ public:
+  // What malformed input is of, and where: "malformed JSON: missing comma, near octet 17".
+  struct Where {
+    Bytes format;
+    std::optional<std::size_t> (*offset)(const void* source);
+    const void* source;
+  };
+  Reading(Findings& findings, const ReadOptions& options, Where where) noexcept
+      : findings_(findings), options_(options), where_(where) {}
+
+  // Outcome::refused.
+  KATANA_RARE Outcome report(const Place& place, std::string words);
+  // Outcome::stop. The first one counts.
+  KATANA_RARE Outcome malformed(Bytes words);
+  KATANA_RARE Outcome mismatch(const Place& place, Bytes expected, std::optional<Kind> got,
+                               std::string shown);
+
+  bool enter() noexcept { return depth_++ < options_.depth_max; }
+  void leave() noexcept { --depth_; }
+  KATANA_RARE Outcome too_deep();
+  const ReadOptions& options() const noexcept { return options_; }
+
+ private:
+  Findings& findings_;
+  const ReadOptions& options_;
+  Where where_;
+  std::size_t depth_ = 0;
+};
+
+Bytes kind_words(Kind kind) noexcept;
+
+// ---- the rules of the value that is read, as a type ----
+
+template <class T>
+inline constexpr Rules<T> no_rules{};
+template <class T>
+struct WithoutRules {
+  static constexpr const Rules<T>& rules = no_rules<T>;
+};
+template <Described T, std::size_t index>
+struct RulesOf {
+  static constexpr const auto& rules = field_of<T, index>.rules;
+};
+template <class Outer>
+struct RulesOfEach {
+  static constexpr const auto& rules = Outer::rules.each;
+};
+
+// ---- integers ----
+
+template <std::integral T>
+constexpr Bytes integer_words() noexcept {
+  if constexpr (std::same_as<T, std::int8_t>) return "integer from -128 to 127";
+  if constexpr (std::same_as<T, std::uint8_t>) return "integer from 0 to 255";
+  if constexpr (sizeof(T) == 2) {
+    return std::signed_integral<T> ? "integer from -32768 to 32767" : "integer from 0 to 65535";
+  }
+  if constexpr (sizeof(T) == 4) {
+    return std::signed_integral<T> ? "integer from -2147483648 to 2147483647"
+                                   : "integer from 0 to 4294967295";
+  }
+  return std::signed_integral<T> ? "integer of 64 bits with a sign"
+                                 : "integer of 64 bits without a sign";
+}
+
+// ---- filling a value ----
+
+template <class P, class Node, class T>
+Outcome read_value(Node& node, T& value, const Place& place, Reading& reading);
+
+template <class Node>
+Outcome refuse(Node& node, Bytes expected, const Place& place, Reading& reading) {
+  const std::optional<Kind> got = node.kind();
+  std::string shown = node.shown();
+  if (!node.skip()) return Outcome::stop;
+  return reading.mismatch(place, expected, got, std::move(shown));
+}
+
+// What comes of a value that a node was asked for.
+template <class Node>
+[[gnu::always_inline]] inline Outcome settle(Taken taken, Node& node, Bytes expected,
+                                             const Place& place, Reading& reading) {
+  if (taken == Taken::good) [[likely]]
+    return Outcome::good;
+  return taken == Taken::malformed ? Outcome::stop : refuse(node, expected, place, reading);
+}
+
+template <class Node, class T>
+[[gnu::always_inline]] inline Outcome read_number(Node& node, T& value, const Place& place,
+                                                  Reading& reading) {
+  if constexpr (std::floating_point<T>) {
+    double wide = 0;
+    const Taken taken = node.take(wide);
+    value = static_cast<T>(wide);
+    // A double that is finite and a float that is not: out of the range of its type.
+    const bool fits = std::same_as<T, double> || value - value == 0 || wide - wide != 0;
+    if (taken == Taken::good && !fits) {
+      return reading.mismatch(place, "number that a float can hold", Kind::real, {});
+    }
+    const Bytes expected = taken == Taken::out_of_range ? "number of 64 bits" : "number";
+    return settle(taken, node, expected, place, reading);
+  } else {
+    std::conditional_t<std::signed_integral<T>, std::int64_t, std::uint64_t> wide = 0;
+    const Taken taken = node.take(wide);
+    if constexpr (sizeof(T) < 8) {
+      if (taken == Taken::good && !std::in_range<T>(wide)) [[unlikely]] {
+        return reading.mismatch(place, integer_words<T>(), Kind::integer, fmt::format("{}", wide));
+      }
+    }
+    value = static_cast<T>(wide);
+    const Bytes expected = taken == Taken::out_of_range ? integer_words<T>() : Bytes("integer");
+    return settle(taken, node, expected, place, reading);
+  }
+}
+
+template <class Node, class E>
+Outcome read_enumerator(Node& node, E& value, const Place& place, Reading& reading) {
+  std::string name;
+  const Outcome outcome = settle(node.take(name), node, "string", place, reading);
+  if (outcome != Outcome::good) return outcome;
+  const std::optional<E> found = enumerator_from<E>(name);
+  if (!found)
+    return reading.report(place, katana::detail::broken_text(enumerator_choices<E>(), name));
+  value = *found;
+  return outcome;
+}
+
+template <class P, class Node, class T>
+Outcome read_list(Node& node, T& list, const Place& place, Reading& reading) {
+  list.clear();
+  Place item_place{.outer = &place};
+  std::size_t count = 0;
+  Outcome all = Outcome::good;
+  const auto visit = [&](auto& item) {
+    item_place.index = count++;
+    // What no rule will let through is not kept either: a peer decides how much there is.
+    if (count > P::rules.length_max) return item.skip();
+    typename T::value_type element{};
+    const Outcome outcome = read_value<RulesOfEach<P>>(item, element, item_place, reading);
+    if (outcome != Outcome::good) all = Outcome::refused;
+    if (outcome == Outcome::good) list.push_back(std::move(element));
+    return outcome != Outcome::stop;
+  };
+  const Outcome outcome = settle(node.each_item(visit), node, "array", place, reading);
+  if (outcome != Outcome::good) return outcome;
+  if (count > P::rules.length_max) {
+    return reading.report(place, katana::detail::broken_length(P::rules.length_min,
+                                                               P::rules.length_max, count, "item"));
+  }
+  return all;
+}
+
+// The element of that name, or nullptr when there is one already.
+template <class T>
+auto* add_entry(T& dictionary, std::string&& name) {
+  if constexpr (is_vector_of_pairs<T>) {
+    return &dictionary.emplace_back(std::move(name), ElementOf<T>{}).second;
+  } else {
+    const auto [at, is_new] = dictionary.try_emplace(std::move(name));
+    return is_new ? &at->second : nullptr;
+  }
+}
+
+bool has_duplicates(std::vector<Bytes>& names);
+
+template <class T>
+bool has_duplicates_in(const T& dictionary) {
+  if constexpr (is_vector_of_pairs<T>) {
+    std::vector<Bytes> names;
+    names.reserve(dictionary.size());
+    for (const auto& entry : dictionary) names.emplace_back(entry.first);
+    return has_duplicates(names);
+  } else {
+    return false;
+  }
+}
+
+template <class P, class Node, class T>
+Outcome read_dictionary(Node& node, T& dictionary, const Place& place, Reading& reading) {
+  dictionary.clear();
+  std::size_t count = 0;
+  Outcome all = Outcome::good;
+  const auto visit = [&](auto& key, auto& item) {
+    std::string name;
+    if (!key.text(name)) return false;
+    const std::string shown = name;
+    const Place item_place{.outer = &place, .name = shown, .is_named = true};
+    if (++count > P::rules.length_max) return item.skip();
+    auto* const element = add_entry(dictionary, std::move(name));
+    if (element == nullptr) {
+      all = reading.report(item_place, "is there twice");
+      return item.skip();
+    }
+    const Outcome outcome = read_value<RulesOfEach<P>>(item, *element, item_place, reading);
+    if (outcome != Outcome::good) all = Outcome::refused;
+    return outcome != Outcome::stop;
+  };
+  const Outcome outcome = settle(node.each_field(visit), node, "object", place, reading);
+  if (outcome != Outcome::good) return outcome;
+  if (count > P::rules.length_max) {
+    return reading.report(place, katana::detail::broken_length(P::rules.length_min,
+                                                               P::rules.length_max, count, "item"));
+  }
+  if (has_duplicates_in(dictionary)) return reading.report(place, "a name is there twice");
+  return all;
+}
+
+// ---- structs ----
+
+template <Described T>
+using Seen = std::bitset<field_count<T> + 1>;
+
+template <Described T>
+inline constexpr auto required_names = [] {
+  std::array<bool, field_count<T> + 1> required{};
+  std::size_t index = 0;
+  for_each_field<T>([&](const auto& field) { required[index++] = field.required(); });
+  return required;
+}();
+
+template <Described T>
+KATANA_RARE Outcome report_missing(const Seen<T>& seen, const Place& place, Reading& reading) {
+  for_each_index<T>([&](auto index) {
+    if (!required_names<T>[index] || seen[index]) return;
+    const Place missing{.outer = &place, .name = field_of<T, index>.name, .is_named = true};
+    (void)reading.report(missing, "is missing");
+  });
+  return Outcome::refused;
+}
+
+template <class Node, class Key>
+KATANA_RARE Outcome pass_unknown(Node& node, Key& key, UnknownNames unknown, const Place& place,
+                                 Reading& reading) {
+  std::string name;
+  if (!key.text(name) || !node.skip()) return Outcome::stop;
+  if (unknown == UnknownNames::ignore) return Outcome::good;
+  const Place named{.outer = &place, .name = name, .is_named = true};
+  return reading.report(named, "is not known");
+}
+
+// Reads the member at `index`, when that is the one the key names.
+template <std::size_t index, class T, class Node, class Key>
+[[gnu::always_inline]] inline bool read_field(Node& node, Key& key, T& value, Seen<T>& seen,
+                                              Place& place, Reading& reading, Outcome& outcome) {
+  constexpr const auto& field = field_of<T, index>;
+  if (!key.template is<index, T>()) return false;
+  place.name = field.name;
+  if (seen[index]) {
+    outcome = node.skip() ? reading.report(place, "is there twice") : Outcome::stop;
+    return true;
+  }
+  seen.set(index);
+  outcome = read_value<RulesOf<T, index>>(node, value.*field.pointer, place, reading);
+  return true;
+}
+
+template <class Node, class T>
+Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading) {
+  constexpr UnknownNames own = unknown_names<T>;
+  const UnknownNames unknown = own == UnknownNames::by_reader ? reading.options().unknown : own;
+  Seen<T> seen;
+  Outcome all = Outcome::good;
+  Place member{.outer = &place, .is_named = true};
+  const auto visit = [&](auto& key, auto& item) __attribute__((always_inline)) {
+    Outcome outcome = Outcome::good;
+    const auto read_one =
+        [&]<std::size_t... index>(std::index_sequence<index...>) __attribute__((always_inline)) {
+          return (read_field<index>(item, key, value, seen, member, reading, outcome) || ...);
+        };
+    constexpr auto all_fields = std::make_index_sequence<field_count<T>>();
+    bool known = read_one(all_fields);
+    // A key may be written with escapes; it is compared as it stands first.
+    if (!known && key.resolve()) known = read_one(all_fields);
+    if (!known) outcome = pass_unknown(item, key, unknown, place, reading);
+    if (outcome != Outcome::good) [[unlikely]]
+      all = Outcome::refused;
+    return outcome != Outcome::stop;
+  };
+  const Outcome outcome = settle(node.each_field(visit), node, "object", place, reading);
+  if (outcome != Outcome::good) return outcome;
+  const bool complete = [&]<std::size_t... index>(std::index_sequence<index...>) {
+    return ((!required_names<T>[index] || seen[index]) && ...);
+  }(std::make_index_sequence<field_count<T>>());
+  return complete ? all : report_missing<T>(seen, place, reading);
+}
+
+// ---- values of any shape ----
+
+template <class Node>
+Outcome read_any(Node& node, Value& value, const Place& place, Reading& reading);
+
+template <class Node>
+Outcome read_any_list(Node& node, Value& value, const Place& place, Reading& reading) {
+  List list;
+  Place item_place{.outer = &place};
+  Outcome all = Outcome::good;
+  const Taken taken = node.each_item([&](auto& item) {
+    const Outcome outcome = read_any(item, list.emplace_back(), item_place, reading);
+    ++item_place.index;
+    if (outcome != Outcome::good) all = outcome;
+    return outcome != Outcome::stop;
+  });
+  value = std::move(list);
+  return taken == Taken::good ? all : Outcome::stop;
+}
+
+template <class Node>
+Outcome read_any_object(Node& node, Value& value, const Place& place, Reading& reading) {
+  Object object;
+  Outcome all = Outcome::good;
+  const Taken taken = node.each_field([&](auto& key, auto& item) {
+    std::string name;
+    if (!key.text(name)) return false;
+    Value content;
+    const Place item_place{.outer = &place, .name = name, .is_named = true};
+    const Outcome outcome = read_any(item, content, item_place, reading);
+    if (outcome != Outcome::good) all = outcome;
+    object.add(std::move(name), std::move(content));
+    return outcome != Outcome::stop;
+  });
+  if (taken != Taken::good) return Outcome::stop;
+  if (object.has_duplicates()) return reading.report(place, "a name is there twice");
+  value = std::move(object);
+  return all;
+}
+
+template <class T, class Node>
+Outcome read_any_scalar(Node& node, Value& value, const Place& place, Reading& reading) {
+  T content{};
+  const Outcome outcome = settle(node.take(content), node, "a value", place, reading);
+  if (outcome == Outcome::good) value = Value(std::move(content));
+  return outcome;
+}
+
+// An integer that 64 bits with a sign cannot hold may be one that they can without.
+template <class Node>
+Outcome read_any_integer(Node& node, Value& value, const Place& place, Reading& reading) {
+  std::int64_t integer = 0;
+  Taken taken = node.take(integer);
+  if (taken == Taken::good) {
+    value = Value(integer);
+    return Outcome::good;
+  }
+  std::uint64_t natural = 0;
+  if (taken != Taken::malformed) taken = node.take(natural);
+  value = Value(natural);
+  return settle(taken, node, "number of 64 bits", place, reading);
+}
+
+template <class Node>
+Outcome read_any(Node& node, Value& value, const Place& place, Reading& reading) {
+  const std::optional<Kind> kind = node.kind();
+  if (!kind) return node.skip() ? Outcome::refused : Outcome::stop;
+  switch (*kind) {
+    case Kind::null: return node.take_null() ? Outcome::good : Outcome::stop;
+    case Kind::boolean: return read_any_scalar<bool>(node, value, place, reading);
+    case Kind::integer:
+    case Kind::natural: return read_any_integer(node, value, place, reading);
+    case Kind::real: return read_any_scalar<double>(node, value, place, reading);
+    case Kind::text: return read_any_scalar<std::string>(node, value, place, reading);
+    case Kind::octets: return read_any_scalar<Octets>(node, value, place, reading);
+    case Kind::list: return read_any_list(node, value, place, reading);
+    case Kind::object: break;
+  }
+  return read_any_object(node, value, place, reading);
+}
+
+// ---- all of them ----
+
+template <class P, class Node, class T>
+[[gnu::always_inline]] inline Outcome read_kind(Node& node, T& value, const Place& place,
+                                                Reading& reading) {
+  if constexpr (std::same_as<T, bool>) {
+    return settle(node.take(value), node, "boolean", place, reading);
+  } else if constexpr (NumberMember<T>) {
+    return read_number(node, value, place, reading);
+  } else if constexpr (TextMember<T>) {
+    return settle(node.take(value), node, "string", place, reading);
+  } else if constexpr (BytesMember<T>) {
+    return settle(node.take(value), node, Node::octets_words, place, reading);
+  } else if constexpr (DescribedEnum<T>) {
+    return read_enumerator(node, value, place, reading);
+  } else if constexpr (Described<T>) {
+    return read_struct(node, value, place, reading);
+  } else if constexpr (DictionaryMember<T>) {
+    return read_dictionary<P>(node, value, place, reading);
+  } else if constexpr (ListMember<T>) {
+    return read_list<P>(node, value, place, reading);
+  } else {
+    static_assert(std::same_as<T, Value>, "no reader for this type: describe it (KATANA_DESCRIBE)");
+    return read_any(node, value, place, reading);
+  }
+}
+
+template <class P, class Node, class T>
+inline Outcome read_value(Node& node, T& value, const Place& place, Reading& reading) {
+  if constexpr (is_optional<T>) {
+    if (node.is_null()) {
+      value.reset();
+      return node.take_null() ? Outcome::good : Outcome::stop;
+    }
+    return read_value<P>(node, value ? *value : value.emplace(), place, reading);
+  } else {
+    const Outcome outcome = read_kind<P>(node, value, place, reading);
+    if constexpr (P::rules.check_value()) {
+      if (outcome == Outcome::good && !obeys(P::rules, value)) [[unlikely]] {
+        return reading.report(place, broken_rule(P::rules, value));
+      }
+    }
+    return outcome;
+  }
+}
+
+}  // namespace katana::container::detail

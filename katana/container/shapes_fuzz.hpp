@@ -1,0 +1,50 @@
+// Everything: a struct with a member of each kind, for the fuzzers of the formats.
+//
+// Thread     a value.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/container/binary_write.hpp"
+#include "katana/container/json_write.hpp"
+#include "katana/container/value.hpp"
+
+namespace katana::container {
+
+enum class Colour : std::uint8_t { red, green };
+KATANA_DESCRIBE_ENUM(Colour, red, green)
+
+struct Inner {
+  std::string s;
+  std::int8_t i = 0;
+};
+KATANA_DESCRIBE(Inner, (s, length(0, 4), defaulted), (i, range(-9, 9), defaulted))
+
+struct Everything {
+  bool b = false;
+  std::int64_t n = 0;
+  std::uint16_t u = 0;
+  double d = 0;
+  float f = 0;
+  std::string s;
+  std::optional<std::string> o;
+  Colour c = Colour::red;
+  Octets x;
+  std::vector<Inner> l;
+  std::map<std::string, int> m;
+  Value v;
+};
+KATANA_DESCRIBE(Everything, (b, defaulted), (n, defaulted), (u, defaulted), (d, defaulted),
+                (f, defaulted), (s, defaulted), o, (c, defaulted), (x, defaulted),
+                (l, length(0, 3), defaulted), (m, each(at_least(-5)), defaulted), (v, defaulted))
+
+// Compared by octets, because a NaN is not equal to itself.
+inline bool is_same(const Everything& a, const Everything& b) {
+  return to_binary(a) == to_binary(b);
+}
+
+}  // namespace katana::container
