@@ -68,4 +68,14 @@ std::string Error::describe() const {
   return text;
 }
 
+std::unexpected<Error> fail(Code code, const char* message) {
+  return std::unexpected(Error(code, message));
+}
+std::unexpected<Error> fail(Code code, const std::string& message) {
+  return std::unexpected(Error(code, message));
+}
+std::unexpected<Error> fail(Code code, std::string&& message) {
+  return std::unexpected(Error(code, std::move(message)));
+}
+
 }  // namespace katana

@@ -84,8 +84,9 @@ template <class T>
 using Result = std::expected<T, Error>;
 
 inline std::unexpected<Error> fail(Code code) { return std::unexpected(Error(code)); }
-inline std::unexpected<Error> fail(Code code, std::string message) {
-  return std::unexpected(Error(code, std::move(message)));
-}
+// Out of line, so that a function that may fail saves no registers for what it does when it has.
+KATANA_RARE std::unexpected<Error> fail(Code code, const char* message);
+KATANA_RARE std::unexpected<Error> fail(Code code, const std::string& message);
+KATANA_RARE std::unexpected<Error> fail(Code code, std::string&& message);
 
 }  // namespace katana

@@ -18,9 +18,10 @@ Error Problems::error() const {
   if (count_ == 1) return Error(Code::invalid_argument, lines_.front().text);
   std::vector<const Line*> sorted;
   for (const Line& line : lines_) sorted.push_back(&line);
-  std::ranges::stable_sort(sorted, {}, [](const Line* line) {
+  // The address: what is of one line stays in the order in which it was found.
+  std::ranges::sort(sorted, {}, [](const Line* line) {
     return std::tuple(line->origin.kind == Origin::Kind::defaulted, line->origin.kind,
-                      line->origin.line);
+                      line->origin.line, line);
   });
   std::string text = fmt::format("{} problems with the configuration:", count_);
   for (const Line* const line : sorted) text += "\n  " + line->text;
