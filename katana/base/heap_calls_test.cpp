@@ -61,6 +61,16 @@ TEST_F(HeapCalls, the_recycler_keeps_a_bounded_number_of_pieces) {
   for (void* const piece : pieces) recycler::release(piece, 300);
 }
 
+TEST_F(HeapCalls, the_recycler_keeps_more_of_small_pieces_but_no_end_of_them) {
+  std::vector<void*> pieces(recycler::kept_small_max + 50);
+  for (void*& piece : pieces) piece = recycler::allocate(recycler::small_bytes_max);
+  for (void* const piece : pieces) recycler::release(piece, recycler::small_bytes_max);
+  const std::uint64_t before = heap_calls();
+  for (void*& piece : pieces) piece = recycler::allocate(recycler::small_bytes_max);
+  EXPECT_EQ(heap_calls() - before, 50u);
+  for (void* const piece : pieces) recycler::release(piece, recycler::small_bytes_max);
+}
+
 TEST_F(HeapCalls, a_text_makes_none) {
   EXPECT_EQ(calls_when_warm([] {
               Text text = format_text("{}:{}", "name", 42);
@@ -89,6 +99,41 @@ TEST_F(HeapCalls, copying_an_error_with_a_message_makes_none) {
               ASSERT_EQ(copy.message(), error.message());
             }),
             0u);
+}
+
+// A message that lies in its string costs the Detail alone; one that does not, its text as well.
+TEST_F(HeapCalls, an_error_with_a_message_makes_one_and_each_wider_one_one_more) {
+  EXPECT_EQ(calls_when_warm([] { Error(Code::internal, "short"); }), 100u);
+  const Error root(Code::internal, "a message that is too long to be kept in a string");
+  EXPECT_EQ(calls_when_warm([&] {
+              const Error wider = root.within("context");
+              ASSERT_EQ(wider.message(), "context");
+            }),
+            100u);
+}
+
+TEST_F(HeapCalls, a_chain_shares_its_cause_however_often_it_is_copied_or_passed_on) {
+  const Error chain =
+      Error(Code::internal, "root").within("first").within("second").within("third");
+  EXPECT_EQ(calls_when_warm([&] {
+              const Error copy = chain;
+              Result<int> one = std::unexpected(copy);
+              const Result<std::string> other = std::unexpected(std::move(one).error());
+              ASSERT_EQ(other.error().message(), "third");
+            }),
+            0u);
+}
+
+TEST_F(HeapCalls, a_result_that_is_returned_through_ten_functions_makes_none) {
+  struct Way {
+    static Result<int> down(int depth) {
+      if (depth == 0) return fail(Code::not_found);
+      const Result<int> below = down(depth - 1);
+      if (!below) return std::unexpected(below.error());
+      return *below;
+    }
+  };
+  EXPECT_EQ(calls_when_warm([] { ASSERT_EQ(Way::down(10).error().code(), Code::not_found); }), 0u);
 }
 
 TEST_F(HeapCalls, an_outbox_makes_none) {

@@ -46,6 +46,19 @@ class HeapCallsTest : public testing::Test {
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new[](std::size_t bytes) { return ::operator new(bytes); }
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  ++katana::heap_call_count;
+  const auto multiple = static_cast<std::size_t>(alignment);
+  const std::size_t rounded = (bytes + multiple - 1) / multiple * multiple;
+  if (void* const memory = std::aligned_alloc(multiple, rounded)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -1,90 +1,56 @@
 #include "katana/base/recycler.hpp"
 
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <new>
-
-#include "katana/base/poison.hpp"
-
-namespace katana::recycler {
+namespace katana::recycler::detail {
 namespace {
 
-struct Free {
-  Free* next;
-};
+// A piece begins with a cache line, so that what two threads hand to each other is one line if it
+// fits into one.
+constexpr std::align_val_t line{64};
 
-struct SizeClass {
-  Free* first;
-  std::uint32_t count;
-};
-
-// Classes are the powers of two from 64 bytes to recycled_bytes_max.
-constexpr std::size_t smallest_bytes = 64;
-constexpr std::size_t class_count = 9;
-static_assert(smallest_bytes << (class_count - 1) == recycled_bytes_max);
-
-// Plain data, so that reaching it needs no initialisation guard.
-constinit thread_local std::array<SizeClass, class_count> classes{};
-constinit thread_local bool emptied = false;
-
-// A piece that is kept is poisoned but for the link that LeakSanitizer follows.
-void mark_taken(Free* piece, std::size_t index) noexcept {
-  unpoison(piece + 1, (smallest_bytes << index) - sizeof(Free));
+constexpr std::uint32_t kept_max(std::size_t index) noexcept {
+  return smallest_bytes << index <= small_bytes_max ? kept_small_max : kept_per_class_max;
 }
-void mark_kept(Free* piece, std::size_t index) noexcept {
-  poison(piece + 1, (smallest_bytes << index) - sizeof(Free));
-}
+
+constinit thread_local bool keeps = false;  // the thread has an Emptier, or had one
 
 struct Emptier {
+  Emptier() noexcept {
+    keeps = true;
+    for (std::size_t index = 0; index < class_count; ++index) classes[index].room = kept_max(index);
+  }
   // A thread that has ended keeps nothing: what is released after this goes to the heap.
   ~Emptier() {
-    emptied = true;
-    for (SizeClass& each : classes) {
-      while (Free* const piece = each.first) {
-        each.first = piece->next;
-        mark_taken(piece, static_cast<std::size_t>(&each - classes.data()));
-        ::operator delete(piece);
+    for (std::size_t index = 0; index < class_count; ++index) {
+      SizeClass& list = classes[index];
+      list.room = 0;
+      while (Free* const piece = list.first) {
+        list.first = piece->next;
+        mark_taken(piece, index);
+        ::operator delete(piece, line);
       }
     }
   }
 };
 
-std::size_t class_of(std::size_t bytes) noexcept {
-  return bytes <= smallest_bytes
-             ? 0
-             : static_cast<std::size_t>(std::bit_width((bytes - 1) / smallest_bytes));
-}
-
 }  // namespace
 
-void* allocate(std::size_t bytes) {
+void* allocate_from_heap(std::size_t bytes) {
   if (bytes > recycled_bytes_max) return ::operator new(bytes);
-  const std::size_t index = class_of(bytes);
-  SizeClass& list = classes[index];
-  if (Free* const piece = list.first) {
-    list.first = piece->next;
-    --list.count;
-    mark_taken(piece, index);
-    return piece;
-  }
-  return ::operator new(smallest_bytes << index);
+  return ::operator new(smallest_bytes << class_of(bytes), line);
 }
 
-void release(void* memory, std::size_t bytes) noexcept {
-  if (memory == nullptr) return;
-  if (bytes <= recycled_bytes_max) {
+void release_beyond_room(void* memory, std::size_t bytes) noexcept {
+  if (bytes > recycled_bytes_max) {
+    ::operator delete(memory);
+    return;
+  }
+  if (!keeps) {
+    static thread_local const Emptier emptier;
     const std::size_t index = class_of(bytes);
-    SizeClass& list = classes[index];
-    if (list.count < kept_per_class_max && !emptied) {
-      static thread_local Emptier emptier;
-      list.first = new (memory) Free{list.first};
-      ++list.count;
-      mark_kept(list.first, index);
-      return;
-    }
+    keep(classes[index], memory, index);
+    return;
   }
-  ::operator delete(memory);
+  ::operator delete(memory, line);
 }
 
-}  // namespace katana::recycler
+}  // namespace katana::recycler::detail

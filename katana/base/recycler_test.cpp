@@ -44,6 +44,15 @@ TEST(Recycler, a_piece_is_not_given_out_for_a_larger_size_class) {
   recycler::release(larger, 65);
 }
 
+TEST(Recycler, a_piece_begins_with_a_cache_line) {
+  for (const std::size_t size : edges) {
+    if (size > recycler::recycled_bytes_max) continue;
+    void* const piece = recycler::allocate(size);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(piece) % 64, 0u) << size;
+    recycler::release(piece, size);
+  }
+}
+
 TEST(Recycler, releasing_null_does_nothing) {
   recycler::release(nullptr, 0);
   recycler::release(nullptr, 100);

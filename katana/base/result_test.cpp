@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace katana {
 namespace {
@@ -60,6 +63,45 @@ TEST(Error, a_copy_outlives_the_original) {
     copy = original;
   }
   EXPECT_EQ(copy.describe(), "second: first");
+}
+
+TEST(Error, moving_leaves_something_harmless_and_assigning_to_itself_changes_nothing) {
+  Error error(Code::not_found, "a message");
+  Error other = std::move(error);
+  EXPECT_EQ(error.code(), Code::internal);  // NOLINT: what is left is what the test is about
+  const Error& same = other;
+  other = same;
+  EXPECT_EQ(other.describe(), "a message");
+  other = Error(Code::cancelled);
+  EXPECT_EQ(other.code(), Code::cancelled);
+}
+
+TEST(Error, a_chain_of_a_hundred_thousand_causes_is_destroyed) {
+  Error error(Code::internal, "root");
+  for (int count = 0; count < 100'000; ++count) error = error.within("wider");
+  EXPECT_EQ(error.message(), "wider");
+}
+
+TEST(Error, one_root_is_shared_by_errors_of_several_threads) {
+  const Error root(Code::data_loss, "root");
+  std::vector<std::thread> threads;
+  for (int count = 0; count < 4; ++count) {
+    threads.emplace_back([&root] {
+      for (int turn = 0; turn < 1000; ++turn) {
+        const Error wider = root.within("wider");
+        const Error copy = wider;
+        if (copy.describe() != "wider: root") std::abort();
+      }
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(root.describe(), "root");
+}
+
+TEST(Result, an_error_is_one_word_and_a_result_is_little_more_than_its_value) {
+  static_assert(sizeof(Error) == sizeof(void*));
+  static_assert(sizeof(Result<int>) == 2 * sizeof(void*));
+  static_assert(sizeof(Result<void>) == 2 * sizeof(void*));
 }
 
 TEST(Result, holds_a_value_or_an_error) {

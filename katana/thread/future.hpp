@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "katana/base/check.hpp"
@@ -41,9 +42,10 @@ template <class Value>
 struct FutureState {
   explicit FutureState(void (*destroyer)(FutureState*) noexcept) noexcept : destroy(destroyer) {}
 
-  FutexWord word = 0;
+  // Two threads hand this to each other: with small callables and values it is one cache line.
   void (*destroy)(FutureState*) noexcept;
-  Outcome<Value> outcome;
+  [[no_unique_address]] Outcome<Value> outcome;
+  FutexWord word = 0;
 
   bool cancelled() const noexcept {
     return (word.load(std::memory_order_relaxed) & cancel_bit) != 0;
@@ -139,6 +141,12 @@ class [[nodiscard]] Future {
     // for many futures in a row does not meet the worker at each of them.
     for (int round = 0; round < 16; ++round) {
       for (int pause = 0; pause < 16; ++pause) relax();
+      if (ready()) return;
+    }
+    // Somebody else may need this very CPU, the worker for one. Given way to, it gets through all
+    // that it has; woken for one job, this thread would take the CPU from it again.
+    for (int round = 0; round < 16; ++round) {
+      std::this_thread::yield();
       if (ready()) return;
     }
     std::uint32_t seen = state_->word.fetch_or(detail::sleeper_bit, std::memory_order_acq_rel);

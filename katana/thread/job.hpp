@@ -50,10 +50,10 @@ void end_recycled(T* object) noexcept {
 }
 
 // Calls `f`, with the token if it takes one.
-template <class F>
-decltype(auto) call_with(F& f, const std::stop_token& token) {
+template <class F, class Token>
+decltype(auto) call_with(F& f, const Token& token) {
   if constexpr (std::is_invocable_v<F&, std::stop_token>) {
-    return std::invoke(f, token);
+    return std::invoke(f, std::stop_token(token));
   } else {
     return std::invoke(f);
   }

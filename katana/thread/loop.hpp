@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <thread>
 
 #include "katana/base/executor.hpp"
 #include "katana/base/mailbox.hpp"
@@ -54,6 +55,11 @@ class Loop final : public Executor {
       // Some microseconds, less than a sleep costs; few looks, so that messages come together.
       for (int round = 0; round < 16; ++round) {
         for (int pause = 0; pause < 16; ++pause) relax();
+        if (run_messages()) return;
+      }
+      // Whoever is to send may need this very CPU.
+      for (int round = 0; round < 16; ++round) {
+        std::this_thread::yield();
         if (run_messages()) return;
       }
       const std::uint32_t epoch = epoch_.load(std::memory_order_acquire);

@@ -48,8 +48,8 @@ class Outcome {
   Outcome(const Outcome&) = delete;
   Outcome& operator=(const Outcome&) = delete;
 
-  template <class F>
-  Ended run(F& f, const std::stop_token& token) noexcept {
+  template <class F, class Token>
+  Ended run(F& f, const Token& token) noexcept {
     try {
       if constexpr (std::is_void_v<Returned<F>>) {
         call_with(f, token);
@@ -81,11 +81,11 @@ class Outcome {
     return ended;
   }
 
-  Kind kind_ = Kind::none;
   union {
     Value value_;
     std::exception_ptr exception_;
   };
+  Kind kind_ = Kind::none;  // last: whoever holds an Outcome may use what is left of its word
 };
 
 }  // namespace katana::thread

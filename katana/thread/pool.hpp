@@ -110,8 +110,12 @@ class Pool {
   }
   template <class F>
   auto submit(F&& f, const JobOptions& options) {
-    return submit_call<std::decay_t<F>, std::stop_token>(
-        std::forward<F>(f), token_of<F>(options.cancel), options.priority, options.when_full);
+    if (takes_token<F> || options.cancel.stop_possible()) {
+      return submit_call<std::decay_t<F>, std::stop_token>(
+          std::forward<F>(f), token_of<F>(options.cancel), options.priority, options.when_full);
+    }
+    return submit_call<std::decay_t<F>, detail::NoToken>(std::forward<F>(f), {}, options.priority,
+                                                         options.when_full);
   }
 
   // To be awaited by a coroutine of an executor, which goes on there. REQUIRES when_full other
@@ -212,6 +216,16 @@ class Pool {
     }
     return offer_slowly(job, priority, when_full);
   }
+  // The same for a job that is one pointer, which is made in the lane.
+  template <class T>
+  Admission offer(Job::Act act, T* object, Priority priority, WhenFull when_full) {
+    const auto write = [object](void* payload) { new (payload) T*(object); };
+    if (lane_of(priority).push(act, write, reader_of_time()) == Lane::Push::done) [[likely]] {
+      notify();
+      return Admission::accepted;
+    }
+    return offer_slowly(detail::job_of(act, object), priority, when_full);
+  }
   Lane& lane_of(Priority priority) noexcept { return lanes_[static_cast<std::size_t>(priority)]; }
   struct ReaderOfTime {
     const Pool& pool;
@@ -246,7 +260,12 @@ class Pool {
   bool has_more_urgent(std::size_t lane) const noexcept;
   bool steal(Worker& worker, Worker::Taken& taken, std::uint64_t behind_min) noexcept;
   std::uint64_t queued(std::size_t lane) const noexcept;
-  void pick_up(Worker::Taken& taken, std::size_t lane, std::uint64_t position) noexcept;
+  void pick_up(Worker::Taken& taken, std::size_t lane, std::uint64_t position) noexcept {
+    taken.job = lanes_[lane].take(position, taken.pushed_ns);
+    taken.lane = lane;
+    if (room_[lane].asked.load(std::memory_order_relaxed)) [[unlikely]]
+      note_room(lane);
+  }
   void run_job(Worker& worker, Worker::Taken& taken) noexcept;
   void report_failure(std::exception_ptr failure) noexcept;
   bool any_work() const noexcept;
@@ -326,7 +345,7 @@ Future<std::remove_cvref_t<Returned<F>>> Pool::submit_call(F f, Token token, Pri
   using Call = detail::FutureCall<F, Token>;
   auto* const call = make_recycled<Call>(std::move(f), std::move(token));
   Future<std::remove_cvref_t<Returned<F>>> future(call);
-  const Admission admission = offer(detail::job_of(&Call::act, call), priority, when_full);
+  const Admission admission = offer(&Call::act, call, priority, when_full);
   if (admission > Admission::ran_here) [[unlikely]] {
     std::destroy_at(&call->f);
     (void)call->outcome.refuse(error_of(admission));
@@ -352,15 +371,21 @@ Result<TimedJob> Pool::add_timed(Duration delay, Duration period, F&& f, JobOpti
 
 template <class F>
 bool Run<F>::await_suspend(std::coroutine_handle<> waiting) {
+  if (cancel_.stop_possible()) return suspend_with(waiting, std::move(cancel_));
+  return suspend_with(waiting, detail::NoToken{});
+}
+
+template <class F>
+template <class Token>
+bool Run<F>::suspend_with(std::coroutine_handle<> waiting, Token token) {
   Executor* const executor = Executor::current();
   KATANA_REQUIRE(executor != nullptr && options_.when_full != WhenFull::wait);
-  using Call = detail::RunCall<F>;
-  auto* const call = make_recycled<Call>(*executor, std::move(f_), std::move(cancel_));
+  using Call = detail::RunCall<F, Token>;
+  auto* const call = make_recycled<Call>(*executor, std::move(f_), std::move(token));
   state_ = call;
   state_->waiting = waiting;
   executor->expect();
-  const Admission admission =
-      pool_.offer(detail::job_of(&Call::act, call), options_.priority, options_.when_full);
+  const Admission admission = pool_.offer(&Call::act, call, options_.priority, options_.when_full);
   if (admission <= Admission::ran_here) [[likely]]
     return true;
   executor->unexpect();

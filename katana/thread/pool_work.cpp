@@ -234,13 +234,6 @@ bool Pool::steal(Worker& worker, Worker::Taken& taken, std::uint64_t behind_min)
   return false;
 }
 
-void Pool::pick_up(Worker::Taken& taken, std::size_t lane, std::uint64_t position) noexcept {
-  taken.job = lanes_[lane].take(position, taken.pushed_ns);
-  taken.lane = lane;
-  if (room_[lane].asked.load(std::memory_order_relaxed)) [[unlikely]]
-    note_room(lane);
-}
-
 void Pool::run_job(Worker& worker, Worker::Taken& taken) noexcept {
   Order order = Order::run;
   if (abandoning_.load(std::memory_order_relaxed)) [[unlikely]] {

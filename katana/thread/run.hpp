@@ -77,18 +77,19 @@ struct RunState : Message {
     if (word.exchange(abandoned, std::memory_order_acq_rel) == pending) home.unexpect();
   }
 
-  std::atomic<std::uint32_t> word = pending;
+  // Two threads hand this to each other: with small callables and values it is one cache line.
   void (*destroy)(RunState*) noexcept;
   Executor& executor;
   std::coroutine_handle<> waiting;
-  Outcome<Value> outcome;
+  [[no_unique_address]] Outcome<Value> outcome;
+  std::atomic<std::uint32_t> word = pending;
 };
 
-template <class F>
+template <class F, class Token>
 struct RunCall final : RunState<Yield<Returned<F>>> {
   using State = RunState<Yield<Returned<F>>>;
 
-  RunCall(Executor& home, F&& callable, std::stop_token stop)
+  RunCall(Executor& home, F&& callable, Token stop)
       : State(home, &destroy_this), token(std::move(stop)) {
     std::construct_at(&f, std::move(callable));
   }
@@ -111,7 +112,7 @@ struct RunCall final : RunState<Yield<Returned<F>>> {
     return ended;
   }
 
-  std::stop_token token;
+  [[no_unique_address]] Token token;
   union {
     F f;
   };
@@ -148,6 +149,9 @@ class [[nodiscard]] Run {
   Value await_resume() { return state_->outcome.take(); }
 
  private:
+  template <class Token>
+  bool suspend_with(std::coroutine_handle<> waiting, Token token);
+
   Pool& pool_;
   F f_;
   RunOptions options_;

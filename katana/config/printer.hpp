@@ -1,0 +1,89 @@
+// print_group(): a described struct as YAML, with the origin of every value as a comment.
+//
+// Owns       nothing.
+// Thread     one.
+// Allocates  what it writes.
+// Fails      never.
+// Invariant  what is marked secret, and all inside of it, is written as ***.
+#pragma once
+
+#include <string>
+
+#include "katana/base/described.hpp"
+#include "katana/config/reader.hpp"
+#include "katana/config/scalar.hpp"
+
+namespace katana::config {
+
+inline constexpr Bytes hidden = "***";
+
+// In one line; `shown`: secrets inside of it too, to compare values.
+template <class T>
+std::string write_value(const T& value, bool shown = false) {
+  if constexpr (is_optional<T>) {
+    return value ? write_value(*value, shown) : "null";
+  } else if constexpr (Scalar<T>) {
+    return write_scalar(value);
+  } else if constexpr (Described<T>) {
+    std::string text = "{";
+    for_each_field(value, [&](const auto& field, const auto& member) {
+      if (text.size() > 1) text += ", ";
+      text += field.name;
+      text += ": ";
+      text += field.rules.secret && !shown ? std::string(hidden) : write_value(member, shown);
+    });
+    return text + "}";
+  } else if constexpr (DictionaryMember<T>) {
+    std::string text = "{";
+    for (const auto& [key, item] : value) {
+      if (text.size() > 1) text += ", ";
+      text += quoted_if_needed(key) + ": " + write_value(item, shown);
+    }
+    return text + "}";
+  } else {
+    std::string text = "[";
+    for (const auto& item : value) {
+      if (text.size() > 1) text += ", ";
+      text += write_value(item, shown);
+    }
+    return text + "]";
+  }
+}
+
+struct Printing {
+  const Origins& origins;
+  std::string text = {};
+  std::string path = {};
+  std::size_t depth = 0;
+
+  // "  port: 9000                # katana.yaml:3"; without a value the head of a group.
+  void line(Bytes name, Bytes value);
+};
+
+template <Described T>
+void print_group(Printing& printing, const T& value, bool secret = false) {
+  for_each_field(value, [&](const auto& field, const auto& member) {
+    using Member = std::remove_cvref_t<decltype(member)>;
+    using Value = WithoutOptional<Member>;
+    const bool hide = secret || field.rules.secret;
+    const std::size_t size = printing.path.size();
+    if (size != 0) printing.path += '.';
+    printing.path += field.name;
+    const auto group = [&](const auto& inside) {
+      printing.line(field.name, "");
+      ++printing.depth;
+      print_group(printing, inside, hide);
+      --printing.depth;
+    };
+    if constexpr (Described<Member>) {
+      group(member);
+    } else if constexpr (Described<Value>) {
+      member ? group(*member) : printing.line(field.name, "null");
+    } else {
+      printing.line(field.name, hide ? std::string(hidden) : write_value(member));
+    }
+    printing.path.resize(size);
+  });
+}
+
+}  // namespace katana::config

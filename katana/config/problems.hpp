@@ -1,0 +1,40 @@
+// Problems: everything that is wrong with a configuration, collected to be reported at once.
+//
+// Owns       its lines.
+// Thread     one.
+// Allocates  freely, up to problems_max lines.
+// Fails      never.
+// Invariant  what is added beyond problems_max is counted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/result.hpp"
+#include "katana/config/node.hpp"
+
+namespace katana::config {
+
+inline constexpr std::size_t problems_max = 32;
+
+class Problems {
+ public:
+  // "katana.yaml:12: network.http.port: expected 1 to 65535, got 0". A path may be empty.
+  void add(const Origin& origin, Bytes path, Bytes words);
+
+  bool empty() const noexcept { return count_ == 0; }
+  std::size_t count() const noexcept { return count_; }
+  // One line for one problem; more of them under a heading, those of a file by line.
+  Error error() const;
+
+ private:
+  struct Line {
+    Origin origin;
+    std::string text;
+  };
+  std::vector<Line> lines_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace katana::config

@@ -1,0 +1,37 @@
+// The questions of micro_common, a file each.
+//
+// Thread     one; the concurrent questions start threads of their own.
+// Invariant  every subject's work is checked (micro::expect).
+#pragma once
+
+#include <cstdint>
+
+#include "../micro.hpp"
+
+namespace common_bench {
+
+// How often this thread has called operator new. Defined in common_bench.cpp.
+std::uint64_t heap_calls() noexcept;
+
+void ask_registry(micro::Suite& suite);
+void ask_calls(micro::Suite& suite);
+void ask_result(micro::Suite& suite);
+void ask_config(micro::Suite& suite);
+
+// One subject's round: `operations` times `work`, in processor time of this thread, so that what
+// else runs on the machine is not counted.
+template <class Work>
+micro::Sample timed(micro::Suite& suite, std::uint64_t full, Work work) {
+  const std::uint64_t operations = suite.operations(full);
+  micro::InstructionCounter counter;
+  const std::int64_t begin = micro::thread_time_ns();
+  counter.begin();
+  for (std::uint64_t count = 0; count < operations; ++count) work();
+  const auto instructions = counter.end();
+  const auto took = static_cast<double>(micro::thread_time_ns() - begin);
+  const auto each = static_cast<double>(operations);
+  return {took / each,
+          instructions ? std::optional(*instructions / each) : std::optional<double>()};
+}
+
+}  // namespace common_bench
