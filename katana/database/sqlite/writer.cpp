@@ -1,0 +1,491 @@
+#include "katana/database/sqlite/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "katana/base/check.hpp"
+#include "katana/database/sqlite/waiting.hpp"
+
+namespace katana::database::sqlite {
+namespace {
+
+Bytes text_of(const Work& work) noexcept {
+  return work.request.sql != nullptr ? work.request.sql->text() : Bytes();
+}
+
+Error transaction_over(const Work& work) {
+  return Error(Kind::failed_transaction,
+               "the transaction is over: it was held for too long, or the file was lost",
+               text_of(work));
+}
+
+}  // namespace
+
+Writer::Writer(const Options& options, Watch& watch, const std::function<Instant()>& clock)
+    : Message(&drain_message), options_(options), watch_(watch), clock_(clock) {}
+
+Writer::~Writer() { KATANA_REQUIRE(queue_.empty() && within_.empty()); }
+
+Result<void> Writer::open(Access access) {
+  auto opened = Connection::open(options_, access, clock_);
+  if (!opened) return std::unexpected(opened.error());
+  connection_ = *std::move(opened);
+  connection_->generation = watch_.generation();
+  identity_ = FileIdentity::of(options_.path);
+  return {};
+}
+
+void Writer::submit(WorkList& works) noexcept {
+  const Instant now = clock_();
+  Completions done;
+  const std::lock_guard lock(mutex_);
+  while (Work* const work = works.pop()) {
+    begin_waiting(*work, options_, now);
+    const bool within = work->request.transaction != 0;
+    if (closed_) {
+      refuse(*work, closing(), done);
+    } else if (!watch_.usable()) {
+      refused_unusable_.add();
+      refuse(*work, watch_.error(), done);
+    } else if (within && work->request.transaction != transaction_) {
+      refuse(*work, transaction_over(*work), done);
+    } else if (!within && queue_.size() >= options_.writes_waiting_max) {
+      refused_full_.add();
+      refuse(*work,
+             Error(Kind::unavailable,
+                   fmt::format("the database is busy: {} writes wait", queue_.size()),
+                   text_of(*work)),
+             done);
+    } else {
+      (within ? within_ : queue_).push(*work);
+    }
+  }
+  schedule();
+}
+
+void Writer::withdraw(Work& work) noexcept {
+  bool taken = false;
+  {
+    const std::lock_guard lock(mutex_);
+    WorkList* const from = queue_.has(work) ? &queue_ : within_.has(work) ? &within_ : nullptr;
+    if (from != nullptr) {
+      from->remove(work);
+      cancelled_.add();
+      taken = true;
+    }
+  }
+  if (!taken) return work.abandon();
+  const bool ends = work.request.order == Order::commit || work.request.order == Order::rollback;
+  const std::uint64_t transaction = work.request.transaction;
+  work.executor.unexpect();
+  work.destroy(&work);
+  if (ends) roll_back(transaction);
+}
+
+void Writer::roll_back(std::uint64_t transaction) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (transaction != transaction_ || closed_) return;
+  rollback_asked_ = transaction;
+  schedule();
+}
+
+void Writer::tick(Instant now) noexcept {
+  WorkList expired;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    take_expired(queue_, now, expired);
+    take_expired(within_, now, expired);
+    if (transaction_ != 0 && now >= hold_until_) {
+      rollback_asked_ = transaction_;
+      hold_until_ = never;
+      expired_.add();
+    }
+    if (now - probed_at_ >= options_.probe_interval) {
+      probed_at_ = now;
+      probe_due_ = true;
+    }
+    schedule();
+  }
+  Completions done;
+  while (Work* const work = expired.pop()) {
+    (work->begin_by == work->deadline ? timeouts_ : refused_waited_).add();
+    refuse(*work, waited_too_long(*work, options_), done);
+  }
+}
+
+void Writer::close() noexcept {
+  WorkList left;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    while (Work* const work = queue_.pop()) left.push(*work);
+    while (Work* const work = within_.pop()) left.push(*work);
+    if (transaction_ != 0) rollback_asked_ = transaction_;
+    schedule();
+  }
+  refuse(left, closing());
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!scheduled_) break;
+    }
+    std::this_thread::yield();
+  }
+  connection_.reset();
+}
+
+void Writer::schedule() noexcept {
+  if (scheduled_ || executor_ == nullptr) return;
+  const bool due = transaction_ != 0 ? !within_.empty() || rollback_asked_ == transaction_
+                                     : !queue_.empty() || probe_due_;
+  if (!due) return;
+  scheduled_ = true;
+  executor_->post(*this);
+}
+
+void Writer::drain_message(Message& message) noexcept { static_cast<Writer&>(message).drain(); }
+
+void Writer::drain() noexcept {
+  for (;;) {
+    WorkList group;
+    bool roll_back_now = false, probe_now = false;
+    {
+      const std::lock_guard lock(mutex_);
+      roll_back_now = transaction_ != 0 && rollback_asked_ == transaction_;
+      probe_now = transaction_ == 0 && std::exchange(probe_due_, false);
+      if (!roll_back_now && !probe_now && !take(group)) {
+        scheduled_ = false;  // the last touch: close() may return now
+        return;
+      }
+    }
+    if (roll_back_now) {
+      end_transaction();
+    } else if (probe_now) {
+      probe();
+    } else {
+      run_group(group);
+    }
+  }
+}
+
+// What is done next: the works of the open transaction; or a begin; or the writes up to one.
+bool Writer::take(WorkList& group) {
+  WorkList& from = transaction_ != 0 ? within_ : queue_;
+  while (Work* const work = from.first()) {
+    const bool alone = work->request.order != Order::write;
+    if (alone && !group.empty()) break;
+    from.remove(*work);
+    group.push(*work);
+    if (alone || group.size() == options_.group_max) break;
+  }
+  return !group.empty();
+}
+
+void Writer::run_group(WorkList& group) noexcept {
+  if (!ensure_connection()) return refuse(group, watch_.error());
+  switch (group.first()->request.order) {
+    case Order::begin:
+      return begin(*group.pop());
+    case Order::commit:
+    case Order::rollback:
+      return end(*group.pop());
+    case Order::within:
+      return run_within(*group.pop());
+    default:
+      break;
+  }
+  {
+    Completions done;
+    while (!group.empty() && !run_once(group, done)) {
+    }
+  }
+  // After the acknowledgements: nobody waits for it.
+  if (connection_ && connection_->log_pages() >= static_cast<int>(options_.checkpoint_pages)) {
+    connection_->checkpoint();
+    checkpoints_.add();
+  }
+}
+
+// True: every work of the group has been added to `done`. False: one that broke the transaction has
+// been, and the others are to be run again.
+bool Writer::run_once(WorkList& group, Completions& done) noexcept {
+  if (!begin_transaction(group, done)) return true;
+  for (Work* work = group.first(); work != nullptr; work = work->behind) {
+    if (work->abandoned_by_now()) {
+      work->outcome.error.emplace(Kind::cancelled, "nobody waits for it any more");
+      continue;
+    }
+    int code = run_write(*work);
+    if (code == SQLITE_DONE && connection_->has_deferred_violations()) {
+      code = SQLITE_CONSTRAINT_FOREIGNKEY;
+      work->outcome.error = Error::violated(Constraint::foreign_key, {}, text_of(*work));
+      connection_->run(Command::rollback);
+    }
+    if (connection_->in_transaction()) {
+      if (!is_outage(code)) continue;
+      connection_->run(Command::rollback);
+    }
+    leave_out(*work, group, code, done);
+    return group.empty();
+  }
+  return settle(group, connection_->run(Command::commit), done);
+}
+
+// Takes the lock for writing. While another process holds it each work waits for as long as it may.
+bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
+  Instant now = clock_();
+  const Instant give_up = now + options_.busy_wait;
+  const std::uint64_t before = connection_->lock_retries();
+  int code = SQLITE_BUSY;
+  while (!group.empty() && (code & 0xff) == SQLITE_BUSY && now < give_up) {
+    Instant until = give_up;
+    for (const Work* work = group.first(); work != nullptr; work = work->behind) {
+      until = std::min(until, work->deadline);
+    }
+    connection_->wait_for_locks(until - now);
+    code = connection_->run(Command::begin_now);
+    if (code == SQLITE_DONE) break;
+    now = clock_();
+    for (Work *work = group.first(), *behind; work != nullptr; work = behind) {
+      behind = work->behind;
+      if (now < work->deadline) continue;
+      group.remove(*work);
+      timeouts_.add();
+      refuse(*work, Error(Kind::timeout, "the time for the call was up while another process held "
+                                         "the lock", text_of(*work)), done);
+    }
+  }
+  retries_.add(connection_->lock_retries() - before);
+  if (group.empty()) return false;
+  if (code == SQLITE_DONE) return true;
+  const Error error = report(code, {});
+  while (Work* const work = group.pop()) refuse(*work, error, done);
+  return false;
+}
+
+// A write on its own terms: what it did is undone if it failed.
+int Writer::run_write(Work& work) noexcept {
+  const auto statement = connection_->find(*work.request.sql);
+  if (!statement) {
+    work.outcome.error = statement.error();
+    return SQLITE_ERROR;
+  }
+  const bool guarded = (*statement)->returns_rows();
+  if (guarded) connection_->run(Command::savepoint);
+  const int code = run_statement(work);
+  if (guarded && connection_->in_transaction()) {
+    connection_->run(code == SQLITE_DONE ? Command::release : Command::undo);
+  }
+  return code;
+}
+
+int Writer::run_statement(Work& work) noexcept {
+  const auto statement = connection_->find(*work.request.sql);
+  if (!statement) {
+    work.outcome.error = statement.error();
+    return SQLITE_ERROR;
+  }
+  const int code =
+      connection_->run(**statement, work.request.values, work.outcome, limits_of(work));
+  if (code != SQLITE_DONE) {
+    work.outcome.clear();
+    if (!work.outcome.error) work.outcome.error = connection_->error(code, text_of(work));
+    if (work.outcome.error->kind() == Kind::timeout) timeouts_.add();
+  }
+  return code;
+}
+
+// The transaction is gone, by the fault of `broken` or of the file.
+void Writer::leave_out(Work& broken, WorkList& group, int code, Completions& done) noexcept {
+  if (is_outage(code)) {
+    const Error error = report(code, {});
+    while (Work* const work = group.pop()) refuse(*work, error, done);
+    return;
+  }
+  group.remove(broken);
+  done.add(broken);
+  redone_.add(group.empty() ? 0 : 1);
+  for (Work* work = group.first(); work != nullptr; work = work->behind) {
+    work->outcome.clear();
+    work->outcome.error.reset();
+  }
+}
+
+// Acknowledges the writes if the commit was good and went into the file that has the name.
+bool Writer::settle(WorkList& group, int code, Completions& done) noexcept {
+  if (code == SQLITE_DONE && file_is_there()) {
+    watch_.note_commit();
+    commits_.add();
+    while (Work* const work = group.pop()) {
+      if (!work->outcome.error) writes_.add();
+      done.add(*work);
+    }
+    return true;
+  }
+  const Error error = code == SQLITE_DONE ? watch_.error() : report(code, {});
+  if (connection_->in_transaction()) connection_->run(Command::rollback);
+  while (Work* const work = group.pop()) {
+    if (!work->outcome.error) {
+      refuse(*work, error, done);
+    } else {
+      done.add(*work);
+    }
+  }
+  return true;
+}
+
+void Writer::begin(Work& work) noexcept {
+  Completions done;
+  WorkList alone;
+  alone.push(work);
+  if (!begin_transaction(alone, done)) return;
+  alone.pop();
+  transaction_failed_ = false;
+  {
+    const std::lock_guard lock(mutex_);
+    transaction_ = ++transactions_begun_;
+    hold_until_ = clock_() + options_.transaction_hold;
+    work.outcome.transaction = transaction_;
+  }
+  done.add(work);
+}
+
+void Writer::run_within(Work& work) noexcept {
+  Completions done;
+  if (transaction_failed_) {
+    return refuse(work,
+                  Error(Kind::failed_transaction,
+                        "an earlier statement of the transaction failed: roll it back",
+                        text_of(work)),
+                  done);
+  }
+  const int code = run_statement(work);
+  if (code != SQLITE_DONE) {
+    transaction_failed_ = true;
+    if (is_outage(code)) work.outcome.error = report(code, text_of(work));
+  }
+  done.add(work);
+}
+
+void Writer::end(Work& work) noexcept {
+  Completions done;
+  if (work.request.order == Order::rollback) {
+    end_transaction();
+    return done.add(work);
+  }
+  if (transaction_failed_ || !connection_->in_transaction()) {
+    work.outcome.error.emplace(Kind::failed_transaction,
+                               "a statement of the transaction failed: nothing was committed");
+    end_transaction();
+    return done.add(work);
+  }
+  const int code = connection_->run(Command::commit);
+  if (code == SQLITE_DONE && file_is_there()) {
+    watch_.note_commit();
+    commits_.add();
+    writes_.add();
+  } else {
+    work.outcome.error = code == SQLITE_DONE ? watch_.error() : report(code, {});
+  }
+  end_transaction();
+  done.add(work);
+}
+
+void Writer::end_transaction() noexcept {
+  if (connection_ && connection_->in_transaction()) connection_->run(Command::rollback);
+  WorkList left;
+  {
+    const std::lock_guard lock(mutex_);
+    transaction_ = 0;
+    rollback_asked_ = 0;
+    hold_until_ = never;
+    while (Work* const work = within_.pop()) left.push(*work);
+  }
+  Completions done;
+  while (Work* const work = left.pop()) refuse(*work, transaction_over(*work), done);
+}
+
+bool Writer::ensure_connection() noexcept {
+  return watch_.usable() && connection_ && connection_->generation == watch_.generation();
+}
+
+bool Writer::file_is_there() noexcept {
+  const FileIdentity now = FileIdentity::of(options_.path);
+  if (now == identity_) return true;
+  watch_.report(now.exists() ? "the file was replaced by another" : "the file is gone");
+  return false;
+}
+
+void Writer::probe() noexcept {
+  if (watch_.usable() && file_is_there()) return;
+  if (const auto usable = probe_file(); !usable) {
+    watch_.report(usable.error().describe());
+    return;
+  }
+  watch_.recover();
+  connection_->generation = watch_.generation();
+}
+
+// Opens the file anew, never making it, and writes to it what it holds already.
+Result<void> Writer::probe_file() {
+  if (connection_ && FileIdentity::of(options_.path) != identity_) connection_->leave_log();
+  connection_.reset();
+  if (const auto opened = open(Access::write); !opened) return opened;
+  if (watch_.corrupt()) {
+    const auto verdict = connection_->ask("PRAGMA quick_check(1)");
+    if (!verdict) return std::unexpected(verdict.error());
+    if (*verdict != "ok") return fail(Kind::unavailable, "the file is corrupt: " + *verdict);
+  }
+  const auto id = connection_->ask("PRAGMA application_id");
+  if (!id) return std::unexpected(id.error());
+  const std::string write =
+      fmt::format("BEGIN IMMEDIATE; PRAGMA application_id = {}; COMMIT", *id);
+  const int code = connection_->run_text(write.c_str());
+  if (code == SQLITE_OK) return {};
+  return fail(Kind::unavailable, words_of(code));
+}
+
+// Names what went wrong; an outage is known to everybody from now on.
+Error Writer::report(int code, Bytes text) {
+  if (is_outage(code)) {
+    watch_.report(words_of(code), is_corrupt(code));
+    return watch_.error();
+  }
+  return connection_->error(code, text);
+}
+
+void Writer::refuse(WorkList& works, const Error& error) noexcept {
+  Completions done;
+  while (Work* const work = works.pop()) refuse(*work, error, done);
+}
+
+void Writer::refuse(Work& work, const Error& error, Completions& done) noexcept {
+  work.outcome.clear();
+  work.outcome.error = error;
+  done.add(work);
+}
+
+Limits Writer::limits_of(const Work& work) const noexcept {
+  return {.rows_max = options_.rows_max, .deadline = work.deadline};
+}
+
+void Writer::add_figures(Figures& figures) const {
+  figures.writes += writes_.read();
+  figures.commits += commits_.read();
+  figures.groups_redone += redone_.read();
+  figures.transactions_expired += expired_.read();
+  figures.refused_full += refused_full_.read();
+  figures.refused_waited += refused_waited_.read();
+  figures.refused_unusable += refused_unusable_.read();
+  figures.timeouts += timeouts_.read();
+  figures.cancelled += cancelled_.read();
+  figures.busy_retries += retries_.read();
+  figures.checkpoints += checkpoints_.read();
+  const std::lock_guard lock(mutex_);
+  figures.transactions += transactions_begun_;
+  figures.writes_waiting += static_cast<std::uint32_t>(queue_.size() + within_.size());
+}
+
+}  // namespace katana::database::sqlite
