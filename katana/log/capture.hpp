@@ -27,7 +27,7 @@
 #include <type_traits>
 
 #include "katana/base/bytes.hpp"
-#include "katana/base/describe.hpp"
+#include "katana/base/described.hpp"
 #include "katana/log/field.hpp"
 
 namespace katana::log {
@@ -141,8 +141,9 @@ constexpr std::size_t captured_bytes(const T& captured) noexcept {
     return 4 + captured.kept.size();
   } else if constexpr (std::is_pointer_v<T>) {
     std::size_t bytes = 0;
-    for_each_member(*captured,
-                    [&](Bytes, const auto& member) { bytes += captured_bytes(capture(member)); });
+    for_each_field(*captured, [&](const auto&, const auto& member) {
+      bytes += captured_bytes(capture(member));
+    });
     return bytes;
   } else {
     return sizeof(T);
@@ -180,7 +181,8 @@ inline char* put(char* at, const T& captured) noexcept {
     copy_text(at + 4, captured.kept.data(), size);
     return at + 4 + size;
   } else if constexpr (std::is_pointer_v<T>) {
-    for_each_member(*captured, [&](Bytes, const auto& member) { at = put(at, capture(member)); });
+    for_each_field(*captured,
+                   [&](const auto&, const auto& member) { at = put(at, capture(member)); });
     return at;
   } else {
     std::memcpy(at, &captured, sizeof captured);
@@ -216,12 +218,10 @@ constexpr std::size_t slot_count() {
     return slot_count<std::remove_cvref_t<decltype(T::value)>>();
   } else if constexpr (Described<T> && !Textual<T>) {
     return std::apply(
-        [](const auto&... member) {
-          return 2 +
-                 (slot_count<std::remove_cvref_t<decltype(std::declval<T>().*member.pointer)>>() +
-                  ... + 0);
+        [](const auto&... field) {
+          return 2 + (slot_count<MemberOf<decltype(field)>>() + ... + 0);
         },
-        katana_describe(static_cast<const T*>(nullptr)));
+        description_of<T>.fields);
   } else {
     return 1;
   }
@@ -233,13 +233,8 @@ constexpr Slot* put_slots(Slot* at, Bytes name) {
     return put_slots<std::remove_cvref_t<decltype(T::value)>>(at, name);
   } else if constexpr (Described<T> && !Textual<T>) {
     *at++ = {Kind::object, name};
-    std::apply(
-        [&at](const auto&... member) {
-          ((at = put_slots<std::remove_cvref_t<decltype(std::declval<T>().*member.pointer)>>(
-                at, member.name)),
-           ...);
-        },
-        katana_describe(static_cast<const T*>(nullptr)));
+    for_each_field<T>(
+        [&at](const auto& field) { at = put_slots<MemberOf<decltype(field)>>(at, field.name); });
     *at++ = {Kind::object_end, {}};
     return at;
   } else {

@@ -17,7 +17,7 @@
 #include <optional>
 #include <string>
 
-#include "katana/base/describe.hpp"
+#include "katana/base/described.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/text.hpp"
 #include "katana/service/request.hpp"
@@ -80,15 +80,6 @@ Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
   return parse_text<T>(text->bytes(), "path parameter", parameter.name);
 }
 
-template <class M>
-struct Unwrapped {
-  using Type = M;
-};
-template <class M>
-struct Unwrapped<std::optional<M>> {
-  using Type = M;
-};
-
 // Of a name that comes more than once the last value counts; names that T lacks are passed over.
 template <Described T>
 Result<T> parse_query(Bytes query) {
@@ -96,15 +87,15 @@ Result<T> parse_query(Bytes query) {
   Bytes name, raw;
   for (http::QueryReader pairs(query); pairs.next(name, raw);) {
     std::optional<Error> error;
-    for_each_member(value, [&](std::string_view member_name, auto& member) {
-      if (error || !is_form_name(name, member_name)) return;
-      using Member = typename Unwrapped<std::remove_reference_t<decltype(member)>>::Type;
-      auto text = decoded_form(raw, member_name);
+    for_each_field(value, [&](const auto& field, auto& member) {
+      if (error || !is_form_name(name, field.name)) return;
+      using Member = WithoutOptional<std::remove_reference_t<decltype(member)>>;
+      auto text = decoded_form(raw, field.name);
       if (!text) {
         error = text.error();
         return;
       }
-      auto parsed = parse_text<Member>(text->bytes(), "query parameter", member_name);
+      auto parsed = parse_text<Member>(text->bytes(), "query parameter", field.name);
       if (parsed) {
         member = *std::move(parsed);
       } else {
