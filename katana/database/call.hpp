@@ -165,8 +165,8 @@ class [[nodiscard]] Call {
   using Value = typename Shape::Value;
 
   template <class... Arguments>
-  Call(Backend& backend, Order order, std::uint64_t transaction, Duration timeout,
-       const Sql* sql, const Arguments&... arguments) noexcept
+  Call(Backend& backend, Order order, std::uint64_t transaction, Duration timeout, const Sql* sql,
+       const Arguments&... arguments) noexcept
       : backend_(backend) {
     if (sql != nullptr) sql_ = *sql;
     [[maybe_unused]] database::Value* out = values_.data();
@@ -200,13 +200,9 @@ class [[nodiscard]] Call {
     request_.values = {values_.data(), Count};
     if (request_.order != Order::read) return false;
     switch (backend_.try_here(request_, shape_)) {
-      case Attempt::done:
-        return true;
-      case Attempt::writes:
-        request_.order = Order::write;
-        break;
-      case Attempt::elsewhere:
-        break;
+      case Attempt::done: return true;
+      case Attempt::writes: request_.order = Order::write; break;
+      case Attempt::elsewhere: break;
     }
     return false;
   }

@@ -34,9 +34,7 @@ class Database : public Queries {
   Database& operator=(Database&&) noexcept = default;
 
   // Begins a transaction; see transaction.hpp. While one is open, other writes wait (SQLite).
-  Call<Begin, 0> begin() const noexcept {
-    return {*backend_, Order::begin, 0, timeout_, nullptr};
-  }
+  Call<Begin, 0> begin() const noexcept { return {*backend_, Order::begin, 0, timeout_, nullptr}; }
   // See stream.hpp.
   template <class R, class... Arguments>
   Stream<R> stream(SqlFor<std::type_identity_t<Arguments>...> sql,
@@ -53,6 +51,29 @@ class Database : public Queries {
   std::unique_ptr<Backend> owned_;
 };
 
+namespace detail {
+
+// The body is a pointer here: g++ 12 warns of a coroutine in a header whose frame has a lambda's
+// type.
+template <class R>
+Task<R> run_scope(Database& database, void* body, Task<R> (*call)(void*, Transaction&)) {
+  auto transaction = co_await database.begin();
+  if (!transaction) co_return std::unexpected(transaction.error());
+  R result = co_await call(body, *transaction);
+  if (!result) co_return result;
+  const Result<std::int64_t> committed = co_await transaction->commit();
+  if (!committed) co_return std::unexpected(committed.error());
+  co_return result;
+}
+template <class T>
+struct ResultOf;
+template <class R>
+struct ResultOf<Task<R>> {
+  using Type = R;
+};
+
+}  // namespace detail
+
 // A transaction as a scope: committed if the body's Result has a value, else rolled back.
 //
 //   auto body = [&](database::Transaction& transaction) -> Task<Result<void>> { … };
@@ -61,14 +82,11 @@ class Database : public Queries {
 // The body is a variable, and outlives the call: g++ 12 would destroy a temporary twice (decision
 // 0018). What it throws rolls back, too.
 template <class Body>
-auto transact(Database& database, Body& body) -> std::invoke_result_t<Body&, Transaction&> {
-  auto transaction = co_await database.begin();
-  if (!transaction) co_return std::unexpected(transaction.error());
-  auto result = co_await body(*transaction);
-  if (!result) co_return result;
-  const Result<std::int64_t> committed = co_await transaction->commit();
-  if (!committed) co_return std::unexpected(committed.error());
-  co_return result;
+auto transact(Database& database, Body& body) {
+  using R = typename detail::ResultOf<std::invoke_result_t<Body&, Transaction&>>::Type;
+  return detail::run_scope<R>(database, &body, [](void* called, Transaction& transaction) {
+    return (*static_cast<Body*>(called))(transaction);
+  });
 }
 
 }  // namespace katana::database

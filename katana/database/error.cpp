@@ -12,20 +12,14 @@ constexpr std::size_t statement_bytes_max = 300;
 Code code_of(Kind kind) noexcept {
   switch (kind) {
     case Kind::busy:
-    case Kind::unavailable:
-      return Code::unavailable;
-    case Kind::timeout:
-      return Code::deadline_exceeded;
-    case Kind::cancelled:
-      return Code::cancelled;
-    case Kind::constraint_violation:
-      return Code::invalid_argument;
-    case Kind::too_large:
-      return Code::out_of_range;
+    case Kind::unavailable: return Code::unavailable;
+    case Kind::timeout: return Code::deadline_exceeded;
+    case Kind::cancelled: return Code::cancelled;
+    case Kind::constraint_violation: return Code::invalid_argument;
+    case Kind::too_large: return Code::out_of_range;
     case Kind::syntax:  // the statement is the program's: whoever sent the request is not to blame
     case Kind::mismatch:
-    case Kind::failed_transaction:
-      break;
+    case Kind::failed_transaction: break;
   }
   return Code::internal;
 }
@@ -45,9 +39,15 @@ std::string with_statement(std::string_view what, std::string_view statement) {
 }  // namespace
 
 std::string_view kind_name(Kind kind) noexcept {
-  static constexpr std::array<std::string_view, 9> names = {
-      "busy",   "constraint violation", "timeout",   "cancelled",         "unavailable",
-      "syntax", "mismatch",             "too large", "failed transaction"};
+  static constexpr std::array<std::string_view, 9> names = {"busy",
+                                                            "constraint violation",
+                                                            "timeout",
+                                                            "cancelled",
+                                                            "unavailable",
+                                                            "syntax",
+                                                            "mismatch",
+                                                            "too large",
+                                                            "failed transaction"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -61,10 +61,10 @@ Error::Error(Kind kind, std::string_view what, std::string_view statement)
     : Error(code_of(kind), with_statement(what, statement), kind) {}
 
 Error Error::violated(Constraint constraint, std::string_view which, std::string_view statement) {
-  const std::string what = which.empty()
-                               ? fmt::format("a {} constraint is violated", constraint_name(constraint))
-                               : fmt::format("the {} constraint of {} is violated",
-                                             constraint_name(constraint), which);
+  const std::string what =
+      which.empty()
+          ? fmt::format("a {} constraint is violated", constraint_name(constraint))
+          : fmt::format("the {} constraint of {} is violated", constraint_name(constraint), which);
   Error error(code_of(constraint), with_statement(what, statement), Kind::constraint_violation);
   error.constraint_ = constraint;
   error.which_ = which;

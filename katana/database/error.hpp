@@ -34,7 +34,15 @@ enum class Kind : std::uint8_t {
 };
 std::string_view kind_name(Kind kind) noexcept;
 
-enum class Constraint : std::uint8_t { none, unique, primary_key, foreign_key, not_null, check, other };
+enum class Constraint : std::uint8_t {
+  none,
+  unique,
+  primary_key,
+  foreign_key,
+  not_null,
+  check,
+  other
+};
 std::string_view constraint_name(Constraint constraint) noexcept;
 
 class Error : public katana::Error {
@@ -50,7 +58,8 @@ class Error : public katana::Error {
   std::string_view which() const noexcept { return which_; }
 
  private:
-  Error(Code code, std::string message, Kind kind) : katana::Error(code, std::move(message)), kind_(kind) {}
+  Error(Code code, std::string message, Kind kind)
+      : katana::Error(code, std::move(message)), kind_(kind) {}
 
   Kind kind_;
   Constraint constraint_ = Constraint::none;
@@ -60,7 +69,8 @@ class Error : public katana::Error {
 template <class T>
 using Result = std::expected<T, Error>;
 
-inline std::unexpected<Error> fail(Kind kind, std::string_view what, std::string_view statement = {}) {
+inline std::unexpected<Error> fail(Kind kind, std::string_view what,
+                                   std::string_view statement = {}) {
   return std::unexpected(Error(kind, what, statement));
 }
 

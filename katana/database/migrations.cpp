@@ -28,10 +28,11 @@ katana::Result<std::uint32_t> number_of(const std::string& file) {
   const auto [behind, failure] = std::from_chars(file.data(), end, number);
   const std::string_view name(behind, static_cast<std::size_t>(end - behind));
   if (failure != std::errc() || number == 0 || !name.starts_with('_') || !is_name(name.substr(1))) {
-    return katana::fail(Code::invalid_argument,
-                        fmt::format("'{}' is no name of a migration: name it NUMBER_name.sql, as in "
-                                    "0001_create_users.sql",
-                                    file));
+    return katana::fail(
+        Code::invalid_argument,
+        fmt::format("'{}' is no name of a migration: name it NUMBER_name.sql, as in "
+                    "0001_create_users.sql",
+                    file));
   }
   return number;
 }
@@ -57,9 +58,10 @@ katana::Result<void> check_numbers(const std::vector<Migration>& sorted) {
   for (std::size_t index = 0; index < sorted.size(); ++index) {
     if (sorted[index].number == index + 1) continue;
     if (index > 0 && sorted[index].number == sorted[index - 1].number) {
-      return katana::fail(Code::invalid_argument,
-                          fmt::format("'{}' and '{}' have the same number: give one of them the next",
-                                      sorted[index - 1].file, sorted[index].file));
+      return katana::fail(
+          Code::invalid_argument,
+          fmt::format("'{}' and '{}' have the same number: give one of them the next",
+                      sorted[index - 1].file, sorted[index].file));
     }
     return katana::fail(Code::invalid_argument,
                         fmt::format("migration {} is missing: the next file is '{}'", index + 1,
@@ -80,8 +82,9 @@ katana::Result<std::vector<Migration>> read_migrations(const std::string& folder
   std::error_code failure;
   std::filesystem::directory_iterator entries(folder, failure);
   if (failure) {
-    return katana::fail(Code::not_found, fmt::format("cannot read the folder of migrations '{}': {}",
-                                                     folder, failure.message()));
+    return katana::fail(
+        Code::not_found,
+        fmt::format("cannot read the folder of migrations '{}': {}", folder, failure.message()));
   }
   std::vector<Migration> found;
   for (const auto& entry : entries) {
@@ -110,17 +113,20 @@ katana::Result<std::vector<Migration>> plan_migrations(const std::vector<Migrati
   for (std::size_t index = 0; index < applied.size(); ++index) {
     const Migration& was = applied[index];
     if (was.number != index + 1) {
-      return refuse(fmt::format("the database's own list of migrations lacks number {}", index + 1));
+      return refuse(
+          fmt::format("the database's own list of migrations lacks number {}", index + 1));
     }
     if (index >= files.size()) {
-      return refuse(fmt::format("migration '{}' was applied, and its file is missing: bring it back, "
-                                "or run the program that it belongs to",
-                                was.file));
+      return refuse(
+          fmt::format("migration '{}' was applied, and its file is missing: bring it back, "
+                      "or run the program that it belongs to",
+                      was.file));
     }
     if (files[index].checksum != was.checksum) {
-      return refuse(fmt::format("migration '{}' was changed after it was applied (as '{}', checksum "
-                                "{}; now {}): restore the file, and put the change into a new one",
-                                files[index].file, was.file, was.checksum, files[index].checksum));
+      return refuse(
+          fmt::format("migration '{}' was changed after it was applied (as '{}', checksum "
+                      "{}; now {}): restore the file, and put the change into a new one",
+                      files[index].file, was.file, was.checksum, files[index].checksum));
     }
   }
   const auto first_new = files.begin() + static_cast<std::ptrdiff_t>(applied.size());

@@ -78,7 +78,13 @@ const char* read_value(const Value& value, T& out) {
     return read_value(value, out ? *out : out.emplace());
   } else {
     if (value.type == Value::Type::null) return "is null, and what it is read into is no optional";
-    if constexpr (std::is_enum_v<T>) {
+    if constexpr (DescribedEnum<T>) {
+      if (value.type != Value::Type::text) return "is no text, and an enumerator's name is wanted";
+      const std::optional<T> found = enumerator_from<T>(value.octets);
+      if (!found) return "is no enumerator's name";
+      out = *found;
+      return nullptr;
+    } else if constexpr (std::is_enum_v<T>) {
       std::underlying_type_t<T> number{};
       const char* const why = read_value(value, number);
       out = static_cast<T>(number);
@@ -134,7 +140,7 @@ class RowReader {
  private:
   static consteval std::size_t places() {
     if constexpr (Described<T>) {
-      return detail::member_count<T>();
+      return field_count<T>;
     } else {
       return 0;
     }
@@ -165,13 +171,13 @@ class RowReader {
   Misfit read_members(const Row& row, T& out) {
     Misfit misfit;
     std::size_t place = 0;
-    for_each_member(out, [&](std::string_view name, auto& member) {
+    for_each_field(out, [&](const auto& field, auto& member) {
       if (misfit) return;
       std::size_t& column = columns_[place];
-      if (!mapped_) column = find(row, name, place);
+      if (!mapped_) column = find(row, field.name, place);
       ++place;
       if (column >= row.columns()) {
-        misfit = {"is no column of the result", name};
+        misfit = {"is no column of the result", field.name};
       } else {
         misfit = judge(row, column, detail::read_value(row.value(column), member));
       }

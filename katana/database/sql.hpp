@@ -28,7 +28,9 @@ inline void a_statement_has_text() {}
 namespace detail {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 // Just behind the string, quoted name or comment that begins at `at`; `at` when none does.
 constexpr std::size_t behind_quoted(Bytes text, std::size_t at) {

@@ -92,7 +92,7 @@ class [[nodiscard]] Stream {
   void fetch(std::coroutine_handle<> waiting) {
     if (!waiter_.prepared()) {
       // The stream's cursor goes with the request and comes back with the batch.
-      waiter_.prepare(backend_, {.order = Order::fetch, .timeout = timeout_, .cursor = cursor_});
+      waiter_.prepare(backend_, {.order = Order::fetch, .cursor = cursor_, .timeout = timeout_});
       waiter_.shape().cursor = std::exchange(cursor_, nullptr);
     }
     waiter_.submit(waiting);

@@ -33,8 +33,8 @@ class Queries {
 
   // Every row, as std::vector<R>.
   template <class R, class... Arguments>
-  Call<Many<R>, parameters_of<Arguments...>> query(
-      SqlFor<std::type_identity_t<Arguments>...> sql, const Arguments&... arguments) const {
+  Call<Many<R>, parameters_of<Arguments...>> query(SqlFor<std::type_identity_t<Arguments>...> sql,
+                                                   const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
   // The row, as std::optional<R>: without a value when there is none. More than one is a mismatch.
@@ -45,8 +45,8 @@ class Queries {
   }
   // How many rows it changed.
   template <class... Arguments>
-  Call<Changes, parameters_of<Arguments...>> execute(
-      SqlFor<std::type_identity_t<Arguments>...> sql, const Arguments&... arguments) const {
+  Call<Changes, parameters_of<Arguments...>> execute(SqlFor<std::type_identity_t<Arguments>...> sql,
+                                                     const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
 

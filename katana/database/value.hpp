@@ -6,8 +6,8 @@
 // Allocates  never.
 // Fails      a type that is no parameter does not compile.
 //
-// Parameters: integers up to 64 bits signed, bool, enumerations (as their number), floating point,
-// text (anything that is a std::string_view, and Text), blobs (spans and vectors of std::byte),
+// Parameters: integers up to 64 bits signed, bool, enumerations (a described one as its name, any
+// other as its number), floating point, text (anything that is a std::string_view, and Text), blobs (spans and vectors of std::byte),
 // std::optional of any of them, nullptr; and a described struct, which stands for its members.
 #pragma once
 
@@ -21,7 +21,8 @@
 #include <vector>
 
 #include "katana/base/bytes.hpp"
-#include "katana/base/describe.hpp"
+#include "katana/base/check.hpp"
+#include "katana/base/described.hpp"
 #include "katana/base/text.hpp"
 
 namespace katana::database {
@@ -51,13 +52,9 @@ struct Value {
 namespace detail {
 
 template <class T>
-inline constexpr bool is_optional = false;
-template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-template <class T>
-concept Integer = std::is_integral_v<T> &&
-                  (std::is_signed_v<T> || sizeof(T) < sizeof(std::int64_t) ||
-                   std::is_same_v<T, bool>);
+concept Integer =
+    std::is_integral_v<T> &&
+    (std::is_signed_v<T> || sizeof(T) < sizeof(std::int64_t) || std::is_same_v<T, bool>);
 template <class T>
 concept Octets = std::is_convertible_v<const T&, std::span<const std::byte>>;
 template <class T>
@@ -67,13 +64,9 @@ template <class T>
 inline constexpr bool no_parameter = false;
 
 template <class T>
-consteval std::size_t member_count() {
-  return std::tuple_size_v<decltype(katana_describe(static_cast<const T*>(nullptr)))>;
-}
-template <class T>
 consteval std::size_t values_in() {
   if constexpr (Described<T>) {
-    return member_count<T>();
+    return field_count<T>;
   } else {
     return 1;
   }
@@ -85,6 +78,10 @@ constexpr Value value_of(const T& given) noexcept {
     return {};
   } else if constexpr (is_optional<T>) {
     return given ? value_of(*given) : Value{};
+  } else if constexpr (DescribedEnum<T>) {
+    const Bytes name = enumerator_name(given);
+    KATANA_REQUIRE(!name.empty());  // an enumerator that its description leaves out
+    return Value::of_text(name);
   } else if constexpr (std::is_enum_v<T>) {
     return value_of(static_cast<std::underlying_type_t<T>>(given));
   } else if constexpr (Integer<T>) {
@@ -111,7 +108,7 @@ constexpr Value value_of(const T& given) noexcept {
 template <class T>
 constexpr Value* add_values(const T& given, Value* out) noexcept {
   if constexpr (Described<T>) {
-    for_each_member(given, [&](std::string_view, const auto& member) { *out++ = value_of(member); });
+    for_each_field(given, [&](const auto&, const auto& member) { *out++ = value_of(member); });
   } else {
     *out++ = value_of(given);
   }

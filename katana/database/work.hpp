@@ -79,7 +79,11 @@ class Work : public Message {
   using Destroyer = void (*)(Work*) noexcept;
 
   Work(Executor& home, const Request& asked, Outcome& where, Destroyer destroyer) noexcept
-      : Message(&Work::arrive), request(asked), outcome(where), executor(home), destroy(destroyer) {}
+      : Message(&Work::arrive),
+        request(asked),
+        outcome(where),
+        executor(home),
+        destroy(destroyer) {}
 
   // The backend's last touch. True: post it to its executor, alone or as a part of a chain. False:
   // nobody waited any more and it is gone.

@@ -15,24 +15,18 @@ namespace {
 constexpr int instructions_per_look = 1000;  // of SQLite's machine: some 20 to 50 µs
 
 constexpr std::array<const char*, 7> command_texts = {
-    "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "SAVEPOINT katana", "RELEASE katana",
-    "ROLLBACK TO katana"};
+    "BEGIN",          "BEGIN IMMEDIATE",   "COMMIT", "ROLLBACK", "SAVEPOINT katana",
+    "RELEASE katana", "ROLLBACK TO katana"};
 
 Constraint constraint_of(int code) noexcept {
   switch (code) {
-    case SQLITE_CONSTRAINT_UNIQUE:
-      return Constraint::unique;
+    case SQLITE_CONSTRAINT_UNIQUE: return Constraint::unique;
     case SQLITE_CONSTRAINT_PRIMARYKEY:
-    case SQLITE_CONSTRAINT_ROWID:
-      return Constraint::primary_key;
-    case SQLITE_CONSTRAINT_FOREIGNKEY:
-      return Constraint::foreign_key;
-    case SQLITE_CONSTRAINT_NOTNULL:
-      return Constraint::not_null;
-    case SQLITE_CONSTRAINT_CHECK:
-      return Constraint::check;
-    default:
-      return Constraint::other;
+    case SQLITE_CONSTRAINT_ROWID: return Constraint::primary_key;
+    case SQLITE_CONSTRAINT_FOREIGNKEY: return Constraint::foreign_key;
+    case SQLITE_CONSTRAINT_NOTNULL: return Constraint::not_null;
+    case SQLITE_CONSTRAINT_CHECK: return Constraint::check;
+    default: return Constraint::other;
   }
 }
 
@@ -54,10 +48,8 @@ bool is_outage(int code) noexcept {
     case SQLITE_CANTOPEN:
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-    case SQLITE_READONLY:
-      return true;
-    default:
-      return false;
+    case SQLITE_READONLY: return true;
+    default: return false;
   }
 }
 
@@ -94,10 +86,11 @@ Result<void> Connection::set_up(Access access) {
     const auto mode = ask("PRAGMA journal_mode = WAL");
     if (!mode) return std::unexpected(mode.error());
     if (*mode != "wal") {
-      return fail(Kind::unavailable,
-                  fmt::format("the database '{}' cannot have a write-ahead log (its journal mode is "
-                              "{}): is it on a network file system?",
-                              options_.path, *mode));
+      return fail(
+          Kind::unavailable,
+          fmt::format("the database '{}' cannot have a write-ahead log (its journal mode is "
+                      "{}): is it on a network file system?",
+                      options_.path, *mode));
     }
     sqlite3_wal_hook(handle_, &on_log, this);  // in place of checkpoints within a commit
   }
@@ -139,9 +132,8 @@ Result<Statement*> Connection::prepare(const Sql& sql) {
   sqlite3_stmt* prepared = nullptr;
   const char* tail = nullptr;
   trusted_ = false;
-  const int code =
-      sqlite3_prepare_v3(handle_, text.data(), static_cast<int>(text.size()),
-                         SQLITE_PREPARE_PERSISTENT, &prepared, &tail);
+  const int code = sqlite3_prepare_v3(handle_, text.data(), static_cast<int>(text.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &prepared, &tail);
   trusted_ = true;
   if ((code & 0xff) == SQLITE_AUTH) {
     return fail(Kind::syntax,
@@ -165,9 +157,10 @@ Result<Statement*> Connection::prepare(const Sql& sql) {
 }
 
 void Connection::evict() {
-  const auto oldest = std::min_element(
-      statements_.begin(), statements_.end(),
-      [](const auto& left, const auto& right) { return left.second->used_at < right.second->used_at; });
+  const auto oldest = std::min_element(statements_.begin(), statements_.end(),
+                                       [](const auto& left, const auto& right) {
+                                         return left.second->used_at < right.second->used_at;
+                                       });
   if (oldest == statements_.end()) return;
   std::replace(recent_.begin(), recent_.end(), oldest->second.get(),
                static_cast<Statement*>(nullptr));
@@ -235,8 +228,8 @@ Statement* Connection::own(Command command) noexcept {
   if (!statement) {
     const char* const text = command_texts[static_cast<std::size_t>(command)];
     sqlite3_stmt* prepared = nullptr;
-    const int code = sqlite3_prepare_v3(handle_, text, -1, SQLITE_PREPARE_PERSISTENT, &prepared,
-                                        nullptr);
+    const int code =
+        sqlite3_prepare_v3(handle_, text, -1, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
     if (code != SQLITE_OK) return nullptr;
     statement = std::make_unique<Statement>(prepared, text);
   }
@@ -271,8 +264,10 @@ Result<void> Connection::run_script(const std::string& text) {
     trusted_ = true;
     const Bytes piece(at, static_cast<std::size_t>(behind - at));
     if ((code & 0xff) == SQLITE_AUTH) {
-      return fail(Kind::syntax, "a migration cannot begin or end a transaction, attach a file or "
-                                "set a pragma", piece);
+      return fail(Kind::syntax,
+                  "a migration cannot begin or end a transaction, attach a file or "
+                  "set a pragma",
+                  piece);
     }
     if (code != SQLITE_OK) return fail(Kind::syntax, sqlite3_errmsg(handle_), piece);
     at = behind;
@@ -383,14 +378,11 @@ int Connection::on_authorize(void* self, int action, const char*, const char* se
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
     case SQLITE_ATTACH:
-    case SQLITE_DETACH:
-      return SQLITE_DENY;
-    case SQLITE_PRAGMA:
-      return second == nullptr ? SQLITE_OK : SQLITE_DENY;
+    case SQLITE_DETACH: return SQLITE_DENY;
+    case SQLITE_PRAGMA: return second == nullptr ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
       return second != nullptr && Bytes(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
-    default:
-      return SQLITE_OK;
+    default: return SQLITE_OK;
   }
 }
 

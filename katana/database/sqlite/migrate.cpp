@@ -43,7 +43,8 @@ class Rows final : public Outcome {
 
 class Migrator {
  public:
-  Migrator(Connection& connection, const std::string& path) : connection_(connection), path_(path) {}
+  Migrator(Connection& connection, const std::string& path)
+      : connection_(connection), path_(path) {}
 
   katana::Result<MigrationReport> run(const MigrateOptions& how) {
     const auto files = read_migrations(how.folder);

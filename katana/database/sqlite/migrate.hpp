@@ -20,7 +20,7 @@
 namespace katana::database::sqlite {
 
 struct MigrateOptions {
-  std::string folder;
+  std::string folder = {};
   bool dry_run = false;  // does everything, and undoes it
 };
 

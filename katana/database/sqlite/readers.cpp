@@ -218,11 +218,11 @@ void Readers::read(Slot& slot, Work& work, std::unique_ptr<Connection>& connecti
     return;
   }
   enter(slot, &work, connection.get());
-  const int code = work.abandoned_by_now()
-                       ? SQLITE_INTERRUPT
-                       : connection->run(**statement, work.request.values, work.outcome,
-                                         {.rows_max = options_.rows_max,
-                                          .deadline = work.deadline});
+  const int code =
+      work.abandoned_by_now()
+          ? SQLITE_INTERRUPT
+          : connection->run(**statement, work.request.values, work.outcome,
+                            {.rows_max = options_.rows_max, .deadline = work.deadline});
   enter(slot, nullptr, nullptr);
   if (code != SQLITE_DONE) conclude(work, code, *connection);
 }

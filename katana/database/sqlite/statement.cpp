@@ -39,12 +39,9 @@ int Statement::bind_one(int place, const database::Value& value, bool keep) noex
   const auto lifetime = keep ? SQLITE_TRANSIENT : SQLITE_STATIC;
   const char* const octets = value.octets.data() != nullptr ? value.octets.data() : "";
   switch (value.type) {
-    case Value::Type::null:
-      return sqlite3_bind_null(statement, place);
-    case Value::Type::integer:
-      return sqlite3_bind_int64(statement, place, value.integer);
-    case Value::Type::real:
-      return sqlite3_bind_double(statement, place, value.real);
+    case Value::Type::null: return sqlite3_bind_null(statement, place);
+    case Value::Type::integer: return sqlite3_bind_int64(statement, place, value.integer);
+    case Value::Type::real: return sqlite3_bind_double(statement, place, value.real);
     case Value::Type::text:
       return sqlite3_bind_text64(statement, place, octets, value.octets.size(), lifetime,
                                  SQLITE_UTF8);
@@ -62,16 +59,11 @@ Value Statement::value(std::size_t column) const noexcept {
     return Bytes(static_cast<const char*>(begin), begin != nullptr ? size : 0);
   };
   switch (sqlite3_column_type(statement, at)) {
-    case SQLITE_INTEGER:
-      return Value::of_integer(sqlite3_column_int64(statement, at));
-    case SQLITE_FLOAT:
-      return Value::of_real(sqlite3_column_double(statement, at));
-    case SQLITE_TEXT:
-      return Value::of_text(octets(sqlite3_column_text(statement, at)));
-    case SQLITE_BLOB:
-      return Value::of_blob(octets(sqlite3_column_blob(statement, at)));
-    default:
-      return {};
+    case SQLITE_INTEGER: return Value::of_integer(sqlite3_column_int64(statement, at));
+    case SQLITE_FLOAT: return Value::of_real(sqlite3_column_double(statement, at));
+    case SQLITE_TEXT: return Value::of_text(octets(sqlite3_column_text(statement, at)));
+    case SQLITE_BLOB: return Value::of_blob(octets(sqlite3_column_blob(statement, at)));
+    default: return {};
   }
 }
 

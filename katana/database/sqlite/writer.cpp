@@ -52,11 +52,11 @@ void Writer::submit(WorkList& works) noexcept {
       refuse(*work, transaction_over(*work), done);
     } else if (!within && queue_.size() >= options_.writes_waiting_max) {
       refused_full_.add();
-      refuse(*work,
-             Error(Kind::unavailable,
-                   fmt::format("the database is busy: {} writes wait", queue_.size()),
-                   text_of(*work)),
-             done);
+      refuse(
+          *work,
+          Error(Kind::unavailable,
+                fmt::format("the database is busy: {} writes wait", queue_.size()), text_of(*work)),
+          done);
     } else {
       (within ? within_ : queue_).push(*work);
     }
@@ -186,15 +186,11 @@ bool Writer::take(WorkList& group) {
 void Writer::run_group(WorkList& group) noexcept {
   if (!ensure_connection()) return refuse(group, watch_.error());
   switch (group.first()->request.order) {
-    case Order::begin:
-      return begin(*group.pop());
+    case Order::begin: return begin(*group.pop());
     case Order::commit:
-    case Order::rollback:
-      return end(*group.pop());
-    case Order::within:
-      return run_within(*group.pop());
-    default:
-      break;
+    case Order::rollback: return end(*group.pop());
+    case Order::within: return run_within(*group.pop());
+    default: break;
   }
   {
     Completions done;
@@ -253,8 +249,12 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
       if (now < work->deadline) continue;
       group.remove(*work);
       timeouts_.add();
-      refuse(*work, Error(Kind::timeout, "the time for the call was up while another process held "
-                                         "the lock", text_of(*work)), done);
+      refuse(*work,
+             Error(Kind::timeout,
+                   "the time for the call was up while another process held "
+                   "the lock",
+                   text_of(*work)),
+             done);
     }
   }
   retries_.add(connection_->lock_retries() - before);
@@ -355,11 +355,11 @@ void Writer::begin(Work& work) noexcept {
 void Writer::run_within(Work& work) noexcept {
   Completions done;
   if (transaction_failed_) {
-    return refuse(work,
-                  Error(Kind::failed_transaction,
-                        "an earlier statement of the transaction failed: roll it back",
-                        text_of(work)),
-                  done);
+    return refuse(
+        work,
+        Error(Kind::failed_transaction,
+              "an earlier statement of the transaction failed: roll it back", text_of(work)),
+        done);
   }
   const int code = run_statement(work);
   if (code != SQLITE_DONE) {
@@ -440,8 +440,7 @@ Result<void> Writer::probe_file() {
   }
   const auto id = connection_->ask("PRAGMA application_id");
   if (!id) return std::unexpected(id.error());
-  const std::string write =
-      fmt::format("BEGIN IMMEDIATE; PRAGMA application_id = {}; COMMIT", *id);
+  const std::string write = fmt::format("BEGIN IMMEDIATE; PRAGMA application_id = {}; COMMIT", *id);
   const int code = connection_->run_text(write.c_str());
   if (code == SQLITE_OK) return {};
   return fail(Kind::unavailable, words_of(code));

@@ -96,7 +96,7 @@ class Writer final : private Message {
 
   mutable std::mutex mutex_;  // what follows
   WorkList queue_;
-  WorkList within_;  // works of the open transaction
+  WorkList within_;                // works of the open transaction
   std::uint64_t transaction_ = 0;  // the open one; 0: none
   std::uint64_t transactions_begun_ = 0;
   std::uint64_t rollback_asked_ = 0;
