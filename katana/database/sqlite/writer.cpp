@@ -6,6 +6,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/database/sqlite/waiting.hpp"
+#include "katana/thread/futex.hpp"
 
 namespace katana::database::sqlite {
 namespace {
@@ -61,6 +62,7 @@ void Writer::submit(WorkList& works) noexcept {
       (within ? within_ : queue_).push(*work);
     }
   }
+  arrived_.store(true, std::memory_order_relaxed);
   schedule();
 }
 
@@ -147,15 +149,28 @@ void Writer::schedule() noexcept {
 
 void Writer::drain_message(Message& message) noexcept { static_cast<Writer&>(message).drain(); }
 
+// A caller that writes again as soon as it is answered finds the writer awake: what it would take to
+// wake it is a tenth of a commit.
+void Writer::linger() noexcept {
+  const Instant until = clock_() + options_.writer_linger;
+  do {
+    for (int pause = 0; pause < 32; ++pause) {
+      if (arrived_.load(std::memory_order_relaxed)) return;
+      thread::relax();
+    }
+  } while (clock_() < until);
+}
+
 void Writer::drain() noexcept {
-  for (;;) {
+  for (bool lingers = false;;) {
     WorkList group;
     bool roll_back_now = false, probe_now = false;
     {
       const std::lock_guard lock(mutex_);
       roll_back_now = transaction_ != 0 && rollback_asked_ == transaction_;
       probe_now = transaction_ == 0 && std::exchange(probe_due_, false);
-      if (!roll_back_now && !probe_now && !take(group)) {
+      arrived_.store(false, std::memory_order_relaxed);
+      if (!roll_back_now && !probe_now && !take(group) && !lingers) {
         scheduled_ = false;  // the last touch: close() may return now
         return;
       }
@@ -164,8 +179,11 @@ void Writer::drain() noexcept {
       end_transaction();
     } else if (probe_now) {
       probe();
-    } else {
+    } else if (!group.empty()) {
       run_group(group);
+      lingers = options_.writer_linger > Duration{} && !options_.seams.clock;
+    } else if (std::exchange(lingers, false)) {
+      linger();
     }
   }
 }

@@ -20,6 +20,7 @@
 //            its name; else it is refused.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,6 +59,7 @@ class Writer final : private Message {
  private:
   static void drain_message(Message& message) noexcept;
   void drain() noexcept;
+  void linger() noexcept;
   // With the mutex held.
   void schedule() noexcept;
   bool take(WorkList& group);
@@ -93,6 +95,8 @@ class Writer final : private Message {
   std::unique_ptr<Connection> connection_;
   FileIdentity identity_;
   bool transaction_failed_ = false;
+
+  std::atomic<bool> arrived_ = false;  // a hint for linger()
 
   mutable std::mutex mutex_;  // what follows
   WorkList queue_;
