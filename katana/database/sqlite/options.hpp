@@ -57,7 +57,6 @@ struct Options {
   std::uint32_t slow_reads_remembered = 1000;
   // In one turn; the next go to the pool, so that a long loop of reads lets others in.
   std::uint32_t reads_per_turn_max = 1024;
-  std::size_t stations_max = 64;  // executors that have a read connection of their own
 
   Duration transaction_hold = seconds(5);  // a transaction holds the writer; then: rolled back
   unsigned streams_max = 16;               // each holds a connection

@@ -217,6 +217,7 @@ void Readers::read(Slot& slot, Work& work, std::unique_ptr<Connection>& connecti
     work.outcome.error = statement.error();
     return;
   }
+  KATANA_CHECK((*statement)->reads_only());  // the station knew
   enter(slot, &work, connection.get());
   const int code =
       work.abandoned_by_now()

@@ -135,9 +135,8 @@ Station& Sqlite::find_station(Executor& executor) noexcept {
   for (const auto& station : stations_) {
     if (&station->executor() == &executor) return *station;
   }
-  const bool reads = stations_.size() < options_.stations_max;
   return *stations_.emplace_back(
-      std::make_unique<Station>(options_, watch_, clock_, writer_, readers_, executor, reads));
+      std::make_unique<Station>(options_, watch_, clock_, writer_, readers_, executor));
 }
 
 Attempt Sqlite::try_here(const Request& request, Outcome& outcome) noexcept {

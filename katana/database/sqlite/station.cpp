@@ -5,15 +5,14 @@
 namespace katana::database::sqlite {
 
 Station::Station(const Options& options, Watch& watch, const std::function<Instant()>& clock,
-                 Writer& writer, Readers& readers, Executor& executor, bool reads) noexcept
+                 Writer& writer, Readers& readers, Executor& executor) noexcept
     : Message(&end_turn),
       options_(options),
       watch_(watch),
       clock_(clock),
       writer_(writer),
       readers_(readers),
-      executor_(executor),
-      reads_(reads) {}
+      executor_(executor) {}
 
 Station::~Station() {
   KATANA_REQUIRE(to_writer_.empty() && to_readers_.empty());
@@ -28,7 +27,6 @@ Attempt Station::read(const Request& request, Outcome& outcome) noexcept {
     outcome.error = watch_.error();
     return Attempt::done;
   }
-  if (!reads_ || reads_this_turn_ >= options_.reads_per_turn_max) return Attempt::elsewhere;
   if (!ensure_connection(outcome)) return Attempt::done;
   if (in_snapshot_ && seen_commits_ != watch_.commits()) end_snapshot();
   const std::uint64_t prepared = connection_->prepared();
@@ -40,6 +38,7 @@ Attempt Station::read(const Request& request, Outcome& outcome) noexcept {
   }
   Statement& statement = **found;
   if (!statement.reads_only()) return Attempt::writes;
+  if (reads_this_turn_ >= options_.reads_per_turn_max) return Attempt::elsewhere;
   if (statement.slow > 0) {
     --statement.slow;
     return Attempt::elsewhere;

@@ -25,9 +25,8 @@ namespace katana::database::sqlite {
 
 class Station final : private Message {
  public:
-  // `reads`: it may have a connection.
   Station(const Options& options, Watch& watch, const std::function<Instant()>& clock,
-          Writer& writer, Readers& readers, Executor& executor, bool reads) noexcept;
+          Writer& writer, Readers& readers, Executor& executor) noexcept;
   ~Station();
 
   Executor& executor() const noexcept { return executor_; }
@@ -51,7 +50,6 @@ class Station final : private Message {
   Writer& writer_;
   Readers& readers_;
   Executor& executor_;
-  const bool reads_;
 
   std::unique_ptr<Connection> connection_;
   std::uint64_t seen_commits_ = 0;  // when the snapshot was taken
