@@ -238,7 +238,9 @@ bool Writer::run_once(WorkList& group, Completions& done) noexcept {
       connection_->run(Command::rollback);
     }
     if (connection_->in_transaction()) {
-      if (!is_outage(code)) continue;
+      if (!is_outage(code) && (code & 0xff) != SQLITE_INTERRUPT) continue;
+      // SQLite looks at the time once more when a statement has ended: one that it calls
+      // interrupted may have done all it was to do.
       connection_->run(Command::rollback);
     }
     leave_out(*work, group, code, done);
