@@ -8,8 +8,8 @@
 //            gone or closing.
 //
 // The shape fits a database that answers on the reactor (PostgreSQL, decision 0035): try_here()
-// then says `elsewhere` to everything, submit() writes to the reactor's own connection, and a work is
-// completed from the connection's watcher.
+// then says `elsewhere` to everything, submit() writes to the reactor's own connection, and a work
+// is completed from the connection's watcher.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,9 @@ def test_help_and_version():
 
 def test_wrong_usage_is_one_line_and_exit_2():
     """Each names what is wrong."""
-    for arguments, named in ((("--dir", "m"), "--database"), (("--database", "a.db"), "--dir"), (("--database", "a.db", "--dir", "m", "--x"), "--x")):
-        ended = run(*arguments)
+    for arguments, named in (("--dir m", "--database"), ("--database a.db", "--dir"),
+                             ("--database a.db --dir m --x", "--x")):
+        ended = run(*arguments.split())
         assert ended.returncode == 2 and ended.stderr.count("\n") == 1 and named in ended.stderr
 
 

@@ -2,7 +2,8 @@
 // and are cancelled, while every message takes as long as chance says.
 //
 // What must hold, whatever the seed: who was told "done" finds it done, at once and at the end; who
-// was told of an error finds nothing done; nobody waits for ever; and the same seed is the same run.
+// was told of an error finds nothing done; nobody waits for ever; and the same seed is the same
+// run.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -149,8 +149,8 @@ void Writer::schedule() noexcept {
 
 void Writer::drain_message(Message& message) noexcept { static_cast<Writer&>(message).drain(); }
 
-// A caller that writes again as soon as it is answered finds the writer awake: what it would take to
-// wake it is a tenth of a commit.
+// A caller that writes again as soon as it is answered finds the writer awake: to wake it takes a
+// tenth of what a commit does.
 void Writer::linger() noexcept {
   const Instant until = clock_() + options_.writer_linger;
   do {

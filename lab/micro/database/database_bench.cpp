@@ -20,11 +20,11 @@ namespace bench {
 
 KATANA_DESCRIBE(Person, id, name, city, age)
 
+constexpr std::int64_t people = 10'000;
+
 namespace {
 
 using namespace katana;
-
-constexpr std::int64_t people = 10'000;
 
 // A reactor's turns without a reactor: what happens in one, and its end.
 class Turns final : public Executor {
