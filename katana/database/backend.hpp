@@ -4,8 +4,8 @@
 // Thread     any, but for what is said below. Works are completed by posting them to their
 //            executors.
 // Fails      by Outcome::error; a submission cannot fail otherwise.
-// Invariant  every submitted work completes, unless it is withdrawn: also when the database is full,
-//            gone or closing.
+// Invariant  every submitted work completes, unless it is withdrawn: also when the database is
+//            full, gone or closing.
 //
 // The shape fits a database that answers on the reactor (PostgreSQL, decision 0035): try_here()
 // then says `elsewhere` to everything, submit() writes to the reactor's own connection, and a work

@@ -29,11 +29,13 @@ Code code_of(Constraint constraint) noexcept {
   return taken ? Code::already_exists : Code::invalid_argument;
 }
 
-std::string with_statement(std::string_view what, std::string_view statement) {
-  if (statement.empty()) return std::string(what);
+katana::Error with_statement(Code code, std::string what, std::string_view statement) {
+  if (statement.empty()) return {code, std::move(what)};
   const bool cut = statement.size() > statement_bytes_max;
-  return fmt::format("{}; statement: {}{}", what, statement.substr(0, statement_bytes_max),
-                     cut ? "…" : "");
+  const katana::Error cause(
+      code,
+      fmt::format("statement: {}{}", statement.substr(0, statement_bytes_max), cut ? "…" : ""));
+  return cause.within(std::move(what));
 }
 
 }  // namespace
@@ -58,14 +60,20 @@ std::string_view constraint_name(Constraint constraint) noexcept {
 }
 
 Error::Error(Kind kind, std::string_view what, std::string_view statement)
-    : Error(code_of(kind), with_statement(what, statement), kind) {}
+    : Error(with_statement(code_of(kind), std::string(what), statement), kind) {}
+
+Error Error::unusable(const std::string& why) {
+  return {katana::Error(Code::unavailable, why).within("the database is not usable at present"),
+          Kind::unavailable};
+}
 
 Error Error::violated(Constraint constraint, std::string_view which, std::string_view statement) {
-  const std::string what =
+  std::string what =
       which.empty()
           ? fmt::format("a {} constraint is violated", constraint_name(constraint))
           : fmt::format("the {} constraint of {} is violated", constraint_name(constraint), which);
-  Error error(code_of(constraint), with_statement(what, statement), Kind::constraint_violation);
+  Error error(with_statement(code_of(constraint), std::move(what), statement),
+              Kind::constraint_violation);
   error.constraint_ = constraint;
   error.which_ = which;
   return error;

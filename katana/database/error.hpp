@@ -6,8 +6,9 @@
 // Thread     a value.
 // Allocates  when made.
 // Fails      never.
-// Invariant  the message has the statement and never a parameter: what a database itself says about
-//            a statement that ran may quote values, and is not repeated.
+// Invariant  describe() has the statement and never a parameter: what a database itself says about
+//            a statement that ran may quote values, and is not repeated. message(), which a client
+//            may be shown, has neither statement nor path.
 //
 // Result<T> of this namespace turns into katana::Result<T> wherever one is expected.
 #pragma once
@@ -49,6 +50,8 @@ class Error : public katana::Error {
  public:
   // `statement` may be empty.
   Error(Kind kind, std::string_view what, std::string_view statement = {});
+  // The file, or what else the calls need, fails. `why` is for the log.
+  static Error unusable(const std::string& why);
   static Error violated(Constraint constraint, std::string_view which, std::string_view statement);
 
   Kind kind() const noexcept { return kind_; }
@@ -58,8 +61,7 @@ class Error : public katana::Error {
   std::string_view which() const noexcept { return which_; }
 
  private:
-  Error(Code code, std::string message, Kind kind)
-      : katana::Error(code, std::move(message)), kind_(kind) {}
+  Error(katana::Error error, Kind kind) : katana::Error(std::move(error)), kind_(kind) {}
 
   Kind kind_;
   Constraint constraint_ = Constraint::none;

@@ -26,7 +26,7 @@ TEST(DatabaseError, a_value_that_is_taken_is_another_error_than_one_that_is_wron
   EXPECT_EQ(Error::violated(Constraint::primary_key, "t.a", "").code(), Code::already_exists);
   EXPECT_EQ(Error::violated(Constraint::check, "positive", "").code(), Code::invalid_argument);
   EXPECT_EQ(Error::violated(Constraint::foreign_key, "", "X").describe(),
-            "a foreign key constraint is violated; statement: X");
+            "a foreign key constraint is violated: statement: X");
 }
 
 TEST(DatabaseError, a_long_statement_is_cut) {
@@ -39,7 +39,8 @@ TEST(DatabaseError, a_result_turns_into_one_of_base) {
   const Result<int> failed = fail(Kind::timeout, "late", "SELECT 1");
   const katana::Result<int> wider = failed;
   EXPECT_EQ(wider.error().code(), Code::deadline_exceeded);
-  EXPECT_EQ(wider.error().describe(), "late; statement: SELECT 1");
+  EXPECT_EQ(wider.error().message(), "late") << "what a client may be shown";
+  EXPECT_EQ(wider.error().describe(), "late: statement: SELECT 1");
 }
 
 }  // namespace

@@ -198,7 +198,8 @@ void Readers::run(Slot& slot, Work& work) noexcept {
   const bool opens = work.request.order == Order::open;
   auto connection = connect();
   if (!connection) {
-    work.outcome.error = connection.error();
+    watch_.report(connection.error().describe());
+    work.outcome.error = watch_.error();
   } else if (opens) {
     open_stream(slot, work, *connection);
   } else {

@@ -87,7 +87,7 @@ bool Station::ensure_connection(Outcome& outcome) noexcept {
   auto opened = Connection::open(options_, Access::read, clock_);
   if (!opened) {
     watch_.report(opened.error().describe());
-    outcome.error = opened.error();
+    outcome.error = watch_.error();
     return false;
   }
   connection_ = *std::move(opened);

@@ -67,14 +67,14 @@ class Watch {
   }
   katana::Result<void> health() const {
     if (usable()) return {};
-    return katana::fail(Code::unavailable, reason());
+    return std::unexpected(katana::Error(error()));
   }
-  Error error() const { return Error(Kind::unavailable, reason()); }
+  Error error() const { return Error::unusable(reason()); }
 
  private:
   std::string reason() const {
     const std::lock_guard lock(mutex_);
-    return "the database '" + path_ + "' is not usable: " + reason_;
+    return "'" + path_ + "': " + reason_;
   }
 
   const std::string path_;
