@@ -33,6 +33,8 @@ Attempt Station::read(const Request& request, Outcome& outcome) noexcept {
   const auto found = connection_->find(*request.sql);
   if (connection_->prepared() != prepared) prepared_.add();
   if (!found) [[unlikely]] {
+    // Not the statement's fault: the schema could not be read.
+    if (found.error().kind() == Kind::unavailable) watch_.report(found.error().describe());
     outcome.error = found.error();
     return Attempt::done;
   }

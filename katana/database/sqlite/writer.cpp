@@ -15,6 +15,11 @@ Bytes text_of(const Work& work) noexcept {
   return work.request.sql != nullptr ? work.request.sql->text() : Bytes();
 }
 
+// Of a statement that could not be prepared: its own fault, or the file's.
+int code_of(const Error& error) noexcept {
+  return error.kind() == Kind::unavailable ? SQLITE_IOERR : SQLITE_ERROR;
+}
+
 Error transaction_over(const Work& work) {
   return Error(Kind::failed_transaction,
                "the transaction is over: it was held for too long, or the file was lost",
@@ -290,7 +295,7 @@ int Writer::run_write(Work& work) noexcept {
   const auto statement = connection_->find(*work.request.sql);
   if (!statement) {
     work.outcome.error = statement.error();
-    return SQLITE_ERROR;
+    return code_of(statement.error());
   }
   const bool guarded = (*statement)->returns_rows();
   if (guarded) connection_->run(Command::savepoint);
@@ -305,7 +310,7 @@ int Writer::run_statement(Work& work) noexcept {
   const auto statement = connection_->find(*work.request.sql);
   if (!statement) {
     work.outcome.error = statement.error();
-    return SQLITE_ERROR;
+    return code_of(statement.error());
   }
   const int code =
       connection_->run(**statement, work.request.values, work.outcome, limits_of(work));
