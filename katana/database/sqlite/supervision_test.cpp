@@ -164,5 +164,27 @@ TEST_F(SupervisionTest, a_file_that_is_no_database_any_more_is_an_outage_and_no_
   EXPECT_EQ(read(1001), "1001");
 }
 
+TEST_F(SupervisionTest, a_transaction_that_loses_its_file_is_over_and_holds_nobody_up) {
+  std::optional<Transaction> transaction;
+  const auto begin = [&]() -> Task<std::string> {
+    auto begun = co_await db_->begin();
+    if (begun) transaction.emplace(*std::move(begun));
+    co_return std::string(begun ? "begun" : "refused");
+  };
+  const auto commit = [&]() -> Task<std::string> {
+    const auto inserted = co_await transaction->execute("INSERT INTO t VALUES (2000, 'a')");
+    const auto committed = co_await transaction->commit();
+    co_return std::string(inserted ? "inserted, " : "refused, ") +
+        std::string(committed ? "done" : kind_name(committed.error().kind()));
+  };
+  EXPECT_EQ(finish(begin()), "begun");
+  move(path_, folder_ / "away.db");
+  EXPECT_EQ(finish(commit()), "inserted, unavailable");
+  move(folder_ / "away.db", path_);
+  probe();
+  EXPECT_EQ(health(), "usable");
+  EXPECT_EQ(write(2001), "done");
+}
+
 }  // namespace
 }  // namespace katana::database::sqlite

@@ -104,6 +104,10 @@ void Writer::tick(Instant now) noexcept {
     if (closed_) return;
     take_expired(queue_, now, expired);
     take_expired(within_, now, expired);
+    for (const Work* work = expired.first(); work != nullptr; work = work->behind) {
+      // A transaction without one of its statements can only be rolled back.
+      if (work->request.transaction != 0) rollback_asked_ = transaction_;
+    }
     if (transaction_ != 0 && now >= hold_until_) {
       rollback_asked_ = transaction_;
       hold_until_ = never;
@@ -207,7 +211,10 @@ bool Writer::take(WorkList& group) {
 }
 
 void Writer::run_group(WorkList& group) noexcept {
-  if (!ensure_connection()) return refuse(group, watch_.error());
+  if (!ensure_connection()) {
+    refuse(group, watch_.error());
+    return end_transaction();  // it is lost with its connection
+  }
   switch (group.first()->request.order) {
     case Order::begin: return begin(*group.pop());
     case Order::commit:
