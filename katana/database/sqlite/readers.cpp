@@ -46,7 +46,7 @@ void Readers::submit(WorkList& works) noexcept {
       ++refused_full_;
       error.emplace(Kind::unavailable,
                     fmt::format("the database is busy: {} reads wait", queue_.size()),
-                    work->request.sql != nullptr ? work->request.sql->text() : Bytes());
+                    text_of(*work));
     }
     if (error) {
       done.add(*work);
@@ -277,7 +277,7 @@ void Readers::fetch(Slot& slot, Work& work) noexcept {
 
 // It failed: says how.
 void Readers::conclude(Work& work, int code, const Connection& connection) {
-  const Bytes text = work.request.sql != nullptr ? work.request.sql->text() : Bytes();
+  const Bytes text = text_of(work);
   work.outcome.clear();
   if (is_outage(code)) {
     watch_.report(words_of(code), is_corrupt(code));

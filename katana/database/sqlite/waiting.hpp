@@ -7,10 +7,17 @@
 // Fails      never.
 #pragma once
 
+#include <algorithm>
+#include <string>
+
 #include "katana/database/sqlite/options.hpp"
 #include "katana/database/work.hpp"
 
 namespace katana::database::sqlite {
+
+inline Bytes text_of(const Work& work) noexcept {
+  return work.request.sql != nullptr ? work.request.sql->text() : Bytes();
+}
 
 // Gives the work its times.
 inline void begin_waiting(Work& work, const Options& options, Instant now) noexcept {
@@ -34,7 +41,7 @@ inline void take_expired(WorkList& from, Instant now, WorkList& to) noexcept {
 
 // Why it is refused.
 inline Error waited_too_long(const Work& work, const Options& options) {
-  const Bytes text = work.request.sql != nullptr ? work.request.sql->text() : Bytes();
+  const Bytes text = text_of(work);
   if (work.begin_by == work.deadline) {
     return Error(Kind::timeout, "the time for the call was up before it could begin", text);
   }
@@ -42,6 +49,12 @@ inline Error waited_too_long(const Work& work, const Options& options) {
                "the database is busy: the call waited " +
                    std::to_string(options.wait_max.count_ms()) + " ms for its turn",
                text);
+}
+
+inline Error transaction_over(const Work& work) {
+  return Error(Kind::failed_transaction,
+               "the transaction is over: it was held for too long, or the file was lost",
+               text_of(work));
 }
 
 inline Error closing() { return Error(Kind::unavailable, "the database is closing"); }
