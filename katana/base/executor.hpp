@@ -39,10 +39,35 @@ class Executor {
   void unexpect() noexcept { --expected_; }
   std::uint64_t expected() const noexcept { return expected_; }
 
+  // What is better done once for everything that happens in a turn: the message runs when the rest
+  // of the turn is done, before the executor next waits. In the order of the calls.
+  void at_turn_end(Message& message) noexcept {
+    message.next = nullptr;
+    (turn_end_last_ != nullptr ? turn_end_last_->next : turn_end_first_) = &message;
+    turn_end_last_ = &message;
+  }
+  // Takes it back. REQUIRES that it has not run since.
+  void forget_at_turn_end(Message& message) noexcept {
+    Message* before = nullptr;
+    Message** link = &turn_end_first_;
+    for (; *link != &message; link = &before->next) before = *link;
+    *link = message.next;
+    if (turn_end_last_ == &message) turn_end_last_ = before;
+  }
+
  protected:
   Executor() noexcept = default;
   ~Executor() {
     if (current_ == this) current_ = nullptr;
+  }
+  // The turn is over. What these messages ask for in turn is done, too.
+  void end_turn() noexcept {
+    while (turn_end_first_ != nullptr) [[unlikely]] {
+      Message& message = *turn_end_first_;
+      turn_end_first_ = message.next;
+      if (turn_end_first_ == nullptr) turn_end_last_ = nullptr;
+      message.run(message);
+    }
   }
   // This thread does the work of `executor` from here on. Returns whose it did before.
   static Executor* enter(Executor* executor) noexcept { return std::exchange(current_, executor); }
@@ -50,6 +75,8 @@ class Executor {
  private:
   inline static constinit thread_local Executor* current_ = nullptr;
   std::uint64_t expected_ = 0;
+  Message* turn_end_first_ = nullptr;
+  Message* turn_end_last_ = nullptr;
 };
 
 }  // namespace katana

@@ -129,6 +129,7 @@ void Reactor::receive_expected() noexcept {
   // message is on its way.
   while (true) {
     run_messages();
+    end_turn();
     // acquire: whoever woke the engine is done with it.
     const bool quiet = wakes_done_.load(std::memory_order_acquire) == wakes_due_;
     if (quiet && expected() == 0) return;

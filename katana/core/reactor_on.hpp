@@ -95,6 +95,7 @@ class ReactorOn final : public Reactor {
     begin_attending();
     while (Connection* const connection = pop_attended()) attend(*connection);
     if (first_starved_ != nullptr) relieve_starved();
+    end_turn();
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
   }

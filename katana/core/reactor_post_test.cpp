@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
 
 #include "katana/core/reactor_fixture_test.hpp"
@@ -51,6 +52,47 @@ TEST_F(ReactorTest, a_reactor_that_ends_first_receives_what_it_was_told_to_expec
   EXPECT_EQ(first.opened_by, std::this_thread::get_id());
   EXPECT_EQ(second.opened_by, std::this_thread::get_id());
   sender.join();
+}
+
+// Notes that it ran, and asks for another if it was given one.
+struct AtEnd : Message {
+  AtEnd(Executor& on, std::string& order, char mark, AtEnd* more = nullptr)
+      : Message(&AtEnd::act), executor(on), notes(order), name(mark), next_one(more) {}
+  static void act(Message& message) noexcept {
+    auto& self = static_cast<AtEnd&>(message);
+    self.notes.push_back(self.name);
+    if (self.next_one != nullptr) self.executor.at_turn_end(*self.next_one);
+  }
+  Executor& executor;
+  std::string& notes;
+  char name;
+  AtEnd* next_one;
+};
+
+TEST_F(ReactorTest, what_is_due_at_the_end_of_a_turn_runs_after_the_rest_of_it_and_in_order) {
+  std::string notes;
+  AtEnd third(reactor(), notes, '3'), first(reactor(), notes, '1', &third);
+  AtEnd second(reactor(), notes, '2'), never(reactor(), notes, 'x');
+  world_.events.push_back([&] {
+    for (AtEnd* each : {&first, &never, &second}) reactor().at_turn_end(*each);
+    reactor().forget_at_turn_end(never);
+    notes.push_back('0');
+  });
+  turn();
+  EXPECT_EQ(notes, "0123");
+  turn();
+  EXPECT_EQ(notes, "0123") << "once";
+}
+
+TEST_F(ReactorTest, a_message_forgotten_last_leaves_room_for_the_next) {
+  std::string notes;
+  AtEnd first(reactor(), notes, '1'), last(reactor(), notes, 'x'), next(reactor(), notes, '2');
+  reactor().at_turn_end(first);
+  reactor().at_turn_end(last);
+  reactor().forget_at_turn_end(last);
+  reactor().at_turn_end(next);
+  turn();
+  EXPECT_EQ(notes, "12");
 }
 
 }  // namespace

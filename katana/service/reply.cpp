@@ -113,8 +113,10 @@ Reply problem(unsigned status, Bytes detail) {
 Reply problem(const Error& error) {
   const unsigned status = status_of(error.code());
   // What went wrong inside is not the peer's business; the log has it.
-  return problem(
+  Reply reply = problem(
       status, status == 500 ? Bytes("The server failed to handle the request.") : error.message());
+  if (status == 503) reply.add_field("Retry-After", "1");
+  return reply;
 }
 
 }  // namespace katana

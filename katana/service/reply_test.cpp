@@ -198,6 +198,8 @@ TEST(Problem, an_error_becomes_the_status_of_its_code_and_says_its_message) {
     const Reply reply = problem(Error(code, "what happened"));
     EXPECT_EQ(reply.status(), status) << code_name(code);
     EXPECT_EQ(JsonObject::parse(reply.content())->at("detail"), "what happened");
+    const bool may_retry = reply.fields().find("Retry-After: 1") != Bytes::npos;
+    EXPECT_EQ(may_retry, status == 503) << code_name(code);
   }
 }
 

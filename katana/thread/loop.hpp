@@ -26,6 +26,7 @@ class Loop final : public Executor {
   ~Loop() {
     const Entered entered(*this);
     while (expected() != 0) turn();
+    end_turn();
     // A sender that has been received may still be inside of post().
     while (posts_done_.load(std::memory_order_acquire) != takes_) {
       run_messages();
@@ -38,6 +39,7 @@ class Loop final : public Executor {
   T run(Task<T> task) {
     const Entered entered(*this);
     task.start();
+    end_turn();
     while (!task.done()) turn();
     return task.result();
   }
@@ -46,7 +48,9 @@ class Loop final : public Executor {
   template <class T>
   bool start(Task<T>& task) {
     const Entered entered(*this);
-    return task.start();
+    const bool done = task.start();
+    end_turn();
+    return done;
   }
 
   // Waits for messages and runs them.
@@ -79,6 +83,7 @@ class Loop final : public Executor {
       message->run(*message);
       message = next;
     }
+    end_turn();
     return true;
   }
 

@@ -228,5 +228,29 @@ TEST(ExecutorDeathTest, a_coroutine_that_would_block_its_executor_is_a_named_err
       "when_full != WhenFull::wait");
 }
 
+struct CountTurns : Message {
+  explicit CountTurns(int& ends) : Message(&CountTurns::act), turns(ends) {}
+  static void act(Message& message) noexcept { ++static_cast<CountTurns&>(message).turns; }
+  int& turns;
+};
+
+Task<int> count_turns(Pool& pool, int& turns) {
+  CountTurns first(turns), second(turns);
+  Executor::current()->at_turn_end(first);
+  EXPECT_EQ(turns, 0);
+  (void)co_await pool.run([] {});
+  EXPECT_EQ(turns, 1);
+  Executor::current()->at_turn_end(second);
+  (void)co_await pool.run([] {});
+  co_return turns;
+}
+
+TEST(Run, a_loop_s_turn_ends_before_it_waits) {
+  const auto pool = make_pool(1);
+  Loop loop;
+  int turns = 0;
+  EXPECT_EQ(loop.run(count_turns(*pool, turns)), 2);
+}
+
 }  // namespace
 }  // namespace katana::thread

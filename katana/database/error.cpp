@@ -1,0 +1,82 @@
+#include "katana/database/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace katana::database {
+namespace {
+
+constexpr std::size_t statement_bytes_max = 300;
+
+Code code_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::busy:
+    case Kind::unavailable: return Code::unavailable;
+    case Kind::timeout: return Code::deadline_exceeded;
+    case Kind::cancelled: return Code::cancelled;
+    case Kind::constraint_violation: return Code::invalid_argument;
+    case Kind::too_large: return Code::out_of_range;
+    case Kind::syntax:  // the statement is the program's: whoever sent the request is not to blame
+    case Kind::mismatch:
+    case Kind::failed_transaction: break;
+  }
+  return Code::internal;
+}
+
+Code code_of(Constraint constraint) noexcept {
+  const bool taken = constraint == Constraint::unique || constraint == Constraint::primary_key;
+  return taken ? Code::already_exists : Code::invalid_argument;
+}
+
+katana::Error with_statement(Code code, std::string what, std::string_view statement) {
+  if (statement.empty()) return {code, std::move(what)};
+  const bool cut = statement.size() > statement_bytes_max;
+  const katana::Error cause(
+      code,
+      fmt::format("statement: {}{}", statement.substr(0, statement_bytes_max), cut ? "…" : ""));
+  return cause.within(std::move(what));
+}
+
+}  // namespace
+
+std::string_view kind_name(Kind kind) noexcept {
+  static constexpr std::array<std::string_view, 9> names = {"busy",
+                                                            "constraint violation",
+                                                            "timeout",
+                                                            "cancelled",
+                                                            "unavailable",
+                                                            "syntax",
+                                                            "mismatch",
+                                                            "too large",
+                                                            "failed transaction"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view constraint_name(Constraint constraint) noexcept {
+  static constexpr std::array<std::string_view, 7> names = {
+      "none", "unique", "primary key", "foreign key", "not null", "check", "other"};
+  return names[static_cast<std::size_t>(constraint)];
+}
+
+Error::Error(Kind kind, std::string_view what, std::string_view statement)
+    : Error(with_statement(code_of(kind), std::string(what), statement), kind) {}
+
+Error Error::unusable(const std::string& why) {
+  return {katana::Error(Code::unavailable, why).within("the database is not usable at present"),
+          Kind::unavailable};
+}
+
+Error Error::violated(Constraint constraint, std::string_view which, std::string_view statement) {
+  std::string what =
+      which.empty()
+          ? fmt::format("a {} constraint is violated", constraint_name(constraint))
+          : fmt::format("the {} constraint of {} is violated", constraint_name(constraint), which);
+  Error error(with_statement(code_of(constraint), std::move(what), statement),
+              Kind::constraint_violation);
+  error.constraint_ = constraint;
+  error.which_ = which;
+  return error;
+}
+
+}  // namespace katana::database

@@ -1,0 +1,87 @@
+#include "katana/database/migrations.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace katana::database {
+namespace {
+
+using testing::HasSubstr;
+
+class Migrations : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "migrations_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  std::string problem() const {
+    const auto read = read_migrations(folder_.string());
+    return read ? std::to_string(read->size()) + " good" : read.error().describe();
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Migrations, files_are_read_in_the_order_of_their_numbers) {
+  write("2_second.sql", "b");
+  write("0001_first.sql", "a");
+  write("10_later.sql", "ignored?");
+  EXPECT_THAT(problem(), HasSubstr("migration 3 is missing: the next file is '10_later.sql'"));
+  std::filesystem::remove(folder_ / "10_later.sql");
+  write("README.md", "no migration");
+  const auto read = read_migrations(folder_.string());
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 2u);
+  EXPECT_EQ((*read)[0].file, "0001_first.sql");
+  EXPECT_EQ((*read)[1].text, "b");
+}
+
+TEST_F(Migrations, a_wrong_name_or_number_is_named) {
+  write("create.sql", "");
+  EXPECT_THAT(problem(), HasSubstr("'create.sql' is no name of a migration"));
+  std::filesystem::remove(folder_ / "create.sql");
+  write("0_zero.sql", "");
+  EXPECT_THAT(problem(), HasSubstr("'0_zero.sql'"));
+  std::filesystem::remove(folder_ / "0_zero.sql");
+  write("1_a.sql", "");
+  write("01_b.sql", "");
+  EXPECT_THAT(problem(), HasSubstr("'01_b.sql' and '1_a.sql' have the same number"));
+}
+
+TEST_F(Migrations, a_folder_that_is_not_there_is_named) {
+  const auto read = read_migrations((folder_ / "none").string());
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().describe(), HasSubstr("none"));
+}
+
+TEST_F(Migrations, what_was_applied_must_still_be_there_and_be_the_same) {
+  const std::vector<Migration> files = {{1, "1_a.sql", "aa", ""}, {2, "2_b.sql", "bb", ""}};
+  const auto plan = [&](const std::vector<Migration>& applied) {
+    const auto planned = plan_migrations(files, applied);
+    return planned ? std::to_string(planned->size()) + " to do" : planned.error().describe();
+  };
+  EXPECT_EQ(plan({}), "2 to do");
+  EXPECT_EQ(plan({{1, "1_a.sql", "aa", ""}}), "1 to do");
+  EXPECT_EQ(plan({{1, "1_renamed.sql", "aa", ""}, {2, "2_b.sql", "bb", ""}}), "0 to do");
+  EXPECT_THAT(plan({{1, "1_a.sql", "other", ""}}), HasSubstr("'1_a.sql' was changed after"));
+  EXPECT_THAT(plan({{1, "1_a.sql", "aa", ""}, {2, "2_b.sql", "bb", ""}, {3, "3_c.sql", "cc", ""}}),
+              HasSubstr("'3_c.sql' was applied, and its file is missing"));
+  EXPECT_THAT(plan({{2, "2_b.sql", "bb", ""}}), HasSubstr("lacks number 1"));
+}
+
+TEST_F(Migrations, a_checksum_is_of_the_text_whatever_its_line_ends) {
+  EXPECT_EQ(migration_checksum("a\nb\n"), migration_checksum("a\r\nb\r\n"));
+  EXPECT_NE(migration_checksum("a\nb\n"), migration_checksum("a\nb"));
+  EXPECT_EQ(migration_checksum("").size(), 16u);
+}
+
+}  // namespace
+}  // namespace katana::database

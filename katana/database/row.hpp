@@ -1,0 +1,193 @@
+// Row: one row of a result, and how it becomes a value of the program.
+//
+//   RowReader<User> reader;          // for each result: finds out once which column goes where
+//   reader.read(row, user)
+//
+// Owns       nothing. What is read is owned by the value it is read into.
+// Borrows    a Row is valid until the next one is asked for.
+// Thread     that of the statement.
+// Allocates  what the values do: text goes into std::string, or into Text, which is recycled.
+// Fails      read() returns why a column does not fit. Nothing is converted silently: a number does
+//            not become text, null fits only a std::optional, and a number has to be in range.
+//
+// A described struct takes the columns of its members' names, in any order; more columns than
+// members are left out. A tuple takes as many columns as it has elements, by position. Anything
+// else takes the one column there is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/database/value.hpp"
+
+namespace katana::database {
+
+class Row {
+ public:
+  virtual std::size_t columns() const noexcept = 0;
+  virtual Value value(std::size_t column) const noexcept = 0;
+  virtual Bytes name(std::size_t column) const noexcept = 0;
+
+ protected:
+  ~Row() = default;
+};
+
+// Why a row was not read: null when it was. `column` is a name, or empty.
+struct Misfit {
+  const char* why = nullptr;
+  Bytes column = {};
+  explicit operator bool() const noexcept { return why != nullptr; }
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+template <class T>
+const char* read_integer(const Value& value, T& out) noexcept {
+  if (value.type != Value::Type::integer) return "is no integer";
+  if constexpr (std::is_same_v<T, bool>) {
+    if (value.integer != 0 && value.integer != 1) return "is neither 0 nor 1";
+  } else if (!std::in_range<T>(value.integer)) {
+    return "is out of range";
+  }
+  out = static_cast<T>(value.integer);
+  return nullptr;
+}
+
+// Null: `value` is in `out`; else what is wrong with it.
+template <class T>
+const char* read_value(const Value& value, T& out) {
+  if constexpr (is_optional<T>) {
+    if (value.type == Value::Type::null) {
+      out.reset();
+      return nullptr;
+    }
+    return read_value(value, out ? *out : out.emplace());
+  } else {
+    if (value.type == Value::Type::null) return "is null, and what it is read into is no optional";
+    if constexpr (DescribedEnum<T>) {
+      if (value.type != Value::Type::text) return "is no text, and an enumerator's name is wanted";
+      const std::optional<T> found = enumerator_from<T>(value.octets);
+      if (!found) return "is no enumerator's name";
+      out = *found;
+      return nullptr;
+    } else if constexpr (std::is_enum_v<T>) {
+      std::underlying_type_t<T> number{};
+      const char* const why = read_value(value, number);
+      out = static_cast<T>(number);
+      return why;
+    } else if constexpr (Integer<T>) {
+      return read_integer(value, out);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (value.type != Value::Type::real && value.type != Value::Type::integer) {
+        return "is no number";
+      }
+      out = static_cast<T>(value.type == Value::Type::real ? value.real
+                                                           : static_cast<double>(value.integer));
+      return nullptr;
+    } else if constexpr (std::is_same_v<T, std::vector<std::byte>>) {
+      if (value.type != Value::Type::blob) return "is no blob";
+      const auto* const first = reinterpret_cast<const std::byte*>(value.octets.data());
+      out.assign(first, first + value.octets.size());
+      return nullptr;
+    } else {
+      if (value.type != Value::Type::text) return "is no text";
+      if constexpr (std::is_same_v<T, Text>) {
+        out = Text(value.octets);
+      } else {
+        static_assert(std::is_same_v<T, std::string>, "a column cannot be read into this type");
+        out.assign(value.octets);
+      }
+      return nullptr;
+    }
+  }
+}
+
+}  // namespace detail
+
+template <class T>
+class RowReader {
+ public:
+  void begin() noexcept { mapped_ = false; }
+
+  Misfit read(const Row& row, T& out) {
+    if constexpr (Described<T>) {
+      return read_members(row, out);
+    } else if constexpr (detail::is_tuple<T>) {
+      if (row.columns() != std::tuple_size_v<T>) {
+        return {"the tuple has another number of elements than the result has columns"};
+      }
+      return read_elements(row, out, std::make_index_sequence<std::tuple_size_v<T>>());
+    } else {
+      if (row.columns() != 1) return {"one value is wanted, and the result has more columns"};
+      return judge(row, 0, detail::read_value(row.value(0), out));
+    }
+  }
+
+ private:
+  static consteval std::size_t places() {
+    if constexpr (Described<T>) {
+      return field_count<T>;
+    } else {
+      return 0;
+    }
+  }
+  static Misfit judge(const Row& row, std::size_t column, const char* why) noexcept {
+    return why == nullptr ? Misfit{} : Misfit{why, row.name(column)};
+  }
+
+  template <std::size_t... Index>
+  static Misfit read_elements(const Row& row, T& out, std::index_sequence<Index...>) {
+    Misfit misfit;
+    (void)((misfit = judge(row, Index, detail::read_value(row.value(Index), std::get<Index>(out))),
+            !misfit) &&
+           ...);
+    return misfit;
+  }
+
+  // Which column has the name; mostly the one at the member's own place.
+  static std::size_t find(const Row& row, Bytes name, std::size_t place) noexcept {
+    const std::size_t columns = row.columns();
+    if (place < columns && row.name(place) == name) return place;
+    for (std::size_t column = 0; column < columns; ++column) {
+      if (row.name(column) == name) return column;
+    }
+    return columns;
+  }
+
+  Misfit read_members(const Row& row, T& out) {
+    Misfit misfit;
+    std::size_t place = 0;
+    for_each_field(out, [&](const auto& field, auto& member) {
+      if (misfit) return;
+      std::size_t& column = columns_[place];
+      if (!mapped_) column = find(row, field.name, place);
+      ++place;
+      if (column >= row.columns()) {
+        misfit = {"is no column of the result", field.name};
+      } else {
+        misfit = judge(row, column, detail::read_value(row.value(column), member));
+      }
+    });
+    mapped_ = !misfit;
+    return misfit;
+  }
+
+  std::array<std::size_t, places()> columns_{};
+  bool mapped_ = false;
+};
+
+}  // namespace katana::database

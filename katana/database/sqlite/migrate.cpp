@@ -1,0 +1,127 @@
+#include "katana/database/sqlite/migrate.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "katana/database/sqlite/connection.hpp"
+
+namespace katana::database::sqlite {
+namespace {
+
+constexpr const char* table =
+    "CREATE TABLE IF NOT EXISTS katana_migrations ("
+    "number INTEGER PRIMARY KEY, file TEXT NOT NULL, checksum TEXT NOT NULL, "
+    "applied_at TEXT NOT NULL) STRICT";
+
+Instant machine_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+}
+
+struct Applied {
+  std::uint32_t number = 0;
+  std::string file;
+  std::string checksum;
+};
+KATANA_DESCRIBE(Applied, number, file, checksum)
+
+class Rows final : public Outcome {
+ public:
+  Misfit take(const Row& row) override {
+    Applied applied;
+    const Misfit misfit = reader_.read(row, applied);
+    rows.push_back({applied.number, applied.file, applied.checksum, {}});
+    return misfit;
+  }
+  void clear() noexcept override { rows.clear(); }
+  std::vector<Migration> rows;
+
+ private:
+  RowReader<Applied> reader_;
+};
+
+class Migrator {
+ public:
+  Migrator(Connection& connection, const std::string& path)
+      : connection_(connection), path_(path) {}
+
+  katana::Result<MigrationReport> run(const MigrateOptions& how) {
+    const auto files = read_migrations(how.folder);
+    if (!files) return std::unexpected(files.error());
+    if (const int code = connection_.run(Command::begin_now); code != SQLITE_DONE) {
+      return failed(code, "cannot take the lock");
+    }
+    auto report = apply(*files);
+    const bool keep = report && !how.dry_run;
+    const int code = connection_.run(keep ? Command::commit : Command::rollback);
+    if (keep && code != SQLITE_DONE) {
+      connection_.run(Command::rollback);
+      return failed(code, "cannot commit");
+    }
+    return report;
+  }
+
+ private:
+  katana::Result<MigrationReport> apply(const std::vector<Migration>& files) {
+    if (const int code = connection_.run_text(table); code != SQLITE_OK) {
+      return failed(code, "cannot make the table katana_migrations");
+    }
+    Rows applied;
+    const auto list =
+        connection_.find("SELECT number, file, checksum FROM katana_migrations ORDER BY number");
+    if (!list) return std::unexpected(list.error());
+    if (const int code = connection_.run(**list, {}, applied, {}); code != SQLITE_DONE) {
+      return std::unexpected(applied.error ? *applied.error : connection_.error(code, {}));
+    }
+    auto plan = plan_migrations(files, applied.rows);
+    if (!plan) return std::unexpected(plan.error().within(path_));
+    for (const Migration& migration : *plan) {
+      if (const auto good = apply(migration); !good) return std::unexpected(good.error());
+    }
+    return MigrationReport{*std::move(plan), applied.rows.size()};
+  }
+
+  // Every statement of the file, and a row that says so.
+  katana::Result<void> apply(const Migration& migration) {
+    if (const auto good = connection_.run_script(migration.text); !good) {
+      return std::unexpected(good.error().within(fmt::format("{}: {}", path_, migration.file)));
+    }
+    if (!connection_.in_transaction()) {
+      return katana::fail(Code::invalid_argument,
+                          fmt::format("{}: {} ended the transaction", path_, migration.file));
+    }
+    const auto note = connection_.find(
+        "INSERT INTO katana_migrations VALUES ($1, $2, $3, "
+        "strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))");
+    if (!note) return std::unexpected(note.error());
+    const std::array<Value, 3> values = {Value::of_integer(migration.number),
+                                         Value::of_text(migration.file),
+                                         Value::of_text(migration.checksum)};
+    Rows none;
+    const int code = connection_.run(**note, values, none, {});
+    if (code != SQLITE_DONE) return failed(code, "cannot note " + migration.file);
+    return {};
+  }
+
+  std::unexpected<katana::Error> failed(int code, const std::string& what) const {
+    const katana::Error error = connection_.error(code, {});
+    return std::unexpected(error.within(fmt::format("{}: {}", path_, what)));
+  }
+
+  Connection& connection_;
+  const std::string& path_;
+};
+
+}  // namespace
+
+katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how) {
+  const std::function<Instant()> clock = &machine_now;
+  const Access access = options.create ? Access::create : Access::write;
+  const auto connection = Connection::open(options, access, clock);
+  if (!connection) return std::unexpected(connection.error());
+  (*connection)->wait_for_locks(options.busy_wait);
+  return Migrator(**connection, options.path).run(how);
+}
+
+}  // namespace katana::database::sqlite

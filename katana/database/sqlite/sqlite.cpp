@@ -1,0 +1,177 @@
+#include "katana/database/sqlite/sqlite.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "katana/database/sqlite/migrate.hpp"
+
+namespace katana::database::sqlite {
+namespace {
+
+constexpr std::chrono::milliseconds tick_interval{20};
+
+Instant machine_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+}
+
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> numbers = 0;
+  return numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+katana::Result<void> check(const Options& options) {
+  const auto wrong = [](std::string_view option, std::string_view remedy) {
+    return katana::fail(Code::invalid_argument,
+                        fmt::format("database option '{}' {}", option, remedy));
+  };
+  if (options.path.empty()) return wrong("path", "is missing: give the path of a file");
+  if (options.path == ":memory:") {
+    return wrong("path", "is ':memory:', which every connection has for itself: give a file");
+  }
+  if (options.readers == 0 || options.readers > 256) return wrong("readers", "is 1 to 256");
+  if (options.group_max == 0) return wrong("group_max", "is at least 1");
+  if (options.reads_waiting_max == 0) return wrong("reads_waiting_max", "is at least 1");
+  if (options.writes_waiting_max == 0) return wrong("writes_waiting_max", "is at least 1");
+  if (options.statements_max == 0) return wrong("statements_max", "is at least 1");
+  if (options.streams_max == 0) return wrong("streams_max", "is at least 1");
+  if (options.timeout <= Duration{}) return wrong("timeout", "is above 0");
+  if (options.wait_max <= Duration{}) return wrong("wait_max", "is above 0");
+  return {};
+}
+
+}  // namespace
+
+katana::Result<Database> open(Options options) {
+  auto backend = Sqlite::create(std::move(options));
+  if (!backend) return std::unexpected(backend.error());
+  return Database(*std::move(backend));
+}
+
+katana::Result<std::unique_ptr<Sqlite>> Sqlite::create(Options options) {
+  if (const auto good = check(options); !good) return std::unexpected(good.error());
+  if (!options.migrations.empty()) {
+    const auto report = migrate(options, {.folder = options.migrations});
+    if (!report) return std::unexpected(report.error());
+  }
+  auto backend = std::unique_ptr<Sqlite>(new Sqlite(std::move(options)));
+  if (const auto started = backend->start(); !started) return std::unexpected(started.error());
+  return backend;
+}
+
+Sqlite::Sqlite(Options options)
+    : options_(std::move(options)),
+      clock_(options_.seams.clock ? options_.seams.clock : &machine_now),
+      number_(next_number()),
+      watch_(options_.path),
+      writer_(options_, watch_, clock_),
+      readers_(options_, watch_, clock_) {}
+
+katana::Result<void> Sqlite::start() {
+  const Access access = options_.create ? Access::create : Access::write;
+  if (const auto opened = writer_.open(access); !opened) return std::unexpected(opened.error());
+  if (options_.seams.writer == nullptr) {
+    auto threads = PoolExecutor::create("db-write", 1);
+    if (!threads) return std::unexpected(threads.error());
+    writer_thread_ = *std::move(threads);
+  }
+  if (options_.seams.readers == nullptr) {
+    auto threads = PoolExecutor::create("db-read", options_.readers);
+    if (!threads) return std::unexpected(threads.error());
+    reader_threads_ = *std::move(threads);
+  }
+  writer_.run_on(writer_thread_ ? *writer_thread_ : *options_.seams.writer);
+  readers_.run_on(reader_threads_ ? *reader_threads_ : *options_.seams.readers);
+  if (!options_.seams.clock) supervisor_ = std::thread([this] { supervise(); });
+  return {};
+}
+
+Sqlite::~Sqlite() {
+  if (supervisor_.joinable()) {
+    {
+      const std::lock_guard lock(stop_mutex_);
+      stopping_ = true;
+    }
+    stop_asked_.notify_one();
+    supervisor_.join();
+  }
+  readers_.stop();
+  stations_.clear();
+  writer_.close();  // the last connection: it writes the log back
+}
+
+void Sqlite::supervise() {
+  std::unique_lock lock(stop_mutex_);
+  while (!stop_asked_.wait_for(lock, tick_interval, [this] { return stopping_; })) {
+    lock.unlock();
+    tick();
+    lock.lock();
+  }
+}
+
+void Sqlite::tick() noexcept {
+  const Instant now = clock_();
+  writer_.tick(now);
+  readers_.tick(now);
+}
+
+Station& Sqlite::station() noexcept {
+  struct Last {
+    std::uint64_t database = 0;
+    Executor* executor = nullptr;
+    Station* station = nullptr;
+  };
+  static constinit thread_local Last last;
+  Executor* const executor = Executor::current();
+  if (last.database != number_ || last.executor != executor) [[unlikely]] {
+    last = {number_, executor, &find_station(*executor)};
+  }
+  return *last.station;
+}
+
+Station& Sqlite::find_station(Executor& executor) noexcept {
+  const std::lock_guard lock(stations_mutex_);
+  for (const auto& station : stations_) {
+    if (&station->executor() == &executor) return *station;
+  }
+  return *stations_.emplace_back(
+      std::make_unique<Station>(options_, watch_, clock_, writer_, readers_, executor));
+}
+
+Attempt Sqlite::try_here(const Request& request, Outcome& outcome) noexcept {
+  if (Executor::current() == nullptr) return Attempt::elsewhere;
+  return station().read(request, outcome);
+}
+
+void Sqlite::submit(Work& work) noexcept { station().submit(work); }
+
+void Sqlite::withdraw(Work& work) noexcept {
+  const Order order = work.request.order;
+  const std::uint64_t transaction = work.request.transaction;
+  if (work.at_home) {
+    find_station(work.executor).withdraw(work);
+    if (order == Order::commit || order == Order::rollback) writer_.roll_back(transaction);
+  } else if (order == Order::read || order == Order::open || order == Order::fetch) {
+    readers_.withdraw(work);
+  } else {
+    writer_.withdraw(work);
+  }
+}
+
+void Sqlite::roll_back(std::uint64_t transaction) noexcept { writer_.roll_back(transaction); }
+
+void Sqlite::close(Cursor& cursor) noexcept { readers_.close(cursor); }
+
+Figures Sqlite::figures() const {
+  Figures figures;
+  figures.usable = watch_.usable();
+  figures.outages = watch_.outages();
+  writer_.add_figures(figures);
+  readers_.add_figures(figures);
+  const std::lock_guard lock(stations_mutex_);
+  for (const auto& station : stations_) station->add_figures(figures);
+  return figures;
+}
+
+}  // namespace katana::database::sqlite

@@ -1,0 +1,160 @@
+#include "katana/database/sqlite/station.hpp"
+
+#include "katana/base/check.hpp"
+
+namespace katana::database::sqlite {
+
+Station::Station(const Options& options, Watch& watch, const std::function<Instant()>& clock,
+                 Writer& writer, Readers& readers, Executor& executor) noexcept
+    : Message(&end_turn),
+      options_(options),
+      watch_(watch),
+      clock_(clock),
+      writer_(writer),
+      readers_(readers),
+      executor_(executor) {}
+
+Station::~Station() {
+  KATANA_REQUIRE(to_writer_.empty() && to_readers_.empty());
+  // Only a database that ends in the midst of a turn comes here with one that is not over.
+  if (ends_turn_) executor_.forget_at_turn_end(*this);
+  end_snapshot();
+}
+
+Attempt Station::read(const Request& request, Outcome& outcome) noexcept {
+  if (!watch_.usable()) [[unlikely]] {
+    refused_unusable_.add();
+    outcome.error = watch_.error();
+    return Attempt::done;
+  }
+  if (!ensure_connection(outcome)) return Attempt::done;
+  if (in_snapshot_ && seen_commits_ != watch_.commits()) end_snapshot();
+  const std::uint64_t prepared = connection_->prepared();
+  const auto found = connection_->find(*request.sql);
+  if (connection_->prepared() != prepared) prepared_.add();
+  if (!found) [[unlikely]] {
+    // Not the statement's fault: the schema could not be read.
+    if (found.error().kind() == Kind::unavailable) watch_.report(found.error().describe());
+    outcome.error = found.error();
+    return Attempt::done;
+  }
+  Statement& statement = **found;
+  if (!statement.reads_only()) return Attempt::writes;
+  if (reads_this_turn_ >= options_.reads_per_turn_max) return Attempt::elsewhere;
+  if (statement.slow > 0) {
+    --statement.slow;
+    return Attempt::elsewhere;
+  }
+  if (!ensure_snapshot()) return Attempt::elsewhere;
+  ++reads_this_turn_;
+  const int code =
+      connection_->run(statement, request.values, outcome,
+                       {.rows_max = options_.rows_max, .budget = options_.read_budget});
+  if (code == SQLITE_DONE) [[likely]] {
+    read_here_.add();
+    return Attempt::done;
+  }
+  return conclude(code, statement, outcome);
+}
+
+Attempt Station::conclude(int code, Statement& statement, Outcome& outcome) noexcept {
+  if (connection_->time_was_up() || (code & 0xff) == SQLITE_BUSY) {
+    outcome.clear();
+    outcome.error.reset();
+    if (connection_->time_was_up()) {
+      statement.slow = options_.slow_reads_remembered;
+      moved_.add();
+    }
+    return Attempt::elsewhere;
+  }
+  outcome.clear();
+  if (is_outage(code)) {
+    watch_.report(words_of(code), is_corrupt(code));
+    outcome.error = watch_.error();
+  } else if (!outcome.error) {
+    outcome.error = connection_->error(code, statement.text());
+  }
+  return Attempt::done;
+}
+
+bool Station::ensure_connection(Outcome& outcome) noexcept {
+  const std::uint64_t generation = watch_.generation();
+  if (connection_ && connection_->generation == generation) [[likely]]
+    return true;
+  if (connection_) {
+    end_snapshot();
+    connection_->leave_log();
+    connection_.reset();
+  }
+  auto opened = Connection::open(options_, Access::read, clock_);
+  if (!opened) {
+    watch_.report(opened.error().describe());
+    outcome.error = watch_.error();
+    return false;
+  }
+  connection_ = *std::move(opened);
+  connection_->generation = generation;
+  connection_->wait_for_locks({});  // that is for threads which may wait
+  return true;
+}
+
+bool Station::ensure_snapshot() noexcept {
+  if (in_snapshot_) [[likely]]
+    return true;
+  // Before the snapshot is taken: one commit too few is noticed, one too many would not be.
+  seen_commits_ = watch_.commits();
+  if (connection_->run(Command::begin) != SQLITE_DONE) return false;
+  in_snapshot_ = true;
+  snapshots_.add();
+  at_turn_end();
+  return true;
+}
+
+void Station::end_snapshot() noexcept {
+  if (!std::exchange(in_snapshot_, false)) return;
+  if (connection_->in_transaction()) connection_->run(Command::commit);
+}
+
+void Station::submit(Work& work) noexcept {
+  const Order order = work.request.order;
+  const bool reads = order == Order::read || order == Order::open || order == Order::fetch;
+  work.at_home = true;
+  (reads ? to_readers_ : to_writer_).push(work);
+  at_turn_end();
+}
+
+bool Station::withdraw(Work& work) noexcept {
+  if (!work.at_home) return false;
+  WorkList& from = to_writer_.has(work) ? to_writer_ : to_readers_;
+  from.remove(work);
+  work.executor.unexpect();
+  work.destroy(&work);
+  return true;
+}
+
+void Station::at_turn_end() noexcept {
+  if (std::exchange(ends_turn_, true)) return;
+  executor_.at_turn_end(*this);
+}
+
+void Station::end_turn(Message& message) noexcept {
+  auto& self = static_cast<Station&>(message);
+  self.ends_turn_ = false;
+  self.reads_this_turn_ = 0;
+  self.end_snapshot();
+  for (WorkList* const list : {&self.to_writer_, &self.to_readers_}) {
+    for (Work* work = list->first(); work != nullptr; work = work->behind) work->at_home = false;
+  }
+  if (!self.to_writer_.empty()) self.writer_.submit(self.to_writer_);
+  if (!self.to_readers_.empty()) self.readers_.submit(self.to_readers_);
+}
+
+void Station::add_figures(Figures& figures) const {
+  figures.reads_here += read_here_.read();
+  figures.reads_moved += moved_.read();
+  figures.snapshots += snapshots_.read();
+  figures.statements_prepared += prepared_.read();
+  figures.refused_unusable += refused_unusable_.read();
+}
+
+}  // namespace katana::database::sqlite

@@ -1,0 +1,64 @@
+// Station: what one executor has of the database: a read connection of its own, the snapshot that
+// the reads of a turn share, and the works that it hands over when the turn ends.
+//
+// Owns       its connection; works until the turn ends.
+// Borrows    options, watch, clock, writer, readers.
+// Thread     its executor's; figures any.
+// Allocates  its connection, and statements.
+// Fails      by Outcome::error.
+// Invariant  a snapshot ends with the turn, and before a read that begins after a commit was
+//            acknowledged: so every read sees every write acknowledged before it began.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "katana/base/executor.hpp"
+#include "katana/database/backend.hpp"
+#include "katana/database/sqlite/connection.hpp"
+#include "katana/database/sqlite/readers.hpp"
+#include "katana/database/sqlite/watch.hpp"
+#include "katana/database/sqlite/writer.hpp"
+
+namespace katana::database::sqlite {
+
+class Station final : private Message {
+ public:
+  Station(const Options& options, Watch& watch, const std::function<Instant()>& clock,
+          Writer& writer, Readers& readers, Executor& executor) noexcept;
+  ~Station();
+
+  Executor& executor() const noexcept { return executor_; }
+  Attempt read(const Request& request, Outcome& outcome) noexcept;
+  void submit(Work& work) noexcept;
+  // True: it had not been handed over, and is gone.
+  bool withdraw(Work& work) noexcept;
+  void add_figures(Figures& figures) const;
+
+ private:
+  static void end_turn(Message& message) noexcept;
+  void at_turn_end() noexcept;
+  bool ensure_connection(Outcome& outcome) noexcept;
+  bool ensure_snapshot() noexcept;
+  void end_snapshot() noexcept;
+  Attempt conclude(int code, Statement& statement, Outcome& outcome) noexcept;
+
+  const Options& options_;
+  Watch& watch_;
+  const std::function<Instant()>& clock_;
+  Writer& writer_;
+  Readers& readers_;
+  Executor& executor_;
+
+  std::unique_ptr<Connection> connection_;
+  std::uint64_t seen_commits_ = 0;  // when the snapshot was taken
+  bool in_snapshot_ = false;
+  bool ends_turn_ = false;  // end_turn() is registered
+  std::uint32_t reads_this_turn_ = 0;
+  WorkList to_writer_;
+  WorkList to_readers_;
+  Count read_here_, moved_, snapshots_, prepared_, refused_unusable_;
+};
+
+}  // namespace katana::database::sqlite

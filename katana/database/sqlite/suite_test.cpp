@@ -1,0 +1,18 @@
+#include "katana/database/database_suite_test.hpp"
+#include "katana/database/sqlite/folder_test.hpp"
+#include "katana/database/sqlite/sqlite.hpp"
+
+namespace katana::database::suite {
+namespace {
+
+struct SqlitePlug {
+  katana::Result<Database> open() {
+    return sqlite::open({.path = folder / "suite.db", .readers = 2});
+  }
+  sqlite::Folder folder;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, DatabaseSuite, SqlitePlug);
+
+}  // namespace
+}  // namespace katana::database::suite

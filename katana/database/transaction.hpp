@@ -1,0 +1,104 @@
+// Queries: the calls that a database and a transaction have in common. Transaction: statements that
+// are done together or not at all.
+//
+//   auto transaction = co_await database.begin();
+//   if (!transaction) co_return std::unexpected(transaction.error());
+//   co_await transaction->execute("UPDATE …", …);
+//   co_return co_await transaction->commit();      // destroyed without it: rolled back
+//
+// Owns       a Transaction the right to commit, which it gives up when it is destroyed.
+// Borrows    the database, which must outlive it.
+// Thread     its executor's.
+// Allocates  as Call does.
+// Fails      as Call does. After a statement of a transaction has failed, each further one and
+//            commit() say failed_transaction: with every database, since some cannot go on.
+// Invariant  what a transaction did is durable when commit() has said so, and undone when it was
+//            not called or failed.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "katana/base/task.hpp"
+#include "katana/database/call.hpp"
+#include "katana/database/stream.hpp"
+
+namespace katana::database {
+
+class Queries {
+ public:
+  Queries(Backend& backend, std::uint64_t transaction, Duration timeout) noexcept
+      : backend_(&backend), timeout_(timeout), transaction_(transaction) {}
+
+  // Every row, as std::vector<R>.
+  template <class R, class... Arguments>
+  Call<Many<R>, parameters_of<Arguments...>> query(SqlFor<std::type_identity_t<Arguments>...> sql,
+                                                   const Arguments&... arguments) const {
+    return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
+  }
+  // The row, as std::optional<R>: without a value when there is none. More than one is a mismatch.
+  template <class R, class... Arguments>
+  Call<One<R>, parameters_of<Arguments...>> query_one(
+      SqlFor<std::type_identity_t<Arguments>...> sql, const Arguments&... arguments) const {
+    return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
+  }
+  // How many rows it changed.
+  template <class... Arguments>
+  Call<Changes, parameters_of<Arguments...>> execute(SqlFor<std::type_identity_t<Arguments>...> sql,
+                                                     const Arguments&... arguments) const {
+    return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
+  }
+
+  // The same calls with this timeout for each: then they end with Kind::timeout.
+  Queries within(Duration timeout) const noexcept { return {*backend_, transaction_, timeout}; }
+
+ protected:
+  Order order() const noexcept { return transaction_ == 0 ? Order::read : Order::within; }
+
+  Backend* backend_;
+  Duration timeout_;
+  std::uint64_t transaction_;
+};
+
+class Transaction : public Queries {
+ public:
+  Transaction(Backend& backend, std::uint64_t transaction, Duration timeout) noexcept
+      : Queries(backend, transaction, timeout) {}
+  Transaction(Transaction&& other) noexcept
+      : Queries(other), open_(std::exchange(other.open_, false)) {}
+  Transaction& operator=(Transaction&& other) noexcept {
+    std::swap(static_cast<Queries&>(*this), static_cast<Queries&>(other));
+    std::swap(open_, other.open_);
+    return *this;
+  }
+  ~Transaction() {
+    if (open_) backend_->roll_back(transaction_);
+  }
+
+  Call<Changes, 0> commit() noexcept { return end(Order::commit); }
+  Call<Changes, 0> rollback() noexcept { return end(Order::rollback); }
+
+ private:
+  Call<Changes, 0> end(Order order) noexcept {
+    open_ = false;
+    return {*backend_, order, transaction_, timeout_, nullptr};
+  }
+  bool open_ = true;
+};
+
+// What begin() gives. A transaction that nobody takes is rolled back.
+class Begin final : public Outcome {
+ public:
+  using Value = Transaction;
+  ~Begin() {
+    if (transaction != 0) backend->roll_back(transaction);
+  }
+  Misfit take(const Row&) override { return {}; }
+  void clear() noexcept override {}
+  Value result(Backend& of) noexcept {
+    return {of, std::exchange(transaction, 0), of.timeout_default()};
+  }
+};
+
+}  // namespace katana::database

@@ -1,0 +1,126 @@
+// Value: what goes into a statement as a parameter and comes out of it as a column.
+//
+// Owns       nothing: text and blobs are borrowed, a parameter's until the call that takes it
+//            returns, a column's until the next row.
+// Thread     a value.
+// Allocates  never.
+// Fails      a type that is no parameter does not compile.
+//
+// Parameters: integers up to 64 bits signed, bool, enumerations (a described one as its name, any
+// other as its number), floating point, text (anything that is a std::string_view, and Text), blobs
+// (spans and vectors of std::byte), std::optional of any of them, nullptr; and a described struct,
+// which stands for its members. SQLite stores a number that is none (NaN) as null.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/check.hpp"
+#include "katana/base/described.hpp"
+#include "katana/base/text.hpp"
+
+namespace katana::database {
+
+struct Value {
+  enum class Type : std::uint8_t { null, integer, real, text, blob };
+
+  static constexpr Value of_integer(std::int64_t number) noexcept {
+    return {.type = Type::integer, .integer = number};
+  }
+  static constexpr Value of_real(double number) noexcept {
+    return {.type = Type::real, .real = number};
+  }
+  static constexpr Value of_text(Bytes bytes) noexcept {
+    return {.type = Type::text, .octets = bytes};
+  }
+  static constexpr Value of_blob(Bytes bytes) noexcept {
+    return {.type = Type::blob, .octets = bytes};
+  }
+
+  Type type = Type::null;
+  std::int64_t integer = 0;
+  double real = 0;
+  Bytes octets = {};
+};
+
+namespace detail {
+
+template <class T>
+concept Integer =
+    std::is_integral_v<T> &&
+    (std::is_signed_v<T> || sizeof(T) < sizeof(std::int64_t) || std::is_same_v<T, bool>);
+template <class T>
+concept Octets = std::is_convertible_v<const T&, std::span<const std::byte>>;
+template <class T>
+concept Characters = std::is_convertible_v<const T&, std::string_view>;
+
+template <class T>
+inline constexpr bool no_parameter = false;
+
+template <class T>
+consteval std::size_t values_in() {
+  if constexpr (Described<T>) {
+    return field_count<T>;
+  } else {
+    return 1;
+  }
+}
+
+template <class T>
+constexpr Value value_of(const T& given) noexcept {
+  if constexpr (std::is_null_pointer_v<T> || std::is_same_v<T, std::nullopt_t>) {
+    return {};
+  } else if constexpr (is_optional<T>) {
+    return given ? value_of(*given) : Value{};
+  } else if constexpr (DescribedEnum<T>) {
+    const Bytes name = enumerator_name(given);
+    KATANA_REQUIRE(!name.empty());  // an enumerator that its description leaves out
+    return Value::of_text(name);
+  } else if constexpr (std::is_enum_v<T>) {
+    return value_of(static_cast<std::underlying_type_t<T>>(given));
+  } else if constexpr (Integer<T>) {
+    return Value::of_integer(static_cast<std::int64_t>(given));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return Value::of_real(static_cast<double>(given));
+  } else if constexpr (std::is_same_v<T, Text>) {
+    return Value::of_text(given.bytes());
+  } else if constexpr (Characters<T>) {
+    return Value::of_text(given);
+  } else if constexpr (Octets<T>) {
+    const std::span<const std::byte> octets = given;
+    return Value::of_blob({reinterpret_cast<const char*>(octets.data()), octets.size()});
+  } else {
+    static_assert(no_parameter<T>,
+                  "this type is no SQL parameter: give a number that fits into 64 bits signed, "
+                  "text, a blob (std::span<const std::byte>), a std::optional of these, nullptr, "
+                  "or a described struct of these");
+    return {};
+  }
+}
+
+// Writes the values that `given` stands for at `out`; returns the place behind them.
+template <class T>
+constexpr Value* add_values(const T& given, Value* out) noexcept {
+  if constexpr (Described<T>) {
+    for_each_field(given, [&](const auto&, const auto& member) { *out++ = value_of(member); });
+  } else {
+    *out++ = value_of(given);
+  }
+  return out;
+}
+
+}  // namespace detail
+
+// How many parameters arguments of these types are.
+template <class... Arguments>
+inline constexpr std::size_t parameters_of =
+    (detail::values_in<std::remove_cvref_t<Arguments>>() + ... + 0);
+
+}  // namespace katana::database
