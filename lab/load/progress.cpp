@@ -1,11 +1,11 @@
-#include "load/progress.hpp"
+#include "lab/load/progress.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
-#include "load/summary.hpp"
+#include "lab/load/summary.hpp"
 
 namespace katana::load {
 namespace {

@@ -1,4 +1,4 @@
-#include "load/run.hpp"
+#include "lab/load/run.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "load/worker.hpp"
+#include "lab/load/worker.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>

@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "load/connection.hpp"
-#include "load/descriptor.hpp"
-#include "load/figures.hpp"
-#include "load/plan.hpp"
-#include "load/ring_queue.hpp"
-#include "load/target.hpp"
+#include "lab/load/connection.hpp"
+#include "lab/load/descriptor.hpp"
+#include "lab/load/figures.hpp"
+#include "lab/load/plan.hpp"
+#include "lab/load/ring_queue.hpp"
+#include "lab/load/target.hpp"
 
 struct epoll_event;
 
