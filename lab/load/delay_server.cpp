@@ -5,8 +5,8 @@
 // Answers each request after a delay; every slow_every-th after another one. Every lose_every-th is
 // never answered: its connection is ended. At request stall_at the whole server stands still once.
 // On SIGTERM it prints, as JSON, how many it served and lost, and the delays that it really took,
-// from reading a request to having written its reply: what a generator measures on top of that is
-// the network and the generator.
+// from having read a request to writing its reply: what a generator measures on top of that is the
+// network and the generator.
 //
 // One thread; requests have no content and are not pipelined.
 #include <arpa/inet.h>
@@ -219,9 +219,10 @@ class Server {
       const Pending next = pending_.top();
       pending_.pop();
       if (peers_[static_cast<std::size_t>(next.fd)].generation != next.generation) continue;
+      const std::int64_t delay_ns = now_ns() - next.asked_ns;
       if (::send(next.fd, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) continue;
       ++served_;
-      delays_.record(now_ns() - next.asked_ns);
+      delays_.record(delay_ns);
     }
   }
 

@@ -160,8 +160,8 @@ void Worker::turn() {
   again_now_.clear();
   sweep();
   open_queued();
+  if (plan_.is_open_loop()) dispatch();  // before the window ends: what is due is sent, late or not
   advance_phase();
-  if (plan_.is_open_loop()) dispatch();
   publish_gauges();
 }
 
