@@ -165,6 +165,7 @@ class Worker {
   std::int64_t window_begin_ns_ = INT64_MAX;
   std::int64_t window_end_ns_ = INT64_MAX;
   std::int64_t drain_end_ns_ = INT64_MAX;
+  std::int64_t opening_end_ns_ = 0;
   std::int64_t sweep_at_ns_ = 0;
   std::int64_t room_since_ns_ = 0;  // open loop: since when a connection has had room
   std::int64_t cpu_begin_ns_ = 0;

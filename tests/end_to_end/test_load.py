@@ -19,7 +19,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from server_process import ROOT, free_port
+from server_process import ROOT, Server, free_port
 
 BUILD = pathlib.Path(os.environ.get("KATANA_BUILD", ROOT / "build" / "release"))
 GENERATOR = str(BUILD / "katana-load")
@@ -361,3 +361,34 @@ def test_help_names_every_flag_and_version_has_a_number():
                  "--expect-status", "--expect-length", "--expect-body", "--timeout", "--strict", "--pin"):
         assert name in text.stdout, name
     assert re.fullmatch(r"katana-load \d+\.\d+\.\d+\n", load("--version").stdout)
+
+
+# ---- simple_benchmark ------------------------------------------------------------------------------------------------
+
+BENCHMARK = str(BUILD / "benchmark" / "simple_benchmark")
+
+
+def test_simple_benchmark_writes_what_it_prints(tmp_path):
+    """One command, one report: every section, every row with its samples, no errors."""
+    with Server() as server:
+        result = subprocess.run([BENCHMARK, str(server.port), str(tmp_path / "report.md"), "--quick"],
+                                capture_output=True, text=True, timeout=90, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == (tmp_path / "report.md").read_text(encoding="utf-8")
+    titles = re.findall(r"^## (.*)$", result.stdout, re.M)
+    assert titles == ["Throughput", "Core latency", "Scaling", "Fan-out", "Churn", "Header sizes",
+                      "What limits these figures"]
+    rows = [line.split(" | ") for line in result.stdout.splitlines() if line.startswith("| ") and "load" not in line]
+    assert len(rows) == 19
+    for row in rows:
+        assert int(row[7]) > 0 and row[8] == "0", row
+    assert "hello_world_server (1 process)" in result.stdout
+    assert re.search(r"^- machine: \d+ CPUs, ", result.stdout, re.M)
+
+
+def test_simple_benchmark_without_a_server_is_exit_1_and_without_a_port_exit_2():
+    """One line each."""
+    for arguments, status, culprit in ([str(free_port())], 1, "connect_refused"), ([], 2, "port"), (["x"], 2, "x"):
+        result = subprocess.run([BENCHMARK, *arguments], capture_output=True, text=True, timeout=30, check=False)
+        assert result.returncode == status and result.stdout == ""
+        assert result.stderr.count("\n") == 1 and culprit in result.stderr

@@ -73,8 +73,11 @@ ServerProcess ServerProcess::listening_on(std::uint16_t port) {
 
 std::string ServerProcess::name() const {
   if (pids_.empty()) return "unknown";
-  return fmt::format("{} ({} {})", first_line(fmt::format("/proc/{}/comm", pids_.front())),
-                     pids_.size(), pids_.size() == 1 ? "process" : "processes");
+  std::error_code unreadable;  // of another user
+  const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", pids_.front()), unreadable);
+  const std::string name = unreadable ? first_line(fmt::format("/proc/{}/comm", pids_.front()))
+                                      : program.filename().string();
+  return fmt::format("{} ({} {})", name, pids_.size(), pids_.size() == 1 ? "process" : "processes");
 }
 
 double ServerProcess::cpu_s() const {

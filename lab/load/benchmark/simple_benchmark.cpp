@@ -139,7 +139,8 @@ class Benchmark {
                          {}});
     std::vector<Trial> trials;
     for (const std::uint32_t connections : {1u, 4u, 16u, 64u, 256u, 1024u}) {
-      trials.push_back(closed(fmt::format("{} connections", connections), connections, 2));
+      const char* noun = connections == 1 ? "connection" : "connections";
+      trials.push_back(closed(fmt::format("{} {}", connections, noun), connections, 2));
     }
     return add_all(trials);
   }
