@@ -4,9 +4,9 @@
     compare_wrk.py [--rounds 7] [--seconds 3] [--connections 64] [--build build/bench] [--markdown FILE] [--json FILE]
 
 cost      Both load hello_world_server (one reactor, CPU 0) from CPU 1 in a closed loop over kept connections,
-          interleaved in rounds (wrk, katana-load, wrk, …). CPU is user and system time of the generator's process, from wait4();
-          system calls come from a run of their own under perf stat. The ratio is the median over the rounds of
-          katana-load / wrk within a round, with the smallest and the largest.
+          interleaved in rounds (wrk, katana-load, wrk, …). CPU is user and system time of the generator's process,
+          from wait4(); system calls come from a run of their own under perf stat. The ratio is the median over the
+          rounds of katana-load / wrk within a round, with the smallest and the largest.
 accuracy  A server answers each request after 1 ms and each 200th after 20 ms, and measures those delays itself. The
           generators offer a constant rate far below what it can take. At p50, p99 and p99.9 the table has what the
           server took and what each generator reports on top. wrk2 takes the place of wrk where it is found (it has a
@@ -70,7 +70,7 @@ def timed(command):
 
 
 def counted(command):
-    """Run a generator under perf stat and return its system calls for each request; None where they cannot be counted."""
+    """Run a generator under perf stat and return its system calls for each request; None where perf cannot."""
     stat = cost.WORK / "stat"
     perf = [cost.tool("perf"), "stat", "-x", ",", "-o", str(stat), "-e", "raw_syscalls:sys_enter", "--"]
     output = cost.run_load(perf + command)
@@ -124,7 +124,8 @@ def measure_accuracy(name, options, port):
             command = pin + [cost.built("katana-load", options.build), "-R", str(ACCURACY_RATE), "-c",
                              str(ACCURACY_CONNECTIONS), "-d", str(options.seconds * 2), "--quiet", "--json", "-", url]
             result = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
-            seen = {50: result["latency_us"]["p50"], 99: result["latency_us"]["p99"], 99.9: result["latency_us"]["p999"]}
+            latency = result["latency_us"]
+            seen = {50: latency["p50"], 99: latency["p99"], 99.9: latency["p999"]}
             remark = "; ".join(result["void_reasons"]) or "its schedule was kept"
         else:
             rate = ["-R", str(ACCURACY_RATE)] if name == "wrk2" else []

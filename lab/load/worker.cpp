@@ -274,7 +274,8 @@ void Worker::advance_phase() {
 void Worker::end_window() {
   const bool had_budget = budget_ > 0;
   budget_ = 0;
-  window_end_ns_ = std::min(window_end_ns_, now_ns_);
+  // When the number of requests is what ends the run, the last replies are part of its time.
+  if (had_budget) window_end_ns_ = std::min(window_end_ns_, now_ns_);
   if (!is_window_noted_) return;
   own_.wall_ns += now_ns_;
   own_.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin_ns_;
