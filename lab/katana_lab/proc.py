@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -179,15 +180,10 @@ def answers(port: int, path: str) -> bool:
 
 def start(command: Sequence[str], cpus: Sequence[int], log: Path) -> subprocess.Popen:
     """A server on these CPUs, its output in a file. RLIMIT_NOFILE is the hard limit, as for a service."""
-    pinned = [tool("prlimit"), f"--nofile={_descriptor_limit()}", tool("taskset"), "-c", ",".join(map(str, cpus))]
+    pinned = [tool("prlimit"), f"--nofile={resource.getrlimit(resource.RLIMIT_NOFILE)[1]}", tool("taskset"), "-c", ",".join(map(str, cpus))]
     with open(log, "wb") as out:
         return subprocess.Popen([*pinned, *command], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                 start_new_session=True)
-
-
-def _descriptor_limit() -> int:
-    import resource  # noqa: PLC0415 - only where servers are started
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
 
 def wait_until_up(name: str, port: int, path: str, process: subprocess.Popen, seconds: float = 10,
@@ -217,3 +213,8 @@ def stop(process: subprocess.Popen) -> None:
             if process.poll() is not None and not any(os.path.exists(f"/proc/{pid}") for pid in members):
                 return
             time.sleep(0.02)
+
+
+def descriptors_max() -> int:
+    """How many descriptors a program of this user may open at most (the hard limit)."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]

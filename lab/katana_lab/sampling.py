@@ -25,6 +25,7 @@ HARDWARE_EVENTS = ("instructions:u", "instructions:k", "cycles", "cache-misses")
 CALLS_EVENT = "raw_syscalls:sys_enter"
 PROFILE_HZ = 499                  # no divisor of the timer's rate, so that it does not march in step with it
 STACK_BYTES = 4096
+ATTACH_S = 0.3                    # perf has no way to say that it is attached
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,13 +128,42 @@ def parse_stat(text: str) -> dict[str, int]:
     return counts
 
 
-def count_events(pid: int, events: Sequence[str], command: Sequence[str], folder: Path) -> dict[str, int]:
-    """Run a load under perf stat of the server; return what was counted."""
-    out = folder / "stat.csv"
-    perf = [proc.tool("perf"), "stat", "-x", ",", "-o", str(out), "-e", ",".join(events), "-p",
-            ",".join(map(str, proc.tree(pid))), "--"]
-    subprocess.run([*perf, *command], capture_output=True, check=False)
-    return parse_stat(proc.read(out))
+class Attached:
+    """A program of measurement that is attached to a server from entry to exit of the `with` block."""
+
+    def __init__(self, command: Sequence[str]):
+        self._command = list(command)
+
+    def __enter__(self) -> Attached:
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(ATTACH_S)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.send_signal(signal.SIGINT)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _pids(pid: int) -> str:
+    return ",".join(map(str, proc.tree(pid)))
+
+
+class EventCounter(Attached):
+    """perf stat of a server; `counts` holds event -> count afterwards."""
+
+    def __init__(self, pid: int, events: Sequence[str], folder: Path):
+        self._out = folder / "stat.csv"
+        super().__init__([proc.tool("perf"), "stat", "-x", ",", "-o", str(self._out), "-e", ",".join(events), "-p",
+                          _pids(pid)])
+        self.counts: dict[str, int] = {}
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        self.counts = parse_stat(proc.read(self._out))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,43 +194,35 @@ def parse_trace(text: str) -> list[Call]:
     return sorted(found, key=lambda call: -call.calls)
 
 
-class Trace:
-    """Follows the system calls of a server from entry to exit of the `with` block; `calls` holds them afterwards."""
+class Trace(Attached):
+    """Follows the system calls of a server; `calls` holds them afterwards."""
 
     def __init__(self, pid: int, names: str, folder: Path):
         self._out = folder / "calls.txt"
-        self._out.unlink(missing_ok=True)
-        pids = ",".join(map(str, proc.tree(pid)))
-        self._command = {"perf": [proc.tool("perf"), "trace", "-s", "-p", pids, "-o", str(self._out)],
-                         "strace": ["strace", "-c", "-f", "-p", pids, "-o", str(self._out)]}[names]
+        if names == "perf":
+            super().__init__([proc.tool("perf"), "trace", "-s", "-p", _pids(pid), "-o", str(self._out)])
+        else:
+            super().__init__([proc.tool("strace"), "-c", "-f", "-p", _pids(pid), "-o", str(self._out)])
         self.calls: list[Call] = []
 
-    def __enter__(self) -> Trace:
-        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.3)                                    # it has no way to say that it is attached
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.send_signal(signal.SIGINT)
-        try:
-            self._process.wait(20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
         self.calls = parse_trace(proc.read(self._out))
 
 
-def record_stacks(pid: int, command: Sequence[str], folder: Path) -> dict[str, int]:
-    """Run a load under perf record of the server; return folded stacks ('a;b;c' from the root) and their samples."""
-    data = folder / "perf.data"
-    perf = proc.tool("perf")
-    subprocess.run([perf, "record", "-q", "-e", "cpu-clock", "-F", str(PROFILE_HZ), "--call-graph",
-                    f"dwarf,{STACK_BYTES}", "-p", ",".join(map(str, proc.tree(pid))), "-o", str(data), "--", *command],
-                   capture_output=True, check=False)
-    script = subprocess.run([perf, "script", "-i", str(data), "--no-inline", "-F", "comm,tid,ip,sym,dso"],
-                            capture_output=True, text=True, errors="replace", check=False)
-    data.unlink(missing_ok=True)
-    return fold(script.stdout)
+class StackRecorder(Attached):
+    """Samples the stacks of a server; `stacks()` gives folded ones ('a;b;c' from the root) and their samples."""
+
+    def __init__(self, pid: int, folder: Path):
+        self._data = folder / "perf.data"
+        super().__init__([proc.tool("perf"), "record", "-q", "-e", "cpu-clock", "-F", str(PROFILE_HZ), "--call-graph",
+                          f"dwarf,{STACK_BYTES}", "-p", _pids(pid), "-o", str(self._data)])
+
+    def stacks(self) -> dict[str, int]:
+        """What was recorded; needs the folder that the recorder was given."""
+        script = subprocess.run([proc.tool("perf"), "script", "-i", str(self._data), "--no-inline", "-F",
+                                 "comm,tid,ip,sym,dso"], capture_output=True, text=True, errors="replace", check=False)
+        return fold(script.stdout)
 
 
 FRAME = re.compile(r"^\s+[0-9a-f]+ (.+) \((.*)\)$")
