@@ -68,19 +68,15 @@ class LoadReport(_Lenient):
     rate_per_s: float
     bytes: int = 0
     latency_us: LatencyReport
-    errors: dict[str, int] | int = {}
+    errors: dict[str, int] = {}
     generator: GeneratorReport
     void: bool = False
+    void_reasons: list[str] = []
 
     @property
-    def all_requests(self) -> int:
-        """Requests of the whole run, a warm-up of its own included."""
-        return self.requests
-
-    @property
-    def error_count(self) -> int:
-        """Errors of every class."""
-        return self.errors if isinstance(self.errors, int) else sum(self.errors.values())
+    def error_classes(self) -> dict[str, int]:
+        """Errors by class, without the sum that may stand among them and without what did not happen."""
+        return {name: count for name, count in self.errors.items() if count and name != "total"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -204,12 +200,14 @@ def spectrum(histogram: HdrHistogram, points_per_half: int = 5) -> list[tuple[fl
     return found
 
 
-def run(program: str, load: Load, port: int, duration_s: float, cpus: Sequence[int]) -> LoadRun:
-    """Run the generator once, pinned, to its end."""
+def run(program: str, load: Load, port: int, duration_s: float, cpus: Sequence[int],
+        interval_s: float = 0.1) -> LoadRun:
+    """Run the generator once, pinned, to its end; its log has intervals of `interval_s`."""
     with tempfile.TemporaryDirectory(prefix="katana-lab-load-") as folder:
         report, log = Path(folder) / "load.json", Path(folder) / "load.hdr"
         command = [proc.tool("taskset"), "-c", ",".join(map(str, cpus)), program, "--quiet", "--json", str(report),
-                   "--hdr", str(log), *arguments(load, port, duration_s)]
+                   "--hdr", str(log), "--interval", f"{1000 * interval_s:.0f}ms",
+                   *arguments(load, port, duration_s)]
         started = time.monotonic()
         said = _finish(command, duration_s + GRACE_S)
         ended = time.monotonic()

@@ -38,9 +38,9 @@ def find_experiments(names: Sequence[str], quick: bool, folder: Path = EXPERIMEN
     return found
 
 
-def places_of(experiment: Experiment) -> Places:
-    """CPUs of both sides on this machine, or LabError when it has not enough."""
-    usable = sorted(os.sched_getaffinity(0))
+def places_of(experiment: Experiment, cpus: Sequence[int]) -> Places:
+    """CPUs of both sides among those usable, or LabError when the experiment names others."""
+    usable = sorted(cpus)
     pinning = experiment.pinning
     own = [usable[-1]] if pinning.generator == "last" else pinning.generator
     if pinning.server == "all":
@@ -86,7 +86,7 @@ class ExperimentRunner:
         self._experiment, self._quick, self._bench = experiment, quick, bench
         self._servers, self._progress = servers, progress
         self._phases = experiment.phases(quick)
-        self._places = one_cpu_places(places_of(experiment), experiment)
+        self._places = one_cpu_places(places_of(experiment, bench.cpus), experiment)
         self._cases = cases_of(experiment, quick)
         self._result = ExperimentResult(name=name, definition=experiment)
 
@@ -180,4 +180,5 @@ def make_bench(build: Path) -> Bench:
     """Everything that visits need, checked now and not in the middle of a run."""
     for name in ("taskset", "prlimit"):
         proc.tool(name)
-    return Bench(build, generator.find_program(build), proc.free_port(), sampling.probe())
+    return Bench(build, generator.find_program(build), proc.free_port(), sampling.probe(),
+                 tuple(sorted(os.sched_getaffinity(0))))

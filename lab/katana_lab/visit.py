@@ -18,6 +18,7 @@ from katana_lab.results import CallRow, Series, Visit
 STRANGERS_MAX = 0.08              # share of the server's CPUs that others may take before a visit is called noisy
 SATURATED, UNSATURATED = 0.9, 0.9
 TAIL_INTERVALS = 1                # the last interval is cut short by the end of the load
+DRIFT_SECONDS_MIN = 10.0          # a slope per hour from less is noise, magnified
 EXTRA_SECONDS_MAX = 3.0           # of a run that counts or traces; those figures repeat well
 
 
@@ -42,6 +43,7 @@ class Bench:
     program: str
     ports: Iterator[int]
     access: sampling.Access
+    cpus: tuple[int, ...]                # that the laboratory may give away
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +81,7 @@ def measure(bench: Bench, server: peers.Server, case: Case, places: Places, expe
         with sampling.Sampler(running.process.pid, places.server, places.generator,
                               experiment.sample.every_s) as sampler:
             load = generator.run(bench.program, case.load, running.port, phases.warm_up_s_max + phases.measure_s,
-                                 places.generator)
+                                 places.generator, experiment.sample.every_s)
         after = sampling.scrape(running.port, path) if path else {}
         visit = evaluate(load, sampler.samples, places, phases, case)
         visit.round = number
@@ -92,7 +94,7 @@ def measure(bench: Bench, server: peers.Server, case: Case, places: Places, expe
 def evaluate(load: LoadRun, samples: Sequence[sampling.Sample], places: Places, phases: Phases, case: Case) -> Visit:
     """Figures of a finished load: finds where warm-up ended, and measures from there."""
     intervals = load.intervals[:-TAIL_INTERVALS] if len(load.intervals) > 4 else load.intervals
-    visit = Visit(round=0, errors=_errors(load))
+    visit = Visit(round=0, errors=load.report.error_classes)
     if not intervals:
         visit.void = "the generator wrote no interval log"
         return visit
@@ -109,18 +111,12 @@ def evaluate(load: LoadRun, samples: Sequence[sampling.Sample], places: Places, 
     visit.warm_up_s = intervals[start].start_s - origin
     visit.histogram = generator.encode(histogram)
     visit.series = _series(intervals, rates, samples, origin)
-    visit.figures = {"warm_up_s": visit.warm_up_s, "errors": float(load.report.error_count),
+    visit.figures = {"warm_up_s": visit.warm_up_s, "errors": float(sum(visit.errors.values())),
                      **generator.percentiles_us(histogram), **_costs(window, samples, places),
                      "send_lag_p99_us": load.report.generator.lag_p99_us if case.load.rate_per_s else None,
                      "generator_cpu": load.report.generator.cpu_share, **_trends(window, rates[start:], samples)}
     _judge(visit, load, case, places)
     return visit
-
-
-def _errors(load: LoadRun) -> dict[str, int]:
-    errors = load.report.errors
-    found = {"all": errors} if isinstance(errors, int) else errors
-    return {name: count for name, count in found.items() if count}
 
 
 def _costs(window: Sequence[LogInterval], samples: Sequence[sampling.Sample], places: Places) -> dict[str, float]:
@@ -155,10 +151,10 @@ def _trends(window: Sequence[LogInterval], rates: Sequence[float],
     inside = [sample for sample in samples if window[0].start_s <= sample.at_s <= window[-1].end_s]
     rate = statistics.drift([one.start_s for one in window], rates)
     rss = statistics.drift([sample.at_s for sample in inside], [sample.usage.rss_kib / 1024 for sample in inside])
-    found = {}
-    if rate:
+    seconds, found = window[-1].end_s - window[0].start_s, {}
+    if rate and seconds >= DRIFT_SECONDS_MIN:
         found["rate_drift"] = rate.relative
-    if rss:
+    if rss and seconds >= DRIFT_SECONDS_MIN:
         found["rss_growth_mib_per_h"] = 3600 * rss.slope
     return found
 
@@ -181,8 +177,9 @@ def _judge(visit: Visit, load: LoadRun, case: Case, places: Places) -> None:
     server = (figures.get("server_cpu") or 0.0) / len(places.server)
     if case.load.rate_per_s:
         if report.void or report.generator.saturated:
-            visit.void = "the generator could not keep its schedule: latency would be its own, not the server's"
-    elif figures["generator_cpu"] > SATURATED * case.load.threads and server < UNSATURATED:
+            visit.void = "; ".join(report.void_reasons) or \
+                "the generator could not keep its schedule: latency would be its own, not the server's"
+    elif figures["generator_cpu"] > SATURATED and server < UNSATURATED:
         visit.notes.append("the generator was the limit: the rate is a lower bound, the cost of a request stands")
     if (figures.get("strangers_cpu") or 0.0) > STRANGERS_MAX:
         visit.notes.append(f"strangers took {100 * figures['strangers_cpu']:.0f} % of the server's CPU")
@@ -226,7 +223,7 @@ def _counted(bench: Bench, server: peers.Server, case: Case, places: Places, pha
     with serving(bench, server, case, places) as running, \
             sampling.EventCounter(running.process.pid, events, running.work) as counter:
         load = generator.run(bench.program, case.load, running.port, _extra_seconds(phases), places.generator)
-    requests = max(1, load.report.all_requests)
+    requests = max(1, load.report.requests)
     return {name: value / requests for name, value in counter.counts.items()}
 
 
@@ -246,7 +243,7 @@ def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places, 
     with serving(bench, server, case, places) as running:
         with sampling.Trace(running.process.pid, bench.access.names, running.work) as trace:
             load = generator.run(bench.program, case.load, running.port, _extra_seconds(phases), places.generator)
-    requests = max(1, load.report.all_requests)
+    requests = max(1, load.report.requests)
     return [CallRow(name=call.name, per_request=call.calls / requests, errors_per_request=call.errors / requests,
                     us_per_call=1000 * call.total_ms / call.calls) for call in trace.calls if call.calls]
 

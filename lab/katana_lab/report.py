@@ -1,0 +1,1 @@
+def write(run, folder): pass
