@@ -57,6 +57,11 @@ def _finite(values: Sequence[float]) -> numpy.ndarray:
     return array[numpy.isfinite(array)]
 
 
+def _constant(array: numpy.ndarray) -> bool:
+    """All values are one, but for the last digits: an interval of nothing."""
+    return bool(numpy.ptp(array) <= 1e-9 * abs(float(array.mean())))
+
+
 def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """The mean with Student's interval; with one value the interval is that of nobody: infinite."""
     array = _finite(values)
@@ -65,7 +70,7 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> In
     mean = float(array.mean())
     if array.size == 1:
         return Interval(mean, -math.inf, math.inf, 1, "none")
-    if array.std() == 0:
+    if _constant(array):
         return Interval(mean, mean, mean, int(array.size), "constant")
     low, high = stats.ttest_1samp(array, 0.0).confidence_interval(confidence)
     return Interval(mean, float(low), float(high), int(array.size), "Student")
@@ -85,7 +90,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     median = float(numpy.median(array))
     if array.size == 1:
         return Interval(median, -math.inf, math.inf, 1, "none")
-    if array.min() == array.max():
+    if _constant(array):
         return Interval(median, median, median, int(array.size), "constant")
     low, high = _bootstrap((array,), numpy.median, confidence)
     method = "bootstrap"
@@ -115,7 +120,7 @@ def unpaired_ratio(numerators: Sequence[float], denominators: Sequence[float],
     ratio, n = float(numpy.median(a) / numpy.median(b)), int(min(a.size, b.size))
     if n < 2:
         return Interval(ratio, -math.inf, math.inf, n, "none")
-    if a.min() == a.max() and b.min() == b.max():
+    if _constant(a) and _constant(b):
         return Interval(ratio, ratio, ratio, n, "constant")
     low, high = _bootstrap((a, b), _ratio_of_medians, confidence)
     method = "bootstrap"
