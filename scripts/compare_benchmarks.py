@@ -21,16 +21,16 @@ sys.path.insert(0, str(ROOT / "lab"))
 def main() -> int:
     """The exit status."""
     try:
-        from katana_lab import LabError, UsageError, cli
+        from katana_lab import LabError, UsageError, gate
     except ImportError as error:
         print(f"compare_benchmarks.py: {error}: run tools/setup", file=sys.stderr)
         return 1
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--baseline", type=Path, required=True, metavar="A")
     parser.add_argument("--current", type=Path, required=True, metavar="B")
-    cli.add_compare_flags(parser)
+    gate.add_flags(parser)
     try:
-        return cli.run_compare(parser.parse_args())
+        return gate.run(parser.parse_args())
     except LabError as error:
         print(f"compare_benchmarks.py: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1

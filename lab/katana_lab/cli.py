@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from katana_lab import ROOT, LabError, UsageError, analysis, compare, doctor, machine, peers, report, results
+from katana_lab import ROOT, LabError, UsageError, analysis, doctor, gate, machine, peers, results
 from katana_lab.figures import show, title_of
 from katana_lab.models import Experiment, cases_of
 from katana_lab.results import ExperimentResult, Run
@@ -55,34 +55,17 @@ def make_parser() -> argparse.ArgumentParser:
     run.add_argument("--peers", metavar="NAME,…", help="only these rivals (or 'none') beside KATANA and the floors")
     run.add_argument("--rounds", type=int, metavar="N", help="in place of the experiment's")
     run.add_argument("--out", type=Path, default=LATEST, metavar="DIR", help="default lab/results/latest")
+    run.add_argument("--baseline", type=Path, metavar="FILE", help="also write a small results.json, to keep as baseline")
     two = command("compare", "compares two result files; exit 1 when a figure got worse beyond doubt")
     two.add_argument("baseline", metavar="A", type=Path, help="JSON file, or folder of a run: what was before")
     two.add_argument("current", metavar="B", type=Path, help="what is now")
-    add_compare_flags(two)
+    gate.add_flags(two)
     again = command("report", "writes report.html and report.md from a results.json again")
     again.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=LATEST)
     engines = command("engines", "measures which engine is cheaper on this machine")
     engines.add_argument("--full", action="store_true", help="the full phases: minutes, not seconds")
     command("doctor", "says what will falsify figures on this machine; exit 1 when something will")
     return parser
-
-
-def add_compare_flags(parser: argparse.ArgumentParser) -> None:
-    """The flags that `compare` and scripts/compare_benchmarks.py share."""
-    parser.add_argument("--threshold", type=float, default=1.05, help="largest ratio that is not worse (1.05)")
-    parser.add_argument("--metric", choices=compare.TIME_METRICS, default="real_time",
-                        help="of Google Benchmark files (real_time)")
-    parser.add_argument("--all", action="store_true", help="show what is equivalent or undecided, too")
-
-
-def run_compare(flags: argparse.Namespace) -> int:
-    """Exit 1 only when an interval excludes the threshold."""
-    if not 1 <= flags.threshold <= 10:
-        raise UsageError(f"--threshold is {flags.threshold:g}, expected 1 to 10 (1.05: five percent)")
-    found = compare.compare(compare.read_samples(flags.baseline, flags.metric),
-                            compare.read_samples(flags.current, flags.metric), flags.threshold)
-    print("\n".join(compare.lines(found, flags.all)))
-    return 1 if found.regressions else 0
 
 
 def run_list(_: argparse.Namespace) -> int:
@@ -199,7 +182,9 @@ def run_run(flags: argparse.Namespace) -> int:
     run = run_experiments(experiments, flags.quick, flags.build, command, servers)
     os.sched_setaffinity(0, usable)
     results.write(run, flags.out / "results.json")
-    report.write(run, flags.out)
+    if flags.baseline:
+        results.write(results.slim(run), flags.baseline)
+    write_report(run, flags.out)
     OUT.print(f"wrote {flags.out}/report.html, report.md and results.json in {duration(run.seconds)}", highlight=False,
               soft_wrap=True)
     failed = [case for one in run.experiments for case in one.cases if case.failed]
@@ -207,11 +192,17 @@ def run_run(flags: argparse.Namespace) -> int:
     return 1 if failed or unmet else 0
 
 
+def write_report(run: Run, folder: Path) -> None:
+    """report.html and report.md; plotly is only loaded by those who need it."""
+    from katana_lab import report
+    report.write(run, folder)
+
+
 def run_report(flags: argparse.Namespace) -> int:
     """From results.json to the reports."""
     run = results.read(flags.folder)
     folder = flags.folder if flags.folder.is_dir() else flags.folder.parent
-    report.write(run, folder)
+    write_report(run, folder)
     OUT.print(f"wrote {folder}/report.html and report.md", highlight=False, soft_wrap=True)
     return 0
 
@@ -268,7 +259,7 @@ def run_doctor(flags: argparse.Namespace) -> int:
     return 1 if bad else 0
 
 
-COMMANDS = {"list": run_list, "run": run_run, "compare": run_compare, "report": run_report, "engines": run_engines,
+COMMANDS = {"list": run_list, "run": run_run, "compare": gate.run, "report": run_report, "engines": run_engines,
             "doctor": run_doctor}
 
 

@@ -12,9 +12,11 @@ import signal
 import subprocess
 import tempfile
 import time
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from hdrh.codec import HdrCookieException, HdrLengthException
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 from pydantic import BaseModel, ConfigDict
@@ -148,8 +150,8 @@ def read_log(path: Path) -> list[LogInterval]:
         while (histogram := reader.get_next_interval_histogram()) is not None:
             found.append(LogInterval(histogram.start_time_stamp_msec / 1000 - offset_s,
                                      histogram.end_time_stamp_msec / 1000 - offset_s, histogram))
-    except (ValueError, IndexError, TypeError) as error:
-        raise LabError(f"{path.name} is no HdrHistogram log: {error}") from None
+    except (ValueError, IndexError, TypeError, zlib.error, HdrCookieException, HdrLengthException) as error:
+        raise LabError(f"{path.name} is no HdrHistogram log: {error or type(error).__name__}") from None
     finally:
         reader.close()
     return found

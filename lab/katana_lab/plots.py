@@ -24,7 +24,7 @@ USER, KERNEL = "#f2762e", "#5b7db8"
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 LINES_MAX = 8
 FLAME_SHARE_MIN = 0.004
-SPECTRUM_TICKS = ((1.0, "0 %"), (0.5, "50 %"), (0.1, "90 %"), (0.01, "99 %"), (0.001, "99.9 %"), (1e-4, "99.99 %"),
+SPECTRUM_TICKS = ((0.5, "50 %"), (0.1, "90 %"), (0.01, "99 %"), (0.001, "99.9 %"), (1e-4, "99.99 %"),
                   (1e-5, "99.999 %"), (1e-6, "99.9999 %"))
 
 
@@ -37,9 +37,10 @@ def colour_of(variant: str, variants: Sequence[str]) -> str:
 
 
 def _layout(title: str, height: int = 340, **more: Any) -> dict[str, Any]:
-    return {"title": {"text": title, "x": 0, "xref": "paper", "font": {"size": 14}}, "height": height,
-            "margin": {"l": 64, "r": 24, "t": 48, "b": 56}, "hovermode": "closest",
-            "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "font": {"size": 11}}, **more}
+    """The title stands in the page, above the plot: within it, a legend of two lines would cover it."""
+    return {"title": {"text": title}, "height": height, "margin": {"l": 8, "r": 12, "t": 12, "b": 8},
+            "hovermode": "closest", "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "xanchor":
+                                               "left", "font": {"size": 11}}, **more}
 
 
 def _plain(figure: go.Figure) -> Plot:
@@ -55,9 +56,21 @@ def _variants(result: ExperimentResult) -> list[str]:
     return list(result.definition.variants)
 
 
-def _dash(case: CaseResult, result: ExperimentResult) -> str:
+def _line(case: CaseResult, result: ExperimentResult) -> dict[str, Any]:
+    """Colour by variant and dashes by value; of one variant alone the values have colours."""
     values = list(dict.fromkeys(one.value for one in result.cases))
-    return DASHES[values.index(case.value) % len(DASHES)]
+    index = values.index(case.value)
+    if len(values) > 1 and len({one.variant for one in result.cases}) == 1:
+        return {"color": SPARE[index % len(SPARE)], "width": 2}
+    return {"color": colour_of(case.variant, _variants(result)), "width": 2, "dash": DASHES[index % len(DASHES)]}
+
+
+def _reach(result: ExperimentResult, name: str) -> list[float]:
+    """The axis from zero to a little beyond what was measured; an interval of few rounds may reach out of it."""
+    values = [value for case in _measured(result) for value in case.by_round(name).values()]
+    low, high = min(values), max(values)
+    scale = FIGURES[name].scale
+    return [1.15 * scale * min(0.0, low), 1.3 * scale * high if high > 0 else 1.0]
 
 
 def _chosen(result: ExperimentResult) -> list[CaseResult]:
@@ -82,8 +95,7 @@ def latency(result: ExperimentResult) -> Plot | None:
         shares = [100 * (1 - share) for share, _ in points]
         figure.add_scatter(x=[1 / share for share, _ in points], y=[us for _, us in points], mode="lines",
                            name=case.name, customdata=shares,
-                           line={"color": colour_of(case.variant, _variants(result)), "width": 2,
-                                 "dash": _dash(case, result)},
+                           line=_line(case, result),
                            hovertemplate="%{customdata:.4f} % within %{y:,.1f} µs<extra>" + case.name + "</extra>")
     if not figure.data:
         return None
@@ -91,6 +103,7 @@ def latency(result: ExperimentResult) -> Plot | None:
     loop = "counted from the intended moment" if result.definition.load.rate_per_s else "closed loop: queueing included"
     figure.update_layout(_layout(f"Latency by percentile ({loop})", height=380))
     figure.update_xaxes(type="log", tickvals=[at for at, _ in ticks], ticktext=[text for _, text in ticks],
+                        tickangle=0,
                         title={"text": "percentile"})
     figure.update_yaxes(type="log", title={"text": "µs"})
     return _plain(figure)
@@ -127,8 +140,8 @@ def _side_by_side(result: ExperimentResult, name: str, cases: list[CaseResult]) 
                            marker={"color": colour, "size": 12, "symbol": "diamond"},
                            error_x={"array": [above], "arrayminus": [below], "color": colour, "thickness": 2, "width": 5},
                            hovertemplate=f"median %{{x:,.4~g}}, n = {n}<extra>{case.name}</extra>")
-    figure.update_layout(_layout(title_of(name), height=120 + 34 * len(cases), margin={"l": 110, "r": 24, "t": 44, "b": 40}))
-    figure.update_xaxes(rangemode="tozero")
+    figure.update_layout(_layout(title_of(name), height=120 + 34 * len(cases)))
+    figure.update_xaxes(range=_reach(result, name))
     return _plain(figure)
 
 
@@ -139,18 +152,19 @@ def _swept(result: ExperimentResult, name: str, cases: list[CaseResult]) -> Plot
         rows = [(case, *_centre(case, name)) for case in cases if case.variant == variant]
         colour = colour_of(variant, _variants(result))
         figure.add_scatter(x=[case.value if numeric else case.label for case, *_ in rows],
-                           y=[middle for _, middle, *_ in rows], mode="lines+markers", name=variant,
-                           line={"color": colour, "width": 2}, marker={"size": 8},
+                           y=[middle for _, middle, *_ in rows], name=variant,
+                           mode="lines+markers" if numeric else "markers", line={"color": colour, "width": 2},
+                           marker={"size": 9, "color": colour},
                            error_y={"array": [row[3] for row in rows], "arrayminus": [row[2] for row in rows],
                                     "color": colour, "thickness": 1.5, "width": 4},
                            hovertemplate="%{x}: %{y:,.4~g}<extra>" + variant + "</extra>")
-    figure.update_layout(_layout(title_of(name)))
+    figure.update_layout(_layout(title_of(name), scattermode="overlay" if numeric else "group", scattergap=0.6))
     values = [case.value for case in cases if isinstance(case.value, (int, float))]
     if numeric and min(values) > 0 and max(values) / min(values) >= 8:
         ticks = sorted(set(values))
         figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{value:,}" for value in ticks])
     figure.update_xaxes(title={"text": sweep.parameter.removeprefix("option:").replace("_", " ")})
-    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(range=_reach(result, name))
     return _plain(figure)
 
 
@@ -188,8 +202,7 @@ def cpu_split(result: ExperimentResult) -> Plot | None:
     for label, name, colour in (("kernel", "kernel_us_per_request", KERNEL), ("user", "user_us_per_request", USER)):
         figure.add_bar(y=names, x=[_centre(case, name)[0] for case in reversed(cases)], orientation="h", name=label,
                        marker={"color": colour}, hovertemplate="%{x:,.3~g} µs<extra>" + label + "</extra>")
-    figure.update_layout(_layout("CPU of a request, µs", height=130 + 28 * len(cases), barmode="stack",
-                                 margin={"l": 130, "r": 24, "t": 60, "b": 40}))
+    figure.update_layout(_layout("CPU of a request, µs", height=130 + 28 * len(cases), barmode="stack"))
     return _plain(figure)
 
 
@@ -205,8 +218,7 @@ def calls(result: ExperimentResult) -> Plot | None:
         counts = [next((call.per_request for call in case.calls if call.name == name), 0.0) for case in reversed(cases)]
         figure.add_bar(y=[case.name for case in reversed(cases)], x=counts, orientation="h", name=name,
                        marker={"color": SPARE[index % len(SPARE)]}, hovertemplate="%{x:.3f}<extra>" + name + "</extra>")
-    figure.update_layout(_layout("System calls per request", height=160 + 34 * len(cases), barmode="stack",
-                                 margin={"l": 110, "r": 24, "t": 84, "b": 40}))
+    figure.update_layout(_layout("System calls per request", height=160 + 34 * len(cases), barmode="stack"))
     return _plain(figure)
 
 
@@ -217,16 +229,15 @@ def series(result: ExperimentResult) -> Plot | None:
         visit = next((visit for visit in case.visits if visit.series.at_s and not visit.void), None)
         if visit is None:
             continue
-        colour, at, rate = colour_of(case.variant, _variants(result)), visit.series.at_s, visit.series.rate_per_s
+        style, at, rate = _line(case, result), visit.series.at_s, visit.series.rate_per_s
         cut = sum(moment <= visit.warm_up_s + 1e-6 for moment in at)
-        style = {"color": colour, "width": 2, "dash": _dash(case, result)}
         figure.add_scatter(x=at[:cut + 1], y=rate[:cut + 1], mode="lines", opacity=0.3, showlegend=False, line=style,
                            legendgroup=case.name, hoverinfo="skip")
         figure.add_scatter(x=at[cut:], y=rate[cut:], mode="lines", name=case.name, line=style, legendgroup=case.name,
                            hovertemplate="%{x:.1f} s: %{y:,.0f} req/s<extra>" + case.name + "</extra>")
         if cut and cut < len(at):
             figure.add_scatter(x=[at[cut]], y=[rate[cut]], mode="markers", showlegend=False, legendgroup=case.name,
-                               marker={"color": colour, "size": 9, "symbol": "line-ns-open", "line": {"width": 3}},
+                               marker={"color": style["color"], "size": 9, "symbol": "line-ns-open", "line": {"width": 3}},
                                hovertemplate="warm-up ended<extra></extra>")
     if not figure.data:
         return None
@@ -267,7 +278,7 @@ def life(result: ExperimentResult) -> Plot | None:
         figure.add_bar(y=names, x=times, orientation="h", name=stage, marker={"color": SPARE[index % len(SPARE)]},
                        hovertemplate="%{x:.1f} µs<extra>" + stage + "</extra>")
     figure.update_layout(_layout("Life of a connection: µs in system calls, under the tracer", height=160 + 34 * len(rows),
-                                 barmode="stack", margin={"l": 110, "r": 24, "t": 84, "b": 40}))
+                                 barmode="stack"))
     return _plain(figure)
 
 
@@ -282,8 +293,7 @@ def balance(result: ExperimentResult) -> Plot | None:
                   for case in reversed(cases)]
         figure.add_bar(y=[case.name for case in reversed(cases)], x=shares, orientation="h", name=f"reactor {index}",
                        marker={"color": SPARE[index % len(SPARE)]}, hovertemplate="%{x:.1f} %<extra></extra>")
-    figure.update_layout(_layout("Requests by reactor, % (first round)", height=150 + 30 * len(cases), barmode="stack",
-                                 margin={"l": 130, "r": 24, "t": 72, "b": 40}))
+    figure.update_layout(_layout("Requests by reactor, % (first round)", height=150 + 30 * len(cases), barmode="stack"))
     return _plain(figure)
 
 
@@ -309,5 +319,5 @@ def flame(case: CaseResult) -> Plot | None:
         pathbar={"visible": True}, sort=False))
     depth = max((len(path) for path in kept), default=1)
     figure.update_layout(_layout(f"Flame graph of {case.name}: {whole:,} samples (orange: user, blue: kernel)",
-                                 height=min(820, 120 + 19 * depth), margin={"l": 8, "r": 8, "t": 48, "b": 8}))
+                                 height=min(820, 120 + 19 * depth)))
     return _plain(figure)

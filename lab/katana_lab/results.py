@@ -174,6 +174,16 @@ def google_benchmark(run: Run) -> dict[str, Any]:
     return {"context": context, "benchmarks": benchmarks}
 
 
+def slim(run: Run) -> Run:
+    """The run without what only a report needs: series, histograms, stacks. What a repository keeps as baseline."""
+    def small(case: CaseResult) -> CaseResult:
+        visits = [visit.model_copy(update={"series": Series(), "histogram": "", "metrics": {}}) for visit in case.visits]
+        return case.model_copy(update={"visits": visits, "stacks": {}, "command": []})
+
+    experiments = [one.model_copy(update={"cases": [small(case) for case in one.cases]}) for one in run.experiments]
+    return run.model_copy(update={"experiments": experiments})
+
+
 def write(run: Run, path: Path) -> None:
     """Write the whole file or nothing."""
     text = json.dumps({**google_benchmark(run), "katana_lab": run.model_dump(mode="json")}, indent=None,

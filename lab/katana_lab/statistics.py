@@ -210,21 +210,23 @@ def change_points(series: Sequence[float], penalty: float = PENALTY) -> list[int
 
 
 def steady_from(series: Sequence[float], tolerance: float = LEVEL_TOLERANCE) -> int | None:
-    """The index from which the series stays at its last level; None when that level is less than a third of it.
+    """The index at which a series has reached its level; None when too little (a third) of it is left from there.
 
-    Levels before the last belong to it while their median is within `tolerance` of its median.
+    Its level is the median of its last third. Warm-up is what comes before the first stretch between change points that
+    is on this level, within `tolerance` or three times the scatter of the last third. A later excursion is no warm-up.
     """
     array = numpy.asarray(series, dtype=float)
     if array.size < 2 * SEGMENT_POINTS_MIN:
         return None
+    last = array[-max(SEGMENT_POINTS_MIN, array.size // 3):]
+    level = float(numpy.median(last))
+    reach = max(tolerance * abs(level), 3 * float(stats.median_abs_deviation(last, scale="normal")))
     edges = [0, *change_points(array), array.size]
-    last = float(numpy.median(array[edges[-2]:]))
-    start = edges[-2]
-    for begin, end in reversed(list(zip(edges[:-2], edges[1:-1], strict=True))):
-        if abs(float(numpy.median(array[begin:end])) - last) > tolerance * abs(last):
-            break
-        start = begin
-    return start if array.size - start >= array.size / 3 else None
+    for begin, end in zip(edges, edges[1:], strict=False):
+        here, rest = float(numpy.median(array[begin:end])), float(numpy.median(array[begin:]))
+        if abs(here - level) <= reach and abs(rest - level) <= reach:
+            return begin if array.size - begin >= array.size / 3 else None
+    return None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,7 +17,7 @@ from katana_lab.results import CallRow, Series, Visit
 
 STRANGERS_MAX = 0.08              # share of the server's CPUs that others may take before a visit is called noisy
 SATURATED, UNSATURATED = 0.9, 0.9
-TAIL_INTERVALS = 1                # the last interval is cut short by the end of the load
+TAIL_S = 0.005                    # an interval may end so much later than it should and still count
 DRIFT_SECONDS_MIN = 10.0          # a slope per hour from less is noise, magnified
 EXTRA_SECONDS_MAX = 3.0           # of a run that counts or traces; those figures repeat well
 
@@ -93,7 +93,7 @@ def measure(bench: Bench, server: peers.Server, case: Case, places: Places, expe
 
 def evaluate(load: LoadRun, samples: Sequence[sampling.Sample], places: Places, phases: Phases, case: Case) -> Visit:
     """Figures of a finished load: finds where warm-up ended, and measures from there."""
-    intervals = load.intervals[:-TAIL_INTERVALS] if len(load.intervals) > 4 else load.intervals
+    intervals = within(load.intervals, phases.warm_up_s_max + phases.measure_s)
     visit = Visit(round=0, errors=load.report.error_classes)
     if not intervals:
         visit.void = "the generator wrote no interval log"
@@ -117,6 +117,11 @@ def evaluate(load: LoadRun, samples: Sequence[sampling.Sample], places: Places, 
                      "generator_cpu": load.report.generator.cpu_share, **_trends(window, rates[start:], samples)}
     _judge(visit, load, case, places)
     return visit
+
+
+def within(intervals: Sequence[LogInterval], seconds: float) -> Sequence[LogInterval]:
+    """The intervals that lie wholly within the load: what is logged while it winds down says nothing."""
+    return [one for one in intervals if one.end_s <= intervals[0].start_s + seconds + TAIL_S]
 
 
 def _costs(window: Sequence[LogInterval], samples: Sequence[sampling.Sample], places: Places) -> dict[str, float]:

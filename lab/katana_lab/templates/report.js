@@ -7,7 +7,7 @@
   function coloured(layout) {
     const axis = { gridcolor: tone("--grid"), linecolor: tone("--line"), zerolinecolor: tone("--line"),
       tickfont: { color: tone("--soft"), size: 11 }, automargin: true };
-    const result = { ...layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    const result = { ...layout, title: undefined, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, color: tone("--ink"), size: 12 },
       hoverlabel: { bgcolor: tone("--panel"), bordercolor: tone("--line"), font: { color: tone("--ink") } } };
     for (const name of ["xaxis", "yaxis"]) {
