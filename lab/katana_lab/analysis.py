@@ -110,8 +110,8 @@ def scalings(result: ExperimentResult, server_cpus: int) -> list[VariantScaling]
                 left_out.append(float(case.value))
                 continue
             points += [(float(case.value), rate) for rate in case.by_round("rate_per_s").values()]
-        found.append(VariantScaling(variant, points,
-                                    scaling.fit_scaling([n for n, _ in points], [rate for _, rate in points]), left_out))
+        fit = scaling.fit_scaling([n for n, _ in points], [rate for _, rate in points])
+        found.append(VariantScaling(variant, points, fit, left_out))
     return found
 
 

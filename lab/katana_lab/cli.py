@@ -1,4 +1,4 @@
-"""The command line: list, run, compare, report, engines, doctor. Exit status 0 good, 1 failed or worse, 2 wrong usage."""
+"""The command line: list, run, compare, report, engines, doctor. Exit 0 good, 1 failed or worse, 2 wrong usage."""
 from __future__ import annotations
 
 import argparse
@@ -55,7 +55,7 @@ def make_parser() -> argparse.ArgumentParser:
     run.add_argument("--peers", metavar="NAME,…", help="only these rivals (or 'none') beside KATANA and the floors")
     run.add_argument("--rounds", type=int, metavar="N", help="in place of the experiment's")
     run.add_argument("--out", type=Path, default=LATEST, metavar="DIR", help="default lab/results/latest")
-    run.add_argument("--baseline", type=Path, metavar="FILE", help="also write a small results.json, to keep as baseline")
+    run.add_argument("--baseline", type=Path, metavar="FILE", help="also write a small results.json, to keep")
     two = command("compare", "compares two result files; exit 1 when a figure got worse beyond doubt")
     two.add_argument("baseline", metavar="A", type=Path, help="JSON file, or folder of a run: what was before")
     two.add_argument("current", metavar="B", type=Path, help="what is now")
@@ -237,7 +237,8 @@ def say_engines(result: ExperimentResult) -> None:
     OUT.print(table)
     cheaper = sorted((one for one in ratios.values() if one.verdict == "less"), key=lambda one: one.ratio.estimate)
     if cheaper:
-        OUT.print(f"cheapest: {cheaper[0].case}, by {100 * (1 - cheaper[0].ratio.estimate):.0f} %\n", highlight=False, soft_wrap=True)
+        OUT.print(f"cheapest: {cheaper[0].case}, by {100 * (1 - cheaper[0].ratio.estimate):.0f} %\n", highlight=False,
+                  soft_wrap=True)
     else:
         OUT.print(f"no engine is cheaper than {result.definition.base} beyond doubt in this many rounds\n",
                   highlight=False)

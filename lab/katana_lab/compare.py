@@ -1,11 +1,11 @@
 """Two result files side by side: which figures got worse, by how much, and how sure that is.
 
 Reads Google Benchmark's JSON and the laboratory's. A regression is told only when the whole interval of the ratio
-current / baseline lies beyond the threshold. Equivalence is told when the whole interval lies within it; everything else
-is undecided, which is not the same.
+current / baseline lies beyond the threshold. Equivalence is told when the whole interval lies within it; everything
+else is undecided, which is not the same.
 
-A single figure without repetitions has no interval. It is given the one that docs/decisions/0030 argues for, ± 10 %, and
-is marked as assumed: enough to catch what doubled, too wide to call noise a regression.
+A single figure without repetitions has no interval. It is given the one that docs/decisions/0030 argues for, ± 10 %,
+and is marked as assumed: enough to catch what doubled, too wide to call noise a regression.
 """
 from __future__ import annotations
 
@@ -204,7 +204,8 @@ def lines(comparison: Comparison, everything: bool = False) -> Sequence[str]:
         rows = [row for row in comparison.rows if row.verdict == verdict]
         if verdict in ("regression", "improvement") or everything:
             found += [f"{labels[verdict]}: {row.sentence}, threshold {comparison.threshold:g}" for row in rows]
-    for title, names in (("only in the baseline", comparison.only_baseline), ("only in current", comparison.only_current)):
+    for title, names in (("only in the baseline", comparison.only_baseline),
+                         ("only in current", comparison.only_current)):
         if names:
             found.append(f"{title}: {', '.join(names)}")
     counts = {verdict: sum(row.verdict == verdict for row in comparison.rows) for verdict in order}

@@ -1,8 +1,8 @@
 """What an experiment and a peer are: the schema of lab/experiments/*.yaml and lab/peers/*.yaml.
 
 An experiment asks one question of several variants under one load. A variant is a server (a file of lab/peers; ours is
-one of them) with options. A sweep repeats every variant for each value of one parameter. A case is a variant at one value
-of the sweep; a visit is one run of one case in one round.
+one of them) with options. A sweep repeats every variant for each value of one parameter. A case is a variant at one
+value of the sweep; a visit is one run of one case in one round.
 
 Units stand in the names: `_s` seconds, `_us` microseconds, `_bytes`. docs/guides/laboratory.md explains every key.
 """

@@ -134,11 +134,12 @@ def _side_by_side(result: ExperimentResult, name: str, cases: list[CaseResult]) 
         colour = colour_of(case.variant, _variants(result))
         values = [scale * value for value in case.by_round(name).values()]
         figure.add_scatter(x=values, y=[case.name] * len(values), mode="markers", showlegend=False,
-                           marker={"color": colour, "size": 6, "opacity": 0.4}, hovertemplate="%{x:,.4~g}<extra>one round"
-                           "</extra>")
+                           marker={"color": colour, "size": 6, "opacity": 0.4},
+                           hovertemplate="%{x:,.4~g}<extra>one round</extra>")
         figure.add_scatter(x=[middle], y=[case.name], mode="markers", showlegend=False,
                            marker={"color": colour, "size": 12, "symbol": "diamond"},
-                           error_x={"array": [above], "arrayminus": [below], "color": colour, "thickness": 2, "width": 5},
+                           error_x={"array": [above], "arrayminus": [below], "color": colour, "thickness": 2,
+                                    "width": 5},
                            hovertemplate=f"median %{{x:,.4~g}}, n = {n}<extra>{case.name}</extra>")
     figure.update_layout(_layout(title_of(name), height=120 + 34 * len(cases)))
     figure.update_xaxes(range=_reach(result, name))
@@ -237,7 +238,8 @@ def series(result: ExperimentResult) -> Plot | None:
                            hovertemplate="%{x:.1f} s: %{y:,.0f} req/s<extra>" + case.name + "</extra>")
         if cut and cut < len(at):
             figure.add_scatter(x=[at[cut]], y=[rate[cut]], mode="markers", showlegend=False, legendgroup=case.name,
-                               marker={"color": style["color"], "size": 9, "symbol": "line-ns-open", "line": {"width": 3}},
+                               marker={"color": style["color"], "size": 9, "symbol": "line-ns-open",
+                                       "line": {"width": 3}},
                                hovertemplate="warm-up ended<extra></extra>")
     if not figure.data:
         return None
@@ -277,7 +279,8 @@ def life(result: ExperimentResult) -> Plot | None:
         times = [next((us for name, _, us in rows[case] if name == stage), 0.0) for case in names]
         figure.add_bar(y=names, x=times, orientation="h", name=stage, marker={"color": SPARE[index % len(SPARE)]},
                        hovertemplate="%{x:.1f} µs<extra>" + stage + "</extra>")
-    figure.update_layout(_layout("Life of a connection: µs in system calls, under the tracer", height=160 + 34 * len(rows),
+    figure.update_layout(_layout("Life of a connection: µs in system calls, under the tracer",
+                                 height=160 + 34 * len(rows),
                                  barmode="stack"))
     return _plain(figure)
 

@@ -180,7 +180,7 @@ def answers(port: int, path: str) -> bool:
 
 def start(command: Sequence[str], cpus: Sequence[int], log: Path) -> subprocess.Popen:
     """A server on these CPUs, its output in a file. RLIMIT_NOFILE is the hard limit, as for a service."""
-    pinned = [tool("prlimit"), f"--nofile={resource.getrlimit(resource.RLIMIT_NOFILE)[1]}", tool("taskset"), "-c", ",".join(map(str, cpus))]
+    pinned = [tool("prlimit"), f"--nofile={descriptors_max()}", tool("taskset"), "-c", ",".join(map(str, cpus))]
     with open(log, "wb") as out:
         return subprocess.Popen([*pinned, *command], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                 start_new_session=True)

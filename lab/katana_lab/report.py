@@ -139,9 +139,9 @@ def _scaling_sentences(result: ExperimentResult, server_cpus: int) -> list[str]:
                  if math.isfinite(fit.peak_n) else
                  f"no peak, a ceiling of {significant(fit.peak_rate)} req/s" if math.isfinite(fit.peak_rate)
                  else "no limit in sight")
-        found.append(f"{one.variant}: one alone {significant(fit.rate_one)} req/s, contention σ = {fit.contention:.3f}"
-                     f" (± {fit.contention_error:.3f}), coherency κ = {fit.coherency:.2e} (± {fit.coherency_error:.1e}),"
-                     f" R² = {fit.r_squared:.3f}, {fit.levels} levels, n = {fit.n}: the law predicts {limit}.")
+        found.append(f"{one.variant}: one alone {significant(fit.rate_one)} req/s, contention σ = {fit.contention:.3f} "
+                     f"(± {fit.contention_error:.3f}), coherency κ = {fit.coherency:.2e} "
+                     f"(± {fit.coherency_error:.1e}), R² = {fit.r_squared:.3f}, {fit.levels} levels, n = {fit.n}: the law predicts {limit}.")
     return found
 
 
@@ -161,11 +161,12 @@ def _drift_sentences(result: ExperimentResult) -> list[str]:
         changes = statistics.change_points(rates)
         places = ", ".join(f"{at[index]:.0f} s" for index in changes)
         found.append(
-            f"{case.name}: the rate {'drifts by' if rate.significant else 'does not drift:'} {100 * rate.relative:+.1f} %"
-            f" over {at[-1] - at[0]:.0f} s (slope {rate.slope:+.3g} [{rate.slope_low:+.3g}, {rate.slope_high:+.3g}] req/s"
-            f" per s, Theil–Sen; p = {rate.p:.2g}, Kendall; n = {rate.n}); "
+            f"{case.name}: the rate {'drifts by' if rate.significant else 'does not drift:'} "
+            f"{100 * rate.relative:+.1f} % over {at[-1] - at[0]:.0f} s (slope {rate.slope:+.3g} "
+            f"[{rate.slope_low:+.3g}, {rate.slope_high:+.3g}] req/s per s, Theil–Sen; p = {rate.p:.2g}, Kendall; n = {rate.n}); "
             f"{f'its level changes at {places}' if places else 'its level does not change'}; memory moves by "
-            f"{3600 * memory.slope:+.2f} [{3600 * memory.slope_low:+.2f}, {3600 * memory.slope_high:+.2f}] MiB per hour.")
+            f"{3600 * memory.slope:+.2f} [{3600 * memory.slope_low:+.2f}, {3600 * memory.slope_high:+.2f}] MiB per "
+            "hour.")
     return found
 
 
@@ -204,7 +205,8 @@ def _plots(result: ExperimentResult, server_cpus: int) -> tuple[list[plots.Plot]
     """Those that stand two in a row, and those that need the whole width."""
     pairs = [plots.figure_plot(result, name) for name in result.definition.headline[:4]]
     pairs += [plots.cpu_split(result), plots.calls(result), plots.life(result), plots.balance(result),
-              plots.latency(result), plots.scaling_plot(result, server_cpus), plots.series(result), plots.memory(result)]
+              plots.latency(result), plots.scaling_plot(result, server_cpus), plots.series(result),
+              plots.memory(result)]
     wide = [plots.flame(case) for case in result.cases]
     return [one for one in pairs if one], [one for one in wide if one]
 

@@ -166,7 +166,8 @@ def google_benchmark(run: Run) -> dict[str, Any]:
     for experiment in run.experiments:
         for case in experiment.cases:
             counted = [visit for visit in case.visits if not visit.void]
-            rows = [_benchmark(experiment.name, case, visit, index, len(counted)) for index, visit in enumerate(counted)]
+            rows = [_benchmark(experiment.name, case, visit, index, len(counted))
+                    for index, visit in enumerate(counted)]
             benchmarks += [row for row in rows if row]
     context = {"date": run.machine.date, "host_name": "", "executable": "katana-lab", "num_cpus": run.machine.cpus,
                "mhz_per_cpu": 0, "cpu_scaling_enabled": False, "caches": [], "load_avg": [run.machine.load_before],
@@ -177,7 +178,8 @@ def google_benchmark(run: Run) -> dict[str, Any]:
 def slim(run: Run) -> Run:
     """The run without what only a report needs: series, histograms, stacks. What a repository keeps as baseline."""
     def small(case: CaseResult) -> CaseResult:
-        visits = [visit.model_copy(update={"series": Series(), "histogram": "", "metrics": {}}) for visit in case.visits]
+        visits = [visit.model_copy(update={"series": Series(), "histogram": "", "metrics": {}})
+                  for visit in case.visits]
         return case.model_copy(update={"visits": visits, "stacks": {}, "command": []})
 
     experiments = [one.model_copy(update={"cases": [small(case) for case in one.cases]}) for one in run.experiments]

@@ -141,7 +141,8 @@ class ExperimentRunner:
         text = f"{self._result.name}: round {number + 1}/{self._phases.rounds} {case.name}"
         self._progress(text, 0.0)
         try:
-            visit, row.command = measure(self._bench, server, case, self._places, self._experiment, self._phases, number)
+            visit, row.command = measure(self._bench, server, case, self._places, self._experiment, self._phases,
+                                         number)
             self._note_cores(case, visit.notes)
             if self._experiment.sample.counters and number < COUNTED_ROUNDS[self._quick]:
                 visit.figures |= count(self._bench, server, case, self._places, self._phases)

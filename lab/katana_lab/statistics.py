@@ -100,7 +100,8 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     return Interval(median, low, high, int(array.size), method)
 
 
-def paired_ratio(numerators: Sequence[float], denominators: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+def paired_ratio(numerators: Sequence[float], denominators: Sequence[float],
+                 confidence: float = CONFIDENCE) -> Interval:
     """The median of the ratios of values that belong to the same round, with its interval."""
     pairs = [(a, b) for a, b in zip(numerators, denominators, strict=True)
              if math.isfinite(a) and math.isfinite(b) and b > 0]

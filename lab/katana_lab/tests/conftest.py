@@ -56,8 +56,8 @@ def make_visit(number, **figures):
     histogram = generator.merge([])
     histogram.record_value(100_000)
     histogram.record_value(200_000)
-    return results.Visit(round=number, figures={"latency_samples": 2.0, **figures}, histogram=generator.encode(histogram),
-                         warm_up_s=0.2, series=results.Series(
+    return results.Visit(round=number, figures={"latency_samples": 2.0, **figures},
+                         histogram=generator.encode(histogram), warm_up_s=0.2, series=results.Series(
                              at_s=[0.1, 0.2, 0.3, 0.4], rate_per_s=[50, 90, 100, 101], server_cpu=[0.5, 0.9, 1, 1],
                              rss_mib=[5, 5, 5, 5]))
 

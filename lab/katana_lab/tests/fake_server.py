@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""A server of known latency and known loss: fake_server.py PORT DELAY_MS SLOW_EACH SLOW_MS LOSE_EACH [WARM_UP_S WARM_MS].
+"""A server of known latency and known loss.
 
-Each reply waits DELAY_MS; every SLOW_EACH-th waits SLOW_MS instead; every LOSE_EACH-th is a closed connection instead (0:
-never). For WARM_UP_S after the first request each waits WARM_MS more.
+    fake_server.py PORT DELAY_MS SLOW_EACH SLOW_MS LOSE_EACH [WARM_UP_S WARM_MS]
+
+Each reply waits DELAY_MS; every SLOW_EACH-th waits SLOW_MS instead; every LOSE_EACH-th is a closed connection instead
+(0: never). For WARM_UP_S after the first request each waits WARM_MS more.
 """
 import socketserver
 import sys
@@ -32,7 +34,8 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address, daemon_threads, request_queue_size = True, True, 128
 
     def __init__(self, port, figures):
-        self.delay_s, self.slow_each, self.slow_s, self.lose_each = figures[0] / 1e3, figures[1], figures[2] / 1e3, figures[3]
+        self.delay_s, self.slow_s = figures[0] / 1e3, figures[2] / 1e3
+        self.slow_each, self.lose_each = figures[1], figures[3]
         self.warm_up_s, self.warm_s = (figures[4], figures[5] / 1e3) if len(figures) > 5 else (0.0, 0.0)
         self.count, self.first, self.lock = -1, None, threading.Lock()
         super().__init__(("127.0.0.1", port), Handler)

@@ -17,7 +17,8 @@ def test_every_command_has_help(command, capsys):
     assert ended.value.code == 0 and "usage: katana-lab" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["compare", "one"], ["run", "--rounds", "many"], ["list", "--dance"]])
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["compare", "one"], ["run", "--rounds", "many"],
+                                       ["list", "--dance"]])
 def test_wrong_usage_is_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(arguments)

@@ -19,8 +19,8 @@ def google(path, aggregates=False, **times):
         if aggregates:
             mean = sum(values) / len(values)
             deviation = (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
-            rows += [{**base, "name": f"{name}_{key}", "run_type": "aggregate", "aggregate_name": key, "real_time": value,
-                      "cpu_time": value} for key, value in
+            rows += [{**base, "name": f"{name}_{key}", "run_type": "aggregate", "aggregate_name": key,
+                      "real_time": value, "cpu_time": value} for key, value in
                      (("mean", mean), ("median", sorted(values)[len(values) // 2]), ("stddev", deviation))]
         else:
             rows += [{**base, "run_type": "iteration", "repetition_index": index, "real_time": value, "cpu_time": value,

@@ -1,4 +1,4 @@
-"""The laboratory on the real generator and the real server, where a build has them (KATANA_BUILD, as tools/test sets it)."""
+"""The laboratory on the real generator and the real server, where a build has them (KATANA_BUILD)."""
 import os
 from pathlib import Path
 

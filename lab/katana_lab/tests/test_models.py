@@ -48,7 +48,8 @@ def test_a_wrong_file_is_refused_with_its_name_and_key(tmp_path, text, culprit):
 
 
 def test_a_peer_with_an_unknown_key_is_refused(tmp_path):
-    assert "stard: there is no such key" in refusal(tmp_path, "about: a\nneeds: {remedy: r}\ncommand: c\nstard: x\n", Peer)
+    text = "about: a\nneeds: {remedy: r}\ncommand: c\nstard: x\n"
+    assert "stard: there is no such key" in refusal(tmp_path, text, Peer)
 
 
 def test_a_file_that_is_not_there_is_named():

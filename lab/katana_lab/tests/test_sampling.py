@@ -25,7 +25,8 @@ def test_the_calls_of_strace_have_the_same_form():
 
 
 def test_an_event_that_is_not_counted_is_left_out():
-    text = "1234,,instructions:u,5000,100.00,,\n<not supported>,,cycles,0,100.00,,\n29,,raw_syscalls:sys_enter,1,100.00,,\n"
+    text = ("1234,,instructions:u,5000,100.00,,\n<not supported>,,cycles,0,100.00,,\n"
+            "29,,raw_syscalls:sys_enter,1,100.00,,\n")
     assert sampling.parse_stat(text) == {"instructions:u": 1234, "raw_syscalls:sys_enter": 29}
 
 

@@ -76,7 +76,8 @@ def test_a_server_that_does_not_start_is_an_error_with_its_last_words(bench, pla
 def run(bench, servers, **changes):
     """An experiment to its end, and what its progress said."""
     said = []
-    experiment = make_experiment(quick={"warm_up_s_max": 0.3, "measure_s": 0.6, "cool_down_s": 0, "rounds": 2}, **changes)
+    phases = {"warm_up_s_max": 0.3, "measure_s": 0.6, "cool_down_s": 0, "rounds": 2}
+    experiment = make_experiment(quick=phases, **changes)
     progress = lambda text, _: said.append(text)  # noqa: E731
     result = runner.ExperimentRunner("test", experiment, True, bench, servers, progress).run()
     return result, said
