@@ -141,7 +141,8 @@ def _scaling_sentences(result: ExperimentResult, server_cpus: int) -> list[str]:
                  else "no limit in sight")
         found.append(f"{one.variant}: one alone {significant(fit.rate_one)} req/s, contention σ = {fit.contention:.3f} "
                      f"(± {fit.contention_error:.3f}), coherency κ = {fit.coherency:.2e} "
-                     f"(± {fit.coherency_error:.1e}), R² = {fit.r_squared:.3f}, {fit.levels} levels, n = {fit.n}: the law predicts {limit}.")
+                     f"(± {fit.coherency_error:.1e}), R² = {fit.r_squared:.3f}, {fit.levels} levels, "
+                     f"n = {fit.n}: the law predicts {limit}.")
     return found
 
 
@@ -163,7 +164,8 @@ def _drift_sentences(result: ExperimentResult) -> list[str]:
         found.append(
             f"{case.name}: the rate {'drifts by' if rate.significant else 'does not drift:'} "
             f"{100 * rate.relative:+.1f} % over {at[-1] - at[0]:.0f} s (slope {rate.slope:+.3g} "
-            f"[{rate.slope_low:+.3g}, {rate.slope_high:+.3g}] req/s per s, Theil–Sen; p = {rate.p:.2g}, Kendall; n = {rate.n}); "
+            f"[{rate.slope_low:+.3g}, {rate.slope_high:+.3g}] req/s per s, Theil–Sen; "
+            f"p = {rate.p:.2g}, Kendall; n = {rate.n}); "
             f"{f'its level changes at {places}' if places else 'its level does not change'}; memory moves by "
             f"{3600 * memory.slope:+.2f} [{3600 * memory.slope_low:+.2f}, {3600 * memory.slope_high:+.2f}] MiB per "
             "hour.")

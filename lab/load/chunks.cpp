@@ -1,4 +1,4 @@
-#include "load/chunks.hpp"
+#include "lab/load/chunks.hpp"
 
 #include <algorithm>
 

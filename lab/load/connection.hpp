@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "load/response.hpp"
+#include "lab/load/response.hpp"
 
 namespace katana::load {
 

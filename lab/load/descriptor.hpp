@@ -1,8 +1,8 @@
 // Descriptor: a file descriptor that is closed with its owner; Bell: an eventfd that wakes whoever
 // waits on it.
 //
-// Thread     Bell::ring may be called by any thread; the rest belongs to the owner.
-// Fails      a Bell that cannot be made throws std::system_error: without descriptors no run begins.
+// Thread     Bell::ring may be called by any; the rest belongs to the owner.
+// Fails      a Bell that cannot be made throws std::system_error: without one no run begins.
 #pragma once
 
 #include <sys/eventfd.h>

@@ -1,4 +1,4 @@
-#include "load/figures.hpp"
+#include "lab/load/figures.hpp"
 
 #include <numeric>
 

@@ -8,8 +8,8 @@
 #include <array>
 #include <cstdint>
 
-#include "load/failure.hpp"
-#include "load/histogram.hpp"
+#include "lab/load/failure.hpp"
+#include "lab/load/histogram.hpp"
 
 namespace katana::load {
 

@@ -1,4 +1,4 @@
-#include "load/flags.hpp"
+#include "lab/load/flags.hpp"
 
 #include <fmt/format.h>
 

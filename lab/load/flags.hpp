@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "katana/base/result.hpp"
-#include "load/plan.hpp"
-#include "load/target.hpp"
+#include "lab/load/plan.hpp"
+#include "lab/load/target.hpp"
 
 namespace katana::load {
 

@@ -1,4 +1,4 @@
-#include "load/hdr_log.hpp"
+#include "lab/load/hdr_log.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>

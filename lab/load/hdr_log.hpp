@@ -12,7 +12,7 @@
 #include <string>
 
 #include "katana/base/result.hpp"
-#include "load/histogram.hpp"
+#include "lab/load/histogram.hpp"
 
 namespace katana::load {
 

@@ -1,4 +1,4 @@
-#include "load/histogram.hpp"
+#include "lab/load/histogram.hpp"
 
 #include <algorithm>
 #include <cmath>

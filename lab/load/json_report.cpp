@@ -1,8 +1,8 @@
-#include "load/json_report.hpp"
+#include "lab/load/json_report.hpp"
 
 #include <algorithm>
 
-#include "load/json_writer.hpp"
+#include "lab/load/json_writer.hpp"
 
 namespace katana::load {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "load/plan.hpp"
-#include "load/run.hpp"
-#include "load/target.hpp"
-#include "load/verdict.hpp"
+#include "lab/load/plan.hpp"
+#include "lab/load/run.hpp"
+#include "lab/load/target.hpp"
+#include "lab/load/verdict.hpp"
 
 namespace katana::load {
 

@@ -6,13 +6,13 @@
 #include <cstring>
 #include <optional>
 
-#include "load/flags.hpp"
-#include "load/hdr_log.hpp"
-#include "load/json_report.hpp"
-#include "load/progress.hpp"
-#include "load/run.hpp"
-#include "load/summary.hpp"
-#include "load/verdict.hpp"
+#include "lab/load/flags.hpp"
+#include "lab/load/hdr_log.hpp"
+#include "lab/load/json_report.hpp"
+#include "lab/load/progress.hpp"
+#include "lab/load/run.hpp"
+#include "lab/load/summary.hpp"
+#include "lab/load/verdict.hpp"
 
 namespace {
 

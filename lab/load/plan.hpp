@@ -11,7 +11,7 @@
 #include <string>
 
 #include "katana/base/instant.hpp"
-#include "load/schedule.hpp"
+#include "lab/load/schedule.hpp"
 
 namespace katana::load {
 

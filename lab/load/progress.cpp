@@ -1,11 +1,11 @@
-#include "load/progress.hpp"
+#include "lab/load/progress.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
-#include "load/summary.hpp"
+#include "lab/load/summary.hpp"
 
 namespace katana::load {
 namespace {
@@ -38,6 +38,10 @@ std::string sparkline(const std::vector<IntervalFigures>& series) {
 }  // namespace
 
 void Progress::show(const IntervalFigures& interval, const RunResult& so_far) {
+  // The last replies after the end make an interval of their own, too short to show a rate of.
+  constexpr double shortest_share = 0.05;
+  const double usual_s = static_cast<double>(plan_.interval.ns) / 1e9;
+  if (interval.duration_s < shortest_share * usual_s && so_far.series.size() > 1) return;
   if (on_terminal_) {
     show_block(interval, so_far);
   } else {

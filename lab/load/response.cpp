@@ -1,4 +1,4 @@
-#include "load/response.hpp"
+#include "lab/load/response.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -22,7 +22,7 @@
 #include <cstdint>
 
 #include "katana/base/bytes.hpp"
-#include "load/chunks.hpp"
+#include "lab/load/chunks.hpp"
 
 namespace katana::load {
 

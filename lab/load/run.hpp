@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
-#include "load/figures.hpp"
-#include "load/plan.hpp"
-#include "load/target.hpp"
-#include "load/worker.hpp"
+#include "lab/load/figures.hpp"
+#include "lab/load/plan.hpp"
+#include "lab/load/target.hpp"
+#include "lab/load/worker.hpp"
 
 namespace katana::load {
 

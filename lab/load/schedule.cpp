@@ -1,4 +1,4 @@
-#include "load/schedule.hpp"
+#include "lab/load/schedule.hpp"
 
 #include <algorithm>
 #include <bit>

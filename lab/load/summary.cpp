@@ -1,4 +1,4 @@
-#include "load/summary.hpp"
+#include "lab/load/summary.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "load/json_report.hpp"
+#include "lab/load/json_report.hpp"
 
 namespace katana::load {
 

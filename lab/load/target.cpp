@@ -1,4 +1,4 @@
-#include "load/target.hpp"
+#include "lab/load/target.hpp"
 
 #include <fmt/format.h>
 #include <netdb.h>

@@ -1,4 +1,4 @@
-#include "load/verdict.hpp"
+#include "lab/load/verdict.hpp"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "load/plan.hpp"
-#include "load/run.hpp"
+#include "lab/load/plan.hpp"
+#include "lab/load/run.hpp"
 
 namespace katana::load {
 

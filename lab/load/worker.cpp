@@ -1,4 +1,4 @@
-#include "load/worker.hpp"
+#include "lab/load/worker.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>
@@ -115,7 +115,6 @@ void Worker::flip() noexcept {
 
 void Worker::run() noexcept {
   if (prepare()) {
-    read_clock();
     while (phase_ != Phase::ended) turn();
   }
   finish();
@@ -137,6 +136,8 @@ bool Worker::prepare() {
     problem_ = fmt::format("no epoll instance: {}", std::strerror(errno));
     return false;
   }
+  // A few connect at a time: many that nobody answers would take too long one after the other.
+  opening_end_ns_ = read_clock() + 2 * plan_.connect_timeout.ns;
   unsettled_ = static_cast<std::uint32_t>(connections_.size());
   for (Connection& connection : connections_) queue_open(connection);
   return true;
@@ -160,8 +161,8 @@ void Worker::turn() {
   again_now_.clear();
   sweep();
   open_queued();
+  if (plan_.is_open_loop()) dispatch();  // before the window ends: what is due is sent, late or not
   advance_phase();
-  if (plan_.is_open_loop()) dispatch();
   publish_gauges();
 }
 
@@ -247,7 +248,8 @@ void Worker::note_window() {
 void Worker::advance_phase() {
   switch (phase_) {
     case Phase::opening:
-      if (unsettled_ == 0 && !ready_.load(std::memory_order_relaxed)) {
+      if ((unsettled_ == 0 || now_ns_ >= opening_end_ns_) &&
+          !ready_.load(std::memory_order_relaxed)) {
         publish_gauges();  // whoever sees that it is ready asks how many are open
         ready_.store(true, std::memory_order_release);
         outer_bell_.ring();
@@ -283,14 +285,12 @@ void Worker::end_window() {
 }
 
 void Worker::finish() {
+  publish_gauges();  // as it was at the end, before everything is closed
   own_.in_flight_at_end = all_in_flight_;
   if (!is_window_noted_) own_.wall_ns = 0;
   for (Connection& connection : connections_) {
     if (connection.fd >= 0) close(connection);
   }
-  open_ = 0;
-  all_in_flight_ = 0;
-  publish_gauges();
 }
 
 void Worker::sweep() {

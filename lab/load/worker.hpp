@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "load/connection.hpp"
-#include "load/descriptor.hpp"
-#include "load/figures.hpp"
-#include "load/plan.hpp"
-#include "load/ring_queue.hpp"
-#include "load/target.hpp"
+#include "lab/load/connection.hpp"
+#include "lab/load/descriptor.hpp"
+#include "lab/load/figures.hpp"
+#include "lab/load/plan.hpp"
+#include "lab/load/ring_queue.hpp"
+#include "lab/load/target.hpp"
 
 struct epoll_event;
 
@@ -165,6 +165,7 @@ class Worker {
   std::int64_t window_begin_ns_ = INT64_MAX;
   std::int64_t window_end_ns_ = INT64_MAX;
   std::int64_t drain_end_ns_ = INT64_MAX;
+  std::int64_t opening_end_ns_ = 0;
   std::int64_t sweep_at_ns_ = 0;
   std::int64_t room_since_ns_ = 0;  // open loop: since when a connection has had room
   std::int64_t cpu_begin_ns_ = 0;

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "load/worker.hpp"
+#include "lab/load/worker.hpp"
 
 namespace katana::load {
 namespace {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "load/worker.hpp"
+#include "lab/load/worker.hpp"
 
 namespace katana::load {
 namespace {

@@ -1,0 +1,47 @@
+// Trial: one load of the benchmark, and what it showed about server and generator.
+//
+// Thread: one; the run has its own. Allocates: yes.
+// Fails: when the run cannot begin; what the server does is in the row.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "lab/load/benchmark/server_process.hpp"
+#include "lab/load/plan.hpp"
+#include "lab/load/target.hpp"
+
+namespace katana::load {
+
+struct Trial {
+  std::string label;
+  LoadPlan plan;
+  RequestSpec request;
+};
+
+struct Row {
+  std::string label;
+  std::uint32_t connections = 0;
+  double rate_per_s = 0;
+  double connects_per_s = 0;
+  std::int64_t p50_ns = 0;
+  std::int64_t p90_ns = 0;
+  std::int64_t p99_ns = 0;
+  std::int64_t p999_ns = 0;
+  std::int64_t max_ns = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t errors = 0;
+  std::string error_text;
+  double server_us = -1;     // CPU for each request; negative: unknown
+  double server_share = -1;  // of one CPU
+  double generator_share = 0;
+  bool saturated = false;
+  std::vector<std::string> void_reasons;
+  std::string remark;  // what limits the use of this row
+};
+
+Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
+                    const ServerProcess& server);
+
+}  // namespace katana::load

@@ -1,0 +1,113 @@
+#include "lab/load/flags.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace katana::load {
+namespace {
+
+Result<Flags> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "katana-load");
+  auto parsed = parse_flags(static_cast<int>(arguments.size()), arguments.data());
+  if (!parsed) return std::unexpected(parsed.error());
+  return std::get<Flags>(std::move(*parsed));
+}
+
+std::string refusal(std::vector<const char*> arguments) {
+  const auto parsed = parse(std::move(arguments));
+  return parsed ? "none" : parsed.error().describe();
+}
+
+TEST(Flags, without_any_are_a_closed_loop_of_ten_connections_for_ten_seconds) {
+  const auto flags = parse({"http://a/"});
+  ASSERT_TRUE(flags);
+  EXPECT_FALSE(flags->plan.is_open_loop());
+  EXPECT_EQ(flags->plan.connections, 10u);
+  EXPECT_EQ(flags->plan.duration, seconds(10));
+  EXPECT_TRUE(flags->plan.expect.statuses[200]);
+  EXPECT_TRUE(flags->plan.expect.statuses[399]);
+  EXPECT_FALSE(flags->plan.expect.statuses[404]);
+}
+
+TEST(Flags, a_bare_churn_does_not_swallow_the_url) {
+  EXPECT_EQ(parse({"--churn", "http://a/"})->plan.requests_per_connection, 1u);
+  EXPECT_EQ(parse({"--churn=10", "http://a/"})->plan.requests_per_connection, 10u);
+  EXPECT_EQ(parse({"http://a/"})->plan.requests_per_connection, 0u);
+}
+
+TEST(Flags, a_rate_makes_an_open_loop_that_covers_the_warm_up) {
+  const auto flags = parse({"-R", "1000", "-d", "2s", "--warmup", "500ms", "--poisson", "a"});
+  ASSERT_TRUE(flags);
+  EXPECT_TRUE(flags->plan.is_open_loop());
+  EXPECT_TRUE(flags->plan.poisson);
+  EXPECT_EQ(flags->plan.rates.duration(), milliseconds(2500));
+  EXPECT_NEAR(flags->plan.rates.count_until(Instant{2'500'000'000}), 2500, 1e-6);
+}
+
+TEST(Flags, a_ramp_has_its_own_time) {
+  const auto flags = parse({"--ramp", "2s:100,3s:100", "a"});
+  ASSERT_TRUE(flags);
+  EXPECT_EQ(flags->plan.duration, seconds(5));
+  EXPECT_NEAR(flags->plan.rates.count_until(Instant{5'000'000'000}), 400, 1e-6);
+}
+
+TEST(Flags, a_number_of_requests_is_not_cut_off_after_ten_seconds) {
+  EXPECT_EQ(parse({"-n", "5", "a"})->plan.duration, seconds(3600));
+  EXPECT_EQ(parse({"-n", "5", "-d", "7", "a"})->plan.duration, seconds(7));
+}
+
+TEST(Flags, that_are_wrong_are_named_with_the_remedy) {
+  EXPECT_EQ(refusal({"-d", "x", "a"}), "--duration: 'x' is no duration such as 500ms, 10s or 2m");
+  EXPECT_EQ(refusal({"-d", "0", "a"}), "--duration '0': must not be 0");
+  EXPECT_EQ(refusal({"-R", "-5", "a"}), "--rate -5: must be above 0, at most 1e9");
+  EXPECT_EQ(refusal({"-R", "nan", "a"}), "--rate nan: must be above 0, at most 1e9");
+  EXPECT_EQ(refusal({"-t", "4", "-c", "3", "a"}),
+            "4 threads and 3 connections: each thread needs one; give -c 4");
+  EXPECT_EQ(refusal({"--poisson", "a"}),
+            "--poisson, --burst and --busy-tail are of an open loop; give --rate or --ramp");
+  EXPECT_EQ(refusal({"--ramp", "5s", "a"}), "--ramp '5s': '5s' is not TIME:RATE, such as 5s:1000");
+  EXPECT_EQ(refusal({"--ramp", "5s:10", "-d", "1", "a"}),
+            "--ramp has its own time; leave --duration out");
+  EXPECT_EQ(refusal({"--interval", "1ms", "a"}), "--interval '1ms': at least 10ms");
+  EXPECT_EQ(refusal({"--body", "@/no/such", "a"}), "--body: /no/such: No such file or directory");
+  EXPECT_EQ(refusal({"--expect-status", "2xx,6xx", "a"}),
+            "--expect-status '2xx,6xx': '6xx' is neither a status nor 1xx to 5xx");
+  EXPECT_EQ(refusal({"https://a"}), "URL 'https://a': TLS is not supported; give an http:// URL");
+  EXPECT_EQ(refusal({}), "url is required (see --help)");
+  EXPECT_NE(refusal({"--nonsense", "a"}).find("--nonsense"), std::string::npos);
+}
+
+TEST(Flags, help_and_version_are_text) {
+  for (const char* flag : {"--help", "--version"}) {
+    const char* arguments[] = {"katana-load", flag};
+    const auto parsed = parse_flags(2, arguments);
+    ASSERT_TRUE(parsed);
+    EXPECT_FALSE(std::get<Information>(*parsed).text.empty());
+  }
+}
+
+TEST(Duration, has_units) {
+  EXPECT_EQ(parse_duration("250us")->ns, 250'000);
+  EXPECT_EQ(parse_duration("1.5s")->ns, 1'500'000'000);
+  EXPECT_EQ(parse_duration("2m")->ns, 120'000'000'000);
+  EXPECT_EQ(parse_duration("3")->ns, 3'000'000'000);
+  EXPECT_FALSE(parse_duration(""));
+  EXPECT_FALSE(parse_duration("s"));
+  EXPECT_FALSE(parse_duration("1 s"));
+  EXPECT_FALSE(parse_duration("-1s"));
+  EXPECT_FALSE(parse_duration("1e9h"));
+}
+
+TEST(Statuses, are_classes_and_numbers) {
+  const auto statuses = parse_statuses("2xx,404");
+  ASSERT_TRUE(statuses);
+  EXPECT_EQ(statuses->count(), 101u);
+  EXPECT_TRUE((*statuses)[404]);
+  EXPECT_FALSE(parse_statuses(""));
+  EXPECT_FALSE(parse_statuses("20"));
+  EXPECT_FALSE(parse_statuses("2xx,,3xx"));
+}
+
+}  // namespace
+}  // namespace katana::load

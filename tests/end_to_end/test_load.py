@@ -1,0 +1,394 @@
+"""katana-load as a program, against servers whose latency, loss and malice are known.
+
+Figures are checked by counts wherever that is possible: which share of the requests was slow or lost is arithmetic,
+how slow a busy machine makes the others is not.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+from hdrh.histogram import HdrHistogram
+from hdrh.log import HistogramLogReader
+
+from server_process import ROOT, Server, free_port
+
+BUILD = pathlib.Path(os.environ.get("KATANA_BUILD", ROOT / "build" / "release"))
+GENERATOR = str(BUILD / "katana-load")
+NS_MAX = 3_600_000_000_000
+# Of a value that was sorted into a bucket of three digits.
+ROUNDING = 1.001
+
+
+def load(*arguments, timeout=60):
+    """Run katana-load to its end."""
+    return subprocess.run([GENERATOR, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
+                          check=False)
+
+
+def load_json(*arguments, timeout=60):
+    """Run katana-load and return its JSON; any exit status."""
+    result = load(*arguments, "--quiet", "--json", "-", timeout=timeout)
+    return json.loads(result.stdout)
+
+
+def wait_until_up(port):
+    """Wait until somebody listens."""
+    for _ in range(500):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.01)
+    raise TimeoutError(f"nobody listens on {port}")
+
+
+@contextlib.contextmanager
+def delay_server(**options):
+    """Yield the URL of a server with known delays, and a function that ends it and returns what it measured."""
+    port = free_port()
+    arguments = [f"{name}={value}" for name, value in options.items()]
+    process = subprocess.Popen([str(BUILD / "delay_server"), str(port), *arguments], stdout=subprocess.PIPE, text=True)
+
+    def report():
+        process.terminate()
+        return json.loads(process.communicate(timeout=10)[0])
+
+    try:
+        wait_until_up(port)
+        yield f"http://127.0.0.1:{port}/", report
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def fake_server(serve):
+    """Yield the URL of a server that calls `serve(connection)` in a thread for each connection."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+    connections = []
+
+    def serve_one(connection):
+        with connection, contextlib.suppress(OSError):
+            serve(connection)
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                connections.append(connection)
+                threading.Thread(target=serve_one, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        for connection in connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+def test_latency_is_what_the_server_took_and_never_less():
+    """With the same requests in both, no percentile of the client's may be below the server's own."""
+    with delay_server(delay_us=2000, slow_every=100, slow_us=300_000) as (url, report):
+        result = load_json("-c", 8, "-n", 1000, url)
+        server = report()
+    latency = result["latency_us"]
+    assert result["requests"] == server["served"] == latency["samples"] == 1000
+    for name in ("p50", "p99", "p999", "max"):
+        assert latency[name] * ROUNDING >= server["delay_us"][name], name
+    # Ten of the thousand were slow: the 990th was not, the 991st was.
+    assert 2000 <= latency["p50"] <= latency["p99"] < 300_000 <= latency["p999"]
+
+
+def test_every_lost_request_is_an_error_and_no_success():
+    """Each 50th is never answered."""
+    with delay_server(lose_every=50) as (url, report):
+        result = load_json("-c", 4, "-n", 1000, url)
+        server = report()
+    assert server["lost"] == result["errors"]["closed_early"] == result["errors"]["total"] == 20
+    assert server["served"] == result["requests"] == result["latency_us"]["samples"] == 980
+    assert result["sent"] == 1000 and result["in_flight_at_end"] == 0
+    assert 4 < result["connections"]["opened"] <= 4 + 20
+
+
+def test_open_loop_shows_the_stall_that_a_closed_loop_omits():
+    """The server stands still for a second. At 500/s, 500 requests are due in it, and the k-th of them waits at least
+    1 s - k·2 ms: of 1,500 in all, the 150th slowest 0.7 s and the 15th slowest 0.97 s."""
+    with delay_server(stall_at=500, stall_ms=1000) as (url, _):
+        result = load_json("-R", 500, "-d", "3s", "-c", 20, url)
+    latency = result["latency_us"]
+    assert result["requests"] == latency["samples"] == 1500
+    assert latency["p90"] >= 696_000
+    assert latency["p99"] >= 966_000
+    assert latency["max"] >= 996_000
+    assert result["schedule"] == {"due": 1500, "unsent": 0, "held_back": result["schedule"]["held_back"]}
+    assert result["schedule"]["held_back"] >= 400
+    with delay_server(stall_at=500, stall_ms=1000) as (url, _):
+        closed = load_json("-c", 1, "-n", 1500, url)
+    assert closed["latency_us"]["max"] >= 1_000_000 and closed["latency_us"]["p99"] < 500_000
+
+
+def test_constant_and_random_arrivals_and_ramps_send_what_their_integral_says():
+    """To the request; for random arrivals within four standard deviations."""
+    with delay_server() as (url, _):
+        assert load_json("-R", 1000, "-d", "500ms", "-t", 2, "-c", 4, url)["sent"] == 500
+        assert load_json("--ramp", "400ms:1000,200ms:1000", url)["sent"] == 400
+        assert load_json("-R", 1000, "-d", "500ms", "--burst", 50, url)["sent"] == 500
+        assert abs(load_json("-R", 2000, "-d", "500ms", "--poisson", url)["sent"] - 1000) <= 4 * 1000 ** 0.5
+
+
+def test_warm_up_is_left_out():
+    """Of the requests, and of the log."""
+    with delay_server() as (url, report):
+        result = load_json("-R", 500, "--warmup", "200ms", "-d", "400ms", url)
+        assert report()["served"] == 300
+    assert result["requests"] == 200 and result["warmup_requests"] == 100
+    assert [row["warmup"] for row in result["intervals"]].count(True) >= 1
+
+
+def test_url_list_method_header_and_body_are_sent(tmp_path):
+    """In turn, on one connection."""
+    seen = []
+
+    def serve(connection):
+        with connection.makefile("rb") as stream:
+            for line in stream:
+                head = b"".join(iter(stream.readline, b"\r\n"))
+                length = re.search(rb"Content-Length: (\d+)", head)
+                seen.append((line.split()[0], line.split()[1], b"X-A: b" in head,
+                             stream.read(int(length[1])) if length else b""))
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    (tmp_path / "body").write_bytes(b"\0some octets")
+    (tmp_path / "urls").write_text("/one\nPUT /two\n", encoding="ascii")
+    with fake_server(serve) as url:
+        result = load_json("-c", 1, "-n", 3, "-m", "POST", "-H", "X-A: b", "--body", f"@{tmp_path}/body",
+                           "--urls", tmp_path / "urls", url)
+    assert result["requests"] == 3
+    assert seen == [(b"POST", b"/one", True, b"\0some octets"), (b"PUT", b"/two", True, b"\0some octets"),
+                    (b"POST", b"/one", True, b"\0some octets")]
+
+
+# ---- the log ---------------------------------------------------------------------------------------------------------
+
+def merged_log(*paths):
+    """Return all intervals of all logs as one histogram, as the public package reads them."""
+    whole = HdrHistogram(1, NS_MAX, 3)
+    for path in paths:
+        reader = HistogramLogReader(str(path), whole)
+        while reader.add_next_interval_histogram():
+            continue
+        reader.close()
+    return whole
+
+
+def assert_same(histogram, latency):
+    """The percentiles of the JSON are those of the log, to the bucket."""
+    assert histogram.get_total_count() == latency["samples"]
+    for name, percent in (("p50", 50), ("p90", 90), ("p99", 99), ("p999", 99.9)):
+        in_log = min(histogram.get_value_at_percentile(percent), round(latency["max"] * 1000))
+        assert in_log == round(latency[name] * 1000), name
+    assert histogram.get_max_value() == histogram.get_highest_equivalent_value(round(latency["max"] * 1000))
+
+
+def test_public_tools_read_the_log_and_merge_it_without_loss(tmp_path):
+    """The log of a run says what its JSON does; two logs together have the counts of both."""
+    with delay_server(delay_us=300, slow_every=7, slow_us=5000) as (url, _):
+        results = [load_json("-c", 2, "-n", 1000, "--interval", "50ms", "--hdr", tmp_path / str(index), url)
+                   for index in range(2)]
+    logs = [tmp_path / "0", tmp_path / "1"]
+    for log, result in zip(logs, results, strict=True):
+        assert_same(merged_log(log), result["latency_us"])
+        assert len(result["intervals"]) >= 5
+    both, parts = merged_log(*logs), [merged_log(log) for log in logs]
+    assert both.get_total_count() == 2000
+    for value in (item.value_iterated_to for item in both.get_recorded_iterator()):
+        assert both.get_count_at_value(value) == sum(part.get_count_at_value(value) for part in parts)
+
+
+# ---- hostile servers -------------------------------------------------------------------------------------------------
+
+def endless(begin, more):
+    """Return a server that begins a reply and never ends it."""
+    def serve(connection):
+        connection.recv(65536)
+        connection.sendall(begin)
+        while True:
+            connection.sendall(more)
+    return serve
+
+
+@pytest.mark.parametrize("begin, more, error", [
+    (b"HTTP/1.1 200 OK\r\n", b"X: " + 990 * b"x" + b"\r\n", "malformed"),
+    (b"HTTP/1.1 200 OK\r\nX: ", 1000 * b"x", "malformed"),
+    (b"HTTP/1.1 200 OK\r\n\r\n", 60_000 * b"x", "response_timeout"),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"3\r\nabc\r\n", "response_timeout"),
+], ids=["endless head", "endless line", "endless content", "endless chunks"])
+def test_a_server_that_never_ends_neither_hangs_it_nor_grows_it(begin, more, error):
+    """Time and memory stay bounded, and every request ends as an error."""
+    with fake_server(endless(begin, more)) as url:
+        result = load_json("-c", 20, "-d", "1s", "--timeout", "500ms", url, timeout=20)
+    assert result["requests"] == 0 and result["sent"] == result["errors"][error] == result["errors"]["total"] >= 20
+    assert result["generator"]["rss_kib_max"] * 1024 <= result["generator"]["memory_bytes_max"] + (16 << 20)
+
+
+def test_a_port_that_nobody_listens_on_is_exit_1_and_one_line(tmp_path):
+    """And the JSON says how often."""
+    result = load("-c", 3, "--quiet", "--json", tmp_path / "out", f"http://127.0.0.1:{free_port()}/")
+    assert result.returncode == 1 and result.stdout == ""
+    assert result.stderr.count("\n") == 1 and "3 connect_refused" in result.stderr
+    assert json.loads((tmp_path / "out").read_text())["errors"]["connect_refused"] == 3
+
+
+# ---- the generator itself --------------------------------------------------------------------------------------------
+
+def test_a_rate_beyond_its_means_voids_the_result():
+    """Exit 0 as always, 1 with --strict."""
+    arguments = ("-R", 5_000_000, "-d", "500ms", "-c", 4)
+    with delay_server() as (url, _):
+        result = load_json(*arguments, url)
+        strict = load(*arguments, "--strict", url)
+    assert result["void"] and result["void_reasons"]
+    assert strict.returncode == 1 and "the result is void" in strict.stderr and "VOID" in strict.stdout
+
+
+def test_a_generator_that_was_stopped_for_a_while_voids_its_result(tmp_path):
+    """SIGSTOP for 400 ms: it did not keep its schedule, and knows."""
+    out = tmp_path / "out"
+    with delay_server() as (url, _):
+        process = subprocess.Popen([GENERATOR, "-R", "200", "-d", "1500ms", "--quiet", "--json", str(out), url])
+        time.sleep(0.5)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.4)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(timeout=20) == 0
+    result = json.loads(out.read_text())
+    assert result["void"] and any("stood still" in reason for reason in result["void_reasons"])
+    assert result["generator"]["stall_max_us"] >= 300_000
+    assert result["generator"]["send_lag_us"]["max"] >= 300_000
+    assert result["requests"] == 300
+
+
+def test_an_idle_generator_is_not_saturated():
+    """Its own processor time is what the process used."""
+    with delay_server(delay_us=1000) as (url, _):
+        result = load_json("-R", 50, "-d", "1s", url)
+    generator = result["generator"]
+    assert 0 < generator["cpu_share"] < 0.5
+    assert generator["send_lag_us"]["samples"] == result["requests"] == 50
+    assert len(generator["threads"]) == 1
+
+
+# ---- the program -----------------------------------------------------------------------------------------------------
+
+def test_an_interrupt_still_prints_the_result(tmp_path):
+    """Exit 0, and the JSON says that it was interrupted."""
+    out = tmp_path / "out"
+    with delay_server(delay_us=500) as (url, _):
+        process = subprocess.Popen([GENERATOR, "-d", "30s", "--json", str(out), url], stdout=subprocess.PIPE, text=True)
+        process.stdout.readline()                   # the first interval is over
+        process.send_signal(signal.SIGINT)
+        text, _ = process.communicate(timeout=10)
+    assert process.returncode == 0 and "interrupted" in text and "requests    " in text
+    result = json.loads(out.read_text())
+    assert result["interrupted"] and result["requests"] > 0 and result["errors"]["total"] == 0
+    assert result["sent"] == result["requests"] + result["in_flight_at_end"]
+
+
+def test_pipes_get_plain_lines_and_terminals_a_view():
+    """A terminal's view is redrawn; nothing of that reaches a pipe."""
+    with delay_server() as (url, _):
+        arguments = ("-R", "100", "-d", "400ms", "--interval", "100ms", url)
+        plain = load(*arguments).stdout
+        ours, its = pty.openpty()
+        process = subprocess.Popen([GENERATOR, *arguments], stdout=its)
+        os.close(its)
+        shown = b""
+        with contextlib.suppress(OSError):          # EIO: the other side is closed
+            while piece := os.read(ours, 4096):
+                shown += piece
+        os.close(ours)
+        assert process.wait(timeout=10) == 0
+    assert "\x1b" not in plain and plain.count("/s  p50") >= 3
+    assert b"\x1b[" in shown and b"latency p50" in shown and b"connections" in shown
+
+
+def test_quiet_with_a_file_prints_nothing(tmp_path):
+    """Without a file it prints the summary alone."""
+    with delay_server() as (url, _):
+        silent = load("-n", 10, "--quiet", "--json", tmp_path / "out", url)
+        summary = load("-n", 10, "--quiet", url)
+    assert silent.returncode == 0 and silent.stdout == silent.stderr == ""
+    assert summary.stdout.startswith("GET http://") and "errors      none" in summary.stdout
+
+
+@pytest.mark.parametrize("arguments, culprit", [
+    ([], "url"),
+    (["--no-such-flag", "http://a/"], "--no-such-flag"),
+    (["-c", "0", "http://a/"], "0"),
+    (["-d", "soon", "http://a/"], "soon"),
+    (["-R", "fast", "http://a/"], "fast"),
+    (["--ramp", "1s", "http://a/"], "1s"),
+    (["https://a/"], "https://a/"),
+    (["http://a:b/"], "http://a:b/"),
+    (["--header", "nonsense", "http://127.0.0.1:1/"], "nonsense"),
+    (["--urls", "/no/such/file", "http://127.0.0.1:1/"], "/no/such/file"),
+])
+def test_wrong_usage_is_exit_2_and_one_line_that_names_it(arguments, culprit):
+    """Nothing on standard output."""
+    result = load(*arguments)
+    assert result.returncode == 2 and result.stdout == ""
+    assert result.stderr.startswith("katana-load: ") and result.stderr.count("\n") == 1 and culprit in result.stderr
+
+
+def test_help_names_every_flag_and_version_has_a_number():
+    """On standard output, exit 0."""
+    text = load("--help")
+    assert text.returncode == 0 and text.stderr == ""
+    for name in ("--threads", "--connections", "--duration", "--rate", "--ramp", "--poisson", "--burst", "--pipeline",
+                 "--churn", "--method", "--header", "--body", "--urls", "--warmup", "--json", "--hdr", "--quiet",
+                 "--expect-status", "--expect-length", "--expect-body", "--timeout", "--strict", "--pin"):
+        assert name in text.stdout, name
+    assert re.fullmatch(r"katana-load \d+\.\d+\.\d+\n", load("--version").stdout)
+
+
+# ---- simple_benchmark ------------------------------------------------------------------------------------------------
+
+BENCHMARK = str(BUILD / "benchmark" / "simple_benchmark")
+
+
+def test_simple_benchmark_writes_what_it_prints(tmp_path):
+    """One command, one report: every section, every row with its samples, no errors."""
+    with Server() as server:
+        result = subprocess.run([BENCHMARK, str(server.port), str(tmp_path / "report.md"), "--quick"],
+                                capture_output=True, text=True, timeout=90, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == (tmp_path / "report.md").read_text(encoding="utf-8")
+    titles = re.findall(r"^## (.*)$", result.stdout, re.M)
+    assert titles == ["Throughput", "Core latency", "Scaling", "Fan-out", "Churn", "Header sizes",
+                      "What limits these figures"]
+    rows = [line.split(" | ") for line in result.stdout.splitlines() if line.startswith("| ") and "load" not in line]
+    assert len(rows) == 19
+    for row in rows:
+        assert int(row[7]) > 0 and row[8] == "0", row
+    assert "hello_world_server (1 process)" in result.stdout
+    assert re.search(r"^- machine: \d+ CPUs, ", result.stdout, re.M)
+
+
+def test_simple_benchmark_without_a_server_is_exit_1_and_without_a_port_exit_2():
+    """One line each."""
+    for arguments, status, culprit in ([str(free_port())], 1, "connect_refused"), ([], 2, "port"), (["x"], 2, "x"):
+        result = subprocess.run([BENCHMARK, *arguments], capture_output=True, text=True, timeout=30, check=False)
+        assert result.returncode == status and result.stdout == ""
+        assert result.stderr.count("\n") == 1 and culprit in result.stderr
