@@ -11,7 +11,7 @@ from pathlib import Path
 
 from katana_lab import LAB, LabError, UsageError, analysis, generator, peers, proc, sampling
 from katana_lab.files import read_yaml
-from katana_lab.models import Case, Experiment, Phases, cases_of
+from katana_lab.models import Case, Experiment, cases_of
 from katana_lab.results import CaseResult, ExperimentResult
 from katana_lab.visit import Bench, Places, count, measure, profile, trace_calls
 
