@@ -94,7 +94,7 @@ class VariantScaling:
     left_out: list[float]
 
 
-def scalings(result: ExperimentResult, server_cpus: int) -> list[VariantScaling]:
+def scalings(result: ExperimentResult) -> list[VariantScaling]:
     """The scaling law of every variant of an experiment that asks for it."""
     sweep = result.definition.sweep
     if sweep is None or not sweep.scaling:
@@ -106,7 +106,7 @@ def scalings(result: ExperimentResult, server_cpus: int) -> list[VariantScaling]
         for case in result.cases:
             if case.variant != variant or case.skipped or not isinstance(case.value, (int, float)):
                 continue
-            if limited and case.value > server_cpus:
+            if limited and case.value > result.server_cpus:
                 left_out.append(float(case.value))
                 continue
             points += [(float(case.value), rate) for rate in case.by_round("rate_per_s").values()]

@@ -137,12 +137,16 @@ def run_experiments(experiments: dict[str, Experiment], quick: bool, build: Path
         def progress(text: str, seconds: float) -> None:
             bar.update(task, description=text, advance=seconds)
 
-        for name, experiment in experiments.items():
-            result = ExperimentResult(name=name, definition=experiment)
-            if experiment.kind == "load":
-                result = ExperimentRunner(name, experiment, quick, bench, servers, progress).run()
-            run.experiments.append(result)
-            say_done(result, bar.console)
+        try:
+            for name, experiment in experiments.items():
+                result = ExperimentResult(name=name, definition=experiment)
+                if experiment.kind == "load":
+                    result = ExperimentRunner(name, experiment, quick, bench, servers, progress).run()
+                run.experiments.append(result)
+                say_done(result, bar.console)
+        except KeyboardInterrupt:
+            run.interrupted = True
+            bar.console.print("interrupted: the experiment that was running is not in the results", highlight=False)
     run.seconds = time.monotonic() - began
     return run
 
@@ -189,7 +193,7 @@ def run_run(flags: argparse.Namespace) -> int:
               soft_wrap=True)
     failed = [case for one in run.experiments for case in one.cases if case.failed]
     unmet = [check for one in run.experiments for check in one.checks if not check.passed]
-    return 1 if failed or unmet else 0
+    return 1 if failed or unmet or run.interrupted else 0
 
 
 def write_report(run: Run, folder: Path) -> None:

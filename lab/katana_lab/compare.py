@@ -66,7 +66,8 @@ class Row:
         """Both figures, the ratio and its interval."""
         return (f"{self.name} {self.metric}: {significant(self.current, 4)} {self.unit} against "
                 f"{significant(self.baseline, 4)} {self.unit}, ratio {self.ratio.estimate:.3f} "
-                f"[{self.ratio.low:.3f}, {self.ratio.high:.3f}] ({self.ratio.method}, n = {self.ratio.n})")
+                f"[{self.ratio.low:.3f}, {self.ratio.high:.3f}] ({self.ratio.method}, n = {self.ratio.n}"
+                f"{'' if math.isnan(self.p) else f', p = {self.p:.3f} Mann–Whitney'})")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -110,9 +110,9 @@ def find_program(build: Path) -> str:
     return os.environ.get("KATANA_LOAD") or proc.built(PROGRAM, build)
 
 
-def arguments(load: Load, port: int, duration_s: float) -> list[str]:
-    """The flags of a load, without those that say where results go."""
-    flags = ["-t", str(load.threads), "-c", str(load.connections), "-d", f"{duration_s:g}s"]
+def arguments(load: Load, port: int, duration_s: float, cpus: int = 1) -> list[str]:
+    """The flags of a load, without those that say where results go. `cpus`: how many the generator has."""
+    flags = ["-t", str(min(load.threads or cpus, load.connections)), "-c", str(load.connections), "-d", f"{duration_s:g}s"]
     if load.rate_per_s is not None:
         flags += ["-R", f"{load.rate_per_s:g}"]
     if load.pipeline > 1:
@@ -209,7 +209,7 @@ def run(program: str, load: Load, port: int, duration_s: float, cpus: Sequence[i
         report, log = Path(folder) / "load.json", Path(folder) / "load.hdr"
         command = [proc.tool("taskset"), "-c", ",".join(map(str, cpus)), program, "--quiet", "--json", str(report),
                    "--hdr", str(log), "--interval", f"{1000 * interval_s:.0f}ms",
-                   *arguments(load, port, duration_s)]
+                   *arguments(load, port, duration_s, len(cpus))]
         started = time.monotonic()
         said = _finish(command, duration_s + GRACE_S)
         ended = time.monotonic()

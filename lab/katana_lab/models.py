@@ -26,7 +26,7 @@ class Load(StrictModel):
     """What katana-load does. Without `rate_per_s` it is a closed loop: a reply brings the next request."""
 
     connections: int = Field(64, ge=1, le=100_000)
-    threads: int = Field(1, ge=1, le=64)
+    threads: int | None = Field(None, ge=1, le=1024, description="none: one for each CPU of the generator")
     rate_per_s: float | None = Field(None, gt=0, description="open loop: latency counts from the intended time")
     pipeline: int = Field(1, ge=1, le=1024)
     requests_per_connection: int | None = Field(None, ge=1, description="then the connection is closed and opened anew")
@@ -150,10 +150,10 @@ class Claim(StrictModel):
 
 
 class Pinning(StrictModel):
-    """CPUs by number. Without `server`: the first CPU; without `generator`: the last."""
+    """CPUs by number, or in words. `half`: the upper half of the CPUs, for servers that a single one cannot load."""
 
     server: list[int] | Literal["all", "all_but_generator"] = "all_but_generator"
-    generator: list[int] | Literal["last"] = "last"
+    generator: list[int] | Literal["last", "half"] = "last"
 
 
 class Experiment(StrictModel):

@@ -169,10 +169,10 @@ def _swept(result: ExperimentResult, name: str, cases: list[CaseResult]) -> Plot
     return _plain(figure)
 
 
-def scaling_plot(result: ExperimentResult, server_cpus: int) -> Plot | None:
+def scaling_plot(result: ExperimentResult) -> Plot | None:
     """Measured rates with the fitted scaling law and its limit."""
     figure = go.Figure()
-    for one in analysis.scalings(result, server_cpus):
+    for one in analysis.scalings(result):
         if not one.fit:
             continue
         colour = colour_of(one.variant, _variants(result))

@@ -123,9 +123,9 @@ def _notes(result: ExperimentResult) -> list[tuple[str, int, int]]:
     return [(text, count, total) for text, count in sorted(counts.items(), key=lambda item: -item[1])]
 
 
-def _scaling_sentences(result: ExperimentResult, server_cpus: int) -> list[str]:
-    found = []
-    for one in analysis.scalings(result, server_cpus):
+def _scaling_sentences(result: ExperimentResult) -> list[str]:
+    found, server_cpus = [], result.server_cpus
+    for one in analysis.scalings(result):
         if one.left_out:
             counts = ", ".join(f"{value:g}" for value in one.left_out)
             found.append(f"{one.variant}: the cores ran out at {counts} reactors: this machine gives the server "
@@ -203,17 +203,17 @@ def _state(result: ExperimentResult, notes: list[tuple[str, int, int]]) -> str:
     return "note" if skipped or notes else "good"
 
 
-def _plots(result: ExperimentResult, server_cpus: int) -> tuple[list[plots.Plot], list[plots.Plot]]:
+def _plots(result: ExperimentResult) -> tuple[list[plots.Plot], list[plots.Plot]]:
     """Those that stand two in a row, and those that need the whole width."""
     pairs = [plots.figure_plot(result, name) for name in result.definition.headline[:4]]
     pairs += [plots.cpu_split(result), plots.calls(result), plots.life(result), plots.balance(result),
-              plots.latency(result), plots.scaling_plot(result, server_cpus), plots.series(result),
+              plots.latency(result), plots.scaling_plot(result), plots.series(result),
               plots.memory(result)]
     wide = [plots.flame(case) for case in result.cases]
     return [one for one in pairs if one], [one for one in wide if one]
 
 
-def section(result: ExperimentResult, server_cpus: int) -> Section:
+def section(result: ExperimentResult) -> Section:
     """Everything that the page says of one experiment."""
     have = analysis.shown_figures(result)
     headline = [name for name in result.definition.headline if name in have]
@@ -223,10 +223,10 @@ def section(result: ExperimentResult, server_cpus: int) -> Section:
     tops = [(case.name, analysis.top_functions(case.stacks)) for case in result.cases if case.stacks]
     rest_rows = [(case.name, [show(name, analysis.summary(case, name).median.estimate) for name in rest])
                  for case in result.cases if case.visits]
-    pairs, wide = _plots(result, server_cpus)
+    pairs, wide = _plots(result)
     return Section(result=result, state=_state(result, notes), sentences=_sentences(result, ratios), figures=headline,
                    rows=_rows(result, headline), ratios=ratios, claims=analysis.claim_rows(result),
-                   scaling=_scaling_sentences(result, server_cpus), drift=_drift_sentences(result), notes=notes,
+                   scaling=_scaling_sentences(result), drift=_drift_sentences(result), notes=notes,
                    tops=tops, rest=rest, rest_rows=rest_rows, plots=pairs, wide_plots=wide)
 
 
@@ -248,8 +248,7 @@ def _safe_json(value: object) -> markupsafe.Markup:
 
 def render(run: Run) -> tuple[str, str]:
     """(HTML, Markdown) of a run."""
-    server_cpus = max(1, run.machine.cpus_usable - 1)
-    sections = [section(result, server_cpus) for result in run.experiments]
+    sections = [section(result) for result in run.experiments]
     visits = [visit for result in run.experiments for case in result.cases for visit in case.visits]
     totals = {"experiments": len(sections), "cases": sum(len(one.cases) for one in run.experiments),
               "visits": len(visits), "requests": sum(visit.figures.get("latency_samples") or 0 for visit in visits),

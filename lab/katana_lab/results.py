@@ -116,6 +116,7 @@ class ExperimentResult(_Record):
     cases: list[CaseResult] = []
     checks: list[CheckResult] = []
     seconds: float = 0.0
+    server_cpus: int = 1                 # that its servers could use
 
     def case(self, name: str) -> CaseResult | None:
         """The case of this name, or None."""
@@ -139,6 +140,7 @@ class Run(_Record):
     command: str
     suite: str
     seconds: float = 0.0
+    interrupted: bool = False            # what was finished is here, the rest was not run
     unavailable: dict[str, str] = {}     # kind of sample -> why this machine has none
     doctor: list[Finding] = []
     experiments: list[ExperimentResult] = []

@@ -42,7 +42,8 @@ def places_of(experiment: Experiment, cpus: Sequence[int]) -> Places:
     """CPUs of both sides among those usable, or LabError when the experiment names others."""
     usable = sorted(cpus)
     pinning = experiment.pinning
-    own = [usable[-1]] if pinning.generator == "last" else pinning.generator
+    count = {"last": 1, "half": max(1, len(usable) // 2)}
+    own = usable[-count[pinning.generator]:] if isinstance(pinning.generator, str) else pinning.generator
     if pinning.server == "all":
         server = usable
     elif pinning.server == "all_but_generator":
@@ -88,7 +89,7 @@ class ExperimentRunner:
         self._phases = experiment.phases(quick)
         self._places = one_cpu_places(places_of(experiment, bench.cpus), experiment)
         self._cases = cases_of(experiment, quick)
-        self._result = ExperimentResult(name=name, definition=experiment)
+        self._result = ExperimentResult(name=name, definition=experiment, server_cpus=len(self._places.server))
 
     def run(self) -> ExperimentResult:
         """All rounds. Returns what was measured, whatever failed."""

@@ -176,7 +176,7 @@ def sign_test(numerators: Sequence[float], denominators: Sequence[float]) -> flo
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float:
     """The p of 'both samples come from one distribution', for samples taken apart."""
-    if len(a) == 0 or len(b) == 0:
+    if len(a) < 2 or len(b) < 2:
         return math.nan
     return float(stats.mannwhitneyu(a, b).pvalue)
 

@@ -105,3 +105,30 @@ def test_a_busy_neighbour_is_named(busy_process):
     assert busy_process.poll() is None
     found = next(one for one in doctor.check_neighbours(0.6) if one.what == "neighbours")
     assert found.state in ("note", "bad") and "%" in found.value
+
+
+def test_an_interrupted_run_keeps_what_was_finished(tmp_path, monkeypatch, capsys):
+    from katana_lab import results
+    from conftest import make_run
+    finished = make_run(ours=[10.0, 10.1]).experiments[0]
+    calls = []
+
+    class Runner:
+        """Finishes the first experiment, and is interrupted in the second."""
+
+        def __init__(self, name, *_):
+            calls.append(name)
+
+        def run(self):
+            """One result, then Ctrl-C."""
+            if len(calls) == 2:
+                raise KeyboardInterrupt
+            return finished
+
+    monkeypatch.setenv("KATANA_LOAD", "/bin/true")
+    monkeypatch.setattr(cli, "ExperimentRunner", Runner)
+    monkeypatch.setattr(doctor, "examine", lambda *_: [])
+    assert cli.main(["run", "--quick", "churn", "pipelining", "--out", str(tmp_path)]) == 1
+    run = results.read(tmp_path)
+    assert run.interrupted and [one.name for one in run.experiments] == ["cost"]
+    assert "interrupted" in capsys.readouterr().err

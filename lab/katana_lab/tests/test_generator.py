@@ -79,6 +79,8 @@ def test_every_parameter_of_a_load_becomes_a_flag():
     for part in ("-t 2", "-c 7", "-d 1.5s", "-R 500", "--churn=3", "--method POST", "--body x", "--header A: b",
                  "X-Filler-0", "http://127.0.0.1:80/bytes/10"):
         assert part in text
+    assert "-t 3 -c 4" in " ".join(generator.arguments(Load(connections=4), 80, 1, cpus=3))
+    assert "-t 2 -c 2" in " ".join(generator.arguments(Load(connections=2), 80, 1, cpus=8))
     assert "--pipeline 4" in " ".join(generator.arguments(Load(pipeline=4), 80, 1))
 
 

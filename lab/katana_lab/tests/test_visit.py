@@ -136,5 +136,7 @@ def test_places_leave_the_generator_its_own_cpu():
     assert places.server == (0, 1, 2) and places.generator == (3,) and not places.shared
     assert runner.one_cpu_places(places, make_experiment()).server == (0,)
     assert runner.places_of(make_experiment(), [5]).shared
+    halves = runner.places_of(make_experiment(pinning={"generator": "half"}), [0, 1, 2, 3])
+    assert halves.server == (0, 1) and halves.generator == (2, 3)
     with pytest.raises(LabError, match="CPU 9 is not among those"):
         runner.places_of(make_experiment(pinning={"server": [9]}), [0, 1])
