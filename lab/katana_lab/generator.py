@@ -112,7 +112,8 @@ def find_program(build: Path) -> str:
 
 def arguments(load: Load, port: int, duration_s: float, cpus: int = 1) -> list[str]:
     """The flags of a load, without those that say where results go. `cpus`: how many the generator has."""
-    flags = ["-t", str(min(load.threads or cpus, load.connections)), "-c", str(load.connections), "-d", f"{duration_s:g}s"]
+    threads = min(load.threads or cpus, load.connections)
+    flags = ["-t", str(threads), "-c", str(load.connections), "-d", f"{duration_s:g}s"]
     if load.rate_per_s is not None:
         flags += ["-R", f"{load.rate_per_s:g}"]
     if load.pipeline > 1:

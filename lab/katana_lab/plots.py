@@ -112,8 +112,8 @@ def latency(result: ExperimentResult) -> Plot | None:
 def figure_plot(result: ExperimentResult, name: str) -> Plot | None:
     """One figure with its interval: over the sweep's values, or case by case."""
     cases = [case for case in _measured(result) if case.by_round(name)]
-    if not cases:
-        return None
+    if not cases or (len(cases) == 1 and not result.definition.sweep):
+        return None                                              # a single point is a number: the table has it
     return _swept(result, name, cases) if result.definition.sweep else _side_by_side(result, name, cases)
 
 
@@ -316,11 +316,12 @@ def flame(case: CaseResult) -> Plot | None:
     figure = go.Figure(go.Icicle(
         ids=["root", *(ids[path] for path in kept)], labels=labels,
         parents=["", *(ids.get(path[:-1], "root") for path in kept)], values=[whole, *(totals[path] for path in kept)],
-        branchvalues="total", tiling={"orientation": "v", "flip": "y", "pad": 1}, root={"color": "rgba(0,0,0,0)"},
+        branchvalues="total", leaf={"opacity": 1}, root={"color": "rgba(0,0,0,0)"},
+        tiling={"orientation": "v", "flip": "y", "pad": 1},
         marker={"colors": ["#8b93a1", *(KERNEL if path[-1].endswith("_[k]") else USER for path in kept)]},
         hovertemplate="%{label}<br>%{percentRoot:.1%} of samples<extra></extra>", textposition="middle center",
         pathbar={"visible": True}, sort=False))
     depth = max((len(path) for path in kept), default=1)
     figure.update_layout(_layout(f"Flame graph of {case.name}: {whole:,} samples (orange: user, blue: kernel)",
-                                 height=min(820, 120 + 19 * depth)))
+                                 height=min(820, 120 + 19 * depth), uniformtext={"minsize": 9, "mode": "hide"}))
     return _plain(figure)

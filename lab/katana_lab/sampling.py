@@ -238,6 +238,8 @@ def fold(script: str) -> dict[str, int]:
             if found and "ffffffffffffffff" not in line:
                 name = found.group(1).split("+0x")[0].replace(";", ":")
                 frames.append(name + ("_[k]" if "kernel" in found.group(2) else ""))
+        if "main" in frames:                                     # what called it is cut off in some stacks only
+            frames = frames[:frames.index("main") + 1]
         if frames:
             stacks[";".join(reversed(frames))] += 1
     return dict(stacks)
