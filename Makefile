@@ -1,11 +1,13 @@
 # A thin face over the CMake presets and tools/. Every target can be the first command after a clone.
-.PHONY: help setup run test micro format tidy clean
+.PHONY: help setup run test bench bench-full micro format tidy clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make setup   install the Debian packages and the Python environment that are missing'
 	@echo 'make run     build release and start hello_world_server on port 8080 (KATANA_PORT overrides)'
 	@echo 'make test    build and pass every test (tools/test --help lists the stages)'
+	@echo 'make bench   the quick laboratory suite, at most 10 minutes: lab/results/latest/report.html'
+	@echo 'make bench-full  every experiment with its full phases: hours'
 	@echo 'make micro   component benchmarks beside their rivals: a table per system, and lab/results/micro.json'
 	@echo 'make format  clang-format over all C++ files'
 	@echo 'make tidy    layers, bans, sizes and contracts (tools/tidy --help lists the checks)'
@@ -21,6 +23,19 @@ run: setup
 
 test: setup
 	@tools/test
+
+# Only what is measured, and the generator: the micro-benchmarks are `make micro`.
+bench_programs = hello_world_server katana-load floor_epoll floor_uring
+
+bench: setup
+	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
+	@cmake --build --preset bench --target $(bench_programs) -- --quiet
+	@lab/katana-lab run --quick
+
+bench-full: setup
+	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
+	@cmake --build --preset bench --target $(bench_programs) -- --quiet
+	@lab/katana-lab run
 
 micro: setup
 	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null

@@ -26,19 +26,18 @@ import os
 import pathlib
 import platform
 import re
-import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+from katana_lab import LabError, proc            # lab/katana_lab; these two need no more than Python itself
+from katana_lab.proc import cpu_busy_s, process_cpu_s, rss_kib, stop, tree
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 WORK = pathlib.Path(tempfile.gettempdir()) / f"katana-cost-{os.getuid()}"
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 SERVER_CPU, CLIENT_CPU = 0, 1
 OTHER_SHARE_MAX = 0.08
 PIPELINE_DEPTH = 16
@@ -47,39 +46,28 @@ RIVALS = ("floor", "floor_uring", "nginx", "h2o")
 TESTS = ("keepalive", "pipeline", "churn")
 OWN = "{program} --port {{port}} --threads 1 --engine {engine}"
 OWN_ENGINES = ("epoll-edge", "epoll-level", "io_uring")
-PACKAGES = {"perf": "linux-perf"}
-NGINX = """worker_processes 1; daemon off; error_log /dev/null; pid {work}/nginx.pid;
-events {{ worker_connections 16384; }}
-http {{ access_log off; keepalive_requests 1000000000; server {{ listen 127.0.0.1:{port} backlog=4096;
-  location / {{ default_type text/plain; return 200 "Hello, World!"; }} }} }}"""
-H2O = """listen: {{host: 127.0.0.1, port: {port}}}
-num-threads: 1
-user: root
-error-log: /dev/null
-max-connections: 16384
-hosts: {{default: {{paths: {{/: {{file.dir: {work}/www, file.etag: OFF, file.mime.setdefaulttype: text/plain}}}}}}}}
-"""
 COLUMNS = ("server", "CPU us/request", "ratio to {base}", "user instr.", "kernel instr.", "syscalls", "requests/s",
            "server", "client", "other", "RSS MiB", "errors")
 
 
 # ---- programs ------------------------------------------------------------------------------------
 
+def or_end(function, *arguments):
+    """Return what the laboratory's function does, or end with its one line."""
+    try:
+        return function(*arguments)
+    except LabError as error:
+        sys.exit(f"cost.py: {error}")
+
+
 def tool(name):
     """Return the path of an external program, or end with the package that has it."""
-    path = shutil.which(name)
-    if not path:
-        sys.exit(f"cost.py: {name} is missing: apt-get install {PACKAGES.get(name, name)}")
-    return path
+    return or_end(proc.tool, name)
 
 
 def built(name, build):
     """Return the path of a program of the build, or end with the command that makes it."""
-    path = build / name
-    if not path.exists():
-        sys.exit(f"cost.py: {path} is missing: cmake --preset bench && cmake --build --preset bench"
-                 " (floor_uring needs liburing-dev; --build names another directory)")
-    return str(path)
+    return or_end(proc.built, name, build)
 
 
 def write_file(path, text):
@@ -97,15 +85,20 @@ def server_command(name, spec, port, test, build):
         return [built("floor_epoll", build), str(port)] + (["close"] if test == "churn" else [])
     if name == "floor_uring":
         return [built("floor_uring", build), str(port)]
-    if name == "nginx":
-        conf = write_file(WORK / "nginx.conf", NGINX.format(work=WORK, port=port))
-        return [tool("nginx"), "-p", str(WORK), "-c", conf]
-    if name == "h2o":
-        for page in ("plaintext", "json"):
-            write_file(WORK / "www" / page, "Hello, World!")
-        conf = write_file(WORK / "h2o.conf", H2O.format(work=WORK, port=port))
-        return [tool("h2o"), "-m", "worker", "-c", conf]
+    if name in RIVALS:
+        return or_end(rival_command, name, port, build)
     raise ValueError(f"no server is called {name!r}")
+
+
+def rival_command(name, port, build):
+    """Return the argv of a server of lab/peers, whose configuration is written into WORK."""
+    try:
+        from katana_lab import peers
+    except ImportError as error:
+        raise LabError(f"{error}: run tools/setup, and .venv/bin/python lab/cost.py") from None
+    server = peers.load_peers()[name]
+    peers.prepare(server, build)
+    return peers.command_of(server, {}, port, build, WORK)
 
 
 def load_command(test, connections, port, options, seconds):
@@ -132,93 +125,11 @@ def count(test, output):
     return requests, rate, errors + (int(refused.group(1)) if refused else 0)
 
 
-# ---- /proc ---------------------------------------------------------------------------------------
-
-def tree(pid):
-    """Return the process and its descendants."""
-    found, todo = [], [pid]
-    while todo:
-        member = todo.pop()
-        found.append(member)
-        for children in pathlib.Path(f"/proc/{member}/task").glob("*/children"):
-            try:
-                todo += map(int, children.read_text().split())
-            except OSError:                     # a thread that has just ended
-                continue
-    return found
-
-
-def process_cpu_s(pid):
-    """Return user and system time of the process tree."""
-    ticks = 0
-    for member in tree(pid):
-        try:
-            fields = pathlib.Path(f"/proc/{member}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICKS_PER_SECOND
-
-
-def cpu_busy_s(cpu):
-    """Return how long a CPU has been busy, whoever kept it so."""
-    with open("/proc/stat", encoding="ascii") as stat:
-        for line in stat:
-            if line.startswith(f"cpu{cpu} "):
-                user, nice, system, _, _, irq, softirq, steal = map(int, line.split()[1:9])
-                return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
-    raise LookupError(f"/proc/stat has no cpu{cpu}")
-
-
-def rss_kib(pid):
-    """Return the resident size of the process tree."""
-    total = 0
-    for member in tree(pid):
-        try:
-            status = pathlib.Path(f"/proc/{member}/status").read_text(encoding="utf-8")
-        except OSError:
-            continue
-        found = re.search(r"VmRSS:\s+(\d+)", status)
-        total += int(found.group(1)) if found else 0
-    return total
-
-
 # ---- one measurement -----------------------------------------------------------------------------
 
-def answers(port, path):
-    """True when a request for the path gets a 200."""
-    try:
-        with socket.create_connection(("127.0.0.1", port), 1) as link:
-            link.settimeout(1)
-            link.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-            return link.recv(4096).startswith(b"HTTP/1.1 200")
-    except OSError:
-        return False
-
-
-def wait_until_up(name, port, path, process, seconds=10):
+def wait_until_up(name, port, path, process):
     """Wait until the server answers; ends the program when it does not."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and process.poll() is None:
-        if answers(port, path):
-            return
-        time.sleep(0.05)
-    sys.exit(f"cost.py: {name} does not answer 200 to {path} on port {port}: {' '.join(process.args)}")
-
-
-def stop(process):
-    """End the process tree, politely first."""
-    members = tree(process.pid)
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for pid in members:
-            try:
-                os.kill(pid, number)
-            except OSError:
-                continue
-        for _ in range(40):
-            if process.poll() is not None and not any(os.path.exists(f"/proc/{pid}") for pid in members):
-                return
-            time.sleep(0.05)
+    or_end(proc.wait_until_up, name, port, path, process)
 
 
 def run_load(command):

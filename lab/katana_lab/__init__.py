@@ -1,0 +1,16 @@
+"""The laboratory of KATANA: runs experiments, samples the server, compares with intervals, writes reports.
+
+Light on purpose: importing the package imports nothing else, so that programs on a bare Python may use katana_lab.proc.
+"""
+from pathlib import Path
+
+LAB = Path(__file__).resolve().parents[1]
+ROOT = LAB.parent
+
+
+class LabError(Exception):
+    """What a person can mend: one line that names the input and the remedy. The command ends with exit status 1."""
+
+
+class UsageError(LabError):
+    """A wrong command line or file: exit status 2."""

@@ -1,0 +1,6 @@
+"""`python -m katana_lab`: the command line."""
+import sys
+
+from katana_lab.cli import main
+
+sys.exit(main())

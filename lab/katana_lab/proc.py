@@ -1,0 +1,220 @@
+"""Processes and /proc: start a server pinned, wait until it answers, read what it used, end it. Standard library only.
+
+A server is a process and all its descendants (nginx's master and workers). CPU time is exact to nanoseconds where the
+kernel has schedstat, else to one tick (10 ms).
+"""
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from katana_lab import LabError
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+PACKAGES = {"perf": "linux-perf", "taskset": "util-linux", "nginx": "nginx-light", "chromium": "chromium"}
+
+
+def tool(name: str) -> str:
+    """The path of an external program, or LabError with the package that has it."""
+    path = shutil.which(name)
+    if not path:
+        raise LabError(f"{name} is missing: apt-get install {PACKAGES.get(name, name)}")
+    return path
+
+
+def built(name: str, build: Path) -> str:
+    """The path of a program of the build, or LabError with the command that makes it."""
+    path = build / name
+    if not path.exists():
+        raise LabError(f"{path} is missing: cmake --preset bench && cmake --build --preset bench"
+                       " (floor_uring needs liburing-dev; --build names another directory)")
+    return str(path)
+
+
+def read(path: str | Path) -> str:
+    """A small file of /proc or /sys; empty when it is gone or forbidden."""
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+# ---- what processes use --------------------------------------------------------------------------
+
+def tree(pid: int) -> list[int]:
+    """The process and its descendants."""
+    found, todo = [], [pid]
+    while todo:
+        member = todo.pop()
+        found.append(member)
+        for task in _tasks(member):
+            todo += map(int, read(f"/proc/{member}/task/{task}/children").split())
+    return found
+
+
+def _tasks(pid: int) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+@dataclasses.dataclass(frozen=True)
+class Usage:
+    """What a process tree has used so far, in seconds and counts; RSS in KiB and descriptors as they are."""
+
+    cpu_s: float
+    user_s: float
+    kernel_s: float
+    rss_kib: int
+    voluntary: int
+    involuntary: int
+    descriptors: int
+    threads: dict[int, float]            # CPU seconds of each thread
+
+
+def _thread_cpu_s(pid: int, task: int) -> float | None:
+    fields = read(f"/proc/{pid}/task/{task}/schedstat").split()
+    return int(fields[0]) / 1e9 if fields else None
+
+
+def _ticks(pid: int) -> tuple[float, float]:
+    """User and kernel seconds of a process, all its threads that ever were."""
+    text = read(f"/proc/{pid}/stat")
+    if not text:
+        return 0.0, 0.0
+    fields = text.rsplit(")", 1)[1].split()
+    return int(fields[11]) / TICKS_PER_SECOND, int(fields[12]) / TICKS_PER_SECOND
+
+
+def _descriptors(pid: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
+
+
+def _status_number(text: str, key: str) -> int:
+    found = re.search(rf"^{key}:\s+(\d+)", text, re.M)
+    return int(found.group(1)) if found else 0
+
+
+def usage(pid: int) -> Usage:
+    """What the process tree has used; a member that ends meanwhile counts as nothing."""
+    user = kernel = 0.0
+    rss = voluntary = involuntary = descriptors = 0
+    threads: dict[int, float] = {}
+    for member in tree(pid):
+        member_user, member_kernel = _ticks(member)
+        user, kernel = user + member_user, kernel + member_kernel
+        rss += _status_number(read(f"/proc/{member}/status"), "VmRSS")
+        descriptors += _descriptors(member)
+        for task in _tasks(member):
+            status = read(f"/proc/{member}/task/{task}/status")
+            voluntary += _status_number(status, "voluntary_ctxt_switches")
+            involuntary += _status_number(status, "nonvoluntary_ctxt_switches")
+            exact = _thread_cpu_s(member, task)
+            if exact is not None:
+                threads[task] = exact
+    # Threads that ended are in the ticks only; the larger of the two misses nothing.
+    return Usage(max(sum(threads.values()), user + kernel), user, kernel, rss, voluntary, involuntary, descriptors,
+                 threads)
+
+
+def process_cpu_s(pid: int) -> float:
+    """User and system time of the process tree."""
+    return sum(sum(_ticks(member)) for member in tree(pid))
+
+
+def rss_kib(pid: int) -> int:
+    """Resident size of the process tree."""
+    return sum(_status_number(read(f"/proc/{member}/status"), "VmRSS") for member in tree(pid))
+
+
+def cpu_busy_s(*cpus: int) -> float:
+    """How long these CPUs have been busy, whoever kept them so."""
+    total, seen = 0.0, set()
+    for line in read("/proc/stat").splitlines():
+        name, *fields = line.split()
+        if name.startswith("cpu") and name[3:].isdigit() and int(name[3:]) in cpus:
+            user, nice, system, _, _, irq, softirq, steal = map(int, fields[:8])
+            total += (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND
+            seen.add(int(name[3:]))
+    if seen != set(cpus):
+        raise LabError(f"/proc/stat has no cpu{min(set(cpus) - seen)}")
+    return total
+
+
+# ---- servers -------------------------------------------------------------------------------------
+
+def free_port(first: int = 11_000, last: int = 30_000) -> Iterator[int]:
+    """Ports that nobody listens on, below the ephemeral ones, each once."""
+    for port in range(first + os.getpid() % 997, last):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        yield port
+
+
+def answers(port: int, path: str) -> bool:
+    """True when a request for the path gets a 200."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), 1) as link:
+            link.settimeout(1)
+            link.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            return link.recv(4096).startswith(b"HTTP/1.1 200")
+    except OSError:
+        return False
+
+
+def start(command: Sequence[str], cpus: Sequence[int], log: Path) -> subprocess.Popen:
+    """A server on these CPUs, its output in a file. RLIMIT_NOFILE is the hard limit, as for a service."""
+    pinned = [tool("prlimit"), f"--nofile={descriptors_max()}", tool("taskset"), "-c", ",".join(map(str, cpus))]
+    with open(log, "wb") as out:
+        return subprocess.Popen([*pinned, *command], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                                start_new_session=True)
+
+
+def wait_until_up(name: str, port: int, path: str, process: subprocess.Popen, seconds: float = 10,
+                  log: Path | None = None) -> None:
+    """Wait until the server answers, or LabError with the last line of its log."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        if answers(port, path):
+            return
+        time.sleep(0.02)
+    said = read(log).strip().splitlines() if log else []
+    how = f"ended with status {process.returncode}" if process.poll() is not None else f"was silent for {seconds:g} s"
+    raise LabError(f"{name} does not answer 200 to {path} on port {port}: it {how}"
+                   + (f" and said: {said[-1]}" if said else ""))
+
+
+def stop(process: subprocess.Popen) -> None:
+    """End the process tree, politely first, and reap it."""
+    members = tree(process.pid)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in members:
+            try:
+                os.kill(pid, number)
+            except OSError:
+                continue
+        for _ in range(100):
+            if process.poll() is not None and not any(os.path.exists(f"/proc/{pid}") for pid in members):
+                return
+            time.sleep(0.02)
+
+
+def descriptors_max() -> int:
+    """How many descriptors a program of this user may open at most (the hard limit)."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]

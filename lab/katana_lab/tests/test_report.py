@@ -1,0 +1,149 @@
+"""The report: its stable text, its independence of any network, and what a browser makes of it."""
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from katana_lab import cli, compare, plots, report, results
+from conftest import FIXTURES, make_run
+
+GOLDEN = FIXTURES / "report.md"
+COSTS = {"floor": [10.0, 10.2, 9.9, 10.1, 10.0], "ours": [12.0, 12.3, 11.9, 12.2, 12.1],
+         "same": [10.1, 10.15, 9.95, 10.1, 10.05]}
+
+
+@pytest.fixture
+def run():
+    """A run of three servers, one of them 20 % dearer."""
+    return make_run(**COSTS)
+
+
+def test_the_text_is_what_it_was(run):
+    _, text = report.render(run)
+    if os.environ.get("KATANA_UPDATE"):
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8"), "KATANA_UPDATE=1 writes the new text; read the difference"
+
+
+def test_it_says_what_is_dearer_and_what_is_equivalent(run):
+    _, text = report.render(run)
+    assert re.search(r"- ours has 2\d % more CPU per request than floor: 1\.2\d \[1\.\d\d, 1\.\d\d\]", text)
+    assert "- same and floor are equivalent in CPU per request" in text
+    assert "governor: powersave" in text and "no counters" in text
+
+
+def test_the_claim_stands_beside_what_was_measured(run):
+    page, text = report.render(run)
+    assert "| cost | a paper | 20 µs | 10.0 µs | 0.500 |" in text and "Why they differ: Another machine." in text
+    assert "measured / claimed" in page
+
+
+def test_the_page_asks_no_network_for_anything(run):
+    page, _ = report.render(run)
+    outside = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+    assert not re.search(r"""(?:src|href)\s*=\s*["'](?:https?:)?//""", outside)
+    assert "@import" not in page.split("</style>")[0] and "url(" not in page.split("</style>")[0]
+
+
+def test_names_cannot_break_out_of_the_page():
+    hostile = "</script><b>x"
+    experiment = make_run(ours=[1.0, 1.1]).experiments[0]
+    experiment.cases[0].name = hostile
+    experiment.cases[0].note = "<i>"
+    page, _ = report.render(make_run(ours=[1.0]).model_copy(update={"experiments": [experiment]}))
+    assert hostile not in page and "<i>" not in page
+
+
+def test_void_visits_and_skipped_cases_are_told_and_not_counted(run):
+    ours = run.experiments[0].cases[1]
+    for visit in ours.visits[:2]:
+        visit.void = "the generator slept"
+        visit.figures["cpu_us_per_request"] = 999.0
+    run.experiments[0].cases[2].visits = []
+    run.experiments[0].cases[2].skipped = "no such server"
+    _, text = report.render(run)
+    assert "2 of 5 rounds are void: the generator slept" in text and "skipped: no such server" in text
+    assert "999" not in text
+
+
+def test_a_run_of_nothing_is_a_report_too(run):
+    empty = run.model_copy(update={"experiments": [], "doctor": [], "unavailable": {}})
+    page, text = report.render(empty)
+    assert "0 visits" in text and "<html" in page
+
+
+def test_results_are_read_back_as_they_were_written(run, tmp_path):
+    results.write(run, tmp_path / "results.json")
+    again = results.read(tmp_path)
+    assert report.render(again)[1] == report.render(run)[1]
+    results.write(again, tmp_path / "again.json")
+    assert results.read(tmp_path / "again.json") == again
+    assert cli.main(["report", str(tmp_path)]) == 0
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == report.render(run)[1]
+
+
+def test_a_baseline_is_small_and_compares_as_the_whole_does(run, tmp_path):
+    results.write(run, tmp_path / "whole.json")
+    results.write(results.slim(run), tmp_path / "slim.json")
+    visit = results.read(tmp_path / "slim.json").experiments[0].cases[0].visits[0]
+    assert not visit.histogram and not visit.series.at_s and visit.figures["cpu_us_per_request"] == 10.0
+    assert compare.read_samples(tmp_path / "slim.json") == compare.read_samples(tmp_path / "whole.json")
+
+
+def test_every_plot_of_the_run_is_drawn(run):
+    result = run.experiments[0]
+    for draw in (plots.latency, plots.cpu_split, plots.calls, plots.series):
+        assert draw(result)["data"], draw.__name__
+    assert plots.figure_plot(result, "cpu_us_per_request")["data"]
+    assert plots.flame(result.cases[0])["data"][0]["type"] == "icicle"
+    assert plots.flame(result.cases[1]) is None and plots.balance(result) is None
+
+
+def browse(page, *flags):
+    """What headless Chromium says and prints of a page that has no network."""
+    return subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1440,2400",
+         "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=20000", "--enable-logging=stderr", *flags,
+         f"file://{page}#print"], capture_output=True, text=True, timeout=90, check=False)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A written report."""
+    folder = tmp_path_factory.mktemp("report")
+    report.write(make_run(**COSTS), folder)
+    return folder / "report.html"
+
+
+def test_a_browser_draws_every_plot_without_an_error(page):
+    assert shutil.which("chromium"), "chromium is missing: tools/setup installs it"
+    shown = browse(page, "--dump-dom")
+    wanted = page.read_text(encoding="utf-8").count('<div class="plot"')
+    assert wanted >= 6
+    assert len(re.findall(r'<div class="plot[^"]*js-plotly-plot', shown.stdout)) == wanted, shown.stderr[-2000:]
+    assert "CONSOLE" not in shown.stderr and "Uncaught" not in shown.stderr
+
+
+@pytest.mark.parametrize("scheme, light", [("1", True), ("0", False)])
+def test_a_browser_shows_it_in_light_and_in_dark(page, tmp_path, scheme, light):
+    picture = tmp_path / "page.ppm.png"
+    browse(page, f"--blink-settings=preferredColorScheme={scheme}", f"--screenshot={picture}")
+    darkness = corner_of(picture)
+    assert (darkness > 200) if light else (darkness < 60)
+
+
+def corner_of(picture):
+    """The red of the first pixel of a PNG without interlacing (PNG, third edition, §9: filters of the first row)."""
+    import struct
+    import zlib
+    data = picture.read_bytes()
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IDAT":
+            packed += data[at + 8:at + 8 + size]
+        at += 12 + size
+    first = zlib.decompressobj().decompress(packed, 8)
+    return first[1]                              # whatever the filter: the first pixel has no neighbours

@@ -1,0 +1,97 @@
+"""What is read from perf, strace, /proc and /metrics."""
+import http.server
+import threading
+import time
+
+import pytest
+
+from katana_lab import LabError, proc, sampling
+from conftest import FIXTURES
+
+
+def test_the_calls_of_perf_trace_are_added_up_over_threads():
+    text = (FIXTURES / "perf_trace.txt").read_text()
+    calls = {call.name: call for call in sampling.parse_trace(text)}
+    assert (calls["sendto"].calls, calls["recvfrom"].calls, calls["epoll_wait"].calls) == (6345, 6344, 429)
+    assert calls["sendto"].total_ms == pytest.approx(267.703)
+    twice = sampling.parse_trace(text + text)
+    assert {call.name: call.calls for call in twice}["sendto"] == 2 * 6345
+
+
+def test_the_calls_of_strace_have_the_same_form():
+    calls = {call.name: call for call in sampling.parse_trace((FIXTURES / "strace.txt").read_text())}
+    assert set(calls) == {"sendto", "recvfrom", "epoll_wait"}
+    assert calls["sendto"].calls == 5102 and calls["sendto"].total_ms == pytest.approx(107.681)
+
+
+def test_an_event_that_is_not_counted_is_left_out():
+    text = ("1234,,instructions:u,5000,100.00,,\n<not supported>,,cycles,0,100.00,,\n"
+            "29,,raw_syscalls:sys_enter,1,100.00,,\n")
+    assert sampling.parse_stat(text) == {"instructions:u": 1234, "raw_syscalls:sys_enter": 29}
+
+
+def test_stacks_are_folded_from_the_root_and_the_kernel_is_marked():
+    stacks = sampling.fold((FIXTURES / "perf_script.txt").read_text())
+    assert sum(stacks.values()) >= 3
+    deepest = max(stacks, key=len)
+    assert 0 <= deepest.index("main;") < deepest.index("ReactorOn") < deepest.index("do_syscall_64_[k]")
+    assert "[unknown]" not in deepest and sampling.fold("") == {}
+
+
+class Metrics(http.server.BaseHTTPRequestHandler):
+    """A /metrics page."""
+
+    text = ('# TYPE a_total counter\na_total{reactor="0"} 5\na_total{reactor="1"} 15\n'
+            '# TYPE h histogram\nh_bucket{le="+Inf"} 1\nh_sum 1\nh_count 1\n# TYPE g gauge\ng 3\n')
+
+    def do_GET(self):
+        """Answer."""
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.text.encode())
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+def test_a_metrics_page_gives_counters_and_shares_of_reactors():
+    with http.server.HTTPServer(("127.0.0.1", 0), Metrics) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        found = sampling.scrape(server.server_port, "/metrics")
+        server.shutdown()
+    assert found == {'a_total{reactor="0"}': 5, 'a_total{reactor="1"}': 15, "g": 3}
+    before = {'a_total{reactor="0"}': 5.0, 'a_total{reactor="1"}': 5.0}
+    assert sampling.shares_by_reactor(before, found, "a") == [0, 10]
+
+
+def test_a_server_without_metrics_has_none():
+    assert sampling.scrape(next(proc.free_port()), "/metrics") == {}
+
+
+def test_the_sampler_sees_what_a_busy_process_uses(busy_process):
+    cpus = [0]
+    with sampling.Sampler(busy_process.pid, cpus, cpus, 0.05) as sampler:
+        time.sleep(0.5)
+    first, last = sampler.samples[0], sampler.samples[-1]
+    assert len(sampler.samples) >= 6
+    used, elapsed = last.usage.cpu_s - first.usage.cpu_s, last.at_s - first.at_s
+    assert 0 < used <= 1.1 * elapsed
+    assert last.usage.rss_kib > 1000 and last.usage.descriptors >= 3 and last.usage.threads
+
+
+def test_a_process_that_is_gone_uses_nothing():
+    assert proc.usage(2 ** 22 - 1).cpu_s == 0
+    with pytest.raises(LabError, match="has no cpu4711"):
+        proc.cpu_busy_s(4711)
+
+
+def test_the_nearest_samples_are_taken():
+    samples = [sampling.Sample(at, None, 0, 0) for at in (0.0, 1.0, 2.0, 3.0)]
+    first, last = sampling.between(samples, 0.9, 2.2)
+    assert (first.at_s, last.at_s) == (1.0, 2.0)
+
+
+def test_what_the_machine_permits_has_a_reason_for_each_refusal():
+    access = sampling.probe()
+    assert bool(access.hardware) != ("counters" in access.reasons)
+    assert bool(access.calls) != ("calls" in access.reasons)
