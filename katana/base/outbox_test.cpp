@@ -142,17 +142,17 @@ TEST_F(OutboxTest, a_write_that_does_not_fit_writes_nothing) {
   ASSERT_TRUE(outbox.write("kept"));
   EXPECT_FALSE(outbox.write(std::string(all, 'x')));
   EXPECT_EQ(gathered(outbox), "kept");
-  // The block with "kept" may need a second segment, which takes 16 bytes of it.
-  EXPECT_TRUE(outbox.write(std::string(all - 4 - 16, 'x')));
+  // The block with "kept" may need a second segment, which takes 24 bytes of it.
+  EXPECT_TRUE(outbox.write(std::string(all - 4 - 24, 'x')));
   EXPECT_EQ(pool.available(), 0u);
   EXPECT_FALSE(outbox.write("y"));
   EXPECT_FALSE(outbox.refer("y"));
   EXPECT_EQ(outbox.reserve(1), nullptr);
-  EXPECT_EQ(outbox.pending(), all - 16);
+  EXPECT_EQ(outbox.pending(), all - 24);
 }
 
 TEST_F(OutboxTest, many_small_borrowed_pieces_each_cost_a_segment_and_are_all_sent) {
-  constexpr int pieces = 100;
+  constexpr int pieces = 64;
   const std::string letters = "abcdefghijklmnopqrstuvwxyz";
   std::string expected;
   for (int index = 0; index < pieces; ++index) {
@@ -162,7 +162,7 @@ TEST_F(OutboxTest, many_small_borrowed_pieces_each_cost_a_segment_and_are_all_se
   }
   EXPECT_EQ(segments(outbox), static_cast<std::size_t>(pieces));
   EXPECT_EQ(gathered(outbox), expected);
-  // 14 segments of 16 bytes fit a block of 256 bytes, beside its header and a last one to spare.
+  // 9 segments of 24 bytes fit a block of 256 bytes, beside its header and room for one more byte.
   EXPECT_EQ(pool.available(), pool.capacity() - 8);
   for (int index = 0; index < pieces; ++index) {
     EXPECT_EQ(gathered(outbox), expected.substr(static_cast<std::size_t>(index)));
