@@ -49,6 +49,9 @@ class Directory {
     return connections_.load(std::memory_order_relaxed);
   }
 
+  // Connections that were given a number, so far.
+  std::uint64_t admitted() const noexcept { return number_.load(std::memory_order_relaxed); }
+
   static RoomKey lobby() noexcept { return {}; }
   // Nothing: it would be one room too many.
   std::optional<RoomKey> join(Bytes room, unsigned reactor, std::uint64_t number, Bytes name);
