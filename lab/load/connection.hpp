@@ -1,0 +1,46 @@
+// Connection: one of a worker's connections, and the requests in flight on it.
+//
+// Owns       its descriptor and the beginning of a line of a head that has not ended yet.
+// Thread     its worker's.
+// Invariant  the first `in_flight` places of its ring of requests, from `first`, are in flight in
+//            the order sent; the last `unwritten` of them are not wholly written, and of the first
+//            of those `written_bytes` are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "load/response.hpp"
+
+namespace katana::load {
+
+struct InFlight {
+  std::int64_t due_ns;   // open loop: when it was to be sent; closed loop: when it was
+  std::int64_t sent_ns;  // when its first octet was handed to the kernel
+  std::uint32_t request;
+  bool closing;  // it asks the peer to close
+};
+
+struct Connection {
+  enum class State : std::uint8_t { closed, queued, connecting, open };
+
+  int fd = -1;
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t first = 0;
+  std::uint32_t in_flight = 0;
+  std::uint32_t unwritten = 0;
+  std::uint32_t written_bytes = 0;
+  std::uint32_t asked = 0;  // requests begun since it was opened
+  State state = State::closed;
+  std::uint8_t failures = 0;  // in a row
+  bool is_in_ready = false;
+  bool is_in_again = false;
+  bool body_differs = false;
+  std::uint64_t content_bytes = 0;  // of the present reply
+  std::int64_t since_ns = 0;        // connecting: when that began; closed: when to open it again
+  ResponseMachine machine;
+  std::string carry;
+};
+
+}  // namespace katana::load

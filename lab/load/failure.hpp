@@ -1,0 +1,45 @@
+// Failure: the ways in which a request or a connection can fail, each counted apart.
+//
+// Invariant  a request that was sent ends in exactly one way: answered, one of the failures that
+//            `is_of_request` names, or in flight when the run was cut off.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace katana::load {
+
+enum class Failure : std::uint8_t {
+  connect_refused,
+  connect_timeout,
+  connect_failed,    // any other answer to connect(): unreachable, no descriptor
+  no_local_port,     // the generator's own ports are used up
+  reset,             // the peer broke the connection off
+  closed_early,      // the peer ended the connection before the reply was whole
+  malformed,         // what came is no HTTP/1.x reply
+  response_timeout,  // no whole reply in time
+  wrong_status,
+  wrong_length,
+  wrong_body,
+  unsolicited,  // bytes that answer no request
+};
+
+inline constexpr std::array<std::string_view, 12> failure_names = {
+    "connect_refused", "connect_timeout", "connect_failed", "no_local_port",
+    "reset",           "closed_early",    "malformed",      "response_timeout",
+    "wrong_status",    "wrong_length",    "wrong_body",     "unsolicited",
+};
+inline constexpr std::size_t failure_count = failure_names.size();
+
+constexpr std::string_view failure_name(Failure failure) {
+  return failure_names[static_cast<std::size_t>(failure)];
+}
+
+// The others belong to a connection that had no request on it.
+constexpr bool is_of_request(Failure failure) {
+  return failure >= Failure::reset && failure <= Failure::wrong_body;
+}
+
+}  // namespace katana::load

@@ -1,0 +1,49 @@
+// Figures: what one thread saw during one interval. Added up over intervals and threads they are
+// the result of the run.
+//
+// Owns       its counts. Thread: one at a time; see Worker for how it changes hands.
+// Allocates  the histograms, when made.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "load/failure.hpp"
+#include "load/histogram.hpp"
+
+namespace katana::load {
+
+struct Counts {
+  std::uint64_t sent = 0;         // requests written, whole or in part, in the measured window
+  std::uint64_t requests = 0;     // of those: answered as expected
+  std::uint64_t warm_up = 0;      // requests sent before the window, however they ended
+  std::uint64_t completions = 0;  // good replies that arrived within the window
+  std::uint64_t bytes_received = 0;
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t content_bytes = 0;
+  std::uint64_t connects = 0;     // connections established
+  std::uint64_t closed_idle = 0;  // by the peer, without a request on them
+  std::uint64_t interims = 0;     // 1xx replies
+  std::array<std::uint64_t, failure_count> failures{};
+  std::array<std::uint64_t, 600> statuses{};  // of whole replies, as expected or not
+
+  void add(const Counts& other) noexcept;
+  void count(Failure failure) noexcept { ++failures[static_cast<std::size_t>(failure)]; }
+  std::uint64_t failure(Failure which) const noexcept {
+    return failures[static_cast<std::size_t>(which)];
+  }
+  std::uint64_t all_failures() const noexcept;
+};
+
+struct Figures {
+  Counts counts;
+  Histogram latency;      // of `requests`
+  Histogram connect;      // connect() to established
+  Histogram send_lag;     // open loop: how much later than it could have been a request was sent
+  Histogram receive_lag;  // how long a reply may have waited to be read since epoll told of it
+
+  void add(const Figures& other) noexcept;
+  void reset() noexcept;
+};
+
+}  // namespace katana::load

@@ -1,0 +1,51 @@
+// LoadPlan: all that a run is, apart from whom it is for. Made from flags, or by a program.
+//
+// Thread     made by one, then read by all.
+// Invariant  REQUIRES of a run: threads and connections > 0, threads <= connections; an open loop
+//            has a rate plan that covers warm-up and duration.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "katana/base/instant.hpp"
+#include "load/schedule.hpp"
+
+namespace katana::load {
+
+struct Expectation {
+  std::bitset<600> statuses;                  // 2xx and 3xx unless told otherwise
+  std::optional<std::uint64_t> length_bytes;  // of the content
+  std::optional<std::string> body;
+
+  Expectation() {
+    for (std::size_t status = 200; status < 400; ++status) statuses.set(status);
+  }
+};
+
+struct LoadPlan {
+  std::uint32_t threads = 1;
+  std::uint32_t connections = 10;             // of all threads
+  std::uint32_t pipeline = 1;                 // requests in flight on one connection
+  std::uint32_t requests_per_connection = 0;  // 0: as many as the peer takes
+  std::uint64_t requests_max = 0;             // in all; 0: until time is up
+  Duration warm_up;
+  Duration duration = seconds(10);
+  RatePlan rates;  // empty: closed loop. Begins with the warm-up
+  bool poisson = false;
+  std::uint32_t burst = 1;
+  std::uint64_t seed = 1;
+  Duration timeout = seconds(5);  // from sending to the whole reply
+  Duration connect_timeout = seconds(3);
+  Duration busy_tail;  // before a request is due, do not sleep
+  Duration interval = seconds(1);
+  Duration send_lag_max = milliseconds(1);  // at p99; beyond it an open loop is void
+  bool pin = false;
+  Expectation expect;
+
+  bool is_open_loop() const { return !rates.empty(); }
+};
+
+}  // namespace katana::load

@@ -1,0 +1,116 @@
+// ResponseMachine: the replies of one HTTP/1.x connection, as a generator of load sees them: where
+// each ends, its status and its content. Bytes in, events out.
+//
+// Owns       its place in the reply; nothing of the input.
+// Borrows    the input for the call; an event's content is part of it.
+// Allocates  never.
+// Fails      `malformed`, with problem(); REQUIRES no further call until begin_connection().
+// Invariant  events and the content in sum do not depend on how the input is cut.
+//
+//   head ──1xx──▶ head                    an interim reply is no reply
+//        ──204, 304, to HEAD, length 0──▶ (complete) head
+//        ──Content-Length──▶ length ──▶ (complete) head
+//        ──chunked──▶ chunks ──▶ (complete) head
+//        ──neither──▶ until_close ──end of input──▶ (complete)
+//
+// A head is taken line by line; a line that has not ended yet stays with the caller. Most replies
+// of a server have the same head for as long as its Date says the same second, so a HeadMemo keeps
+// the last whole one: a head that begins with the same octets ends there and means the same.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "load/chunks.hpp"
+
+namespace katana::load {
+
+// What a head says about its reply.
+struct ReplyFacts {
+  static constexpr std::int64_t no_length = -1;
+  std::int64_t content_length = no_length;
+  std::uint16_t status = 0;
+  bool old_version = false;  // HTTP/1.0
+  bool closes = false;
+  bool keeps_alive = false;
+  bool has_coding = false;
+  bool chunked = false;  // it is the last coding
+};
+
+// One for each thread; connections share it.
+class HeadMemo {
+ public:
+  bool matches(Bytes input) const noexcept {
+    return size_ != 0 && input.starts_with(Bytes(text_.data(), size_));
+  }
+  std::size_t size() const noexcept { return size_; }
+  const ReplyFacts& facts() const noexcept { return facts_; }
+  void remember(Bytes head, const ReplyFacts& facts) noexcept;
+
+ private:
+  std::array<char, 1024> text_;
+  std::size_t size_ = 0;
+  ReplyFacts facts_;
+};
+
+class ResponseMachine {
+ public:
+  static constexpr std::size_t head_bytes_max = 64 * 1024;
+  static constexpr unsigned interim_max = 64;  // before one reply
+
+  enum class Event : std::uint8_t {
+    needs_more,
+    interim,    // a 1xx reply was skipped
+    content,    // some content of the reply, and more will come
+    complete,   // the reply is whole; `content` is the last of it
+    malformed,  // the connection is good for nothing more
+  };
+  struct Step {
+    Event event;
+    std::size_t consumed;
+    Bytes content;
+  };
+
+  void begin_connection() noexcept { *this = ResponseMachine(); }
+  // At most one event. `to_head`: the request that the next reply answers was HEAD. Unless the
+  // event is needs_more there may be another in the rest of the input.
+  Step next(Bytes input, bool to_head, HeadMemo& memo) noexcept;
+  // The peer sends no more: complete if that ends the reply, malformed otherwise.
+  Event end_of_input() noexcept;
+
+  // Of the reply that is being read or was completed last.
+  std::uint16_t status() const noexcept { return facts_.status; }
+  // False: the peer will take no further request on this connection.
+  bool keeps_open() const noexcept { return keeps_open_; }
+  // Some of a reply was read, but not all.
+  bool is_within_reply() const noexcept { return state_ != State::head || head_bytes_ != 0; }
+  const char* problem() const noexcept { return problem_; }
+
+ private:
+  enum class State : std::uint8_t { head, length, chunks, until_close };
+
+  Step next_line(Bytes input, bool to_head, HeadMemo& memo) noexcept;
+  Step end_head(Bytes input, std::size_t consumed, bool to_head) noexcept;
+  Step next_length(Bytes input, std::size_t consumed) noexcept;
+  Step next_chunks(Bytes input) noexcept;
+  Step complete(std::size_t consumed, Bytes content) noexcept;
+  Step malformed(const char* problem) noexcept;
+  const char* frame(bool to_head) noexcept;
+
+  const char* problem_ = "";
+  std::uint64_t left_ = 0;
+  ReplyFacts facts_;
+  ReplyFacts reading_;  // the head that is being read
+  std::uint32_t head_bytes_ = 0;
+  std::uint16_t interims_ = 0;
+  State state_ = State::head;
+  bool keeps_open_ = true;
+  Chunks chunks_;
+};
+
+// Lines of a head, without their CRLF: "" or what is wrong with them.
+const char* read_status_line(Bytes line, ReplyFacts& facts) noexcept;
+const char* read_field_line(Bytes line, ReplyFacts& facts) noexcept;
+
+}  // namespace katana::load

@@ -1,0 +1,60 @@
+// run_load: a whole run: threads, intervals, signals, and what came of it.
+//
+// Owns       its workers for the call.
+// Thread     the caller's, which waits; one more for each worker. SIGINT and SIGTERM of the process
+//            end the run early; after the first one they end the process.
+// Fails      without descriptors or threads. What the server does is in the result.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "load/figures.hpp"
+#include "load/plan.hpp"
+#include "load/target.hpp"
+#include "load/worker.hpp"
+
+namespace katana::load {
+
+struct IntervalFigures {
+  double begin_s = 0;  // since the measured window began; negative during the warm-up
+  double duration_s = 0;
+  std::uint64_t requests = 0;  // answered as expected; in the warm-up, ended
+  std::uint64_t failures = 0;
+  std::uint64_t bytes_received = 0;
+  std::int64_t p50_ns = 0;
+  std::int64_t p99_ns = 0;
+  std::int64_t max_ns = 0;
+  std::uint32_t open = 0;
+  std::uint32_t in_flight = 0;
+  bool warm_up = false;
+};
+
+struct RunResult {
+  Figures total;
+  std::vector<IntervalFigures> series;  // at most series_max; later ones are in `total` only
+  std::vector<OwnFigures> threads;
+  double duration_s = 0;     // of the measured window
+  double began_epoch_s = 0;  // of the measured window, wall clock
+  bool interrupted = false;
+  bool connected = false;  // at least one connection opened before the run
+  std::size_t memory_bytes_max = 0;
+  long rss_kib_max = 0;
+
+  static constexpr std::size_t series_max = 86'400;
+};
+
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  // After each interval, with what was counted in it and the result up to it.
+  virtual void on_interval(const IntervalFigures& interval, const Figures& counted,
+                           const RunResult& so_far) = 0;
+};
+
+Result<std::unique_ptr<RunResult>> run_load(const LoadPlan& plan, const Target& target,
+                                            RunObserver* observer);
+
+}  // namespace katana::load

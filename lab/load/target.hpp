@@ -1,0 +1,57 @@
+// Target: whom the load is for, and every request that is sent, as octets that are written once.
+//
+// Owns       its requests and the resolved address.
+// Thread     made by one, then read by all.
+// Allocates  when made.
+// Fails      make() says which part of the input is wrong.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+#include <vector>
+
+#include "katana/base/result.hpp"
+
+namespace katana::load {
+
+struct Url {
+  std::string host;       // without brackets
+  std::string authority;  // as it goes into Host
+  std::string path;       // with its query
+  std::uint16_t port = 80;
+};
+
+// http://host[:port][/path][?query]; the scheme may be missing. A fragment is not sent.
+Result<Url> parse_url(std::string_view text);
+
+struct RequestSpec {
+  std::string method = "GET";
+  std::vector<std::string> headers;  // "Name: value"
+  std::string body;
+};
+
+struct Request {
+  std::string octets;
+  std::string closing_octets;  // the same with Connection: close, the last on its connection
+  bool is_head = false;
+};
+
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+struct Target {
+  Url url;
+  Address address;
+  std::vector<Request> requests;  // sent in turn
+};
+
+Result<Address> resolve(const Url& url);
+// `url_list`: lines of `[METHOD] URL-or-path`, empty ones and those that begin with # left out; the
+// empty list stands for the URL alone.
+Result<std::vector<Request>> make_requests(const Url& url, const RequestSpec& spec,
+                                           std::string_view url_list);
+
+}  // namespace katana::load

@@ -1,0 +1,192 @@
+// Worker: one thread of load with its own connections, event loop and figures.
+//
+// A turn waits for events until the next thing is due, reads what came, sends what the loop's kind
+// asks for (closed: the next request as soon as a reply is whole; open: whatever the schedule says
+// is due, on a connection with room), and looks at a share of the connections for timeouts. The
+// clock is read once for each turn, for each receive and for each request of an open loop.
+//
+// Owns       its connections and figures.
+// Borrows    plan and target, until it is destroyed.
+// Thread     run() is the thread. What is under "from outside" may be called by the one thread that
+//            made it; figures change hands at a flip, by release and acquire.
+// Allocates  when made; later only for a head that is split over reads, at most 64 KiB each.
+// Fails      what peers do is counted. Without epoll or descriptors run() ends with problem().
+// Invariant  a request that was sent ends in exactly one way (failure.hpp).
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "load/connection.hpp"
+#include "load/descriptor.hpp"
+#include "load/figures.hpp"
+#include "load/plan.hpp"
+#include "load/ring_queue.hpp"
+#include "load/target.hpp"
+
+struct epoll_event;
+
+namespace katana::load {
+
+Instant clock_now() noexcept;
+
+// How the generator itself fared, in the measured window.
+struct OwnFigures {
+  std::int64_t wall_ns = 0;
+  std::int64_t cpu_ns = 0;
+  std::int64_t spun_ns = 0;       // of cpu_ns: in the busy tail
+  std::int64_t run_delay_ns = 0;  // able to run, and not given a CPU
+  std::int64_t stall_max_ns = 0;  // longest that the loop was late by
+  std::int64_t stalled_ns = 0;    // sum of those beyond stall_ns_min
+  std::uint64_t stalls = 0;
+  std::uint64_t in_flight_at_end = 0;
+  std::uint64_t unsent = 0;     // open loop: due in the window, never sent
+  std::uint64_t held_back = 0;  // open loop: sent late because no connection was free
+  std::int64_t last_reply_ns = 0;
+};
+
+class Worker {
+ public:
+  static constexpr std::int64_t stall_ns_min = 10'000'000;
+
+  Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, Bell& bell);
+  ~Worker();
+
+  void run() noexcept;
+
+  // From outside.
+  bool is_ready() const noexcept { return ready_.load(std::memory_order_acquire); }
+  bool is_done() const noexcept { return done_.load(std::memory_order_acquire); }
+  // Begins at that instant, once for each run.
+  void start(Instant begin) noexcept;
+  // Ends now, without waiting for replies.
+  void abandon() noexcept;
+  // Asks for a flip: afterwards taken() is what was counted up to it. is_flipped() says when.
+  void flip() noexcept;
+  bool is_flipped() const noexcept {
+    return flips_done_.load(std::memory_order_acquire) ==
+           flips_asked_.load(std::memory_order_relaxed);
+  }
+  Figures& taken() noexcept {
+    return figures_[1 - flips_done_.load(std::memory_order_acquire) % 2];
+  }
+  // REQUIRES that the thread has ended.
+  Figures& rest() noexcept { return *now_; }
+  const OwnFigures& own() const noexcept { return own_; }
+  const std::string& problem() const noexcept { return problem_; }
+  std::uint32_t open_count() const noexcept { return open_gauge_.load(std::memory_order_relaxed); }
+  std::uint32_t in_flight_count() const noexcept {
+    return in_flight_gauge_.load(std::memory_order_relaxed);
+  }
+  std::size_t memory_bytes_max() const noexcept;
+
+ private:
+  enum class Phase : std::uint8_t { opening, running, draining, ended };
+
+  // The loop (worker.cpp).
+  bool prepare();
+  void turn();
+  int wait(std::int64_t until_ns);
+  std::int64_t next_wake_ns(std::int64_t now_ns) const noexcept;
+  void note_stall(std::int64_t late_ns) noexcept;
+  void obey() noexcept;
+  void begin_run();
+  void note_window();
+  void advance_phase();
+  void end_window();
+  void finish();
+  void publish_gauges() noexcept;
+  void sweep();
+  void look_after(Connection& connection);
+  void dispatch();
+  void note_send_lag(std::int64_t due_ns);
+  Connection* take_ready();
+  void make_ready(Connection& connection);
+  bool may_send() const noexcept { return phase_ == Phase::running && budget_ > 0; }
+  std::int64_t read_clock() noexcept { return now_ns_ = clock_now().ns; }
+
+  // Connections (worker_connections.cpp).
+  void queue_open(Connection& connection);
+  void open_queued();
+  void open(Connection& connection);
+  void on_established(Connection& connection);
+  void on_event(const epoll_event& event);
+  bool finish_connect(Connection& connection);
+  void close(Connection& connection);
+  void reopen(Connection& connection, bool after_failure);
+  void fail_connect(Connection& connection, int error);
+  void fail_requests(Connection& connection, Failure failure);
+  void withdraw_requests(Connection& connection);
+
+  // Requests and replies (worker_requests.cpp).
+  InFlight& place(const Connection& connection, std::uint32_t offset) noexcept;
+  bool has_room(const Connection& connection) const noexcept;
+  void feed(Connection& connection);
+  void push_request(Connection& connection, std::int64_t due_ns);
+  void flush(Connection& connection);
+  long write_some(Connection& connection);
+  void on_written(Connection& connection, std::size_t bytes);
+  void receive(Connection& connection, bool until_end);
+  bool take(Connection& connection, Bytes bytes);
+  bool take_all(Connection& connection, Bytes rest);
+  bool take_step(Connection& connection, Bytes& input);
+  void take_content(Connection& connection, Bytes content) noexcept;
+  bool end_reply(Connection& connection);
+  void judge(const Connection& connection, const InFlight& request);
+  void on_end(Connection& connection);
+  void receive_again(Connection& connection);
+
+  const LoadPlan& plan_;
+  const Target& target_;
+  const std::uint32_t index_;
+  Bell& outer_bell_;
+  Bell bell_;
+  Descriptor epoll_;
+  Schedule schedule_;
+  std::unique_ptr<char[]> scratch_;
+  std::vector<epoll_event> events_;
+  std::vector<Connection> connections_;
+  std::vector<InFlight> in_flight_;  // `pipeline` places for each connection
+  RingQueue to_open_;
+  RingQueue ready_ring_;  // open loop: connections with room
+  std::vector<std::uint32_t> again_;
+  std::vector<std::uint32_t> again_now_;
+  HeadMemo memo_;
+  std::string problem_;
+
+  Figures figures_[2];
+  Figures* now_ = &figures_[0];
+  OwnFigures own_;
+  std::int64_t now_ns_ = 0;
+  std::int64_t turn_ns_ = 0;
+  std::int64_t begin_ns_ = INT64_MAX;  // of the warm-up
+  std::int64_t window_begin_ns_ = INT64_MAX;
+  std::int64_t window_end_ns_ = INT64_MAX;
+  std::int64_t drain_end_ns_ = INT64_MAX;
+  std::int64_t sweep_at_ns_ = 0;
+  std::int64_t room_since_ns_ = 0;  // open loop: since when a connection has had room
+  std::int64_t cpu_begin_ns_ = 0;
+  std::int64_t run_delay_begin_ns_ = 0;
+  bool is_window_noted_ = false;
+  std::uint64_t budget_;
+  std::uint32_t sweep_next_ = 0;
+  std::uint32_t connecting_ = 0;
+  std::uint32_t open_ = 0;
+  std::uint32_t all_in_flight_ = 0;
+  std::uint32_t unsettled_ = 0;  // connections that neither opened nor failed yet
+  std::uint32_t next_request_ = 0;
+  Phase phase_ = Phase::opening;
+
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> done_{false};
+  std::atomic<bool> abandon_{false};
+  std::atomic<std::int64_t> start_ns_{0};
+  std::atomic<std::uint32_t> flips_asked_{0};
+  std::atomic<std::uint32_t> flips_done_{0};
+  std::atomic<std::uint32_t> open_gauge_{0};
+  std::atomic<std::uint32_t> in_flight_gauge_{0};
+};
+
+}  // namespace katana::load

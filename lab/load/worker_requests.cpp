@@ -1,0 +1,268 @@
+// Worker: writing requests and reading replies.
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "load/worker.hpp"
+
+namespace katana::load {
+namespace {
+
+constexpr std::size_t scratch_bytes = 64 * 1024;
+constexpr int receives_max = 16;  // of one connection, before others have their turn
+constexpr std::size_t gathered_max = 64;
+
+const std::string& octets_of(const Target& target, const InFlight& request) {
+  const Request& chosen = target.requests[request.request];
+  return request.closing ? chosen.closing_octets : chosen.octets;
+}
+
+}  // namespace
+
+InFlight& Worker::place(const Connection& connection, std::uint32_t offset) noexcept {
+  std::uint32_t at = connection.first + offset;
+  if (at >= plan_.pipeline) at -= plan_.pipeline;
+  return in_flight_[std::size_t{connection.index} * plan_.pipeline + at];
+}
+
+bool Worker::has_room(const Connection& connection) const noexcept {
+  const std::uint32_t asked_max = plan_.requests_per_connection;
+  return connection.state == Connection::State::open && connection.in_flight < plan_.pipeline &&
+         (asked_max == 0 || connection.asked < asked_max);
+}
+
+// Closed loop: as many requests as the connection may have in flight.
+void Worker::feed(Connection& connection) {
+  const std::uint32_t asked_max = plan_.requests_per_connection;
+  const std::uint32_t before = connection.in_flight;
+  while (may_send() && connection.in_flight < plan_.pipeline &&
+         (asked_max == 0 || connection.asked < asked_max)) {
+    push_request(connection, now_ns_);
+  }
+  if (connection.in_flight != before) flush(connection);
+}
+
+void Worker::push_request(Connection& connection, std::int64_t due_ns) {
+  ++connection.asked;
+  const bool closing = connection.asked == plan_.requests_per_connection;
+  place(connection, connection.in_flight) = {due_ns, now_ns_, next_request_, closing};
+  if (++next_request_ == target_.requests.size()) next_request_ = 0;
+  ++connection.in_flight;
+  ++connection.unwritten;
+  ++all_in_flight_;
+  --budget_;
+  if (due_ns >= window_begin_ns_) ++now_->counts.sent;
+}
+
+void Worker::flush(Connection& connection) {
+  while (connection.unwritten > 0) {
+    const long written = write_some(connection);
+    if (written >= 0) {
+      on_written(connection, static_cast<std::size_t>(written));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) return;  // EPOLLOUT will say when there is room again
+    if (connection.state == Connection::State::connecting) return fail_connect(connection, errno);
+    // The peer is gone. What it said before that is still to be read, and then the reason.
+    if (!connection.is_in_again) {
+      connection.is_in_again = true;
+      again_.push_back(connection.index);
+    }
+    return;
+  }
+}
+
+long Worker::write_some(Connection& connection) {
+  std::uint32_t offset = connection.in_flight - connection.unwritten;
+  if (connection.unwritten == 1) {
+    const std::string& octets = octets_of(target_, place(connection, offset));
+    return ::send(connection.fd, octets.data() + connection.written_bytes,
+                  octets.size() - connection.written_bytes, MSG_NOSIGNAL);
+  }
+  iovec pieces[gathered_max];
+  std::size_t count = 0;
+  for (; offset < connection.in_flight && count < gathered_max; ++offset, ++count) {
+    const std::string& octets = octets_of(target_, place(connection, offset));
+    const std::size_t skipped = count == 0 ? connection.written_bytes : 0;
+    pieces[count] = {const_cast<char*>(octets.data()) + skipped, octets.size() - skipped};
+  }
+  msghdr message{};
+  message.msg_iov = pieces;
+  message.msg_iovlen = count;
+  return ::sendmsg(connection.fd, &message, MSG_NOSIGNAL);
+}
+
+void Worker::on_written(Connection& connection, std::size_t bytes) {
+  if (connection.state == Connection::State::connecting) {
+    read_clock();
+    on_established(connection);
+  }
+  if (is_window_noted_) now_->counts.bytes_sent += bytes;
+  bytes += connection.written_bytes;
+  while (connection.unwritten > 0) {
+    const std::uint32_t offset = connection.in_flight - connection.unwritten;
+    const std::size_t whole = octets_of(target_, place(connection, offset)).size();
+    if (bytes < whole) break;
+    bytes -= whole;
+    --connection.unwritten;
+  }
+  connection.written_bytes = static_cast<std::uint32_t>(bytes);
+}
+
+// `until_end`: the peer has ended or broken the connection, so a short read is not the last.
+void Worker::receive(Connection& connection, bool until_end) {
+  for (int count = 0; count < receives_max; ++count) {
+    const ssize_t got = ::recv(connection.fd, scratch_.get(), scratch_bytes, 0);
+    if (got > 0) {
+      read_clock();
+      const auto bytes = static_cast<std::size_t>(got);
+      if (is_window_noted_) now_->counts.bytes_received += bytes;
+      if (!take(connection, Bytes(scratch_.get(), bytes))) return;
+      if (bytes < scratch_bytes && !until_end) return;
+    } else if (got == 0) {
+      return on_end(connection);
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (errno != EINTR) {
+      read_clock();
+      fail_requests(connection, Failure::reset);
+      return reopen(connection, true);
+    }
+  }
+  if (connection.is_in_again) return;
+  connection.is_in_again = true;
+  again_.push_back(connection.index);
+}
+
+void Worker::receive_again(Connection& connection) {
+  connection.is_in_again = false;
+  if (connection.state == Connection::State::open) receive(connection, true);
+}
+
+// False: the connection was closed, or is another one by now.
+bool Worker::take(Connection& connection, Bytes bytes) {
+  if (connection.carry.empty()) {
+    if (!take_all(connection, bytes)) return false;
+  } else {
+    std::string whole = std::exchange(connection.carry, {});
+    whole.append(bytes);
+    if (!take_all(connection, whole)) return false;
+  }
+  if (!plan_.is_open_loop()) feed(connection);
+  return true;
+}
+
+bool Worker::take_all(Connection& connection, Bytes rest) {
+  std::size_t before = 0;
+  while (!rest.empty() && rest.size() != before) {
+    before = rest.size();
+    if (!take_step(connection, rest)) return false;
+  }
+  if (!rest.empty()) connection.carry.assign(rest);  // a line that has not ended yet
+  return true;
+}
+
+bool Worker::take_step(Connection& connection, Bytes& input) {
+  const bool nothing_was_sent =
+      connection.in_flight == connection.unwritten && connection.written_bytes == 0;
+  if (nothing_was_sent) {
+    now_->counts.count(Failure::unsolicited);
+    withdraw_requests(connection);
+    reopen(connection, true);
+    return false;
+  }
+  const InFlight& request = place(connection, 0);
+  const bool to_head = target_.requests[request.request].is_head;
+  const ResponseMachine::Step step = connection.machine.next(input, to_head, memo_);
+  input.remove_prefix(step.consumed);
+  take_content(connection, step.content);
+  switch (step.event) {
+    case ResponseMachine::Event::needs_more:
+    case ResponseMachine::Event::content: return true;
+    case ResponseMachine::Event::interim: ++now_->counts.interims; return true;
+    case ResponseMachine::Event::complete: return end_reply(connection);
+    case ResponseMachine::Event::malformed: break;
+  }
+  fail_requests(connection, Failure::malformed);
+  reopen(connection, true);
+  return false;
+}
+
+void Worker::take_content(Connection& connection, Bytes content) noexcept {
+  if (content.empty()) return;
+  if (plan_.expect.body) {
+    const Bytes wanted = *plan_.expect.body;
+    const std::size_t at = std::min<std::size_t>(connection.content_bytes, wanted.size());
+    if (wanted.substr(at, content.size()) != content) connection.body_differs = true;
+  }
+  connection.content_bytes += content.size();
+}
+
+// False: the connection was closed.
+bool Worker::end_reply(Connection& connection) {
+  const InFlight request = place(connection, 0);
+  const bool is_written = connection.in_flight > connection.unwritten;
+  judge(connection, request);
+  connection.content_bytes = 0;
+  connection.body_differs = false;
+  connection.failures = 0;
+  --connection.in_flight;
+  --all_in_flight_;
+  if (++connection.first == plan_.pipeline) connection.first = 0;
+  // A reply to a request that is not wholly written (413, say) leaves half a request behind.
+  if (!is_written) --connection.unwritten;
+  if (connection.machine.keeps_open() && !request.closing && is_written) {
+    make_ready(connection);
+    return true;
+  }
+  fail_requests(connection, Failure::closed_early);
+  reopen(connection, false);
+  open_queued();
+  return false;
+}
+
+void Worker::judge(const Connection& connection, const InFlight& request) {
+  Counts& counts = now_->counts;
+  own_.last_reply_ns = now_ns_;
+  if (request.due_ns < window_begin_ns_) {
+    ++counts.warm_up;
+    if (now_ns_ >= window_begin_ns_ && now_ns_ < window_end_ns_) ++counts.completions;
+    return;
+  }
+  const Expectation& expect = plan_.expect;
+  const std::uint16_t status = connection.machine.status();
+  ++counts.statuses[status];
+  counts.content_bytes += connection.content_bytes;
+  if (!expect.statuses[status]) return counts.count(Failure::wrong_status);
+  if (expect.length_bytes && connection.content_bytes != *expect.length_bytes) {
+    return counts.count(Failure::wrong_length);
+  }
+  const bool is_short = expect.body && connection.content_bytes != expect.body->size();
+  if (connection.body_differs || is_short) return counts.count(Failure::wrong_body);
+  ++counts.requests;
+  if (now_ns_ < window_end_ns_) ++counts.completions;
+  now_->latency.record(now_ns_ - request.due_ns);
+  now_->receive_lag.record(now_ns_ - turn_ns_);
+}
+
+// The peer sends no more.
+void Worker::on_end(Connection& connection) {
+  read_clock();
+  if (connection.in_flight == 0) {
+    ++now_->counts.closed_idle;
+    return reopen(connection, connection.asked == 0);
+  }
+  const bool is_whole = connection.machine.end_of_input() == ResponseMachine::Event::complete;
+  if (is_whole) {
+    end_reply(connection);
+    return;
+  }
+  fail_requests(connection, Failure::closed_early);
+  reopen(connection, true);
+}
+
+}  // namespace katana::load
