@@ -33,7 +33,8 @@ class Count {
   std::atomic<std::uint64_t> value_ = 0;
 };
 
-// Why a message was not delivered to one of its recipients.
+// Why a message was not delivered to one of its recipients. What an engine had under way when the
+// connection went counts as lost, although the peer may have it: nobody can tell.
 enum class Loss : std::uint8_t {
   slow_reader,   // its queue was full: the oldest messages in it went
   disconnected,  // its queue was full, and the policy is to disconnect

@@ -20,8 +20,8 @@ bool take_number(std::string_view& text, std::uint32_t& number) {
   return true;
 }
 
-constexpr const char* garbage[] = {"\xff\xfe", "a\tb", "\x1b[2J", "/dance", "/join", "/nick a b",
-                                   "\xc0\xaf", "/leave", "", "/leave now"};
+constexpr const char* garbage[] = {"\xff\xfe",  "a\tb",     "\x1b[2J", "/dance", "/join",
+                                   "/nick a b", "\xc0\xaf", "/leave",  "",       "/leave now"};
 
 }  // namespace
 
@@ -43,6 +43,7 @@ ChatClient::ChatClient(ChatWorld& world, const ChatPlan& plan, std::uint64_t see
       world_.network().after(milliseconds(static_cast<std::int64_t>(random_.between(1, 2000))),
                              [this] { peer_.start_reading(); });
     }
+    if (plan_.waits_to_talk) return;
     world_.network().after(plan_.talks_after, [this] { talk(); });
   });
 }
@@ -81,9 +82,8 @@ void ChatClient::talk() {
   peer_.send(line.substr(0, size));
   line.erase(0, size);
   if (line.empty()) lines_.pop_front();
-  const auto pause_us =
-      static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(
-          std::max<std::int64_t>(1, plan_.pause_max.ns / 1000))));
+  const auto pause_us = static_cast<std::int64_t>(random_.below(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(1, plan_.pause_max.ns / 1000))));
   world_.network().after(microseconds(pause_us), [this] { talk(); });
 }
 
@@ -138,8 +138,10 @@ void ChatClient::read_line(std::string_view line) {
     return;
   }
   text.remove_prefix(2);
-  if (!take_number(text, sequence) || whole != message_text(sender, sequence, plan_.text_bytes_max)) {
-    complain(fmt::format("message {} of {} was changed: '{}'", sequence, sender, line.substr(0, 60)));
+  if (!take_number(text, sequence) ||
+      whole != message_text(sender, sequence, plan_.text_bytes_max)) {
+    complain(
+        fmt::format("message {} of {} was changed: '{}'", sequence, sender, line.substr(0, 60)));
     return;
   }
   if (sender == plan_.number) complain("it got a message of its own");

@@ -33,7 +33,8 @@ struct ChatPlan {
   Habit habit = Habit::reads;
   Leaving leaving = Leaving::stays;
   Duration start;
-  Duration talks_after;  // its first line, from the start on
+  Duration talks_after;        // its first line, from the start on
+  bool waits_to_talk = false;  // until start_talking()
 };
 
 // The text of a message, without the name in front of it.
@@ -49,6 +50,7 @@ class ChatClient {
   SimPeer& peer() noexcept { return peer_; }
   bool done_talking() const noexcept { return lines_.empty() && !talking_; }
   bool over() const noexcept { return left_ || peer_.over(); }
+  void start_talking() { talk(); }
   void start_reading() { peer_.start_reading(); }
 
   // Reads what has come so far. `all`: nothing more will.

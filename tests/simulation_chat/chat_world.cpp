@@ -49,8 +49,8 @@ ChatWorld::ChatWorld(const ChatWorldOptions& options)
   engine::ListenOptions listen{.port = 9000};
   listen.peer_speaks_first = false;
   for (unsigned index = 0; index < options.reactors; ++index) {
-    Server& server = *servers_.emplace_back(
-        std::make_unique<Server>(options_, directory_, index, network_));
+    Server& server =
+        *servers_.emplace_back(std::make_unique<Server>(options_, directory_, index, network_));
     KATANA_CHECK(server.reactor.listen(listen, server.protocol));
     listen.must_be_free = false;
     hubs.push_back(&server.protocol.hub());
@@ -79,7 +79,8 @@ void ChatWorld::turn(Duration wait_max) {
 
 void ChatWorld::run_for(Duration duration) {
   const Instant end = now() + duration;
-  while (now() < end) turn(std::min(end - now(), network_.quiescent() ? seconds(1) : milliseconds(1)));
+  while (now() < end)
+    turn(std::min(end - now(), network_.quiescent() ? seconds(1) : milliseconds(1)));
 }
 
 bool ChatWorld::run_until(const std::function<bool()>& done, Duration limit) {

@@ -62,8 +62,7 @@ TEST_F(ChatTest, commands_are_answered_to_who_gave_them) {
   EXPECT_EQ(say(second, "/nick alice\n"),
             "! Somebody has that name, or may have it by number: choose another.\n");
   EXPECT_EQ(say(second, "/who\n"), "* 2 in room lobby: alice, USER2\n");
-  EXPECT_EQ(say(second, "/join red\n/who\n"),
-            "* You are in room red.\n* 1 in room red: USER2\n");
+  EXPECT_EQ(say(second, "/join red\n/who\n"), "* You are in room red.\n* 1 in room red: USER2\n");
   EXPECT_EQ(say(first, "/who red\n/who blue\n"),
             "* 1 in room red: USER2\n! There is no such room.\n");
   EXPECT_EQ(say(second, "/leave\n/leave\n"),
@@ -253,7 +252,8 @@ TEST_F(ChatTest, a_client_that_reads_too_slowly_can_be_disconnected_in_order) {
   deaf.start_reading();
   world().run_for(seconds(1));
   const std::string heard = deaf.take_received();
-  EXPECT_TRUE(heard.ends_with(" messages were dropped. Goodbye.\n")) << heard.substr(heard.size() - 80);
+  EXPECT_TRUE(heard.ends_with(" messages were dropped. Goodbye.\n"))
+      << heard.substr(heard.size() - 80);
   EXPECT_TRUE(deaf.saw_end());
 }
 
