@@ -201,7 +201,7 @@ int serve(const Flags& flags, const host::EngineChoice& engine,
   const host::ChatReport report = server.run();
   all_logs.flush();
   fmt::print(stderr,
-             "{}: stopped: {} messages on {} connections, {} deliveries, {} dropped, {} "
+             "{}: stopped: {} messages on {} connections finished, {} deliveries, {} dropped, {} "
              "connections cut off\n",
              program, report.messages, report.connections, report.delivered, report.dropped,
              report.cut_off);
