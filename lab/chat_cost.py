@@ -357,7 +357,7 @@ def network_table(options, ports, results):
     """Return the engines over veth with what netem does to it."""
     load = Load(100, 64, 20)
     lines = ["", f"{load}:", "",
-             "| link | server | CPU us/delivery | deliveries/s | missing | p50 us | p99 us |", "|---|---|---|---|---|---|---|"]
+             "| link | server | CPU us/delivery | deliveries/s | missing | p50 us | p99 us |", "|" + "---|" * 7]
     with namespaces() as problem:
         if problem:
             return ["", f"Not measured: this machine makes no network namespaces ({problem})."]

@@ -1,7 +1,7 @@
 // Outbox: bytes promised to the peer, in order.
 //
 // Owns       the pooled blocks it took; gives each back once it is sent.
-// Borrows    what refer() is given, until advance() passes it; with a Retained it says when that is.
+// Borrows    what refer() is given, until advance() passes it; a Retained is told when that is.
 // Thread     its reactor's only.
 // Allocates  never; takes blocks from the reactor's BlockPool.
 // Fails      reserve() is null; write() and refer() are false when full; nothing is then written.

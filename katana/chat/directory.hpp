@@ -5,7 +5,8 @@
 // Allocates  when somebody joins or takes a name.
 // Fails      join() when there are rooms_max rooms, take_name() when somebody has it.
 // Invariant  numbers are given in the order of admit(). A name is somebody's once; the names USER1,
-//            USER2, … are nobody's to take. A room exists while somebody is in it, the lobby always.
+//            USER2, … are nobody's to take. A room exists while somebody is in it, the lobby
+//            always.
 #pragma once
 
 #include <atomic>

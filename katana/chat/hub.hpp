@@ -22,8 +22,8 @@
 // Invariant  what one member says reaches every recipient in its order, whole, once, or is counted
 //            as dropped for that recipient. A batch lies in one block, whatever the number of
 //            recipients. Who has joined when something is said gets it; a member that joins or
-//            leaves does so between batches. With notices, the others are told of it, but not of a member
-//            that goes because it reads too slowly.
+//            leaves does so between batches. With notices, the others are told of it, but not of a
+//            member that goes because it reads too slowly.
 #pragma once
 
 #include <cstdint>

@@ -57,8 +57,8 @@ class ChatSession final : public core::Session, private Member {
   ChatProtocol& protocol_;
   core::Connection& connection_;
   Machine machine_;
-  // A line may be read when this is no more than the burst ahead of the present; each moves it on by
-  // its share of a second.
+  // A line may be read when this is no more than the burst ahead of the present; each moves it on
+  // by its share of a second.
   Instant rate_mark_{};
   Instant throttled_until_ = never;
   Loss loss_ = Loss::left;  // what becomes of promises that are not kept

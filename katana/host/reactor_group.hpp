@@ -5,8 +5,8 @@
 // Thread     one; blocks SIGINT and SIGTERM from construction on.
 // Fails      watch_signals() is an Error; run() throws std::system_error when there is no thread to
 //            be had.
-// Invariant  the first signal drains every reactor, the second ends them at once. When run() returns
-//            no reactor runs.
+// Invariant  the first signal drains every reactor, the second ends them at once. When run()
+//            returns no reactor runs.
 #pragma once
 
 #include <memory>

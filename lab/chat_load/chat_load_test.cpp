@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "chat_load/ledger.hpp"
-#include "chat_load/plan.hpp"
-#include "chat_load/report.hpp"
-#include "chat_load/stamp.hpp"
+#include "lab/chat_load/ledger.hpp"
+#include "lab/chat_load/plan.hpp"
+#include "lab/chat_load/report.hpp"
+#include "lab/chat_load/stamp.hpp"
 
 namespace katana::chat_load {
 namespace {

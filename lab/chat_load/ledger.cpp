@@ -1,4 +1,4 @@
-#include "chat_load/ledger.hpp"
+#include "lab/chat_load/ledger.hpp"
 
 #include <algorithm>
 #include <new>

@@ -16,8 +16,8 @@
 #include <memory>
 #include <thread>
 
-#include "chat_load/report.hpp"
-#include "chat_load/worker.hpp"
+#include "lab/chat_load/report.hpp"
+#include "lab/chat_load/worker.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
-#include "chat_load/report.hpp"
+#include "lab/chat_load/report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "load/json_writer.hpp"
+#include "lab/load/json_writer.hpp"
 
 namespace katana::chat_load {
 namespace {

@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "chat_load/plan.hpp"
-#include "chat_load/worker.hpp"
+#include "lab/chat_load/plan.hpp"
+#include "lab/chat_load/worker.hpp"
 
 namespace katana::chat_load {
 
 struct Summary {
   // A thread that used more of a CPU than this is taken for the limit of the run.
   static constexpr double cpu_share_max = 0.9;
-  // Messages that were sent later than this after they were due (p99) mean a load that was not kept.
+  // Messages that were sent later than this after they were due (p99): a load that was not kept.
   static constexpr double send_lag_max_us = 20'000;
 
   Figures total;

@@ -1,4 +1,4 @@
-#include "chat_load/stamp.hpp"
+#include "lab/chat_load/stamp.hpp"
 
 #include <array>
 #include <cstring>

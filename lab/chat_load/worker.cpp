@@ -1,4 +1,4 @@
-#include "chat_load/worker.hpp"
+#include "lab/chat_load/worker.hpp"
 
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -304,7 +304,8 @@ bool Worker::is_settled(std::int64_t now) const {
   for (const Connection& each : connections_) {
     if (each.receives) expected += sent - each.written;
   }
-  if (ledger_->delivered() + figures_.told_dropped >= expected) return true;
+  // With nobody to tell us, what was sent still has to be read by the server before we go.
+  if (expected > 0 && ledger_->delivered() + figures_.told_dropped >= expected) return true;
   const std::int64_t last = std::max(figures_.last_delivery_ns, sending_ended_ns_);
   return now - last > quiet_ns ||
          now - sending_ended_ns_ > static_cast<std::int64_t>(plan_.settle_s * 1e9);

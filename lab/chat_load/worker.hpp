@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "chat_load/ledger.hpp"
-#include "chat_load/plan.hpp"
-#include "chat_load/stamp.hpp"
-#include "load/histogram.hpp"
+#include "lab/chat_load/ledger.hpp"
+#include "lab/chat_load/plan.hpp"
+#include "lab/chat_load/stamp.hpp"
+#include "lab/load/histogram.hpp"
 
 struct addrinfo;
 

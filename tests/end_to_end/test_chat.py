@@ -198,8 +198,8 @@ def test_the_load_generator_agrees_that_nothing_is_lost(engine, tmp_path):
     ("chat_server", ["--slow-reader", "scold"], "slow-reader"),
     ("chat_server", ["--queue-bytes-max", "1"], "queue-bytes-max"),
     ("chat_server", ["--engine", "steam"], "engine 'steam' is unknown"),
-    ("chat_load", ["127.0.0.1"], "PORT"),
-    ("chat_load", ["127.0.0.1", "9000", "10", "1", "20"], "msg_bytes"),
+    ("chat_load", ["127.0.0.1"], "port is required"),
+    ("chat_load", ["127.0.0.1", "9000", "10", "1", "20"], "msg-bytes: Value 20"),
 ])
 def test_wrong_usage_is_one_line_and_exit_2(program, arguments, says):
     """The line names what is wrong."""

@@ -4,8 +4,8 @@
 // Borrows    the world, which must outlive it.
 // Thread     one; moves by events of the network.
 // Fails      faults() says what the server did that no server may do.
-// Invariant  a message says who sent it and as what number, and its text follows from these, so that
-//            a message that was changed, cut or mixed up is seen.
+// Invariant  a message says who sent it and as what number, and its text follows from these, so
+//            that a message that was changed, cut or mixed up is seen.
 #pragma once
 
 #include <cstdint>
