@@ -26,13 +26,32 @@ bool Outbox::write(Bytes text) noexcept {
   return true;
 }
 
-bool Outbox::refer(Bytes text) noexcept {
+bool Outbox::refer(Bytes text) noexcept { return text.empty() || add_reference(text, nullptr); }
+
+bool Outbox::refer(Bytes text, Retained& memory) noexcept {
   if (text.empty()) return true;
+  if (!add_reference(text, &memory)) return false;
+  memory.retain();
+  retains_ = true;
+  return true;
+}
+
+bool Outbox::add_reference(Bytes text, Retained* memory) noexcept {
   const bool fits = tail_ != nullptr && room(*tail_) > 0;
   if (!fits && !add_block()) return false;
-  segment(*tail_, tail_->segments_end++) = {text.data(), text.size()};
+  segment(*tail_, tail_->segments_end++) = {text.data(), text.size(), memory};
   pending_ += text.size();
   return true;
+}
+
+void Outbox::let_go_of_all() noexcept {
+  retains_ = false;
+  for (Block* block = head_; block != nullptr; block = block->next) {
+    for (std::size_t index = block->segments_begin; index != block->segments_end; ++index) {
+      Segment& each = segment(*block, index);
+      if (each.memory != nullptr) each.memory->let_go();
+    }
+  }
 }
 
 std::size_t Outbox::gather_all(std::span<iovec> out) const noexcept {
@@ -54,7 +73,9 @@ void Outbox::advance_part(std::size_t count) noexcept {
     first.data += step;
     first.size -= step;
     count -= step;
-    if (first.size == 0 && ++head_->segments_begin == head_->segments_end) drop_head();
+    if (first.size != 0) continue;
+    if (first.memory != nullptr) first.memory->let_go();
+    if (++head_->segments_begin == head_->segments_end) drop_head();
   }
 }
 

@@ -1,7 +1,7 @@
 // Outbox: bytes promised to the peer, in order.
 //
 // Owns       the pooled blocks it took; gives each back once it is sent.
-// Borrows    what refer() is given, until advance() passes it.
+// Borrows    what refer() is given, until advance() passes it; a Retained is told when that is.
 // Thread     its reactor's only.
 // Allocates  never; takes blocks from the reactor's BlockPool.
 // Fails      reserve() is null; write() and refer() are false when full; nothing is then written.
@@ -18,12 +18,13 @@
 #include "katana/base/block_pool.hpp"
 #include "katana/base/bytes.hpp"
 #include "katana/base/check.hpp"
+#include "katana/base/retained.hpp"
 
 namespace katana {
 
 // A block holds bytes from its front and, from its back, the segments that say which bytes go out:
 // runs of its own bytes, or borrowed ones. One kind of block therefore serves both, and an empty
-// outbox is four words.
+// outbox is five words.
 class Outbox {
  public:
   // What a block of the pool must have: room for a segment, and no more of them than 16 bits count.
@@ -70,7 +71,7 @@ class Outbox {
         return;
       }
     }
-    segment(block, block.segments_end++) = {data, count};
+    segment(block, block.segments_end++) = {data, count, nullptr};
   }
 
   // Copies. All or nothing.
@@ -78,6 +79,8 @@ class Outbox {
 
   // Promises `text` itself. REQUIRES it to stay as it is until advance() passes it.
   bool refer(Bytes text) noexcept;
+  // The same for a part of what `memory` retains; lets go of it once all of `text` is passed.
+  bool refer(Bytes text, Retained& memory) noexcept;
 
   // Fills `out` with what is to be sent, oldest first, and returns how many entries were filled.
   // REQUIRES room for one at least.
@@ -102,7 +105,19 @@ class Outbox {
   // Forgets everything that is pending.
   void clear() noexcept {
     pending_ = 0;
+    if (retains_) let_go_of_all();
     while (head_ != nullptr) drop_head();
+  }
+
+  // Calls `visit(Bytes, const Retained*)` for what is pending, oldest first.
+  template <class Visit>
+  void for_each_pending(Visit&& visit) const {
+    for (Block* block = head_; block != nullptr; block = block->next) {
+      for (std::size_t index = block->segments_begin; index != block->segments_end; ++index) {
+        const Segment& each = segment(*block, index);
+        visit(Bytes(each.data, each.size), static_cast<const Retained*>(each.memory));
+      }
+    }
   }
 
   std::size_t pending() const noexcept { return pending_; }
@@ -112,6 +127,7 @@ class Outbox {
   struct Segment {
     const char* data;
     std::size_t size;
+    Retained* memory;  // null: this outbox's own, or stays for ever
   };
   struct Block {
     Block* next;
@@ -153,13 +169,16 @@ class Outbox {
   static iovec entry_of(const Segment& segment) noexcept {
     return {const_cast<char*>(segment.data), segment.size};  // iovec has no const form
   }
+  bool add_reference(Bytes text, Retained* memory) noexcept;
   std::size_t gather_all(std::span<iovec> out) const noexcept;
   void advance_part(std::size_t count) noexcept;
+  void let_go_of_all() noexcept;
 
   BlockPool* blocks_;
   Block* head_ = nullptr;
   Block* tail_ = nullptr;
   std::size_t pending_ = 0;
+  bool retains_ = false;  // a segment may have a Retained
 };
 
 }  // namespace katana

@@ -142,17 +142,17 @@ TEST_F(OutboxTest, a_write_that_does_not_fit_writes_nothing) {
   ASSERT_TRUE(outbox.write("kept"));
   EXPECT_FALSE(outbox.write(std::string(all, 'x')));
   EXPECT_EQ(gathered(outbox), "kept");
-  // The block with "kept" may need a second segment, which takes 16 bytes of it.
-  EXPECT_TRUE(outbox.write(std::string(all - 4 - 16, 'x')));
+  // The block with "kept" may need a second segment, which takes 24 bytes of it.
+  EXPECT_TRUE(outbox.write(std::string(all - 4 - 24, 'x')));
   EXPECT_EQ(pool.available(), 0u);
   EXPECT_FALSE(outbox.write("y"));
   EXPECT_FALSE(outbox.refer("y"));
   EXPECT_EQ(outbox.reserve(1), nullptr);
-  EXPECT_EQ(outbox.pending(), all - 16);
+  EXPECT_EQ(outbox.pending(), all - 24);
 }
 
 TEST_F(OutboxTest, many_small_borrowed_pieces_each_cost_a_segment_and_are_all_sent) {
-  constexpr int pieces = 100;
+  constexpr int pieces = 64;
   const std::string letters = "abcdefghijklmnopqrstuvwxyz";
   std::string expected;
   for (int index = 0; index < pieces; ++index) {
@@ -162,7 +162,7 @@ TEST_F(OutboxTest, many_small_borrowed_pieces_each_cost_a_segment_and_are_all_se
   }
   EXPECT_EQ(segments(outbox), static_cast<std::size_t>(pieces));
   EXPECT_EQ(gathered(outbox), expected);
-  // 14 segments of 16 bytes fit a block of 256 bytes, beside its header and a last one to spare.
+  // 9 segments of 24 bytes fit a block of 256 bytes, beside its header and room for one more byte.
   EXPECT_EQ(pool.available(), pool.capacity() - 8);
   for (int index = 0; index < pieces; ++index) {
     EXPECT_EQ(gathered(outbox), expected.substr(static_cast<std::size_t>(index)));
@@ -329,6 +329,78 @@ TEST(Outbox, what_has_room_promised_does_not_fail_in_up_to_four_pieces) {
     ASSERT_TRUE(add_in_pieces(outbox, count, random, source)) << "seed " << seed;
   }
   EXPECT_GT(promised, 500);
+}
+
+// ---- memory that is shared ----
+
+struct Shared : Retained {
+  explicit Shared(std::string given)
+      : Retained([](Retained& self) noexcept { ++static_cast<Shared&>(self).releases; }),
+        text(std::move(given)) {}
+  std::string text;
+  int releases = 0;
+};
+
+TEST_F(OutboxTest, shared_memory_is_let_go_of_when_the_last_byte_of_the_last_reference_is_passed) {
+  Shared shared("one two");
+  Outbox other(pool);
+  ASSERT_TRUE(outbox.refer(Bytes(shared.text).substr(0, 4), shared));
+  ASSERT_TRUE(outbox.refer(Bytes(shared.text).substr(4), shared));
+  ASSERT_TRUE(other.refer(shared.text, shared));
+  EXPECT_EQ(shared.references, 3u);
+  outbox.advance(3);
+  EXPECT_EQ(shared.references, 3u);
+  outbox.advance(1);
+  EXPECT_EQ(shared.references, 2u);
+  other.advance(other.pending());
+  EXPECT_EQ(shared.references, 1u);
+  EXPECT_EQ(shared.releases, 0);
+  outbox.advance(3);
+  EXPECT_EQ(shared.releases, 1);
+  EXPECT_EQ(pool.available(), pool.capacity());
+}
+
+TEST_F(OutboxTest, what_is_cleared_or_destroyed_lets_go_of_shared_memory_in_every_block) {
+  Shared shared("x");
+  {
+    Outbox other(pool);
+    for (int count = 0; count < 10; ++count) {
+      ASSERT_TRUE(outbox.refer(shared.text, shared));
+      ASSERT_TRUE(outbox.write("copy"));
+      ASSERT_TRUE(other.refer(shared.text, shared));
+    }
+    outbox.advance(12);
+    EXPECT_EQ(shared.references, 17u);
+    outbox.clear();
+    EXPECT_EQ(shared.references, 10u);
+  }
+  EXPECT_EQ(shared.releases, 1);
+}
+
+TEST_F(OutboxTest, a_reference_that_finds_no_room_retains_nothing) {
+  Shared shared("x");
+  while (outbox.refer(shared.text, shared)) {
+  }
+  const std::uint32_t references = shared.references;
+  EXPECT_FALSE(outbox.refer(shared.text, shared));
+  EXPECT_EQ(shared.references, references);
+  EXPECT_EQ(outbox.pending(), references);
+  EXPECT_TRUE(outbox.refer("", shared));
+  EXPECT_EQ(shared.references, references);
+  outbox.clear();  // before what it refers to
+}
+
+TEST_F(OutboxTest, what_is_pending_can_be_looked_at_with_the_memory_it_lies_in) {
+  Shared shared("shared");
+  ASSERT_TRUE(outbox.write("own "));
+  ASSERT_TRUE(outbox.refer(shared.text, shared));
+  outbox.advance(6);
+  std::string seen;
+  outbox.for_each_pending([&](Bytes bytes, const Retained* memory) {
+    seen += std::string(bytes) + (memory == &shared ? " retained" : " own");
+  });
+  EXPECT_EQ(seen, "ared retained");
+  outbox.clear();  // before what it refers to
 }
 
 }  // namespace

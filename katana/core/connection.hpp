@@ -26,6 +26,8 @@ enum class PauseReason : std::uint8_t {
   handler_pending = 1 << 1,   // a reply is being made; what is pipelined behind it waits
   content_unwanted = 1 << 2,  // a handler does not read the content of its request at present
   pool_low = 1 << 3,          // the reactor has few output blocks left
+  throttled = 1 << 4,         // the peer sends more than it may
+  relay_full = 1 << 5,  // those who are to get what it sends have yet to take what came before
 };
 
 // How a connection ends once its outbox is sent.
@@ -73,6 +75,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // True when more is pending than the peer should make us hold, or the reactor has few output
   // blocks left; pauses until that is over, which Session::on_room() tells.
   bool output_full() noexcept;
+  // Calls Session::on_room() once the outbox is empty, without a pause: for a session that has more
+  // to send of itself.
+  void want_room() noexcept { room_wanted_ = true; }
   bool waits_for_room() const noexcept {
     return has(PauseReason::outbox_full) || has(PauseReason::pool_low);
   }
@@ -122,6 +127,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
   std::uint8_t pause_reasons_ = 0;
   bool room_due_ = false;  // it waited for room and has it; the session has not been told
+  bool room_wanted_ = false;
   bool starved_ = false;
   bool send_pending_ = false;
   bool receive_paused_ = false;

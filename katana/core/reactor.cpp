@@ -124,6 +124,16 @@ void Reactor::run_messages() noexcept {
   }
 }
 
+void Reactor::run_deferred() noexcept {
+  Message* message = std::exchange(first_deferred_, nullptr);
+  deferred_end_ = &first_deferred_;
+  while (message != nullptr) {
+    Message* const next = message->next;  // the message may be deferred again, or gone
+    message->run(*message);
+    message = next;
+  }
+}
+
 void Reactor::receive_expected() noexcept {
   // Both waits are short: a coroutine that was destroyed has withdrawn its promise, unless the
   // message is on its way.

@@ -62,6 +62,8 @@ class ReactorOn final : public Reactor {
       counts.handler_pending += connection->has(PauseReason::handler_pending) ? 1 : 0;
       counts.content_unwanted += connection->has(PauseReason::content_unwanted) ? 1 : 0;
       counts.pool_low += connection->has(PauseReason::pool_low) ? 1 : 0;
+      counts.throttled += connection->has(PauseReason::throttled) ? 1 : 0;
+      counts.relay_full += connection->has(PauseReason::relay_full) ? 1 : 0;
     }
     return counts;
   }
@@ -88,10 +90,11 @@ class ReactorOn final : public Reactor {
   void turn(Duration wait_max) override {
     current_ = this;
     enter(this);
-    engine_.turn(first_woken_ != nullptr ? Duration{} : wait_max);
+    engine_.turn(first_woken_ != nullptr || first_deferred_ != nullptr ? Duration{} : wait_max);
     timers_.advance(now_);
     run_messages();
     obey_requests();
+    run_deferred();
     begin_attending();
     while (Connection* const connection = pop_attended()) attend(*connection);
     if (first_starved_ != nullptr) relieve_starved();
@@ -257,9 +260,12 @@ class ReactorOn final : public Reactor {
     if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
       return end(connection);
     }
-    if (connection.has(PauseReason::outbox_full) && !connection.finishing_ &&
-        connection.outbox_.pending() <= options_.outbox_low_bytes) {
+    const bool has_room = (connection.has(PauseReason::outbox_full) &&
+                           connection.outbox_.pending() <= options_.outbox_low_bytes) ||
+                          (connection.room_wanted_ && connection.outbox_.empty());
+    if (has_room && !connection.finishing_) {
       connection.resume(PauseReason::outbox_full);
+      connection.room_wanted_ = false;
       connection.room_due_ = true;
       connection.wake();
     }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -93,6 +94,54 @@ TEST_F(ReactorTest, a_message_forgotten_last_leaves_room_for_the_next) {
   reactor().at_turn_end(next);
   turn();
   EXPECT_EQ(notes, "12");
+}
+
+struct Later : Message {
+  explicit Later(std::function<void()> what)
+      : Message([](Message& message) noexcept { static_cast<Later&>(message).action(); }),
+        action(std::move(what)) {}
+  std::function<void()> action;
+};
+
+TEST_F(ReactorTest, what_is_deferred_runs_behind_all_input_of_the_turn_and_before_its_output) {
+  TestSession& first = connect();
+  TestSession& second = connect();
+  std::string order;
+  Later later([&] {
+    order += "deferred ";
+    EXPECT_TRUE(first.connection.outbox().write("to the first"));
+    first.connection.wake();
+    EXPECT_EQ(sent(0), "");
+  });
+  first.take = [&](Bytes input) {
+    order += "first ";
+    reactor().defer(later);
+    return input.size();
+  };
+  second.take = [&](Bytes input) {
+    order += "second ";
+    return input.size();
+  };
+  bytes(0, "a");
+  bytes(1, "b");
+  turn();
+  EXPECT_EQ(order, "first second deferred ");
+  EXPECT_EQ(sent(0), "to the first");
+}
+
+TEST_F(ReactorTest, what_is_deferred_meanwhile_runs_in_the_next_turn_which_does_not_wait) {
+  int runs = 0;
+  Later again([&] { ++runs; });
+  Later later([&] { reactor().defer(again); });
+  reactor().defer(later);
+  turn();
+  EXPECT_EQ(runs, 0);
+  turn();
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(world_.waited, Duration{});
+  turn();
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(world_.waited, milliseconds(50));
 }
 
 }  // namespace

@@ -155,6 +155,33 @@ TEST_F(FullOutboxTest, goes_on_at_the_low_mark_and_not_above_it) {
   EXPECT_EQ(calls(), (Calls{"pause", "resume"}));
 }
 
+TEST_F(FullOutboxTest, a_session_that_wants_room_is_read_meanwhile_and_told_once_all_is_sent) {
+  TestSession& session = connect();
+  link_state(0).room = 3;
+  session.take = [&](Bytes input) {
+    if (session.connection.outbox().empty()) {
+      EXPECT_TRUE(session.connection.outbox().write("abcdef"));
+      session.connection.want_room();
+    }
+    return input.size();
+  };
+  bytes(0, "x");
+  turn();
+  EXPECT_EQ(session.rooms, 0);
+  bytes(0, "y");
+  turn();
+  EXPECT_EQ(session.consumed, "xy");
+  EXPECT_EQ(session.rooms, 0);  // three bytes are pending
+  link_state(0).room = SIZE_MAX;
+  complete(0);
+  turn();
+  EXPECT_EQ(sent(), "abcdef");
+  EXPECT_EQ(session.rooms, 1);
+  turn();
+  EXPECT_EQ(session.rooms, 1);  // it asked once
+  EXPECT_EQ(calls(), Calls{});  // and was never paused
+}
+
 TEST_F(FullOutboxTest, is_empty_again_at_once_when_the_peer_takes_everything) {
   TestSession& session = connect();
   be_verbose(session);

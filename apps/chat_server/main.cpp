@@ -1,0 +1,234 @@
+// chat_server: rooms of people who send lines of text to one another.
+//
+// docs/guides/chat.md has the protocol, the limits and what they cost.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "katana/host/chat_server.hpp"
+#include "katana/host/http_server.hpp"
+#include "katana/log/log.hpp"
+
+namespace {
+
+using namespace katana;
+
+constexpr const char* program = "chat_server";
+constexpr double mib = 1024.0 * 1024.0;
+
+struct Flags {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 9000;
+  unsigned threads = host::usable_cpus();
+  std::string engine = "epoll-edge";
+  bool pin = false;
+  std::string slow_reader = "drop";
+  std::size_t queue_bytes_max = 256 * 1024;
+  std::uint32_t connections_max = 10'000;
+  std::uint32_t rooms_max = 1024;
+  std::size_t line_bytes_max = 8 * 1024;
+  std::uint32_t rate_max = 0;
+  std::uint32_t rate_burst = 100;
+  double idle_s = 3600;
+  double ping_s = 0;
+  double send_timeout_s = 300;
+  double drain_s = 10;
+  bool notices = false;
+  std::string farewell = chat::ChatOptions{}.farewell;
+  int metrics_port = -1;
+  std::string log_levels = "info";
+};
+
+void describe_network(CLI::App& app, Flags& flags) {
+  app.add_option("--address", flags.address, "numeric address to listen on")->capture_default_str();
+  app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
+      ->check(CLI::Range(0u, 65535u))
+      ->capture_default_str();
+  app.add_option("--threads", flags.threads,
+                 "reactors, one thread each; default: CPUs of the affinity mask")
+      ->check(CLI::Range(1u, 256u));
+  app.add_option("--engine", flags.engine, "epoll-edge, epoll-level, io_uring or auto")
+      ->capture_default_str();
+  app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
+  app.add_option("--metrics-port", flags.metrics_port,
+                 "port of /metrics, /health and /ready on the same address; 0 lets the kernel "
+                 "choose; default: none")
+      ->check(CLI::Range(0, 65535));
+  app.add_option("--log", flags.log_levels, "level of the log, as in \"info\" or \"warn\"")
+      ->capture_default_str();
+}
+
+void describe_limits(CLI::App& app, Flags& flags) {
+  app.add_option("--slow-reader", flags.slow_reader,
+                 "what becomes of a client whose queue is full: drop (its oldest messages, and it "
+                 "is told how many) or disconnect")
+      ->check(CLI::IsMember({"drop", "disconnect"}))
+      ->capture_default_str();
+  app.add_option("--queue-bytes-max", flags.queue_bytes_max, "memory kept for one client's queue")
+      ->check(CLI::Range(chat::queue_bytes_min, std::size_t{1} << 30))
+      ->capture_default_str();
+  app.add_option("--connections-max", flags.connections_max, "open connections of all reactors")
+      ->check(CLI::Range(1u, 1u << 20))
+      ->capture_default_str();
+  app.add_option("--rooms-max", flags.rooms_max, "rooms, with the lobby")
+      ->check(CLI::Range(1u, 1u << 16))
+      ->capture_default_str();
+  app.add_option("--line-bytes-max", flags.line_bytes_max, "length of a line, without its end")
+      ->check(CLI::Range(std::size_t{64}, std::size_t{64 * 1024}))
+      ->capture_default_str();
+  app.add_option("--rate-max", flags.rate_max,
+                 "lines that a client may send in a second; it is read later if it sends more; 0: "
+                 "no limit")
+      ->check(CLI::Range(0u, 1'000'000u))
+      ->capture_default_str();
+  app.add_option("--rate-burst", flags.rate_burst, "lines that it may be ahead of that")
+      ->check(CLI::Range(1u, 1'000'000u))
+      ->capture_default_str();
+  const CLI::Range seconds_range(0.0, 1e8);
+  app.add_option("--idle-s", flags.idle_s,
+                 "seconds without a line after which a client is disconnected; 0: never")
+      ->check(seconds_range)
+      ->capture_default_str();
+  app.add_option("--ping-s", flags.ping_s,
+                 "seconds without a line after which it is asked for one; 0: never")
+      ->check(seconds_range)
+      ->capture_default_str();
+  app.add_option("--send-timeout-s", flags.send_timeout_s,
+                 "seconds that a client may take nothing at all of what waits for it")
+      ->check(CLI::Range(0.1, 1e8))
+      ->capture_default_str();
+  app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to take what waits")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_flag("--notices", flags.notices, "tell a room who joins and leaves");
+  app.add_option("--farewell", flags.farewell, "last line when the server stops; empty: none")
+      ->check([](const std::string& text) {
+        const bool fits = text.size() <= 1024 && text.find('\n') == std::string::npos;
+        return fits ? std::string() : "must be one line of at most 1024 bytes";
+      })
+      ->capture_default_str();
+}
+
+Duration duration_of(double seconds_wanted) {
+  return nanoseconds(static_cast<std::int64_t>(seconds_wanted * 1e9));
+}
+
+host::ChatServerOptions options_from(const Flags& flags, host::EngineKind engine) {
+  host::ChatServerOptions options;
+  options.address = flags.address;
+  options.port = flags.port;
+  options.reactors = flags.threads;
+  options.engine = engine;
+  options.pin = flags.pin;
+  options.drain_timeout = duration_of(flags.drain_s);
+  options.connections_max = flags.connections_max;
+  options.rooms_max = flags.rooms_max;
+  if (flags.metrics_port >= 0) {
+    options.metrics_port = static_cast<std::uint16_t>(flags.metrics_port);
+  }
+  options.reactor.send_timeout = duration_of(flags.send_timeout_s);
+  // A client that takes anything at all is alive: its queue is bounded in any case.
+  options.reactor.rate_min_bytes_per_s = 1;
+  chat::HubOptions& hub = options.chat.hub;
+  hub.slow_reader =
+      flags.slow_reader == "drop" ? chat::SlowReader::drop : chat::SlowReader::disconnect;
+  hub.queue_bytes_max = flags.queue_bytes_max;
+  hub.window_bytes = std::min<std::size_t>(64 * 1024, flags.queue_bytes_max / 8);
+  hub.notices = flags.notices;
+  options.chat.limits.line_bytes_max = flags.line_bytes_max;
+  options.chat.limits.idle_timeout = duration_of(flags.idle_s);
+  options.chat.limits.ping_after = duration_of(flags.ping_s);
+  options.chat.rate_max_per_s = flags.rate_max;
+  options.chat.rate_burst = flags.rate_burst;
+  options.chat.farewell = flags.farewell;
+  return options;
+}
+
+int fail(int status, std::string_view message) {
+  // One line, whatever the library's message looks like.
+  std::string line(message);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  fmt::print(stderr, "{}: {}\n", program, line);
+  return status;
+}
+
+int fail(const Error& error) {
+  return fail(error.code() == Code::invalid_argument ? 2 : 1, error.describe());
+}
+
+void log_budget(const log::Logger& log, const host::ChatServer& server, const Flags& flags) {
+  const host::ChatBudget budget = server.budget();
+  const auto in_mib = [](auto bytes) { return static_cast<double>(bytes) / mib; };
+  log.info(
+      "memory budget: queues {} x {} bytes = {:.1f} MiB, relays {:.1f} MiB; each of {} "
+      "reactors: connections {:.1f} MiB, input {:.1f} MiB, output {:.1f} MiB, engine {:.2f} "
+      "MiB; reserved, and used as load asks for it",
+      flags.connections_max, flags.queue_bytes_max, in_mib(budget.queues), in_mib(budget.relays),
+      flags.threads, in_mib(budget.reactor.connections), in_mib(budget.reactor.carry),
+      in_mib(budget.reactor.output), in_mib(budget.reactor.engine));
+}
+
+int serve(const Flags& flags, const host::EngineChoice& engine,
+          std::chrono::steady_clock::time_point start) {
+  log::Options log_options;
+  log_options.sinks = {log::console()};
+  auto started_log = log::Log::start(log_options);
+  if (!started_log) return fail(started_log.error());
+  log::Log& all_logs = **started_log;
+  if (auto set = all_logs.set_levels(flags.log_levels); !set) return fail(set.error());
+  const log::Logger log = all_logs.logger("chat");
+  if (!engine.note.empty()) log.info("{}", engine.note);
+
+  host::raise_descriptor_limit();
+  host::ChatServerOptions options = options_from(flags, engine.kind);
+  options.log = log;
+  auto made = host::ChatServer::make(options);
+  if (!made) return fail(made.error());
+  host::ChatServer& server = **made;
+  if (auto started = server.start(); !started) return fail(started.error());
+  log_budget(log, server, flags);
+  if (options.metrics_port) {
+    log.info("metrics on http://{}:{}/metrics", flags.address, server.metrics_port());
+  }
+  const double took_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
+             host::engine_name(engine.kind), flags.threads, took_ms);
+  std::fflush(stdout);
+
+  const host::ChatReport report = server.run();
+  all_logs.flush();
+  fmt::print(stderr,
+             "{}: stopped: {} messages on {} connections finished, {} deliveries, {} dropped, {} "
+             "connections cut off\n",
+             program, report.messages, report.connections, report.delivered, report.dropped,
+             report.cut_off);
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  CLI::App app("Lines of text from each client to all others in its room.", program);
+  app.set_version_flag("--version", fmt::format("{} {}", program, KATANA_VERSION));
+  Flags flags;
+  describe_network(app, flags);
+  describe_limits(app, flags);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(2, fmt::format("{} (see --help)", error.what()));
+  }
+  const auto engine = host::choose_engine(flags.engine);
+  if (!engine) return fail(engine.error());
+  try {
+    return serve(flags, *engine, start);
+  } catch (const std::exception& error) {
+    return fail(1, error.what());
+  }
+}

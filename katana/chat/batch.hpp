@@ -1,0 +1,74 @@
+// Batch: messages of one room, framed once, held once, and never changed after that.
+//
+// What members of one room say within one turn of a reactor is one batch: their recipients refer to
+// it as a whole, or to the parts that others than themselves have said.
+//
+//   Block   the memory: sizes and bytes. Counts the batches that stand for it, one for each
+//           reactor, and goes when the last does.
+//   Batch   one reactor's hold on a block: counts that reactor's references, without an atomic.
+//
+// Owns       a Block its bytes; a Batch its share of the block.
+// Thread     a Batch its reactor's; a Block any.
+// Allocates  from the recycler; the origin's batch lies in its block.
+// Fails      std::bad_alloc.
+// Invariant  the bytes are whole lines, and immutable once seal() has returned.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/retained.hpp"
+
+namespace katana::chat {
+
+class Block;
+
+class Batch final : public Retained {
+ public:
+  Bytes bytes() const noexcept;
+  std::uint32_t messages() const noexcept;
+  // What the block costs, in all.
+  std::size_t allocated_bytes() const noexcept;
+  Block& block() noexcept { return *block_; }
+
+ private:
+  friend class Block;
+  Batch(Block& block, void (*action)(Retained&) noexcept) noexcept
+      : Retained(action), block_(&block) {}
+  Block* block_;
+};
+
+class Block {
+ public:
+  // A block with room for `size` bytes, which the caller writes to data() before anybody else sees
+  // it, and its batch for this reactor, to which the caller has a reference.
+  static Batch& make(std::size_t size, std::uint32_t messages);
+  // Another reactor's hold on it; the caller has a reference. REQUIRES a share(), which it takes.
+  Batch& adopt();
+
+  // A promise to adopt() or drop().
+  void share() noexcept { holders_.fetch_add(1, std::memory_order_relaxed); }
+  void drop() noexcept;
+
+  char* data() noexcept { return reinterpret_cast<char*>(this + 1); }
+  Bytes bytes() const noexcept { return {reinterpret_cast<const char*>(this + 1), size_}; }
+  std::uint32_t messages() const noexcept { return messages_; }
+  std::size_t allocated_bytes() const noexcept;
+
+ private:
+  Block(std::size_t size, std::uint32_t messages) noexcept;
+  static void on_origin_released(Retained& batch) noexcept;
+  static void on_adopted_released(Retained& batch) noexcept;
+
+  std::atomic<std::uint32_t> holders_ = 1;
+  std::uint32_t size_;
+  std::uint32_t messages_;
+  Batch origin_;
+};
+
+inline Bytes Batch::bytes() const noexcept { return block_->bytes(); }
+inline std::uint32_t Batch::messages() const noexcept { return block_->messages(); }
+inline std::size_t Batch::allocated_bytes() const noexcept { return block_->allocated_bytes(); }
+
+}  // namespace katana::chat

@@ -1,0 +1,98 @@
+// Directory: what all reactors of a chat server agree on: numbers, names, rooms.
+//
+// Owns       the names, and for each room who is in it.
+// Thread     any. Joining, leaving, naming and asking take a mutex; a message does not.
+// Allocates  when somebody joins or takes a name.
+// Fails      join() when there are rooms_max rooms, take_name() when somebody has it.
+// Invariant  numbers are given in the order of admit(). A name is somebody's once; the names USER1,
+//            USER2, … are nobody's to take. A room exists while somebody is in it, the lobby
+//            always.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::chat {
+
+inline constexpr Bytes lobby_name = "lobby";
+
+// The generation tells a room from earlier ones in its place.
+struct RoomKey {
+  std::uint32_t place = 0;
+  std::uint32_t generation = 0;
+  bool operator==(const RoomKey&) const = default;
+};
+
+struct Presence {
+  std::string room;
+  std::uint64_t members = 0;
+  std::vector<std::string> names;  // of the first to come, as many as were asked for
+};
+
+class Directory {
+ public:
+  // REQUIRES rooms_max and reactors of 1 at least.
+  Directory(std::uint32_t connections_max, std::uint32_t rooms_max, unsigned reactors);
+
+  // A number for a new connection; 0: there are as many as there may be.
+  std::uint64_t admit() noexcept;
+  void dismiss() noexcept { connections_.fetch_sub(1, std::memory_order_relaxed); }
+  std::uint32_t connections() const noexcept {
+    return connections_.load(std::memory_order_relaxed);
+  }
+
+  // Connections that were given a number, so far.
+  std::uint64_t admitted() const noexcept { return number_.load(std::memory_order_relaxed); }
+
+  static RoomKey lobby() noexcept { return {}; }
+  // Nothing: it would be one room too many.
+  std::optional<RoomKey> join(Bytes room, unsigned reactor, std::uint64_t number, Bytes name);
+  void leave(RoomKey room, unsigned reactor, std::uint64_t number);
+  // Nothing: there is no such room.
+  std::optional<Presence> who(Bytes room, std::size_t names_max) const;
+  std::string name_of(RoomKey room) const;
+  std::uint32_t rooms() const;
+
+  bool take_name(Bytes name);
+  void give_name(Bytes name);
+  // As who() tells it.
+  void rename(RoomKey room, std::uint64_t number, Bytes name);
+
+  unsigned reactors() const noexcept { return reactors_; }
+  // Members that `reactor` has in the room: a moment later it may have others.
+  std::uint32_t members_on(RoomKey room, unsigned reactor) const noexcept {
+    return members_on_[std::size_t{room.place} * reactors_ + reactor].load(
+        std::memory_order_relaxed);
+  }
+
+ private:
+  struct Room {
+    std::string name;  // empty: the place is free
+    std::uint32_t generation = 0;
+    std::map<std::uint64_t, std::string> members;
+  };
+
+  std::optional<std::uint32_t> find_or_add(Bytes room);
+
+  const std::uint32_t connections_max_;
+  const unsigned reactors_;
+  std::atomic<std::uint32_t> connections_ = 0;
+  std::atomic<std::uint64_t> number_ = 0;
+  std::unique_ptr<std::atomic<std::uint32_t>[]> members_on_;  // by place, then by reactor
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::vector<Room> places_;
+  std::map<std::string, std::uint32_t, std::less<>> by_name_;
+  std::set<std::string, std::less<>> names_;
+};
+
+}  // namespace katana::chat

@@ -1,0 +1,480 @@
+#include "katana/chat/hub.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "katana/base/check.hpp"
+
+namespace katana::chat {
+namespace {
+
+// References of one outbox: what one gathered send takes.
+constexpr std::uint32_t references_max = 64;
+// A batch, with what stands in front of its bytes, is one piece of the recycler.
+constexpr std::size_t batch_bytes = 16 * 1024 - sizeof(Block);
+constexpr std::size_t prefix_bytes_max = 64;
+constexpr std::size_t spare_drafts_max = 16;
+
+}  // namespace
+
+Hub::FlushMessage::FlushMessage(Hub& owner) noexcept
+    : Message([](Message& message) noexcept { static_cast<FlushMessage&>(message).hub.flush(); }),
+      hub(owner) {}
+
+Hub::Hub(const HubOptions& options, Directory& directory, unsigned index, Turn& turn)
+    : options_(options),
+      directory_(directory),
+      index_(index),
+      turn_(turn),
+      draft_bytes_max_(std::max(batch_bytes, options.line_bytes_max + prefix_bytes_max)) {
+  KATANA_REQUIRE(options.queue_bytes_max >= queue_bytes_min);
+  KATANA_REQUIRE(options.window_bytes <= options.queue_bytes_max / 4);
+}
+
+Hub::~Hub() {
+  for (Outgoing& each : outgoing_) {
+    for (const Relayed& left : each.overflow) left.block->drop();
+  }
+}
+
+void Hub::connect(const std::vector<Hub*>& hubs) {
+  for (Hub* const from : hubs) {
+    for (Hub* const to : hubs) {
+      if (from == to) continue;
+      auto relay = std::make_unique<Relay>(
+          from->options_.relay_batches_max,
+          [](void* hub, Relay& rung) noexcept { static_cast<Hub*>(hub)->take_from(rung); }, to,
+          [](void* hub, Relay&) noexcept { static_cast<Hub*>(hub)->on_relay_room(); }, from);
+      to->incoming_.emplace_back(from, relay.get());
+      from->outgoing_.push_back({to, std::move(relay), {}});
+    }
+  }
+}
+
+// ---- members -----------------------------------------------------------------------------------
+
+Hub::LocalRoom& Hub::local(RoomKey room) {
+  if (rooms_.size() <= room.place) rooms_.resize(room.place + std::size_t{1});
+  LocalRoom& found = rooms_[room.place];
+  if (found.generation != room.generation) {
+    KATANA_CHECK(found.members.empty() && found.draft == nullptr);
+    found.generation = room.generation;
+  }
+  return found;
+}
+
+bool Hub::join(Member& member, Bytes room) {
+  if (member.index_ != Member::nowhere && directory_.name_of(member.room_) == room) return true;
+  const auto key = directory_.join(room, index_, member.number_, member.name());
+  if (!key) return false;
+  if (member.index_ != Member::nowhere) {
+    if (options_.notices) announce(member, "left");
+    leave(member);
+  }
+  LocalRoom& joined = local(*key);
+  if (joined.draft != nullptr) seal(joined);  // what was said before is not for the member
+  member.room_ = *key;
+  member.index_ = static_cast<std::uint32_t>(joined.members.size());
+  joined.members.push_back(&member);
+  counters_.members.add(1);
+  if (options_.notices) announce(member, "joined");
+  return true;
+}
+
+bool Hub::rename(Member& member, Bytes name) {
+  if (name == member.name()) return true;
+  if (!directory_.take_name(name)) return false;
+  if (member.named_) directory_.give_name(member.name());
+  member.prefix_ = fmt::format("[{}] ", name);
+  member.named_ = true;
+  if (member.index_ != Member::nowhere) directory_.rename(member.room_, member.number_, name);
+  return true;
+}
+
+void Hub::leave(Member& member) noexcept {
+  if (member.index_ == Member::nowhere) return;
+  LocalRoom& room = rooms_[member.room_.place];
+  if (room.draft != nullptr) seal(room);  // it may be in there, and is to get what was said so far
+  // To be sealed may have been too much for it.
+  if (member.index_ != Member::nowhere) detach(member);
+}
+
+void Hub::detach(Member& member) noexcept {
+  LocalRoom& room = rooms_[member.room_.place];
+  room.members.back()->index_ = member.index_;
+  room.members[member.index_] = room.members.back();
+  room.members.pop_back();
+  member.index_ = Member::nowhere;
+  counters_.members.subtract(1);
+  directory_.leave(member.room_, index_, member.number_);
+}
+
+void Hub::remove(Member& member, Loss why) noexcept {
+  stop_waiting(member);
+  if (member.index_ != Member::nowhere && options_.notices) announce(member, "left");
+  leave(member);
+  (void)drop_backlog(member, why);
+  // What is told as a gap is counted already. Of the outbox, a message is lost unless its last byte
+  // was taken; lines that are not messages are the outbox's own, and retained by nothing.
+  std::uint64_t lost = 0;
+  member.outbox_.for_each_pending([&lost](Bytes bytes, const Retained* memory) {
+    if (memory != nullptr) lost += static_cast<std::uint64_t>(std::ranges::count(bytes, '\n'));
+  });
+  counters_.of(why).add(lost);
+  counters_.delivered.add(member.sent_messages_ - lost);
+  member.sent_messages_ = 0;
+  if (member.named_) directory_.give_name(member.name());
+}
+
+// ---- what is said ------------------------------------------------------------------------------
+
+void Hub::wait_to_publish(Member& member) {
+  if (member.waiting_ != Member::nowhere) return;
+  member.waiting_ = static_cast<std::uint32_t>(waiting_.size());
+  waiting_.push_back(&member);
+}
+
+void Hub::stop_waiting(Member& member) noexcept {
+  if (member.waiting_ == Member::nowhere) return;
+  waiting_.back()->waiting_ = member.waiting_;
+  waiting_[member.waiting_] = waiting_.back();
+  waiting_.pop_back();
+  member.waiting_ = Member::nowhere;
+}
+
+void Hub::let_publish() noexcept {
+  while (!waiting_.empty() && may_publish()) {
+    Member& member = *waiting_.back();
+    stop_waiting(member);
+    member.on_may_publish();
+  }
+}
+
+void Hub::publish(Member& member, Bytes text) {
+  KATANA_REQUIRE(member.index_ != Member::nowhere && text.size() <= options_.line_bytes_max);
+  counters_.message_bytes.add(put_line(member, member.prefix_, text));
+  counters_.messages.add(1);
+}
+
+// "* alice joined": from the member, which does not get it.
+void Hub::announce(Member& member, Bytes what) {
+  (void)put_line(member, "* ", fmt::format("{} {}", member.name(), what));
+}
+
+// Returns how many bytes the line has.
+std::size_t Hub::put_line(Member& member, Bytes prefix, Bytes text) {
+  const std::size_t bytes = prefix.size() + text.size() + 1;
+  Draft& draft = draft_for(member, bytes);
+  const auto index = static_cast<std::uint32_t>(draft.spans.size());
+  if (member.draft_number_ != draft.number) {
+    member.draft_number_ = draft.number;
+    member.first_span_ = index;
+  } else {
+    draft.spans[member.last_span_].next_of_member = index;
+  }
+  member.last_span_ = index;
+  char* at = draft.bytes.get() + draft.size;
+  std::memcpy(at, prefix.data(), prefix.size());
+  at += prefix.size();
+  std::memcpy(at, text.data(), text.size());  // a message is never empty
+  at[text.size()] = '\n';
+  const auto begin = static_cast<std::uint32_t>(draft.size);
+  draft.size += bytes;
+  turn_bytes_ += bytes;
+  draft.spans.push_back({begin, static_cast<std::uint32_t>(draft.size), no_span});
+  return bytes;
+}
+
+Hub::Draft& Hub::draft_for(Member& member, std::size_t bytes) {
+  LocalRoom& room = rooms_[member.room_.place];
+  if (room.draft != nullptr && room.draft->size + bytes > draft_bytes_max_) seal(room);
+  if (room.draft != nullptr) return *room.draft;
+  if (spare_drafts_.empty()) {
+    room.draft = std::make_unique<Draft>();
+    room.draft->bytes = std::make_unique_for_overwrite<char[]>(draft_bytes_max_);
+  } else {
+    room.draft = std::move(spare_drafts_.back());
+    spare_drafts_.pop_back();
+  }
+  room.draft->number = ++draft_number_;
+  room.draft->room = member.room_;
+  drafted_.push_back(member.room_);
+  if (!flush_due_) {
+    flush_due_ = true;
+    turn_.defer(flush_message_);
+  }
+  return *room.draft;
+}
+
+void Hub::flush() noexcept {
+  flush_due_ = false;
+  turn_bytes_ = 0;
+  for (std::size_t index = 0; index < drafted_.size(); ++index) {
+    LocalRoom& room = rooms_[drafted_[index].place];
+    if (room.draft != nullptr) seal(room);
+  }
+  drafted_.clear();
+  let_publish();
+}
+
+void Hub::seal(LocalRoom& room) {
+  std::unique_ptr<Draft> draft = std::move(room.draft);
+  Batch& batch = Block::make(draft->size, static_cast<std::uint32_t>(draft->spans.size()));
+  std::memcpy(batch.block().data(), draft->bytes.get(), draft->size);
+  counters_.batches.add(1);
+  deliver(room, batch, draft.get());
+  relay(draft->room, batch);
+  batch.let_go();
+  if (spare_drafts_.size() < spare_drafts_max) {
+    draft->size = 0;
+    draft->spans.clear();
+    spare_drafts_.push_back(std::move(draft));
+  }
+}
+
+// ---- to those who are to have it ---------------------------------------------------------------
+
+// From the back, because a member that reads too slowly may leave its place to the last one.
+void Hub::deliver(LocalRoom& room, Batch& batch, const Draft* own) {
+  const auto size = static_cast<std::uint32_t>(batch.bytes().size());
+  for (std::size_t index = room.members.size(); index-- > 0;) {
+    Member& member = *room.members[index];
+    if (own == nullptr || member.draft_number_ != own->number) {
+      promise(member, batch, 0, size, batch.messages());
+    } else {
+      deliver_around_own(member, batch, *own);
+    }
+  }
+}
+
+void Hub::deliver_around_own(Member& member, Batch& batch, const Draft& draft) {
+  std::size_t own_bytes = 0;
+  for (std::uint32_t at = member.first_span_; at != no_span; at = draft.spans[at].next_of_member) {
+    own_bytes += draft.spans[at].end - draft.spans[at].begin;
+  }
+  // A reference keeps the whole block: a member that has said most of it itself gets a copy of the
+  // rest, so that what it is charged for is at most twice what it is to receive.
+  if (own_bytes == draft.size) return;
+  if (own_bytes > draft.size / 2) {
+    deliver_copy(member, batch, draft);
+    return;
+  }
+  std::uint32_t begin = 0;
+  std::uint32_t first = 0;
+  const auto promise_until = [&](std::uint32_t end, std::uint32_t index) {
+    // In the midst of this the member may turn out to be too slow, and is then none any more.
+    if (end != begin && member.index_ != Member::nowhere) {
+      promise(member, batch, begin, end - begin, index - first);
+    }
+  };
+  for (std::uint32_t at = member.first_span_; at != no_span; at = draft.spans[at].next_of_member) {
+    promise_until(draft.spans[at].begin, at);
+    begin = draft.spans[at].end;
+    first = at + 1;
+  }
+  promise_until(static_cast<std::uint32_t>(draft.size),
+                static_cast<std::uint32_t>(draft.spans.size()));
+}
+
+void Hub::deliver_copy(Member& member, Batch& batch, const Draft& draft) {
+  std::size_t size = draft.size;
+  std::uint32_t messages = batch.messages();
+  for (std::uint32_t at = member.first_span_; at != no_span; at = draft.spans[at].next_of_member) {
+    size -= draft.spans[at].end - draft.spans[at].begin;
+    --messages;
+  }
+  Batch& copy = Block::make(size, messages);
+  char* to = copy.block().data();
+  std::uint32_t own = member.first_span_;
+  for (std::uint32_t at = 0; at < draft.spans.size(); ++at) {
+    const Span& span = draft.spans[at];
+    if (at == own) {
+      own = span.next_of_member;
+      continue;
+    }
+    std::memcpy(to, batch.bytes().data() + span.begin, span.end - span.begin);
+    to += span.end - span.begin;
+  }
+  promise(member, copy, 0, static_cast<std::uint32_t>(size), messages);
+  copy.let_go();
+}
+
+void Hub::promise(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
+                  std::uint32_t messages) {
+  counters_.due.add(messages);
+  counters_.due_bytes.add(size);
+  if (member.outbox_.empty()) note_sent(member);
+  if (member.backlog_.empty() && refer(member, batch, begin, size, messages)) {
+    member.on_output();
+  } else {
+    queue(member, batch, begin, size, messages);
+  }
+}
+
+// Everything that the outbox referred to is with the kernel.
+void Hub::note_sent(Member& member) noexcept {
+  counters_.delivered.add(member.sent_messages_);
+  member.sent_messages_ = 0;
+  member.references_ = 0;
+}
+
+bool Hub::refer(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
+                std::uint32_t messages) noexcept {
+  if (member.outbox_.pending() >= options_.window_bytes || member.references_ >= references_max) {
+    return false;
+  }
+  if (!member.outbox_.refer(batch.bytes().substr(begin, size), batch)) return false;
+  ++member.references_;
+  member.sent_messages_ += messages;
+  return true;
+}
+
+// ---- slow readers ------------------------------------------------------------------------------
+
+// A block that the outbox refers to a part of is at most twice that part.
+std::size_t Hub::queued_bytes(const Member& member) const noexcept {
+  return 2 * member.outbox_.pending() + member.backlog_.charged_bytes();
+}
+
+void Hub::queue(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
+                std::uint32_t messages) {
+  const std::size_t before = member.backlog_.charged_bytes();
+  member.backlog_.push(batch, begin, size, messages);
+  counters_.queued_bytes.add(member.backlog_.charged_bytes() - before);
+  if (queued_bytes(member) > options_.queue_bytes_max) limit_queue(member);
+  counters_.queue_peak_bytes.raise_to(queued_bytes(member));
+  if (member.index_ != Member::nowhere) member.on_backlog();
+}
+
+void Hub::limit_queue(Member& member) noexcept {
+  if (options_.observer != nullptr && member.gap_ == 0) {
+    options_.observer->on_slow_reader(member.number_, options_.slow_reader);
+  }
+  if (options_.slow_reader == SlowReader::disconnect) {
+    const std::uint64_t dropped = drop_backlog(member, Loss::disconnected);
+    counters_.disconnects.add(1);
+    detach(member);
+    member.on_too_slow(dropped);
+    return;
+  }
+  const std::size_t before = member.backlog_.charged_bytes();
+  std::uint64_t dropped = 0;
+  while (!member.backlog_.empty() && queued_bytes(member) > options_.queue_bytes_max) {
+    dropped += member.backlog_.drop_oldest();
+  }
+  member.gap_ += dropped;
+  counters_.of(Loss::slow_reader).add(dropped);
+  counters_.queued_bytes.subtract(before - member.backlog_.charged_bytes());
+}
+
+std::uint64_t Hub::drop_backlog(Member& member, Loss why) noexcept {
+  counters_.queued_bytes.subtract(member.backlog_.charged_bytes());
+  const std::uint64_t dropped = member.backlog_.clear();
+  counters_.of(why).add(dropped);
+  return dropped;
+}
+
+// The gap lies between what the outbox had and what the backlog has left.
+bool Hub::tell_gap(Member& member) noexcept {
+  if (member.gap_ == 0) return true;
+  fmt::memory_buffer line;
+  fmt::format_to(fmt::appender(line), "* {} message{} dropped because you read too slowly\n",
+                 member.gap_, member.gap_ == 1 ? " was" : "s were");
+  if (!member.outbox_.write({line.data(), line.size()})) return false;
+  member.gap_ = 0;
+  return true;
+}
+
+bool Hub::refill(Member& member) noexcept {
+  if (member.outbox_.empty()) note_sent(member);
+  if (!tell_gap(member)) return false;
+  const std::size_t before = member.backlog_.charged_bytes();
+  while (!member.backlog_.empty()) {
+    const Backlog::Entry& oldest = member.backlog_.front();
+    if (!refer(member, *oldest.batch, oldest.begin, oldest.size, oldest.messages)) break;
+    member.backlog_.pop();
+  }
+  counters_.queued_bytes.subtract(before - member.backlog_.charged_bytes());
+  if (member.backlog_.empty()) return true;
+  if (member.outbox_.empty()) return false;
+  member.on_backlog();
+  return true;
+}
+
+void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
+  if (!tell_gap(member)) member.gap_ = 0;  // counted; there is no room to say so
+  counters_.queued_bytes.subtract(member.backlog_.charged_bytes());
+  while (!member.backlog_.empty()) {
+    const Backlog::Entry& oldest = member.backlog_.front();
+    if (!member.outbox_.refer(oldest.bytes(), *oldest.batch)) break;
+    member.sent_messages_ += oldest.messages;
+    member.backlog_.pop();
+  }
+  counters_.of(otherwise).add(member.backlog_.clear());
+}
+
+// ---- other reactors ----------------------------------------------------------------------------
+
+void Hub::relay(RoomKey room, Batch& batch) {
+  if (stopped_) return;
+  for (Outgoing& each : outgoing_) {
+    if (directory_.members_on(room, each.to->index_) == 0) continue;
+    bool ring = false;
+    counters_.relayed.add(1);
+    if (each.overflow.empty() && each.relay->push(room, batch.block(), ring)) {
+      if (ring) each.to->turn_.post(each.relay->batches_bell());
+      continue;
+    }
+    batch.block().share();
+    each.overflow.push_back({room, &batch.block()});
+    ++overflow_batches_;
+    counters_.relay_waits.add(1);
+    push_overflow();
+  }
+}
+
+void Hub::push_overflow() noexcept {
+  for (Outgoing& each : outgoing_) {
+    if (each.overflow.empty()) continue;
+    std::size_t pushed = 0;
+    do {
+      bool ring = false;
+      while (pushed < each.overflow.size() &&
+             each.relay->push(each.overflow[pushed].room, *each.overflow[pushed].block, ring)) {
+        each.overflow[pushed++].block->drop();  // the relay has a share of its own
+        if (ring) each.to->turn_.post(each.relay->batches_bell());
+      }
+    } while (pushed < each.overflow.size() && !each.relay->wait_for_room());
+    each.overflow.erase(each.overflow.begin(),
+                        each.overflow.begin() + static_cast<std::ptrdiff_t>(pushed));
+    overflow_batches_ -= pushed;
+  }
+}
+
+void Hub::on_relay_room() noexcept {
+  if (stopped_) return;
+  push_overflow();
+  let_publish();
+}
+
+void Hub::take_from(Relay& incoming) noexcept {
+  if (stopped_) return;
+  const bool ring = incoming.take_all([this](const Relayed& relayed) {
+    Batch& batch = relayed.block->adopt();
+    // Everybody may have left meanwhile, and others have made a room in that place.
+    if (relayed.room.place < rooms_.size() &&
+        rooms_[relayed.room.place].generation == relayed.room.generation) {
+      deliver(rooms_[relayed.room.place], batch, nullptr);
+    }
+    batch.let_go();
+  });
+  if (!ring) return;
+  for (const auto& [sender, relay] : incoming_) {
+    if (relay == &incoming) sender->turn_.post(incoming.room_bell());
+  }
+}
+
+}  // namespace katana::chat

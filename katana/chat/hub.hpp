@@ -1,0 +1,221 @@
+// Hub: the rooms of one reactor: frames what is said once, and lets every recipient refer to it.
+//
+// What is said in a room within a turn is gathered into a draft. When everything of the turn has
+// arrived the draft is sealed into a batch (batch.hpp), and every member's outbox refers to it,
+// but for the parts that the member has said itself: one reference each, one gathered send each,
+// no copy. Hubs of other reactors with members in the room get the batch through a relay
+// (relay.hpp).
+//
+//   publish ──> draft ──flush──> batch ──┬─> outbox ──────────> sent
+//                                        ├─> backlog ──refill─> outbox   the reader is slow
+//                                        └─> relay ──> hub of another reactor
+//
+// Slow readers: the outbox takes window_bytes, the backlog the rest up to queue_bytes_max in all.
+// Beyond it, by SlowReader, the oldest batches of the backlog go and the member is told how many
+// messages those were, or the member goes. Nobody else notices.
+//
+// Owns       drafts, and batches until their recipients have them.
+// Borrows    members, from join() to remove(); the directory; the turn.
+// Thread     its reactor's.
+// Allocates  blocks for batches, from the recycler; backlogs.
+// Fails      std::bad_alloc, as everything that grows.
+// Invariant  what one member says reaches every recipient in its order, whole, once, or is counted
+//            as dropped for that recipient. A batch lies in one block, whatever the number of
+//            recipients. Who has joined when something is said gets it; a member that joins or
+//            leaves does so between batches. With notices, the others are told of it, but not of a
+//            member that goes because it reads too slowly.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "katana/base/executor.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/chat/counters.hpp"
+#include "katana/chat/directory.hpp"
+#include "katana/chat/member.hpp"
+#include "katana/chat/relay.hpp"
+
+namespace katana::chat {
+
+enum class SlowReader : std::uint8_t {
+  drop,        // its oldest messages
+  disconnect,  // it
+};
+
+// The least that Options::queue_bytes_max may be.
+inline constexpr std::size_t queue_bytes_min = 64 * 1024;
+
+// Is told of what somebody who runs the server would like to know. Calls come from reactors.
+class Observer {
+ public:
+  // A reader that kept up so far does so no more. Not said again before it has caught up.
+  virtual void on_slow_reader(std::uint64_t number, SlowReader policy) noexcept = 0;
+  virtual void on_turned_away() noexcept = 0;
+
+ protected:
+  ~Observer() = default;
+};
+
+struct HubOptions {
+  SlowReader slow_reader = SlowReader::drop;
+  // Of one member, outbox and backlog together.
+  std::size_t queue_bytes_max = 256 * 1024;
+  // Of that, what the outbox refers to, and can therefore not be dropped any more; at most a
+  // quarter of it.
+  std::size_t window_bytes = 64 * 1024;
+  // What members may say in one turn. The rest waits for the next, so that what is said is sent
+  // before more is read.
+  std::size_t turn_bytes_max = 64 * 1024;
+  std::size_t line_bytes_max = 8 * 1024;
+  // On their way from one reactor to another.
+  std::uint32_t relay_batches_max = 256;  // a power of two
+  // Whether a room is told who joins and leaves.
+  bool notices = false;
+  Observer* observer = nullptr;
+};
+
+// What a hub needs of its reactor.
+class Turn {
+ public:
+  // Runs the message once everything that this turn brings has arrived.
+  virtual void defer(Message& message) noexcept = 0;
+  // From any thread.
+  virtual void post(Message& message) noexcept = 0;
+
+ protected:
+  ~Turn() = default;
+};
+
+class Hub {
+ public:
+  // The hub of reactor number `index`.
+  Hub(const HubOptions& options, Directory& directory, unsigned index, Turn& turn);
+  ~Hub();
+  Hub(const Hub&) = delete;
+  Hub& operator=(const Hub&) = delete;
+
+  // Relays between every two of them. Before any reactor runs; hubs are then destroyed when none
+  // does any more.
+  static void connect(const std::vector<Hub*>& hubs);
+  // From here on the hub posts nothing, and drops what others send. REQUIRED of every hub when the
+  // reactors have stopped, before the first of them is destroyed.
+  void stop() noexcept { stopped_ = true; }
+
+  // ---- members ----
+  // Moves the member from where it is, if it is anywhere. False: it would be one room too many, and
+  // the member stays where it is.
+  bool join(Member& member, Bytes room);
+  // False: somebody has the name, or nobody may.
+  bool rename(Member& member, Bytes name);
+  // Takes the member out of its room: nothing more is promised to it.
+  void leave(Member& member) noexcept;
+  // The member is about to be destroyed. What it was promised and its outbox still has, or its
+  // backlog, is counted as lost.
+  void remove(Member& member, Loss why) noexcept;
+
+  // ---- messages ----
+  // False: too much was said in this turn, or other reactors are behind. on_may_publish() follows
+  // if wait_to_publish() was called.
+  bool may_publish() const noexcept {
+    return turn_bytes_ < options_.turn_bytes_max && overflow_batches_ == 0;
+  }
+  void wait_to_publish(Member& member);
+  // To all others in the member's room. REQUIRES it to be in one, and a text of at most
+  // line_bytes_max.
+  void publish(Member& member, Bytes text);
+
+  // What is drafted becomes batches, now.
+  void flush() noexcept;
+  // The member's outbox has room: moves there what fits. False: the reactor has no output blocks.
+  bool refill(Member& member) noexcept;
+  // All of the backlog, whatever the window: the connection ends once that is sent. What finds no
+  // output block is counted as lost.
+  void refill_for_end(Member& member, Loss otherwise) noexcept;
+
+  Directory& directory() noexcept { return directory_; }
+  HubCounters& counters() noexcept { return counters_; }
+  const HubOptions& options() const noexcept { return options_; }
+  unsigned index() const noexcept { return index_; }
+
+ private:
+  static constexpr std::uint32_t no_span = UINT32_MAX;
+
+  // A line in a draft.
+  struct Span {
+    std::uint32_t begin;
+    std::uint32_t end;
+    std::uint32_t next_of_member;
+  };
+  // What was said in a room since the last batch.
+  struct Draft {
+    std::uint64_t number = 0;  // of this use; no two drafts have the same
+    RoomKey room;
+    std::size_t size = 0;
+    std::vector<Span> spans;
+    std::unique_ptr<char[]> bytes;
+  };
+  struct LocalRoom {
+    std::uint32_t generation = 0;
+    std::vector<Member*> members;
+    std::unique_ptr<Draft> draft;
+  };
+  struct FlushMessage : Message {
+    explicit FlushMessage(Hub& owner) noexcept;
+    Hub& hub;
+  };
+  struct Outgoing {
+    Hub* to;
+    std::unique_ptr<Relay> relay;
+    std::vector<Relayed> overflow;  // bounded by what one turn may say
+  };
+
+  LocalRoom& local(RoomKey room);
+  Draft& draft_for(Member& member, std::size_t bytes);
+  std::size_t put_line(Member& member, Bytes prefix, Bytes text);
+  void announce(Member& member, Bytes what);
+  void seal(LocalRoom& room);
+  void deliver(LocalRoom& room, Batch& batch, const Draft* own);
+  void deliver_around_own(Member& member, Batch& batch, const Draft& draft);
+  void deliver_copy(Member& member, Batch& batch, const Draft& draft);
+  void promise(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
+               std::uint32_t messages);
+  bool refer(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
+             std::uint32_t messages) noexcept;
+  void queue(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
+             std::uint32_t messages);
+  void limit_queue(Member& member) noexcept;
+  std::size_t queued_bytes(const Member& member) const noexcept;
+  std::uint64_t drop_backlog(Member& member, Loss why) noexcept;
+  void note_sent(Member& member) noexcept;
+  bool tell_gap(Member& member) noexcept;
+  void detach(Member& member) noexcept;
+  void stop_waiting(Member& member) noexcept;
+  void let_publish() noexcept;
+  void relay(RoomKey room, Batch& batch);
+  void push_overflow() noexcept;
+  void take_from(Relay& incoming) noexcept;
+  void on_relay_room() noexcept;
+
+  const HubOptions options_;
+  Directory& directory_;
+  const unsigned index_;
+  Turn& turn_;
+  HubCounters counters_;
+  std::vector<LocalRoom> rooms_;  // by RoomKey::place
+  std::vector<RoomKey> drafted_;  // rooms that have had a draft since the last flush
+  std::vector<std::unique_ptr<Draft>> spare_drafts_;
+  std::uint64_t draft_number_ = 0;
+  std::size_t draft_bytes_max_;
+  std::size_t turn_bytes_ = 0;
+  bool flush_due_ = false;
+  bool stopped_ = false;
+  FlushMessage flush_message_{*this};
+  std::vector<Member*> waiting_;
+  std::vector<Outgoing> outgoing_;
+  std::vector<std::pair<Hub*, Relay*>> incoming_;  // from whom, and what
+  std::size_t overflow_batches_ = 0;
+};
+
+}  // namespace katana::chat

@@ -1,0 +1,71 @@
+// Member: a connection as its hub sees it: who it is, where it is, and what it is yet to receive.
+//
+// Owns       its backlog.
+// Borrows    its outbox, which outlives it.
+// Thread     its reactor's.
+// Allocates  its prefix, when it is named.
+// Invariant  what a member was promised is, in this order: in the outbox, in the backlog. Only the
+//            backlog can be dropped from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "katana/base/outbox.hpp"
+#include "katana/chat/backlog.hpp"
+#include "katana/chat/counters.hpp"
+#include "katana/chat/directory.hpp"
+
+namespace katana::chat {
+
+class Member {
+ public:
+  Member(std::uint64_t number, Outbox& outbox)
+      : outbox_(outbox), number_(number), prefix_("[USER" + std::to_string(number) + "] ") {}
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
+
+  std::uint64_t number() const noexcept { return number_; }
+  // "USER12", or what it has called itself.
+  Bytes name() const noexcept { return Bytes(prefix_).substr(1, prefix_.size() - 3); }
+  RoomKey room() const noexcept { return room_; }
+  bool is_named() const noexcept { return named_; }
+  // Of the messages that it has been promised, those that wait for room.
+  const Backlog& backlog() const noexcept { return backlog_; }
+  // Dropped from the backlog, and it has not been told yet.
+  std::uint64_t gap() const noexcept { return gap_; }
+
+ protected:
+  ~Member() = default;
+
+  // Something stands in the outbox: it is to be sent before the turn ends.
+  virtual void on_output() noexcept = 0;
+  // The hub wants Hub::refill() to be called once the outbox is empty.
+  virtual void on_backlog() noexcept = 0;
+  // It read too slowly, and is no member any more: it is to be told, and its connection to end.
+  virtual void on_too_slow(std::uint64_t messages_dropped) noexcept = 0;
+  // Hub::may_publish() has become true.
+  virtual void on_may_publish() noexcept = 0;
+
+ private:
+  friend class Hub;
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
+
+  Outbox& outbox_;
+  Backlog backlog_;
+  std::uint64_t sent_messages_ = 0;  // referred to by the outbox since it was last empty
+  std::uint32_t references_ = 0;     // of the outbox since it was last empty
+  // Its messages in the room's present draft.
+  std::uint32_t first_span_ = 0;
+  std::uint32_t last_span_ = 0;
+  std::uint64_t draft_number_ = 0;
+  std::uint32_t index_ = nowhere;    // in its room
+  std::uint32_t waiting_ = nowhere;  // in the hub's list of those who wait to publish
+  RoomKey room_;
+  std::uint64_t gap_ = 0;
+  std::uint64_t number_;
+  std::string prefix_;  // "[USER12] "
+  bool named_ = false;
+};
+
+}  // namespace katana::chat

@@ -1,0 +1,55 @@
+// ChatProtocol: chat as a core::Protocol: what the sessions of one reactor share.
+//
+// Owns       the hub of its reactor.
+// Borrows    the directory and the reactor. It outlives the reactor: sessions refer to it.
+// Thread     its reactor's; the counters of its hub any.
+// Allocates  at construction.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "katana/chat/hub.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/core/session.hpp"
+#include "katana/wire/chat/limits.hpp"
+
+namespace katana::chat {
+
+struct ChatOptions {
+  Limits limits = {};
+  HubOptions hub = {};
+  // Lines of one client in a second; it may be ahead of that by as many as `rate_burst`. A client
+  // that sends more is read later: nothing is lost. 0: no limit.
+  std::uint32_t rate_max_per_s = 0;
+  std::uint32_t rate_burst = 100;
+  // The last line of every connection when the server stops; empty: none.
+  std::string farewell = "The server is stopping. Goodbye.";
+  std::uint32_t who_names_max = 100;
+};
+
+class ChatProtocol final : public core::Protocol, private Turn {
+ public:
+  // Of reactor number `index`; attach() follows before it runs.
+  ChatProtocol(const ChatOptions& options, Directory& directory, unsigned index);
+  void attach(core::Reactor& reactor) noexcept { reactor_ = &reactor; }
+
+  std::size_t session_bytes() const noexcept override;
+  core::Session* open(void* memory, core::Connection& connection) noexcept override;
+
+  Hub& hub() noexcept { return hub_; }
+  const ChatOptions& options() const noexcept { return options_; }
+
+ private:
+  void defer(Message& message) noexcept override { reactor_->defer(message); }
+  void post(Message& message) noexcept override { reactor_->post(message); }
+
+  ChatOptions options_;
+  core::Reactor* reactor_ = nullptr;
+  Hub hub_;
+};
+
+// What chat wants of a reactor that serves it, beside sizes that the caller chooses.
+void adapt_reactor(core::ReactorOptions& reactor, const ChatOptions& chat) noexcept;
+
+}  // namespace katana::chat

@@ -1,0 +1,46 @@
+#include "katana/chat/relay.hpp"
+
+#include <bit>
+
+#include "katana/base/check.hpp"
+
+namespace katana::chat {
+
+Relay::Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action on_room,
+             void* sender)
+    : mask_(capacity - 1),
+      ring_(std::make_unique<Relayed[]>(capacity)),
+      batches_bell_(*this, on_batches, receiver,
+                    [](Message& message) noexcept { static_cast<Bell&>(message).ring(); }),
+      room_bell_(*this, on_room, sender, [](Message& message) noexcept {
+        auto& bell = static_cast<Bell&>(message);
+        bell.owner.waiting_ = false;  // it may be rung again from here on
+        bell.ring();
+      }) {
+  KATANA_REQUIRE(std::has_single_bit(capacity));
+}
+
+Relay::~Relay() {
+  (void)take_all([](const Relayed& relayed) { relayed.block->drop(); });
+}
+
+bool Relay::push(RoomKey room, Block& block, bool& ring) noexcept {
+  ring = false;
+  if (!has_room()) return false;
+  const std::uint32_t end = end_.load(std::memory_order_relaxed);
+  block.share();
+  ring_[end & mask_] = {room, &block};
+  end_.store(end + 1, std::memory_order_seq_cst);
+  ring = !rung_.exchange(true, std::memory_order_seq_cst);
+  return true;
+}
+
+bool Relay::wait_for_room() noexcept {
+  if (waiting_) return true;
+  sender_waits_.store(true, std::memory_order_seq_cst);
+  // The receiver may have made room before it could see that. If it saw it meanwhile it rings.
+  waiting_ = !has_room() || !sender_waits_.exchange(false, std::memory_order_seq_cst);
+  return waiting_;
+}
+
+}  // namespace katana::chat

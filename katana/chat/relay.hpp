@@ -1,0 +1,91 @@
+// Relay: batches from one reactor to another, bounded.
+//
+// Owns       a ring of batches, and its share of the block of each.
+// Thread     push() and wants_room() the sender's; take() the receiver's. One of each.
+// Allocates  at construction.
+// Fails      push() is false when the ring is full; nothing is then taken.
+// Invariant  what was pushed is taken once, in order. The receiver is rung for once, however much
+//            is pushed before it answers; the sender too, when it waits for room.
+//
+// The doorbells are messages of a base::Mailbox, so the receiver takes everything within the turn
+// that it is rung in.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "katana/base/executor.hpp"
+#include "katana/chat/batch.hpp"
+#include "katana/chat/directory.hpp"
+
+namespace katana::chat {
+
+struct Relayed {
+  RoomKey room;
+  Block* block = nullptr;  // with a share
+};
+
+class Relay {
+ public:
+  using Action = void (*)(void* context, Relay& relay) noexcept;
+
+  // `on_batches` is called on the receiver's thread when there is something to take, `on_room` on
+  // the sender's when a push() that failed may work again. capacity: a power of two.
+  Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action on_room, void* sender);
+  ~Relay();
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  // Shares the block. True in `ring`: post batches_bell() to the receiver.
+  bool push(RoomKey room, Block& block, bool& ring) noexcept;
+  // After a push() that failed: on_room will be called, unless there is room already (false).
+  bool wait_for_room() noexcept;
+
+  // Calls `take(Relayed)` for each batch. True: post room_bell() to the sender.
+  template <class Take>
+  bool take_all(Take&& take) noexcept {
+    // seq_cst: whoever pushes after this sees it, or this sees what it pushed.
+    rung_.store(false, std::memory_order_seq_cst);
+    std::uint32_t begin = begin_.load(std::memory_order_relaxed);
+    // acquire: the batches up to there are written.
+    const std::uint32_t end = end_.load(std::memory_order_seq_cst);
+    for (; begin != end; ++begin) {
+      const Relayed relayed = ring_[begin & mask_];
+      // release: the sender may use the place again.
+      begin_.store(begin + 1, std::memory_order_seq_cst);
+      take(relayed);
+    }
+    return sender_waits_.exchange(false, std::memory_order_seq_cst);
+  }
+
+  Message& batches_bell() noexcept { return batches_bell_; }
+  Message& room_bell() noexcept { return room_bell_; }
+
+ private:
+  struct Bell : Message {
+    Bell(Relay& relay, Action action, void* whose, void (*rung)(Message&) noexcept) noexcept
+        : Message(rung), owner(relay), act(action), context(whose) {}
+    void ring() noexcept { act(context, owner); }
+    Relay& owner;
+    Action act;
+    void* context;
+  };
+
+  bool has_room() const noexcept {
+    return end_.load(std::memory_order_relaxed) - begin_.load(std::memory_order_seq_cst) <= mask_;
+  }
+
+  const std::uint32_t mask_;
+  bool waiting_ = false;  // the sender's: room_bell() is going to be rung, or is on its way
+  std::unique_ptr<Relayed[]> ring_;
+  Bell batches_bell_;
+  Bell room_bell_;
+  // The two sides write to lines of their own.
+  alignas(64) std::atomic<std::uint32_t> begin_ = 0;
+  alignas(64) std::atomic<std::uint32_t> end_ = 0;
+  alignas(64) std::atomic<bool> rung_ = false;
+  std::atomic<bool> sender_waits_ = false;
+};
+
+}  // namespace katana::chat

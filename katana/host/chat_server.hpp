@@ -1,0 +1,88 @@
+// ChatServer: a chat on any engine and any number of reactors, with /metrics beside it.
+//
+// Owns       one reactor and one hub per thread, what they share, and the HTTP side of the first
+//            reactor, which answers the scrapes.
+// Thread     one; blocks SIGINT and SIGTERM from construction on.
+// Fails      start() names the address or resource; run() ends by a signal.
+// Invariant  on SIGTERM or SIGINT everybody gets what was said before, and the farewell, before
+//            drain_timeout. A second signal ends the process at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/chat/protocol.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/host/engines.hpp"
+#include "katana/log/logger.hpp"
+
+namespace katana::host {
+
+struct ChatServerOptions {
+  std::string address = "127.0.0.1";  // numeric
+  std::uint16_t port = 9000;          // 0: the kernel chooses
+  unsigned reactors = 1;
+  EngineKind engine = EngineKind::epoll_edge;
+  bool pin = false;
+  Duration drain_timeout = seconds(10);
+  std::uint32_t connections_max = 10'000;  // of all reactors
+  std::uint32_t rooms_max = 1024;          // the lobby is one
+  // Of /metrics, /health and /ready on the same address; 0: the kernel chooses. None: no listener.
+  std::optional<std::uint16_t> metrics_port = {};
+  core::ReactorOptions reactor = {};
+  chat::ChatOptions chat = {};
+  log::Logger log = {};
+};
+
+// What was done by the time that run() returned.
+struct ChatReport {
+  std::uint64_t connections = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t delivered = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t cut_off = 0;  // connections that drain_timeout or a second signal ended
+};
+
+// What the server may come to use at most.
+struct ChatBudget {
+  std::uint64_t queues = 0;         // connections_max × queue_bytes_max
+  std::uint64_t relays = 0;         // batches on their way between reactors
+  core::MemoryBudget reactor = {};  // of each
+};
+
+class ChatServer {
+ public:
+  static Result<std::unique_ptr<ChatServer>> make(const ChatServerOptions& options);
+  ~ChatServer();
+  ChatServer(const ChatServer&) = delete;
+  ChatServer& operator=(const ChatServer&) = delete;
+
+  // Listens. Connections are accepted by the kernel from here on and served from run() on.
+  Result<void> start();
+  // Serves until a signal says to stop.
+  ChatReport run();
+
+  std::uint16_t port() const noexcept { return port_; }
+  std::uint16_t metrics_port() const noexcept { return metrics_port_; }
+  ChatBudget budget() const;
+  std::string url() const;
+
+ private:
+  struct Parts;
+
+  explicit ChatServer(const ChatServerOptions& options);
+  Result<void> set_up();
+  Result<void> register_metrics();
+  void refresh_metrics() const;
+
+  ChatServerOptions options_;
+  std::unique_ptr<Parts> parts_;
+  std::uint16_t port_ = 0;
+  std::uint16_t metrics_port_ = 0;
+};
+
+}  // namespace katana::host

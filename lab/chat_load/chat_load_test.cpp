@@ -1,0 +1,111 @@
+// What the generator believes: stamps, the ledger, the schedule, and the verdict about itself.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lab/chat_load/ledger.hpp"
+#include "lab/chat_load/plan.hpp"
+#include "lab/chat_load/report.hpp"
+#include "lab/chat_load/stamp.hpp"
+
+namespace katana::chat_load {
+namespace {
+
+TEST(Stamp, comes_out_as_it_went_in) {
+  const Stamp stamp{0xbeef, false, 0xabcdef, 0xffffffff, (std::uint64_t{1} << 60) - 1};
+  std::string message(64, '?');
+  write_message(stamp, message.data(), message.size());
+  EXPECT_EQ(message.back(), '\n');
+  Stamp read;
+  ASSERT_TRUE(read_stamp(std::string_view(message).substr(0, 63), read));
+  EXPECT_EQ(read.run, stamp.run);
+  EXPECT_FALSE(read.probe);
+  EXPECT_EQ(read.sender, stamp.sender);
+  EXPECT_EQ(read.sequence, stamp.sequence);
+  EXPECT_EQ(read.due_ns, stamp.due_ns);
+}
+
+TEST(Stamp, of_something_else_is_refused) {
+  Stamp read;
+  std::string message(message_bytes_min, '?');
+  write_message({1, true, 2, 3, 4}, message.data(), message.size());
+  message.pop_back();
+  EXPECT_TRUE(read_stamp(message, read));
+  EXPECT_TRUE(read.probe);
+  EXPECT_FALSE(read_stamp(message.substr(1), read));
+  for (std::size_t at = 0; at < stamp_bytes; ++at) {
+    std::string other = message;
+    other[at] = 'G';
+    EXPECT_FALSE(read_stamp(other, read)) << at;
+  }
+}
+
+TEST(Ledger, counts_what_comes_once_in_order) {
+  Ledger ledger(2, 3);
+  for (std::uint32_t sequence = 0; sequence < 10; ++sequence) {
+    ledger.note(0, 1, sequence);
+    ledger.note(1, 1, sequence);
+  }
+  EXPECT_EQ(ledger.delivered(), 20U);
+  EXPECT_EQ(ledger.duplicated() + ledger.out_of_order(), 0U);
+}
+
+TEST(Ledger, tells_what_is_missing_from_what_is_late_and_from_what_comes_twice) {
+  Ledger ledger(1, 1);
+  for (const std::uint32_t sequence : {0U, 1U, 5U, 6U, 3U, 3U, 5U, 0U, 9U, 4U, 2U, 8U, 7U, 7U}) {
+    ledger.note(0, 0, sequence);
+  }
+  EXPECT_EQ(ledger.delivered(), 10U);
+  EXPECT_EQ(ledger.out_of_order(), 5U);  // 3, 4, 2, 8, 7
+  EXPECT_EQ(ledger.duplicated(), 4U);    // 3, 5, 0, 7
+}
+
+TEST(ChatPlan, smooth_pacing_spreads_the_senders_over_the_interval) {
+  ChatPlan plan;
+  plan.connections = 4;
+  plan.rate_per_s = 10;
+  EXPECT_EQ(plan.due_ns(0, 0), 0);
+  EXPECT_EQ(plan.due_ns(1, 0), 25'000'000);
+  EXPECT_EQ(plan.due_ns(3, 2), 275'000'000);
+}
+
+TEST(ChatPlan, a_burst_is_a_second_s_messages_at_once) {
+  ChatPlan plan;
+  plan.rate_per_s = 10;
+  plan.burst = true;
+  EXPECT_EQ(plan.due_ns(5, 0), 0);
+  EXPECT_EQ(plan.due_ns(7, 9), 0);
+  EXPECT_EQ(plan.due_ns(0, 10), 1'000'000'000);
+}
+
+TEST(Summary, a_generator_that_is_the_limit_says_so) {
+  ChatPlan plan;
+  Figures busy;
+  busy.wall_ns = 1'000'000'000;
+  busy.cpu_ns = 950'000'000;
+  busy.sent = 10;
+  busy.expected = 100;
+  busy.delivered = 90;
+  Figures calm;
+  calm.wall_ns = 1'000'000'000;
+  calm.cpu_ns = 100'000'000;
+  const Summary summary = summarise(plan, {&calm, &busy});
+  EXPECT_TRUE(summary.saturated);
+  EXPECT_EQ(summary.missing, 10U);
+  EXPECT_NE(to_text(plan, summary).find("SATURATED"), std::string::npos);
+  EXPECT_NE(to_json(plan, summary).find("\"saturated\": true"), std::string::npos);
+  EXPECT_FALSE(summarise(plan, {&calm}).saturated);
+}
+
+TEST(Summary, the_unit_of_a_rate_is_its_own) {
+  ChatPlan plan;
+  Figures figures;
+  figures.wall_ns = 20'000'000'000;
+  figures.sent = 440'000;
+  figures.sent_bytes = 440'000 * 64;
+  const std::string text = to_text(plan, summarise(plan, {&figures}));
+  EXPECT_NE(text.find("22000.0 msg/s, 1.41 MB/s"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace katana::chat_load

@@ -1,0 +1,179 @@
+#include "lab/chat_load/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lab/load/json_writer.hpp"
+
+namespace katana::chat_load {
+namespace {
+
+double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
+
+double per_second(std::uint64_t count, double seconds) {
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
+
+// "1.41 MB/s": powers of ten, as rates on a network have.
+std::string bytes_text(double bytes) {
+  constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < std::size(units)) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 2, units[unit]);
+}
+
+void add(Figures& total, const Figures& part) {
+  constexpr std::uint64_t Figures::* counts[] = {
+      &Figures::connected,  &Figures::connect_failures, &Figures::broken,
+      &Figures::sent,       &Figures::sent_bytes,       &Figures::unsent,
+      &Figures::expected,   &Figures::received_bytes,   &Figures::told_dropped,
+      &Figures::refused,    &Figures::unknown_lines,    &Figures::delivered,
+      &Figures::duplicated, &Figures::out_of_order};
+  for (const auto count : counts) total.*count += part.*count;
+  total.last_delivery_ns = std::max(total.last_delivery_ns, part.last_delivery_ns);
+  total.wall_ns = std::max(total.wall_ns, part.wall_ns);
+  total.cpu_ns += part.cpu_ns;
+  total.latency.add(part.latency);
+  total.send_lag.add(part.send_lag);
+}
+
+void write_times(load::JsonWriter& json, std::string_view key, const load::Histogram& times) {
+  json.begin_object(key);
+  json.number("p50", us(times.percentile_ns(50)));
+  json.number("p90", us(times.percentile_ns(90)));
+  json.number("p99", us(times.percentile_ns(99)));
+  json.number("p999", us(times.percentile_ns(99.9)));
+  json.number("max", us(std::max<std::int64_t>(0, times.max_ns())));
+  json.integer("samples", times.count());
+  json.end_object();
+}
+
+void note_what_matters(const ChatPlan& plan, Summary& summary) {
+  const Figures& total = summary.total;
+  const double lag_us = us(total.send_lag.percentile_ns(99));
+  if (summary.cpu_share > Summary::cpu_share_max) {
+    summary.notes.push_back(
+        fmt::format("a thread of the generator used {:.0f} % of its CPU: rates are what the "
+                    "generator could do, and latencies contain its own",
+                    100 * summary.cpu_share));
+  }
+  if (lag_us > Summary::send_lag_max_us) {
+    summary.notes.push_back(fmt::format(
+        "1 % of the messages were sent {:.0f} ms or more after they were due", lag_us / 1e3));
+  }
+  if (total.unsent > 0) {
+    summary.notes.push_back(
+        fmt::format("{} messages were due and could not be sent: the server takes less, or the "
+                    "generator has no time",
+                    total.unsent));
+  }
+  if (total.connect_failures > 0) {
+    summary.notes.push_back(
+        fmt::format("{} of {} connections failed", total.connect_failures, plan.connections));
+  }
+  if (!plan.receive) summary.notes.push_back("nothing was received: deliveries were not looked at");
+  summary.saturated =
+      summary.cpu_share > Summary::cpu_share_max || lag_us > Summary::send_lag_max_us;
+}
+
+}  // namespace
+
+Summary summarise(const ChatPlan& plan, const std::vector<const Figures*>& threads) {
+  Summary summary;
+  for (const Figures* const each : threads) {
+    add(summary.total, *each);
+    if (each->wall_ns > 0) {
+      summary.cpu_share = std::max(summary.cpu_share, static_cast<double>(each->cpu_ns) /
+                                                          static_cast<double>(each->wall_ns));
+    }
+  }
+  const Figures& total = summary.total;
+  summary.duration_s = static_cast<double>(total.wall_ns) / 1e9;
+  summary.missing = total.expected - std::min(total.expected, total.delivered);
+  note_what_matters(plan, summary);
+  return summary;
+}
+
+std::string to_text(const ChatPlan& plan, const Summary& summary) {
+  const Figures& total = summary.total;
+  const double time = summary.duration_s;
+  std::string text = fmt::format(
+      "connections  {} open, {} failed, {} ended by the server; {} send, {} receive\n"
+      "sent         {} messages of {} bytes in {:.2f} s: {:.1f} msg/s, {}/s; {} unsent\n",
+      total.connected, total.connect_failures, total.broken, plan.sender_count(),
+      plan.receiver_count(), total.sent, plan.message_bytes, time, per_second(total.sent, time),
+      bytes_text(per_second(total.sent_bytes, time)), total.unsent);
+  if (plan.receive) {
+    text += fmt::format(
+        "delivered    {} of {}: {:.1f} per second, {}/s\n"
+        "missing      {} (the server told of {}), duplicated {}, out of order {}, refused {}, "
+        "other lines {}\n"
+        "latency      p50 {:.0f} us, p90 {:.0f} us, p99 {:.0f} us, p99.9 {:.0f} us, max {:.0f} us "
+        "({} samples, from when a message was due)\n",
+        total.delivered, total.expected, per_second(total.delivered, time),
+        bytes_text(per_second(total.received_bytes, time)), summary.missing, total.told_dropped,
+        total.duplicated, total.out_of_order, total.refused, total.unknown_lines,
+        us(total.latency.percentile_ns(50)), us(total.latency.percentile_ns(90)),
+        us(total.latency.percentile_ns(99)), us(total.latency.percentile_ns(99.9)),
+        us(std::max<std::int64_t>(0, total.latency.max_ns())), total.latency.count());
+  }
+  text += fmt::format("generator    busiest thread {:.0f} % of a CPU, send lag p99 {:.0f} us{}\n",
+                      100 * summary.cpu_share, us(total.send_lag.percentile_ns(99)),
+                      summary.saturated ? ": SATURATED" : "");
+  for (const std::string& note : summary.notes) text += fmt::format("note         {}\n", note);
+  return text;
+}
+
+std::string to_json(const ChatPlan& plan, const Summary& summary) {
+  const Figures& total = summary.total;
+  load::JsonWriter json;
+  json.begin_object();
+  json.begin_object("parameters");
+  json.integer("connections", plan.connections);
+  json.number("duration_s", plan.duration_s);
+  json.integer("message_bytes", plan.message_bytes);
+  json.number("rate_per_s", plan.rate_per_s);
+  json.boolean("receive", plan.receive);
+  json.boolean("burst", plan.burst);
+  json.integer("senders", plan.sender_count());
+  json.integer("receivers", plan.receiver_count());
+  json.integer("threads", plan.threads);
+  json.end_object();
+  json.integer("connected", total.connected);
+  json.integer("sent", total.sent);
+  json.integer("unsent", total.unsent);
+  json.integer("expected", total.expected);
+  json.integer("delivered", total.delivered);
+  json.integer("missing", summary.missing);
+  json.integer("told_dropped", total.told_dropped);
+  json.integer("duplicated", total.duplicated);
+  json.integer("out_of_order", total.out_of_order);
+  json.integer("refused", total.refused);
+  json.integer("unknown_lines", total.unknown_lines);
+  json.number("duration_s", summary.duration_s);
+  json.number("rate_per_s", per_second(total.sent, summary.duration_s));
+  json.number("deliveries_per_s", per_second(total.delivered, summary.duration_s));
+  json.integer("bytes", total.sent_bytes);
+  json.integer("received_bytes", total.received_bytes);
+  write_times(json, "latency_us", total.latency);
+  json.begin_object("errors");
+  json.integer("connect", total.connect_failures);
+  json.integer("broken", total.broken);
+  json.end_object();
+  json.begin_object("generator");
+  json.number("cpu_share", summary.cpu_share, 4);
+  write_times(json, "send_lag_us", total.send_lag);
+  json.boolean("saturated", summary.saturated);
+  json.end_object();
+  json.begin_array("notes");
+  for (const std::string& note : summary.notes) json.text({}, note);
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace katana::chat_load

@@ -1,0 +1,32 @@
+// Report: the figures of a run, for people and for programs.
+//
+// Thread: a function of its arguments. Allocates: its text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/chat_load/plan.hpp"
+#include "lab/chat_load/worker.hpp"
+
+namespace katana::chat_load {
+
+struct Summary {
+  // A thread that used more of a CPU than this is taken for the limit of the run.
+  static constexpr double cpu_share_max = 0.9;
+  // Messages that were sent later than this after they were due (p99): a load that was not kept.
+  static constexpr double send_lag_max_us = 20'000;
+
+  Figures total;
+  double duration_s = 0;
+  double cpu_share = 0;  // of the busiest thread
+  bool saturated = false;
+  std::uint64_t missing = 0;
+  std::vector<std::string> notes;  // what a reader has to know
+};
+
+Summary summarise(const ChatPlan& plan, const std::vector<const Figures*>& threads);
+std::string to_text(const ChatPlan& plan, const Summary& summary);
+std::string to_json(const ChatPlan& plan, const Summary& summary);
+
+}  // namespace katana::chat_load
