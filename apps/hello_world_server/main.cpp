@@ -4,10 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <memory>
+#include <string>
 
 #include "hello_world_server/routes.hpp"
+#include "katana/host/access_log.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
+#include "katana/log/log.hpp"
 
 namespace {
 
@@ -22,6 +26,7 @@ struct Flags {
   bool close_after_each = false;
   std::uint32_t connections_max = 16 * 1024;
   double drain_s = 10;
+  std::string access_log;  // empty: none
 };
 
 void describe(CLI::App& app, Flags& flags) {
@@ -50,6 +55,23 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  app.add_option("--access-log", flags.access_log,
+                 "a record of every request: FILE (JSON lines if it ends in .jsonl), or - for "
+                 "standard error; default: none")
+      ->check(not_empty);
+}
+
+// Null: none is wanted.
+katana::Result<std::unique_ptr<katana::log::Log>> start_access_log(const std::string& file) {
+  using namespace katana;
+  if (file.empty()) return nullptr;
+  log::Options options;
+  if (file == "-") {
+    options.sinks = {log::console()};
+  } else {
+    options.sinks = {file.ends_with(".jsonl") ? log::json_file(file) : log::file(file)};
+  }
+  return log::Log::start(std::move(options));
 }
 
 int fail(int status, std::string_view message) {
@@ -83,6 +105,10 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.reactor.engine.links_max = flags.connections_max;
   options.observability = observability->get();
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
+  auto access_log = start_access_log(flags.access_log);
+  if (!access_log) return fail(1, access_log.error().describe());
+  host::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());
+  if (*access_log) options.http.observer = &access;
   host::HttpServer server(options, *service);
   if (auto started = server.start(); !started) {
     const bool is_usage = started.error().code() == Code::invalid_argument;
@@ -116,8 +142,7 @@ int main(int count, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
   CLI::App app(
       "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready and "
-      "any "
-      "method on /echo.",
+      "any method on /echo.",
       program);
   Flags flags;
   describe(app, flags);

@@ -1,0 +1,40 @@
+#include "katana/host/access_log.hpp"
+
+#include "katana/session/exchange.hpp"
+
+namespace katana::host {
+namespace {
+
+Bytes name_of(session::ExchangeEnd end) noexcept {
+  switch (end) {
+    case session::ExchangeEnd::replied: return "replied";
+    case session::ExchangeEnd::aborted: return "aborted";
+    case session::ExchangeEnd::peer_left: return "peer_left";
+  }
+  return "unknown";
+}
+
+Bytes or_dash(Bytes text) noexcept { return text.empty() ? Bytes("-") : text; }
+
+log::Level level_of(const session::ExchangeRecord& record) noexcept {
+  const bool failed = record.status >= 500 || record.end == session::ExchangeEnd::aborted;
+  return failed ? log::Level::warn : log::Level::info;
+}
+
+}  // namespace
+
+void AccessLog::on_exchange_end(session::Exchange& exchange,
+                                const session::ExchangeRecord& record) noexcept {
+  const log::Level level = level_of(record);
+  if (!logger_.enabled(level)) return;  // asking for the peer is a system call
+  const engine::PeerAddress peer = exchange.peer();
+  const Bytes address = peer.bytes();
+  const Bytes end = name_of(record.end);
+  const std::int64_t duration_us = record.duration.ns / 1'000;
+  logger_.write(level, "{} {}", or_dash(record.method), or_dash(record.target),
+                log::field("status", record.status), log::field("bytes", record.content_bytes),
+                log::field("duration_us", duration_us), log::field("peer", address),
+                log::field("request", record.request), log::field("end", end));
+}
+
+}  // namespace katana::host

@@ -1,0 +1,40 @@
+// AccessLog: one record for every exchange of an HTTP server.
+//
+//   host::AccessLog access((*log)->logger("access"));
+//   options.http.observer = &access;     // HttpServerOptions
+//
+// A record says method and target, and has the fields
+//
+//   status       of the reply; 0: none was begun
+//   bytes        of its content
+//   duration_us  from the end of the request's head to the end of the exchange
+//   peer         its address; empty when the connection is gone
+//   request      which of its connection, from 1
+//   end          replied, aborted or peer_left
+//
+// A request whose head the protocol refused has "-" for method and target. Server errors and broken
+// replies are warnings, all else is information.
+//
+// Borrows    the Log behind the logger, which must outlive the server.
+// Thread     any: reactors share it, and each writes into its own ring.
+// Allocates  never, but for the first record of a thread.
+// Fails      never: what a full ring drops is counted, and the log says so.
+#pragma once
+
+#include "katana/log/logger.hpp"
+#include "katana/session/exchange_observer.hpp"
+
+namespace katana::host {
+
+class AccessLog final : public session::ExchangeObserver {
+ public:
+  explicit AccessLog(log::Logger logger) noexcept : logger_(logger) {}
+
+  void on_exchange_end(session::Exchange& exchange,
+                       const session::ExchangeRecord& record) noexcept override;
+
+ private:
+  const log::Logger logger_;
+};
+
+}  // namespace katana::host

@@ -1,0 +1,76 @@
+// SeedShare: which seeds this process runs, and the name of the present one when it dies.
+//
+//   KATANA_SHARD       which of the shares, from 0
+//   KATANA_SHARDS      how many there are
+//   KATANA_SEEDS       how many seeds, of all shares
+//   KATANA_FIRST_SEED  the first of them
+//
+// Thread     one, and one share at a time.
+// Allocates  never.
+// Fails      never: what is no number counts as 0.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+#define KATANA_DEATH_CALLBACK 1
+#endif
+#endif
+
+namespace katana::simulation {
+
+inline std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+class SeedShare {
+ public:
+  // `repeat`: the command that runs one seed, which is its last argument.
+  SeedShare(std::uint64_t count_default, const char* repeat)
+      : first_(number_from("KATANA_FIRST_SEED", 1)),
+        count_(number_from("KATANA_SEEDS", count_default)) {
+    command_ = repeat;
+    std::signal(SIGABRT, &on_abort);
+#if defined(KATANA_DEATH_CALLBACK)
+    __sanitizer_set_death_callback(&name_seed);
+#endif
+  }
+
+  std::uint64_t count() const noexcept { return count_; }
+
+  // Calls `run(seed)` for each seed of the share, until one returns false.
+  template <class Run>
+  void for_each(Run run) const {
+    const std::uint64_t shards = number_from("KATANA_SHARDS", 1);
+    std::uint64_t seed = first_ + number_from("KATANA_SHARD", 0);
+    for (; seed < first_ + count_; seed += shards) {
+      present_ = seed;
+      if (!run(seed)) return;
+    }
+  }
+
+ private:
+  // What aborts cannot say which seed it was.
+  static void name_seed() {
+    const auto seed = static_cast<unsigned long long>(present_);
+    std::fprintf(stderr, "simulation: seed %llu. Replay it: %s %llu\n", seed, command_, seed);
+  }
+  static void on_abort(int) {
+    name_seed();
+    std::signal(SIGABRT, SIG_DFL);
+    std::abort();
+  }
+
+  inline static std::uint64_t present_ = 0;
+  inline static const char* command_ = "";
+  const std::uint64_t first_;
+  const std::uint64_t count_;
+};
+
+}  // namespace katana::simulation
