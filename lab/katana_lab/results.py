@@ -185,7 +185,7 @@ def slim(run: Run) -> Run:
         return case.model_copy(update={"visits": visits, "stacks": {}, "command": []})
 
     experiments = [one.model_copy(update={"cases": [small(case) for case in one.cases]}) for one in run.experiments]
-    return run.model_copy(update={"experiments": experiments})
+    return run.model_copy(update={"experiments": experiments, "doctor": []})
 
 
 def write(run: Run, path: Path) -> None:
