@@ -138,8 +138,8 @@ def test_the_script_names_the_regression_with_both_figures_and_the_interval(tmp_
         assert part in line
     flags = argparse.Namespace(baseline=a, current=a, threshold=1.05, metric="real_time", all=False)
     assert gate.run(flags) == 0
-    assert capsys.readouterr().out == ( "1 figures compared at threshold 1.05: 0 regressions, 0 improvements, 1 equivalent, "
-                                "0 undecided\n")
+    assert capsys.readouterr().out == ("1 figures compared at threshold 1.05: 0 regressions, 0 improvements, "
+                                       "1 equivalent, 0 undecided\n")
 
 
 def test_the_scripts_errors_are_one_line_and_status_2(tmp_path):
