@@ -54,12 +54,24 @@ function(katana_room folder)
   endif()
 endfunction()
 
-# A GoogleTest executable; every test in it is a ctest test with a time limit.
+# katana_tests(NAME [THREADED] [SHARDS N] SOURCES file… LINKS room-or-target…)
+#
+# A GoogleTest executable, which is one ctest test with a time limit; with SHARDS it is N of them, each a process that
+# finds its share in KATANA_SHARD (from 0) and KATANA_SHARDS.
 function(katana_tests name)
-  cmake_parse_arguments(test "THREADED" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(test "THREADED" "SHARDS" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE ${test_LINKS} GTest::gmock GTest::gtest_main Threads::Threads)
   target_compile_definitions(${name} PRIVATE KATANA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(test_SHARDS)
+    math(EXPR last_shard "${test_SHARDS} - 1")
+    foreach(shard RANGE ${last_shard})
+      add_test(NAME ${name}_${shard} COMMAND ${name})
+      set_tests_properties(${name}_${shard} PROPERTIES
+        TIMEOUT 300 ENVIRONMENT "KATANA_SHARD=${shard};KATANA_SHARDS=${test_SHARDS}")
+    endforeach()
+    return()
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
   if(test_THREADED)

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """What a request costs katana-load beside wrk, and how well each sees a latency that is known.
 
-    compare_wrk.py [--rounds 7] [--seconds 3] [--connections 64] [--build build/bench] [--markdown FILE] [--json FILE]
+    compare_wrk.py [--rounds 7] [--seconds 3] [--connections 64] [--build build/bench] [--realtime]
+                   [--markdown FILE] [--json FILE]
 
 cost      Both load hello_world_server (one reactor, CPU 0) from CPU 1 in a closed loop over kept connections,
-          interleaved in rounds (wrk, katana-load, wrk, …). CPU is user and system time of the generator's process, from wait4();
-          system calls come from a run of their own under perf stat. The ratio is the median over the rounds of
-          katana-load / wrk within a round, with the smallest and the largest.
+          interleaved in rounds (wrk, katana-load, wrk, …). CPU is user and system time of the generator's process,
+          from wait4(); system calls come from a run of their own under perf stat. The ratio is the median over the
+          rounds of katana-load / wrk within a round, with the smallest and the largest.
 accuracy  A server answers each request after 1 ms and each 200th after 20 ms, and measures those delays itself. The
           generators offer a constant rate far below what it can take. At p50, p99 and p99.9 the table has what the
           server took and what each generator reports on top. wrk2 takes the place of wrk where it is found (it has a
           rate; wrk has none and runs in a closed loop); it corrects for omission from a millisecond clock.
+          --realtime gives server and generator precedence over everything else (chrt, root), for busy machines.
 Needs wrk, perf (linux-perf) and two CPUs.
 """
 import argparse
@@ -70,7 +72,7 @@ def timed(command):
 
 
 def counted(command):
-    """Run a generator under perf stat and return its system calls for each request; None where they cannot be counted."""
+    """Run a generator under perf stat and return its system calls for each request; None where perf cannot."""
     stat = cost.WORK / "stat"
     perf = [cost.tool("perf"), "stat", "-x", ",", "-o", str(stat), "-e", "raw_syscalls:sys_enter", "--"]
     output = cost.run_load(perf + command)
@@ -114,9 +116,11 @@ def latency_of_wrk(output):
 
 def measure_accuracy(name, options, port):
     """Return (what the server took, what the generator saw) in microseconds, by percentile."""
-    server = subprocess.Popen(["taskset", "-c", str(cost.SERVER_CPU), cost.built("delay_server", options.build),
-                               str(port), *DELAYS], stdout=subprocess.PIPE, text=True)
-    pin = ["taskset", "-c", str(cost.CLIENT_CPU)]
+    precedence = [cost.tool("chrt"), "-f", "10"] if options.realtime else []
+    server = subprocess.Popen([*precedence, "taskset", "-c", str(cost.SERVER_CPU),
+                               cost.built("delay_server", options.build), str(port), *DELAYS],
+                              stdout=subprocess.PIPE, text=True)
+    pin = [*precedence, "taskset", "-c", str(cost.CLIENT_CPU)]
     url = f"http://127.0.0.1:{port}/"
     try:
         cost.wait_until_up("delay_server", port, "/", server)
@@ -124,7 +128,8 @@ def measure_accuracy(name, options, port):
             command = pin + [cost.built("katana-load", options.build), "-R", str(ACCURACY_RATE), "-c",
                              str(ACCURACY_CONNECTIONS), "-d", str(options.seconds * 2), "--quiet", "--json", "-", url]
             result = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
-            seen = {50: result["latency_us"]["p50"], 99: result["latency_us"]["p99"], 99.9: result["latency_us"]["p999"]}
+            latency = result["latency_us"]
+            seen = {50: latency["p50"], 99: latency["p99"], 99.9: latency["p999"]}
             remark = "; ".join(result["void_reasons"]) or "its schedule was kept"
         else:
             rate = ["-R", str(ACCURACY_RATE)] if name == "wrk2" else []
@@ -179,6 +184,7 @@ def parse_options():
     parser.add_argument("--seconds", type=int, default=3)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--build", type=pathlib.Path, default=cost.ROOT / "build" / "bench")
+    parser.add_argument("--realtime", action="store_true")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
     return parser.parse_args()

@@ -36,6 +36,7 @@ struct Connection {
   std::uint8_t failures = 0;  // in a row
   bool is_in_ready = false;
   bool is_in_again = false;
+  bool is_hungry = false;
   bool body_differs = false;
   std::uint64_t content_bytes = 0;  // of the present reply
   std::int64_t since_ns = 0;        // connecting: when that began; closed: when to open it again

@@ -79,6 +79,7 @@ Worker::Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, 
                                      : share_of(plan.requests_max, index, plan.threads)) {
   again_.reserve(connections_.size());
   again_now_.reserve(connections_.size());
+  hungry_.reserve(connections_.size());
   for (std::uint32_t place = 0; place < connections_.size(); ++place) {
     connections_[place].index = place;
   }
@@ -159,6 +160,7 @@ void Worker::turn() {
   again_now_.swap(again_);
   for (const std::uint32_t index : again_now_) receive_again(connections_[index]);
   again_now_.clear();
+  feed_hungry();
   sweep();
   open_queued();
   if (plan_.is_open_loop()) dispatch();  // before the window ends: what is due is sent, late or not
@@ -274,7 +276,8 @@ void Worker::advance_phase() {
 void Worker::end_window() {
   const bool had_budget = budget_ > 0;
   budget_ = 0;
-  window_end_ns_ = std::min(window_end_ns_, now_ns_);
+  // When the number of requests is what ends the run, the last replies are part of its time.
+  if (had_budget) window_end_ns_ = std::min(window_end_ns_, now_ns_);
   if (!is_window_noted_) return;
   own_.wall_ns += now_ns_;
   own_.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin_ns_;

@@ -1,9 +1,9 @@
 // Worker: one thread of load with its own connections, event loop and figures.
 //
 // A turn waits for events until the next thing is due, reads what came, sends what the loop's kind
-// asks for (closed: the next request as soon as a reply is whole; open: whatever the schedule says
-// is due, on a connection with room), and looks at a share of the connections for timeouts. The
-// clock is read once for each turn, for each receive and for each request of an open loop.
+// asks for (closed: the next requests of the connections that had replies; open: whatever the
+// schedule says is due, on a connection with room), and looks at a share of the connections for
+// timeouts. The clock is read once for each turn, each receive and each send.
 //
 // Owns       its connections and figures.
 // Borrows    plan and target, until it is destroyed.
@@ -124,6 +124,7 @@ class Worker {
   InFlight& place(const Connection& connection, std::uint32_t offset) noexcept;
   bool has_room(const Connection& connection) const noexcept;
   void feed(Connection& connection);
+  void feed_hungry();
   void push_request(Connection& connection, std::int64_t due_ns);
   void flush(Connection& connection);
   long write_some(Connection& connection);
@@ -152,6 +153,7 @@ class Worker {
   RingQueue to_open_;
   RingQueue ready_ring_;  // open loop: connections with room
   std::vector<std::uint32_t> again_;
+  std::vector<std::uint32_t> hungry_;  // closed loop: connections whose replies were read
   std::vector<std::uint32_t> again_now_;
   HeadMemo memo_;
   std::string problem_;

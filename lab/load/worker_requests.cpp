@@ -45,6 +45,19 @@ void Worker::feed(Connection& connection) {
   if (connection.in_flight != before) flush(connection);
 }
 
+// Closed loop: all replies of the turn were read first. A send takes several times as long as a
+// receive, and a reply that waits for the sends of others would look late.
+void Worker::feed_hungry() {
+  for (const std::uint32_t index : hungry_) {
+    Connection& connection = connections_[index];
+    connection.is_hungry = false;
+    if (connection.state != Connection::State::open) continue;
+    read_clock();
+    feed(connection);
+  }
+  hungry_.clear();
+}
+
 void Worker::push_request(Connection& connection, std::int64_t due_ns) {
   ++connection.asked;
   const bool closing = connection.asked == plan_.requests_per_connection;
@@ -152,7 +165,10 @@ bool Worker::take(Connection& connection, Bytes bytes) {
     whole.append(bytes);
     if (!take_all(connection, whole)) return false;
   }
-  if (!plan_.is_open_loop()) feed(connection);
+  if (!plan_.is_open_loop() && !connection.is_hungry) {
+    connection.is_hungry = true;
+    hungry_.push_back(connection.index);
+  }
   return true;
 }
 

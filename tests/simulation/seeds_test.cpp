@@ -1,5 +1,7 @@
 // The seeds of one shard.
 //
+//   KATANA_SHARD       which of the shards, from 0
+//   KATANA_SHARDS      how many there are
 //   KATANA_SEEDS       how many seeds, of all shards
 //   KATANA_FIRST_SEED  the first of them
 //   KATANA_TRACE       a number: prints so many lines of what happened, however it ends
@@ -25,9 +27,6 @@
 
 namespace katana::simulation {
 namespace {
-
-constexpr std::uint64_t shard = KATANA_SHARD;
-constexpr std::uint64_t shards = KATANA_SHARDS;
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   const char* const text = std::getenv(variable);
@@ -57,6 +56,8 @@ void name_seed_on_death() {
 }
 
 TEST(Seeds, every_request_gets_its_reply_whatever_the_kernel_and_the_network_do) {
+  const std::uint64_t shard = number_from("KATANA_SHARD", 0);
+  const std::uint64_t shards = number_from("KATANA_SHARDS", 1);
   const std::uint64_t first = number_from("KATANA_FIRST_SEED", 1);
   const std::uint64_t count = number_from("KATANA_SEEDS", KATANA_SEEDS_DEFAULT);
   const std::uint64_t trace = number_from("KATANA_TRACE", 0);
