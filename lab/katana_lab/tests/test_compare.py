@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from katana_lab import ROOT, UsageError, cli, compare, gate, results
-from conftest import make_run
+from workbench import make_run
 
 SCRIPT = ROOT / "scripts/compare_benchmarks.py"
 

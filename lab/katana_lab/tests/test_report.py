@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from katana_lab import analysis, cli, compare, plots, report, results, statistics
-from conftest import FIXTURES, make_run
+from workbench import FIXTURES, make_run
 
 GOLDEN = FIXTURES / "report.md"
 COSTS = {"floor": [10.0, 10.2, 9.9, 10.1, 10.0], "ours": [12.0, 12.3, 11.9, 12.2, 12.1],
