@@ -74,7 +74,8 @@ def check_limits() -> list[Finding]:
     """Descriptors, listen queues, ports."""
     hard = proc.descriptors_max()
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    found = [Finding(what="descriptors (soft limit)", state="good", value=f"{soft}", remedy=""), Finding(what="descriptors (hard limit)", state="good" if hard >= 20_000 else "bad", value=str(hard),
+    found = [Finding(what="descriptors (soft limit)", state="good", value=str(soft)),
+             Finding(what="descriptors (hard limit)", state="good" if hard >= 20_000 else "bad", value=str(hard),
                      remedy="" if hard >= 20_000 else "10,000 connections need 10,200 on each side: ulimit -Hn, or "
                             "LimitNOFILE= of the service")]
     for name, path, least, remedy in (
