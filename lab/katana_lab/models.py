@@ -169,7 +169,6 @@ class Experiment(StrictModel):
     suites: list[Literal["quick", "full"]] = ["quick", "full"]
     claims: list[Claim] = []
     why_they_differ: str = ""
-    notes: str = ""
     variants: dict[Name, Variant] = {}
     quick_variants: list[Name] = []
     baseline: Name | None = None

@@ -40,8 +40,8 @@ class Series(_Record):
     rss_mib: list[float] = []
 
     @field_serializer("at_s", "rate_per_s", "server_cpu", "rss_mib")
-    def _short(self, values: list[float]) -> list[float | None]:
-        return [_round(value) for value in values]
+    def _short(self, values: list[float]) -> list[float]:
+        return [_round(value) or 0.0 for value in values]
 
 
 class Visit(_Record):
