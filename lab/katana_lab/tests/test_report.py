@@ -1,4 +1,5 @@
 """The report: its stable text, its independence of any network, and what a browser makes of it."""
+import json
 import os
 import re
 import shutil
@@ -104,6 +105,16 @@ def test_a_baseline_is_small_and_compares_as_the_whole_does(run, tmp_path):
     visit = results.read(tmp_path / "slim.json").experiments[0].cases[0].visits[0]
     assert not visit.histogram and not visit.series.at_s and visit.figures["cpu_us_per_request"] == 10.0
     assert compare.read_samples(tmp_path / "slim.json") == compare.read_samples(tmp_path / "whole.json")
+
+
+def test_a_key_that_is_no_longer_known_does_not_spoil_a_baseline(run, tmp_path):
+    results.write(run, tmp_path / "old.json")
+    data = json.loads((tmp_path / "old.json").read_text())
+    experiment = data["katana_lab"]["experiments"][0]
+    experiment["definition"]["mood"] = experiment["definition"]["load"]["colour"] = "blue"
+    experiment["cases"][0]["visits"][0]["taste"] = 3
+    (tmp_path / "old.json").write_text(json.dumps(data))
+    assert results.read(tmp_path / "old.json").experiments[0].name == "cost"
 
 
 def test_every_plot_of_the_run_is_drawn(run):
