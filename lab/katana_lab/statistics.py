@@ -215,8 +215,8 @@ def steady_from(series: Sequence[float], tolerance: float = LEVEL_TOLERANCE) -> 
     """The index at which a series has reached its level; None when too little (a third) of it is left from there.
 
     Its level is the median of its last third. Warm-up is what comes before the first stretch between change points that
-    is on this level, within `tolerance` or three times the scatter of the last third (but never more than a fifth of the
-    level). A later excursion is no warm-up.
+    is on this level, within `tolerance` or three times the scatter of the last third (at most a fifth of the level).
+    A later excursion is no warm-up.
     """
     array = numpy.asarray(series, dtype=float)
     if array.size < 2 * SEGMENT_POINTS_MIN:
