@@ -288,12 +288,13 @@ Result<RatePlan> parse_ramp(std::string_view text, double from) {
     rest.remove_prefix(std::min(comma + 1, rest.size()));
     const auto colon = std::min(piece.find(':'), piece.size());
     const auto duration = parse_duration(piece.substr(0, colon));
-    const auto rate = colon < piece.size() ? read_number(piece.substr(colon + 1)) : std::nullopt;
-    if (!duration || duration->ns == 0 || !rate || *rate < 0 || *rate > 1e9) {
+    const double rate =
+        colon < piece.size() ? read_number(piece.substr(colon + 1)).value_or(-1) : -1;
+    if (!duration || duration->ns == 0 || rate < 0 || rate > 1e9) {
       return wrong(fmt::format("--ramp '{}': '{}' is not TIME:RATE, such as 5s:1000", text, piece));
     }
-    plan.add(*duration, from, *rate);
-    from = *rate;
+    plan.add(*duration, from, rate);
+    from = rate;
   }
   return plan;
 }

@@ -83,14 +83,15 @@ Result<void> write_file(const std::string& path, const std::string& text) {
   return fail(Code::data_loss, fmt::format("--json {}: {}", path, std::strerror(errno)));
 }
 
-std::string failures_of(const Counts& counts) {
+std::string failures_of(const Counts& counts, bool is_connected) {
   std::string text;
   for (std::size_t index = 0; index < failure_count; ++index) {
     if (counts.failures[index] == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts.failures[index],
                         failure_names[index]);
   }
-  return text.empty() ? "no connection was established in time" : text;
+  if (!text.empty()) return text;
+  return is_connected ? "no request was sent" : "no connection was established in time";
 }
 
 // The exit status, with a line about what is not as it should be.
@@ -99,11 +100,12 @@ int conclude(const Flags& flags, const RunResult& result, const Verdict& verdict
   if (result.interrupted) return 0;
   if (counts.requests == 0) {
     return fail_with(exit_failure, fmt::format("{} answered nothing as expected: {}", flags.url,
-                                               failures_of(counts)));
+                                               failures_of(counts, result.connected)));
   }
   if (flags.strict && (counts.all_failures() > 0 || verdict.is_void())) {
-    return fail_with(exit_failure,
-                     verdict.is_void() ? "the result is void" : "errors: " + failures_of(counts));
+    return fail_with(exit_failure, verdict.is_void()
+                                       ? "the result is void"
+                                       : "errors: " + failures_of(counts, result.connected));
   }
   return 0;
 }

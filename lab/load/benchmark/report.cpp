@@ -75,6 +75,7 @@ struct Tally {
   std::uint64_t errors = 0;
   std::uint64_t samples = 0;
   double server_share_max = -1;
+  double others_max = 0;
 };
 
 Tally tally_of(const std::vector<Section>& sections) {
@@ -87,6 +88,7 @@ Tally tally_of(const std::vector<Section>& sections) {
       tally.errors += row.errors;
       tally.samples += row.samples;
       tally.server_share_max = std::max(tally.server_share_max, row.server_share);
+      tally.others_max = std::max(tally.others_max, row.others);
     }
   }
   return tally;
@@ -105,7 +107,10 @@ std::string limits(const std::vector<Section>& sections) {
       "closed loops are lower bounds there.\n",
       tally.saturated, tally.rows, 100 * Verdict::busy_share_max);
   if (tally.server_share_max >= 0) {
-    text += fmt::format("- The server used at most {:.2f} CPUs.\n", tally.server_share_max);
+    text += fmt::format(
+        "- The server used at most {:.2f} CPUs, other programs up to {:.2f}: what they take, "
+        "server and generator wait for.\n",
+        tally.server_share_max, tally.others_max);
   } else {
     text += "- The server's CPU is unknown: no process that this user may look at listens there.\n";
   }

@@ -98,6 +98,14 @@ double ServerProcess::cpu_s() const {
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+double machine_busy_s() {
+  std::istringstream fields(first_line("/proc/stat"));
+  std::string name;
+  double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, soft = 0, steal = 0;
+  fields >> name >> user >> nice >> system >> idle >> waiting >> irq >> soft >> steal;
+  return (user + nice + system + irq + soft + steal) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 double ServerProcess::rss_mib() const {
   double pages = 0;
   for (const int pid : pids_) {

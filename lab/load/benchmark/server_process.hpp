@@ -24,4 +24,7 @@ class ServerProcess {
   std::vector<int> pids_;
 };
 
+// What all CPUs of this machine have worked, for whomever, in seconds since it was started.
+double machine_busy_s();
+
 }  // namespace katana::load

@@ -192,8 +192,8 @@ class Benchmark {
             fmt::format("X-Benchmark-{:02}: {}", index, std::string(60, 'v')));
       }
       const auto requests = make_requests(url_, trial.request, "");
-      trial.label =
-          fmt::format("{}: {} fields, {} octets", name, count + 1, requests->front().octets.size());
+      trial.label = fmt::format("{}: Host and {} more, {} octets", name, count,
+                                requests->front().octets.size());
       trials.push_back(trial);
     }
     return add_all(trials);

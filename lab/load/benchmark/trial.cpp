@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "lab/load/run.hpp"
 #include "lab/load/verdict.hpp"
 
 namespace katana::load {
 namespace {
+
+constexpr double others_max = 0.1;
 
 std::string text_of(const Counts& counts) {
   std::string text;
@@ -21,9 +24,20 @@ std::string text_of(const Counts& counts) {
 }
 
 std::string remark_of(const Row& row, bool is_open_loop) {
-  if (!row.void_reasons.empty()) return "void: " + row.void_reasons.front();
-  if (row.saturated && !is_open_loop) return "the generator was the limit; a lower bound";
-  return {};
+  std::string remark;
+  if (!row.void_reasons.empty()) {
+    remark = "void: " + row.void_reasons.front();
+  } else if (row.saturated && !is_open_loop) {
+    remark = "the generator was the limit; a lower bound";
+  }
+  if (row.others <= others_max) return remark;
+  return fmt::format("{}{}others took {:.1f} CPUs", remark, remark.empty() ? "" : "; ", row.others);
+}
+
+double own_cpu_s() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 }  // namespace
@@ -34,13 +48,16 @@ Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
   if (!requests) return std::unexpected(requests.error());
   const Target target{url, address, std::move(*requests)};
   const double cpu_before_s = server.cpu_s();
+  const double others_before_s = machine_busy_s() - cpu_before_s - own_cpu_s();
   const auto began = clock_now();
   auto run = run_load(trial.plan, target, nullptr);
   if (!run) return std::unexpected(run.error());
   const RunResult& result = **run;
   if (result.interrupted) return fail(Code::cancelled, "interrupted");
   const double wall_s = static_cast<double>((clock_now() - began).ns) / 1e9;
-  const double cpu_s = server.cpu_s() - cpu_before_s;
+  const double cpu_after_s = server.cpu_s();
+  const double cpu_s = cpu_after_s - cpu_before_s;
+  const double others_s = machine_busy_s() - cpu_after_s - own_cpu_s() - others_before_s;
 
   const Counts& counts = result.total.counts;
   const Verdict verdict = judge(trial.plan, result);
@@ -63,6 +80,7 @@ Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
   if (server.is_known() && all > 0) {
     row.server_us = 1e6 * cpu_s / all;
     row.server_share = cpu_s / wall_s;
+    row.others = std::max(0.0, others_s / wall_s);
   }
   row.generator_share = verdict.cpu_share;
   row.saturated = verdict.saturated;

@@ -36,6 +36,7 @@ struct Row {
   double server_us = -1;     // CPU for each request; negative: unknown
   double server_share = -1;  // of one CPU
   double generator_share = 0;
+  double others = -1;  // CPUs that other programs took meanwhile; negative: unknown
   bool saturated = false;
   std::vector<std::string> void_reasons;
   std::string remark;  // what limits the use of this row
