@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 from katana_lab import generator, scaling, statistics
-from katana_lab.figures import FIGURES, show, title_of
-from katana_lab.results import CaseResult, CheckResult, ExperimentResult
+from katana_lab.figures import FIGURES, show, significant, title_of
+from katana_lab.models import Claim
+from katana_lab.results import CaseResult, CheckResult, ExperimentResult, Finding
 
 LATENCY = [name for name in FIGURES if name.startswith("latency_")]
 
@@ -133,23 +135,38 @@ class ClaimRow:
     ratio: float | None
 
 
-def claim_rows(result: ExperimentResult) -> list[ClaimRow]:
+def _stage_share(case: CaseResult, name: str) -> float:
+    """The share of a stage in the time of all stages but waiting; NaN where nothing was traced."""
+    rows = [(stage, time) for stage, _, time in stages(case) if math.isfinite(time)]
+    total = sum(time for _, time in rows)
+    return sum(time for stage, time in rows if stage == name) / total if total else math.nan
+
+
+def _measured(claim: Claim, case: CaseResult) -> tuple[str, float | None]:
+    """What stands beside a claim, and measured / claimed where the units agree."""
+    if claim.stage:
+        value, unit = 100 * _stage_share(case, claim.stage), "%"
+    else:
+        figure = FIGURES[claim.figure]
+        value, unit = figure.scale * statistics.summarise(case.values(claim.figure)).median.estimate, figure.unit
+    ratio = value / claim.value if claim.value and math.isfinite(value) and claim.unit == unit else None
+    return f"{significant(value)} {unit}".strip(), ratio
+
+
+def claim_rows(result: ExperimentResult, doctor: Sequence[Finding] = ()) -> list[ClaimRow]:
     """The seed's figures with ours beside them."""
     rows = []
     for claim in result.definition.claims:
         case = result.case(claim.case) if claim.case else None
-        measured, ratio = "", None
-        if claim.case and (case is None or case.skipped or not case.visits):
+        measured, ratio = "no figure of this laboratory", None
+        if claim.finding:
+            measured = next((one.value for one in doctor if one.what == claim.finding), "not looked at")
+        elif claim.case and (case is None or case.skipped or not case.visits):
             measured = "not in this run"
         elif case is not None:
-            median = statistics.summarise(case.values(claim.figure)).median.estimate
-            unit = FIGURES[claim.figure].unit
-            measured = f"{show(claim.figure, median)} {unit}".strip()
-            if claim.value and math.isfinite(median) and claim.unit == unit:
-                ratio = median * FIGURES[claim.figure].scale / claim.value
+            measured, ratio = _measured(claim, case)
         claimed = "no figure" if claim.value is None else f"{claim.value:,g} {claim.unit}".strip()
-        rows.append(ClaimRow(claim.what, claim.source, claimed, measured or "no figure of this laboratory", claim.case,
-                             ratio))
+        rows.append(ClaimRow(claim.what, claim.source, claimed, measured, claim.case, ratio))
     return rows
 
 

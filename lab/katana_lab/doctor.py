@@ -5,6 +5,7 @@ A finding is 'good', 'note' (figures stand, but know it) or 'bad' (figures of th
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import time
 from collections.abc import Callable
@@ -72,7 +73,9 @@ def check_frequency() -> list[Finding]:
 def check_limits() -> list[Finding]:
     """Descriptors, listen queues, ports."""
     hard = proc.descriptors_max()
-    found = [Finding(what="descriptors (hard limit)", state="good" if hard >= 20_000 else "bad", value=str(hard),
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    found = [Finding(what="descriptors (soft limit)", state="good", value=str(soft)),
+             Finding(what="descriptors (hard limit)", state="good" if hard >= 20_000 else "bad", value=str(hard),
                      remedy="" if hard >= 20_000 else "10,000 connections need 10,200 on each side: ulimit -Hn, or "
                             "LimitNOFILE= of the service")]
     for name, path, least, remedy in (

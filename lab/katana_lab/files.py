@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import pydantic
 import yaml
@@ -60,10 +60,12 @@ def explain(error: pydantic.ValidationError) -> str:
     return "; ".join(lines) + (f"; and {more} more" if more > 0 else "")
 
 
-def parse(model: type[Model], data: object, source: str) -> Model:
-    """The model, or UsageError that names the source and the key."""
+def parse(model: type[Model], data: object, source: str, extra: Literal["ignore", "forbid"] | None = None) -> Model:
+    """The model, or UsageError that names the source and the key. `extra` overrides what the model does with keys that
+    it does not know.
+    """
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, extra=extra)
     except pydantic.ValidationError as error:
         raise UsageError(f"{source}: {explain(error)}") from None
 

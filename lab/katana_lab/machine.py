@@ -51,7 +51,8 @@ def describe() -> Machine:
     """The machine as it is now."""
     commit = _git("rev-parse", "--short", "HEAD") or "unknown"
     return Machine(cpu=cpu_model(), cpus=os.cpu_count() or 1, cpus_usable=len(os.sched_getaffinity(0)),
-                   memory_gib=round(psutil.virtual_memory().total / 2 ** 30, 1), kernel=platform.release(),
-                   virtual=virtualisation(), commit=commit + ("+changes" if _git("status", "--porcelain") else ""),
+                   memory_gib=round(psutil.virtual_memory().total / 2 ** 30, 1),
+                   kernel=platform.release().split("-")[0], virtual=virtualisation(),
+                   commit=commit + ("+changes" if _git("status", "--porcelain") else ""),
                    date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                    load_before=round(os.getloadavg()[0], 2), python=platform.python_version())

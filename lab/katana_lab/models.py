@@ -131,7 +131,9 @@ class Check(StrictModel):
 
 
 class Claim(StrictModel):
-    """A figure that was claimed before. `case`: what is measured here beside it."""
+    """A figure that was claimed before. What stands beside it: `figure` of `case`; or the share of `stage` in the
+    traced system calls of `case`, in percent; or what the doctor says of `finding`.
+    """
 
     source: str
     what: str
@@ -139,13 +141,15 @@ class Claim(StrictModel):
     unit: str = ""
     case: str = ""
     figure: str = ""
+    stage: str = ""
+    finding: str = ""
 
     @model_validator(mode="after")
     def _known(self) -> Claim:
         if self.figure and self.figure not in FIGURES:
             raise ValueError(f"figure: there is no '{self.figure}'; there are {', '.join(FIGURES)}")
-        if bool(self.case) != bool(self.figure):
-            raise ValueError("case and figure belong together")
+        if bool(self.case) != bool(self.figure or self.stage):
+            raise ValueError("case and figure (or stage) belong together")
         return self
 
 
@@ -165,7 +169,6 @@ class Experiment(StrictModel):
     suites: list[Literal["quick", "full"]] = ["quick", "full"]
     claims: list[Claim] = []
     why_they_differ: str = ""
-    notes: str = ""
     variants: dict[Name, Variant] = {}
     quick_variants: list[Name] = []
     baseline: Name | None = None

@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 from katana_lab import analysis, plots, statistics
 from katana_lab.figures import FIGURES, show, significant, title_of
 from katana_lab.files import write_whole
-from katana_lab.results import CaseResult, ExperimentResult, Run
+from katana_lab.results import CaseResult, ExperimentResult, Finding, Run
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -213,7 +213,7 @@ def _plots(result: ExperimentResult) -> tuple[list[plots.Plot], list[plots.Plot]
     return [one for one in pairs if one], [one for one in wide if one]
 
 
-def section(result: ExperimentResult) -> Section:
+def section(result: ExperimentResult, doctor: list[Finding]) -> Section:
     """Everything that the page says of one experiment."""
     have = analysis.shown_figures(result)
     headline = [name for name in result.definition.headline if name in have]
@@ -225,7 +225,7 @@ def section(result: ExperimentResult) -> Section:
                  for case in result.cases if case.visits]
     pairs, wide = _plots(result)
     return Section(result=result, state=_state(result, notes), sentences=_sentences(result, ratios), figures=headline,
-                   rows=_rows(result, headline), ratios=ratios, claims=analysis.claim_rows(result),
+                   rows=_rows(result, headline), ratios=ratios, claims=analysis.claim_rows(result, doctor),
                    scaling=_scaling_sentences(result), drift=_drift_sentences(result), notes=notes,
                    tops=tops, rest=rest, rest_rows=rest_rows, plots=pairs, wide_plots=wide)
 
@@ -248,7 +248,7 @@ def _safe_json(value: object) -> markupsafe.Markup:
 
 def render(run: Run) -> tuple[str, str]:
     """(HTML, Markdown) of a run."""
-    sections = [section(result) for result in run.experiments]
+    sections = [section(result, run.doctor) for result in run.experiments]
     visits = [visit for result in run.experiments for case in result.cases for visit in case.visits]
     totals = {"experiments": len(sections), "cases": sum(len(one.cases) for one in run.experiments),
               "visits": len(visits), "requests": sum(visit.figures.get("latency_samples") or 0 for visit in visits),

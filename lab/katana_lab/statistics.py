@@ -25,6 +25,7 @@ BOOTSTRAP_ALONE_MIN = 12          # rounds from which the bootstrap needs no hel
 PENALTY = 3.0                     # of one more change point, in units of variance x ln(n) (BIC has 2)
 SEGMENT_POINTS_MIN = 4            # shorter than this is no level, but a blip
 LEVEL_TOLERANCE = 0.05            # levels this close to the last one are the same
+LEVEL_TOLERANCE_MAX = 0.20        # however much the last one scatters
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,14 +215,16 @@ def steady_from(series: Sequence[float], tolerance: float = LEVEL_TOLERANCE) -> 
     """The index at which a series has reached its level; None when too little (a third) of it is left from there.
 
     Its level is the median of its last third. Warm-up is what comes before the first stretch between change points that
-    is on this level, within `tolerance` or three times the scatter of the last third. A later excursion is no warm-up.
+    is on this level, within `tolerance` or three times the scatter of the last third (at most a fifth of the level).
+    A later excursion is no warm-up.
     """
     array = numpy.asarray(series, dtype=float)
     if array.size < 2 * SEGMENT_POINTS_MIN:
         return None
     last = array[-max(SEGMENT_POINTS_MIN, array.size // 3):]
     level = float(numpy.median(last))
-    reach = max(tolerance * abs(level), 3 * float(stats.median_abs_deviation(last, scale="normal")))
+    scatter = float(stats.median_abs_deviation(last, scale="normal"))
+    reach = min(max(tolerance * abs(level), 3 * scatter), LEVEL_TOLERANCE_MAX * abs(level))
     edges = [0, *change_points(array), array.size]
     for begin, end in zip(edges, edges[1:], strict=False):
         here, rest = float(numpy.median(array[begin:end])), float(numpy.median(array[begin:]))

@@ -5,7 +5,7 @@ import pytest
 
 from katana_lab import LAB, cli, doctor, peers
 from katana_lab.results import Finding
-from conftest import script
+from workbench import script
 
 LAUNCHER = LAB / "katana-lab"
 
@@ -50,7 +50,7 @@ def test_a_run_writes_all_three_files_and_its_status_tells_of_failures(tmp_path,
     experiment.write_text("title: Mine\nquestion: Q?\nvariants:\n  floor: {server: fake}\nload: {connections: 2}\n"
                           "quick: {warm_up_s_max: 0.3, measure_s: 0.6, cool_down_s: 0, rounds: 1}\n"
                           "sample: {counters: false, metrics: false}\n")
-    from conftest import fake_peer
+    from workbench import fake_peer
     monkeypatch.setattr(peers, "load_peers", lambda *_: {"fake": fake_peer("1 0 0 0")})
     monkeypatch.setattr(doctor, "examine", lambda *_: [Finding(what="x", state="good", value="y")])
     out = tmp_path / "out"
@@ -109,7 +109,7 @@ def test_a_busy_neighbour_is_named(busy_process):
 
 def test_an_interrupted_run_keeps_what_was_finished(tmp_path, monkeypatch, capsys):
     from katana_lab import results
-    from conftest import make_run
+    from workbench import make_run
     finished = make_run(ours=[10.0, 10.1]).experiments[0]
     calls = []
 

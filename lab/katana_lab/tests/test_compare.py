@@ -1,12 +1,14 @@
 """Comparisons: what is a regression, what is equivalent, what nobody can tell. Both kinds of files."""
+import argparse
 import json
+import runpy
 import subprocess
 import sys
 
 import pytest
 
-from katana_lab import ROOT, UsageError, cli, compare, results
-from conftest import make_run
+from katana_lab import ROOT, UsageError, cli, compare, gate, results
+from workbench import make_run
 
 SCRIPT = ROOT / "scripts/compare_benchmarks.py"
 
@@ -127,22 +129,31 @@ def script(*arguments):
     return run.returncode, run.stdout, run.stderr
 
 
-def test_the_script_names_the_regression_with_both_figures_and_the_interval(tmp_path):
+def test_the_script_names_the_regression_with_both_figures_and_the_interval(tmp_path, capsys):
     a, b = google(tmp_path / "a", slow=BEFORE), google(tmp_path / "b", slow=[1.5 * value for value in BEFORE])
     status, out, _ = script("--baseline", a, "--current", b, "--threshold", "1.05")
     assert status == 1
     line = out.splitlines()[0]
     for part in ("REGRESSION: slow real_time", "150.0 ns", "100.0 ns", "ratio 1.500 [1.4", "n = 5", "threshold 1.05"):
         assert part in line
-    status, out, _ = script("--baseline", a, "--current", a)
-    assert (status, out) == (0, "1 figures compared at threshold 1.05: 0 regressions, 0 improvements, 1 equivalent, "
-                                "0 undecided\n")
+    flags = argparse.Namespace(baseline=a, current=a, threshold=1.05, metric="real_time", all=False)
+    assert gate.run(flags) == 0
+    assert capsys.readouterr().out == ("1 figures compared at threshold 1.05: 0 regressions, 0 improvements, "
+                                       "1 equivalent, 0 undecided\n")
 
 
 def test_the_scripts_errors_are_one_line_and_status_2(tmp_path):
     status, _, err = script("--baseline", tmp_path / "none", "--current", tmp_path / "none")
     assert status == 2 and err.startswith("compare_benchmarks.py: ") and err.count("\n") == 1
-    assert script("--help")[0] == 0 and script()[0] == 2
+
+
+@pytest.mark.parametrize("arguments, status", [
+    (["--help"], 0), ([], 2), (["--baseline", "a", "--current", "b", "--x"], 2)])
+def test_the_scripts_usage(arguments, status, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    assert ended.value.code == status and "usage" in "".join(capsys.readouterr())
 
 
 def test_the_command_compares_folders_of_runs(tmp_path, capsys):

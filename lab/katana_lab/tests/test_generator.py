@@ -9,7 +9,7 @@ from katana_lab import LabError, generator
 from katana_lab.files import parse, read_json
 from katana_lab.generator import LoadReport
 from katana_lab.models import Load
-from conftest import FIXTURES
+from workbench import FIXTURES
 
 
 def test_a_recorded_result_is_understood():

@@ -9,7 +9,7 @@ import pytest
 
 from katana_lab import ROOT, peers, runner, visit
 from katana_lab.models import Phases, cases_of
-from conftest import fake_peer, make_experiment
+from workbench import fake_peer, make_experiment
 
 BUILD = ROOT / Path(os.environ.get("KATANA_BUILD", "build/bench"))
 SHORT = Phases(warm_up_s_max=0.6, measure_s=1.0, cool_down_s=0, rounds=1)

@@ -36,7 +36,7 @@ def refusal(tmp_path, text, model=Experiment):
     (GOOD + "sweep: {parameter: connections, values: [1], quick: [7]}\n", "7 is none of the values"),
     (GOOD + "headline: [speed]\n", "there is no figure 'speed'"),
     (GOOD + "baseline: two\n", "there is no variant 'two'"),
-    (GOOD + "claims: [{source: s, what: w, value: 1, case: one}]\n", "case and figure belong together"),
+    (GOOD + "claims: [{source: s, what: w, value: 1, case: one}]\n", "case and figure (or stage) belong together"),
     (GOOD + "checks: [{figure: errors}]\n", "wants at_most or at_least"),
     (GOOD + "load: {pipeline: 4, rate_per_s: 10}\n", "exclude one another"),
     (GOOD.replace("nginx}", "nginx, load: {speed: 1}}"), "variants.one.load.speed"),

@@ -1,4 +1,5 @@
 """The report: its stable text, its independence of any network, and what a browser makes of it."""
+import json
 import os
 import re
 import shutil
@@ -6,8 +7,8 @@ import subprocess
 
 import pytest
 
-from katana_lab import cli, compare, plots, report, results
-from conftest import FIXTURES, make_run
+from katana_lab import analysis, cli, compare, plots, report, results, statistics
+from workbench import FIXTURES, make_run
 
 GOLDEN = FIXTURES / "report.md"
 COSTS = {"floor": [10.0, 10.2, 9.9, 10.1, 10.0], "ours": [12.0, 12.3, 11.9, 12.2, 12.1],
@@ -15,8 +16,9 @@ COSTS = {"floor": [10.0, 10.2, 9.9, 10.1, 10.0], "ours": [12.0, 12.3, 11.9, 12.2
 
 
 @pytest.fixture
-def run():
+def run(monkeypatch):
     """A run of three servers, one of them 20 % dearer."""
+    monkeypatch.setattr(statistics, "RESAMPLES", 500)
     return make_run(**COSTS)
 
 
@@ -38,6 +40,19 @@ def test_the_claim_stands_beside_what_was_measured(run):
     page, text = report.render(run)
     assert "| cost | a paper | 20 µs | 10.0 µs | 0.500 |" in text and "Why they differ: Another machine." in text
     assert "measured / claimed" in page
+
+
+def test_stages_and_findings_stand_beside_their_claims():
+    result = make_run(ours=[1.0, 1.1]).experiments[0]
+    case = result.cases[0]
+    case.calls = [results.CallRow(name=name, per_request=1, errors_per_request=0, us_per_call=us)
+                  for name, us in (("accept4", 30), ("read", 10), ("write", 60), ("epoll_wait", 500))]
+    claims = [{"source": "s", "what": "accept", "value": 15, "unit": "%", "case": "ours", "stage": "accept"},
+              {"source": "s", "what": "limit", "value": 20000, "unit": "", "finding": "descriptors"}]
+    data = {**result.definition.model_dump(), "claims": claims}
+    result.definition = type(result.definition).model_validate(data)
+    rows = analysis.claim_rows(result, [results.Finding(what="descriptors", state="good", value="1024")])
+    assert [(row.measured, row.ratio) for row in rows] == [("30.0 %", 2.0), ("1024", None)]
 
 
 def test_the_page_asks_no_network_for_anything(run):
@@ -90,6 +105,16 @@ def test_a_baseline_is_small_and_compares_as_the_whole_does(run, tmp_path):
     visit = results.read(tmp_path / "slim.json").experiments[0].cases[0].visits[0]
     assert not visit.histogram and not visit.series.at_s and visit.figures["cpu_us_per_request"] == 10.0
     assert compare.read_samples(tmp_path / "slim.json") == compare.read_samples(tmp_path / "whole.json")
+
+
+def test_a_key_that_is_no_longer_known_does_not_spoil_a_baseline(run, tmp_path):
+    results.write(run, tmp_path / "old.json")
+    data = json.loads((tmp_path / "old.json").read_text())
+    experiment = data["katana_lab"]["experiments"][0]
+    experiment["definition"]["mood"] = experiment["definition"]["load"]["colour"] = "blue"
+    experiment["cases"][0]["visits"][0]["taste"] = 3
+    (tmp_path / "old.json").write_text(json.dumps(data))
+    assert results.read(tmp_path / "old.json").experiments[0].name == "cost"
 
 
 def test_every_plot_of_the_run_is_drawn(run):

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from katana_lab import LabError, proc, sampling
-from conftest import FIXTURES
+from workbench import FIXTURES
 
 
 def test_the_calls_of_perf_trace_are_added_up_over_threads():

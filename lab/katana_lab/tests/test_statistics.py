@@ -131,6 +131,12 @@ def test_an_excursion_in_the_middle_is_no_warm_up():
     assert abs(statistics.steady_from(noisy([60, 100, 100, 80, 100, 100], 10, 2)) - 10) <= 1
 
 
+def test_a_series_that_never_settles_is_not_called_steady():
+    random = numpy.random.default_rng(4)
+    series = numpy.concatenate([numpy.full(12, 40.0), random.uniform(100, 700, 24)])
+    assert statistics.steady_from(series) != 0
+
+
 def test_a_level_that_only_just_began_is_no_steady_state():
     assert statistics.steady_from(noisy([50, 50, 50, 100], 10, 1)) is None
     assert statistics.steady_from([1.0, 2.0, 3.0]) is None

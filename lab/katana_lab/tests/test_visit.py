@@ -5,7 +5,7 @@ import pytest
 
 from katana_lab import LabError, runner, visit
 from katana_lab.models import Phases, cases_of
-from conftest import fake_peer, make_experiment
+from workbench import fake_peer, make_experiment
 
 SHORT = Phases(warm_up_s_max=0.5, measure_s=1.0, cool_down_s=0, rounds=1)
 
