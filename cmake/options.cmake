@@ -18,6 +18,8 @@ if(KATANA_NATIVE)
 endif()
 if(KATANA_LTO)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  # g++ 12, seeing a whole program at once, warns of fmt's parser without cause.
+  add_link_options($<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
 endif()
 if(KATANA_SANITIZE)
   add_compile_options(-fsanitize=${KATANA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
