@@ -24,6 +24,8 @@ struct Whole {
 };
 KATANA_DESCRIBE(Whole, one, two, three, four, five)
 
+using katana::config::Config;
+
 namespace {
 
 std::string text_of_file() {
@@ -79,7 +81,7 @@ double sum_by_yaml_cpp(const std::string& path) {
 }
 
 double sum_by_katana(const std::string& path) {
-  const auto config = katana::config::Config<Whole>::load({.file = path});
+  const auto config = Config<Whole>::load({.file = path});
   micro::expect(config.has_value(), config ? "" : config.error().describe());
   const auto whole = config->get();
   double sum = 0;

@@ -109,6 +109,19 @@ void submit_all(Pool& pool, int jobs) {
       jobs, [&pool] { return pool.submit(AddOne{}, {.when_full = WhenFull::wait}); });
 }
 
+// Submits `window` futures, then waits for all of them, and so on.
+template <class F, class Submit>
+void in_bursts(int jobs, Submit submit) {
+  std::vector<F> futures;
+  futures.reserve(window);
+  for (int count = 0; count < jobs; ++count) {
+    futures.push_back(submit());
+    if (futures.size() < static_cast<std::size_t>(window) && count + 1 < jobs) continue;
+    for (F& future : futures) (void)future.get();
+    futures.clear();
+  }
+}
+
 // As many coroutines as there are futures in a window, each of which awaits one job after another.
 Task<void> await_each(Pool& pool, int jobs) {
   for (int count = 0; count < jobs; ++count) {
@@ -187,6 +200,9 @@ void measure_throughput(Report& report, const Settings& settings, const Instruct
   subjects.push_back(promised_on("moodycamel, packaged_task", moodycamel));
 #endif
   subjects.push_back({"katana, future", [pool](int jobs) { submit_all(*pool, jobs); }});
+  subjects.push_back({"katana, futures in bursts", [pool](int jobs) {
+                        in_bursts<Future<void>>(jobs, [&pool] { return pool->submit(AddOne{}); });
+                      }});
   subjects.push_back({"katana, awaited", [pool](int jobs) { await_all(*pool, jobs); }});
 #if defined(HAVE_TBB)
   add_tbb(subjects, workers);
@@ -201,6 +217,8 @@ void measure_throughput(Report& report, const Settings& settings, const Instruct
                 at("TBB arena.enqueue"), at("katana"), 2.0, false);
   report.target(fmt::format("future <= 2 x detached, {} workers", workers), at("katana, future"),
                 at("katana"), 2.0, true);
+  report.target(fmt::format("futures in bursts <= 2 x detached, {} workers", workers),
+                at("katana, futures in bursts"), at("katana"), 2.0, true);
   report.target(fmt::format("awaited <= 2 x detached, {} workers", workers), at("katana, awaited"),
                 at("katana"), 2.0, true);
 }
