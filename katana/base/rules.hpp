@@ -8,7 +8,7 @@
 //   satisfies(f, "an even number")   any bool(const Member&)
 //   each(length(1, 20))     the same for each item of a list or value of a dictionary
 //   named("e-mail")         the name in JSON, configuration or a table, when it is not the member's
-//   secret                  never printed or logged
+//   secret                  not repeated in messages; configuration does not print it
 //   reloadable              may change while the program runs
 //   help("…")               a sentence for whoever has to fill it in
 //
