@@ -15,6 +15,7 @@
 // else takes the one column there is.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,8 +32,18 @@
 
 namespace katana::database {
 
+inline constexpr std::size_t members_max = 80;  // of a described struct
+
+// Which column goes to which member of a struct.
+struct Mapping {
+  const void* of = nullptr;  // the struct
+  std::array<std::uint16_t, members_max> columns{};
+};
+
 class Row {
  public:
+  // Where a statement keeps what was found out about its columns; null: nowhere.
+  virtual Mapping* mapping() const noexcept { return nullptr; }
   virtual std::size_t columns() const noexcept = 0;
   virtual Value value(std::size_t column) const noexcept = 0;
   virtual Bytes name(std::size_t column) const noexcept = 0;
@@ -168,25 +179,46 @@ class RowReader {
     return columns;
   }
 
+  static const void* type() noexcept {
+    static constexpr char mark = 0;  // there is one for each T
+    return &mark;
+  }
+
+  Misfit map(const Row& row) noexcept {
+    Mapping* const kept = row.mapping();
+    if (kept == nullptr || kept->of != type()) {
+      std::size_t place = 0;
+      Misfit misfit;
+      for_each_field<T>([&](const auto& field) {
+        const std::size_t column = find(row, field.name, place);
+        if (column == row.columns()) misfit = {"is no column of the result", field.name};
+        columns_[place++] = static_cast<std::uint16_t>(column);
+      });
+      if (misfit) return misfit;
+      if (kept != nullptr) {
+        kept->of = type();
+        std::copy(columns_.begin(), columns_.end(), kept->columns.begin());
+      }
+    } else {
+      std::copy_n(kept->columns.begin(), columns_.size(), columns_.begin());
+    }
+    mapped_ = true;
+    return {};
+  }
+
   Misfit read_members(const Row& row, T& out) {
     Misfit misfit;
+    if (!mapped_) misfit = map(row);
     std::size_t place = 0;
-    for_each_field(out, [&](const auto& field, auto& member) {
+    for_each_field(out, [&](const auto&, auto& member) {
       if (misfit) return;
-      std::size_t& column = columns_[place];
-      if (!mapped_) column = find(row, field.name, place);
-      ++place;
-      if (column >= row.columns()) {
-        misfit = {"is no column of the result", field.name};
-      } else {
-        misfit = judge(row, column, detail::read_value(row.value(column), member));
-      }
+      const std::size_t column = columns_[place++];
+      misfit = judge(row, column, detail::read_value(row.value(column), member));
     });
-    mapped_ = !misfit;
     return misfit;
   }
 
-  std::array<std::size_t, places()> columns_{};
+  std::array<std::uint16_t, places()> columns_{};
   bool mapped_ = false;
 };
 

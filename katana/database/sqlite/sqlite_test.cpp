@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/described.hpp"
 #include "katana/base/task.hpp"
 #include "katana/database/sqlite/bare_test.hpp"
 #include "katana/database/sqlite/folder_test.hpp"
@@ -16,6 +17,16 @@ namespace katana::database::sqlite {
 namespace {
 
 using testing::HasSubstr;
+
+struct Pair {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+};
+KATANA_DESCRIBE(Pair, a, b)
+struct OnlyB {
+  std::int64_t b = 0;
+};
+KATANA_DESCRIBE(OnlyB, b)
 
 // A database whose threads are the scene's and whose time passes when a test says so.
 class SqliteTest : public testing::Test {
@@ -366,6 +377,24 @@ TEST_F(SqliteTest, the_log_is_written_back_when_it_is_long) {
     EXPECT_EQ(text(run(insert(id, std::string(3000, 'x') + std::to_string(id)))), "1");
   EXPECT_GE(backend_->figures().checkpoints, 1u);
   EXPECT_LT(std::filesystem::file_size(folder_ / "a.db-wal"), 60u * 4120);
+}
+
+TEST_F(SqliteTest, columns_find_their_members_whoever_asks_and_whatever_became_of_the_table) {
+  open();
+  Bare other(folder_ / "a.db");
+  const auto body = [this]() -> Task<std::string> {
+    const auto pair = co_await db_->query_one<Pair>("SELECT * FROM p");
+    const auto only = co_await db_->query_one<OnlyB>("SELECT * FROM p");
+    if (!pair || !*pair || !only || !*only) co_return pair ? "none" : pair.error().describe();
+    co_return std::to_string((*pair)->a) + std::to_string((*pair)->b) + std::to_string((*only)->b);
+  };
+  other.run("CREATE TABLE p (a INT, b INT); INSERT INTO p VALUES (1, 2)");
+  EXPECT_EQ(run(body()), "122");
+  EXPECT_EQ(run(body()), "122");
+  other.run("DROP TABLE p; CREATE TABLE p (c INT, b INT, a INT); INSERT INTO p VALUES (9, 4, 3)");
+  EXPECT_EQ(run(body()), "344");
+  other.run("DROP TABLE p; CREATE TABLE p (c INT, b INT); INSERT INTO p VALUES (9, 4)");
+  EXPECT_THAT(run(body()), HasSubstr("'a' is no column of the result"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/database/row.hpp"
@@ -41,6 +42,13 @@ class Statement final : public Row {
     return name != nullptr ? Bytes(name) : Bytes();
   }
 
+  // Forgotten when SQLite has prepared the statement anew, because the schema was changed.
+  Mapping* mapping() const noexcept override {
+    const int prepared = sqlite3_stmt_status(handle_.get(), SQLITE_STMTSTATUS_REPREPARE, 0);
+    if (std::exchange(prepared_anew_, prepared) != prepared) mapping_.of = nullptr;
+    return &mapping_;
+  }
+
   std::uint64_t used_at = 0;  // of the connection's cache
   std::uint32_t slow = 0;     // so often it goes to the pool at once
 
@@ -54,6 +62,8 @@ class Statement final : public Row {
   std::string text_;
   std::vector<std::uint16_t> arguments_;  // of SQLite's parameter n + 1: which argument
   bool reads_only_;
+  mutable Mapping mapping_;
+  mutable int prepared_anew_ = 0;
 };
 
 }  // namespace katana::database::sqlite
