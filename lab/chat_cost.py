@@ -151,12 +151,10 @@ def deliveries_of(load, told):
     return told["expected"] if load.receive else told["sent"] * (load.connections - 1)
 
 
-def share_dropped():
-    """Return which share of the deliveries the last server says it dropped; None when it says nothing."""
-    said = re.search(r"(\d+) deliveries, (\d+) dropped", (WORK / "stderr").read_text(encoding="utf-8"))
-    if not said or int(said[1]) + int(said[2]) == 0:
-        return None
-    return int(said[2]) / (int(said[1]) + int(said[2]))
+def share_not_delivered(due):
+    """Return which share of the deliveries the last server did not get rid of; None when it says nothing."""
+    said = re.search(r"(\d+) deliveries", (WORK / "stderr").read_text(encoding="utf-8"))
+    return max(0.0, 1 - int(said[1]) / due) if said else None
 
 
 def measure(name, load, port, options, prefixes=((), ()), address="127.0.0.1"):
@@ -173,7 +171,7 @@ def measure(name, load, port, options, prefixes=((), ()), address="127.0.0.1"):
             "told": told["told_dropped"], "p50": told["latency_us"]["p50"], "p99": told["latency_us"]["p99"],
             "server": used / told["duration_s"], "client": told["generator"]["cpu_share"],
             "saturated": told["generator"]["saturated"], "switches": switched / elapsed, "peak_kib": peak,
-            "duplicated": told["duplicated"], "out_of_order": told["out_of_order"], "share_dropped": share_dropped()}
+            "duplicated": told["duplicated"], "out_of_order": told["out_of_order"], "lost": share_not_delivered(due)}
 
 
 def count_calls(name, load, port, options):
@@ -245,7 +243,7 @@ def table(load, options, ports, results):
 def seed_table(options, ports, results):
     """Return the seed's table beside ours, under its own parameters."""
     lines = ["", "| size | mode | the seed: msg/s | the seed: \"bytes/s\" (kB/s) | sent msg/s | MB/s | deliveries owed/s"
-             " | of them dropped and counted, as nobody reads | CPU server |", "|---|---|---|---|---|---|---|---|---|"]
+             " | of them not delivered, as nobody reads | CPU server |", "|---|---|---|---|---|---|---|---|---|"]
     modes = {"ET": "epoll-edge", "LT": "epoll-level", "uring": "io_uring"}
     for size in (64, 128, 256, 512):
         load = Load(500, size, 50, receive=False, burst=True)
@@ -260,7 +258,7 @@ def seed_table(options, ports, results):
             sent = median(rounds, engine, "bytes") / options.seconds / 1e6
             lines.append(f"| {size} | {mode} | {published[0] if published else '–'} |"
                          f" {published[1] if published else '–'} | {rate:,.0f} | {sent:.2f} | {rate * 499:,.0f} |"
-                         f" {100 * (median(rounds, engine, 'share_dropped') or 0):.0f} % |"
+                         f" {100 * (median(rounds, engine, 'lost') or 0):.0f} % |"
                          f" {100 * median(rounds, engine, 'server'):.0f} % |")
     return lines
 
@@ -380,11 +378,12 @@ def network_table(options, ports, results):
 
 def verdict(results):
     """Return what the figures say about edge against level, in sentences."""
-    ratios, better = [], []
+    ratios, better, rounds_count = [], [], 0
     for rounds in results.values():
         if isinstance(rounds, list) and "epoll-edge" in rounds[0] and "epoll-level" in rounds[0]:
             both = [one["epoll-level"]["us"] / one["epoll-edge"]["us"] for one in rounds if one["epoll-edge"]["us"] > 0]
             if both:
+                rounds_count = len(both)
                 ratios.append(statistics.median(both))
                 better.append(all(ratio > 1 for ratio in both) or all(ratio < 1 for ratio in both))
     if not ratios:
@@ -392,7 +391,7 @@ def verdict(results):
     lines = ["", "## Verdict", "",
              f"Over {len(ratios)} loads level-triggered costs {statistics.median(ratios):.2f} times the CPU of"
              f" edge-triggered for a delivery ({min(ratios):.2f} to {max(ratios):.2f} by load);"
-             f" in {sum(better)} of them every round agrees about which is cheaper."]
+             f" in {sum(better)} of them every round agrees about which is cheaper, of {rounds_count} rounds."]
     spread = max(abs(ratio - 1) for ratio in ratios)
     if spread < 0.1:
         lines.append("The trigger mode does not matter here: the cost of a broadcast is that of the sends, which both"
@@ -427,6 +426,9 @@ def heading():
     return ["# What a chat delivery costs", "",
             f"`{' '.join(['lab/chat_cost.py', *sys.argv[1:]])}`, {time.strftime('%Y-%m-%d')}, commit {commit or '–'}, Linux"
             f" {platform.release().split('-')[0]}, {os.cpu_count()} CPUs ({model[1] if model else platform.machine()}).",
+            "",
+            f"Load average when it began: {os.getloadavg()[0]:.1f}. Above 1, others used the machine: then only the"
+            " ratios and what is counted mean something.",
             "",
             "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the same",
             "bytes and does nothing else. `*`: the generator was the limit in a round; rates are then lower bounds and",
