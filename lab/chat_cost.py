@@ -243,7 +243,7 @@ def table(load, options, ports, results):
 def seed_table(options, ports, results):
     """Return the seed's table beside ours, under its own parameters."""
     lines = ["", "| size | mode | the seed: msg/s | the seed: \"bytes/s\" (kB/s) | sent msg/s | MB/s"
-             " | deliveries owed/s | of them not delivered, as nobody reads | CPU server |", "|---|---|---|---|---|---|---|---|---|"]
+             " | deliveries owed/s | of them not delivered, as nobody reads | CPU server |", "|" + "---|" * 9]
     modes = {"ET": "epoll-edge", "LT": "epoll-level", "uring": "io_uring"}
     for size in (64, 128, 256, 512):
         load = Load(500, size, 50, receive=False, burst=True)
@@ -282,7 +282,7 @@ def sustained_rate(name, size, options, ports):
 def sustained_tables(options, ports, results):
     """Return the sustained rates, and the latency at half of each."""
     lines = ["", "| server | size | deliveries/s with nothing missing | CPU us/delivery"
-             " | deliveries per core and second | p99 us at half of that | CPU client |", "|---|---|---|---|---|---|---|"]
+             " | deliveries per core and second | p99 us at half of that | CPU client |", "|" + "---|" * 7]
     for size in (64,) if options.quick else (64, 128, 256, 512):
         for name in ["floor", *options.engines]:
             best = sustained_rate(name, size, options, ports)
@@ -432,8 +432,8 @@ def heading():
             " ratios and what is counted mean something.",
             "",
             "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the",
-            "same bytes and does nothing else. `*`: the generator was the limit in a round; rates are then lower bounds and",
-            "latencies contain its own, while the cost of a delivery stands. [lab/README.md](../../lab/README.md) says",
+            "same bytes and does nothing else. `*`: the generator was the limit in a round; rates are then lower bounds",
+            "and latencies contain its own, while the cost of a delivery stands. [lab/README.md](../../lab/README.md) says",
             "how such tables are read."]
 
 
