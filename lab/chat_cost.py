@@ -432,9 +432,9 @@ def heading():
             " ratios and what is counted mean something.",
             "",
             "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the",
-            "same bytes and does nothing else. `*`: the generator was the limit in a round; rates are then lower bounds",
-            "and latencies contain its own, while the cost of a delivery stands. [lab/README.md](../../lab/README.md) says",
-            "how such tables are read."]
+            "same bytes and does nothing else. `*`: the generator was the limit in a round; rates are then lower",
+            "bounds and latencies contain its own, while the cost of a delivery stands.",
+            "[lab/README.md](../../lab/README.md) says how such tables are read."]
 
 
 def parse_options(arguments=None):
