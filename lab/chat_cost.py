@@ -43,6 +43,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 SERVER_CPU, CLIENT_CPU = "0", "1"
 ENGINES = ("epoll-edge", "epoll-level", "io_uring")
 TESTS = ("sizes", "connections", "shapes", "seed", "sustained", "memory", "network")
+LOAD_MAX = 1.0                                   # load average above which a machine is not calm
 COLUMNS = ("server", "CPU us/delivery", "ratio to floor", "deliveries/s", "missing", "p50 us", "p99 us", "CPU server",
            "CPU client", "context switches/s", "wake-ups/s", "system calls/delivery")
 # The figures of the seed, as they were published: bytes/s are kilobytes in truth, and what the server dropped was not
@@ -376,7 +377,7 @@ def network_table(options, ports, results):
 
 # ---- the verdict ---------------------------------------------------------------------------------
 
-def verdict(results):
+def verdict(results, load_before):
     """Return what the figures say about edge against level, in sentences."""
     ratios, better, rounds_count = [], [], 0
     for rounds in results.values():
@@ -389,7 +390,7 @@ def verdict(results):
     if not ratios:
         return []
     lines = ["", "## Verdict", ""]
-    if os.getloadavg()[0] > 2:
+    if load_before > LOAD_MAX:
         return [*lines, "None: the machine was busy with other things. Run it again on a calm one."]
     lines += [f"Over {len(ratios)} loads level-triggered costs {statistics.median(ratios):.2f} times the CPU of"
               f" edge-triggered for a delivery ({min(ratios):.2f} to {max(ratios):.2f} by load);"
@@ -421,7 +422,7 @@ def loads_of(test, options):
     return []
 
 
-def heading():
+def heading(load_before):
     """Return the lines that say how the figures came about."""
     model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     commit = ip("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD", check=False).stdout.strip()
@@ -430,10 +431,10 @@ def heading():
             f" Linux {platform.release().split('-')[0]}, {os.cpu_count()} CPUs"
             f" ({model[1] if model else platform.machine()}).",
             "",
-            f"Load average when it began: {os.getloadavg()[0]:.1f}. Above 1, others used the machine. A server that is"
+            f"Load average when it began: {load_before:.1f}. Above {LOAD_MAX:g}, others used the machine. A server that is"
             " kept waiting",
-            "finds more to send in its next turn and pays less for each delivery, so that then not even the ratios hold:",
-            "only what is missing and what was counted.",
+            "finds more to send in its next turn and pays less for each delivery, so that then not even the ratios",
+            "hold: only what is missing and what was counted.",
             "",
             "A delivery is one message for one recipient. The floor (`lab/floor/floor_chat.c`) frames and sends the",
             "same bytes and does nothing else. `*`: the generator was the limit in a round; rates are then lower",
@@ -488,11 +489,12 @@ def main():
     WORK.mkdir(parents=True, exist_ok=True)
     for name in ("chat_server", "chat_load", "floor_chat"):
         built(name, options)
-    ports, results, lines = iter(range(options.port + 1, 65536)), {}, heading()
+    load_before = os.getloadavg()[0]
+    ports, results, lines = iter(range(options.port + 1, 65536)), {}, heading(load_before)
     for section in sections(options, ports, results):
         print("\n".join(section), flush=True)
         lines += section
-    closing = verdict(results)
+    closing = verdict(results, load_before)
     print("\n".join(closing))
     if options.json:
         options.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
