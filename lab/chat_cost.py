@@ -431,8 +431,8 @@ def heading(load_before):
             f" Linux {platform.release().split('-')[0]}, {os.cpu_count()} CPUs"
             f" ({model[1] if model else platform.machine()}).",
             "",
-            f"Load average when it began: {load_before:.1f}. Above {LOAD_MAX:g}, others used the machine. A server that is"
-            " kept waiting",
+            f"Load average when it began: {load_before:.1f}. Above {LOAD_MAX:g}, others used the machine. A server that"
+            " is kept waiting",
             "finds more to send in its next turn and pays less for each delivery, so that then not even the ratios",
             "hold: only what is missing and what was counted.",
             "",
