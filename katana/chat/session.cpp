@@ -27,6 +27,10 @@ ChatSession::ChatSession(ChatProtocol& protocol, core::Connection& connection, s
     connection_.finish(core::Finish::linger);
     return;
   }
+  if (connection.reactor().draining()) {  // it was in the kernel's queue when the others were told
+    on_drain();
+    return;
+  }
   (void)hub().join(*this, lobby_name);
   update_deadline();
 }

@@ -72,7 +72,11 @@ constexpr std::array paused_rows{
     PartRow{"content_unwanted",
             [](const ReactorFigures& of) -> std::uint64_t { return of.paused.content_unwanted; }},
     PartRow{"pool_low",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.pool_low; }}};
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.pool_low; }},
+    PartRow{"throttled",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.throttled; }},
+    PartRow{"relay_full",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.relay_full; }}};
 constexpr std::array budget_rows{
     PartRow{"connections",
             [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.connections; }},

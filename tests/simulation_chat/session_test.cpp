@@ -292,6 +292,28 @@ TEST_F(ChatTest, when_the_server_stops_everybody_gets_what_was_said_and_the_fare
   EXPECT_EQ(world().reactor().counters().cut_off, 0U);
 }
 
+TEST_F(ChatTest, whoever_comes_while_the_server_stops_is_told_or_refused_and_never_left_alone) {
+  for (int moment_us = 0; moment_us < 300; moment_us += 20) {
+    ChatWorld world(options_);
+    SimPeer early(world.network());
+    early.connect(world.port());
+    world.run_for(milliseconds(5));
+    SimPeer late(world.network());
+    late.connect(world.port());
+    world.run_for(microseconds(moment_us));
+    world.reactor().request_drain(seconds(20));
+    world.run_for(milliseconds(500));
+    EXPECT_TRUE(late.over() || !late.connected()) << moment_us;  // or its SYN was dropped
+    if (late.saw_end()) {
+      EXPECT_EQ(late.received(), "* The server is stopping. Goodbye.\n") << moment_us;
+    }
+    early.close();
+    late.close();
+    EXPECT_TRUE(world.run_until([&] { return world.stopped(); }, seconds(5))) << moment_us;
+    EXPECT_EQ(world.reactor().counters().cut_off, 0U) << moment_us;
+  }
+}
+
 TEST_F(ChatTest, whoever_does_not_take_it_in_time_is_cut_off_and_it_is_counted) {
   SimPeer& talker = connect();
   SimPeer& deaf = connect();
