@@ -9,6 +9,7 @@ option(KATANA_SIMULATION "build the simulator's seeds without the other tests" O
 option(KATANA_MICRO "build the micro-benchmarks" OFF)
 option(KATANA_FUZZ "build the libFuzzer targets (clang)" OFF)
 option(KATANA_NATIVE "tune for this machine's CPU" OFF)
+option(KATANA_UNITY "compile several sources at once" OFF)
 option(KATANA_LTO "link-time optimisation" OFF)
 set(KATANA_SANITIZE "" CACHE STRING "sanitizers, as in -fsanitize=…")
 
@@ -33,4 +34,11 @@ find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# One compiler run for several sources of a target: the headers of the standard library, fmt and GoogleTest are read, and
+# what they instantiate is compiled, once for all of them. The dev preset builds each source by itself.
+if(KATANA_UNITY)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 endif()
