@@ -36,7 +36,7 @@ std::string fault_of(Bytes octets, const ReadOptions& options = {}) {
   return fault_of(octets, value, options);
 }
 template <class T>
-T read_good(Bytes octets) {
+T read_packed(Bytes octets) {
   T value{};
   EXPECT_EQ(fault_of(octets, value), "");
   return value;
@@ -70,19 +70,19 @@ TEST(MessagePack, integers_have_their_shortest_form) {
       {INT64_MIN, "d38000000000000000"}};
   for (const auto& [number, octets] : cases) {
     EXPECT_EQ(hex(to_message_pack(number)), octets);
-    EXPECT_EQ(read_good<std::int64_t>(to_message_pack(number)), number);
-    EXPECT_EQ(read_good<Value>(to_message_pack(Value(number))), Value(number));
+    EXPECT_EQ(read_packed<std::int64_t>(to_message_pack(number)), number);
+    EXPECT_EQ(read_packed<Value>(to_message_pack(Value(number))), Value(number));
   }
   EXPECT_EQ(hex(to_message_pack(UINT64_MAX)), "cfffffffffffffffff");
-  EXPECT_EQ(read_good<std::uint64_t>(to_message_pack(UINT64_MAX)), UINT64_MAX);
+  EXPECT_EQ(read_packed<std::uint64_t>(to_message_pack(UINT64_MAX)), UINT64_MAX);
 }
 
 TEST(MessagePack, each_form_of_an_integer_is_read) {
   for (const Bytes octets :
        {Bytes("\x05", 1), Bytes("\xcc\x05", 2), Bytes("\xcd\x00\x05", 3), Bytes("\xd0\x05", 2),
         Bytes("\xd2\x00\x00\x00\x05", 5), Bytes("\xd3\x00\x00\x00\x00\x00\x00\x00\x05", 9)}) {
-    EXPECT_EQ(read_good<std::uint8_t>(octets), 5);
-    EXPECT_EQ(read_good<double>(octets), 5.0);
+    EXPECT_EQ(read_packed<std::uint8_t>(octets), 5);
+    EXPECT_EQ(read_packed<double>(octets), 5.0);
   }
 }
 
@@ -91,7 +91,7 @@ TEST(MessagePack, real_numbers_keep_every_bit) {
   EXPECT_EQ(hex(to_message_pack(1.5f)), "ca3fc00000");
   for (const double number : {-0.0, 5e-324, std::numeric_limits<double>::infinity(),
                               std::bit_cast<double>(std::uint64_t{0x7ff8000000000123})}) {
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(read_good<double>(to_message_pack(number))),
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(read_packed<double>(to_message_pack(number))),
               std::bit_cast<std::uint64_t>(number));
   }
 }
@@ -110,16 +110,16 @@ TEST(MessagePack, lengths_have_their_shortest_form) {
   EXPECT_EQ(head(Octets(2), 2), "c402");
   EXPECT_EQ(head(Octets(256), 3), "c50100");
   for (const std::size_t size : {0u, 31u, 32u, 255u, 256u, 5000u, 70000u}) {
-    EXPECT_EQ(read_good<std::string>(to_message_pack(std::string(size, 'x'))),
+    EXPECT_EQ(read_packed<std::string>(to_message_pack(std::string(size, 'x'))),
               std::string(size, 'x'));
-    EXPECT_EQ(read_good<std::vector<int>>(to_message_pack(std::vector<int>(size, -7))),
+    EXPECT_EQ(read_packed<std::vector<int>>(to_message_pack(std::vector<int>(size, -7))),
               std::vector<int>(size, -7));
   }
 }
 
 TEST(MessagePack, structs_read_back_equal) {
-  EXPECT_EQ(read_good<User>(to_message_pack(some_user())), some_user());
-  EXPECT_EQ(read_good<Order>(to_message_pack(some_order())), some_order());
+  EXPECT_EQ(read_packed<User>(to_message_pack(some_user())), some_user());
+  EXPECT_EQ(read_packed<Order>(to_message_pack(some_order())), some_order());
   BlockPool pool(64, 256);
   Outbox outbox(pool);
   EXPECT_TRUE(write_message_pack(some_order(), outbox));
@@ -130,7 +130,7 @@ TEST(MessagePack, values_read_back_equal) {
   const Value value(Object{{"z", List{nullptr, true, false, -1, UINT64_MAX, -0.0, "x"}},
                            {"o", Octets{std::byte{1}}},
                            {"e", Object()}});
-  EXPECT_EQ(read_good<Value>(to_message_pack(value)), value);
+  EXPECT_EQ(read_packed<Value>(to_message_pack(value)), value);
 }
 
 struct Twin {
@@ -165,7 +165,7 @@ TEST(MessagePack, msgpack_cxx_reads_what_is_written_and_the_other_way_round) {
   packer.pack(36);
   packer.pack("more");
   packer.pack(std::vector<double>{1, 2});
-  EXPECT_EQ(read_good<User>(Bytes(buffer.data(), buffer.size())), some_user());
+  EXPECT_EQ(read_packed<User>(Bytes(buffer.data(), buffer.size())), some_user());
 }
 
 TEST(MessagePack, the_same_octets_come_from_msgpack_cxx) {

@@ -13,21 +13,23 @@
 #include <thread>
 #include <vector>
 
+#include "katana/host/client_test.hpp"
+
 namespace katana::host {
 namespace {
 
-class Client {
+class Talker {
  public:
-  explicit Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit Talker(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(port);
     EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   }
-  ~Client() { ::close(fd_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
+  ~Talker() { ::close(fd_); }
+  Talker(const Talker&) = delete;
+  Talker& operator=(const Talker&) = delete;
 
   void say(const std::string& lines) {
     EXPECT_EQ(::send(fd_, lines.data(), lines.size(), MSG_NOSIGNAL),
@@ -54,16 +56,6 @@ class Client {
   int fd_;
   std::string heard_;
 };
-
-// Returns when the server has taken note.
-void terminate() {
-  ::kill(::getpid(), SIGTERM);
-  sigset_t pending;
-  do {
-    std::this_thread::yield();
-    sigpending(&pending);
-  } while (sigismember(&pending, SIGTERM) == 1);
-}
 
 template <class Clients>
 ChatReport serve(ChatServerOptions options, Clients clients) {
@@ -96,9 +88,9 @@ TEST(ChatServerTest, on_every_engine_and_several_reactors_all_hear_all_and_the_f
     options.engine = kind;
     options.reactors = 3;
     const ChatReport report = serve(options, [](ChatServer& server) {
-      std::vector<std::unique_ptr<Client>> all;
+      std::vector<std::unique_ptr<Talker>> all;
       for (int count = 0; count < people; ++count) {
-        all.push_back(std::make_unique<Client>(server.port()));
+        all.push_back(std::make_unique<Talker>(server.port()));
         all.back()->enter();
       }
       std::vector<std::thread> threads;
@@ -132,13 +124,13 @@ TEST(ChatServerTest, answers_scrapes_beside_the_chat) {
   options.metrics_port = 0;
   options.reactors = 2;
   serve(options, [](ChatServer& server) {
-    Client first(server.port());
-    Client second(server.port());
+    Talker first(server.port());
+    Talker second(server.port());
     first.enter();
     second.enter();
     first.say("hello\n");
     EXPECT_EQ(second.hear(1), "[USER1] hello\n");
-    Client scraper(server.metrics_port());
+    Talker scraper(server.metrics_port());
     scraper.say("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     const std::string& text = scraper.hear(INT64_MAX);
     EXPECT_NE(text.find("katana_chat_connections 2"), std::string::npos);

@@ -1,4 +1,5 @@
-// Client: a blocking connection to a server on this machine, as a test's caller has it.
+// Client: a blocking connection to a server on this machine, as a test's caller has it; and
+// terminate(), which ends that server as an operator would.
 //
 // Owns       its socket.
 // Thread     one.
@@ -11,8 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace katana::host {
 
@@ -74,5 +78,15 @@ class Client {
   }
   int fd_;
 };
+
+// Returns when the server has taken note: two signals that are pending at once would be one.
+inline void terminate() {
+  ::kill(::getpid(), SIGTERM);
+  sigset_t pending;
+  do {
+    std::this_thread::yield();
+    sigpending(&pending);
+  } while (sigismember(&pending, SIGTERM) == 1);
+}
 
 }  // namespace katana::host

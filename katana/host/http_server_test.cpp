@@ -18,16 +18,6 @@
 namespace katana::host {
 namespace {
 
-// Returns when the server has taken note: two signals that are pending at once would be one.
-void terminate() {
-  ::kill(::getpid(), SIGTERM);
-  sigset_t pending;
-  do {
-    std::this_thread::yield();
-    sigpending(&pending);
-  } while (sigismember(&pending, SIGTERM) == 1);
-}
-
 class HttpServerTest : public testing::Test {
  protected:
   HttpServerTest() {
