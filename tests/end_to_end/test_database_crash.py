@@ -22,7 +22,8 @@ class Writer:
     def __init__(self, path, number, callers):
         self.acknowledged = []
         arguments = [PROGRAM, str(path), str(number * SPAN + 1), str(callers)]
-        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # Unbuffered: what readline() had read ahead, communicate() would not see.
+        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
     def wait_for_first(self):
         """It has acknowledged something: from here on it may be killed."""
