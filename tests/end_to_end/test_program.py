@@ -27,8 +27,9 @@ def test_help_names_every_flag_and_variable():
     """--help is complete, on standard output, exit 0."""
     result = run_program("--help")
     assert result.returncode == 0 and result.stderr == ""
-    for name in ("--port", "--threads", "--engine", "--pin", "--address", "--close-after-each", "--version",
-                 "HELLO_PORT", "HELLO_THREADS", "HELLO_ENGINE", "epoll-edge", "epoll-level", "io_uring", "auto"):
+    for name in ("--port", "--threads", "--engine", "--pin", "--address", "--close-after-each", "--access-log",
+                 "--version", "HELLO_PORT", "HELLO_THREADS", "HELLO_ENGINE", "epoll-edge", "epoll-level",
+                 "io_uring", "auto"):
         assert name in result.stdout, f"--help does not name {name}"
 
 
