@@ -156,8 +156,8 @@ def cpu_busy_s(*cpus: int) -> float:
 
 # ---- servers -------------------------------------------------------------------------------------
 
-def free_port(first: int = 11_000, last: int = 30_000) -> Iterator[int]:
-    """Ports that nobody listens on, below the ephemeral ones, each once."""
+def free_port(first: int = 10_000, last: int = 12_000) -> Iterator[int]:
+    """Ports that nobody listens on, below the ephemeral ones and those of the end-to-end tests, each once."""
     for port in range(first + os.getpid() % 997, last):
         with socket.socket() as probe:
             try:

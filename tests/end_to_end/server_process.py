@@ -22,6 +22,7 @@ STOP_SECONDS_MAX = 30
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # Below the range the kernel gives to clients, so that no client of another test sits on a port picked here.
 PORTS = range(12000, 32000)
+GIVEN = set()       # ports of this process's tests: none is given twice, because who asks for two wants two
 
 READY = re.compile(
     PROGRAM + r": ready on http://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
@@ -48,17 +49,18 @@ def environment(**variables):
 
 
 def free_port(address="127.0.0.1"):
-    """Return a port nobody listens on. Workers of one test run draw from separate slices of the range."""
+    """Return a port nobody listens on, each once. Workers of one test run draw from separate slices of the range."""
     worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 0)
-    candidates = PORTS[worker % 8::8]
+    candidates = [port for port in PORTS[worker % 8::8] if port not in GIVEN]
     for _ in range(200):
         port = random.choice(candidates)
         with socket.socket() as probe:
             try:
                 probe.bind((address, port))
-                return port
             except OSError:
                 continue
+        GIVEN.add(port)
+        return port
     raise OSError("no free port found")
 
 
