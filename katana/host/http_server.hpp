@@ -13,12 +13,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "katana/base/result.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/reactor_group.hpp"
 #include "katana/service/router.hpp"
 #include "katana/session/http1_protocol.hpp"
 
@@ -67,18 +67,11 @@ class HttpServer {
 
  private:
   struct Worker;
-  class Signals;
-
-  void start_threads();
-  void pin_to_cpu(unsigned index) const;
-  void on_signal() noexcept;
-  void wait_for_workers();
 
   HttpServerOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<Signals> signals_;
+  std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
   std::uint16_t port_ = 0;
-  bool draining_ = false;
 };
 
 // CPUs that this process may use.
