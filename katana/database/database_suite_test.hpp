@@ -18,6 +18,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -56,6 +57,10 @@ inline User sample(std::int64_t id) {
 // So long that it ends only because somebody ends it.
 inline constexpr Sql endless =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+
+inline constexpr Sql endless_write =
+    "INSERT INTO users SELECT n.i, 'a', NULL, 0, 0, NULL, NULL, 0 FROM (WITH RECURSIVE n(i) AS "
+    "(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n) AS n WHERE n.i < 0";
 
 template <class Plug>
 class DatabaseSuite : public testing::Test {
@@ -446,9 +451,7 @@ TYPED_TEST_P(DatabaseSuite, a_deadline_ends_a_statement_that_runs) {
     const auto quick = this->db().within(milliseconds(30));
     const auto read = co_await quick.template query_one<std::int64_t>(endless);
     EXPECT_TRUE(!read && read.error().kind() == Kind::timeout) << "a read";
-    const auto write = co_await quick.execute(
-        "INSERT INTO users SELECT n.i, 'a', NULL, 0, 0, NULL, NULL, 0 FROM (WITH RECURSIVE n(i) AS "
-        "(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n) AS n WHERE n.i < 0");
+    const auto write = co_await quick.execute(endless_write);
     EXPECT_TRUE(!write && write.error().kind() == Kind::timeout) << "a write";
     EXPECT_EQ(co_await this->count(), 0);
     co_await this->add(sample(1));
@@ -463,6 +466,7 @@ TYPED_TEST_P(DatabaseSuite, destroying_a_coroutine_cancels_what_it_waits_for) {
   const auto write = [this](int id) -> Task<void> { co_await this->add(sample(id)); };
   const auto scope = [this]() -> Task<void> {
     auto transaction = co_await this->db().begin();
+    if (!transaction) co_return;
     (void)co_await transaction->execute("DELETE FROM users");
     (void)co_await transaction->template query_one<std::int64_t>(endless);
   };
@@ -481,6 +485,31 @@ TYPED_TEST_P(DatabaseSuite, destroying_a_coroutine_cancels_what_it_waits_for) {
   EXPECT_LE(found, 21);
 }
 
+TYPED_TEST_P(DatabaseSuite, a_statement_that_runs_ends_when_nobody_waits_for_it) {
+  int began = 0;
+  const auto within = [&]() -> Task<void> {
+    auto transaction = co_await this->db().begin();
+    EXPECT_TRUE(transaction);
+    if (!transaction) co_return;
+    ++began;
+    (void)co_await transaction->template query_one<std::int64_t>(endless);
+  };
+  const auto write = [&]() -> Task<void> {
+    ++began;
+    (void)co_await this->db().execute(endless_write);
+  };
+  for (const bool in_transaction : {true, false}) {
+    {
+      Task<void> task = in_transaction ? within() : write();
+      EXPECT_FALSE(this->loop_.start(task));
+      while (began == (in_transaction ? 0 : 1)) this->loop_.turn();
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));  // now it runs
+    }
+    this->run(this->add(sample(in_transaction)));
+  }
+  EXPECT_EQ(this->run(this->count()), 2);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(
     DatabaseSuite, a_described_struct_goes_in_as_parameters_and_comes_out_as_a_row,
     tuples_scalars_and_optionals_are_rows_too, an_empty_text_is_not_null_and_null_is_a_parameter,
@@ -496,6 +525,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_read_sees_every_write_that_was_acknowledged_before_it,
     a_thousand_callers_at_once_are_all_served, a_stream_gives_every_row_once_and_in_order,
     a_stream_is_of_one_snapshot_and_may_be_left_at_any_row, a_deadline_ends_a_statement_that_runs,
-    destroying_a_coroutine_cancels_what_it_waits_for);
+    destroying_a_coroutine_cancels_what_it_waits_for,
+    a_statement_that_runs_ends_when_nobody_waits_for_it);
 
 }  // namespace katana::database::suite

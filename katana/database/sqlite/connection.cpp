@@ -208,7 +208,10 @@ int Connection::step_all(Statement& statement, Outcome& outcome) noexcept {
         code = SQLITE_MISMATCH;
         break;
       }
-      if (!outcome.wants_more()) return SQLITE_ROW;
+      if (!outcome.wants_more()) {
+        limits_ = {};
+        return SQLITE_ROW;
+      }
     }
     if (code == SQLITE_DONE && !statement.reads_only()) {
       outcome.rows_changed = sqlite3_changes64(handle_);
@@ -341,6 +344,7 @@ void Connection::leave_log() noexcept {
 int Connection::on_progress(void* self) noexcept {
   auto& connection = *static_cast<Connection*>(self);
   Limits& limits = connection.limits_;
+  if (limits.work != nullptr && limits.work->abandoned_by_now()) return 1;
   if (limits.budget > Duration{}) {
     // The first look begins the budget: short statements never read a clock.
     limits.deadline = std::min(limits.deadline, connection.clock_() + limits.budget);
@@ -355,6 +359,8 @@ int Connection::on_progress(void* self) noexcept {
 int Connection::on_busy(void* self, int count) noexcept {
   auto& connection = *static_cast<Connection*>(self);
   if (connection.lock_wait_ <= Duration{}) return 0;
+  const Work* const work = connection.limits_.work;
+  if (work != nullptr && work->abandoned_by_now()) return 0;
   const Instant now = connection.clock_();
   if (connection.lock_until_ == never) {
     connection.lock_until_ = std::min(now + connection.lock_wait_, connection.limits_.deadline);

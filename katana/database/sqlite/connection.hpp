@@ -38,8 +38,9 @@ enum class Access : std::uint8_t {
 // Of one statement that is run.
 struct Limits {
   std::size_t rows_max = SIZE_MAX;
-  Instant deadline = never;  // then it is interrupted
-  Duration budget = {};      // or this long after it was first looked at; 0: none
+  Instant deadline = never;    // then it is interrupted
+  Duration budget = {};        // or this long after it was first looked at; 0: none
+  const Work* work = nullptr;  // or when nobody waits for this any more
   bool keep_values = false;
 };
 
@@ -83,8 +84,9 @@ class Connection {
   bool in_transaction() const noexcept { return sqlite3_get_autocommit(handle_) == 0; }
   // Foreign keys that are violated and may be mended until the commit.
   bool has_deferred_violations() const noexcept;
+  // A statement that is only about to run does not notice.
   void interrupt() noexcept { sqlite3_interrupt(handle_); }
-  // Why the last run was interrupted: its time was up (or interrupt() was called).
+  // Why the last run was interrupted: its time was up (else nobody waits, or interrupt() was called).
   bool time_was_up() const noexcept { return time_was_up_; }
   // How long run() may wait for a lock of another process from now on.
   void wait_for_locks(Duration wait) noexcept { lock_wait_ = wait; }

@@ -61,12 +61,7 @@ void Readers::withdraw(Work& work) noexcept {
   {
     const std::lock_guard lock(mutex_);
     ++cancelled_;
-    if (!queue_.has(work)) {
-      for (const auto& slot : slots_) {
-        // The connection lives as long as the slot names it.
-        if (slot->work == &work && slot->connection != nullptr) slot->connection->interrupt();
-      }
-    } else {
+    if (queue_.has(work)) {
       queue_.remove(work);
       work.executor.unexpect();
       work.waiting = {};
@@ -128,9 +123,6 @@ void Readers::stop() noexcept {
     const std::lock_guard lock(mutex_);
     closed_ = true;
     while (Work* const work = queue_.pop()) left.push(*work);
-    for (const auto& slot : slots_) {
-      if (slot->connection != nullptr) slot->connection->interrupt();
-    }
   }
   {
     Completions done;
@@ -139,8 +131,12 @@ void Readers::stop() noexcept {
       done.add(*work);
     }
   }
+  // Again and again: a statement that was about to run did not notice.
   const auto at_rest = [this] {
     const std::lock_guard lock(mutex_);
+    for (const auto& slot : slots_) {
+      if (slot->connection != nullptr) slot->connection->interrupt();
+    }
     return std::none_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->busy; });
   };
   while (!at_rest()) std::this_thread::yield();
@@ -219,13 +215,14 @@ void Readers::read(Slot& slot, Work& work, std::unique_ptr<Connection>& connecti
     return;
   }
   KATANA_CHECK((*statement)->reads_only());  // the station knew
-  enter(slot, &work, connection.get());
+  enter(slot, connection.get());
   const int code =
       work.abandoned_by_now()
           ? SQLITE_INTERRUPT
-          : connection->run(**statement, work.request.values, work.outcome,
-                            {.rows_max = options_.rows_max, .deadline = work.deadline});
-  enter(slot, nullptr, nullptr);
+          : connection->run(
+                **statement, work.request.values, work.outcome,
+                {.rows_max = options_.rows_max, .deadline = work.deadline, .work = &work});
+  enter(slot, nullptr);
   if (code != SQLITE_DONE) conclude(work, code, *connection);
 }
 
@@ -238,10 +235,10 @@ void Readers::open_stream(Slot& slot, Work& work,
                                    : statement.error();
     return;
   }
-  enter(slot, &work, connection.get());
+  enter(slot, connection.get());
   const int code = connection->run(**statement, work.request.values, work.outcome,
-                                   {.deadline = work.deadline, .keep_values = true});
-  enter(slot, nullptr, nullptr);
+                                   {.deadline = work.deadline, .work = &work, .keep_values = true});
+  enter(slot, nullptr);
   if (code != SQLITE_ROW && code != SQLITE_DONE) return conclude(work, code, *connection);
   if (code == SQLITE_DONE) return;
   auto* const cursor = new ReadCursor(std::move(connection), **statement);
@@ -262,9 +259,10 @@ void Readers::fetch(Slot& slot, Work& work) noexcept {
     cursor.parked_at = never;
   }
   Connection& connection = *cursor.connection;
-  enter(slot, &work, &connection);
-  const int code = connection.resume(*cursor.statement, work.outcome, {.deadline = work.deadline});
-  enter(slot, nullptr, nullptr);
+  enter(slot, &connection);
+  const int code = connection.resume(*cursor.statement, work.outcome,
+                                     {.deadline = work.deadline, .work = &work});
+  enter(slot, nullptr);
   if (code != SQLITE_ROW && code != SQLITE_DONE) conclude(work, code, connection);
   if (code != SQLITE_ROW) {
     work.outcome.cursor = nullptr;
@@ -316,9 +314,8 @@ void Readers::give_back(std::unique_ptr<Connection> connection) noexcept {
   if (idle_.size() < slots_.size()) idle_.push_back(std::move(connection));
 }
 
-void Readers::enter(Slot& slot, Work* work, Connection* connection) noexcept {
+void Readers::enter(Slot& slot, Connection* connection) noexcept {
   const std::lock_guard lock(mutex_);
-  slot.work = work;
   slot.connection = connection;
 }
 

@@ -49,8 +49,7 @@ class Readers final {
     static void serve(Message& message) noexcept;
     Readers& readers;
     bool busy = false;
-    Work* work = nullptr;              // that it runs
-    Connection* connection = nullptr;  // that it runs on
+    Connection* connection = nullptr;  // that a statement runs on
   };
   class ReadCursor;
 
@@ -67,7 +66,7 @@ class Readers final {
   void conclude(Work& work, int code, const Connection& connection);
   Result<std::unique_ptr<Connection>> connect() noexcept;
   void give_back(std::unique_ptr<Connection> connection) noexcept;
-  void enter(Slot& slot, Work* work, Connection* connection) noexcept;
+  void enter(Slot& slot, Connection* connection) noexcept;
 
   const Options& options_;
   Watch& watch_;

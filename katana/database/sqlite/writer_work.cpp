@@ -292,7 +292,7 @@ Error Writer::report(int code, Bytes text) {
 }
 
 Limits Writer::limits_of(const Work& work) const noexcept {
-  return {.rows_max = options_.rows_max, .deadline = work.deadline};
+  return {.rows_max = options_.rows_max, .deadline = work.deadline, .work = &work};
 }
 
 }  // namespace katana::database::sqlite
