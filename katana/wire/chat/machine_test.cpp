@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/source_tree_test.hpp"
 #include "katana/wire/chat/line_text.hpp"
 
 namespace katana::chat {
@@ -125,7 +126,7 @@ std::string read_event(const std::string& line) {
 }
 
 std::vector<Case> read_cases() {
-  std::ifstream file(KATANA_SOURCE_DIR "/katana/wire/chat/machine.cases.md");
+  std::ifstream file(in_tree("katana/wire/chat/machine.cases.md"));
   EXPECT_TRUE(file);
   std::vector<Case> cases;
   std::string line;
@@ -329,11 +330,7 @@ std::string diagram() {
 }
 
 TEST(MachineTables, the_diagram_in_the_documentation_is_that_of_the_table) {
-  const std::string path = KATANA_SOURCE_DIR "/docs/diagrams/chat.md";
-  if (std::getenv("KATANA_UPDATE") != nullptr) std::ofstream(path) << diagram();
-  std::ostringstream drawn;
-  drawn << std::ifstream(path).rdbuf();
-  EXPECT_EQ(drawn.str(), diagram());
+  expect_drawn("docs/diagrams/chat.md", diagram());
 }
 
 // ---- what a transcript cannot say ------------------------------------------------------------

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "katana/base/poison.hpp"
+#include "katana/base/source_tree_test.hpp"
 #include "katana/wire/http/status.hpp"
 #include "katana/wire/http1/transcript_test.hpp"
 
@@ -37,7 +36,7 @@ class MachineCases : public testing::Test {
     ASSERT_GE(cases_.all.size(), 240U);
   }
 
-  const Cases cases_ = read_cases(KATANA_SOURCE_DIR "/katana/wire/http1/machine.cases.md");
+  const Cases cases_ = read_cases(in_tree("katana/wire/http1/machine.cases.md"));
 };
 
 // All places between two bytes.
@@ -165,11 +164,7 @@ std::string diagram() {
 }
 
 TEST(MachineTables, the_diagram_in_the_documentation_is_that_of_the_table) {
-  const std::string path = KATANA_SOURCE_DIR "/docs/diagrams/http1.md";
-  if (std::getenv("KATANA_UPDATE") != nullptr) std::ofstream(path) << diagram();
-  std::ostringstream drawn;
-  drawn << std::ifstream(path).rdbuf();
-  EXPECT_EQ(drawn.str(), diagram());
+  expect_drawn("docs/diagrams/http1.md", diagram());
 }
 
 // ---- a machine by hand -----------------------------------------------------------------------
