@@ -314,23 +314,10 @@ TEST(MachineTables, every_refusal_has_a_name_and_a_sentence) {
   }
 }
 
-std::string diagram() {
-  std::ostringstream text;
-  text << "# States of a chat connection\n\n"
-          "Drawn from the table in `katana/wire/chat/states.hpp`; to draw it again, run the tests\n"
-          "of that folder with `KATANA_UPDATE=1`.\n\n"
-          "```mermaid\nstateDiagram-v2\n  [*] --> idle\n";
-  for (const Transition& each : transitions) {
-    text << "  " << state_names.at(static_cast<std::size_t>(each.from)) << " --> "
-         << state_names.at(static_cast<std::size_t>(each.to)) << ": "
-         << cause_names.at(static_cast<std::size_t>(each.cause)) << "\n";
-  }
-  text << "  closed --> [*]\n```\n";
-  return text.str();
-}
-
 TEST(MachineTables, the_diagram_in_the_documentation_is_that_of_the_table) {
-  expect_drawn("docs/diagrams/chat.md", diagram());
+  expect_drawn("docs/diagrams/chat.md",
+               draw_states("States of a chat connection", "katana/wire/chat/states.hpp",
+                           transitions, state_names, cause_names));
 }
 
 // ---- what a transcript cannot say ------------------------------------------------------------

@@ -147,24 +147,10 @@ TEST(MachineTables, every_refusal_has_a_name_an_error_status_and_a_sentence) {
   }
 }
 
-std::string diagram() {
-  std::ostringstream text;
-  text
-      << "# States of an HTTP/1.1 connection\n\n"
-         "Drawn from the table in `katana/wire/http1/states.hpp`; to draw it again, run the tests\n"
-         "of that folder with `KATANA_UPDATE=1`.\n\n"
-         "```mermaid\nstateDiagram-v2\n  [*] --> idle\n";
-  for (const Transition& each : transitions) {
-    text << "  " << state_names.at(static_cast<std::size_t>(each.from)) << " --> "
-         << state_names.at(static_cast<std::size_t>(each.to)) << ": "
-         << cause_names.at(static_cast<std::size_t>(each.cause)) << "\n";
-  }
-  text << "  closed --> [*]\n```\n";
-  return text.str();
-}
-
 TEST(MachineTables, the_diagram_in_the_documentation_is_that_of_the_table) {
-  expect_drawn("docs/diagrams/http1.md", diagram());
+  expect_drawn("docs/diagrams/http1.md",
+               draw_states("States of an HTTP/1.1 connection", "katana/wire/http1/states.hpp",
+                           transitions, state_names, cause_names));
 }
 
 // ---- a machine by hand -----------------------------------------------------------------------
