@@ -21,8 +21,8 @@
 namespace katana::host {
 
 struct CommandLine {
-  std::optional<std::string> config;  // a file that must be there
-  std::vector<std::string> sets;      // "key=value", in their order; --port is one of them
+  std::optional<std::string> config = {};  // a file that must be there
+  std::vector<std::string> sets = {};      // "key=value", in their order; --port is one of them
   bool print_config = false;
   bool help = false;
   bool version = false;

@@ -56,7 +56,7 @@ class ServiceManagerTest : public testing::Test {
     return made ? "none" : made.error().describe();
   }
   std::map<std::string, std::string> variables;
-  const std::string name = "@katana-notify-" + std::to_string(::getpid());
+  const std::string address = "@katana-notify-" + std::to_string(::getpid());
 };
 
 TEST_F(ServiceManagerTest, without_variables_everything_is_done_and_nothing_happens) {
@@ -69,8 +69,8 @@ TEST_F(ServiceManagerTest, without_variables_everything_is_done_and_nothing_happ
 }
 
 TEST_F(ServiceManagerTest, each_word_is_one_datagram) {
-  const Listener listener(name);
-  variables = {{"NOTIFY_SOCKET", name}};
+  const Listener listener(address);
+  variables = {{"NOTIFY_SOCKET", address}};
   auto manager = make();
   ASSERT_TRUE(manager);
   EXPECT_TRUE(manager->listens());
@@ -95,7 +95,7 @@ TEST_F(ServiceManagerTest, a_path_works_as_a_name_does) {
 }
 
 TEST_F(ServiceManagerTest, nobody_at_the_other_end_is_an_error_and_no_more) {
-  variables = {{"NOTIFY_SOCKET", "@nobody-" + name.substr(1)}};
+  variables = {{"NOTIFY_SOCKET", "@nobody-" + address.substr(1)}};
   auto manager = make();
   ASSERT_TRUE(manager);
   const auto told = manager->ready("");
