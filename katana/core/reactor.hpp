@@ -52,6 +52,9 @@ struct ReactorOptions {
   Duration linger_timeout = seconds(2);
   std::uint32_t linger_bytes_max = 16 * 1024 * 1024;
   Duration accept_retry = milliseconds(100);
+  // A connection's timer stays where it stands when its deadline moves later. False: it is moved
+  // each time, which the laboratory compares with.
+  bool lazy_timers = true;
 };
 
 // Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows

@@ -152,6 +152,14 @@ Result<int> open_listener(const ListenOptions& options) {
   return listener;
 }
 
+void accept_at_handshake(int listener) noexcept {
+  (void)set_option(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, 0);  // Linux always takes it
+}
+
+void set_stream_options(int socket) noexcept {
+  (void)set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);  // Linux always takes it
+}
+
 std::uint16_t port_of(int listener) noexcept {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;

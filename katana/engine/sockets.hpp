@@ -18,6 +18,12 @@ namespace katana::engine {
 // setsockopt.
 Result<int> open_listener(const ListenOptions& options);
 
+// Takes TCP_DEFER_ACCEPT back: a connection is delivered as soon as its handshake is complete.
+void accept_at_handshake(int listener) noexcept;
+
+// What accepted sockets inherit from open_listener()'s, set on one of them.
+void set_stream_options(int socket) noexcept;
+
 // The port a listener is bound to.
 std::uint16_t port_of(int listener) noexcept;
 

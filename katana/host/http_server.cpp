@@ -13,11 +13,21 @@
 
 namespace katana::host {
 
+namespace {
+
+std::unique_ptr<core::Reactor> reactor_of(const HttpServerOptions& options,
+                                          std::size_t session_bytes_max) {
+  if (options.make_reactor) return options.make_reactor(options.reactor, session_bytes_max);
+  return make_reactor(options.engine, options.reactor, session_bytes_max);
+}
+
+}  // namespace
+
 struct HttpServer::Worker {
   Worker(const HttpServerOptions& options, const Service& service)
       : dispatcher(service),
         protocol(options.http, dispatcher),
-        reactor(make_reactor(options.engine, options.reactor, protocol.session_bytes())) {
+        reactor(reactor_of(options, protocol.session_bytes())) {
     if (options.observability != nullptr) {
       probe = options.observability->probe(*reactor, protocol.counters());
     }

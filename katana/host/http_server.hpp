@@ -29,11 +29,17 @@ namespace katana::host {
 
 class Observability;
 
+// A reactor whose sessions have at most so many bytes.
+using ReactorMaker = std::function<std::unique_ptr<core::Reactor>(const core::ReactorOptions&,
+                                                                  std::size_t session_bytes_max)>;
+
 struct HttpServerOptions {
   std::string address = "127.0.0.1";  // numeric
   std::uint16_t port = 8080;          // 0: the kernel chooses
   unsigned reactors = 0;              // 0: one for each CPU that this process may use
   EngineKind engine = EngineKind::epoll_edge;
+  // In place of make_reactor(engine, …): for an engine that host does not know.
+  ReactorMaker make_reactor = nullptr;
   bool pin = false;  // reactor n to the n-th CPU that this process may use
   Duration drain_timeout = seconds(10);
   // Listening sockets that were opened for this program, as by systemd: instead of address and port.
