@@ -41,6 +41,13 @@ class ReactorOn final : public Reactor {
     receive_expected();
   }
 
+  Instant read_clock() const noexcept override {
+    if constexpr (requires { engine_.read_clock(); }) {
+      return engine_.read_clock();
+    } else {
+      return now_;
+    }
+  }
   MemoryBudget memory_budget() const noexcept override {
     return {connection_blocks_.block_bytes() * connection_blocks_.capacity(),
             output_blocks_.block_bytes() * output_blocks_.capacity(),
@@ -101,6 +108,7 @@ class ReactorOn final : public Reactor {
     end_turn();
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
+    busy_since_ns_.store(never.ns, std::memory_order_relaxed);
   }
 
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
@@ -110,6 +118,7 @@ class ReactorOn final : public Reactor {
 
   void on_turn(Instant) noexcept {
     note_time();
+    busy_since_ns_.store(now_.ns, std::memory_order_relaxed);
     ++counters_.turns;
   }
 

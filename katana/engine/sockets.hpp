@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "katana/engine/engine.hpp"
 
@@ -26,6 +27,9 @@ std::uint16_t port_of(int listener) noexcept;
 void refuse_new_handshakes(int listener) noexcept;
 
 PeerAddress peer_of(int socket) noexcept;
+
+// The numeric address that a socket is bound to; empty when it is none of IP.
+std::string address_of(int socket);
 
 // Makes the next close() send a reset.
 void reset_on_close(int socket) noexcept;

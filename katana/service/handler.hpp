@@ -42,6 +42,7 @@ struct Route {
   std::vector<const Middleware*> middleware;  // outermost first
   std::uint64_t content_bytes_max = 0;
   std::size_t path_parameters = 0;  // Path<> parameters of the handler
+  session::RouteMark mark = {};     // of the fallback: empty
 };
 
 // Sends what a handler returned, after the route's middleware has seen it. `request` may be null if

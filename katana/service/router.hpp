@@ -122,6 +122,7 @@ class Service {
  public:
   const RouteTable& table() const noexcept { return table_; }
   const detail::Route& route(std::uint32_t index) const noexcept { return parts_->routes[index]; }
+  std::size_t route_count() const noexcept { return parts_->routes.size(); }
   // Stands for no route: what middleware of the whole router adds to 404 and its like.
   const detail::Route& fallback() const noexcept { return fallback_; }
 

@@ -8,14 +8,14 @@ namespace katana::detail {
 bool Stream::on_content(Bytes piece, bool last) noexcept {
   received_.append(piece);
   ended_ = last;
-  if (reader_ && (last || received_.size() >= wanted_)) std::exchange(reader_, nullptr).resume();
-  return reader_ != nullptr;
+  if (reader_ && (last || received_.size() >= wanted_)) std::exchange(reader_, {}).resume();
+  return static_cast<bool>(reader_);
 }
 
 void Stream::on_room() noexcept {
   if (!writer_ || !exchange_.write(unwritten_)) return;
   left_ -= unwritten_.size();
-  std::exchange(writer_, nullptr).resume();
+  std::exchange(writer_, {}).resume();
 }
 
 void Stream::begin(const Reply& reply, std::int64_t length) {

@@ -21,6 +21,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/session/exchange_context.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
@@ -96,6 +97,15 @@ class Exchange {
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
 
+  // Whoever dispatches says which route serves it. Null: none does.
+  void set_route(const RouteMark& route) noexcept {
+    route_ = &route;
+    if (context_ != nullptr) context_->site = &route.name;
+  }
+  const RouteMark* route() const noexcept { return route_; }
+  // What the observer made when the exchange began; null: nothing.
+  ExchangeContext* context() const noexcept { return context_.get(); }
+
  protected:
   Exchange() = default;
   ~Exchange() = default;
@@ -103,7 +113,9 @@ class Exchange {
   const http::Head* head_ = nullptr;
   Bytes content_;
   bool content_pending_ = false;
-  std::unique_ptr<Pending> pending_;
+  const RouteMark* route_ = nullptr;
+  std::unique_ptr<ExchangeContext> context_;
+  std::unique_ptr<Pending> pending_;  // ends before its context
 };
 
 // Why an exchange ended without its handler's reply.

@@ -72,6 +72,7 @@ class Http1Session final : public core::Session, private Exchange {
   // Copies what the handler's call borrows, so that it lasts.
   void detach_head();
   KATANA_RARE void tell_observer() noexcept;
+  KATANA_RARE void drop_context() noexcept;
   KATANA_RARE void cancel(Cancelled why) noexcept;
   KATANA_RARE void end_connection() noexcept;
   void update_deadline() noexcept;

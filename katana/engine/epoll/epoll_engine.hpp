@@ -90,7 +90,7 @@ class EpollEngine {
       ::close(*opened);
       return std::unexpected(error);
     }
-    listeners_.push_back({*opened, options.peer_speaks_first});
+    listeners_.push_back({*opened, options.peer_speaks_first, options.socket >= 0});
     return listener;
   }
 
@@ -101,7 +101,13 @@ class EpollEngine {
 
   void close_listeners() {
     if (closing_at_ != never) return;
-    for (const ListenSocket& listener : listeners_) refuse_new_handshakes(listener.fd);
+    for (ListenSocket& listener : listeners_) {
+      if (listener.shared) {
+        leave(listener);
+      } else {
+        refuse_new_handshakes(listener.fd);
+      }
+    }
     closing_at_ = clocks_.now + handshake_grace;
     set_accept_paused(false);
   }
@@ -201,6 +207,7 @@ class EpollEngine {
   }
 
   Instant now() const { return clocks_.now; }
+  Instant read_clock() const noexcept { return read_clocks().now; }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
   PeerAddress peer(Link link) const {
     const Slot& slot = slots_[link.index];
@@ -225,6 +232,7 @@ class EpollEngine {
   struct ListenSocket {
     int fd;
     bool peer_speaks_first;
+    bool shared;  // opened by somebody else: ListenOptions::socket
   };
   struct Watched {
     int fd = -1;
@@ -391,8 +399,17 @@ class EpollEngine {
                         unread_links_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  // True: the kernel's queue is empty.
+  // What waits in the queue is for its next owner. Others hold the socket, so closing this descriptor
+  // would not take it out of the set.
+  KATANA_RARE void leave(ListenSocket& listener) {
+    control(EPOLL_CTL_DEL, listener.fd, 0, 0);
+    ::close(listener.fd);
+    listener.fd = -1;
+  }
+
+  // True: the kernel's queue is empty, or not ours any more.
   bool accept_from(std::uint32_t listener) {
+    if (listeners_[listener].fd < 0) return true;
     for (int count = 0; count < accepts_per_event_max && !accept_paused_; ++count) {
       if (first_free_ == slots_.size()) {
         table_full_ = true;
