@@ -252,7 +252,7 @@ detail::FamilyState& Registry::family(std::size_t index) const {
   return *families_[index];
 }
 
-std::optional<LogSnapshot> Registry::total(std::string_view name, std::string_view except) const {
+std::optional<LogSnapshot> Registry::sum_of(std::string_view name, std::string_view except) const {
   std::optional<LogSnapshot> sum;
   for (std::size_t index = 0; index < family_count(); ++index) {
     detail::FamilyState& state = family(index);

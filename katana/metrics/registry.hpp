@@ -64,7 +64,7 @@ class Registry {
   // What all series of a log histogram hold together, without those whose labels have the text
   // `except`. Nothing when there is no such family, or no series. For reports, as
   // LogHistogram::snapshot().
-  std::optional<LogSnapshot> total(std::string_view name, std::string_view except = {}) const;
+  std::optional<LogSnapshot> sum_of(std::string_view name, std::string_view except = {}) const;
 
   // ---- for the exposition
   void refresh();
