@@ -65,6 +65,7 @@ class Group {
   // For the routes of this group, and of groups made from it, that are added after this call.
   Group& use(Middleware middleware);
   Group group(std::string_view prefix) const;
+  std::string_view prefix() const noexcept { return prefix_; }
 
   template <class F>
   Group& get(std::string_view pattern, F handler, RouteOptions options = {}) {

@@ -37,6 +37,8 @@ class Pending {
   virtual bool on_content(Bytes, bool) noexcept { return true; }
   // A reply that found no room may go on.
   virtual void on_room() noexcept {}
+  // The server is going to end: what would go on for ever comes to its end.
+  virtual void on_drain() noexcept {}
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
@@ -80,6 +82,9 @@ class Exchange {
   virtual bool write(Bytes content) noexcept = 0;
   virtual void end_reply() noexcept = 0;
   virtual bool reply_begun() const noexcept = 0;
+  // For a reply that goes on for as long as its handler has something to say: from here on no time
+  // runs for the handler while it is silent.
+  virtual void set_patient() noexcept {}
   // The connection ends after this reply.
   virtual void close_after_reply() noexcept = 0;
   // Nothing sensible can be sent any more: the peer sees a broken connection instead of a wrong

@@ -108,6 +108,13 @@ void Http1Session::on_drain() noexcept {
   machine_.close_after_reply();
   // Its reply is complete; only content that nobody wants is still coming.
   if (machine_.state() == http1::State::discard) connection_.finish(Finish::linger);
+  if (active_ && pending_ != nullptr) {
+    in_call_ = true;
+    pending_->on_drain();
+    after_handler();
+    update_deadline();
+    in_call_ = false;
+  }
   if (active_ || machine_.state() != http1::State::idle) return;
   machine_.end_idle_by(now() + protocol_.options().drain_idle);
   update_deadline();
@@ -118,6 +125,7 @@ void Http1Session::on_drain() noexcept {
 void Http1Session::begin_exchange() noexcept {
   active_ = true;
   replied_ = false;
+  patient_ = false;
   end_ = ExchangeEnd::replied;
   status_ = 0;
   content_bytes_ = 0;

@@ -289,6 +289,7 @@ Result<Service> Trial::make_service() {
   add_streaming(router);
   add_early(router);
   add_guarded(router);
+  if (more_routes_) more_routes_(router);
   return std::move(router).build();
 }
 

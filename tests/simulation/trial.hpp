@@ -33,7 +33,9 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
@@ -43,6 +45,10 @@ namespace katana::simulation {
 
 class Trial {
  public:
+  // `more_routes`: what a test serves beside these.
+  explicit Trial(std::function<void(Router&)> more_routes = {})
+      : more_routes_(std::move(more_routes)) {}
+
   // Refers to this object.
   Result<Service> make_service();
 
@@ -86,6 +92,7 @@ class Trial {
   void add_early(Router& router);
   void add_guarded(Router& router);
 
+  const std::function<void(Router&)> more_routes_;
   std::int64_t frames_ = 0;
   std::uint64_t frames_made_ = 0;
   std::uint64_t octets_read_ = 0;
