@@ -137,12 +137,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
   add(
       "routes", std::move(of_routes), [this] { return start_routes(); },
       [this] { service_.reset(); });
-  add(
-      "http", {"routes"}, [this] { return start_http(); },
-      [this] {
-        server_.reset();
-        telemetry_.reset();
-      });
+  add("http", {"routes"}, [this] { return start_http(); }, [this] { server_.reset(); });
 }
 
 Result<void> ApplicationCore::start(const CommandLine& line) {

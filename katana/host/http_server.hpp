@@ -42,8 +42,8 @@ struct HttpServerOptions {
   ReactorMaker make_reactor = nullptr;
   bool pin = false;  // reactor n to the n-th CPU that this process may use
   Duration drain_timeout = seconds(10);
-  // Listening sockets that were opened for this program, as by systemd: instead of address and port.
-  // Borrowed; every reactor listens on each.
+  // Listening sockets that were opened for this program, as by systemd; instead of address and
+  // port. Borrowed; every reactor listens on each.
   std::vector<int> sockets = {};
   // From the signal to the end of accepting; /ready answers 503 meanwhile.
   Duration drain_notice = {};
