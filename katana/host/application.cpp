@@ -154,7 +154,9 @@ Result<void> ApplicationCore::start(const CommandLine& line) {
 
 Result<void> ApplicationCore::start_log() {
   const auto present = settings();
-  auto log = log::Log::start(log_options(present->log));
+  log::Options log_settings = log_options(present->log);
+  log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(), options_.sinks.end());
+  auto log = log::Log::start(std::move(log_settings));
   if (!log) return std::unexpected(log.error());
   if (auto set = (*log)->set_levels(present->log.levels); !set) {
     return std::unexpected(set.error().within("log.levels"));

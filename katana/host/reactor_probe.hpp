@@ -30,6 +30,7 @@ struct ReactorFigures {
   core::MemoryBudget memory_budget;
   core::MemoryBudget memory_used;
   std::uint32_t links_open = 0;
+  Duration cpu_time;  // of its thread
 };
 
 class ReactorProbe;
