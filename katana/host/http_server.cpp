@@ -9,6 +9,7 @@
 
 #include "katana/host/observability.hpp"
 #include "katana/service/dispatcher.hpp"
+#include "katana/session/http2_protocol.hpp"
 
 namespace katana::host {
 
@@ -16,7 +17,10 @@ struct HttpServer::Worker {
   Worker(const HttpServerOptions& options, const Service& service)
       : dispatcher(service),
         protocol(options.http, dispatcher),
-        reactor(make_reactor(options.engine, options.reactor, protocol.session_bytes())) {
+        http2(options.http, dispatcher, protocol.counters()),
+        reactor(make_reactor(options.engine, options.reactor,
+                             std::max(protocol.session_bytes(), http2.session_bytes()))) {
+    if (options.http.http2.enabled) protocol.set_http2(&http2);
     if (options.observability != nullptr) {
       probe = options.observability->probe(*reactor, protocol.counters());
     }
@@ -24,6 +28,7 @@ struct HttpServer::Worker {
 
   Dispatcher dispatcher;
   session::Http1Protocol protocol;
+  session::Http2Protocol http2;
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
 };
