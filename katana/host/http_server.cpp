@@ -51,9 +51,9 @@ Result<void> HttpServer::start() {
   engine::ListenOptions listen{.address = options_.address, .port = options_.port};
   for (const auto& worker : workers_) {
     if (auto started = worker->reactor->start(); !started) return started;
-    if (auto listening = worker->reactor->listen(listen, worker->protocol); !listening) {
-      return listening;
-    }
+    core::Protocol& protocol =
+        options_.http2_only ? static_cast<core::Protocol&>(worker->http2) : worker->protocol;
+    if (auto listening = worker->reactor->listen(listen, protocol); !listening) return listening;
     if (worker->probe) worker->probe->start();
     port_ = worker->reactor->port(0);
     listen.port = port_;

@@ -278,7 +278,13 @@ void Http2Exchange::end_reply() noexcept {
 }
 
 void Http2Exchange::end_if_sent() noexcept {
-  if (state == StreamState::closed) session_.note_over(*this);
+  if (state != StreamState::closed && state != StreamState::replied) return;
+  sent_ = true;
+  if (state == StreamState::closed) {
+    session_.note_over(*this);
+  } else {
+    give_peer_time();  // for what is read past
+  }
 }
 
 void Http2Exchange::hold_back(Bytes rest, bool stays) noexcept {
@@ -383,6 +389,10 @@ void Http2Exchange::on_deadline(Instant now) noexcept {
     fail(503, "The handler did not answer in time.");
   } else if (now >= content_deadline_) {
     content_deadline_ = never;
+    if (sent_) {
+      session_.note_over(*this);
+      return;
+    }
     refuse(408, "The content did not arrive in time (RFC 9110 §15.5.9).");
     answer_refusal();
   } else if (now >= stall_deadline_) {
@@ -399,7 +409,7 @@ void Http2Exchange::on_deadline(Instant now) noexcept {
 // The peer has ended its side: what it has not sent will not come, and windows will not grow.
 void Http2Exchange::shorten(Duration grace) noexcept {
   if (!complete_) {
-    end_ = ExchangeEnd::peer_left;
+    if (!sent_) end_ = ExchangeEnd::peer_left;
     session_.note_over(*this);
     return;
   }

@@ -51,10 +51,8 @@ std::size_t Http2Session::on_bytes(Bytes input) noexcept {
       case http2::Event::content:
         exchange_of(*step.stream).on_content(machine_->content(), step.last);
         break;
-      case http2::Event::reset:
-        ++protocol_.counters().streams_reset_by_peer;
-        exchange_of(*step.stream).end_ = ExchangeEnd::peer_left;
-        note_over(exchange_of(*step.stream));
+      case http2::Event::over:
+        on_over(exchange_of(*step.stream));
         break;
       default: break;
     }
@@ -98,7 +96,11 @@ void Http2Session::on_deadline() noexcept {
   after_call();
 }
 
+// Only content that nobody wants is still coming of those whose replies are sent.
 void Http2Session::on_drain() noexcept {
+  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+    if (exchange_of(*each).sent_) note_over(exchange_of(*each));
+  }
   begin_drain();
   touch();
 }
@@ -127,6 +129,15 @@ void Http2Session::on_head(const http2::Step& step, bool refused) noexcept {
   exchange->detach_head();
   exchange->queued_ = true;
   ++queued_;
+}
+
+// Given up by the peer, or replied and read past.
+void Http2Session::on_over(Http2Exchange& exchange) noexcept {
+  if (!exchange.sent_) {
+    ++protocol_.counters().streams_reset;
+    exchange.end_ = ExchangeEnd::peer_left;
+  }
+  note_over(exchange);
 }
 
 // Replies that wait for their windows are memory: nobody begins another one meanwhile.
@@ -233,9 +244,11 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
   }
   exchange.pending_.reset();
   if (exchange.state != StreamState::closed) {
-    const bool ours = exchange.end_ == ExchangeEnd::aborted;
-    machine_->reset(exchange, ours ? http2::ErrorCode::internal_error : http2::ErrorCode::cancel,
-                    now(), outbox());
+    const http2::ErrorCode code = exchange.sent_ ? http2::ErrorCode::no_error
+                                  : exchange.end_ == ExchangeEnd::aborted
+                                      ? http2::ErrorCode::internal_error
+                                      : http2::ErrorCode::cancel;
+    machine_->reset(exchange, code, now(), outbox());
   }
   machine_->consume(nullptr, exchange.received_.size(), outbox());
   if (!exchange.stays_) held_bytes_ -= exchange.unsent_.size();
@@ -285,7 +298,7 @@ void Http2Session::end() noexcept {
 void Http2Session::cancel_all() noexcept {
   for (sweep(); machine_->first() != nullptr; sweep()) {
     Http2Exchange& exchange = exchange_of(*machine_->first());
-    exchange.end_ = ExchangeEnd::peer_left;
+    if (!exchange.sent_) exchange.end_ = ExchangeEnd::peer_left;
     note_over(exchange);
   }
 }

@@ -60,6 +60,7 @@ class Http2Session final : public core::Session {
   }
 
   void on_head(const http2::Step& step, bool refused) noexcept;
+  void on_over(Http2Exchange& exchange) noexcept;
   static Http2Exchange& exchange_of(http2::Stream& stream) noexcept {
     return static_cast<Http2Exchange&>(stream);
   }

@@ -42,7 +42,7 @@ bool Machine::start(Outbox& outbox) noexcept {
 
 Step Machine::next(Bytes input, Instant now, Outbox& outbox) noexcept {
   if (closed_) return {.event = Event::closed};
-  if (in_data_) return next_data(input, outbox);
+  if (in_data_) return next_data(input, now, outbox);
   if (phase_ == Phase::preface) return next_preface(input, now, outbox);
   return next_frame(input, now, outbox);
 }
@@ -186,7 +186,8 @@ Step Machine::on_window_update(const FrameHeader& header, Bytes payload, Instant
   Stream* const stream = find(header.stream);
   if (stream == nullptr) {
     const bool idle = !is_client_stream(header.stream) || header.stream > last_id_;
-    return idle ? fail(Failure::bad_stream, outbox) : Step{};
+    if (idle) return fail(Failure::bad_stream, outbox);
+    return more == 0 ? fail(Failure::bad_frame, outbox) : Step{};
   }
   if (more == 0) return reset_for(*stream, ErrorCode::protocol_error, now, outbox);
   stream->send_window += more;
@@ -241,7 +242,7 @@ Step Machine::fail(Failure failure, Outbox& outbox) noexcept {
 Step Machine::reset_for(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept {
   if (!spend_reset(now)) return fail(Failure::made_reset, outbox);
   reset(stream, code, now, outbox);
-  return closed_ ? Step{.event = Event::closed} : Step{.event = Event::reset, .stream = &stream};
+  return closed_ ? Step{.event = Event::closed} : Step{.event = Event::over, .stream = &stream};
 }
 
 void Machine::reset(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept {

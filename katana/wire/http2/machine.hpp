@@ -12,7 +12,7 @@
 //            connection likewise.
 // Invariant  the events are a function of the bytes and the times, however they are cut. No more is
 //            sent than the windows allow. A stream is let go of once: by the command that completes
-//            its reply or resets it (its state is then closed), or by Event::reset.
+//            its reply or resets it (its state is then closed), or by Event::over.
 //
 // The caller pulls: next() gives at most one event and says how much input it used. What the
 // protocol itself wants answered (SETTINGS, PING, windows, errors) goes into the outbox at once.
@@ -73,7 +73,7 @@ enum class Event : std::uint8_t {
   head,        // Context::reader has a request: accept() it
   refused,     // likewise, to be answered with the reader's status
   content,     // content() is part of the request on `stream`, borrowed from `input`: consume() it
-  reset,       // `stream` has come to nothing, and is let go of
+  over,        // `stream` was reset, or what nobody wanted of it is read: it is let go of
   room,        // windows have grown
   closed,      // the connection is over: see failure()
 };
@@ -162,8 +162,8 @@ class Machine {
   Step wait(Bytes input, Instant now) noexcept;
   Step on_frame(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
   Step begin_data(const FrameHeader& header, Bytes input, Instant now, Outbox& outbox) noexcept;
-  Step next_data(Bytes input, Outbox& outbox) noexcept;
-  Step end_data(Bytes piece, std::size_t consumed, Outbox& outbox) noexcept;
+  Step next_data(Bytes input, Instant now, Outbox& outbox) noexcept;
+  Step end_data(Bytes piece, std::size_t consumed, Instant now, Outbox& outbox) noexcept;
   Step take_data(const FrameHeader& header, Instant now, Outbox& outbox) noexcept;
   Step on_headers(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
   Step on_continuation(const FrameHeader& header, Bytes payload, Instant now,
@@ -211,6 +211,9 @@ class Machine {
   Stream* find(std::uint32_t id) noexcept;
   void let_go(Stream& stream, Past past, Instant now) noexcept;
   void end_reply(Stream& stream, Instant now, Outbox& outbox) noexcept;
+  // What is left of the request is not worth reading.
+  void end_early(Stream& stream, Instant now, Outbox& outbox) noexcept;
+  Step end_replied(Stream& stream, bool last, Instant now, Outbox& outbox) noexcept;
   void note_past(std::uint32_t id, Past past) noexcept;
   Past past_of(std::uint32_t id) const noexcept;
   bool put(const FrameHeader& header, Bytes payload, Outbox& outbox) noexcept;

@@ -11,6 +11,10 @@ namespace {
 // Short content is copied behind its head; referring to it would cost more.
 constexpr std::size_t copied_bytes_max = 1024;
 
+bool is_replied(const Stream& stream) noexcept {
+  return stream.state == StreamState::replied || stream.state == StreamState::closed;
+}
+
 }  // namespace
 
 // HEADERS, with its frame header. The peer that made its table smaller is told that ours is empty.
@@ -64,7 +68,7 @@ bool Machine::respond(Stream& stream, const http::ReplyHead& head, Bytes& conten
 
 bool Machine::begin_reply(Stream& stream, const http::ReplyHead& head, std::int64_t content_length,
                           bool last, Instant now, Outbox& outbox) noexcept {
-  if (closed_ || stream.state == StreamState::closed) return false;
+  if (closed_ || is_replied(stream)) return false;
   char* const begin =
       outbox.reserve(frame_header_bytes + 1 + context_->head_writer.bytes_max(head));
   if (begin == nullptr) return false;
@@ -76,7 +80,7 @@ bool Machine::begin_reply(Stream& stream, const http::ReplyHead& head, std::int6
 
 bool Machine::write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
                             std::size_t output_max, Instant now, Outbox& outbox) noexcept {
-  if (closed_ || stream.state == StreamState::closed) return false;
+  if (closed_ || is_replied(stream)) return false;
   do {
     const std::size_t size =
         std::min({content.size(), window(stream), frame_bytes_max, output_max});
@@ -119,13 +123,19 @@ void Machine::send_continue(Stream& stream, Outbox& outbox) noexcept {
   }
 }
 
-// A request whose rest nobody waits for is ended: its sender is told to stop (RFC 9113 §8.1).
 void Machine::end_reply(Stream& stream, Instant now, Outbox& outbox) noexcept {
   if (stream.state == StreamState::replying) {
     go(stream, StreamCause::reply_ends);
     let_go(stream, Past::ended, now);
-    return;
+  } else if (stream.content_left > stream.receive_window / 2) {
+    end_early(stream, now, outbox);
+  } else {
+    go(stream, StreamCause::reply_ends);
   }
+}
+
+// A request whose rest nobody waits for is ended: its sender is told to stop (RFC 9113 §8.1).
+void Machine::end_early(Stream& stream, Instant now, Outbox& outbox) noexcept {
   go(stream, StreamCause::reply_ends_early);
   let_go(stream, Past::own_reset, now);
   std::array<char, 4> payload{};  // NO_ERROR

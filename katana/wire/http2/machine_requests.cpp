@@ -115,6 +115,7 @@ Step Machine::on_trailers(Stream& stream, bool end_stream, Bytes block, Instant 
   if (!complete || verdict == HeadVerdict::malformed) {
     return reset_for(stream, ErrorCode::protocol_error, now, outbox);
   }
+  if (stream.state == StreamState::replied) return end_replied(stream, true, now, outbox);
   go(stream, StreamCause::request_ends);
   content_ = {};
   return {.event = Event::content, .last = true, .stream = &stream};
@@ -163,7 +164,7 @@ Step Machine::begin_data(const FrameHeader& header, Bytes input, Instant now,
   if (padded) consume(data_stream_, padding + 1, outbox);
   if (data_left_ + padding_left_ == 0) {
     in_data_ = false;
-    if (step.event == Event::need_bytes) step = end_data({}, 0, outbox);
+    if (step.event == Event::need_bytes) step = end_data({}, 0, now, outbox);
   }
   step.consumed = frame_header_bytes + (padded ? 1 : 0);
   return step;
@@ -182,7 +183,7 @@ Step Machine::take_data(const FrameHeader& header, Instant now, Outbox& outbox) 
     }
     return spend_idle(now) ? Step{} : fail(Failure::other_flood, outbox);
   }
-  if (stream->state != StreamState::open) {
+  if (stream->state == StreamState::replying) {
     return reset_for(*stream, ErrorCode::stream_closed, now, outbox);
   }
   if (header.size > stream->receive_window) {
@@ -200,16 +201,17 @@ Step Machine::take_data(const FrameHeader& header, Instant now, Outbox& outbox) 
   return {};
 }
 
-Step Machine::next_data(Bytes input, Outbox& outbox) noexcept {
+Step Machine::next_data(Bytes input, Instant now, Outbox& outbox) noexcept {
   if (input.empty()) return {};
   const Bytes piece = input.substr(0, data_left_);
   data_left_ -= static_cast<std::uint32_t>(piece.size());
   const std::size_t padding = std::min<std::size_t>(input.size() - piece.size(), padding_left_);
   padding_left_ = static_cast<std::uint16_t>(padding_left_ - padding);
-  return end_data(piece, piece.size() + padding, outbox);
+  return end_data(piece, piece.size() + padding, now, outbox);
 }
 
-Step Machine::end_data(Bytes piece, std::size_t consumed, Outbox& outbox) noexcept {
+Step Machine::end_data(Bytes piece, std::size_t consumed, Instant now,
+                       Outbox& outbox) noexcept {
   const bool frame_ends = data_left_ + padding_left_ == 0;
   if (frame_ends) in_data_ = false;
   if (data_stream_ == nullptr) {  // nobody takes it, but the window is everybody's
@@ -218,10 +220,30 @@ Step Machine::end_data(Bytes piece, std::size_t consumed, Outbox& outbox) noexce
   }
   Stream& stream = *data_stream_;
   const bool last = frame_ends && data_ends_stream_;
+  if (stream.state == StreamState::replied) {
+    consume(nullptr, piece.size(), outbox);
+    Step step = frame_ends ? end_replied(stream, last, now, outbox) : Step{};
+    step.consumed = consumed;
+    return step;
+  }
   if (last) go(stream, StreamCause::request_ends);
   if (piece.empty() && !last) return {.consumed = consumed};
   content_ = piece;
   return {.event = Event::content, .last = last, .consumed = consumed, .stream = &stream};
+}
+
+// Its window is not opened again: what fits it is read, so that a client that sends first and reads
+// then finds its reply; the rest is not.
+Step Machine::end_replied(Stream& stream, bool last, Instant now, Outbox& outbox) noexcept {
+  if (last) {
+    go(stream, StreamCause::request_ends);
+    let_go(stream, Past::ended, now);
+  } else if (stream.receive_window < context_->limits.stream_window_bytes / 2) {
+    end_early(stream, now, outbox);
+  } else {
+    return {};
+  }
+  return {.event = closed_ ? Event::closed : Event::over, .stream = &stream};
 }
 
 void Machine::consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept {
@@ -284,7 +306,7 @@ Step Machine::on_rst_stream(const FrameHeader& header, Bytes payload, Instant no
   if (!spend_reset(now)) return fail(Failure::rapid_reset, outbox);
   go(*stream, StreamCause::peer_reset);
   let_go(*stream, Past::peer_reset, now);
-  return {.event = Event::reset, .stream = stream};
+  return {.event = Event::over, .stream = stream};
 }
 
 }  // namespace katana::http2

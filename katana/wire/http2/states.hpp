@@ -17,6 +17,7 @@ enum class StreamState : std::uint8_t {
   idle,      // its head has not come
   open,      // the request's content is still coming, and its reply is not complete
   replying,  // the request is complete, its reply is not: half-closed (remote)
+  replied,   // the reply is complete, content that nobody wanted is read past: half-closed (local)
   closed,    // nothing more is sent or read
 };
 
@@ -36,7 +37,7 @@ struct StreamTransition {
   StreamState to;
 };
 
-inline constexpr std::array<Bytes, 4> stream_state_names = {"idle", "open", "replying", "closed"};
+inline constexpr std::array<Bytes, 5> stream_state_names = {"idle", "open", "replying", "replied", "closed"};
 inline constexpr std::array<Bytes, 7> stream_cause_names = {
     "head, content follows",
     "head, request complete",
@@ -46,17 +47,22 @@ inline constexpr std::array<Bytes, 7> stream_cause_names = {
     "reset by the peer",
     "reset by the server"};
 
-inline constexpr std::array<StreamTransition, 10> stream_transitions = {{
+inline constexpr std::array<StreamTransition, 15> stream_transitions = {{
     {StreamState::idle, StreamCause::head, StreamState::open},
     {StreamState::idle, StreamCause::request, StreamState::replying},
     {StreamState::idle, StreamCause::own_reset, StreamState::closed},
     {StreamState::open, StreamCause::request_ends, StreamState::replying},
+    {StreamState::open, StreamCause::reply_ends, StreamState::replied},
     {StreamState::open, StreamCause::reply_ends_early, StreamState::closed},
     {StreamState::open, StreamCause::peer_reset, StreamState::closed},
     {StreamState::open, StreamCause::own_reset, StreamState::closed},
     {StreamState::replying, StreamCause::reply_ends, StreamState::closed},
     {StreamState::replying, StreamCause::peer_reset, StreamState::closed},
     {StreamState::replying, StreamCause::own_reset, StreamState::closed},
+    {StreamState::replied, StreamCause::request_ends, StreamState::closed},
+    {StreamState::replied, StreamCause::reply_ends_early, StreamState::closed},
+    {StreamState::replied, StreamCause::peer_reset, StreamState::closed},
+    {StreamState::replied, StreamCause::own_reset, StreamState::closed},
 }};
 
 // The state after `cause`; the same state means that the table has no such transition.
