@@ -26,6 +26,7 @@ struct Flags {
   std::string engine = "epoll-edge";
   bool pin = false;
   bool close_after_each = false;
+  bool http2_only = false;
   std::uint32_t connections_max = 16 * 1024;
   double drain_s = 10;
   std::string access_log;  // empty: none
@@ -52,6 +53,8 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
   app.add_flag("--close-after-each", flags.close_after_each,
                "end every connection after one request");
+  app.add_flag("--http2-only", flags.http2_only,
+               "refuse HTTP/1.1; otherwise a connection speaks what it begins with");
   app.add_option("--connections-max", flags.connections_max, "open connections of each reactor")
       ->check(CLI::Range(1u, 1u << 24))
       ->capture_default_str();
@@ -107,6 +110,7 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.engine = engine;
   options.pin = flags.pin;
   options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
+  options.http2_only = flags.http2_only;
   options.reactor.engine.links_max = flags.connections_max;
   options.observability = observability->get();
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));

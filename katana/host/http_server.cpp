@@ -10,6 +10,7 @@
 #include "katana/engine/sockets.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/service/dispatcher.hpp"
+#include "katana/session/http2_protocol.hpp"
 
 namespace katana::host {
 
@@ -27,7 +28,9 @@ struct HttpServer::Worker {
   Worker(const HttpServerOptions& options, const Service& service)
       : dispatcher(service),
         protocol(options.http, dispatcher),
-        reactor(reactor_of(options, protocol.session_bytes())) {
+        http2(options.http, dispatcher, protocol.counters()),
+        reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
+    if (options.http.http2.enabled) protocol.set_http2(&http2);
     if (options.observability != nullptr) {
       probe = options.observability->probe(*reactor, protocol.counters());
     }
@@ -35,6 +38,7 @@ struct HttpServer::Worker {
 
   Dispatcher dispatcher;
   session::Http1Protocol protocol;
+  session::Http2Protocol http2;
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
 };
@@ -97,9 +101,9 @@ Result<void> HttpServer::start() {
   for (const auto& worker : workers_) {
     if (auto started = worker->reactor->start(); !started) return started;
     const bool first = worker == workers_.front();
-    if (auto listening = listen(*worker->reactor, worker->protocol, first); !listening) {
-      return listening;
-    }
+    core::Protocol& protocol =
+        options_.http2_only ? static_cast<core::Protocol&>(worker->http2) : worker->protocol;
+    if (auto listening = listen(*worker->reactor, protocol, first); !listening) return listening;
     if (worker->probe) worker->probe->start();
     if (first) port_ = worker->reactor->port(0);
   }

@@ -59,6 +59,8 @@ struct HttpServerOptions {
   std::function<void()> on_heartbeat = {};
   core::ReactorOptions reactor = {};
   session::HttpOptions http = {};
+  // No HTTP/1.1: whoever does not begin with the preface of HTTP/2 is told so in a GOAWAY.
+  bool http2_only = false;
   // Where the reactors report to; none: nowhere. Borrowed, and must outlive the server.
   Observability* observability = nullptr;
 };

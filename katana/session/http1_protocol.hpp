@@ -14,14 +14,29 @@
 #include "katana/session/exchange.hpp"
 #include "katana/session/exchange_observer.hpp"
 #include "katana/wire/http1/machine.hpp"
+#include "katana/wire/http2/limits.hpp"
 
 namespace katana::session {
 
 // Every reply carries the name, and its head has to fit one output block.
 inline constexpr std::size_t server_name_bytes_max = 128;
 
+// HTTP/2, beyond what holds for every version.
+struct Http2Options {
+  bool enabled = true;  // by prior knowledge (RFC 9113 §3.3) on the port of HTTP/1.1
+  http2::Limits limits = {};
+  // What replies of one connection may hold back because windows are closed. Beyond that no
+  // handler is called for further requests, and streams write only what their windows take.
+  std::size_t held_bytes_max = 1024 * 1024;
+  // A stream whose reply waits for its window so long is reset; octets that are taken buy time at
+  // http1::Limits::rate_min_bytes_per_s.
+  Duration stall_timeout = seconds(30);
+};
+
 struct HttpOptions {
+  // Those of time and rate hold for HTTP/2 too: content_timeout, rate_min_bytes_per_s.
   http1::Limits limits = {};
+  Http2Options http2 = {};
   http1::Kernels kernels = http1::best_kernels();
   std::string server_name = "katana";  // Server field, at most server_name_bytes_max; empty: none
   std::uint32_t requests_per_connection_max = 0;  // the last closes it; 0: no limit
@@ -57,6 +72,11 @@ class Http1Protocol final : public core::Protocol {
   RequestHandler& handler() noexcept { return handler_; }
   http1::Context& context() noexcept { return context_; }
 
+  // Who takes over a connection that begins with the preface of HTTP/2 (prior knowledge, RFC 9113
+  // §3.3). Null, as it is at first: nobody, it is refused with 505. Borrowed; must outlive this.
+  void set_http2(core::Protocol* protocol) noexcept { http2_ = protocol; }
+  core::Protocol* http2() noexcept { return http2_; }
+
   // The Date in replies is that of `unix_seconds` from now on (RFC 9110 §6.6.1).
   void set_date(std::int64_t unix_seconds) noexcept {
     if (unix_seconds != date_of_) refresh_date(unix_seconds);
@@ -67,6 +87,7 @@ class Http1Protocol final : public core::Protocol {
 
   HttpOptions options_;
   RequestHandler& handler_;
+  core::Protocol* http2_ = nullptr;
   http1::Context context_;
   HttpCounters counters_;
   std::string prefix_;  // "Server: …\r\nDate: …\r\n"

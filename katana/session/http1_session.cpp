@@ -41,7 +41,10 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
       case Event::head: on_head(step.last); break;
       case Event::content: on_content(step.last); break;
       case Event::paused: connection_.pause(PauseReason::handler_pending); break;
-      case Event::refused: on_refused(); break;
+      case Event::refused:
+        if (hand_over(input.substr(consumed))) return consumed;
+        on_refused();
+        break;
       case Event::closed: end_connection(); break;
       case Event::need_bytes:
         if (step.consumed != 0) continue;
@@ -182,6 +185,16 @@ void Http1Session::on_content(bool complete) noexcept {
   } else {
     after_handler();
   }
+}
+
+// That line has been judged as any other, so that who speaks HTTP/1.1 pays nothing for the question.
+bool Http1Session::hand_over(Bytes refused) noexcept {
+  constexpr Bytes line = "PRI * HTTP/2.0\r\n";
+  const bool is_first = connection_.counters().requests == 0 &&
+                        machine_.refusal() == http1::Refusal::unsupported_version;
+  if (!is_first || protocol_.http2() == nullptr || !refused.starts_with(line)) return false;
+  connection_.succeed(std::make_unique<core::PlainSuccessor>(*protocol_.http2()));
+  return true;
 }
 
 void Http1Session::on_refused() noexcept {

@@ -66,6 +66,8 @@ class Http1Session final : public core::Session, private Exchange {
   void on_head(bool complete) noexcept;
   KATANA_RARE void on_content(bool complete) noexcept;
   KATANA_RARE void on_refused() noexcept;
+  // What the machine refused is the first line of HTTP/2, and its protocol takes over.
+  KATANA_RARE bool hand_over(Bytes refused) noexcept;
   void after_handler() noexcept;
   void after_reply() noexcept;
   void end_exchange() noexcept;
