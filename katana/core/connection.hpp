@@ -90,8 +90,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   // The peer has ended its side of the stream.
   bool input_ended() const noexcept { return input_ended_; }
-  // And that was not said in a way which nobody on the path can forge: what came before it may not be
-  // all that the peer has sent. Never so without a transform, which is the only one to know.
+  // And that was not said in a way which nobody on the path can forge: what came before it may not
+  // be all that the peer has sent. Never so without a transform, which is the only one to know.
   bool input_truncated() const noexcept { return input_truncated_; }
 
   // Null: the session's bytes are those of the link.

@@ -337,8 +337,8 @@ class ReactorOn final : public Reactor {
     connection.session_ = protocol.open(&connection + 1, connection);
   }
 
-  // What came behind `bytes` of a transform that may not go on in this turn is carried, sealed as it
-  // is: there is no session yet that could have anything carried.
+  // It may not go on in this turn. What came behind is carried, sealed as it is: there is no session
+  // yet that could have anything carried.
   KATANA_RARE bool wait_for_turn(Connection& connection, Bytes bytes) noexcept {
     if (!bytes.empty() && !keep(connection, bytes)) return false;
     connection.pause(PauseReason::opening);
