@@ -9,6 +9,7 @@
 
 #include "katana/host/observability.hpp"
 #include "katana/service/dispatcher.hpp"
+#include "katana/tls/transform.hpp"
 
 namespace katana::host {
 
@@ -24,12 +25,34 @@ struct HttpServer::Worker {
 
   Dispatcher dispatcher;
   session::Http1Protocol protocol;
+  std::unique_ptr<tls::TlsTransforms> transforms;  // null without TLS; outlives the reactor
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
 };
 
+namespace {
+
+constexpr const char* reply_to_plain_http =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 60\r\n"
+    "Connection: close\r\n\r\nThis port speaks TLS: the URL has to begin with https://...\n";
+
+HttpServerOptions completed(HttpServerOptions options) {
+  if (!options.tls) return options;
+  options.tls->protocols = {"http/1.1"};
+  options.tls->reply_to_plain_http = reply_to_plain_http;
+  // What a receive unseals may be more than was received: a record that was begun before it.
+  options.reactor.carry_extra_bytes += 16 * 1024;
+  if (options.hsts > Duration{}) {
+    options.http.strict_transport_security =
+        fmt::format("max-age={}", options.hsts.ns / 1'000'000'000);
+  }
+  return options;
+}
+
+}  // namespace
+
 HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
-    : options_(options) {
+    : options_(completed(options)) {
   const unsigned count = options.reactors != 0 ? options.reactors : usable_cpus();
   std::vector<core::Reactor*> reactors;
   for (unsigned index = 0; index < count; ++index) {
@@ -43,13 +66,21 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
 HttpServer::~HttpServer() = default;
 
 Result<void> HttpServer::start() {
+  if (options_.tls) {
+    auto loaded = tls::Credentials::load(*options_.tls);
+    if (!loaded) return std::unexpected(loaded.error());
+    credentials_ = *std::move(loaded);
+  }
   engine::ListenOptions listen{.address = options_.address, .port = options_.port};
   for (const auto& worker : workers_) {
     if (auto started = worker->reactor->start(); !started) return started;
-    if (auto listening = worker->reactor->listen(listen, worker->protocol); !listening) {
-      return listening;
-    }
-    if (worker->probe) worker->probe->start();
+    if (credentials_) worker->transforms = std::make_unique<tls::TlsTransforms>(*credentials_);
+    auto listening =
+        worker->transforms == nullptr
+            ? worker->reactor->listen(listen, worker->protocol)
+            : worker->reactor->listen_transformed(listen, worker->protocol, *worker->transforms);
+    if (!listening) return listening;
+    if (worker->probe) worker->probe->start(worker->transforms.get());
     port_ = worker->reactor->port(0);
     listen.port = port_;
     listen.must_be_free = false;
@@ -69,14 +100,26 @@ ServerReport HttpServer::run() {
   return report;
 }
 
+Result<std::vector<std::string>> HttpServer::reload_certificates() {
+  if (credentials_ == nullptr) {
+    return fail(Code::unsupported, "reload of certificates: this server does not speak TLS");
+  }
+  return credentials_->reload();
+}
+
+std::vector<std::string> HttpServer::certificate_notes() const {
+  return credentials_ != nullptr ? credentials_->present()->notes() : std::vector<std::string>();
+}
+
 core::MemoryBudget HttpServer::memory_budget() const {
   return workers_.front()->reactor->memory_budget();
 }
 
 std::string HttpServer::url() const {
   const bool is_v6 = options_.address.find(':') != std::string::npos;
-  return is_v6 ? fmt::format("http://[{}]:{}", options_.address, port_)
-               : fmt::format("http://{}:{}", options_.address, port_);
+  const char* const scheme = options_.tls ? "https" : "http";
+  return is_v6 ? fmt::format("{}://[{}]:{}", scheme, options_.address, port_)
+               : fmt::format("{}://{}:{}", scheme, options_.address, port_);
 }
 
 unsigned usable_cpus() noexcept {

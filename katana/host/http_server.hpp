@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@
 #include "katana/host/reactor_group.hpp"
 #include "katana/service/router.hpp"
 #include "katana/session/http1_protocol.hpp"
+#include "katana/tls/credentials.hpp"
+#include "katana/tls/options.hpp"
 
 namespace katana::host {
 
@@ -35,6 +38,10 @@ struct HttpServerOptions {
   Duration drain_timeout = seconds(10);
   core::ReactorOptions reactor = {};
   session::HttpOptions http = {};
+  // Serves HTTPS; none: HTTP. TlsOptions::protocols is the server's to say.
+  std::optional<tls::TlsOptions> tls = {};
+  // With TLS: for how long browsers shall come back by TLS only (RFC 6797). Zero: not said.
+  Duration hsts = {};
   // Where the reactors report to; none: nowhere. Borrowed, and must outlive the server.
   Observability* observability = nullptr;
 };
@@ -59,16 +66,23 @@ class HttpServer {
   // Serves until a signal says to stop. Throws std::system_error when there is no thread to be had.
   ServerReport run();
 
+  // With TLS: reads certificates and keys again; new connections get them, and none is dropped. An
+  // Error changes nothing. Any thread, once started. Returns what should be known of them.
+  Result<std::vector<std::string>> reload_certificates();
+  // With TLS, of the certificates as they were when it started: what should be known of them.
+  std::vector<std::string> certificate_notes() const;
+
   std::uint16_t port() const noexcept { return port_; }
   unsigned reactor_count() const noexcept { return static_cast<unsigned>(workers_.size()); }
   core::MemoryBudget memory_budget() const;
-  // "http://127.0.0.1:8080", "http://[::1]:8080"
+  // "http://127.0.0.1:8080", "https://[::1]:8443"
   std::string url() const;
 
  private:
   struct Worker;
 
   HttpServerOptions options_;
+  std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
   std::uint16_t port_ = 0;

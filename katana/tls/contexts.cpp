@@ -12,8 +12,9 @@
 namespace katana::tls {
 namespace {
 
-// With forward secrecy and authenticated encryption, the cheap ones first; what Mozilla calls
-// intermediate, without finite-field groups, which every client of the last ten years can do without.
+// With forward secrecy and authenticated encryption, the cheap ones first: what Mozilla calls
+// intermediate, without finite-field groups, which every client of the last ten years can do
+// without.
 constexpr const char* default_ciphers_1_2 =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"

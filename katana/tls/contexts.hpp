@@ -1,7 +1,7 @@
 // Contexts: everything that handshakes need, ready to use and never changed: certificates by name,
 // versions, ciphers, protocols, authorities of clients.
 //
-// Owns       an SSL_CTX for each certificate, or for two of different key types with the same names.
+// Owns       an SSL_CTX for each certificate, or for two of different key types and the same names.
 // Borrows    the TicketKeys, which must outlive it.
 // Thread     any; handshakes of all reactors share one.
 // Allocates  at make().

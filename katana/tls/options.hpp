@@ -42,7 +42,8 @@ struct TlsOptions {
   std::string client_authorities_text = {};
   // With authorities: a client without a certificate is served, too.
   bool client_certificate_optional = false;
-  // Of TLS 1.2, as OpenSSL names them; empty: those with forward secrecy and authenticated encryption.
+  // Of TLS 1.2, as OpenSSL names them; empty: those with forward secrecy and authenticated
+  // encryption.
   std::string ciphers_1_2 = {};
   std::string ciphers_1_3 = {};  // empty: all three of RFC 8446 that are not for small devices
   std::string groups = {};       // for the key exchange; empty: X25519, P-256, P-384
