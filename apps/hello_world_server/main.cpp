@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ struct Flags {
   double drain_s = 10;
   std::string access_log;  // empty: none
   std::vector<std::string> laboratory;
+  std::vector<std::string> tls_certificates, tls_keys;
+  bool tls_development = false;
+  std::string tls_min = "1.2";
+  std::string tls_client_authorities;
+  double hsts_s = 0;
 };
 
 void describe(CLI::App& app, Flags& flags) {
@@ -67,6 +73,50 @@ void describe(CLI::App& app, Flags& flags) {
       ->check(not_empty);
   // Of the laboratory alone (docs/guides/laboratory.md), so --help is silent about it.
   app.add_option("--lab", flags.laboratory)->group("")->allow_extra_args(false);
+}
+
+void describe_tls(CLI::App& app, Flags& flags) {
+  app.add_option("--tls-cert", flags.tls_certificates,
+                 "serve HTTPS: PEM file of the certificate and its chain; may be given again, each "
+                 "with its --tls-key, and clients choose by name (SNI)");
+  app.add_option("--tls-key", flags.tls_keys, "PEM file of the private key");
+  app.add_flag("--tls-dev", flags.tls_development,
+               "serve HTTPS with a certificate for localhost that is made at the start and signs "
+               "itself");
+  app.add_option("--tls-min", flags.tls_min, "oldest version of TLS: 1.2 or 1.3")
+      ->check(CLI::IsMember({"1.2", "1.3"}))
+      ->capture_default_str();
+  app.add_option(
+      "--tls-client-ca", flags.tls_client_authorities,
+      "PEM file of authorities: clients must show a certificate that one of them signed");
+  app.add_option("--hsts-s", flags.hsts_s,
+                 "seconds for which browsers shall come back by HTTPS only; 0: not said")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+}
+
+// What the flags say of TLS; none: HTTP.
+katana::Result<std::optional<katana::tls::TlsOptions>> tls_options(const Flags& flags) {
+  using katana::Code;
+  if (flags.tls_certificates.size() != flags.tls_keys.size()) {
+    return katana::fail(Code::invalid_argument,
+                        "--tls-cert and --tls-key belong together: give as many of each");
+  }
+  const bool wanted = flags.tls_development || !flags.tls_certificates.empty();
+  if (!wanted && !flags.tls_client_authorities.empty()) {
+    return katana::fail(Code::invalid_argument,
+                        "--tls-client-ca needs --tls-cert and --tls-key, or --tls-dev");
+  }
+  if (!wanted) return std::nullopt;
+  katana::tls::TlsOptions options;
+  for (std::size_t index = 0; index < flags.tls_keys.size(); ++index) {
+    options.certificates.push_back(
+        {.chain_file = flags.tls_certificates[index], .key_file = flags.tls_keys[index]});
+  }
+  options.development = flags.tls_development;
+  if (flags.tls_min == "1.3") options.version_min = katana::tls::Version::tls_1_3;
+  options.client_authorities_file = flags.tls_client_authorities;
+  return options;
 }
 
 // Null: none is wanted.
@@ -117,6 +167,10 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   if (auto taken = hello::take_back(flags.laboratory, options); !taken) {
     return fail(2, taken.error().describe());
   }
+  auto secure = tls_options(flags);
+  if (!secure) return fail(2, secure.error().describe());
+  options.tls = *std::move(secure);
+  options.hsts = nanoseconds(static_cast<std::int64_t>(flags.hsts_s * 1e9));
   auto access_log = start_access_log(flags.access_log);
   if (!access_log) return fail(1, access_log.error().describe());
   host::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());
@@ -127,6 +181,9 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
     return fail(is_usage ? 2 : 1, started.error().describe());
   }
 
+  for (const std::string& note : server.certificate_notes()) {
+    fmt::print(stderr, "{}: {}\n", program, note);
+  }
   const core::MemoryBudget budget = server.memory_budget();
   constexpr double mib = 1024.0 * 1024.0;
   fmt::print(stderr,
@@ -158,6 +215,7 @@ int main(int count, char** arguments) {
       program);
   Flags flags;
   describe(app, flags);
+  describe_tls(app, flags);
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {

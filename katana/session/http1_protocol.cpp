@@ -18,6 +18,10 @@ Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler
   KATANA_REQUIRE(options_.server_name.size() <= server_name_bytes_max);
   KATANA_REQUIRE(http::valid_field("Server", options_.server_name));
   if (!options_.server_name.empty()) prefix_ = "Server: " + options_.server_name + "\r\n";
+  const std::string& transport = options_.strict_transport_security;
+  KATANA_REQUIRE(transport.size() <= server_name_bytes_max);
+  KATANA_REQUIRE(http::valid_field("Strict-Transport-Security", transport));
+  if (!transport.empty()) prefix_ += "Strict-Transport-Security: " + transport + "\r\n";
   prefix_ += "Date: " + std::string(http::date_bytes, ' ') + "\r\n";
   refresh_date(0);
 }

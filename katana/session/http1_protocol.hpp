@@ -39,6 +39,9 @@ struct HttpOptions {
   Http2Options http2 = {};
   http1::Kernels kernels = http1::best_kernels();
   std::string server_name = "katana";  // Server field, at most server_name_bytes_max; empty: none
+  // Strict-Transport-Security field (RFC 6797), for a server that is reached by TLS only; at most
+  // server_name_bytes_max; empty: none.
+  std::string strict_transport_security = {};
   std::uint32_t requests_per_connection_max = 0;  // the last closes it; 0: no limit
   // A handler that has not answered by then is cancelled: 503.
   Duration handler_timeout = seconds(30);
