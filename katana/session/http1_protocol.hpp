@@ -13,6 +13,7 @@
 #include "katana/core/session.hpp"
 #include "katana/session/exchange.hpp"
 #include "katana/session/exchange_observer.hpp"
+#include "katana/session/websocket_session.hpp"
 #include "katana/wire/http1/machine.hpp"
 
 namespace katana::session {
@@ -32,6 +33,8 @@ struct HttpOptions {
   Duration half_close_grace = seconds(1);
   // When draining, how long an idle connection may still begin a request.
   Duration drain_idle = milliseconds(250);
+  // Of the connections that become WebSocket ones.
+  WebSocketOptions websocket = {};
   // Is told of every exchange; null: nobody. Borrowed; must outlive the protocol.
   ExchangeObserver* observer = nullptr;
 };
@@ -43,6 +46,7 @@ struct HttpCounters {
   std::uint64_t handler_timeouts = 0;
   std::uint64_t handlers_cancelled = 0;  // the peer left
   std::uint64_t replies_aborted = 0;     // begun and not completed: the connection was reset
+  WebSocketCounters websocket = {};      // of the connections that became WebSocket ones
 };
 
 class Http1Protocol final : public core::Protocol {
@@ -56,6 +60,7 @@ class Http1Protocol final : public core::Protocol {
   const HttpOptions& options() const noexcept { return options_; }
   RequestHandler& handler() noexcept { return handler_; }
   http1::Context& context() noexcept { return context_; }
+  WebSocketShare& websockets() noexcept { return websockets_; }
 
   // The Date in replies is that of `unix_seconds` from now on (RFC 9110 §6.6.1).
   void set_date(std::int64_t unix_seconds) noexcept {
@@ -69,6 +74,7 @@ class Http1Protocol final : public core::Protocol {
   RequestHandler& handler_;
   http1::Context context_;
   HttpCounters counters_;
+  WebSocketShare websockets_;
   std::string prefix_;  // "Server: …\r\nDate: …\r\n"
   std::int64_t date_of_ = -1;
 };
