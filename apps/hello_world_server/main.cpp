@@ -37,6 +37,8 @@ struct Flags {
   std::string tls_min = "1.2";
   std::string tls_client_authorities;
   double hsts_s = 0;
+  std::uint64_t websocket_bytes_max = 1024 * 1024;
+  bool websocket_deflate = false;
 };
 
 void describe(CLI::App& app, Flags& flags) {
@@ -71,6 +73,12 @@ void describe(CLI::App& app, Flags& flags) {
                  "a record of every request: FILE (JSON lines if it ends in .jsonl), or - for "
                  "standard error; default: none")
       ->check(not_empty);
+  app.add_option("--websocket-bytes-max", flags.websocket_bytes_max,
+                 "of one message on /ws; a larger one ends its connection")
+      ->check(CLI::Range(1u, 1u << 30))
+      ->capture_default_str();
+  app.add_flag("--websocket-deflate", flags.websocket_deflate,
+               "agree to compression on /ws (permessage-deflate)");
   // Of the laboratory alone (docs/guides/laboratory.md), so --help is silent about it.
   app.add_option("--lab", flags.laboratory)->group("")->allow_extra_args(false);
 }
@@ -162,6 +170,10 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
   options.http2_only = flags.http2_only;
   options.reactor.engine.links_max = flags.connections_max;
+  options.http.websocket.limits.message_bytes_max = flags.websocket_bytes_max;
+  options.http.websocket.limits.frame_bytes_max = flags.websocket_bytes_max;
+  options.http.websocket.limits.fragments_max = 64 * 1024;
+  if (flags.websocket_deflate) options.http.websocket.deflate.inflaters_max = 32;
   options.observability = observability->get();
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
   if (auto taken = hello::take_back(flags.laboratory, options); !taken) {
@@ -211,7 +223,7 @@ int main(int count, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
   CLI::App app(
       "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready and "
-      "any method on /echo.",
+      "any method on /echo, and WebSocket on /ws.",
       program);
   Flags flags;
   describe(app, flags);

@@ -13,6 +13,7 @@
 #include "katana/core/session.hpp"
 #include "katana/session/exchange.hpp"
 #include "katana/session/exchange_observer.hpp"
+#include "katana/session/websocket_session.hpp"
 #include "katana/wire/http1/machine.hpp"
 #include "katana/wire/http2/limits.hpp"
 
@@ -50,6 +51,8 @@ struct HttpOptions {
   Duration half_close_grace = seconds(1);
   // When draining, how long an idle connection may still begin a request.
   Duration drain_idle = milliseconds(250);
+  // Of the connections that become WebSocket ones.
+  WebSocketOptions websocket = {};
   // Is told of every exchange; null: nobody. Borrowed; must outlive the protocol.
   ExchangeObserver* observer = nullptr;
 };
@@ -61,6 +64,7 @@ struct HttpCounters {
   std::uint64_t handler_timeouts = 0;
   std::uint64_t handlers_cancelled = 0;  // the peer left
   std::uint64_t replies_aborted = 0;     // begun and not completed: the connection was reset
+  WebSocketCounters websocket = {};      // of the connections that became WebSocket ones
 };
 
 class Http1Protocol final : public core::Protocol {
@@ -74,6 +78,7 @@ class Http1Protocol final : public core::Protocol {
   const HttpOptions& options() const noexcept { return options_; }
   RequestHandler& handler() noexcept { return handler_; }
   http1::Context& context() noexcept { return context_; }
+  WebSocketShare& websockets() noexcept { return websockets_; }
 
   // Who takes over a connection that begins with the preface of HTTP/2 (prior knowledge, RFC 9113
   // §3.3). Null, as it is at first: nobody, it is refused with 505. Borrowed; must outlive this.
@@ -93,6 +98,7 @@ class Http1Protocol final : public core::Protocol {
   core::Protocol* http2_ = nullptr;
   http1::Context context_;
   HttpCounters counters_;
+  WebSocketShare websockets_;
   std::string prefix_;  // "Server: …\r\nDate: …\r\n"
   std::int64_t date_of_ = -1;
 };

@@ -51,6 +51,7 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
         more = connection_.input_ended() && machine_.end_of_input();
         continue;
     }
+    if (upgraded_) return consumed;  // the rest is its successor's, as is the deadline
     more = input_left_ != 0 || machine_.state() == http1::State::refused;
   }
   update_deadline();
@@ -303,6 +304,18 @@ void Http1Session::respond(const http::ReplyHead& given, Bytes content,
   status_ = static_cast<std::uint16_t>(head.status);
   content_bytes_ = content.size();
   after_reply();
+}
+
+bool Http1Session::upgrade(const http::ReplyHead& head,
+                           std::unique_ptr<core::Successor> successor) noexcept {
+  if (!active_ || replied_ || !in_call_ || content_pending_ || !machine_.may_upgrade()) {
+    return false;
+  }
+  respond(head, {}, false);
+  if (end_ == ExchangeEnd::aborted) return true;
+  connection_.succeed(std::move(successor));
+  upgraded_ = true;
+  return true;
 }
 
 void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {

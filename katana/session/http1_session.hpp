@@ -60,6 +60,9 @@ class Http1Session final : public core::Session, private Exchange {
   }
   void close_after_reply() noexcept override { machine_.close_after_reply(); }
   KATANA_RARE void abort() noexcept override;
+  WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }
+  KATANA_RARE bool upgrade(const http::ReplyHead& head,
+                           std::unique_ptr<core::Successor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
   void begin_exchange() noexcept;
@@ -106,6 +109,7 @@ class Http1Session final : public core::Session, private Exchange {
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
   bool patient_ = false;        // the reply may be silent for as long as it likes
+  bool upgraded_ = false;       // another session takes over
 };
 
 }  // namespace katana::session
