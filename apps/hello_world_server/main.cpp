@@ -27,6 +27,7 @@ struct Flags {
   std::uint32_t connections_max = 16 * 1024;
   double drain_s = 10;
   std::string access_log;  // empty: none
+  std::string files;       // a folder; empty: none
 };
 
 void describe(CLI::App& app, Flags& flags) {
@@ -58,6 +59,9 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--access-log", flags.access_log,
                  "a record of every request: FILE (JSON lines if it ends in .jsonl), or - for "
                  "standard error; default: none")
+      ->check(not_empty);
+  app.add_option("--files", flags.files,
+                 "a folder whose files are served below /files; default: none")
       ->check(not_empty);
 }
 
@@ -92,7 +96,10 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   using namespace katana;
   auto observability = host::Observability::make();
   if (!observability) return fail(1, observability.error().describe());
-  auto service = hello::make_service([&](Group& routes) { (*observability)->mount(routes); });
+  auto service = hello::make_service([&](Group& routes) {
+    (*observability)->mount(routes);
+    if (!flags.files.empty()) routes.files("/files", flags.files);
+  });
   if (!service) return fail(1, service.error().describe());
   host::raise_descriptor_limit();
   host::HttpServerOptions options;
@@ -141,8 +148,8 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
 int main(int count, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
   CLI::App app(
-      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready and "
-      "any method on /echo.",
+      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready, "
+      "/files/… (--files) and any method on /echo.",
       program);
   Flags flags;
   describe(app, flags);
