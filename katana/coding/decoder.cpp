@@ -12,7 +12,7 @@
 namespace katana::coding {
 namespace {
 
-constexpr std::size_t step_bytes = 16 * 1024;
+constexpr std::size_t decoded_step_bytes = 16 * 1024;
 
 class GzipDecoder final : public Decoder {
  public:
@@ -106,7 +106,7 @@ Decoding Decoder::judge() const noexcept {
 Decoding Decoder::decode(Bytes& input, std::size_t bytes_max, Text& out) {
   if (failed()) return state_;
   for (;;) {
-    const std::size_t room = std::min(bytes_max, step_bytes);
+    const std::size_t room = std::min(bytes_max, decoded_step_bytes);
     const std::size_t before = out.size();
     const std::size_t left = input.size();
     out.resize(before + room);

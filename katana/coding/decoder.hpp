@@ -2,7 +2,7 @@
 //
 // Owns       the state of its library: up to 16 MiB for brotli, 8 for zstd, 64 KiB for gzip.
 // Thread     one at a time.
-// Allocates  from the heap, at construction and, brotli and zstd, when the first bytes say how much.
+// Allocates  from the heap: at construction, and brotli and zstd when the first bytes say how much.
 // Fails      what is malformed, or is more than the limits allow, is a state that it stays in; it
 //            throws std::bad_alloc only.
 // Invariant  a call appends no more than it is allowed, whatever the bytes: a few that stand for

@@ -4,8 +4,8 @@
 // Thread     one at a time.
 // Allocates  at construction, from the heap; `out` grows as Text does.
 // Fails      make() and encode() throw std::bad_alloc.
-// Invariant  what was appended to `out` up to a call with Flush::flush decodes to all that was given
-//            up to it; after Flush::finish it is the whole of a coded content.
+// Invariant  what was appended to `out` up to a call with Flush::flush decodes to all that was
+//            given up to it; after Flush::finish it is the whole of a coded content.
 #pragma once
 
 #include <cstdint>

@@ -45,8 +45,8 @@ struct CompressionOptions {
   coding::EncoderOptions encoder = {};
 };
 
-// A whole reply is compressed at once when it is short, and in pieces like a streamed one when it is
-// not, so that no connection waits for another one's compression. Use it on the router and first,
+// A whole reply is compressed at once when it is short, and in pieces like a streamed one when it
+// is not, so that no connection waits for another one's compression. Use it on the router and first,
 // for it has to see replies last. A strong ETag becomes a weak one: the bytes are others.
 Middleware compression(CompressionOptions options = {});
 

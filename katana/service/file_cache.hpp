@@ -5,8 +5,8 @@
 // Thread     one: each thread that serves has a cache.
 // Allocates  when a file is opened; finding one that is open allocates nothing.
 // Fails      as Folder::find().
-// Invariant  what it says of a file was true at most `recheck` ago; a file that has changed since is
-//            opened anew, while those who are being sent the old one get it to its end.
+// Invariant  what it says of a file was true at most `recheck` ago; a file that has changed since
+//            is opened anew, while those who are being sent the old one get it to its end.
 #pragma once
 
 #include <array>

@@ -2,8 +2,8 @@
 //
 // What it knows of HTTP: conditional requests, ranges, codings that lie beside a file, and folders.
 // What it knows of names: a path is what the router made of it, decoded once and without dot
-// segments; a segment that is empty, that has a slash in it, or that is hidden is not found; and the
-// kernel keeps the rest beneath the folder (open_file.hpp).
+// segments; a segment that is empty, that has a slash in it, or that is hidden is not found; and
+// the kernel keeps the rest beneath the folder (open_file.hpp).
 //
 // Owns       the folder, the options, and a FileCache for each thread that serves.
 // Thread     any at once.

@@ -41,7 +41,8 @@ def test_files_of_every_size_arrive_whole(files, folder, tool):
     """Those that are copied, those that are sent by the kernel, and those that take many turns; on one connection."""
     content = {f"f{size}": write(folder, f"f{size}", os.urandom(size))
                for size in (0, 1, 1024, 8 * 1024, 8 * 1024 + 1, 100_000, 5 * MIB + 3)}
-    urls = [argument for name in content for argument in ("-o", str(folder / (name + ".got")), files.url("/files/" + name))]
+    urls = [argument for name in content
+            for argument in ("-o", str(folder / (name + ".got")), files.url("/files/" + name))]
     seen = curl(tool, "-w", "%{http_code} %{num_connects}\n", *urls).stdout.split()
     assert seen == [b"200", b"1"] + [b"200", b"0"] * (len(content) - 1)
     for name, expected in content.items():
@@ -51,7 +52,8 @@ def test_files_of_every_size_arrive_whole(files, folder, tool):
 def test_many_readers_of_a_long_file_all_get_it(files, folder, tool):
     """In parallel, and so with waits for room in between."""
     expected = write(folder, "long", os.urandom(3 * MIB))
-    urls = [argument for number in range(8) for argument in ("-o", str(folder / f"got{number}"), files.url("/files/long"))]
+    urls = [argument for number in range(8)
+            for argument in ("-o", str(folder / f"got{number}"), files.url("/files/long"))]
     curl(tool, "--parallel", "--parallel-immediate", *urls)
     for number in range(8):
         assert (folder / f"got{number}").read_bytes() == expected, number

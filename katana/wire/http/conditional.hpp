@@ -34,7 +34,7 @@ enum class Condition : std::uint8_t { proceed, not_modified, failed };
 // If-Range: whether a Range field counts. True also without one.
 [[nodiscard]] bool range_applies(const Head& head, const Validators& now) noexcept;
 
-// Whether the two are the same entity tag (§8.8.3.2). The strong comparison wants both to be strong.
+// Whether the two are the same entity tag (§8.8.3.2). Strongly: and neither of them is weak.
 [[nodiscard]] bool matches_strongly(Bytes left, Bytes right) noexcept;
 [[nodiscard]] bool matches_weakly(Bytes left, Bytes right) noexcept;
 
