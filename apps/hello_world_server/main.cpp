@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "hello_world_server/laboratory.hpp"
 #include "hello_world_server/routes.hpp"
 #include "katana/host/access_log.hpp"
 #include "katana/host/http_server.hpp"
@@ -28,6 +30,7 @@ struct Flags {
   double drain_s = 10;
   std::string access_log;  // empty: none
   std::string files;       // a folder; empty: none
+  std::vector<std::string> laboratory;
 };
 
 void describe(CLI::App& app, Flags& flags) {
@@ -63,6 +66,8 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--files", flags.files,
                  "a folder whose files are served below /files; default: none")
       ->check(not_empty);
+  // Of the laboratory alone (docs/guides/laboratory.md), so --help is silent about it.
+  app.add_option("--lab", flags.laboratory)->group("")->allow_extra_args(false);
 }
 
 // Null: none is wanted.
@@ -112,6 +117,9 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.reactor.engine.links_max = flags.connections_max;
   options.observability = observability->get();
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
+  if (auto taken = hello::take_back(flags.laboratory, options); !taken) {
+    return fail(2, taken.error().describe());
+  }
   auto access_log = start_access_log(flags.access_log);
   if (!access_log) return fail(1, access_log.error().describe());
   host::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());

@@ -10,7 +10,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
+#include "katana/base/check.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/core/carry.hpp"
@@ -95,7 +98,19 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   bool finishing() const noexcept { return finishing_; }
   // Ends the connection without sending what is pending. No more bytes are offered.
-  void reset() noexcept { finishing_ = reset_ = true; }
+  void reset() noexcept { finishing_ = reset_ = interrupted_ = true; }
+
+  // Another session takes over: once the present call of the session has returned, it is destroyed
+  // and `successor` opens the next one in its memory. What was not consumed is offered to that one,
+  // what was written goes out first. Pauses that were the session's end with it, as does its
+  // deadline. Not done when the connection is finishing by then. REQUIRES that this session asked
+  // for none yet.
+  void succeed(std::unique_ptr<Successor> successor) noexcept {
+    KATANA_REQUIRE(successor_ == nullptr && successor != nullptr);
+    successor_ = std::move(successor);
+    interrupted_ = true;
+    deadline_ = never;
+  }
 
   // REQUIRED after anything done to the connection outside of a call of its session: before the
   // turn ends the reactor sends what is pending and offers the bytes that wait.
@@ -125,6 +140,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // A connection is in one list at most: of the woken, the attended or the starved.
   Connection* next_queued_ = nullptr;
   Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
+  std::unique_ptr<Successor> successor_;
   std::uint8_t pause_reasons_ = 0;
   bool room_due_ = false;  // it waited for room and has it; the session has not been told
   bool room_wanted_ = false;
@@ -136,6 +152,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool linger_ = false;
   bool lingering_ = false;
   bool reset_ = false;
+  bool interrupted_ = false;  // reset, or to be succeeded: both are rare, and asked for at once
+  bool succeeded_ = false;    // since the last offer
 };
 
 }  // namespace katana::core

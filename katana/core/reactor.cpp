@@ -36,7 +36,8 @@ bool Connection::output_full() noexcept {
 
 void Connection::arm(Instant expiry) noexcept {
   reactor_.timers_.arm(*this, expiry);
-  armed_until_ = expiry;
+  // never: the next deadline, however late, comes here again.
+  armed_until_ = reactor_.options_.lazy_timers ? expiry : never;
 }
 
 void Connection::wake() noexcept {

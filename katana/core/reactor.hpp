@@ -52,6 +52,9 @@ struct ReactorOptions {
   Duration linger_timeout = seconds(2);
   std::uint32_t linger_bytes_max = 16 * 1024 * 1024;
   Duration accept_retry = milliseconds(100);
+  // A connection's timer stays where it stands when its deadline moves later. False: it is moved
+  // each time, which the laboratory compares with.
+  bool lazy_timers = true;
 };
 
 // Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows
@@ -98,9 +101,14 @@ class Reactor : public Executor {
   static Reactor* current() noexcept { return current_; }
 
   Instant now() const noexcept { return now_; }
+  // The time at this moment, for who measures what happens within a turn; now() where time is
+  // virtual. Costs a reading of the clock.
+  virtual Instant read_clock() const noexcept { return now_; }
   std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
   TimerWheel& timers() noexcept { return timers_; }
   const ReactorOptions& options() const noexcept { return options_; }
+  // When it woke to what it is doing; never: it waits. From any thread, for who watches it.
+  Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_relaxed)}; }
   const Counters& counters() const noexcept { return counters_; }
   std::uint32_t links_open() const noexcept { return links_open_; }
   bool draining() const noexcept { return draining_; }
@@ -188,6 +196,7 @@ class Reactor : public Executor {
   Connection* first_attended_ = nullptr;
   Connection* first_starved_ = nullptr;
   std::uint32_t links_open_ = 0;
+  std::atomic<std::int64_t> busy_since_ns_ = never.ns;
   bool draining_ = false;
   bool stopped_ = false;
   Instant drain_deadline_ = never;

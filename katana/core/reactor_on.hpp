@@ -11,7 +11,9 @@
 // without owning a byte.
 #pragma once
 
+#include <memory>
 #include <new>
+#include <utility>
 
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
@@ -41,6 +43,13 @@ class ReactorOn final : public Reactor {
     receive_expected();
   }
 
+  Instant read_clock() const noexcept override {
+    if constexpr (requires { engine_.read_clock(); }) {
+      return engine_.read_clock();
+    } else {
+      return now_;
+    }
+  }
   MemoryBudget memory_budget() const noexcept override {
     return {connection_blocks_.block_bytes() * connection_blocks_.capacity(),
             output_blocks_.block_bytes() * output_blocks_.capacity(),
@@ -101,6 +110,7 @@ class ReactorOn final : public Reactor {
     end_turn();
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
+    busy_since_ns_.store(never.ns, std::memory_order_relaxed);
   }
 
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
@@ -110,6 +120,7 @@ class ReactorOn final : public Reactor {
 
   void on_turn(Instant) noexcept {
     note_time();
+    busy_since_ns_.store(now_.ns, std::memory_order_relaxed);
     ++counters_.turns;
   }
 
@@ -123,7 +134,7 @@ class ReactorOn final : public Reactor {
     connection->session_ = protocols_[listener]->open(connection + 1, *connection);
     // A session that speaks first, or not at all: settled before the turn ends, because the engine
     // is in the midst of its accept.
-    if (!connection->outbox_.empty() || connection->finishing_ || connection->reset_) {
+    if (!connection->outbox_.empty() || connection->finishing_ || connection->interrupted_) {
       connection->wake();
     }
     return true;
@@ -218,6 +229,7 @@ class ReactorOn final : public Reactor {
       if (!settle(connection)) return {consumed, false};
       if (connection.finishing_) return {bytes.size(), true};
       if (consumed == bytes.size() || connection.paused()) return {consumed, true};
+      if (std::exchange(connection.succeeded_, false)) continue;  // the rest is its successor's
       if (was_paused ? --rounds == 0 : used == 0) return {consumed, true};
     }
   }
@@ -250,10 +262,7 @@ class ReactorOn final : public Reactor {
 
   // Sends what is pending and carries out an end. False: the connection is gone.
   bool settle(Connection& connection) noexcept {
-    if (connection.reset_) {
-      destroy(connection, Ending::reset);
-      return false;
-    }
+    if (connection.interrupted_ && !interrupt(connection)) return false;
     if (!connection.outbox_.empty() && !connection.send_pending_ && !flush(connection)) {
       return false;
     }
@@ -270,6 +279,34 @@ class ReactorOn final : public Reactor {
       connection.wake();
     }
     return true;
+  }
+
+  // A reset, or one session in the place of another. False: the connection is gone.
+  KATANA_RARE bool interrupt(Connection& connection) noexcept {
+    while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
+      if (connection.reset_) {
+        destroy(connection, Ending::reset);
+        return false;
+      }
+      connection.interrupted_ = false;
+      succeed(connection);
+    }
+    return true;
+  }
+
+  void succeed(Connection& connection) noexcept {
+    const std::unique_ptr<Successor> successor = std::move(connection.successor_);
+    if (connection.finishing_) return;
+    KATANA_REQUIRE(sizeof(Connection) + successor->session_bytes() <=
+                   connection_blocks_.block_bytes());
+    connection.session_->~Session();
+    // Those that are about output are the connection's, whoever has written it.
+    connection.pause_reasons_ &= static_cast<std::uint8_t>(PauseReason::outbox_full) |
+                                 static_cast<std::uint8_t>(PauseReason::pool_low);
+    connection.room_wanted_ = connection.room_due_ = false;
+    connection.succeeded_ = true;
+    connection.session_ = successor->open(&connection + 1, connection);
+    connection.wake();  // it is offered what waits, and told that the input has ended
   }
 
   bool flush(Connection& connection) noexcept {

@@ -43,6 +43,7 @@
 //   void turn(Duration wait_max)      waits at most so long, calls on_turn(now) once, then delivers
 //                                     what happened
 //   Instant now() const               read once per turn
+//   Instant read_clock() const        the time at this moment; engines of virtual time have none
 //   int64_t wall_clock_s() const      Unix time, read with now()
 //   PeerAddress peer(Link) const
 //   size_t memory_bytes() const       what it reserves for bytes on their way, once started
@@ -129,6 +130,10 @@ struct ListenOptions {
   // read, write and close are all the system calls of a short connection. Off for protocols in
   // which the server speaks first.
   bool peer_speaks_first = true;
+  // A listening socket that was opened by somebody else, and goes on when this server ends: what
+  // waits in its queue then is for its next owner. A copy of it is used; address, port and backlog
+  // are not looked at. -1: none.
+  int socket = -1;
   // Refuse a port that somebody listens on already. The reactors after the first share it on
   // purpose.
   bool must_be_free = true;

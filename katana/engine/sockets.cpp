@@ -1,6 +1,7 @@
 #include "katana/engine/sockets.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/filter.h>
 #include <netinet/in.h>
@@ -95,7 +96,38 @@ Error system_error(const char* action, int error_number) {
                            remedy_of(error_number)));
 }
 
+namespace {
+
+// A descriptor of our own for a socket that somebody else has bound and made listen.
+Result<int> share_listener(const ListenOptions& options) {
+  const std::string action = fmt::format("listen on the given socket {}", options.socket);
+  int listening = 0;
+  socklen_t size = sizeof listening;
+  if (getsockopt(options.socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0) {
+    return std::unexpected(system_error(action.c_str(), errno));
+  }
+  if (listening == 0) {
+    return fail(Code::invalid_argument,
+                fmt::format("{}: it is no socket that listens for connections", action));
+  }
+  const int listener = fcntl(options.socket, F_DUPFD_CLOEXEC, 0);
+  if (listener < 0) return std::unexpected(system_error(action.c_str(), errno));
+  // Ignored where the socket is not of TCP: then there is nothing to hurry or to wait for.
+  (void)set_option(listener, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (options.peer_speaks_first) (void)set_option(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1);
+  const int flags = fcntl(listener, F_GETFL);
+  if (flags < 0 || fcntl(listener, F_SETFL, flags | O_NONBLOCK) != 0) {
+    const Error error = system_error(action.c_str(), errno);
+    ::close(listener);
+    return std::unexpected(error);
+  }
+  return listener;
+}
+
+}  // namespace
+
 Result<int> open_listener(const ListenOptions& options) {
+  if (options.socket >= 0) return share_listener(options);
   auto address = parse_address(options);
   if (!address) return std::unexpected(address.error());
   const std::string action = fmt::format("listen on {}:{}", options.address, options.port);
@@ -120,6 +152,14 @@ Result<int> open_listener(const ListenOptions& options) {
     return std::unexpected(error);
   }
   return listener;
+}
+
+void accept_at_handshake(int listener) noexcept {
+  (void)set_option(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, 0);  // Linux always takes it
+}
+
+void set_stream_options(int socket) noexcept {
+  (void)set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);  // Linux always takes it
 }
 
 std::uint16_t port_of(int listener) noexcept {
@@ -230,6 +270,23 @@ PeerAddress peer_of(int socket) noexcept {
                        : fmt::format_to_n(peer.text.data(), peer.text.size(), "{}:{}", text, port);
   peer.size = static_cast<std::uint8_t>(std::min(end.size, peer.text.size()));
   return peer;
+}
+
+std::string address_of(int socket) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  char text[INET6_ADDRSTRLEN] = "";
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return text;
+  if (storage.ss_family == AF_INET6) {
+    sockaddr_in6 v6;
+    std::memcpy(&v6, &storage, sizeof v6);
+    inet_ntop(AF_INET6, &v6.sin6_addr, text, sizeof text);
+  } else if (storage.ss_family == AF_INET) {
+    sockaddr_in v4;
+    std::memcpy(&v4, &storage, sizeof v4);
+    inet_ntop(AF_INET, &v4.sin_addr, text, sizeof text);
+  }
+  return text;
 }
 
 void reset_on_close(int socket) noexcept {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "katana/engine/engine.hpp"
 
@@ -19,6 +20,12 @@ namespace katana::engine {
 // with the options that accepted sockets inherit (TCP_NODELAY), so that a new connection costs no
 // setsockopt.
 Result<int> open_listener(const ListenOptions& options);
+
+// Takes TCP_DEFER_ACCEPT back: a connection is delivered as soon as its handshake is complete.
+void accept_at_handshake(int listener) noexcept;
+
+// What accepted sockets inherit from open_listener()'s, set on one of them.
+void set_stream_options(int socket) noexcept;
 
 // The port a listener is bound to.
 std::uint16_t port_of(int listener) noexcept;
@@ -44,6 +51,9 @@ FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart
                        Blocking socket_blocks) noexcept;
 
 PeerAddress peer_of(int socket) noexcept;
+
+// The numeric address that a socket is bound to; empty when it is none of IP.
+std::string address_of(int socket);
 
 // Makes the next close() send a reset.
 void reset_on_close(int socket) noexcept;

@@ -289,7 +289,8 @@ Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
     own.status = silent == 0 ? metrics::CheckStatus::passed : metrics::CheckStatus::timed_out;
     if (silent != 0) own.detail = fmt::format("{} of {} do not answer", silent, asked.size());
   } else {
-    const bool draining = core::Reactor::current()->draining();
+    const bool draining =
+        core::Reactor::current()->draining() || draining_.load(std::memory_order_relaxed);
     own.name = "accepting";
     own.status = draining ? metrics::CheckStatus::failed : metrics::CheckStatus::passed;
     if (draining) own.detail = "the server is draining";

@@ -82,50 +82,65 @@ class CodedContent final : public ContentSource, private ContentSink {
   CodedContent(std::unique_ptr<ContentSource> source, std::unique_ptr<Encoder> encoder) noexcept
       : source_(std::move(source)), encoder_(std::move(encoder)) {}
 
+  void begin(ContentStream& stream) override { source_->begin(stream); }
+  void drain() noexcept override { source_->drain(); }
+
   bool produce(ContentSink& sink) override {
     for (;;) {
-      if (!coded_.empty() && !sink.write(coded_.bytes())) return false;
-      coded_.clear();
+      if (!send(sink)) return false;
       if (done_) return true;
       taken_ = 0;
-      yielded_ = false;
+      waits_ = false;
       done_ = source_->produce(*this);
       if (failed_) throw std::bad_alloc();
       if (done_) {
-        encoder_->encode({}, Flush::finish, coded_);
-      } else if (coded_.empty() && !yielded_ && taken_ == 0) {
-        return false;  // the source has nothing at present
-      } else if (sink.yield()) {
-        return flush_before_yield(sink);
+        encode({}, Flush::finish);
+        continue;
+      }
+      if (!waits_ && !flushed_) {  // it has nothing to say at present: what it said goes
+        encode({}, Flush::flush);
+        flushed_ = true;
+      }
+      // Refused room: so that others have their turn. It goes on at once where nobody can wait.
+      if (!waits_ || sink.yield()) {
+        (void)send(sink);
+        return false;
       }
     }
   }
 
  private:
-  // What there is may go at once; either way produce() is called again.
-  bool flush_before_yield(ContentSink& sink) {
-    if (!coded_.empty() && sink.write(coded_.bytes())) coded_.clear();
-    return false;
+  // False: no room.
+  bool send(ContentSink& sink) {
+    if (!coded_.empty() && !sink.write(coded_.bytes())) return false;
+    coded_.clear();
+    return true;
   }
+  void encode(Bytes content, Flush flush) { encoder_->encode(content, flush, coded_); }
 
   bool write(Bytes content) noexcept override {
-    if (taken_ >= piece_bytes || failed_) return false;
+    if (taken_ >= piece_bytes || failed_) {
+      waits_ = true;
+      return false;
+    }
     try {
-      encoder_->encode(content, Flush::none, coded_);
+      encode(content, Flush::none);
     } catch (...) {
       failed_ = true;  // produce() says so, who may throw
       return false;
     }
     taken_ += content.size();
+    flushed_ = false;
     return true;
   }
-  bool yield() noexcept override { return yielded_ = true; }
+  bool yield() noexcept override { return waits_ = true; }
 
   std::unique_ptr<ContentSource> source_;
   std::unique_ptr<Encoder> encoder_;
   Text coded_;
   std::size_t taken_ = 0;  // in this round
-  bool yielded_ = false;
+  bool waits_ = false;     // the source, for its next turn
+  bool flushed_ = true;    // it has written nothing since
   bool done_ = false;
   bool failed_ = false;
 };

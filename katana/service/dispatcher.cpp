@@ -68,6 +68,8 @@ void Dispatcher::serve(session::Exchange& exchange, Moment moment, Bytes path, B
 void Dispatcher::serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,
                              const RequestView& request) {
   const detail::Handler& handler = *route.handler;
+  exchange.set_route(route.mark);
+  const SiteScope site(&route.mark.name);
   try {
     if (!route.middleware.empty() && moment == Moment::head &&
         run_before(exchange, route, request)) {

@@ -7,7 +7,7 @@ namespace katana::detail {
 namespace {
 
 // A ContentSource at work, until everything is produced.
-class PendingSource final : public session::Pending, private ContentSink {
+class PendingSource final : public session::Pending, private ContentSink, private ContentStream {
  public:
   PendingSource(session::Exchange& exchange, Reply& reply) noexcept
       : exchange_(exchange),
@@ -15,13 +15,27 @@ class PendingSource final : public session::Pending, private ContentSink {
         left_(reply.stream_length() >= 0 ? static_cast<std::uint64_t>(reply.stream_length())
                                          : UINT64_MAX) {}
 
-  void produce() noexcept {
-    bool done = false;
+  void begin() noexcept {
+    producing_ = true;
     try {
-      done = source_->produce(*this);
+      source_->begin(*this);
     } catch (...) {
       failed_ = true;
     }
+    producing_ = false;
+    produce();
+  }
+
+  void produce() noexcept {
+    if (producing_) return;  // the source woke itself: it is about to look
+    bool done = false;
+    producing_ = true;
+    try {
+      done = !failed_ && source_->produce(*this);
+    } catch (...) {
+      failed_ = true;
+    }
+    producing_ = false;
     if (failed_) {
       exchange_.note_failure();
       exchange_.abort();
@@ -30,8 +44,12 @@ class PendingSource final : public session::Pending, private ContentSink {
     }
   }
   void on_room() noexcept override { produce(); }
+  void on_drain() noexcept override { source_->drain(); }
 
  private:
+  void wake() noexcept override { produce(); }
+  void set_patient() noexcept override { exchange_.set_patient(); }
+  core::Reactor& reactor() noexcept override { return exchange_.reactor(); }
   bool write(Bytes content) noexcept override {
     // More than was announced: the peer would take it for the next reply.
     if (content.size() > left_) failed_ = true;
@@ -53,6 +71,7 @@ class PendingSource final : public session::Pending, private ContentSink {
   std::unique_ptr<ContentSource> source_;
   std::uint64_t left_;  // of the content that was announced
   bool failed_ = false;
+  bool producing_ = false;
 };
 
 void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
@@ -67,7 +86,7 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   if (exchange.head().method() == http::Method::head) {
     exchange.end_reply();
   } else {
-    source->produce();
+    source->begin();
   }
 }
 

@@ -44,6 +44,7 @@ struct Route {
   std::uint64_t content_bytes_max = 0;
   std::size_t path_parameters = 0;                 // Path<> parameters of the handler
   const DecompressionOptions* decoding = nullptr;  // null: contents are left as they come
+  session::RouteMark mark = {};                    // of the fallback: empty
 };
 
 // Sends what a handler returned, after the route's middleware has seen it. `request` may be null if

@@ -20,6 +20,10 @@
 #include "katana/base/text.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
+namespace katana::core {
+class Reactor;
+}
+
 namespace katana {
 
 // Text that is part of the program, so that it may be referred to for ever. Only a constant
@@ -52,12 +56,32 @@ class ContentSink {
   ~ContentSink() = default;
 };
 
+// The reply that a ContentSource is the content of; lives as long as the source. Its reactor's
+// thread.
+class ContentStream {
+ public:
+  // There is something to produce() again. May call it, and may destroy the source.
+  virtual void wake() noexcept = 0;
+  // The source may be silent for as long as it likes: its time does not run.
+  virtual void set_patient() noexcept = 0;
+  virtual core::Reactor& reactor() noexcept = 0;
+
+ protected:
+  ~ContentStream() = default;
+};
+
 // Makes a streamed reply's content, when there is room for it.
 class ContentSource {
  public:
   virtual ~ContentSource() = default;
-  // Writes until the sink has no room, or everything is written. True: everything is.
+  // Once, before the first produce(): for a source that waits for more than room.
+  virtual void begin(ContentStream&) {}
+  // Writes until the sink has no room, or there is nothing to write at present. True: everything is
+  // written. Called when there is room again, and by ContentStream::wake().
   virtual bool produce(ContentSink& sink) = 0;
+  // The server is going to end: a source that would go on for ever wakes its stream to come to its
+  // end.
+  virtual void drain() noexcept {}
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {

@@ -69,6 +69,7 @@ class Group {
   // For the routes of this group, and of groups made from it, that are added after this call.
   Group& use(Middleware middleware);
   Group group(std::string_view prefix) const;
+  std::string_view prefix() const noexcept { return prefix_; }
 
   template <class F>
   Group& get(std::string_view pattern, F handler, RouteOptions options = {}) {
@@ -129,6 +130,7 @@ class Service {
  public:
   const RouteTable& table() const noexcept { return table_; }
   const detail::Route& route(std::uint32_t index) const noexcept { return parts_->routes[index]; }
+  std::size_t route_count() const noexcept { return parts_->routes.size(); }
   // Stands for no route: what middleware of the whole router adds to 404 and its like.
   const detail::Route& fallback() const noexcept { return fallback_; }
 

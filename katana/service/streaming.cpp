@@ -19,8 +19,8 @@ bool Stream::on_content(Bytes piece, bool last) noexcept {
     received_.append(piece);
     ended_ = last;
   }
-  if (reader_ && (ended_ || received_.size() >= wanted_)) std::exchange(reader_, nullptr).resume();
-  return reader_ != nullptr;
+  if (reader_ && (ended_ || received_.size() >= wanted_)) std::exchange(reader_, {}).resume();
+  return static_cast<bool>(reader_);
 }
 
 bool Stream::has_received(std::size_t wanted) noexcept {
@@ -61,7 +61,7 @@ void Stream::on_room() noexcept {
     exchange_.abort();
     return;
   }
-  std::exchange(writer_, nullptr).resume();
+  std::exchange(writer_, {}).resume();
 }
 
 bool Stream::send_coded() noexcept {

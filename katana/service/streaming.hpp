@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 
+#include "katana/base/activity.hpp"
 #include "katana/base/text.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/reply.hpp"
@@ -84,8 +85,8 @@ class Stream : public session::Pending {
   session::Exchange& exchange_;
   Text received_;
   Bytes unwritten_;
-  std::coroutine_handle<> reader_;
-  std::coroutine_handle<> writer_;
+  Waiting reader_;
+  Waiting writer_;
   std::size_t wanted_ = 1;
   std::uint64_t left_ = 0;                    // of the content that begin() announced
   std::unique_ptr<ContentDecoder> decoder_;   // null: the content has no coding

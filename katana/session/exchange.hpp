@@ -22,6 +22,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/session/exchange_context.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
@@ -37,6 +38,8 @@ class Pending {
   virtual bool on_content(Bytes, bool) noexcept { return true; }
   // A reply that found no room may go on.
   virtual void on_room() noexcept {}
+  // The server is going to end: what would go on for ever comes to its end.
+  virtual void on_drain() noexcept {}
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
@@ -88,6 +91,9 @@ class Exchange {
   virtual bool yield() noexcept { return false; }
   virtual void end_reply() noexcept = 0;
   virtual bool reply_begun() const noexcept = 0;
+  // For a reply that goes on for as long as its handler has something to say: from here on no time
+  // runs for the handler while it is silent.
+  virtual void set_patient() noexcept {}
   // The connection ends after this reply.
   virtual void close_after_reply() noexcept = 0;
   // Nothing sensible can be sent any more: the peer sees a broken connection instead of a wrong
@@ -100,6 +106,15 @@ class Exchange {
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
 
+  // Whoever dispatches says which route serves it. Null: none does.
+  void set_route(const RouteMark& route) noexcept {
+    route_ = &route;
+    if (context_ != nullptr) context_->site = &route.name;
+  }
+  const RouteMark* route() const noexcept { return route_; }
+  // What the observer made when the exchange began; null: nothing.
+  ExchangeContext* context() const noexcept { return context_.get(); }
+
  protected:
   Exchange() = default;
   ~Exchange() = default;
@@ -107,7 +122,9 @@ class Exchange {
   const http::Head* head_ = nullptr;
   Bytes content_;
   bool content_pending_ = false;
-  std::unique_ptr<Pending> pending_;
+  const RouteMark* route_ = nullptr;
+  std::unique_ptr<ExchangeContext> context_;
+  std::unique_ptr<Pending> pending_;  // ends before its context
 };
 
 // Why an exchange ended without its handler's reply.

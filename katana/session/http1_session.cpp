@@ -85,6 +85,7 @@ void Http1Session::on_room() noexcept {
     if (std::exchange(head_suffices_, false)) {
       end_reply();
     } else {
+      const ActivityScope scope(context_.get());
       pending_->on_room();
     }
     after_handler();
@@ -115,6 +116,13 @@ void Http1Session::on_drain() noexcept {
   machine_.close_after_reply();
   // Its reply is complete; only content that nobody wants is still coming.
   if (machine_.state() == http1::State::discard) connection_.finish(Finish::linger);
+  if (active_ && pending_ != nullptr) {
+    in_call_ = true;
+    pending_->on_drain();
+    after_handler();
+    update_deadline();
+    in_call_ = false;
+  }
   if (active_ || machine_.state() != http1::State::idle) return;
   machine_.end_idle_by(now() + protocol_.options().drain_idle);
   update_deadline();
@@ -125,10 +133,15 @@ void Http1Session::on_drain() noexcept {
 void Http1Session::begin_exchange() noexcept {
   active_ = true;
   replied_ = false;
+  patient_ = false;
   end_ = ExchangeEnd::replied;
   status_ = 0;
   content_bytes_ = 0;
-  began_ = now();
+  route_ = nullptr;
+  if (ExchangeObserver* const observer = protocol_.options().observer) {
+    began_ = reactor().read_clock();
+    context_ = observer->on_exchange_begin(head_);
+  }
 }
 
 void Http1Session::on_head(bool complete) noexcept {
@@ -141,7 +154,10 @@ void Http1Session::on_head(bool complete) noexcept {
   const bool last =
       ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
   if (last || reactor().draining()) machine_.close_after_reply();
-  protocol_.handler().on_request(*this);
+  {
+    const ActivityScope scope(context_.get());
+    protocol_.handler().on_request(*this);
+  }
   after_handler();
 }
 
@@ -155,7 +171,10 @@ void Http1Session::on_content(bool complete) noexcept {
       content_ = machine_.content();
     }
     if (!complete) return;
-    protocol_.handler().on_content_collected(*this);
+    {
+      const ActivityScope scope(context_.get());
+      protocol_.handler().on_content_collected(*this);
+    }
     after_handler();
   } else if (mode_ == Mode::stream && pending_ != nullptr) {
     give_handler_time();
@@ -266,10 +285,12 @@ void Http1Session::want_content() noexcept {
 
 // ---- reply -----------------------------------------------------------------------------------
 
-void Http1Session::respond(const http::ReplyHead& head, Bytes content,
+void Http1Session::respond(const http::ReplyHead& given, Bytes content,
                            bool content_stays) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
+  http::ReplyHead head = given;
+  if (context_ != nullptr) head.more_fields = context_->reply_fields;
   if (!machine_.respond(head, content, content_stays, now(), connection_.outbox())) {
     abort();
     return;
@@ -279,9 +300,11 @@ void Http1Session::respond(const http::ReplyHead& head, Bytes content,
   after_reply();
 }
 
-void Http1Session::begin_reply(const http::ReplyHead& head) noexcept {
+void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
+  http::ReplyHead head = given;
+  if (context_ != nullptr) head.more_fields = context_->reply_fields;
   if (!machine_.begin_reply(head, connection_.outbox())) abort();
   status_ = static_cast<std::uint16_t>(head.status);
   give_handler_time();
@@ -380,14 +403,23 @@ void Http1Session::end_exchange() noexcept {
   content_ = {};
   if (pending_ != nullptr) pending_.reset();
   if (detached_ != nullptr) detached_.reset();
+  if (context_ != nullptr) drop_context();
   connection_.resume(PauseReason::handler_pending);
   connection_.resume(PauseReason::content_unwanted);
 }
 
+// A coroutine that ended the exchange is still in it.
+void Http1Session::drop_context() noexcept {
+  if (current_activity == context_.get()) current_activity = nullptr;
+  context_.reset();
+}
+
 void Http1Session::tell_observer() noexcept {
-  ExchangeRecord record{.status = status_,
+  const ActivityScope scope(context_.get());
+  ExchangeRecord record{.route = route_,
+                        .status = status_,
                         .content_bytes = content_bytes_,
-                        .duration = now() - began_,
+                        .duration = reactor().read_clock() - began_,
                         .request = connection_.counters().requests,
                         .end = end_};
   if (head_ != nullptr) {
@@ -402,7 +434,10 @@ void Http1Session::tell_observer() noexcept {
 void Http1Session::cancel(Cancelled why) noexcept {
   HttpCounters& counters = protocol_.counters();
   ++(why == Cancelled::peer_left ? counters.handlers_cancelled : counters.handler_timeouts);
-  pending_.reset();
+  {
+    const ActivityScope scope(context_.get());  // what a cancelled coroutine has to say is its own
+    pending_.reset();
+  }
   if (why == Cancelled::peer_left || machine_.reply_begun()) {
     connection_.reset();
     end_ = why == Cancelled::peer_left ? ExchangeEnd::peer_left : ExchangeEnd::aborted;

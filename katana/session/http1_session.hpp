@@ -56,6 +56,10 @@ class Http1Session final : public core::Session, private Exchange {
   bool yield() noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return machine_.reply_begun(); }
+  void set_patient() noexcept override {
+    patient_ = true;
+    give_handler_time();
+  }
   void close_after_reply() noexcept override { machine_.close_after_reply(); }
   KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
@@ -74,11 +78,16 @@ class Http1Session final : public core::Session, private Exchange {
   // Copies what the handler's call borrows, so that it lasts.
   void detach_head();
   KATANA_RARE void tell_observer() noexcept;
+  KATANA_RARE void drop_context() noexcept;
   KATANA_RARE void cancel(Cancelled why) noexcept;
   KATANA_RARE void end_connection() noexcept;
   void update_deadline() noexcept;
   void give_handler_time() noexcept {
-    handler_deadline_ = now() + protocol_.options().handler_timeout;
+    if (!patient_) [[likely]] {
+      handler_deadline_ = now() + protocol_.options().handler_timeout;
+    } else if (!connection_.input_ended()) {
+      handler_deadline_ = never;
+    }  // else the peer has ended its side, and the grace that it was given runs
   }
   // The peer has ended its side: the handler's time is short from then on.
   KATANA_RARE void give_grace() noexcept;
@@ -100,6 +109,7 @@ class Http1Session final : public core::Session, private Exchange {
   bool replied_ = false;                    // and its reply is complete
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
+  bool patient_ = false;        // the reply may be silent for as long as it likes
 };
 
 }  // namespace katana::session

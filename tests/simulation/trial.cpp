@@ -90,7 +90,10 @@ std::string trial_mirrored(Bytes content) {
   return mirrored;
 }
 
-Trial::Trial() : file_(std::tmpfile()), file_reference_([](Retained&) noexcept {}) {
+Trial::Trial(std::function<void(Router&)> more_routes)
+    : file_(std::tmpfile()),
+      file_reference_([](Retained&) noexcept {}),
+      more_routes_(std::move(more_routes)) {
   KATANA_CHECK(file_ != nullptr);
   KATANA_CHECK(std::fwrite(literal_text.octets, 1, trial_literal_octets, file_) ==
                trial_literal_octets);
@@ -306,6 +309,7 @@ Result<Service> Trial::make_service() {
   add_streaming(router);
   add_early(router);
   add_guarded(router);
+  if (more_routes_) more_routes_(router);
   return std::move(router).build();
 }
 

@@ -35,7 +35,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
@@ -46,7 +48,8 @@ namespace katana::simulation {
 
 class Trial {
  public:
-  Trial();
+  // `more_routes`: what a test serves beside these.
+  explicit Trial(std::function<void(Router&)> more_routes = {});
   ~Trial();
   // Refers to this object.
   Result<Service> make_service();
@@ -93,6 +96,7 @@ class Trial {
 
   std::FILE* file_;  // with the octets of /literal
   Retained file_reference_;
+  const std::function<void(Router&)> more_routes_;
   std::int64_t frames_ = 0;
   std::uint64_t frames_made_ = 0;
   std::uint64_t octets_read_ = 0;

@@ -9,13 +9,6 @@ namespace {
 
 constexpr std::array<Bytes, coding_count> coding_names = {"br", "zstd", "gzip", "identity"};
 
-Bytes trimmed(Bytes text) noexcept {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // qvalue, RFC 9110 §12.4.2, in thousandths; 0 for what is none.
 std::uint16_t quality_from(Bytes text) noexcept {
   if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return 0;

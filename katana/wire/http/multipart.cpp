@@ -11,14 +11,6 @@ namespace {
 
 constexpr Bytes line_end = "\r\n";
 
-bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-
-Bytes trimmed(Bytes text) noexcept {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // Takes a token off the front; empty when there is none.
 Bytes take_token(Bytes& text) noexcept {
   std::size_t size = 0;
@@ -160,7 +152,7 @@ MultipartReader::Step MultipartReader::next_delimiter(Bytes input) noexcept {
     state_ = State::after;
     return {MultipartEvent::end, 2};
   }
-  while (size < input.size() && is_space(input[size])) ++size;
+  while (size < input.size() && is_blank(input[size])) ++size;
   if (size > limits_.head_bytes_max) return refuse(MultipartRefusal::malformed);
   const Bytes rest = input.substr(size);
   if (rest.size() < line_end.size() && line_end.starts_with(rest)) {
