@@ -31,6 +31,7 @@ struct Flags {
   std::uint32_t connections_max = 16 * 1024;
   double drain_s = 10;
   std::string access_log;  // empty: none
+  std::string files;       // a folder; empty: none
   std::vector<std::string> laboratory;
   std::vector<std::string> tls_certificates, tls_keys;
   bool tls_development = false;
@@ -79,6 +80,9 @@ void describe(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_flag("--websocket-deflate", flags.websocket_deflate,
                "agree to compression on /ws (permessage-deflate)");
+  app.add_option("--files", flags.files,
+                 "a folder whose files are served below /files; default: none")
+      ->check(not_empty);
   // Of the laboratory alone (docs/guides/laboratory.md), so --help is silent about it.
   app.add_option("--lab", flags.laboratory)->group("")->allow_extra_args(false);
 }
@@ -158,7 +162,10 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   using namespace katana;
   auto observability = host::Observability::make();
   if (!observability) return fail(1, observability.error().describe());
-  auto service = hello::make_service([&](Group& routes) { (*observability)->mount(routes); });
+  auto service = hello::make_service([&](Group& routes) {
+    (*observability)->mount(routes);
+    if (!flags.files.empty()) routes.files("/files", flags.files);
+  });
   if (!service) return fail(1, service.error().describe());
   host::raise_descriptor_limit();
   host::HttpServerOptions options;
@@ -222,8 +229,8 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
 int main(int count, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
   CLI::App app(
-      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready and "
-      "any method on /echo, and WebSocket on /ws.",
+      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready, "
+      "/files/… (--files), any method on /echo, and WebSocket on /ws.",
       program);
   Flags flags;
   describe(app, flags);

@@ -80,7 +80,8 @@ struct Counters {
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
   std::uint64_t send_timeouts = 0;
-  std::uint64_t pool_pauses = 0;     // times that a connection waited for output blocks
+  std::uint64_t file_failures = 0;  // connections that broke, or a file that did, while it was sent
+  std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
   std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;

@@ -525,22 +525,49 @@ class ReactorOn final : public Reactor {
     do {
       const std::size_t count = outbox.gather(parts);
       std::size_t accepted = 0;
+      if (outbox.has_files()) [[unlikely]] {
+        if (const FilePart file = outbox.file_behind(count); file.size != 0) {
+          return flush_file(connection, {parts.data(), count}, file);
+        }
+      }
       const engine::Sent sent = engine_.send(connection.link_, {parts.data(), count}, accepted);
       if (sent == engine::Sent::failed) {
         destroy(connection, Ending::close);
         return false;
       }
-      if (sent == engine::Sent::pending) {
-        connection.send_pending_ = true;
-        if (connection.send_deadline_ == never) {
-          set_send_deadline(connection, now_ + options_.send_timeout);
-        }
-        note_sent(connection, outbox, accepted);
-        return true;
-      }
-      note_sent(connection, outbox, accepted);
+      note_send(connection, outbox, sent, accepted);
+      if (sent == engine::Sent::pending) return true;
     } while (!outbox.empty());
     return true;
+  }
+
+  // `before`, and the file behind it. What is left after that goes in the next turn: whoever reads
+  // a long file fast does not keep this one to itself.
+  KATANA_RARE bool flush_file(Connection& connection, std::span<const iovec> before,
+                              const FilePart& file) noexcept {
+    std::size_t accepted = 0;
+    const engine::Sent sent = engine_.send_file(connection.link_, before, file, accepted);
+    if (sent == engine::Sent::failed) {
+      // Perhaps the file is shorter than what its reply said: the peer must not take the end of the
+      // connection for the end of the reply.
+      ++counters_.file_failures;
+      destroy(connection, Ending::reset);
+      return false;
+    }
+    note_send(connection, connection.outbox_, sent, accepted);
+    if (sent == engine::Sent::completed && !connection.outbox_.empty()) connection.wake();
+    return true;
+  }
+
+  void note_send(Connection& connection, Outbox& outbox, engine::Sent sent,
+                 std::size_t accepted) noexcept {
+    if (sent == engine::Sent::pending) {
+      connection.send_pending_ = true;
+      if (connection.send_deadline_ == never) {
+        set_send_deadline(connection, now_ + options_.send_timeout);
+      }
+    }
+    note_sent(connection, outbox, accepted);
   }
 
   // A peer that takes bytes buys time for them, so that one byte now and then does not buy a

@@ -25,6 +25,8 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
+#include "katana/service/decompression.hpp"
+#include "katana/service/file_options.hpp"
 #include "katana/service/handler.hpp"
 #include "katana/service/route_table.hpp"
 #include "katana/service/websocket.hpp"
@@ -40,6 +42,8 @@ namespace katana {
 struct Middleware {
   std::function<std::optional<Reply>(const RequestView&)> before = {};
   std::function<void(const RequestView&, Reply&)> after = {};
+  // The content of requests is decoded; see decompression() in service/compression.hpp.
+  std::shared_ptr<const DecompressionOptions> decoding = {};
 };
 
 struct RouteOptions {
@@ -116,6 +120,10 @@ class Group {
         options);
     return *this;
   }
+
+  // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
+  // and HEAD of /static/site.css with public/site.css. build() fails when there is no such folder.
+  Group& files(std::string_view prefix, const std::string& folder, FilesOptions options = {});
 
  protected:
   explicit Group(std::shared_ptr<detail::ServiceParts> parts) : parts_(std::move(parts)) {}

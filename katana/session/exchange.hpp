@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/file_part.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
 #include "katana/core/reactor.hpp"
@@ -82,6 +83,14 @@ class Exchange {
   // False: no room; nothing was written, and Pending::on_room() follows. Also false when the reply
   // has no content (HEAD, 204, 304) or breaks off: then Pending is destroyed instead.
   virtual bool write(Bytes content) noexcept = 0;
+  // As write(), for content that is in a file: takes as much off the front of `part` as there is
+  // room for, which is all of it where the file itself can be referred to. True: all of it is
+  // taken. Where it cannot it is read in pieces; a file that turns out to be shorter breaks the
+  // reply off.
+  virtual bool write_file(FilePart& part) noexcept;
+  // For content that costs much to make: true when Pending::on_room() follows by itself, after what
+  // was written is sent and others had their turn; false: go on writing.
+  virtual bool yield() noexcept { return false; }
   virtual void end_reply() noexcept = 0;
   virtual bool reply_begun() const noexcept = 0;
   // For a reply that goes on for as long as its handler has something to say: from here on no time

@@ -52,6 +52,8 @@ class Http1Session final : public core::Session, private Exchange {
   void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool write(Bytes content) noexcept override;
+  bool write_file(FilePart& part) noexcept override;
+  bool yield() noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return machine_.reply_begun(); }
   void set_patient() noexcept override {
@@ -65,6 +67,10 @@ class Http1Session final : public core::Session, private Exchange {
                            std::unique_ptr<core::Successor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
+  // False: no room at present.
+  bool may_write() noexcept;
+  // What follows a write: `done` as the machine said, `size` bytes, `pending` before it.
+  bool note_written(bool done, std::uint64_t size, std::size_t pending) noexcept;
   void begin_exchange() noexcept;
   void on_head(bool complete) noexcept;
   KATANA_RARE void on_content(bool complete) noexcept;

@@ -131,6 +131,17 @@ class EpollEngine {
     return send_later(link, *slot, count, accepted);
   }
 
+  Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
+                 std::size_t& accepted) {
+    accepted = 0;
+    Slot* const slot = find(link);
+    if (slot == nullptr) return Sent::failed;
+    const FileSent sent = send_file_now(slot->fd, before, part, Blocking::no);
+    if (sent.failed) return Sent::failed;
+    accepted = sent.accepted;
+    return sent.full ? wait_for_room(link, *slot) : Sent::completed;
+  }
+
   void pause_receive(Link link) {
     // Nothing is told to the kernel: most pauses end before another byte arrives.
     if (Slot* const slot = find(link)) slot->paused = true;
@@ -309,6 +320,10 @@ class EpollEngine {
   KATANA_RARE Sent send_later(Link link, Slot& slot, ssize_t count, std::size_t& accepted) {
     if (count < 0 && errno != EAGAIN) return Sent::failed;
     accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    return wait_for_room(link, slot);
+  }
+
+  Sent wait_for_room(Link link, Slot& slot) {
     slot.send_pending = true;
     want(link, slot, slot.interest | EPOLLOUT);
     return Sent::pending;

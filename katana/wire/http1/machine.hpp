@@ -22,6 +22,7 @@
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/check.hpp"
+#include "katana/base/file_part.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
@@ -112,6 +113,8 @@ class Machine {
   bool begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept;
   // False also without begin_reply(), and for more than the length that was announced.
   bool write_content(Bytes content, Outbox& outbox) noexcept;
+  // The same for content that is in a file.
+  bool write_content(const FilePart& part, Outbox& outbox) noexcept;
   // False also without begin_reply(), and when content is missing.
   bool end_reply(Instant now, Outbox& outbox) noexcept;
 
@@ -149,6 +152,9 @@ class Machine {
   bool content_is_left_to_close() const noexcept;
   bool may_reply(unsigned status) const noexcept;
   void note_reply_end(Instant now) noexcept;
+  template <class Append>
+  bool frame_content(std::uint64_t size, std::size_t room_bytes, Outbox& outbox,
+                     Append append) noexcept;
   char* put_head(char* to, const http::ReplyHead& head, HeadWriter::Length length,
                  std::uint64_t content_length, bool closes) noexcept;
   bool announces_close() const noexcept;
