@@ -23,7 +23,7 @@ def program_path():
     """Return the path of the program; fails with the command that builds it when it is missing."""
     path = pathlib.Path(os.environ.get("KATANA_BUILD", ROOT / "build" / "release")) / PROGRAM
     assert path.exists(), f"{path} is missing: cmake --build --preset release"
-    return str(path)
+    return str(path.resolve())
 
 
 def clean_environment(**variables):
@@ -85,14 +85,14 @@ class Application:
             threading.Event().wait(0.01)
         raise AssertionError(f"no {pattern!r} in the log: {self.stderr()}")
 
-    def signal(self, number):
+    def send_signal(self, number):
         """Send a signal."""
         self.process.send_signal(number)
 
     def end(self, number=signal.SIGTERM):
         """Signal it, if a number is given; wait, check the report, and return how many connections were cut off."""
         if number is not None:
-            self.signal(number)
+            self.send_signal(number)
         assert self.process.wait(SECONDS_MAX) == 0, self.stderr()
         reports = REPORT.findall(self.stderr())
         assert len(reports) == 1, self.stderr()

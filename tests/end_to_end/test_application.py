@@ -78,12 +78,12 @@ def test_a_signal_lets_what_is_in_flight_finish(tmp_path, number):
     """The reply comes, the program says what it did, and is 0."""
     with Application(tmp_path) as app, app.connect() as client:
         client.sendall(b"GET /sleep/300 HTTP/1.1\r\nHost: x\r\n\r\n")
-        client.sendall(b"")
         app.get("/greeting")
-        app.signal(number)
+        app.send_signal(number)
         text = b""
         while piece := client.recv(4096):
             text += piece
+        client.close()
         assert text.startswith(b"HTTP/1.1 200 ") and text.endswith(b"slept"), text
         assert app.end(None) == 0
 
@@ -95,7 +95,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
         while 'katana_connections_paused{reactor="0",reason="handler_pending"} 1' not in (text := app.get("/metrics")[1]) \
                 and 'katana_connections_paused{reactor="1",reason="handler_pending"} 1' not in text:
             pass
-        app.signal(signal.SIGTERM)
+        app.send_signal(signal.SIGTERM)
         app.wait_for_log("told to end")
         assert app.end() >= 1
 
@@ -107,12 +107,12 @@ def test_sighup_applies_what_is_right_and_a_broken_file_changes_nothing(tmp_path
     with Application(tmp_path, "--config", str(file)) as app:
         assert app.get("/greeting")[1] == "Good morning"
         file.write_text("greeting: Good night\nhttp: {pin: true}\n")
-        app.signal(signal.SIGHUP)
+        app.send_signal(signal.SIGHUP)
         app.wait_for_log("needs a restart: http.pin")
         app.wait_for_log("read again, 1 changed")
         assert app.get("/greeting")[1] == "Good night"
         file.write_text("greeting: [1\n")
-        app.signal(signal.SIGHUP)
+        app.send_signal(signal.SIGHUP)
         assert "app.yaml" in app.wait_for_log("the configuration was not reloaded")
         assert app.get("/greeting")[1] == "Good night"
         assert app.end() == 0
@@ -126,10 +126,10 @@ def test_systemd_hears_of_start_life_reload_and_end(tmp_path):
             assert systemd.next().startswith("READY=1\nSTATUS=serving on http://127.0.0.1:")
             assert systemd.next(but=None) == "WATCHDOG=1"
             assert systemd.next(but=None) == "WATCHDOG=1"
-            app.signal(signal.SIGHUP)
+            app.send_signal(signal.SIGHUP)
             assert re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=[0-9]+", systemd.next())
             assert systemd.next() == "READY=1\nSTATUS=serving"
-            app.signal(signal.SIGTERM)
+            app.send_signal(signal.SIGTERM)
             assert systemd.next().startswith("STOPPING=1\n")
             assert app.end(None) == 0
 
