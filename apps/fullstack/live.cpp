@@ -2,28 +2,40 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "katana/container/json_write.hpp"
 #include "katana/metrics/process.hpp"
+#include "katana/service/json.hpp"
 
 namespace katana::fullstack {
 namespace {
 
 constexpr std::chrono::seconds interval{1};
 constexpr const char* events_path = "/dashboard/events";
-constexpr std::size_t lines_told_max = 20;  // in one event: what is more is a number
+constexpr std::size_t lines_told_max = 20;  // in one event
+constexpr std::size_t rates_kept = 120;
 
 EventTopicOptions topic_options() {
   EventTopicOptions options;
   options.events_kept_max = 60;
   options.bytes_kept_max = 512 * 1024;
-  options.recent_for_new = 8;
+  options.recent_for_new = 2;
   options.subscribers_max = 64;
   return options;
 }
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// A reactor that is busy for longer keeps its former figures.
+void wait_for_answers(const std::vector<std::shared_ptr<host::ReactorStatus>>& reactors) {
+  constexpr int tries = 50;
+  const auto answered = [](const auto& reactor) { return reactor->answered(); };
+  for (int attempt = 0; attempt < tries && !std::ranges::all_of(reactors, answered); ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 double rate(std::uint64_t before, std::uint64_t now, double seconds_between) {
@@ -51,7 +63,12 @@ Live::~Live() {
 }
 
 void Live::add_to(Group routes) {
-  routes.get(events_path, [this](const RequestView& request) { return topic_.subscribe(request); });
+  routes.get(events_path, [this](const RequestView& request) { return topic_.subscribe(request); })
+      .get("/dashboard/lines", [this] {
+        LogTail::Lines lines = tail_->since(0, LogTail::lines_kept_max);
+        return json_reply(LiveLines{std::move(lines.lines), lines.until})
+            .with("Cache-Control", "no-store");
+      });
 }
 
 void Live::watch() {
@@ -73,9 +90,10 @@ void Live::look() {
   if (!first) {
     (void)topic_.publish({.data = container::to_json(figures), .name = "figures"});
   }
-  LogTail::Lines lines = tail_->take(lines_told_, lines_told_max);
+  LogTail::Lines lines = tail_->since(lines_told_, lines_told_max);
   if (lines.lines.empty()) return;
-  const LiveLines told{std::move(lines.lines), lines.passed_over};
+  lines_told_ = lines.until;
+  const LiveLines told{std::move(lines.lines), lines.until};
   (void)topic_.publish({.data = container::to_json(told), .name = "lines"});
 }
 
@@ -95,8 +113,8 @@ LiveFigures Live::compare(const Counts& before, Counts& now) {
 
 void Live::add_reactors(LiveFigures& figures, const Counts& before, Counts& now,
                         double seconds_between) {
-  // Their last answers; what is asked now is answered by the next time.
   const auto reactors = observability_.ask_reactors();
+  wait_for_answers(reactors);
   for (std::size_t index = 0; index < reactors.size(); ++index) {
     const host::ReactorFigures each = reactors[index]->figures();
     const double cpu_s = static_cast<double>(each.cpu_time.ns) / 1e9;
@@ -109,6 +127,9 @@ void Live::add_reactors(LiveFigures& figures, const Counts& before, Counts& now,
   }
   figures.requests = now.requests;
   figures.requests_per_s = rate(before.requests, now.requests, seconds_between);
+  rates_.push_back(std::llround(figures.requests_per_s));
+  if (rates_.size() > rates_kept) rates_.pop_front();
+  figures.rates.assign(rates_.begin(), rates_.end());
 }
 
 void Live::add_latency(LiveFigures& figures, const Counts& before, Counts& now) const {

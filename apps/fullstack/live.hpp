@@ -13,6 +13,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -84,6 +85,7 @@ struct LiveFigures {
   double uptime_s = 0;
   std::uint64_t requests = 0;
   double requests_per_s = 0;
+  std::vector<std::int64_t> rates;        // of the seconds so far, the present one last
   std::optional<LatencyFigures> latency;  // of the last second; none without a request
   std::vector<ReactorLoad> reactors;
   DatabaseLoad database;
@@ -91,14 +93,14 @@ struct LiveFigures {
   ProcessLoad process;
   std::vector<CheckState> checks;
 };
-KATANA_DESCRIBE(LiveFigures, uptime_s, requests, requests_per_s, latency, reactors, database, log,
-                process, checks)
+KATANA_DESCRIBE(LiveFigures, uptime_s, requests, requests_per_s, rates, latency, reactors, database,
+                log, process, checks)
 
 struct LiveLines {
   std::vector<std::string> lines;
-  std::uint64_t passed_over = 0;
+  std::uint64_t until = 0;  // the number of the last one
 };
-KATANA_DESCRIBE(LiveLines, lines, passed_over)
+KATANA_DESCRIBE(LiveLines, lines, until)
 
 class Live {
  public:
@@ -108,7 +110,7 @@ class Live {
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  // Adds GET /dashboard/events.
+  // Adds GET /dashboard/events, and /dashboard/lines: the lines that there are already.
   void add_to(Group routes);
 
  private:
@@ -141,6 +143,7 @@ class Live {
   const std::shared_ptr<const LogTail> tail_;
   EventTopic topic_;
   Counts last_;
+  std::deque<std::int64_t> rates_;
   std::uint64_t lines_told_ = 0;
 
   std::mutex mutex_;  // what follows

@@ -20,12 +20,10 @@ Result<void> LogTail::write(Bytes records) {
   return {};
 }
 
-LogTail::Lines LogTail::take(std::uint64_t& cursor, std::size_t count_max) const {
+LogTail::Lines LogTail::since(std::uint64_t number, std::size_t count_max) const {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t fresh = written_ - cursor;
-  cursor = written_;
-  const std::uint64_t count = std::min<std::uint64_t>({fresh, kept_.size(), count_max});
-  return {{kept_.end() - static_cast<std::ptrdiff_t>(count), kept_.end()}, fresh - count};
+  const auto count = std::min<std::uint64_t>({written_ - number, kept_.size(), count_max});
+  return {{kept_.end() - static_cast<std::ptrdiff_t>(count), kept_.end()}, written_};
 }
 
 }  // namespace katana::fullstack

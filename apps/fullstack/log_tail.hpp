@@ -1,10 +1,10 @@
 // LogTail: the latest lines of the log, for whoever wants to look on.
 //
 // Owns       the lines, of which it keeps the latest ones.
-// Thread     write() the log's writer; take() any.
+// Thread     write() the log's writer; since() any.
 // Allocates  for each line; the memory is that of lines_kept_max × line_bytes_max at most.
 // Fails      never.
-// Invariant  lines are taken in order, each once by each cursor; what was overtaken is counted.
+// Invariant  lines have numbers, so that nobody is told one twice, and who was overtaken knows.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ class LogTail final : public log::Output {
 
   struct Lines {
     std::vector<std::string> lines;
-    std::uint64_t passed_over = 0;  // older ones that are not among them
+    std::uint64_t until = 0;  // the number of the last one, counted from 1
   };
-  // What came behind `cursor`, at most the latest `count_max`; the cursor begins as 0.
-  Lines take(std::uint64_t& cursor, std::size_t count_max) const;
+  // Those behind the line of this number, at most the latest `count_max`.
+  Lines since(std::uint64_t number, std::size_t count_max) const;
 
  private:
   const std::string name_ = "the dashboard";

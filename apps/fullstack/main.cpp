@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fullstack/data.hpp"
 #include "fullstack/live.hpp"
@@ -44,21 +45,40 @@ openapi::Info info() {
           .description = "Users and documents. What is under /api/users is under /users, too."};
 }
 
+// What /health and /ready say.
+struct Check {
+  std::string name;
+  std::string kind;
+  std::string status;
+  double duration_ms = 0;
+  double age_ms = 0;
+  std::optional<std::string> detail;
+};
+KATANA_DESCRIBE(Check, name, kind, status, duration_ms, age_ms, (detail, help("Why it failed.")))
+struct Health {
+  std::string status;
+  std::vector<Check> checks;
+};
+KATANA_DESCRIBE(Health, (status, pattern("[a-z]+"), help("pass or fail")), checks)
+
 // What is served beside the API, described for whoever reads the document.
 void describe_operations(openapi::Document& document) {
   const auto add = [&document](std::string_view path, std::string id, std::string summary,
-                               std::string type, bool may_fail) {
+                               std::vector<openapi::ReplyWords> replies) {
     openapi::Operation operation;
     operation.id = std::move(id);
     operation.summary = std::move(summary);
     operation.tag = "operation";
-    operation.replies = {openapi::text_reply(200, "The answer.", type)};
-    if (may_fail) operation.replies.push_back(openapi::text_reply(503, "Not now.", type));
+    operation.replies = std::move(replies);
     document.add(http::Method::get, path, {}, operation);
   };
-  add("/health", "health", "Whether the program is alive", "application/json", true);
-  add("/ready", "ready", "Whether it may be sent requests", "application/json", true);
-  add("/metrics", "metrics", "Figures for Prometheus", "text/plain", false);
+  const std::vector<openapi::ReplyWords> health = {
+      openapi::json_reply<Health>(200, "Every check passed."),
+      openapi::json_reply<Health>(503, "Some check did not pass.")};
+  add("/health", "health", "Whether the program is alive", health);
+  add("/ready", "ready", "Whether it may be sent requests", health);
+  add("/metrics", "metrics", "Figures for Prometheus",
+      {openapi::text_reply(200, "Every figure.", "text/plain")});
 }
 
 void add_routes(const registry::Services& services, Router& router) {

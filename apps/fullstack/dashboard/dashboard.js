@@ -2,7 +2,7 @@
 
 const kept = 120; // seconds of the chart
 const linesKept = 200;
-const rates = [];
+let seen = 0; // the number of the last line that is shown
 let paused = false;
 
 const byId = (id) => document.getElementById(id);
@@ -39,7 +39,7 @@ const setState = (text, good) => {
   byId("state").className = `pill ${good ? "good" : "bad"}`;
 };
 
-const drawRates = () => {
+const drawRates = (rates) => {
   const top = Math.max(1, ...rates);
   const at = (rate, index) => `${index + kept - rates.length},${(31 - 29 * rate / top).toFixed(2)}`;
   const points = rates.map(at);
@@ -95,15 +95,13 @@ const showDatabase = (database) => {
 };
 
 const showFigures = (figures) => {
-  rates.push(figures.requests_per_s);
-  if (rates.length > kept) rates.shift();
   if (paused) return;
   const ill = figures.checks.filter((each) => each.status !== "pass");
   setState(ill.length ? `not healthy: ${ill.map((each) => each.name).join(", ")}` : "healthy", !ill.length);
   say("uptime", span(figures.uptime_s));
   say("rate", number(figures.requests_per_s));
   say("requests", number(figures.requests));
-  drawRates();
+  drawRates(figures.rates);
   for (const name of ["p50", "p90", "p99", "p999"]) {
     say(name, figures.latency ? time(figures.latency[`${name}_us`]) : "–");
   }
@@ -120,11 +118,16 @@ const showFigures = (figures) => {
   showChecks(figures.checks);
 };
 
-const showLines = ({ lines, passed_over: passedOver }) => {
+const showLines = ({ lines, until }) => {
   if (paused) return;
+  if (until < seen) seen = 0; // the program was started anew
+  const fresh = Math.min(lines.length, until - seen);
+  const passedOver = seen ? until - seen - fresh : 0;
+  if (!fresh) return;
+  seen = until;
   const list = byId("lines");
   const following = list.scrollTop < 8; // the newest stand on top
-  const items = lines.map((line) => cell("li", line));
+  const items = lines.slice(-fresh).map((line) => cell("li", line));
   if (passedOver) items.unshift(cell("li", `… ${number(passedOver)} more`, "quiet"));
   list.prepend(...items.reverse());
   while (list.children.length > linesKept) list.lastChild.remove();
@@ -137,6 +140,7 @@ byId("pause").addEventListener("click", (event) => {
   say("pause", paused ? "Go on" : "Pause");
 });
 
+fetch("dashboard/lines").then((reply) => reply.json()).then(showLines);
 const source = new EventSource("dashboard/events");
 source.addEventListener("figures", (event) => showFigures(JSON.parse(event.data)));
 source.addEventListener("lines", (event) => showLines(JSON.parse(event.data)));
