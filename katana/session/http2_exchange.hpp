@@ -121,7 +121,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool expects_continue_ = false;
   bool begun_ = false;    // the reply
   bool replied_ = false;  // all of it is made
-  bool sent_ = false;       // and given to the engine
+  bool sent_ = false;     // and given to the engine
   bool stays_ = false;    // unsent_ is not in unsent_text_
   bool waits_ = false;    // the handler has more to write
   bool blocked_ = false;

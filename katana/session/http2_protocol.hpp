@@ -20,7 +20,8 @@ namespace katana::session {
 
 struct Http2Counters {
   std::uint64_t connections = 0;
-  std::uint64_t streams_reset = 0;  // before their replies were sent, by the peer or for what it did wrong
+  std::uint64_t streams_reset =
+      0;  // before their replies were sent, by the peer or for what it did wrong
   std::uint64_t streams_stalled = 0;  // reset because their windows stayed closed
   std::uint64_t requests_held = 0;    // that waited for others to be sent
   // Connections that ended by it.

@@ -51,9 +51,7 @@ std::size_t Http2Session::on_bytes(Bytes input) noexcept {
       case http2::Event::content:
         exchange_of(*step.stream).on_content(machine_->content(), step.last);
         break;
-      case http2::Event::over:
-        on_over(exchange_of(*step.stream));
-        break;
+      case http2::Event::over: on_over(exchange_of(*step.stream)); break;
       default: break;
     }
     if (first_over_ != nullptr) sweep();

@@ -210,7 +210,7 @@ class Machine {
   }
   Stream* find(std::uint32_t id) noexcept;
   void let_go(Stream& stream, Past past, Instant now) noexcept;
-  void end_reply(Stream& stream, Instant now, Outbox& outbox) noexcept;
+  void end_reply(Stream& stream, Instant now) noexcept;
   // What is left of the request is not worth reading.
   void end_early(Stream& stream, Instant now, Outbox& outbox) noexcept;
   Step end_replied(Stream& stream, bool last, Instant now, Outbox& outbox) noexcept;

@@ -62,7 +62,7 @@ bool Machine::respond(Stream& stream, const http::ReplyHead& head, Bytes& conten
   send_window_ -= size;
   content = {};
   earn();
-  end_reply(stream, now, outbox);
+  end_reply(stream, now);
   return !closed_;
 }
 
@@ -74,7 +74,7 @@ bool Machine::begin_reply(Stream& stream, const http::ReplyHead& head, std::int6
   if (begin == nullptr) return false;
   char* const end = put_head(begin, stream, head, content_length, last);
   outbox.commit(static_cast<std::size_t>(end - begin));
-  if (last) end_reply(stream, now, outbox);
+  if (last) end_reply(stream, now);
   return !closed_;
 }
 
@@ -100,7 +100,7 @@ bool Machine::write_content(Stream& stream, Bytes& content, bool content_stays, 
     send_window_ -= static_cast<std::int64_t>(size);
     earn();
     if (ends) {
-      end_reply(stream, now, outbox);
+      end_reply(stream, now);
       return !closed_;
     }
   } while (!content.empty());
@@ -123,20 +123,19 @@ void Machine::send_continue(Stream& stream, Outbox& outbox) noexcept {
   }
 }
 
-void Machine::end_reply(Stream& stream, Instant now, Outbox& outbox) noexcept {
+void Machine::end_reply(Stream& stream, Instant now) noexcept {
   if (stream.state == StreamState::replying) {
     go(stream, StreamCause::reply_ends);
     let_go(stream, Past::ended, now);
-  } else if (stream.content_left > stream.receive_window / 2) {
-    end_early(stream, now, outbox);
   } else {
+    // Not reset at once, however much is to come: there are clients that then drop the reply, too.
     go(stream, StreamCause::reply_ends);
   }
 }
 
 // A request whose rest nobody waits for is ended: its sender is told to stop (RFC 9113 §8.1).
 void Machine::end_early(Stream& stream, Instant now, Outbox& outbox) noexcept {
-  go(stream, StreamCause::reply_ends_early);
+  go(stream, StreamCause::rest_refused);
   let_go(stream, Past::own_reset, now);
   std::array<char, 4> payload{};  // NO_ERROR
   if (!put({4, FrameType::rst_stream, 0, stream.id}, {payload.data(), payload.size()}, outbox)) {

@@ -210,8 +210,7 @@ Step Machine::next_data(Bytes input, Instant now, Outbox& outbox) noexcept {
   return end_data(piece, piece.size() + padding, now, outbox);
 }
 
-Step Machine::end_data(Bytes piece, std::size_t consumed, Instant now,
-                       Outbox& outbox) noexcept {
+Step Machine::end_data(Bytes piece, std::size_t consumed, Instant now, Outbox& outbox) noexcept {
   const bool frame_ends = data_left_ + padding_left_ == 0;
   if (frame_ends) in_data_ = false;
   if (data_stream_ == nullptr) {  // nobody takes it, but the window is everybody's

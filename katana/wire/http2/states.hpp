@@ -22,11 +22,11 @@ enum class StreamState : std::uint8_t {
 };
 
 enum class StreamCause : std::uint8_t {
-  head,              // of a request with content
-  request,           // a head that is all of the request
-  request_ends,      // the last of the content, or trailers
-  reply_ends,        // END_STREAM was sent
-  reply_ends_early,  // and what is left of the request is not wanted: reset with NO_ERROR
+  head,          // of a request with content
+  request,       // a head that is all of the request
+  request_ends,  // the last of the content, or trailers
+  reply_ends,    // END_STREAM was sent
+  rest_refused,  // more of it than is read past: reset with NO_ERROR
   peer_reset,
   own_reset,  // a malformed request, a handler that failed, a limit
 };
@@ -37,30 +37,25 @@ struct StreamTransition {
   StreamState to;
 };
 
-inline constexpr std::array<Bytes, 5> stream_state_names = {"idle", "open", "replying", "replied", "closed"};
+inline constexpr std::array<Bytes, 5> stream_state_names = {"idle", "open", "replying", "replied",
+                                                            "closed"};
 inline constexpr std::array<Bytes, 7> stream_cause_names = {
-    "head, content follows",
-    "head, request complete",
-    "request complete",
-    "reply complete",
-    "reply complete, rest of the request refused",
-    "reset by the peer",
-    "reset by the server"};
+    "head, content follows",  "head, request complete", "request complete",   "reply complete",
+    "more than is read past", "reset by the peer",      "reset by the server"};
 
-inline constexpr std::array<StreamTransition, 15> stream_transitions = {{
+inline constexpr std::array<StreamTransition, 14> stream_transitions = {{
     {StreamState::idle, StreamCause::head, StreamState::open},
     {StreamState::idle, StreamCause::request, StreamState::replying},
     {StreamState::idle, StreamCause::own_reset, StreamState::closed},
     {StreamState::open, StreamCause::request_ends, StreamState::replying},
     {StreamState::open, StreamCause::reply_ends, StreamState::replied},
-    {StreamState::open, StreamCause::reply_ends_early, StreamState::closed},
     {StreamState::open, StreamCause::peer_reset, StreamState::closed},
     {StreamState::open, StreamCause::own_reset, StreamState::closed},
     {StreamState::replying, StreamCause::reply_ends, StreamState::closed},
     {StreamState::replying, StreamCause::peer_reset, StreamState::closed},
     {StreamState::replying, StreamCause::own_reset, StreamState::closed},
     {StreamState::replied, StreamCause::request_ends, StreamState::closed},
-    {StreamState::replied, StreamCause::reply_ends_early, StreamState::closed},
+    {StreamState::replied, StreamCause::rest_refused, StreamState::closed},
     {StreamState::replied, StreamCause::peer_reset, StreamState::closed},
     {StreamState::replied, StreamCause::own_reset, StreamState::closed},
 }};
