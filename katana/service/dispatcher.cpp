@@ -121,8 +121,10 @@ void Dispatcher::serve_decoded(session::Exchange& exchange, const detail::Route&
 bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& route,
                             const RequestView& request) {
   for (const Middleware* each : route.middleware) {
-    if (!each->before) continue;
-    if (std::optional<Reply> reply = each->before(request)) {
+    std::optional<Reply> reply;
+    if (each->admit) reply = each->admit(request, exchange);
+    if (!reply && each->before) reply = each->before(request);
+    if (reply) {
       detail::send_reply(exchange, route, &request, *std::move(reply));
       return true;
     }

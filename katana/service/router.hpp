@@ -41,6 +41,8 @@ namespace katana {
 // coroutine that did not take a Request.
 struct Middleware {
   std::function<std::optional<Reply>(const RequestView&)> before = {};
+  // As `before`, and called in front of it, for what depends on the connection or the time.
+  std::function<std::optional<Reply>(const RequestView&, session::Exchange&)> admit = {};
   std::function<void(const RequestView&, Reply&)> after = {};
   // The content of requests is decoded; see decompression() in service/compression.hpp.
   std::shared_ptr<const DecompressionOptions> decoding = {};
