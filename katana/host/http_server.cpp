@@ -29,29 +29,6 @@ struct HttpServer::Worker {
   std::unique_ptr<ReactorProbe> probe;  // null without observability
 };
 
-HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
-    : options_(options) {
-  const unsigned count = options.reactors != 0 ? options.reactors : usable_cpus();
-  std::vector<core::Reactor*> reactors;
-  for (unsigned index = 0; index < count; ++index) {
-    workers_.push_back(std::make_unique<Worker>(options_, service));
-    reactors.push_back(workers_.back()->reactor.get());
-  }
-  group_ = std::make_unique<ReactorGroup>(
-      std::move(reactors), ReactorGroupOptions{.pin = options_.pin,
-                                               .drain_timeout = options_.drain_timeout,
-                                               .drain_notice = options_.drain_notice,
-                                               .on_drain = [this] { begin_drain(); },
-                                               .on_reload = options_.on_reload});
-}
-
-void HttpServer::begin_drain() {
-  if (options_.observability != nullptr) options_.observability->announce_drain();
-  if (options_.on_drain) options_.on_drain();
-}
-
-HttpServer::~HttpServer() = default;
-
 // The first reactor's timer, which says that all of them live.
 class HttpServer::Heartbeat final : private core::TimerEntry {
  public:
@@ -82,6 +59,29 @@ class HttpServer::Heartbeat final : private core::TimerEntry {
   const std::function<void()>& beat_;
   std::vector<std::shared_ptr<ReactorStatus>> asked_;
 };
+
+HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
+    : options_(options) {
+  const unsigned count = options.reactors != 0 ? options.reactors : usable_cpus();
+  std::vector<core::Reactor*> reactors;
+  for (unsigned index = 0; index < count; ++index) {
+    workers_.push_back(std::make_unique<Worker>(options_, service));
+    reactors.push_back(workers_.back()->reactor.get());
+  }
+  group_ = std::make_unique<ReactorGroup>(
+      std::move(reactors), ReactorGroupOptions{.pin = options_.pin,
+                                               .drain_timeout = options_.drain_timeout,
+                                               .drain_notice = options_.drain_notice,
+                                               .on_drain = [this] { begin_drain(); },
+                                               .on_reload = options_.on_reload});
+}
+
+void HttpServer::begin_drain() {
+  if (options_.observability != nullptr) options_.observability->announce_drain();
+  if (options_.on_drain) options_.on_drain();
+}
+
+HttpServer::~HttpServer() = default;
 
 Result<void> HttpServer::start() {
   for (const auto& worker : workers_) {
