@@ -6,6 +6,7 @@
 
 #include "katana/core/sleep.hpp"
 #include "katana/metrics/process.hpp"
+#include "katana/wire/http2/failure.hpp"
 
 namespace katana::host {
 namespace {
@@ -57,7 +58,18 @@ constexpr std::array counter_rows{
                [](const ReactorFigures& of) { return of.http.handlers_cancelled; }},
     CounterRow{"katana_http_replies_aborted", "",
                "Replies that were begun and not completed; the connection was reset.",
-               [](const ReactorFigures& of) { return of.http.replies_aborted; }}};
+               [](const ReactorFigures& of) { return of.http.replies_aborted; }},
+    CounterRow{"katana_http2_connections", "", "Connections that spoke HTTP/2.",
+               [](const ReactorFigures& of) { return of.http.http2.connections; }},
+    CounterRow{"katana_http2_streams_reset", "",
+               "Streams of HTTP/2 given up, or reset for what the peer did, before their reply.",
+               [](const ReactorFigures& of) { return of.http.http2.streams_reset; }},
+    CounterRow{"katana_http2_streams_stalled", "",
+               "Streams of HTTP/2 reset because their windows stayed closed.",
+               [](const ReactorFigures& of) { return of.http.http2.streams_stalled; }},
+    CounterRow{"katana_http2_requests_held", "",
+               "Requests of HTTP/2 that waited for the replies of others to be taken.",
+               [](const ReactorFigures& of) { return of.http.http2.requests_held; }}};
 
 struct PartRow {
   const char* part;
@@ -138,6 +150,7 @@ Task<void> wait_until(Settled settled, Duration patience) {
 
 struct Observability::Instruments {
   std::vector<Family<ObservedCounter>> counters;  // as counter_rows
+  std::vector<Family<ObservedCounter>> failures;  // of HTTP/2
   std::vector<Family<Gauge>> gauges;              // open, paused, budget, used, answered
   std::vector<Family<metrics::LogHistogram>> lag;
 };
@@ -146,6 +159,7 @@ struct Observability::Instruments {
 struct Observability::Watched {
   std::shared_ptr<ReactorStatus> status = std::make_shared<ReactorStatus>();
   std::vector<ObservedCounter> counters;
+  std::vector<ObservedCounter> failures;  // as http2::failure_texts
   Gauge open, answered;
   std::vector<Gauge> paused, budget, used;
 };
@@ -175,6 +189,13 @@ Result<void> Observability::register_metrics() {
     if (!family) return std::unexpected(family.error());
     instruments_->counters.push_back(*family);
   }
+  auto failures = registry_.observed_counters(
+      {.name = "katana_http2_connection_failures",
+       .help =
+           "Connections of HTTP/2 that ended for what their peer did, and those that were idle.",
+       .labels = {"reactor", "reason"}});
+  if (!failures) return std::unexpected(failures.error());
+  instruments_->failures.push_back(*failures);
   const std::array gauges{
       metrics::Description{
           .name = "katana_connections_open", .help = "Open connections.", .labels = {"reactor"}},
@@ -215,6 +236,9 @@ std::unique_ptr<ReactorProbe> Observability::probe(core::Reactor& reactor,
   const std::string number = std::to_string(watched_.size());
   Watched& watched = *watched_.emplace_back(std::make_unique<Watched>());
   for (const auto& family : instruments_->counters) watched.counters.push_back(family.with(number));
+  for (const auto& text : http2::failure_texts) {
+    watched.failures.push_back(instruments_->failures[0].with(number, text.name));
+  }
   const auto& gauges = instruments_->gauges;
   watched.open = gauges[0].with(number);
   for (const PartRow& row : paused_rows) watched.paused.push_back(gauges[1].with(number, row.part));
@@ -232,6 +256,9 @@ void Observability::refresh() const {
     const ReactorFigures figures = watched->status->figures();
     for (std::size_t row = 0; row < counter_rows.size(); ++row) {
       watched->counters[row].observe(static_cast<double>(counter_rows[row].value(figures)));
+    }
+    for (std::size_t row = 0; row < watched->failures.size(); ++row) {
+      watched->failures[row].observe(static_cast<double>(figures.http.http2.failures[row]));
     }
     const auto set = [&figures](const auto& gauges, const auto& rows) {
       for (std::size_t row = 0; row < rows.size(); ++row) {
