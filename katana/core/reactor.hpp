@@ -55,6 +55,13 @@ struct ReactorOptions {
   // A connection's timer stays where it stands when its deadline moves later. False: it is moved
   // each time, which the laboratory compares with.
   bool lazy_timers = true;
+  // A transform that is not open by then is given up.
+  Duration opening_timeout = seconds(10);
+  // What is costly about opening one (the signature of a TLS handshake) is done for so many
+  // connections in a turn, so that established ones do not wait long. At least 1.
+  std::uint32_t openings_per_turn_max = 16;
+  // What a transform has made of the outbox and the peer has not taken. Above it the outbox waits.
+  std::size_t sealed_high_bytes = 64 * 1024;
 };
 
 // Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows
@@ -79,6 +86,7 @@ struct Counters {
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
+  std::uint64_t openings_delayed = 0;  // transforms that waited for their turn
 };
 
 // Connections that have a pause reason; one may have several.
@@ -89,6 +97,7 @@ struct PauseCounts {
   std::uint32_t pool_low = 0;
   std::uint32_t throttled = 0;
   std::uint32_t relay_full = 0;
+  std::uint32_t opening = 0;
 };
 
 class Reactor : public Executor {
@@ -122,6 +131,11 @@ class Reactor : public Executor {
   // Sessions of this listener are made by `protocol`, which is borrowed and must outlive the
   // reactor.
   virtual Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) = 0;
+  // The same, with a transform between each session and its link. Both are borrowed.
+  virtual Result<void> listen_transformed(const engine::ListenOptions&, Protocol&,
+                                          TransformFactory&) {
+    return fail(Code::unsupported, "this reactor has no transforms");
+  }
   virtual std::uint16_t port(engine::Listener listener) const = 0;
   virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
   virtual void unwatch(int fd) = 0;

@@ -72,6 +72,8 @@ struct ApplicationOptions {
   bool database = false;         // SQLite at database.path
   // Of the program: applied when database.migrations names no folder.
   std::vector<database::MigrationFile> migrations = {};
+  // Beside those of the settings: outputs that the program has itself.
+  std::vector<log::SinkOptions> sinks = {};
   // Variables that begin with KATANA_ and are for somebody else.
   std::vector<std::string> environment_others = {};
 };

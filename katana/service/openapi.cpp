@@ -192,21 +192,32 @@ void describe(Object& schema, Bytes help, Bytes expected) {
   if (!words.empty()) schema.set("description", std::move(words));
 }
 
+void fill_json(Schemas& schemas, Object& schema) {
+  const Value any = schema_of<Value>(schemas);
+  const Value number = Object{{"type", "number"},
+                              {"minimum", std::numeric_limits<std::int64_t>::min()},
+                              {"maximum", std::numeric_limits<std::uint64_t>::max()}};
+  schema.set("description", "Any JSON value. An integer has at most 64 bits.");
+  schema.set("anyOf", List{Object{{"type", List{"string", "boolean", "null"}}}, number,
+                           Object{{"type", "array"}, {"items", any}},
+                           Object{{"type", "object"}, {"additionalProperties", any}}});
+}
+
 }  // namespace detail
 
-Value Schemas::refer(const void* type, std::string_view name, void (*fill)(Schemas&, Object&)) {
-  auto known = std::ranges::find(names_, type, &std::pair<const void*, std::string>::first);
+Value Schemas::refer(std::string_view name, Fill fill) {
+  auto known = std::ranges::find(names_, fill, &std::pair<Fill, std::string>::first);
   if (known == names_.end()) {
     std::string unique(name);
     for (int number = 2; all_.find(unique) != nullptr; ++number) {
       unique = fmt::format("{}{}", name, number);
     }
-    names_.emplace_back(type, unique);
+    names_.emplace_back(fill, unique);
     all_.set(unique, Object());  // it has its name before what it contains is looked at
     Object schema;
     fill(*this, schema);
     all_.set(unique, std::move(schema));
-    known = std::ranges::find(names_, type, &std::pair<const void*, std::string>::first);
+    known = std::ranges::find(names_, fill, &std::pair<Fill, std::string>::first);
   }
   return Object{{"$ref", "#/components/schemas/" + known->second}};
 }

@@ -49,12 +49,13 @@ using container::Value;
 class Schemas {
  public:
   // {"$ref": …}. `fill` is called when the type is met for the first time.
-  Value refer(const void* type, std::string_view name, void (*fill)(Schemas&, Object&));
+  using Fill = void (*)(Schemas&, Object&);  // one for each type, which it stands for
+  Value refer(std::string_view name, Fill fill);
   const Object& all() const noexcept { return all_; }
 
  private:
   Object all_;
-  std::vector<std::pair<const void*, std::string>> names_;
+  std::vector<std::pair<Fill, std::string>> names_;
 };
 using MakeSchema = Value (*)(Schemas&);
 
@@ -136,6 +137,8 @@ void add_format(Object& schema, Format format);
 // {"$ref": …} may not have constraints beside it that a reader overlooks: allOf keeps both.
 Value or_null(Value schema);
 void describe(Object& schema, Bytes help, Bytes expected);
+// Of a Value: anything, but for numbers that it cannot hold.
+void fill_json(Schemas& schemas, Object& schema);
 
 }  // namespace detail
 
@@ -212,10 +215,9 @@ Value schema_of(Schemas& schemas) {
   if constexpr (is_optional<T>) {
     return detail::or_null(schema_of<WithoutOptional<T>>(schemas));
   } else if constexpr (Described<T>) {
-    static constexpr char type = 0;  // there is one for each T
-    return schemas.refer(&type, detail::name_of<T>(), &detail::fill_schema<T>);
+    return schemas.refer(detail::name_of<T>(), &detail::fill_schema<T>);
   } else if constexpr (std::same_as<T, Value>) {
-    return Object();  // anything
+    return schemas.refer("Json", &detail::fill_json);
   } else if constexpr (std::same_as<T, bool>) {
     return Object{{"type", "boolean"}};
   } else if constexpr (std::integral<T>) {

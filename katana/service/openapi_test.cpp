@@ -106,6 +106,13 @@ TEST(OpenApiSchema, two_structs_of_one_name_have_two) {
   EXPECT_EQ(schemas.all().size(), 2u);
 }
 
+TEST(OpenApiSchema, a_value_is_anything_but_an_integer_that_it_cannot_hold) {
+  const Value schemas = schemas_with<std::map<std::string, Value>>();
+  EXPECT_EQ(at(schemas, "/Json/anyOf/1"),
+            R"({"type":"number","minimum":-9223372036854775808,"maximum":18446744073709551615})");
+  EXPECT_EQ(at(schemas, "/Json/anyOf/2/items/$ref"), R"("#/components/schemas/Json")");
+}
+
 TEST(OpenApiSchema, a_pattern_becomes_an_expression_for_the_whole_text) {
   EXPECT_EQ(detail::regular_expression("[a-z]+"), "^[a-z]+$");
   EXPECT_EQ(detail::regular_expression("a|b(c)$^"), "^a\\|b\\(c\\)\\$\\^$");

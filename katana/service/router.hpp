@@ -29,6 +29,7 @@
 #include "katana/service/file_options.hpp"
 #include "katana/service/handler.hpp"
 #include "katana/service/route_table.hpp"
+#include "katana/service/websocket.hpp"
 
 namespace katana {
 
@@ -97,6 +98,21 @@ class Group {
   template <class F>
   Group& any(std::string_view pattern, F handler, RouteOptions options = {}) {
     return route(std::nullopt, pattern, std::move(handler), options);
+  }
+  // WebSocket connections under the pattern, which serves nothing else with GET: see websocket.hpp.
+  // `make_handler(const RequestView&)` gives a std::unique_ptr<WebSocketHandler>, or a Result.
+  template <detail::MakesWebSocketHandlers F>
+  Group& websocket(std::string_view pattern, F make_handler, WebSocketRules rules = {}) {
+    add(http::Method::get, pattern,
+        std::make_unique<detail::WebSocketFactory<F>>(std::move(make_handler), std::move(rules)), 0,
+        {});
+    return *this;
+  }
+  Group& websocket(std::string_view pattern, WebSocketCallbacks callbacks,
+                   WebSocketRules rules = {}) {
+    add(http::Method::get, pattern,
+        detail::make_websocket_route(std::move(callbacks), std::move(rules)), 0, {});
+    return *this;
   }
   template <class F>
   Group& route(std::optional<http::Method> method, std::string_view pattern, F handler,

@@ -28,6 +28,8 @@
 
 namespace katana::session {
 
+class WebSocketShare;
+
 // Work that goes on after the handler's call returned. Destroying it cancels it: when the peer has
 // left, when time is up, or when its reply is complete.
 class Pending {
@@ -99,6 +101,16 @@ class Exchange {
   // Nothing sensible can be sent any more: the peer sees a broken connection instead of a wrong
   // reply.
   virtual void abort() noexcept = 0;
+
+  // ---- another protocol, in on_request() ----
+  // What the WebSocket sessions of this reactor share; null: this connection cannot become one.
+  virtual WebSocketShare* websockets() noexcept { return nullptr; }
+  // Answers with `head`, a 101, and gives the connection to the successor. False: that cannot be,
+  // because the request asks for no upgrade, has content, or is its connection's last; nothing was
+  // written.
+  virtual bool upgrade(const http::ReplyHead&, std::unique_ptr<core::Successor>) noexcept {
+    return false;
+  }
 
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
   void hold(std::unique_ptr<Pending> pending) noexcept { pending_ = std::move(pending); }

@@ -62,6 +62,9 @@ class Http1Session final : public core::Session, private Exchange {
   }
   void close_after_reply() noexcept override { machine_.close_after_reply(); }
   KATANA_RARE void abort() noexcept override;
+  WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }
+  KATANA_RARE bool upgrade(const http::ReplyHead& head,
+                           std::unique_ptr<core::Successor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
   // False: no room at present.
@@ -72,6 +75,8 @@ class Http1Session final : public core::Session, private Exchange {
   void on_head(bool complete) noexcept;
   KATANA_RARE void on_content(bool complete) noexcept;
   KATANA_RARE void on_refused() noexcept;
+  // What the machine refused is the first line of HTTP/2, and its protocol takes over.
+  KATANA_RARE bool hand_over(Bytes refused) noexcept;
   void after_handler() noexcept;
   void after_reply() noexcept;
   void end_exchange() noexcept;
@@ -110,6 +115,7 @@ class Http1Session final : public core::Session, private Exchange {
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
   bool patient_ = false;        // the reply may be silent for as long as it likes
+  bool upgraded_ = false;       // another session takes over
 };
 
 }  // namespace katana::session

@@ -432,8 +432,8 @@ class EpollEngine {
                         unread_links_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  // What waits in the queue is for its next owner. Others hold the socket, so closing this descriptor
-  // would not take it out of the set.
+  // What waits in the queue is for its next owner. Others hold the socket, so closing this
+  // descriptor would not take it out of the set.
   KATANA_RARE void leave(ListenSocket& listener) {
     control(EPOLL_CTL_DEL, listener.fd, 0, 0);
     ::close(listener.fd);

@@ -118,6 +118,11 @@ class Machine {
   // False also without begin_reply(), and when content is missing.
   bool end_reply(Instant now, Outbox& outbox) noexcept;
 
+  // The request may be answered with 101: it is complete, it asks for an upgrade, and nothing says
+  // that the connection ends.
+  bool may_upgrade() const noexcept {
+    return state_ == State::reply && framing_.wants_upgrade && may_reply(101) && !announces_close();
+  }
   bool reply_begun() const noexcept { return reply_ != Reply::none; }
   // Nothing follows this reply: end the connection when it is sent.
   bool closing() const noexcept { return state_ == State::closed; }
