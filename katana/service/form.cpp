@@ -8,7 +8,7 @@
 #include <utility>
 
 namespace katana {
-namespace {
+namespace detail {
 
 // Stores what a MultipartReader says.
 class FormBuilder {
@@ -87,7 +87,7 @@ class FormBuilder {
   std::size_t memory_ = 0;
 };
 
-}  // namespace
+}  // namespace detail
 
 Result<std::string> FormPart::content() const {
   if (!in_file()) return text;
@@ -117,7 +117,7 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
         problem(415, "A form is wanted here: multipart/form-data with a boundary."));
   }
   http::MultipartReader reader(*boundary, limits.part);
-  FormBuilder builder(limits);
+  detail::FormBuilder builder(limits);
   Text carried;
   for (;;) {
     Text piece = co_await content.read();
