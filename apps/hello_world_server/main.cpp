@@ -15,6 +15,7 @@
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/log/log.hpp"
+#include "katana/service/compression.hpp"
 
 namespace {
 
@@ -32,6 +33,7 @@ struct Flags {
   double drain_s = 10;
   std::string access_log;  // empty: none
   std::string files;       // a folder; empty: none
+  bool compress = false;
   std::vector<std::string> laboratory;
   std::vector<std::string> tls_certificates, tls_keys;
   bool tls_development = false;
@@ -83,6 +85,8 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--files", flags.files,
                  "a folder whose files are served below /files; default: none")
       ->check(not_empty);
+  app.add_flag("--compress", flags.compress,
+               "compress files, and decode what is sent to /upload, which answers with its size");
   // Of the laboratory alone (docs/guides/laboratory.md), so --help is silent about it.
   app.add_option("--lab", flags.laboratory)->group("")->allow_extra_args(false);
 }
@@ -157,6 +161,18 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
+// How much was sent, once it was decoded.
+katana::Task<void> measure(katana::ContentReader content, katana::ReplyWriter reply) {
+  std::size_t bytes = 0;
+  for (katana::Text piece = co_await content.read(); !piece.empty();
+       piece = co_await content.read()) {
+    bytes += piece.size();
+  }
+  const katana::Text answer = katana::format_text("{} bytes", bytes);
+  reply.begin(200, "text/plain", static_cast<std::int64_t>(answer.size()));
+  co_await reply.write(answer.bytes());
+}
+
 int serve(const Flags& flags, katana::host::EngineKind engine,
           std::chrono::steady_clock::time_point start) {
   using namespace katana;
@@ -164,7 +180,9 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   if (!observability) return fail(1, observability.error().describe());
   auto service = hello::make_service([&](Group& routes) {
     (*observability)->mount(routes);
-    if (!flags.files.empty()) routes.files("/files", flags.files);
+    Group inner = routes.group("");
+    if (flags.compress) inner.use(compression()).use(decompression()).post("/upload", measure);
+    if (!flags.files.empty()) inner.files("/files", flags.files);
   });
   if (!service) return fail(1, service.error().describe());
   host::raise_descriptor_limit();

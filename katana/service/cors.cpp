@@ -125,7 +125,9 @@ Result<Middleware> cors(CorsOptions options) {
   }
   Middleware middleware;
   middleware.after = [shared = std::make_shared<const Cors>(std::move(options))](
-                         const RequestView& request, Reply& reply) { shared->apply(request, reply); };
+                         const RequestView& request, Reply& reply) {
+    shared->apply(request, reply);
+  };
   return middleware;
 }
 

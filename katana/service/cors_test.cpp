@@ -17,9 +17,9 @@ class CorsTest : public testing::Test {
     auto shared = cors(std::move(options));
     ASSERT_TRUE(shared) << shared.error().describe();
     service_.emplace(make_service([&](Router& router) {
-      router.use(*shared)
-          .get("/x", [] { return Reply::text("x"); })
-          .put("/x", [] { return Reply(204); });
+      router.use(*shared).get("/x", [] { return Reply::text("x"); }).put("/x", [] {
+        return Reply(204);
+      });
     }));
     dispatcher_.emplace(*service_);
   }
@@ -58,10 +58,9 @@ TEST_F(CorsTest, any_origin_is_a_star_and_depends_on_nothing) {
 
 TEST_F(CorsTest, a_preflight_is_told_what_the_path_serves) {
   serve({.origins = {"https://a"}, .request_fields = {"Content-Type", "X-Token"}});
-  const std::string fields =
-      ask("OPTIONS", "/x",
-          "Origin: https://a\nAccess-Control-Request-Method: PUT\n"
-          "Access-Control-Request-Headers: x-token,content-type\n");
+  const std::string fields = ask("OPTIONS", "/x",
+                                 "Origin: https://a\nAccess-Control-Request-Method: PUT\n"
+                                 "Access-Control-Request-Headers: x-token,content-type\n");
   EXPECT_EQ(exchange_->status, 204u);
   EXPECT_NE(fields.find("Access-Control-Allow-Origin: https://a\r\n"), std::string::npos);
   EXPECT_NE(fields.find("Access-Control-Allow-Methods: GET, HEAD, PUT, OPTIONS\r\n"),
@@ -83,20 +82,19 @@ TEST_F(CorsTest, a_preflight_for_what_is_not_allowed_gets_no_permission) {
   EXPECT_TRUE(permits("/x", "Origin: https://a\n" + method));
   EXPECT_FALSE(permits("/x", "Origin: https://b\n" + method));
   EXPECT_FALSE(permits("/nothing", "Origin: https://a\n" + method));
-  EXPECT_FALSE(permits(
-      "/x", "Origin: https://a\n" + method + "Access-Control-Request-Headers: x-other\n"));
+  EXPECT_FALSE(
+      permits("/x", "Origin: https://a\n" + method + "Access-Control-Request-Headers: x-other\n"));
 }
 
 TEST(Cors, what_a_browser_would_not_accept_is_an_error) {
-  const std::vector<CorsOptions> wrong = {
-      {.origins = {}},
-      {.origins = {"*"}, .credentials = true},
-      {.origins = {"example.org"}},
-      {.origins = {"https://example.org/"}},
-      {.origins = {"https://Example.org"}},
-      {.origins = {"https://a", "*"}},
-      {.origins = {"https://a"}, .request_fields = {"a b"}},
-      {.origins = {"https://a"}, .reply_fields = {""}}};
+  const std::vector<CorsOptions> wrong = {{.origins = {}},
+                                          {.origins = {"*"}, .credentials = true},
+                                          {.origins = {"example.org"}},
+                                          {.origins = {"https://example.org/"}},
+                                          {.origins = {"https://Example.org"}},
+                                          {.origins = {"https://a", "*"}},
+                                          {.origins = {"https://a"}, .request_fields = {"a b"}},
+                                          {.origins = {"https://a"}, .reply_fields = {""}}};
   for (const CorsOptions& each : wrong) EXPECT_FALSE(cors(each));
   EXPECT_NE(cors(wrong[2]).error().describe().find("'example.org' is no origin"),
             std::string::npos);

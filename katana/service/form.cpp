@@ -8,7 +8,7 @@
 #include <utility>
 
 namespace katana {
-namespace {
+namespace detail {
 
 // Stores what a MultipartReader says.
 class FormBuilder {
@@ -28,9 +28,12 @@ class FormBuilder {
  private:
   static Reply refusal_of(http::MultipartRefusal refusal) {
     switch (refusal) {
-      case http::MultipartRefusal::head_too_large: return problem(413, "The head of a part is too large.");
-      case http::MultipartRefusal::too_many_parts: return problem(413, "The form has too many parts.");
-      case http::MultipartRefusal::part_too_large: return problem(413, "A part of the form is too large.");
+      case http::MultipartRefusal::head_too_large:
+        return problem(413, "The head of a part is too large.");
+      case http::MultipartRefusal::too_many_parts:
+        return problem(413, "The form has too many parts.");
+      case http::MultipartRefusal::part_too_large:
+        return problem(413, "A part of the form is too large.");
       default: return problem(400, "The content is no multipart/form-data (RFC 7578).");
     }
   }
@@ -61,8 +64,7 @@ class FormBuilder {
 
   bool spill(FormPart& part) {
     constexpr int owner_only = 0600;
-    part.file = Descriptor(
-        ::open(limits_.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, owner_only));
+    part.file = Descriptor(::open(limits_.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, owner_only));
     if (!part.in_file() || !write(part, part.text)) return false;
     memory_ -= part.text.size();
     part.text = {};
@@ -85,7 +87,7 @@ class FormBuilder {
   std::size_t memory_ = 0;
 };
 
-}  // namespace
+}  // namespace detail
 
 Result<std::string> FormPart::content() const {
   if (!in_file()) return text;
@@ -115,7 +117,7 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
         problem(415, "A form is wanted here: multipart/form-data with a boundary."));
   }
   http::MultipartReader reader(*boundary, limits.part);
-  FormBuilder builder(limits);
+  detail::FormBuilder builder(limits);
   Text carried;
   for (;;) {
     Text piece = co_await content.read();
@@ -127,7 +129,8 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
       std::optional<Reply> refused = builder.on_event(step.event, reader);
       if (refused) co_return std::unexpected(*std::move(refused));
       input.remove_prefix(step.consumed);
-      more = !input.empty() && (step.event != http::MultipartEvent::need_bytes || step.consumed > 0);
+      more =
+          !input.empty() && (step.event != http::MultipartEvent::need_bytes || step.consumed > 0);
     }
     Text rest(input);
     carried = std::move(rest);

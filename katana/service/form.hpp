@@ -47,8 +47,8 @@ struct FormPart {
   bool has_filename = false;
   std::string content_type;
   std::uint64_t size = 0;
-  std::string text;   // empty when it is in a file
-  Descriptor file;    // open for reading and writing; none when it is in `text`
+  std::string text;  // empty when it is in a file
+  Descriptor file;   // open for reading and writing; none when it is in `text`
 
   bool in_file() const noexcept { return file.get() >= 0; }
   // The content, wherever it is; of a file that cannot be read an Error.

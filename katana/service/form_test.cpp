@@ -21,22 +21,22 @@ class FormTest : public testing::Test {
   FakeExchange& upload(std::string content, std::size_t piece = SIZE_MAX,
                        std::string_view type = "multipart/form-data; boundary=B") {
     const Service service = make_service([&](Router& router) {
-      router.post("/x", [this](Request request, ContentReader reader,
-                               ReplyWriter writer) -> Task<void> {
-        FormResult form = co_await read_form(request, reader, limits_);
-        Reply reply(204);
-        if (form) {
-          form_ = *std::move(form);
-        } else {
-          reply = std::move(form.error());
-        }
-        co_await send(writer, std::move(reply));
-      });
+      router.post("/x",
+                  [this](Request request, ContentReader reader, ReplyWriter writer) -> Task<void> {
+                    FormResult form = co_await read_form(request, reader, limits_);
+                    Reply reply(204);
+                    if (form) {
+                      form_ = *std::move(form);
+                    } else {
+                      reply = std::move(form.error());
+                    }
+                    co_await send(writer, std::move(reply));
+                  });
     });
     Dispatcher dispatcher(service);
     form_ = {};
-    exchange_ = std::make_unique<FakeExchange>("POST", "/x",
-                                               "Content-Type: " + std::string(type) + "\n");
+    exchange_ =
+        std::make_unique<FakeExchange>("POST", "/x", "Content-Type: " + std::string(type) + "\n");
     exchange_->awaiting_content();
     exchange_->serve(dispatcher);
     Bytes rest(content);
@@ -55,8 +55,9 @@ class FormTest : public testing::Test {
 
 TEST_F(FormTest, a_form_is_its_parts_however_it_comes) {
   const std::string content = part("a", "1") +
-                              part("f", "file\r\n--content", "; filename=\"x.txt\"\r\n"
-                                                             "Content-Type: text/csv") +
+                              part("f", "file\r\n--content",
+                                   "; filename=\"x.txt\"\r\n"
+                                   "Content-Type: text/csv") +
                               part("a", "2") + "--B--\r\n";
   for (const std::size_t piece : {std::size_t{1}, std::size_t{13}, SIZE_MAX}) {
     EXPECT_EQ(upload(content, piece).status, 204u) << piece;

@@ -10,13 +10,13 @@
 #include <cerrno>
 #include <system_error>
 
+#include "katana/base/instant.hpp"
+
 namespace katana {
 namespace {
 
-constexpr std::int64_t ns_per_s = 1'000'000'000;
-
 std::int64_t nanoseconds_of(const timespec& time) noexcept {
-  return std::int64_t{time.tv_sec} * ns_per_s + time.tv_nsec;
+  return std::int64_t{time.tv_sec} * seconds(1).ns + time.tv_nsec;
 }
 
 Descriptor open_beneath(int folder, const char* path, std::uint64_t flags) noexcept {
@@ -98,8 +98,8 @@ void OpenFile::close(Retained& file) noexcept { delete static_cast<OpenFile*>(&f
 
 std::int64_t OpenFile::modified_s() const noexcept {
   // Rounded down, also before 1970.
-  const std::int64_t rest = identity.modified_ns % ns_per_s;
-  return identity.modified_ns / ns_per_s - (rest < 0 ? 1 : 0);
+  const std::int64_t rest = identity.modified_ns % seconds(1).ns;
+  return identity.modified_ns / seconds(1).ns - (rest < 0 ? 1 : 0);
 }
 
 }  // namespace katana

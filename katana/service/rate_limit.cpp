@@ -12,8 +12,6 @@ namespace katana {
 namespace detail {
 namespace {
 
-constexpr std::int64_t ns_per_s = 1'000'000'000;
-
 // SipHash-1-3 (Aumasson, Bernstein): keyed, so that nobody can choose keys that collide.
 class Hash {
  public:
@@ -90,7 +88,7 @@ Text subscriber_of(Bytes address) {
 
 RateTable::RateTable(double per_second, std::uint32_t burst, std::size_t keys_max,
                      std::uint64_t secret)
-    : interval_ns_(static_cast<std::int64_t>(static_cast<double>(ns_per_s) / per_second)),
+    : interval_ns_(static_cast<std::int64_t>(static_cast<double>(seconds(1).ns) / per_second)),
       burst_ns_(interval_ns_ * burst),
       secret_(secret),
       sets_(std::bit_ceil(std::max<std::size_t>(1, keys_max / ways))),
@@ -131,8 +129,7 @@ RateTable::Verdict RateTable::take(Bytes key, Instant now) noexcept {
 namespace {
 
 std::int64_t whole_seconds(Duration time) noexcept {
-  constexpr std::int64_t ns_per_s = 1'000'000'000;
-  return (time.ns + ns_per_s - 1) / ns_per_s;
+  return (time.ns + seconds(1).ns - 1) / seconds(1).ns;
 }
 
 }  // namespace

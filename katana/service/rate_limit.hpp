@@ -24,8 +24,8 @@
 namespace katana {
 
 struct RateLimitOptions {
-  double per_second = 10;      // on average; above 0
-  std::uint32_t burst = 20;    // at once; 1 or more
+  double per_second = 10;    // on average; above 0
+  std::uint32_t burst = 20;  // at once; 1 or more
   std::size_t keys_max = 64 * 1024;
   // Whose requests are counted together; empty: nobody's, and the request passes. By default the
   // peer's address without its port, and of IPv6 the first 64 bits, which is what one subscriber

@@ -126,6 +126,7 @@ class ContentReader {
   bool ended() const noexcept { return stream_->ended_; }
   // What the request says its content's size is.
   std::optional<std::uint64_t> length() const noexcept {
+    if (stream_->decoder_ != nullptr) return std::nullopt;  // it is that of what is coded
     return stream_->exchange_.content_length();
   }
 

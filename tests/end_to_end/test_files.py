@@ -137,3 +137,24 @@ def test_a_folder_that_is_missing_is_an_error_at_the_start(tmp_path, tool):
                             capture_output=True, text=True, timeout=30, check=False)
     assert result.returncode == 1 and result.stdout == ""
     assert "missing" in result.stderr and len(result.stderr.splitlines()) == 1, result.stderr
+
+
+def test_a_file_is_compressed_on_its_way_and_an_upload_decoded(engine, folder, tool):
+    """--compress: curl decodes what it gets, in pieces of any protocol; a bomb is refused."""
+    expected = write(folder, "long.txt", b"".join(b"line %d\n" % number for number in range(100_000)))
+    with Server("--files", str(folder), "--compress", engine=engine) as server:
+        for coding in ("gzip", "br", "zstd"):
+            url = server.url("/files/long.txt")
+            head = curl(tool, "-I", "-H", f"Accept-Encoding: {coding}", url).stdout.decode()
+            assert f"Content-Encoding: {coding}\r\n" in head and "Vary: Accept-Encoding\r\n" in head, head
+        got = curl(tool, "--compressed", "-H", "Accept-Encoding: gzip", "-w", "\n%{size_download}", url).stdout
+        content, _, size = got.rpartition(b"\n")
+        assert content == expected and int(size) < len(expected) / 3
+        upload = folder / "upload.gz"
+        upload.write_bytes(gzip.compress(expected))
+        post = ("-H", "Content-Encoding: gzip", "--data-binary", f"@{upload}", "-w", " %{http_code}", server.url("/upload"))
+        assert curl(tool, *post).stdout == b"%d bytes 200" % len(expected)
+        upload.write_bytes(gzip.compress(bytes(64 * MIB)))
+        assert curl(tool, *post).stdout.endswith(b" 413")
+        upload.write_bytes(b"no gzip")
+        assert curl(tool, *post).stdout.endswith(b" 400")

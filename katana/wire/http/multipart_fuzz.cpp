@@ -44,7 +44,8 @@ std::string read(Bytes text, std::size_t first, std::size_t piece) {
       }
       if (step.event == MultipartEvent::part_end) seen += "\x02";
       carried.erase(0, step.consumed);
-      if (step.event == MultipartEvent::need_bytes && (step.consumed == 0 || carried.empty())) break;
+      if (step.event == MultipartEvent::need_bytes && (step.consumed == 0 || carried.empty()))
+        break;
     }
     KATANA_CHECK(carried.size() <= limits.head_bytes_max + 200 + piece);
   }

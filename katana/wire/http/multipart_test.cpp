@@ -117,13 +117,14 @@ TEST(Multipart, the_boundary_is_a_parameter_of_the_type) {
   const auto boundary = MultipartReader::boundary_of;
   EXPECT_EQ(boundary("multipart/form-data; boundary=abc"), "abc");
   EXPECT_EQ(boundary("Multipart/Form-Data;charset=utf-8; Boundary=\"a b:c\""), "a b:c");
-  EXPECT_EQ(boundary("multipart/form-data; boundary=" + std::string(70, 'x')), std::string(70, 'x'));
+  EXPECT_EQ(boundary("multipart/form-data; boundary=" + std::string(70, 'x')),
+            std::string(70, 'x'));
   for (const Bytes type :
-       {"", "multipart/form-data", "multipart/mixed; boundary=a", "multipart/form-data; boundary=",
-        "multipart/form-data; boundary=\"\"", "multipart/form-data; boundary=\"a ",
-        "multipart/form-data; boundary=\"a \"", "multipart/form-data; boundary=a; boundary=b",
-        "multipart/form-data; boundary=a b", "multipart/form-data boundary=a",
-        "multipart/form-data; boundary=\"a\\\"b\""}) {
+       {"", "multipart/form-data", "multipart/mixed; boundary=a",
+        "multipart/form-data; boundary=", "multipart/form-data; boundary=\"\"",
+        "multipart/form-data; boundary=\"a ", "multipart/form-data; boundary=\"a \"",
+        "multipart/form-data; boundary=a; boundary=b", "multipart/form-data; boundary=a b",
+        "multipart/form-data boundary=a", "multipart/form-data; boundary=\"a\\\"b\""}) {
     EXPECT_EQ(boundary(type), std::nullopt) << type;
   }
   EXPECT_EQ(boundary("multipart/form-data; boundary=" + std::string(71, 'x')), std::nullopt);
