@@ -101,6 +101,7 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
   KATANA_REQUIRE(2 * options.output_blocks_reserve <= options.output_blocks_max);
   KATANA_REQUIRE(options.outbox_low_bytes <= options.outbox_high_bytes);
   KATANA_REQUIRE(options.rate_min_bytes_per_s > 0);
+  KATANA_REQUIRE(options.openings_per_turn_max > 0);
 }
 
 Reactor::~Reactor() {

@@ -36,10 +36,12 @@ double now_ms() {
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
 // Only what may be called between fork() and exec().
-[[noreturn]] void become(const std::vector<char*>& arguments, int output, const char* preload) {
+[[noreturn]] void become(const std::vector<char*>& arguments, int output, int errors,
+                         const char* preload) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it does not outlive a benchmark that was killed
   pin_to_server_cpus();
   ::dup2(output, STDOUT_FILENO);
+  ::dup2(errors, STDERR_FILENO);
   if (preload != nullptr) ::setenv("LD_PRELOAD", preload, 1);
   ::execv(arguments[0], arguments.data());
   ::_exit(127);
@@ -51,6 +53,14 @@ std::uint16_t port_of(const std::string& line) {
   const std::size_t colon = line.rfind(':', end);
   if (end == std::string::npos || colon == std::string::npos) return 0;
   return static_cast<std::uint16_t>(std::atoi(line.c_str() + colon + 1));
+}
+
+// What a server said last on its standard error.
+std::string last_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string last = "it said nothing";
+  for (std::string line; std::getline(file, line);) last = line;
+  return last;
 }
 
 double number_of(const std::string& path, const char* key) {
@@ -75,18 +85,25 @@ Result<std::unique_ptr<ServerProcess>> ServerProcess::start(const ServerCommand&
   for (std::string& text : texts) arguments.push_back(text.data());
   arguments.push_back(nullptr);
   const char* const preload = command.preload.empty() ? nullptr : command.preload.c_str();
+  const std::string errors_path = folder_for("errors");
+  std::filesystem::create_directories(std::filesystem::path(errors_path).parent_path());
+  const int errors = ::open(errors_path.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
   std::unique_ptr<ServerProcess> server(new ServerProcess);
   const double begin_ms = now_ms();
   server->pid_ = ::fork();
-  if (server->pid_ == 0) become(arguments, ends[1], preload);
+  if (server->pid_ == 0) become(arguments, ends[1], errors, preload);
   ::close(ends[1]);
+  ::close(errors);
   if (server->pid_ < 0) {
     ::close(ends[0]);
     return fail(Code::resource_exhausted, "no process");
   }
   auto ready = server->wait_until_ready(ends[0]);
   ::close(ends[0]);
-  if (!ready) return std::unexpected(ready.error().within(fmt::format("start {}", texts[0])));
+  if (!ready) {
+    const std::string what = fmt::format("start {} ({})", texts[0], last_line(errors_path));
+    return std::unexpected(ready.error().within(what));
+  }
   server->ready_ms_ = now_ms() - begin_ms;
   if (::clock_getcpuclockid(server->pid_, &server->clock_) != 0) {
     return fail(Code::unavailable, "the processor time of another process cannot be read");

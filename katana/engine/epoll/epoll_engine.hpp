@@ -94,7 +94,7 @@ class EpollEngine {
       return std::unexpected(error);
     }
     if (!rules_.deferred_accept) accept_at_handshake(*opened);
-    listeners_.push_back({*opened, options.peer_speaks_first});
+    listeners_.push_back({*opened, options.peer_speaks_first, options.socket >= 0});
     return listener;
   }
 
@@ -105,7 +105,13 @@ class EpollEngine {
 
   void close_listeners() {
     if (closing_at_ != never) return;
-    for (const ListenSocket& listener : listeners_) refuse_new_handshakes(listener.fd);
+    for (ListenSocket& listener : listeners_) {
+      if (listener.shared) {
+        leave(listener);
+      } else {
+        refuse_new_handshakes(listener.fd);
+      }
+    }
     closing_at_ = clocks_.now + handshake_grace;
     set_accept_paused(false);
   }
@@ -123,6 +129,17 @@ class EpollEngine {
       return Sent::completed;
     }
     return send_later(link, *slot, count, accepted);
+  }
+
+  Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
+                 std::size_t& accepted) {
+    accepted = 0;
+    Slot* const slot = find(link);
+    if (slot == nullptr) return Sent::failed;
+    const FileSent sent = send_file_now(slot->fd, before, part, Blocking::no);
+    if (sent.failed) return Sent::failed;
+    accepted = sent.accepted;
+    return sent.full ? wait_for_room(link, *slot) : Sent::completed;
   }
 
   void pause_receive(Link link) {
@@ -206,6 +223,7 @@ class EpollEngine {
   }
 
   Instant now() const { return clocks_.now; }
+  Instant read_clock() const noexcept { return read_clocks().now; }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
   PeerAddress peer(Link link) const {
     const Slot& slot = slots_[link.index];
@@ -230,6 +248,7 @@ class EpollEngine {
   struct ListenSocket {
     int fd;
     bool peer_speaks_first;
+    bool shared;  // opened by somebody else: ListenOptions::socket
   };
   struct Watched {
     int fd = -1;
@@ -301,6 +320,10 @@ class EpollEngine {
   KATANA_RARE Sent send_later(Link link, Slot& slot, ssize_t count, std::size_t& accepted) {
     if (count < 0 && errno != EAGAIN) return Sent::failed;
     accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    return wait_for_room(link, slot);
+  }
+
+  Sent wait_for_room(Link link, Slot& slot) {
     slot.send_pending = true;
     want(link, slot, slot.interest | EPOLLOUT);
     return Sent::pending;
@@ -409,8 +432,17 @@ class EpollEngine {
                         unread_links_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  // True: the kernel's queue is empty.
+  // What waits in the queue is for its next owner. Others hold the socket, so closing this
+  // descriptor would not take it out of the set.
+  KATANA_RARE void leave(ListenSocket& listener) {
+    control(EPOLL_CTL_DEL, listener.fd, 0, 0);
+    ::close(listener.fd);
+    listener.fd = -1;
+  }
+
+  // True: the kernel's queue is empty, or not ours any more.
   bool accept_from(std::uint32_t listener) {
+    if (listeners_[listener].fd < 0) return true;
     for (int count = 0; count < rules_.accepts_per_event_max && !accept_paused_; ++count) {
       if (first_free_ == slots_.size()) {
         table_full_ = true;

@@ -20,13 +20,13 @@ def _report():
 
 def result(name, real_time=2.0, **counters):
     """One entry of Google Benchmark's JSON."""
-    return {"name": name, "run_type": "iteration", "real_time": real_time, "cpu_time": 1.0, "time_unit": "us", **counters}
+    return {"name": name, "run_type": "iteration", "real_time": real_time, "cpu_time": 1.0, "time_unit": "us",
+            **counters}
 
 
 def test_a_figure_stands_beside_what_was_claimed(report):
     data = {"context": {"num_cpus": 2}, "benchmarks": [
-        result("LoggedServer/off/manual_time", req_per_s=1000.0), result("LoggedServer/off/manual_time", req_per_s=3000.0),
-        result("LoggedServer/off/manual_time", req_per_s=2000.0),
+        *(result("LoggedServer/off/manual_time", req_per_s=rate) for rate in (1000.0, 3000.0, 2000.0)),
         result("LoggedServer/cost_of_logging/iterations:3/manual_time", background_ratio=1.02, background_low=1.01,
                background_high=1.031),
         result("Integration/lookup/by_type/threads:8", 0.0042)]}
