@@ -32,9 +32,6 @@ class RequestTelemetryTest : public testing::Test {
     options.access = kept.logger("access");
     options.slow = kept.logger("slow");
     options.metrics = &registry;
-    thread::PoolOptions of_pool;
-    of_pool.threads_min = 2;
-    pool = *thread::Pool::create(of_pool);
     router.get("/hello/{name}", [](Path<std::string> name) { return Reply::text(Text(*name)); });
     router.get("/id", [] { return Reply::text(Text(current_request_id())); });
   }
@@ -51,6 +48,10 @@ class RequestTelemetryTest : public testing::Test {
     of_server.reactor.engine.links_max = 64;
     of_server.http.observer = &telemetry;
     HttpServer server(of_server, *service);
+    // After the server, which blocks the signals that are meant for it.
+    thread::PoolOptions of_pool;
+    of_pool.threads_min = 2;
+    pool = *thread::Pool::create(of_pool);
     ASSERT_TRUE(server.start());
     std::thread thread([&] {
       clients(server.port());
