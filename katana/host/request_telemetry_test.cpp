@@ -109,7 +109,7 @@ TEST_F(RequestTelemetryTest, a_trace_that_is_valid_is_logged_and_another_is_not)
 TEST_F(RequestTelemetryTest, records_after_a_co_await_carry_the_ids_of_their_own_request) {
   const log::Logger logger = kept.logger("handler");
   std::latch both(2);
-  router.get("/work/{name}", [&](Path<std::string> name) -> Task<Reply> {
+  router.get("/job/{name}", [&](Path<std::string> name) -> Task<Reply> {
     logger.info("begin {}", *name);
     auto job = [&both] {
       both.arrive_and_wait();
@@ -123,8 +123,8 @@ TEST_F(RequestTelemetryTest, records_after_a_co_await_carry_the_ids_of_their_own
   });
   serve([](std::uint16_t port) {
     Client one(port), other(port);
-    one.send_get("/work/one", "X-Request-Id: id-one\r\n");
-    other.send_get("/work/other", "X-Request-Id: id-other\r\n");
+    one.send_get("/job/one", "X-Request-Id: id-one\r\n");
+    other.send_get("/job/other", "X-Request-Id: id-other\r\n");
     EXPECT_TRUE(one.receive_reply().ends_with("\r\n\r\n7 id-one"));
     EXPECT_TRUE(other.receive_reply().ends_with("\r\n\r\n7 id-other"));
   });
