@@ -3,8 +3,9 @@
 
     lab/startup.py [--rounds N] [PROGRAM] [FLAG…]
 
-PROGRAM (default build/release/application_server) is started N times, each time in an empty folder, so its database is made
-and its migrations are applied. Printed are medians and extremes, in milliseconds. Parts that do not need one another overlap.
+PROGRAM (default build/release/application_server) is started N times, each time in an empty folder, so its database
+is made and its migrations are applied. Printed are medians and extremes, in milliseconds. Parts that do not need one
+another overlap.
 """
 import argparse
 import re

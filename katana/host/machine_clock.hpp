@@ -1,4 +1,4 @@
-// machine_now(): the machine's monotonic clock, for what runs beside reactors, which have their own.
+// machine_now(): the machine's monotonic clock, for what runs beside reactors, which have theirs.
 //
 // Thread     any.
 // Allocates  never.

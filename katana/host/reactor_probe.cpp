@@ -16,7 +16,7 @@ Duration thread_cpu_time() noexcept {
 void ReactorStatus::request() {
   const std::lock_guard lock(mutex_);
   if (probe_ == nullptr || under_way_.exchange(true, std::memory_order_relaxed)) return;
-  probe_->reactor_.post(probe_->question_);
+  probe_->reactor_.post(question_);
 }
 
 ReactorFigures ReactorStatus::figures() const {
@@ -24,9 +24,16 @@ ReactorFigures ReactorStatus::figures() const {
   return figures_;
 }
 
-ReactorProbe::Question::Question(ReactorProbe& owner) noexcept
-    : Message([](Message& message) noexcept { static_cast<Question&>(message).probe.answer(); }),
-      probe(owner) {}
+ReactorStatus::Question::Question(ReactorStatus& owner) noexcept
+    : Message([](Message& message) noexcept {
+        ReactorStatus& asked = static_cast<Question&>(message).status;
+        const std::lock_guard lock(asked.mutex_);
+        if (asked.probe_ != nullptr) asked.figures_ = asked.probe_->figures();
+        // release: who sees that it has answered sees the figures, too, and the question may be
+        // posted again only now, when the mailbox has let go of it.
+        asked.under_way_.store(false, std::memory_order_release);
+      }),
+      status(owner) {}
 
 ReactorProbe::Tick::Tick(ReactorProbe& owner) noexcept
     : core::TimerEntry(
@@ -41,9 +48,13 @@ ReactorProbe::ReactorProbe(core::Reactor& reactor, session::HttpCounters& http,
   status_->probe_ = this;
 }
 
+// The reactor does not run any more: these are its last figures. A question that is still under way
+// will find nobody.
 ReactorProbe::~ReactorProbe() {
-  answer();  // the reactor does not run any more: these are its last figures
   const std::lock_guard lock(status_->mutex_);
+  const Duration cpu_time = status_->figures_.cpu_time;  // this thread may be another
+  status_->figures_ = figures();
+  status_->figures_.cpu_time = cpu_time;
   status_->probe_ = nullptr;
 }
 
@@ -53,20 +64,15 @@ void ReactorProbe::start(const tls::TlsTransforms* transforms) noexcept {
   reactor_.timers().arm(tick_, due_);
 }
 
-void ReactorProbe::answer() noexcept {
-  const ReactorFigures figures{reactor_.counters(),
-                               http_,
-                               tls_ != nullptr ? tls_->counters() : tls::TlsCounters{},
-                               reactor_.paused_links(),
-                               reactor_.memory_budget(),
-                               reactor_.memory_used(),
-                               reactor_.links_open(),
-                               thread_cpu_time()};
-  const std::lock_guard lock(status_->mutex_);
-  status_->figures_ = figures;
-  // release: who sees that it has answered sees the figures, too, and the question may be posted
-  // again only now, when the mailbox has let go of it.
-  status_->under_way_.store(false, std::memory_order_release);
+ReactorFigures ReactorProbe::figures() const noexcept {
+  return {reactor_.counters(),
+          http_,
+          tls_ != nullptr ? tls_->counters() : tls::TlsCounters{},
+          reactor_.paused_links(),
+          reactor_.memory_budget(),
+          reactor_.memory_used(),
+          reactor_.links_open(),
+          thread_cpu_time()};
 }
 
 void ReactorProbe::on_tick() noexcept {

@@ -4,7 +4,8 @@
 // reactor copies them when it comes to it, and who asked looks whether it has. A timer measures how
 // late the reactor is: by how much it missed the time that was set.
 //
-// Owns       a message and a timer entry. ReactorStatus is shared, and outlives the reactor.
+// Owns       a timer entry; the status a message. The status is shared, and outlives the reactor,
+//            which may receive the message when the probe is gone.
 // Borrows    the reactor and the protocol's counters, which outlive the probe.
 // Thread     the probe its reactor's, or any while that does not run; ReactorStatus any.
 // Allocates  at construction.
@@ -39,6 +40,10 @@ class ReactorProbe;
 
 class ReactorStatus {
  public:
+  ReactorStatus() noexcept = default;
+  ReactorStatus(const ReactorStatus&) = delete;
+  ReactorStatus& operator=(const ReactorStatus&) = delete;
+
   // Asks the reactor for its figures, unless it has been asked already.
   void request();
   // It has answered every request so far.
@@ -47,10 +52,16 @@ class ReactorStatus {
 
  private:
   friend class ReactorProbe;
+  struct Question : Message {
+    explicit Question(ReactorStatus& owner) noexcept;
+    ReactorStatus& status;
+  };
+
   mutable std::mutex mutex_;
   ReactorFigures figures_;
-  ReactorProbe* probe_ = nullptr;  // null: the reactor is gone
+  ReactorProbe* probe_ = nullptr;  // null: the reactor is gone, or about to be
   std::atomic<bool> under_way_ = false;
+  Question question_{*this};
 };
 
 class ReactorProbe {
@@ -67,16 +78,12 @@ class ReactorProbe {
 
  private:
   friend class ReactorStatus;
-  struct Question : Message {
-    explicit Question(ReactorProbe& owner) noexcept;
-    ReactorProbe& probe;
-  };
   struct Tick : core::TimerEntry {
     explicit Tick(ReactorProbe& owner) noexcept;
     ReactorProbe& probe;
   };
 
-  void answer() noexcept;
+  ReactorFigures figures() const noexcept;
   void on_tick() noexcept;
 
   core::Reactor& reactor_;
@@ -86,7 +93,6 @@ class ReactorProbe {
   const metrics::LogHistogram lag_;
   const Duration interval_;
   Instant due_;
-  Question question_{*this};
   Tick tick_{*this};
 };
 

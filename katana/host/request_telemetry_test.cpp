@@ -32,9 +32,6 @@ class RequestTelemetryTest : public testing::Test {
     options.access = kept.logger("access");
     options.slow = kept.logger("slow");
     options.metrics = &registry;
-    thread::PoolOptions of_pool;
-    of_pool.threads_min = 2;
-    pool = *thread::Pool::create(of_pool);
     router.get("/hello/{name}", [](Path<std::string> name) { return Reply::text(Text(*name)); });
     router.get("/id", [] { return Reply::text(Text(current_request_id())); });
   }
@@ -51,6 +48,10 @@ class RequestTelemetryTest : public testing::Test {
     of_server.reactor.engine.links_max = 64;
     of_server.http.observer = &telemetry;
     HttpServer server(of_server, *service);
+    // After the server, which blocks the signals that are meant for it.
+    thread::PoolOptions of_pool;
+    of_pool.threads_min = 2;
+    pool = *thread::Pool::create(of_pool);
     ASSERT_TRUE(server.start());
     std::thread thread([&] {
       clients(server.port());
@@ -108,7 +109,7 @@ TEST_F(RequestTelemetryTest, a_trace_that_is_valid_is_logged_and_another_is_not)
 TEST_F(RequestTelemetryTest, records_after_a_co_await_carry_the_ids_of_their_own_request) {
   const log::Logger logger = kept.logger("handler");
   std::latch both(2);
-  router.get("/work/{name}", [&](Path<std::string> name) -> Task<Reply> {
+  router.get("/job/{name}", [&](Path<std::string> name) -> Task<Reply> {
     logger.info("begin {}", *name);
     auto job = [&both] {
       both.arrive_and_wait();
@@ -122,8 +123,8 @@ TEST_F(RequestTelemetryTest, records_after_a_co_await_carry_the_ids_of_their_own
   });
   serve([](std::uint16_t port) {
     Client one(port), other(port);
-    one.send_get("/work/one", "X-Request-Id: id-one\r\n");
-    other.send_get("/work/other", "X-Request-Id: id-other\r\n");
+    one.send_get("/job/one", "X-Request-Id: id-one\r\n");
+    other.send_get("/job/other", "X-Request-Id: id-other\r\n");
     EXPECT_TRUE(one.receive_reply().ends_with("\r\n\r\n7 id-one"));
     EXPECT_TRUE(other.receive_reply().ends_with("\r\n\r\n7 id-other"));
   });

@@ -92,8 +92,9 @@ def test_a_second_signal_ends_it_at_once(tmp_path):
     """What is in flight is cut off, and counted."""
     with Application(tmp_path) as app, app.connect() as client:
         client.sendall(b"GET /sleep/20000 HTTP/1.1\r\nHost: x\r\n\r\n")
-        while 'katana_connections_paused{reactor="0",reason="handler_pending"} 1' not in (text := app.get("/metrics")[1]) \
-                and 'katana_connections_paused{reactor="1",reason="handler_pending"} 1' not in text:
+        waiting = re.compile(r'^katana_connections_paused\{reactor="[01]",reason="handler_pending"\} ([12])$',
+                             re.MULTILINE)
+        while sum(map(int, waiting.findall(app.get("/metrics")[1]))) < 2:     # it, and the one that asks
             pass
         app.send_signal(signal.SIGTERM)
         app.wait_for_log("told to end")
