@@ -41,8 +41,8 @@ class Executor {
   void unexpect() noexcept { --expected_; }
   std::uint64_t expected() const noexcept { return expected_; }
 
-  // What this executor is at, as a monitor on another thread calls it: the route of a handler. Null:
-  // nothing that has a name. The text outlives the executor.
+  // What this executor is at, as a monitor on another thread calls it: the route of a handler.
+  // Null: nothing that has a name. The text outlives the executor.
   const std::string* site() const noexcept { return site_.load(std::memory_order_relaxed); }
   // The executor's own thread. Returns what it was at before.
   const std::string* enter_site(const std::string* site) noexcept {

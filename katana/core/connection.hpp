@@ -10,12 +10,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
+#include "katana/base/check.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/core/carry.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/timer_wheel.hpp"
+#include "katana/core/transform.hpp"
 #include "katana/engine/engine.hpp"
 
 namespace katana::core {
@@ -28,6 +32,7 @@ enum class PauseReason : std::uint8_t {
   pool_low = 1 << 3,          // the reactor has few output blocks left
   throttled = 1 << 4,         // the peer sends more than it may
   relay_full = 1 << 5,  // those who are to get what it sends have yet to take what came before
+  opening = 1 << 6,     // its transform waits for its turn: enough were opened in this one
 };
 
 // How a connection ends once its outbox is sent.
@@ -87,6 +92,16 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   // The peer has ended its side of the stream.
   bool input_ended() const noexcept { return input_ended_; }
+  // And that was not said in a way which nobody on the path can forge: what came before it may not
+  // be all that the peer has sent. Never so without a transform, which is the only one to know.
+  bool input_truncated() const noexcept { return input_truncated_; }
+
+  // Null: the session's bytes are those of the link.
+  Transform* transform() const noexcept { return transform_.get(); }
+  // What was agreed on before the session was opened (ALPN); empty: nothing.
+  Bytes application_protocol() const noexcept {
+    return transform_ != nullptr ? transform_->application_protocol() : Bytes();
+  }
 
   // Ends the connection once the outbox is sent. No more bytes are offered.
   void finish(Finish how) noexcept {
@@ -95,7 +110,19 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   bool finishing() const noexcept { return finishing_; }
   // Ends the connection without sending what is pending. No more bytes are offered.
-  void reset() noexcept { finishing_ = reset_ = true; }
+  void reset() noexcept { finishing_ = reset_ = interrupted_ = true; }
+
+  // Another session takes over: once the present call of the session has returned, it is destroyed
+  // and `successor` opens the next one in its memory. What was not consumed is offered to that one,
+  // what was written goes out first. Pauses that were the session's end with it, as does its
+  // deadline. Not done when the connection is finishing by then. REQUIRES that this session asked
+  // for none yet.
+  void succeed(std::unique_ptr<Successor> successor) noexcept {
+    KATANA_REQUIRE(successor_ == nullptr && successor != nullptr);
+    successor_ = std::move(successor);
+    interrupted_ = true;
+    deadline_ = never;
+  }
 
   // REQUIRED after anything done to the connection outside of a call of its session: before the
   // turn ends the reactor sends what is pending and offers the bytes that wait.
@@ -115,6 +142,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Reactor& reactor_;
   engine::Link link_;
   Session* session_ = nullptr;
+  std::unique_ptr<Transform> transform_;
   Outbox outbox_;
   ConnectionCounters counters_;
   Carry carry_;
@@ -125,6 +153,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // A connection is in one list at most: of the woken, the attended or the starved.
   Connection* next_queued_ = nullptr;
   Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
+  std::unique_ptr<Successor> successor_;
   std::uint8_t pause_reasons_ = 0;
   bool room_due_ = false;  // it waited for room and has it; the session has not been told
   bool room_wanted_ = false;
@@ -132,10 +161,13 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool send_pending_ = false;
   bool receive_paused_ = false;
   bool input_ended_ = false;
+  bool input_truncated_ = false;
   bool finishing_ = false;
   bool linger_ = false;
   bool lingering_ = false;
   bool reset_ = false;
+  bool interrupted_ = false;  // reset, or to be succeeded: both are rare, and asked for at once
+  bool succeeded_ = false;    // since the last offer
 };
 
 }  // namespace katana::core

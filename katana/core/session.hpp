@@ -1,4 +1,4 @@
-// Session and Protocol: what a room above core implements to speak on connections.
+// Session, Protocol and Successor: what a room above core implements to speak on connections.
 //
 // Owns       a Session lives in its connection's memory; the reactor destroys it when the link
 //            is gone, and its destructor cancels whatever it still waits for.
@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/instant.hpp"
@@ -38,13 +40,43 @@ class Session {
   virtual void on_drain() noexcept = 0;
 };
 
-// Makes the sessions of one listener; one instance per reactor.
+// Makes the sessions of one listener; one instance per reactor. A connection with a transform gets
+// its session when that is open: Connection::application_protocol() is known in open().
 class Protocol {
  public:
   virtual ~Protocol() = default;
   virtual std::size_t session_bytes() const noexcept = 0;
   // Constructs a session in `memory`, which has session_bytes() bytes aligned for any type.
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
+};
+
+// Makes the session that follows another one on the same connection (Connection::succeed), and holds
+// what the first hands over to the second: an upgrade's agreed options, a handler.
+//
+// Owns       what it hands over. The connection owns it until its one call of open(), or until the
+//            connection ends, whichever comes first.
+// Invariant  the first session is destroyed before open() is called, in whose memory it is.
+class Successor {
+ public:
+  virtual ~Successor() = default;
+  // At most what the reactor's listeners were given (ReactorOn: session_bytes_max).
+  virtual std::size_t session_bytes() const noexcept = 0;
+  // As Protocol::open(). The outbox may hold what the first session wrote; what that did not consume
+  // is offered next; and a peer that has ended its side is told of as ever (on_input_end).
+  virtual Session* open(void* memory, Connection& connection) noexcept = 0;
+};
+
+// A successor that hands nothing over.
+class PlainSuccessor final : public Successor {
+ public:
+  explicit PlainSuccessor(Protocol& protocol) noexcept : protocol_(protocol) {}
+  std::size_t session_bytes() const noexcept override { return protocol_.session_bytes(); }
+  Session* open(void* memory, Connection& connection) noexcept override {
+    return protocol_.open(memory, connection);
+  }
+
+ private:
+  Protocol& protocol_;
 };
 
 }  // namespace katana::core

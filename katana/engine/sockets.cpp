@@ -6,6 +6,8 @@
 #include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -152,6 +154,14 @@ Result<int> open_listener(const ListenOptions& options) {
   return listener;
 }
 
+void accept_at_handshake(int listener) noexcept {
+  (void)set_option(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, 0);  // Linux always takes it
+}
+
+void set_stream_options(int socket) noexcept {
+  (void)set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);  // Linux always takes it
+}
+
 std::uint16_t port_of(int listener) noexcept {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
@@ -172,6 +182,72 @@ void refuse_new_handshakes(int listener) noexcept {
   const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
   // Ignored: without the filter a handshake in this moment may be reset, as with any other server.
   (void)setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+namespace {
+
+// Of a socket that blocks: while this lives, it does not. What io_uring has armed on it goes on as
+// it began, because the flag is looked at when a request is submitted.
+class WithoutBlocking {
+ public:
+  WithoutBlocking(int socket, Blocking blocks) noexcept
+      : socket_(blocks == Blocking::yes ? socket : -1) {
+    set(1);
+  }
+  ~WithoutBlocking() { set(0); }
+  WithoutBlocking(const WithoutBlocking&) = delete;
+
+ private:
+  void set(int on) noexcept {
+    // Ignored: FIONBIO cannot fail on a socket (ioctl(2)).
+    if (socket_ >= 0) (void)::ioctl(socket_, FIONBIO, &on);
+  }
+  int socket_;
+};
+
+// Until the kernel takes no more or everything is sent; a short count alone does not tell a full
+// socket from the end of the file.
+void send_part(int socket, FilePart part, FileSent& sent) noexcept {
+  auto left = static_cast<std::size_t>(std::min<std::uint64_t>(part.size, file_bytes_per_send_max));
+  auto offset = static_cast<off_t>(part.offset);
+  while (left > 0) {
+    const ssize_t count = ::sendfile(socket, part.file->descriptor, &offset, left);
+    if (count > 0) {
+      sent.accepted += static_cast<std::size_t>(count);
+      left -= static_cast<std::size_t>(count);
+    } else if (count < 0 && errno == EAGAIN) {
+      sent.full = true;
+      return;
+    } else if (count == 0 || errno != EINTR) {
+      sent.failed = true;
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
+                       Blocking socket_blocks) noexcept {
+  FileSent sent;
+  if (!before.empty()) {
+    std::size_t wanted = 0;
+    for (const iovec& each : before) wanted += each.iov_len;
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(before.data());  // msghdr has no const form
+    message.msg_iovlen = before.size();
+    ssize_t count;
+    do {
+      count = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
+    } while (count < 0 && errno == EINTR);
+    sent.failed = count < 0 && errno != EAGAIN;
+    sent.accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    sent.full = sent.accepted < wanted;
+    if (sent.full) return sent;
+  }
+  const WithoutBlocking guard(socket, socket_blocks);
+  send_part(socket, part, sent);
+  return sent;
 }
 
 PeerAddress peer_of(int socket) noexcept {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -11,14 +10,11 @@
 
 #include "katana/database/sqlite/sqlite.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/machine_clock.hpp"
 #include "katana/host/system_metrics.hpp"
 
 namespace katana::host {
 namespace {
-
-Instant machine_now() {
-  return {std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)};
-}
 
 // Before the first thread: whoever is made later inherits it.
 void block_signals() {
@@ -36,7 +32,6 @@ void make_folder_of(const std::string& file) {
   if (!folder.empty()) std::filesystem::create_directories(folder, failure);
 }
 
-double milliseconds_of(Duration duration) { return static_cast<double>(duration.ns) / 1e6; }
 double mebibytes_of(std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 
 log::Options log_options(const LogSettings& settings) {
@@ -137,12 +132,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
   add(
       "routes", std::move(of_routes), [this] { return start_routes(); },
       [this] { service_.reset(); });
-  add(
-      "http", {"routes"}, [this] { return start_http(); },
-      [this] {
-        server_.reset();
-        telemetry_.reset();
-      });
+  add("http", {"routes"}, [this] { return start_http(); }, [this] { server_.reset(); });
 }
 
 Result<void> ApplicationCore::start(const CommandLine& line) {

@@ -47,15 +47,20 @@ ReactorProbe::~ReactorProbe() {
   status_->probe_ = nullptr;
 }
 
-void ReactorProbe::start() noexcept {
+void ReactorProbe::start(const tls::TlsTransforms* transforms) noexcept {
+  tls_ = transforms;
   due_ = reactor_.now() + interval_;
   reactor_.timers().arm(tick_, due_);
 }
 
 void ReactorProbe::answer() noexcept {
-  const ReactorFigures figures{reactor_.counters(),     http_,
-                               reactor_.paused_links(), reactor_.memory_budget(),
-                               reactor_.memory_used(),  reactor_.links_open(),
+  const ReactorFigures figures{reactor_.counters(),
+                               http_,
+                               tls_ != nullptr ? tls_->counters() : tls::TlsCounters{},
+                               reactor_.paused_links(),
+                               reactor_.memory_budget(),
+                               reactor_.memory_used(),
+                               reactor_.links_open(),
                                thread_cpu_time()};
   const std::lock_guard lock(status_->mutex_);
   status_->figures_ = figures;

@@ -11,7 +11,7 @@
 // Borrows    the listening sockets: descriptors of this process that nobody else uses.
 // Thread     notify() any; the rest one.
 // Allocates  at construction, and for each notification.
-// Fails      make() names the variable that is wrong; notify() the socket, and nothing else happens.
+// Fails      make() names the variable that is wrong; notify() the socket, and nothing is changed.
 // Invariant  notify() does not block.
 #pragma once
 

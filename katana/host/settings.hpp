@@ -7,7 +7,7 @@
 //   struct Settings : host::ApplicationSettings {
 //     std::size_t page_max = 100;
 //   };
-//   KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, (page_max, reloadable))
+//   KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, page_max)
 //
 // Owns       values only.
 // Thread     values.

@@ -9,13 +9,10 @@
 #include <system_error>
 
 #include "katana/base/check.hpp"
+#include "katana/host/machine_clock.hpp"
 
 namespace katana::host {
 namespace {
-
-Instant machine_now() {
-  return {std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)};
-}
 
 Bytes name_of(const std::string* site) noexcept {
   return site != nullptr ? Bytes(*site) : Bytes("something outside of a handler");

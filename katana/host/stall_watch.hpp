@@ -1,9 +1,9 @@
 // StallWatch: notices a reactor that is busy with one turn for too long, while it is: a handler
 // that blocks, or one that computes for long, holds up every connection of its reactor.
 //
-// It looks at the reactors from a thread of its own, so a reactor pays two stores for each turn, and
-// one that never comes back is found, too. How long a stall was is known to the interval between
-// two looks.
+// It looks at the reactors from a thread of its own, so a reactor pays two stores for each turn,
+// and one that never comes back is found, too. How long a stall was is known to the interval
+// between two looks.
 //
 //   warn  reactor 0 is stalled: busy for 132 ms with GET /report: … move what blocks to a pool
 //   warn  reactor 0 was stalled for 418 ms by GET /report

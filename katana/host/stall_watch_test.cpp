@@ -8,7 +8,7 @@
 #include <string>
 
 #include "katana/host/engines.hpp"
-#include "katana/log/log.hpp"
+#include "katana/host/kept_log_test.hpp"
 #include "katana/metrics/exposition.hpp"
 
 namespace katana::host {
@@ -16,30 +16,10 @@ namespace {
 
 using testing::HasSubstr;
 
-// Keeps what is written to it.
-class Kept final : public log::Output {
- public:
-  explicit Kept(std::string& text) : text_(text) {}
-  const std::string& name() const noexcept override { return name_; }
-  Result<void> open(const log::Layout&) override { return {}; }
-  Result<void> write(Bytes records) override {
-    text_.append(records);
-    return {};
-  }
-
- private:
-  const std::string name_ = "kept";
-  std::string& text_;
-};
-
 class StallWatchTest : public testing::Test {
  protected:
   StallWatchTest() {
-    log::Options options;
-    options.mode = log::Mode::synchronous;
-    options.sinks = {log::SinkOptions{.output = std::make_shared<Kept>(text)}};
-    log = *log::Log::start(std::move(options));
-    watch = *StallWatch::make(milliseconds(100), log->logger("watch"), &registry);
+    watch = *StallWatch::make(milliseconds(100), kept.logger("watch"), &registry);
     core::ReactorOptions small;
     small.engine.links_max = 1;
     for (auto& reactor : reactors) {
@@ -53,10 +33,8 @@ class StallWatchTest : public testing::Test {
     write_exposition(registry, metrics::Format::prometheus, told);
     return told;
   }
-  std::size_t lines() const { return static_cast<std::size_t>(std::ranges::count(text, '\n')); }
 
-  std::string text;
-  std::unique_ptr<log::Log> log;
+  KeptLog kept;
   metrics::Registry registry;
   std::unique_ptr<core::Reactor> reactors[2];
   std::unique_ptr<StallWatch> watch;
@@ -68,17 +46,17 @@ TEST_F(StallWatchTest, a_turn_that_is_short_or_over_is_nothing) {
   watch->look(0, {at(100), &slow}, at(150));
   watch->look(0, {never, nullptr}, at(500));
   EXPECT_EQ(watch->stalls(), 0u);
-  EXPECT_EQ(text, "");
+  EXPECT_EQ(kept.text(), "");
 }
 
 TEST_F(StallWatchTest, a_stall_is_said_while_it_lasts_and_when_it_is_over_with_its_site) {
   watch->look(1, {at(0), &slow}, at(120));
-  EXPECT_THAT(text, HasSubstr("reactor 1 is stalled: busy for 120 ms with GET /slow"));
+  EXPECT_THAT(kept.text(), HasSubstr("reactor 1 is stalled: busy for 120 ms with GET /slow"));
   watch->look(1, {at(0), &slow}, at(170));
   watch->look(1, {at(0), nullptr}, at(420));
-  EXPECT_EQ(lines(), 1u);
+  EXPECT_EQ(kept.lines().size(), 1u);
   watch->look(1, {never, nullptr}, at(470));
-  EXPECT_THAT(text, HasSubstr("reactor 1 was stalled for 420 ms by GET /slow"));
+  EXPECT_THAT(kept.text(), HasSubstr("reactor 1 was stalled for 420 ms by GET /slow"));
   EXPECT_EQ(watch->stalls(), 1u);
   EXPECT_THAT(metrics(), HasSubstr("katana_reactor_stalls_total{reactor=\"1\"} 1\n"));
   EXPECT_THAT(metrics(), HasSubstr("katana_reactor_stalls_total{reactor=\"0\"} 0\n"));
@@ -90,11 +68,11 @@ TEST_F(StallWatchTest, each_stall_is_counted_and_each_site_is_logged_once) {
   watch->look(0, {at(200), &slow}, at(300));  // the turn before ended in between
   watch->look(1, {at(200), &slow}, at(300));
   EXPECT_EQ(watch->stalls(), 3u);
-  EXPECT_EQ(lines(), 2u);
+  EXPECT_EQ(kept.lines().size(), 2u);
   watch->look(0, {at(400), &other}, at(500));
-  EXPECT_THAT(text, HasSubstr("POST /other"));
+  EXPECT_THAT(kept.text(), HasSubstr("POST /other"));
   watch->look(0, {at(600), nullptr}, at(700));
-  EXPECT_THAT(text, HasSubstr("something outside of a handler"));
+  EXPECT_THAT(kept.text(), HasSubstr("something outside of a handler"));
   EXPECT_EQ(watch->stalls(), 5u);
 }
 

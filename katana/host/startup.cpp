@@ -3,17 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <system_error>
 #include <utility>
 
+#include "katana/host/machine_clock.hpp"
+
 namespace katana::host {
 namespace {
-
-Instant machine_clock() {
-  return {std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)};
-}
 
 Result<void> call(const std::function<Result<void>()>& start) {
   try {
@@ -34,11 +31,9 @@ std::string list(const std::vector<std::string>& names) {
   return text;
 }
 
-double milliseconds_of(Duration duration) { return static_cast<double>(duration.ns) / 1e6; }
-
 }  // namespace
 
-Startup::Startup(Clock clock) : clock_(clock ? std::move(clock) : machine_clock) {}
+Startup::Startup(Clock clock) : clock_(clock ? std::move(clock) : machine_now) {}
 
 Startup::~Startup() { stop(); }
 

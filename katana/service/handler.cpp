@@ -57,6 +57,15 @@ class PendingSource final : public session::Pending, private ContentSink, privat
     left_ -= content.size();
     return true;
   }
+  bool yield() noexcept override { return exchange_.yield(); }
+  bool write_file(FilePart& part) override {
+    if (part.size > left_) failed_ = true;
+    if (failed_) return false;
+    const std::uint64_t before = part.size;
+    const bool all = exchange_.write_file(part);
+    left_ -= before - part.size;
+    return all;
+  }
 
   session::Exchange& exchange_;
   std::unique_ptr<ContentSource> source_;
@@ -74,7 +83,11 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   PendingSource* const source = owner.get();
   exchange.hold(std::move(owner));
   exchange.begin_reply(head);
-  source->begin();
+  if (exchange.head().method() == http::Method::head) {
+    exchange.end_reply();
+  } else {
+    source->begin();
+  }
 }
 
 void run_after(const Route& route, const RequestView& request, Reply& reply) {
@@ -157,6 +170,13 @@ void PendingStream::run(Task<void> task) noexcept {
   }
 }
 
+void PendingStream::decode_content(const http::Head& head) {
+  if (route_.decoding == nullptr) return;
+  // Another coding than one that is known was refused before the handler was called.
+  auto decoder = ContentDecoder::make(head, *route_.decoding, route_.content_bytes_max);
+  if (decoder) decoder_ = *std::move(decoder);
+}
+
 void PendingStream::run_middleware(Reply& reply) { run_after(route_, request_->view(), reply); }
 
 void PendingStream::finish() noexcept {
@@ -168,7 +188,7 @@ void PendingStream::finish() noexcept {
     return;
   }
   if (begun_) {
-    exchange_.end_reply();
+    end();
   } else {
     fail();
   }
@@ -181,7 +201,12 @@ void PendingStream::fail() noexcept {
   } else {
     // Sending destroys this object: the request is kept until then by a copy.
     const std::optional<Request> request = std::move(request_);
-    send_failure(exchange_, route_, request ? &request->view() : nullptr);
+    const RequestView* const view = request ? &request->view() : nullptr;
+    if (decoder_ != nullptr && decoder_->failed()) {
+      send_reply(exchange_, route_, view, decoder_->refusal());
+    } else {
+      send_failure(exchange_, route_, view);
+    }
   }
 }
 

@@ -39,12 +39,17 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
     parts_->error = added.error();
     return;
   }
+  const DecompressionOptions* decoding = nullptr;
+  for (const Middleware* each : middleware_) {
+    if (each->decoding) decoding = each->decoding.get();
+  }
   const bool streams = handler->content_wanted == detail::ContentWanted::stream;
   parts_->routes.push_back(
       {.handler = std::move(handler),
        .middleware = middleware_,
        .content_bytes_max = streams ? options.streamed_bytes_max : options.content_bytes_max,
        .path_parameters = path_parameters,
+       .decoding = decoding,
        .mark = mark_of(method, whole, parts_->routes.size())});
 }
 

@@ -11,6 +11,14 @@ using core::Finish;
 using core::PauseReason;
 using http1::Event;
 
+namespace {
+
+// A file of so many bytes is read into the block of its head: one send instead of two, and no pages
+// to refer to. See docs/decisions/0058.
+constexpr std::uint64_t file_bytes_copied_max = 8 * 1024;
+
+}  // namespace
+
 Http1Session::Http1Session(Http1Protocol& protocol, core::Connection& connection) noexcept
     : protocol_(protocol),
       connection_(connection),
@@ -41,13 +49,17 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
       case Event::head: on_head(step.last); break;
       case Event::content: on_content(step.last); break;
       case Event::paused: connection_.pause(PauseReason::handler_pending); break;
-      case Event::refused: on_refused(); break;
+      case Event::refused:
+        if (hand_over(input.substr(consumed))) return consumed;
+        on_refused();
+        break;
       case Event::closed: end_connection(); break;
       case Event::need_bytes:
         if (step.consumed != 0) continue;
         more = connection_.input_ended() && machine_.end_of_input();
         continue;
     }
+    if (upgraded_) return consumed;  // the rest is its successor's, as is the deadline
     more = input_left_ != 0 || machine_.state() == http1::State::refused;
   }
   update_deadline();
@@ -184,6 +196,16 @@ void Http1Session::on_content(bool complete) noexcept {
   }
 }
 
+// That line has been judged as any other, so that who speaks HTTP/1.1 pays nothing for the question.
+bool Http1Session::hand_over(Bytes refused) noexcept {
+  constexpr Bytes line = "PRI * HTTP/2.0\r\n";
+  const bool is_first = connection_.counters().requests == 0 &&
+                        machine_.refusal() == http1::Refusal::unsupported_version;
+  if (!is_first || protocol_.http2() == nullptr || !refused.starts_with(line)) return false;
+  connection_.succeed(std::make_unique<core::PlainSuccessor>(*protocol_.http2()));
+  return true;
+}
+
 void Http1Session::on_refused() noexcept {
   const http1::RefusalText& text = http1::text_of(machine_.refusal());
   ++protocol_.counters().refused;
@@ -292,6 +314,18 @@ void Http1Session::respond(const http::ReplyHead& given, Bytes content,
   after_reply();
 }
 
+bool Http1Session::upgrade(const http::ReplyHead& head,
+                           std::unique_ptr<core::Successor> successor) noexcept {
+  if (!active_ || replied_ || !in_call_ || content_pending_ || !machine_.may_upgrade()) {
+    return false;
+  }
+  respond(head, {}, false);
+  if (end_ == ExchangeEnd::aborted) return true;
+  connection_.succeed(std::move(successor));
+  upgraded_ = true;
+  return true;
+}
+
 void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
@@ -303,27 +337,58 @@ void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {
   settle_later();
 }
 
-bool Http1Session::write(Bytes content) noexcept {
+bool Http1Session::may_write() noexcept {
   if (!active_ || replied_) return false;
   if (connection_.output_full()) {
     handler_deadline_ = never;  // it is the peer's turn, and the core has a deadline for it
     return false;
   }
   give_handler_time();
-  const std::size_t pending = connection_.outbox().pending();
-  if (!machine_.write_content(content, connection_.outbox())) {
+  return true;
+}
+
+bool Http1Session::note_written(bool done, std::uint64_t size, std::size_t pending) noexcept {
+  if (!done) {
     abort();
     return false;
   }
   settle_later();
-  if (connection_.outbox().pending() != pending || content.empty()) {
-    content_bytes_ += content.size();
+  if (connection_.outbox().pending() != pending || size == 0) {
+    content_bytes_ += size;
     return true;
   }
   // A reply without content (HEAD, 204, 304) is complete with its head: on_room() ends it.
   head_suffices_ = true;
   connection_.pause(PauseReason::outbox_full);
   return false;
+}
+
+bool Http1Session::write(Bytes content) noexcept {
+  if (!may_write()) return false;
+  const std::size_t pending = connection_.outbox().pending();
+  const bool done = machine_.write_content(content, connection_.outbox());
+  return note_written(done, content.size(), pending);
+}
+
+bool Http1Session::write_file(FilePart& part) noexcept {
+  // A transform has to see the bytes, and few are copied for less than a call costs.
+  if (part.size <= file_bytes_copied_max || connection_.transform() != nullptr) {
+    return Exchange::write_file(part);
+  }
+  if (!may_write()) return false;
+  const std::size_t pending = connection_.outbox().pending();
+  const bool done = machine_.write_content(part, connection_.outbox());
+  if (!note_written(done, part.size, pending)) return false;
+  part.remove_prefix(part.size);
+  return true;
+}
+
+bool Http1Session::yield() noexcept {
+  if (!active_ || replied_) return false;
+  give_handler_time();
+  connection_.want_room();
+  settle_later();
+  return true;
 }
 
 void Http1Session::end_reply() noexcept {

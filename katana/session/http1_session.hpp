@@ -52,6 +52,8 @@ class Http1Session final : public core::Session, private Exchange {
   void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool write(Bytes content) noexcept override;
+  bool write_file(FilePart& part) noexcept override;
+  bool yield() noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return machine_.reply_begun(); }
   void set_patient() noexcept override {
@@ -60,12 +62,21 @@ class Http1Session final : public core::Session, private Exchange {
   }
   void close_after_reply() noexcept override { machine_.close_after_reply(); }
   KATANA_RARE void abort() noexcept override;
+  WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }
+  KATANA_RARE bool upgrade(const http::ReplyHead& head,
+                           std::unique_ptr<core::Successor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
+  // False: no room at present.
+  bool may_write() noexcept;
+  // What follows a write: `done` as the machine said, `size` bytes, `pending` before it.
+  bool note_written(bool done, std::uint64_t size, std::size_t pending) noexcept;
   void begin_exchange() noexcept;
   void on_head(bool complete) noexcept;
   KATANA_RARE void on_content(bool complete) noexcept;
   KATANA_RARE void on_refused() noexcept;
+  // What the machine refused is the first line of HTTP/2, and its protocol takes over.
+  KATANA_RARE bool hand_over(Bytes refused) noexcept;
   void after_handler() noexcept;
   void after_reply() noexcept;
   void end_exchange() noexcept;
@@ -104,6 +115,7 @@ class Http1Session final : public core::Session, private Exchange {
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
   bool patient_ = false;        // the reply may be silent for as long as it likes
+  bool upgraded_ = false;       // another session takes over
 };
 
 }  // namespace katana::session

@@ -164,6 +164,26 @@ class UringEngine {
     return Sent::completed;
   }
 
+  // By system calls of its own: an entry that splices would wait for a thread of the kernel.
+  Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
+                 std::size_t& accepted) {
+    accepted = 0;
+    Slot* const slot = find(link);
+    if (slot == nullptr || slot->broken) return Sent::failed;
+    if (slot->output != Outputs::none) {  // what was sent before goes first
+      slot->send_wanted = true;
+      return Sent::pending;
+    }
+    const FileSent sent = send_file_now(slot->fd, before, part, Blocking::yes);
+    ++counters_.sends_direct;
+    if (sent.failed) return Sent::failed;
+    accepted = sent.accepted;
+    if (!sent.full) return Sent::completed;
+    slot->send_wanted = true;
+    touch(link, *slot);
+    return Sent::pending;
+  }
+
   void pause_receive(Link link) {
     if (Slot* const slot = find(link)) slot->paused = slot->singly = true;
   }

@@ -1,0 +1,467 @@
+#include "katana/session/http2_exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "katana/session/http2_session.hpp"
+#include "katana/wire/http/status.hpp"
+
+namespace katana::session {
+
+using http2::StreamState;
+
+Http2Exchange::Http2Exchange(Http2Session& session) noexcept : session_(session) {}
+
+// ---- the request -----------------------------------------------------------------------------
+
+void Http2Exchange::begin(const http2::HeadReader& reader, bool complete) noexcept {
+  head_ = &reader.head();
+  began_ = session_.now();
+  announced_ = reader.content_length();
+  expects_continue_ = reader.expects_continue() && !complete;
+  complete_ = complete;
+  content_pending_ = !complete;
+  content_bytes_max_ = session_.protocol_.options().http2.limits.content_bytes_max;
+  if (!complete) give_peer_time();
+}
+
+void Http2Exchange::dispatch() noexcept {
+  RequestHandler& handler = session_.protocol_.handler();
+  if (refusal_ != 0) [[unlikely]] {
+    handler.on_refused(*this, std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
+  } else {
+    handler.on_request(*this);
+  }
+  after_handler();
+}
+
+// The handler's call is over: it answered, or something is pending, or content is awaited.
+void Http2Exchange::after_handler() noexcept {
+  if (over_ || replied_) return;
+  if (refusal_ != 0) {
+    answer_refusal();
+    return;
+  }
+  const bool waits_for_content = content_pending_ && mode_ != Mode::ignore;
+  if (pending_ == nullptr && !waits_for_content) {
+    note_failure();
+    fail(500, "The handler returned without a reply.");
+    return;
+  }
+  if (detached_ == nullptr) detach_head();
+  if (!content_pending_ && handler_deadline_ == never && !blocked_) give_handler_time();
+}
+
+void Http2Exchange::detach_head() {
+  if (head_ == nullptr) return;
+  detached_.reset(new Detached);
+  detached_->head_bytes.append(head_->bytes());
+  detached_->head = *head_;
+  detached_->head.rebase(detached_->head_bytes.data());
+  head_ = &detached_->head;
+}
+
+// ---- content ---------------------------------------------------------------------------------
+
+std::optional<std::uint64_t> Http2Exchange::content_length() const noexcept {
+  if (announced_ < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(announced_);
+}
+
+void Http2Exchange::collect_content(std::uint64_t bytes_max) {
+  mode_ = Mode::collect;
+  content_bytes_max_ = std::min(content_bytes_max_, bytes_max);
+  if (announced_ > 0 && static_cast<std::uint64_t>(announced_) > content_bytes_max_) {
+    refuse(413, "The content is larger than this resource accepts (RFC 9110 §15.5.14).");
+    return;
+  }
+  want_content();
+}
+
+void Http2Exchange::stream_content(std::uint64_t bytes_max) {
+  mode_ = Mode::stream;
+  content_bytes_max_ = std::min(content_bytes_max_, bytes_max);
+  if (announced_ > 0 && static_cast<std::uint64_t>(announced_) > content_bytes_max_) {
+    refuse(413, "The content is larger than this resource accepts (RFC 9110 §15.5.14).");
+    return;
+  }
+  content_deadline_ = never;  // nobody reads it yet
+  give_handler_time();
+}
+
+void Http2Exchange::want_content() noexcept {
+  if (wanted_ || over_ || !content_pending_) return;
+  wanted_ = true;
+  handler_deadline_ = never;  // it is the peer's turn
+  give_peer_time();
+  if (std::exchange(expects_continue_, false) && received_.empty()) {
+    session_.machine().send_continue(*this, session_.outbox());
+  }
+  if (complete_ || !received_.empty()) {
+    session_.delivery_due_ = true;
+    if (!session_.in_call_) session_.attend_soon();
+  }
+  session_.touch();
+}
+
+void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
+  complete_ = complete;
+  expects_continue_ = false;
+  received_bytes_ += piece.size();
+  if (over_) {
+    session_.machine().consume(this, piece.size(), session_.outbox());
+    return;
+  }
+  if (received_bytes_ > content_bytes_max_) {
+    session_.machine().consume(this, piece.size(), session_.outbox());
+    refuse(413, "The content is larger than this resource accepts (RFC 9110 §15.5.14).");
+    if (!queued_) answer_refusal();
+    return;
+  }
+  if (content_deadline_ != never) {
+    const HttpOptions& options = session_.protocol_.options();
+    const Duration bought = nanoseconds(static_cast<std::int64_t>(piece.size()) *
+                                        (1'000'000'000 / options.limits.rate_min_bytes_per_s));
+    content_deadline_ =
+        std::min(content_deadline_ + bought, session_.now() + options.limits.content_timeout);
+  }
+  const bool unwanted = mode_ == Mode::stream && !wanted_;
+  if (queued_ || unwanted || !received_.empty()) {
+    received_.append(piece);
+    if (complete) content_deadline_ = never;
+    return;
+  }
+  deliver(piece, complete);
+}
+
+bool Http2Exchange::deliver_received() noexcept {
+  const bool due = content_pending_ && !queued_ && !over_ && (complete_ || !received_.empty());
+  if (!due || (mode_ == Mode::stream && !wanted_)) return false;
+  const Text piece = std::exchange(received_, Text());
+  deliver(piece.bytes(), complete_);
+  return true;
+}
+
+// What is taken may be sent again: the window follows whoever reads.
+void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
+  session_.machine().consume(this, piece.size(), session_.outbox());
+  if (complete) {
+    content_pending_ = false;
+    content_deadline_ = never;
+  }
+  if (mode_ == Mode::collect) {
+    collect(piece, complete);
+  } else if (mode_ == Mode::stream && pending_ != nullptr) {
+    give_handler_time();
+    wanted_ = false;
+    const bool wants_more = pending_->on_content(piece, complete);
+    if (over_ || replied_) return;
+    wanted_ = wants_more && !complete;
+    content_deadline_ = never;
+    if (wanted_) {
+      handler_deadline_ = never;
+      give_peer_time();
+    }
+    after_handler();
+  } else {
+    after_handler();
+  }
+}
+
+void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
+  if (!complete || !detached_->content.empty()) detached_->content.append(piece);
+  if (!complete) return;
+  content_ = detached_->content.empty() ? piece : detached_->content.bytes();
+  session_.protocol_.handler().on_content_collected(*this);
+  content_ = detached_->content.bytes();
+  after_handler();
+}
+
+// ---- the reply -------------------------------------------------------------------------------
+
+void Http2Exchange::respond(const http::ReplyHead& head, Bytes content,
+                            bool content_stays) noexcept {
+  if (over_ || begun_) return;
+  session_.protocol_.set_date(reactor().wall_clock_s());
+  begun_ = replied_ = true;
+  end_ = ExchangeEnd::replied;
+  status_ = static_cast<std::uint16_t>(head.status);
+  content_bytes_ = content.size();
+  handler_deadline_ = content_deadline_ = never;
+  if (!session_.machine().respond(*this, head, content, content_stays, session_.output_max(),
+                                  session_.now(), session_.outbox())) {
+    abort();
+    return;
+  }
+  if (!content.empty()) hold_back(content, content_stays);
+  end_if_sent();
+  session_.touch();
+}
+
+void Http2Exchange::begin_reply(const http::ReplyHead& head) noexcept {
+  if (over_ || begun_) return;
+  session_.protocol_.set_date(reactor().wall_clock_s());
+  begun_ = true;
+  status_ = static_cast<std::uint16_t>(head.status);
+  const bool has_content = http::status_has_content(head.status);
+  const std::int64_t length = has_content ? head.content_length : http::unknown_length;
+  const bool last = !has_content || is_head_request;
+  if (length >= 0) reply_left_ = static_cast<std::uint64_t>(length);
+  give_handler_time();
+  if (!session_.machine().begin_reply(*this, head, length, last, session_.now(),
+                                      session_.outbox())) {
+    abort();
+    return;
+  }
+  // Its head is all of it (HEAD, 204, 304): what the handler has beyond that is not asked for.
+  if (last) {
+    replied_ = true;
+    end_ = ExchangeEnd::replied;
+    end_if_sent();
+  }
+  session_.touch();
+}
+
+bool Http2Exchange::write(Bytes content) noexcept {
+  if (over_ || replied_ || !begun_) return false;
+  if (content.empty()) return true;
+  if (content.size() > reply_left_) {
+    abort();
+    return false;
+  }
+  const std::size_t window = session_.machine().window(*this);
+  const bool may_hold = content.size() <= window ||
+                        session_.held_bytes_ < session_.protocol_.options().http2.held_bytes_max;
+  if (has_unsent() || window == 0 || !may_hold || session_.output_max() == 0 ||
+      session_.connection_.output_full()) {
+    waits_ = true;
+    handler_deadline_ = never;  // it is the peer's turn
+    set_blocked(true);
+    return false;
+  }
+  give_handler_time();
+  const std::size_t size = content.size();
+  if (!session_.machine().write_content(*this, content, false, false, size, session_.now(),
+                                        session_.outbox())) {
+    abort();
+    return false;
+  }
+  reply_left_ -= reply_left_ == UINT64_MAX ? 0 : size;
+  content_bytes_ += size;
+  session_.turn_bytes_left_ -= std::min(size, session_.turn_bytes_left_);
+  if (!content.empty()) hold_back(content, false);
+  session_.touch();
+  return true;
+}
+
+void Http2Exchange::end_reply() noexcept {
+  if (over_ || replied_ || !begun_) return;
+  if (reply_left_ != 0 && reply_left_ != UINT64_MAX) {
+    abort();
+    return;
+  }
+  replied_ = true;
+  waits_ = false;
+  end_ = ExchangeEnd::replied;
+  handler_deadline_ = content_deadline_ = never;
+  if (!has_unsent()) {
+    set_blocked(false);
+    Bytes nothing;
+    if (!session_.machine().write_content(*this, nothing, false, true, 0, session_.now(),
+                                          session_.outbox())) {
+      abort();
+      return;
+    }
+    end_if_sent();
+  }
+  session_.touch();
+}
+
+void Http2Exchange::end_if_sent() noexcept {
+  if (state != StreamState::closed && state != StreamState::replied) return;
+  sent_ = true;
+  if (state == StreamState::closed) {
+    session_.note_over(*this);
+  } else {
+    give_peer_time();  // for what is read past
+  }
+}
+
+void Http2Exchange::hold_back(Bytes rest, bool stays) noexcept {
+  stays_ = stays;
+  if (stays) {
+    unsent_ = rest;
+  } else {
+    unsent_text_ = Text(rest);
+    unsent_ = unsent_text_.bytes();
+    session_.held_bytes_ += rest.size();
+  }
+  set_blocked(true);
+}
+
+// Who waits for a window has its time, as has who waits for room in the socket (core).
+void Http2Exchange::set_blocked(bool blocked) noexcept {
+  if (blocked == blocked_) return;
+  blocked_ = blocked;
+  session_.blocked_ = blocked ? session_.blocked_ + 1 : session_.blocked_ - 1;
+  stall_deadline_ = never;
+  if (!blocked) return;
+  set_deadline(stall_deadline_, session_.now() + session_.protocol_.options().http2.stall_timeout);
+  if (!session_.in_call_) session_.attend_soon();
+}
+
+void Http2Exchange::proceed() noexcept {
+  if (has_unsent()) {
+    const std::size_t before = unsent_.size();
+    const bool written = session_.machine().write_content(*this, unsent_, stays_, replied_,
+                                                          session_.turn_bytes_left_, session_.now(),
+                                                          session_.outbox());
+    note_sent(before - unsent_.size());
+    if (!written) abort();
+    if (over_ || has_unsent()) return;
+    unsent_text_ = Text();
+    if (!waits_) set_blocked(false);
+    end_if_sent();
+    return;
+  }
+  set_blocked(false);
+  if (!std::exchange(waits_, false) || pending_ == nullptr) return;
+  pending_->on_room();
+  after_handler();
+}
+
+void Http2Exchange::note_sent(std::size_t bytes) noexcept {
+  if (!stays_) session_.held_bytes_ -= bytes;
+  const HttpOptions& options = session_.protocol_.options();
+  const Duration bought = nanoseconds(static_cast<std::int64_t>(bytes) *
+                                      (1'000'000'000 / options.limits.rate_min_bytes_per_s));
+  stall_deadline_ = std::min(stall_deadline_ == never ? never : stall_deadline_ + bought,
+                             session_.now() + options.http2.stall_timeout);
+}
+
+void Http2Exchange::close_after_reply() noexcept { session_.begin_drain(); }
+
+void Http2Exchange::abort() noexcept {
+  if (over_) return;
+  ++session_.protocol_.http_counters().replies_aborted;
+  replied_ = true;
+  end_ = ExchangeEnd::aborted;
+  session_.note_over(*this);
+}
+
+void Http2Exchange::note_failure() noexcept {
+  ++session_.protocol_.http_counters().handler_failures;
+}
+
+// ---- refusals and time -------------------------------------------------------------------------
+
+void Http2Exchange::refuse(unsigned status, Bytes detail) noexcept {
+  if (refusal_ != 0) return;
+  ++session_.protocol_.http_counters().refused;
+  refusal_ = static_cast<std::uint16_t>(status);
+  refusal_detail_ = detail;
+}
+
+void Http2Exchange::answer_refusal() noexcept {
+  fail(std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
+}
+
+// Answers instead of the handler, or breaks off what that has begun.
+void Http2Exchange::fail(unsigned status, Bytes detail) noexcept {
+  pending_.reset();
+  if (begun_) {
+    abort();
+    return;
+  }
+  session_.protocol_.handler().on_refused(*this, status, detail);
+  if (!replied_) abort();
+}
+
+void Http2Exchange::on_deadline(Instant now) noexcept {
+  if (now >= handler_deadline_) {
+    handler_deadline_ = never;
+    if (session_.connection_.input_ended()) {
+      end_ = ExchangeEnd::peer_left;
+      session_.note_over(*this);
+      return;
+    }
+    ++session_.protocol_.http_counters().handler_timeouts;
+    fail(503, "The handler did not answer in time.");
+  } else if (now >= content_deadline_) {
+    content_deadline_ = never;
+    if (sent_) {
+      session_.note_over(*this);
+      return;
+    }
+    refuse(408, "The content did not arrive in time (RFC 9110 §15.5.9).");
+    answer_refusal();
+  } else if (now >= stall_deadline_) {
+    stall_deadline_ = never;
+    if (session_.machine().window(*this) != 0) {
+      set_deadline(stall_deadline_, now + session_.protocol_.options().http2.stall_timeout);
+      return;
+    }
+    ++session_.protocol_.counters().streams_stalled;
+    abort();
+  }
+}
+
+// The peer has ended its side: what it has not sent will not come, and windows will not grow.
+void Http2Exchange::shorten(Duration grace) noexcept {
+  if (!complete_) {
+    if (!sent_) end_ = ExchangeEnd::peer_left;
+    session_.note_over(*this);
+    return;
+  }
+  set_deadline(handler_deadline_, std::min(handler_deadline_, session_.now() + grace));
+}
+
+Instant Http2Exchange::deadline() const noexcept {
+  return over_ ? never : std::min({handler_deadline_, content_deadline_, stall_deadline_});
+}
+
+void Http2Exchange::set_deadline(Instant& which, Instant moment) noexcept {
+  which = moment;
+  session_.note_deadline(moment);
+}
+
+void Http2Exchange::give_handler_time() noexcept {
+  const HttpOptions& options = session_.protocol_.options();
+  const bool short_time = session_.connection_.input_ended();
+  set_deadline(handler_deadline_,
+               session_.now() + (short_time ? options.half_close_grace : options.handler_timeout));
+}
+
+void Http2Exchange::give_peer_time() noexcept {
+  if (complete_) return;
+  set_deadline(content_deadline_,
+               session_.now() + session_.protocol_.options().limits.content_timeout);
+}
+
+// ---- what it belongs to ------------------------------------------------------------------------
+
+core::Reactor& Http2Exchange::reactor() noexcept { return session_.connection_.reactor(); }
+
+engine::PeerAddress Http2Exchange::peer() noexcept {
+  return reactor().peer(session_.connection_.link());
+}
+
+const core::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
+  return session_.connection_.counters();
+}
+
+void Http2Exchange::tell_observer() noexcept {
+  ExchangeRecord record{.status = status_,
+                        .content_bytes = content_bytes_,
+                        .duration = session_.now() - began_,
+                        .request = request_,
+                        .end = end_};
+  if (head_ != nullptr) {
+    record.method = head_->method_text();
+    record.target = head_->target();
+  }
+  if (is_head_request || !http::status_has_content(status_)) record.content_bytes = 0;
+  session_.protocol_.options().observer->on_exchange_end(*this, record);
+}
+
+}  // namespace katana::session

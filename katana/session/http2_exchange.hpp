@@ -1,0 +1,131 @@
+// Http2Exchange: one stream of HTTP/2 as an Exchange.
+//
+// Owns       what Exchange says; content that its handler does not want yet, at most the stream's
+//            window; what of its reply the windows do not take yet.
+// Borrows    its session, which destroys it.
+// Thread     its reactor's.
+// Allocates  itself, from the recycler.
+// Invariant  it is destroyed by its session between calls only, so that a handler that ends its
+//            exchange, or that of another stream, finds nothing gone under its feet.
+#pragma once
+
+#include "katana/base/hints.hpp"
+#include "katana/session/exchange.hpp"
+#include "katana/session/exchange_observer.hpp"
+#include "katana/wire/http2/machine.hpp"
+
+namespace katana::session {
+
+class Http2Session;
+
+class Http2Exchange final : public Exchange, public http2::Stream {
+ public:
+  explicit Http2Exchange(Http2Session& session) noexcept;
+  Http2Exchange(const Http2Exchange&) = delete;
+  Http2Exchange& operator=(const Http2Exchange&) = delete;
+
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+
+  // ---- Exchange ----
+  std::optional<std::uint64_t> content_length() const noexcept override;
+  core::Reactor& reactor() noexcept override;
+  engine::PeerAddress peer() noexcept override;
+  const core::ConnectionCounters& connection_counters() noexcept override;
+  void collect_content(std::uint64_t bytes_max) override;
+  void stream_content(std::uint64_t bytes_max) override;
+  void want_content() noexcept override;
+  void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
+  void begin_reply(const http::ReplyHead& head) noexcept override;
+  bool write(Bytes content) noexcept override;
+  void end_reply() noexcept override;
+  bool reply_begun() const noexcept override { return begun_; }
+  void close_after_reply() noexcept override;
+  KATANA_RARE void abort() noexcept override;
+  void note_failure() noexcept override;
+
+ private:
+  friend class Http2Session;
+
+  // How the content of the request is taken.
+  enum class Mode : std::uint8_t { ignore, collect, stream };
+
+  // A request that outlives the reader's bytes.
+  struct Detached {
+    http::Head head;
+    Text head_bytes;
+    Text content;
+    static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+    static void operator delete(void* memory, std::size_t bytes) noexcept {
+      recycler::release(memory, bytes);
+    }
+  };
+
+  // ---- calls by the session ----
+  void begin(const http2::HeadReader& reader, bool complete) noexcept;
+  void dispatch() noexcept;
+  void on_content(Bytes piece, bool complete) noexcept;
+  // False: nothing was due.
+  bool deliver_received() noexcept;
+  // Sends what is held back, or lets the handler go on.
+  void proceed() noexcept;
+  void on_deadline(Instant now) noexcept;
+  void shorten(Duration grace) noexcept;
+  Instant deadline() const noexcept;
+  bool has_unsent() const noexcept { return !unsent_.empty(); }
+
+  void deliver(Bytes piece, bool complete) noexcept;
+  void collect(Bytes piece, bool complete) noexcept;
+  void after_handler() noexcept;
+  KATANA_RARE void refuse(unsigned status, Bytes detail) noexcept;
+  KATANA_RARE void answer_refusal() noexcept;
+  void fail(unsigned status, Bytes detail) noexcept;
+  void detach_head();
+  void hold_back(Bytes rest, bool stays) noexcept;
+  void note_sent(std::size_t bytes) noexcept;
+  void set_blocked(bool blocked) noexcept;
+  void give_handler_time() noexcept;
+  void give_peer_time() noexcept;
+  void set_deadline(Instant& which, Instant moment) noexcept;
+  void end_if_sent() noexcept;
+  void tell_observer() noexcept;
+
+  Http2Session& session_;
+  std::unique_ptr<Detached> detached_;
+  Http2Exchange* next_over_ = nullptr;
+  Text received_;  // and not delivered
+  Text unsent_text_;
+  Bytes unsent_;  // of unsent_text_, or of what stays for ever
+  Instant began_;
+  Instant handler_deadline_ = never;
+  Instant content_deadline_ = never;
+  Instant stall_deadline_ = never;
+  std::uint64_t content_bytes_max_ = UINT64_MAX;
+  std::uint64_t received_bytes_ = 0;
+  std::uint64_t content_bytes_ = 0;  // of the reply
+  std::uint64_t served_ = 0;         // when it had its last turn among equals
+  std::uint64_t tried_ = 0;          // the pump in which it could not go on
+  std::uint64_t reply_left_ = UINT64_MAX;
+  std::int64_t announced_ = -1;
+  Bytes refusal_detail_;
+  std::uint32_t request_ = 0;
+  std::uint16_t status_ = 0;
+  std::uint16_t refusal_ = 0;  // to be answered with
+  Mode mode_ = Mode::ignore;
+  ExchangeEnd end_ = ExchangeEnd::peer_left;
+  bool queued_ = false;    // its handler has not been called yet
+  bool complete_ = false;  // all of the request is here
+  bool wanted_ = false;    // content, by the handler
+  bool expects_continue_ = false;
+  bool begun_ = false;    // the reply
+  bool replied_ = false;  // all of it is made
+  bool sent_ = false;     // and given to the engine
+  bool stays_ = false;    // unsent_ is not in unsent_text_
+  bool waits_ = false;    // the handler has more to write
+  bool blocked_ = false;
+  bool over_ = false;  // to be destroyed
+};
+
+}  // namespace katana::session

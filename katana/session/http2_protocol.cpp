@@ -1,0 +1,41 @@
+#include "katana/session/http2_protocol.hpp"
+
+#include <new>
+#include <span>
+
+#include "katana/session/http2_session.hpp"
+#include "katana/wire/http/date.hpp"
+
+namespace katana::session {
+
+Http2Protocol::Http2Protocol(const HttpOptions& options, RequestHandler& handler,
+                             HttpCounters& counters)
+    : options_(options),
+      handler_(handler),
+      http_counters_(counters),
+      context_(std::make_unique<http2::Context>(options.http2.limits)) {
+  KATANA_REQUIRE(options_.server_name.size() <= server_name_bytes_max);
+  refresh_date(0);
+}
+
+std::size_t Http2Protocol::session_bytes() const noexcept { return sizeof(Http2Session); }
+
+core::Session* Http2Protocol::open(void* memory, core::Connection& connection) noexcept {
+  ++counters().connections;
+  return new (memory) Http2Session(*this, connection);
+}
+
+void Http2Protocol::refresh_date(std::int64_t unix_seconds) noexcept {
+  std::array<char, http::date_bytes> date;
+  http::format_date(unix_seconds, date);
+  char* to = prefix_.data();
+  if (!options_.server_name.empty()) {
+    to = http2::put_field(to, http2::StaticName::server, options_.server_name);
+  }
+  to = http2::put_field(to, http2::StaticName::date, {date.data(), date.size()});
+  context_->head_writer.set_server_and_date(
+      {prefix_.data(), static_cast<std::size_t>(to - prefix_.data())});
+  date_of_ = unix_seconds;
+}
+
+}  // namespace katana::session

@@ -1,0 +1,50 @@
+// Http2Protocol: HTTP/2 as a core::Protocol: what the sessions of one reactor share.
+//
+// Owns       the head of the request at hand, the prefix of reply heads with its date, counters.
+// Borrows    the RequestHandler and the counters that it shares with HTTP/1.1; both outlive it.
+// Thread     its reactor's; counters() may be read when the reactor has stopped.
+// Allocates  at construction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "katana/core/session.hpp"
+#include "katana/session/exchange.hpp"
+#include "katana/session/http1_protocol.hpp"
+#include "katana/wire/http2/machine.hpp"
+
+namespace katana::session {
+
+class Http2Protocol final : public core::Protocol {
+ public:
+  // `counters`: of requests, whatever version of HTTP they came by.
+  Http2Protocol(const HttpOptions& options, RequestHandler& handler, HttpCounters& counters);
+
+  std::size_t session_bytes() const noexcept override;
+  core::Session* open(void* memory, core::Connection& connection) noexcept override;
+
+  HttpCounters& http_counters() noexcept { return http_counters_; }
+  Http2Counters& counters() noexcept { return http_counters_.http2; }
+  const HttpOptions& options() const noexcept { return options_; }
+  RequestHandler& handler() noexcept { return handler_; }
+  http2::Context& context() noexcept { return *context_; }
+
+  // The Date in replies is that of `unix_seconds` from now on (RFC 9110 §6.6.1).
+  void set_date(std::int64_t unix_seconds) noexcept {
+    if (unix_seconds != date_of_) refresh_date(unix_seconds);
+  }
+
+ private:
+  void refresh_date(std::int64_t unix_seconds) noexcept;
+
+  const HttpOptions options_;
+  RequestHandler& handler_;
+  HttpCounters& http_counters_;
+  std::unique_ptr<http2::Context> context_;
+  std::array<char, server_name_bytes_max + 64> prefix_;
+  std::int64_t date_of_ = -1;
+};
+
+}  // namespace katana::session

@@ -1,0 +1,99 @@
+// HeadReader: a header block as the head of a request, or as trailers.
+//
+// Owns       the bytes of the head that it read last, decoded: Head's slices point to them.
+// Borrows    the block, for the call.
+// Thread     its reactor's, whose machines share it.
+// Allocates  never.
+// Fails      by verdict. A block is always decoded to its end, or the connection ends: its fields
+//            change the compression's table.
+// Invariant  what is accepted has one meaning in HTTP/1.1 too: one authority, one path, no field
+//            that is about a connection, no octet that could begin a line (RFC 9113 §8.2, §8.3,
+//            §10.3).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http2/inflater.hpp"
+#include "katana/wire/http2/limits.hpp"
+
+namespace katana::http2 {
+
+// RFC 9218 §4.
+struct Priority {
+  std::uint8_t urgency = 3;  // 0, the most urgent, to 7
+  bool incremental = false;
+};
+
+// A value of the field Priority. What is missing or wrong keeps its default (RFC 9218 §4).
+Priority parse_priority(Bytes value) noexcept;
+
+enum class HeadVerdict : std::uint8_t {
+  accepted,
+  malformed,  // the stream is reset (RFC 9113 §8.1.1)
+  refused,    // it is answered: status() and detail()
+  broken,     // COMPRESSION_ERROR
+  bomb,       // far more than is accepted
+};
+
+class HeadReader {
+ public:
+  explicit HeadReader(const Limits& limits) noexcept : limits_(limits) {}
+  HeadReader(const HeadReader&) = delete;
+
+  HeadVerdict read_request(Inflater& inflater, Bytes block) noexcept;
+  HeadVerdict read_trailers(Inflater& inflater, Bytes block) noexcept;
+
+  // ---- of the request read last ----
+  const http::Head& head() const noexcept { return head_; }
+  static constexpr std::int64_t no_length = -1;
+  std::int64_t content_length() const noexcept { return content_length_; }
+  bool expects_continue() const noexcept { return expects_continue_; }
+  Priority priority() const noexcept { return priority_; }
+  // Of HeadVerdict::refused.
+  unsigned status() const noexcept { return status_; }
+  Bytes detail() const noexcept { return detail_; }
+
+ private:
+  enum Pseudo : std::uint8_t { method = 1, scheme = 2, authority = 4, path = 8 };
+
+  HeadVerdict read(Inflater& inflater, Bytes block, bool trailers) noexcept;
+  void begin() noexcept;
+  void take(Bytes name, Bytes value, bool trailers) noexcept;
+  void take_pseudo(Bytes name, Bytes value) noexcept;
+  void take_field(Bytes name, Bytes value) noexcept;
+  // False: the field is not kept as it is.
+  bool note(Bytes name, Bytes value) noexcept;
+  void note_content_length(Bytes value) noexcept;
+  void note_host(Bytes value) noexcept;
+  void judge() noexcept;
+  void join_cookies() noexcept;
+  http::Slice keep(Bytes bytes) noexcept;
+  void refuse(unsigned status, Bytes detail) noexcept;
+  void spoil() noexcept { malformed_ = true; }
+
+  const Limits& limits_;
+  http::Head head_;
+  Priority priority_;
+  std::int64_t content_length_ = no_length;
+  std::size_t listed_bytes_ = 0;  // as SETTINGS_MAX_HEADER_LIST_SIZE counts
+  std::size_t kept_bytes_ = 0;
+  std::size_t cookies_ = 0;
+  std::uint16_t status_ = 0;
+  std::uint8_t seen_ = 0;
+  bool regular_seen_ = false;
+  bool malformed_ = false;
+  bool expects_continue_ = false;
+  Bytes detail_;
+  Bytes host_;
+  http::Slice method_text_;
+  http::Slice target_;
+  http::Slice authority_;
+  std::array<http::Slice, http::fields_capacity> cookie_slices_;
+  // A joined cookie stands beside its parts.
+  std::array<char, http::head_bytes_capacity> bytes_;
+};
+
+}  // namespace katana::http2

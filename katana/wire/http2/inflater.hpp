@@ -1,0 +1,60 @@
+// Inflater: the receiving side's state of header compression (RFC 7541): nghttp2's, behind a face
+// of three calls.
+//
+// Owns       the dynamic table; it is made with the first block, so that a connection without a
+//            request has none.
+// Thread     its machine's.
+// Allocates  by nghttp2, from the heap: at most Limits of the table (4 KiB as RFC 7541 counts).
+// Fails      next() says so; the connection then cannot go on, because the tables of both sides
+//            differ.
+// Invariant  name and value stand until the next call.
+#pragma once
+
+#include <nghttp2/nghttp2.h>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::http2 {
+
+class Inflater {
+ public:
+  enum class Got : std::uint8_t { field, end, failure };
+
+  Inflater() noexcept = default;
+  ~Inflater() {
+    if (state_ != nullptr) nghttp2_hd_inflate_del(state_);
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  // False: no memory.
+  bool begin() noexcept { return state_ != nullptr || nghttp2_hd_inflate_new(&state_) == 0; }
+
+  // The next field of `block`, of which it takes what it needs. REQUIRES begin().
+  Got next(Bytes& block, Bytes& name, Bytes& value) noexcept {
+    for (;;) {
+      nghttp2_nv field;
+      int flags = 0;
+      const auto used = nghttp2_hd_inflate_hd2(state_, &field, &flags,
+                                               reinterpret_cast<const std::uint8_t*>(block.data()),
+                                               block.size(), 1);
+      if (used < 0) return Got::failure;
+      block.remove_prefix(static_cast<std::size_t>(used));
+      if ((flags & NGHTTP2_HD_INFLATE_EMIT) != 0) {
+        name = {reinterpret_cast<const char*>(field.name), field.namelen};
+        value = {reinterpret_cast<const char*>(field.value), field.valuelen};
+        return Got::field;
+      }
+      if ((flags & NGHTTP2_HD_INFLATE_FINAL) != 0) {
+        nghttp2_hd_inflate_end_headers(state_);
+        return Got::end;
+      }
+      if (used == 0 && block.empty()) return Got::failure;
+    }
+  }
+
+ private:
+  nghttp2_hd_inflater* state_ = nullptr;
+};
+
+}  // namespace katana::http2

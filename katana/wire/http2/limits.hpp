@@ -1,0 +1,61 @@
+// Limits of the HTTP/2 machine. Each has a unit, a default, and a Failure or a status that answers
+// whoever goes beyond it.
+//
+// Several are budgets: an attack that is made of many small steps is one in which a peer spends
+// faster than it earns. A budget begins full, work that is of use and time that passes refill it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "katana/base/instant.hpp"
+#include "katana/wire/http/head.hpp"
+#include "katana/wire/http2/frame.hpp"
+
+namespace katana::http2 {
+
+struct Limits {
+  std::uint32_t streams_max = 128;         // at once; more are refused (REFUSED_STREAM)
+  std::size_t head_bytes_max = 16 * 1024;  // 431; as RFC 9113 §6.5.2 counts, 32 for each field
+  std::size_t fields_max = 128;            // 431; at most http::fields_capacity
+  // What a header list may grow to while it is read past only to keep the compression in step:
+  // beyond that it is a bomb, and the connection ends.
+  std::size_t head_decoded_bytes_max = 128 * 1024;
+  std::size_t block_bytes_max = 32 * 1024;  // a header block as it is sent, over all its frames
+  std::uint32_t continuations_max = 8;      // CONTINUATION frames of one block
+  std::uint64_t content_bytes_max = std::uint64_t{1} << 40;  // 413; a resource may ask for less
+
+  // What the peer may send ahead of who reads it. Both are memory that it can make us hold.
+  std::uint32_t stream_window_bytes = 64 * 1024;
+  std::uint32_t connection_window_bytes = 256 * 1024;
+
+  // Streams that came to nothing: reset by the peer, or by us for what it did wrong.
+  std::uint32_t resets_max = 200;
+  std::uint32_t resets_per_s = 20;
+  // Frames that move nothing forward: SETTINGS, PING, PRIORITY, empty DATA, WINDOW_UPDATE, frames
+  // for streams that are over, frames of unknown types. Each request and each DATA frame that has
+  // bytes, either way, earns some.
+  std::uint32_t idle_frames_max = 1'000;
+  std::uint32_t idle_frames_per_s = 100;
+  std::uint32_t idle_frames_per_use = 4;
+
+  Duration idle_timeout = seconds(75);      // without a stream: the connection ends
+  Duration head_timeout = seconds(10);      // the preface, a frame or a header block that is begun
+  Duration settings_timeout = seconds(10);  // for the acknowledgement of ours
+};
+
+// What the machine can count to. A Context REQUIRES it of its limits.
+constexpr bool are_valid(const Limits& limits) noexcept {
+  return limits.streams_max > 0 && limits.head_bytes_max <= http::head_bytes_capacity - 16 &&
+         limits.fields_max > 0 && limits.fields_max <= http::fields_capacity &&
+         limits.head_decoded_bytes_max >= limits.head_bytes_max &&
+         limits.block_bytes_max >= frame_bytes_max && limits.content_bytes_max <= INT64_MAX &&
+         limits.stream_window_bytes >= default_window_bytes &&
+         limits.stream_window_bytes <= window_bytes_max &&
+         limits.connection_window_bytes >= default_window_bytes &&
+         limits.connection_window_bytes <= window_bytes_max && limits.idle_timeout.ns > 0 &&
+         limits.head_timeout.ns > 0 && limits.settings_timeout.ns > 0;
+}
+static_assert(are_valid(Limits()));
+
+}  // namespace katana::http2

@@ -1,0 +1,267 @@
+// Machine: the server side of one HTTP/2 connection (RFC 9113), as a function of bytes and time.
+//
+// Owns       the compression's state, windows, budgets, and a header block that is not complete. No
+//            other bytes: what next() does not consume stays with the caller.
+// Borrows    the Context, which every machine of a reactor shares; each Stream that was given to
+//            accept(), until the machine lets go of it.
+// Thread     its reactor's.
+// Allocates  never by itself; the compression does (see Inflater), and a header block in several
+//            frames is kept in recycled memory.
+// Fails      by Event::closed: failure() says why, and GOAWAY has been written. What is wrong with
+//            one stream resets that one. A command that finds no room in the outbox ends the
+//            connection likewise.
+// Invariant  the events are a function of the bytes and the times, however they are cut. No more is
+//            sent than the windows allow. A stream is let go of once: by the command that completes
+//            its reply or resets it (its state is then closed), or by Event::over.
+//
+// The caller pulls: next() gives at most one event and says how much input it used. What the
+// protocol itself wants answered (SETTINGS, PING, windows, errors) goes into the outbox at once.
+// States of a stream and the transitions between them stand in states.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/check.hpp"
+#include "katana/base/hints.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/outbox.hpp"
+#include "katana/base/text.hpp"
+#include "katana/wire/http/reply_head.hpp"
+#include "katana/wire/http2/budget.hpp"
+#include "katana/wire/http2/failure.hpp"
+#include "katana/wire/http2/frame.hpp"
+#include "katana/wire/http2/head_reader.hpp"
+#include "katana/wire/http2/head_writer.hpp"
+#include "katana/wire/http2/inflater.hpp"
+#include "katana/wire/http2/limits.hpp"
+#include "katana/wire/http2/states.hpp"
+
+namespace katana::http2 {
+
+// What the machines of one reactor share.
+struct Context {
+  explicit Context(const Limits& given) noexcept : limits(given), reader(limits) {
+    KATANA_REQUIRE(are_valid(given));
+  }
+  Context(const Context&) = delete;
+
+  const Limits limits;
+  HeadReader reader;  // of the request reported last, by whichever machine
+  HeadWriter head_writer;
+};
+
+// One request and its reply, as the machine sees them. The caller keeps it, perhaps as a part of
+// something larger.
+struct Stream {
+  Stream* next = nullptr;  // in the order of their ids, which is that of their heads
+  Stream* previous = nullptr;
+  std::uint32_t id = 0;
+  StreamState state = StreamState::idle;
+  Priority priority;
+  bool is_head_request = false;
+  std::int64_t send_window = 0;     // what the peer takes; SETTINGS can make it negative
+  std::int64_t receive_window = 0;  // what it may send
+  std::uint32_t unreturned = 0;     // consumed, and not yet allowed to be sent again
+  std::int64_t content_left = HeadReader::no_length;  // of the length that its head announced
+};
+
+enum class Event : std::uint8_t {
+  need_bytes,  // nothing to report: go on with what was not consumed, if anything was
+  head,        // Context::reader has a request: accept() it
+  refused,     // likewise, to be answered with the reader's status
+  content,     // content() is part of the request on `stream`, borrowed from `input`: consume() it
+  over,        // `stream` was reset, or what nobody wanted of it is read: it is let go of
+  room,        // windows have grown
+  closed,      // the connection is over: see failure()
+};
+
+struct Step {
+  Event event = Event::need_bytes;
+  bool last = false;  // with head, refused and content: the request is complete
+  std::size_t consumed = 0;
+  Stream* stream = nullptr;
+};
+
+class Machine {
+ public:
+  Machine(Context& context, Instant now) noexcept;
+  ~Machine() = default;
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // The server's side of the preface. Once, before anything else. False: no room.
+  bool start(Outbox& outbox) noexcept;
+  // REQUIRES `input` to begin with what the last call did not consume.
+  Step next(Bytes input, Instant now, Outbox& outbox) noexcept;
+  // After Event::head and Event::refused, before anything else.
+  void accept(Stream& stream) noexcept;
+  // What Event::content reported.
+  Bytes content() const noexcept { return content_; }
+  Failure failure() const noexcept { return failure_; }
+  bool closed() const noexcept { return closed_; }
+
+  // ---- time ----
+  Instant deadline() const noexcept {
+    const Instant idle = first_ == nullptr ? idle_deadline_ : never;
+    return std::min({partial_deadline_, settings_deadline_, idle});
+  }
+  // May close the connection.
+  void on_deadline(Instant now, Outbox& outbox) noexcept;
+  // The peer could not send because we did not read: its time begins anew.
+  void restart_deadline(Instant now) noexcept {
+    if (partial_deadline_ != never) partial_deadline_ = now + context_->limits.head_timeout;
+  }
+
+  // ---- content of requests ----
+  // So much has been taken and may be sent again. `stream`: null when it is gone.
+  void consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept;
+  // 100 (Continue).
+  void send_continue(Stream& stream, Outbox& outbox) noexcept;
+
+  // ---- replies ----
+  // A whole reply, or the head and the beginning of one: takes from `content` what the windows
+  // allow. REQUIRES `output_max` bytes of room in the outbox, in pieces.
+  bool respond(Stream& stream, const http::ReplyHead& head, Bytes& content, bool content_stays,
+               std::size_t output_max, Instant now, Outbox& outbox) noexcept;
+  // A reply whose content follows. `last`: it has none.
+  bool begin_reply(Stream& stream, const http::ReplyHead& head, std::int64_t content_length,
+                   bool last, Instant now, Outbox& outbox) noexcept;
+  // Takes from `content` what the windows allow, at most `output_max`. `last`: the reply ends with
+  // it; it has ended when the stream is closed.
+  bool write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
+                     std::size_t output_max, Instant now, Outbox& outbox) noexcept;
+  void reset(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
+  // What can be sent on the stream now.
+  std::size_t window(const Stream& stream) const noexcept {
+    return static_cast<std::size_t>(
+        std::max<std::int64_t>(0, std::min(stream.send_window, send_window_)));
+  }
+
+  // ---- the end ----
+  // No new streams after those on their way: GOAWAY, and once more with the last of them when the
+  // peer has seen it, or at end_drain().
+  void drain(Outbox& outbox) noexcept;
+  void end_drain(Outbox& outbox) noexcept;
+  bool draining() const noexcept { return draining_; }
+  // Nothing is left, and nothing will come.
+  bool drained() const noexcept { return last_told_ && first_ == nullptr; }
+
+  Stream* first() const noexcept { return first_; }
+  std::uint32_t stream_count() const noexcept { return stream_count_; }
+
+ private:
+  enum class Phase : std::uint8_t { preface, settings, open };
+  // How a stream ended that is no more.
+  enum class Past : std::uint8_t { unknown, ended, peer_reset, own_reset };
+
+  Step next_preface(Bytes input, Instant now, Outbox& outbox) noexcept;
+  Step next_frame(Bytes input, Instant now, Outbox& outbox) noexcept;
+  Step wait(Bytes input, Instant now) noexcept;
+  Step on_frame(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
+  Step begin_data(const FrameHeader& header, Bytes input, Instant now, Outbox& outbox) noexcept;
+  Step next_data(Bytes input, Instant now, Outbox& outbox) noexcept;
+  Step end_data(Bytes piece, std::size_t consumed, Instant now, Outbox& outbox) noexcept;
+  Step take_data(const FrameHeader& header, Instant now, Outbox& outbox) noexcept;
+  Step on_headers(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
+  Step on_continuation(const FrameHeader& header, Bytes payload, Instant now,
+                       Outbox& outbox) noexcept;
+  Step on_block(std::uint32_t id, bool end_stream, Bytes block, Instant now,
+                Outbox& outbox) noexcept;
+  Step on_request(std::uint32_t id, bool end_stream, Bytes block, Instant now,
+                  Outbox& outbox) noexcept;
+  Step on_trailers(Stream& stream, bool end_stream, Bytes block, Instant now,
+                   Outbox& outbox) noexcept;
+  Step on_late_block(std::uint32_t id, Bytes block, Outbox& outbox) noexcept;
+  Step refuse_stream(std::uint32_t id, ErrorCode code, Instant now, Outbox& outbox) noexcept;
+  Step on_priority(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
+  Step on_priority_update(const FrameHeader& header, Bytes payload, Instant now,
+                          Outbox& outbox) noexcept;
+  Step on_rst_stream(const FrameHeader& header, Bytes payload, Instant now,
+                     Outbox& outbox) noexcept;
+  Step on_settings(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
+  bool apply(Setting setting, std::uint32_t value, Failure& failure) noexcept;
+  Step on_ping(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
+  Step on_window_update(const FrameHeader& header, Bytes payload, Instant now,
+                        Outbox& outbox) noexcept;
+
+  KATANA_RARE Step fail(Failure failure, Outbox& outbox) noexcept;
+  // The peer is to blame for it, and pays.
+  KATANA_RARE Step reset_for(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
+  bool spend_idle(Instant now) noexcept {
+    const Limits& limits = context_->limits;
+    return idle_frames_.spend(now, limits.idle_frames_max, limits.idle_frames_per_s);
+  }
+  bool spend_reset(Instant now) noexcept {
+    const Limits& limits = context_->limits;
+    return resets_.spend(now, limits.resets_max, limits.resets_per_s);
+  }
+  void earn() noexcept {
+    idle_frames_.earn(context_->limits.idle_frames_per_use, context_->limits.idle_frames_max);
+  }
+
+  static void go(Stream& stream, StreamCause cause) noexcept {
+    const StreamState next = detail::stream_matrix[static_cast<std::size_t>(stream.state)]
+                                                  [static_cast<std::size_t>(cause)];
+    KATANA_CHECK(next != stream.state);
+    stream.state = next;
+  }
+  Stream* find(std::uint32_t id) noexcept;
+  void let_go(Stream& stream, Past past, Instant now) noexcept;
+  void end_reply(Stream& stream, Instant now) noexcept;
+  // What is left of the request is not worth reading.
+  void end_early(Stream& stream, Instant now, Outbox& outbox) noexcept;
+  Step end_replied(Stream& stream, bool last, Instant now, Outbox& outbox) noexcept;
+  void note_past(std::uint32_t id, Past past) noexcept;
+  Past past_of(std::uint32_t id) const noexcept;
+  bool put(const FrameHeader& header, Bytes payload, Outbox& outbox) noexcept;
+  bool put_goaway(std::uint32_t last, ErrorCode code, Bytes detail, Outbox& outbox) noexcept;
+  bool put_window(std::uint32_t stream, std::uint32_t bytes, Outbox& outbox) noexcept;
+  char* put_head(char* to, const Stream& stream, const http::ReplyHead& head,
+                 std::int64_t content_length, bool last) noexcept;
+
+  Context* context_;
+  Inflater inflater_;
+  Stream* first_ = nullptr;
+  Stream* last_ = nullptr;
+  Stream* data_stream_ = nullptr;  // of the DATA frame at hand; null: nobody's
+  Bytes content_;
+  Text block_;  // fragments of a header block
+
+  Instant partial_deadline_;
+  Instant settings_deadline_ = never;
+  Instant idle_deadline_;
+  Budget resets_;
+  Budget idle_frames_;
+
+  std::int64_t send_window_ = default_window_bytes;
+  std::int64_t receive_window_;
+  std::uint32_t unreturned_ = 0;
+  std::uint32_t peer_window_bytes_ = default_window_bytes;  // of a new stream
+  std::uint32_t last_id_ = 0;
+  std::uint32_t final_id_ = stream_id_max;  // streams beyond it are not served any more
+  std::uint32_t block_id_ = 0;
+  std::uint32_t stream_count_ = 0;
+  std::uint32_t data_left_ = 0;
+  std::uint32_t continuations_ = 0;
+  std::uint32_t pending_id_ = 0;  // of the head to accept()
+  std::uint16_t padding_left_ = 0;
+  std::uint8_t pasts_next_ = 0;
+  Phase phase_ = Phase::preface;
+  Failure failure_ = Failure::none;
+  bool in_data_ = false;
+  bool data_ends_stream_ = false;
+  bool in_block_ = false;
+  bool block_ends_stream_ = false;
+  bool pending_ends_stream_ = false;
+  bool table_size_due_ = false;  // the peer's table became smaller: the next block says so
+  bool table_is_off_ = false;
+  bool draining_ = false;
+  bool last_told_ = false;  // the final GOAWAY
+  bool closed_ = false;
+  std::array<std::uint32_t, 16> pasts_{};
+};
+
+}  // namespace katana::http2

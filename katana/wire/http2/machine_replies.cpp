@@ -1,0 +1,146 @@
+// What becomes of replies: heads and content in frames, as the windows allow.
+#include <algorithm>
+#include <cstring>
+
+#include "katana/wire/http/status.hpp"
+#include "katana/wire/http2/machine.hpp"
+
+namespace katana::http2 {
+namespace {
+
+// Short content is copied behind its head; referring to it would cost more.
+constexpr std::size_t copied_bytes_max = 1024;
+
+bool is_replied(const Stream& stream) noexcept {
+  return stream.state == StreamState::replied || stream.state == StreamState::closed;
+}
+
+}  // namespace
+
+// HEADERS, with its frame header. The peer that made its table smaller is told that ours is empty.
+char* Machine::put_head(char* to, const Stream& stream, const http::ReplyHead& head,
+                        std::int64_t content_length, bool last) noexcept {
+  char* const block = to + frame_header_bytes;
+  char* end = block;
+  if (table_size_due_) [[unlikely]] {
+    *end++ = 0x20;
+    table_size_due_ = false;
+    table_is_off_ = true;
+  }
+  end = context_->head_writer.write(end, head, content_length);
+  const auto size = static_cast<std::uint32_t>(end - block);
+  const auto flags =
+      static_cast<std::uint8_t>(flag_end_headers | (last ? flag_end_stream : Flag{}));
+  put_frame_header(to, {size, FrameType::headers, flags, stream.id});
+  return end;
+}
+
+bool Machine::respond(Stream& stream, const http::ReplyHead& head, Bytes& content,
+                      bool content_stays, std::size_t output_max, Instant now,
+                      Outbox& outbox) noexcept {
+  const bool has_content = http::status_has_content(head.status);
+  const std::int64_t length = has_content ? static_cast<std::int64_t>(content.size()) : -1;
+  if (!has_content || stream.is_head_request) content = {};
+  const std::size_t head_bytes = 2 * frame_header_bytes + 1 + context_->head_writer.bytes_max(head);
+  const bool short_content = !content.empty() && content.size() <= copied_bytes_max &&
+                             content.size() <= window(stream) && content.size() <= output_max &&
+                             head_bytes + content.size() <= outbox.reserve_bytes_max();
+  if (!short_content) {
+    if (!begin_reply(stream, head, length, content.empty(), now, outbox)) return false;
+    if (content.empty()) return true;
+    return write_content(stream, content, content_stays, true, output_max, now, outbox);
+  }
+  char* const begin = outbox.reserve(head_bytes + content.size());
+  if (begin == nullptr) return false;
+  char* end = put_head(begin, stream, head, length, false);
+  const auto size = static_cast<std::uint32_t>(content.size());
+  end = put_frame_header(end, {size, FrameType::data, flag_end_stream, stream.id});
+  std::memcpy(end, content.data(), content.size());
+  end += content.size();
+  outbox.commit(static_cast<std::size_t>(end - begin));
+  stream.send_window -= size;
+  send_window_ -= size;
+  content = {};
+  earn();
+  end_reply(stream, now);
+  return !closed_;
+}
+
+bool Machine::begin_reply(Stream& stream, const http::ReplyHead& head, std::int64_t content_length,
+                          bool last, Instant now, Outbox& outbox) noexcept {
+  if (closed_ || is_replied(stream)) return false;
+  char* const begin =
+      outbox.reserve(frame_header_bytes + 1 + context_->head_writer.bytes_max(head));
+  if (begin == nullptr) return false;
+  char* const end = put_head(begin, stream, head, content_length, last);
+  outbox.commit(static_cast<std::size_t>(end - begin));
+  if (last) end_reply(stream, now);
+  return !closed_;
+}
+
+bool Machine::write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
+                            std::size_t output_max, Instant now, Outbox& outbox) noexcept {
+  if (closed_ || is_replied(stream)) return false;
+  do {
+    const std::size_t size =
+        std::min({content.size(), window(stream), frame_bytes_max, output_max});
+    if (size == 0 && !content.empty()) return true;
+    const bool ends = last && size == content.size();
+    if (size == 0 && !ends) return true;
+    const bool refers = content_stays && size > copied_bytes_max;
+    if (!outbox.has_room(frame_header_bytes + (refers ? 0 : size))) return false;
+    const std::uint8_t flags = ends ? flag_end_stream : 0;
+    KATANA_CHECK(
+        put({static_cast<std::uint32_t>(size), FrameType::data, flags, stream.id}, {}, outbox));
+    const Bytes piece = content.substr(0, size);
+    KATANA_CHECK(refers ? outbox.refer(piece) : outbox.write(piece));
+    content.remove_prefix(size);
+    output_max -= size;
+    stream.send_window -= static_cast<std::int64_t>(size);
+    send_window_ -= static_cast<std::int64_t>(size);
+    earn();
+    if (ends) {
+      end_reply(stream, now);
+      return !closed_;
+    }
+  } while (!content.empty());
+  return true;
+}
+
+void Machine::send_continue(Stream& stream, Outbox& outbox) noexcept {
+  if (closed_ || stream.state != StreamState::open) return;
+  std::array<char, 16> block;
+  std::size_t table = 0;
+  if (table_size_due_) {
+    block[table++] = 0x20;
+    table_size_due_ = false;
+    table_is_off_ = true;
+  }
+  char* const end = put_field(block.data() + table, StaticName::status, "100");
+  const auto size = static_cast<std::uint32_t>(end - block.data());
+  if (!put({size, FrameType::headers, flag_end_headers, stream.id}, {block.data(), size}, outbox)) {
+    fail(Failure::no_room, outbox);
+  }
+}
+
+void Machine::end_reply(Stream& stream, Instant now) noexcept {
+  if (stream.state == StreamState::replying) {
+    go(stream, StreamCause::reply_ends);
+    let_go(stream, Past::ended, now);
+  } else {
+    // Not reset at once, however much is to come: there are clients that then drop the reply, too.
+    go(stream, StreamCause::reply_ends);
+  }
+}
+
+// A request whose rest nobody waits for is ended: its sender is told to stop (RFC 9113 §8.1).
+void Machine::end_early(Stream& stream, Instant now, Outbox& outbox) noexcept {
+  go(stream, StreamCause::rest_refused);
+  let_go(stream, Past::own_reset, now);
+  std::array<char, 4> payload{};  // NO_ERROR
+  if (!put({4, FrameType::rst_stream, 0, stream.id}, {payload.data(), payload.size()}, outbox)) {
+    fail(Failure::no_room, outbox);
+  }
+}
+
+}  // namespace katana::http2

@@ -1,0 +1,481 @@
+// The table of states, requests and replies, windows, and what is refused.
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "katana/wire/http2/peer_test.hpp"
+
+namespace katana::http2 {
+namespace {
+
+using namespace std::string_literals;
+using Events = std::vector<std::string>;
+
+// ---- the table -------------------------------------------------------------------------------
+
+std::string diagram() {
+  std::ostringstream text;
+  text
+      << "# States of a stream of HTTP/2\n\n"
+         "Drawn from the table in `katana/wire/http2/states.hpp`; to draw it again, run the tests\n"
+         "of that folder with `KATANA_UPDATE=1`.\n\n"
+         "```mermaid\nstateDiagram-v2\n  [*] --> idle\n";
+  for (const StreamTransition& each : stream_transitions) {
+    text << "  " << stream_state_names.at(static_cast<std::size_t>(each.from)) << " --> "
+         << stream_state_names.at(static_cast<std::size_t>(each.to)) << ": "
+         << stream_cause_names.at(static_cast<std::size_t>(each.cause)) << "\n";
+  }
+  text << "  closed --> [*]\n```\n";
+  return text.str();
+}
+
+TEST(StreamTable, the_diagram_in_the_documentation_is_that_of_the_table) {
+  const std::string path = KATANA_SOURCE_DIR "/docs/diagrams/http2.md";
+  if (std::getenv("KATANA_UPDATE") != nullptr) std::ofstream(path) << diagram();
+  std::ostringstream drawn;
+  drawn << std::ifstream(path).rdbuf();
+  EXPECT_EQ(drawn.str(), diagram());
+}
+
+TEST(StreamTable, every_state_but_the_last_can_be_left_and_the_last_cannot) {
+  std::set<StreamState> left;
+  for (const StreamTransition& each : stream_transitions) left.insert(each.from);
+  EXPECT_EQ(left.size(), stream_state_names.size() - 1);
+  EXPECT_FALSE(left.contains(StreamState::closed));
+}
+
+// ---- requests and replies ----------------------------------------------------------------------
+
+TEST(Http2Machine, a_connection_at_rest_costs_little_memory) { EXPECT_LE(sizeof(Machine), 384u); }
+
+TEST(Http2Machine, says_its_settings_first_and_acknowledges_those_of_the_peer) {
+  Bench bench;
+  EXPECT_EQ(bench.sent(), (Events{"SETTINGS 0", "WINDOW_UPDATE 0 196609"}));
+  bench.feed(std::string(client_preface) + frame(FrameType::settings, 0, 0));
+  EXPECT_EQ(bench.sent(), Events{"SETTINGS 0 ack"});
+}
+
+TEST(Http2Machine, a_short_reply_is_one_head_and_one_frame_of_data) {
+  Bench bench;
+  bench.open();
+  const auto id = bench.request(get_root);
+  EXPECT_EQ(bench.events(), Events{"head GET / last"});
+  EXPECT_TRUE(bench.respond(id, "Hello").empty());
+  EXPECT_EQ(bench.sent(), (Events{"HEADERS 1", "DATA 1 5 end"}));
+  EXPECT_EQ(bench.machine().stream_count(), 0u);
+}
+
+TEST(Http2Machine, events_and_output_are_the_same_however_the_bytes_are_cut) {
+  const auto run = [](std::size_t most) {
+    Bench bench;
+    Deflater deflater;
+    std::string input(client_preface);
+    input += frame(FrameType::settings, 0, 0, setting(Setting::initial_window_size, 70'000));
+    const std::string block = deflater.block(post_root);
+    input += frame(FrameType::headers, 0, 1, block.substr(0, 3));
+    input += frame(FrameType::continuation, 0, 1, block.substr(3, 1));
+    input += frame(FrameType::continuation, flag_end_headers, 1, block.substr(4));
+    input += frame(FrameType::ping, 0, 0, "12345678");
+    input += frame(FrameType::data, flag_padded, 1, std::string(1, '\3') + "abc" + "\0\0\0"s);
+    input += frame(FrameType::data, 0, 1, "de");
+    input +=
+        frame(FrameType::headers, flag_end_headers | flag_end_stream, 3, deflater.block(get_root));
+    input += frame(FrameType::headers, flag_end_headers | flag_end_stream, 1,
+                   deflater.block({{"checksum", "1"}}));
+    input += frame(static_cast<FrameType>(0x77), 0, 9, "who knows");
+    input += frame(FrameType::rst_stream, 0, 3, number(8));
+    bench.feed(input, most);
+    return std::pair(bench.events(), bench.sent());
+  };
+  const auto whole = run(SIZE_MAX);
+  EXPECT_EQ(whole.first,
+            (Events{"head POST /", "head GET / last", "content abcde last", "over 3"}));
+  for (std::size_t most = 1; most < 40; ++most) EXPECT_EQ(run(most), whole) << most;
+}
+
+TEST(Http2Machine, a_head_is_that_of_http_1_with_one_host_and_one_cookie) {
+  Bench bench;
+  bench.open();
+  Fields fields = get_root;
+  fields.insert(fields.end(),
+                {{"host", "A.example"}, {"cookie", "a=1"}, {"x", ""}, {"cookie", "b=2"}});
+  bench.request(fields);
+  ASSERT_EQ(bench.events(), Events{"head GET / last"});
+  const http::Head& head = bench.head();
+  EXPECT_EQ(head.find("host"), Bytes("a.example"));
+  EXPECT_EQ(head.find("cookie"), Bytes("a=1; b=2"));
+  EXPECT_EQ(head.field_count(), 3u);
+  EXPECT_TRUE(head.target_is_plain());
+}
+
+struct BadHead {
+  const char* why;
+  Fields fields;
+};
+
+TEST(Http2Machine, a_malformed_head_resets_its_stream_and_no_other) {
+  const auto with = [](std::pair<std::string, std::string> field) {
+    Fields fields = get_root;
+    fields.push_back(std::move(field));
+    return fields;
+  };
+  const auto without = [](std::size_t index) {
+    Fields fields = get_root;
+    fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(index));
+    return fields;
+  };
+  const std::vector<BadHead> heads = {
+      {"upper case", with({"Name", "x"})},
+      {"a space in a name", with({"a b", "x"})},
+      {"CR in a value", with({"a", "x\ry"})},
+      {"LF in a value", with({"a", "x\ny: z"})},
+      {"NUL in a value", with({"a", std::string("x\0y", 3)})},
+      {"white space around a value", with({"a", " x"})},
+      {"Connection", with({"connection", "close"})},
+      {"Transfer-Encoding", with({"transfer-encoding", "chunked"})},
+      {"Upgrade", with({"upgrade", "h2c"})},
+      {"TE other than trailers", with({"te", "gzip"})},
+      {"an unknown pseudo-header", with({":protocol", "x"})},
+      {"a pseudo-header of replies", with({":status", "200"})},
+      {"a second path", with({":path", "/x"})},
+      {"a pseudo-header behind a field", {{":method", "GET"}, {"a", "b"}, {":scheme", "http"}}},
+      {"another host", with({"host", "b.example"})},
+      {"no method", without(0)},
+      {"no scheme", without(1)},
+      {"no path", without(2)},
+      {"an empty path", {{":method", "GET"}, {":scheme", "http"}, {":path", ""}}},
+      {"a path without slash", {{":method", "GET"}, {":scheme", "http"}, {":path", "x"}}},
+      {"a space in the path", {{":method", "GET"}, {":scheme", "http"}, {":path", "/ x"}}},
+      {"a length without content", with({"content-length", "5"})},
+      {"a length that is none", with({"content-length", "+5"})},
+      {"CONNECT with a path", {{":method", "CONNECT"}, {":authority", "a:1"}, {":path", "/"}}},
+  };
+  Bench bench;
+  bench.open();
+  for (const BadHead& head : heads) {
+    const auto id = bench.request(head.fields);
+    EXPECT_EQ(bench.sent(), Events{"RST_STREAM " + std::to_string(id) + " error 1"}) << head.why;
+  }
+  EXPECT_EQ(bench.events(), Events{});
+  const auto id = bench.request(get_root);
+  bench.respond(id, "fine");
+  EXPECT_EQ(bench.events(), Events{"head GET / last"});
+}
+
+TEST(Http2Machine, a_head_that_is_refused_can_be_answered) {
+  Bench bench;
+  bench.open();
+  Fields large = get_root;
+  for (int index = 0; index < 5; ++index) large.emplace_back("x", std::string(3'500, 'x'));
+  Fields many = get_root;
+  for (int index = 0; index < 130; ++index) many.emplace_back("x" + std::to_string(index), "");
+  Fields expecting = post_root;
+  expecting.emplace_back("expect", "202-accepted");
+  bench.request(large);
+  bench.request(many);
+  bench.request(expecting, false);
+  bench.request({{":method", "GET"}, {":scheme", "http"}, {":path", "/"}});
+  bench.request({{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a@b"}});
+  bench.request({{":method", "GET"}, {":scheme", "ftp"}, {":path", "/"}, {":authority", "a"}});
+  EXPECT_EQ(bench.events(), (Events{"refused 431 last", "refused 431 last", "refused 417",
+                                    "refused 400 last", "refused 400 last", "refused 421 last"}));
+  bench.respond(1, "too large", 431);
+  EXPECT_EQ(bench.sent(), (Events{"HEADERS 1", "DATA 1 9 end"}));
+}
+
+TEST(Http2Machine, connect_has_an_authority_for_its_target) {
+  Bench bench;
+  bench.open();
+  bench.request({{":method", "CONNECT"}, {":authority", "a.example:80"}}, false);
+  EXPECT_EQ(bench.events(), Events{"head CONNECT a.example:80"});
+}
+
+TEST(Http2Machine, content_that_is_not_as_long_as_announced_resets_the_stream) {
+  Bench bench;
+  bench.open();
+  Fields fields = post_root;
+  fields.emplace_back("content-length", "4");
+  const auto shorter = bench.request(fields, false);
+  bench.feed(frame(FrameType::data, flag_end_stream, shorter, "abc"));
+  const auto longer = bench.request(fields, false);
+  bench.feed(frame(FrameType::data, 0, longer, "abcde"));
+  EXPECT_EQ(bench.sent(), (Events{"RST_STREAM 1 error 1", "RST_STREAM 3 error 1"}));
+  EXPECT_EQ(bench.events(), (Events{"head POST /", "over 1", "head POST /", "over 3"}));
+}
+
+TEST(Http2Machine, a_reply_before_the_content_leaves_the_rest_to_be_read_past) {
+  Bench bench;
+  bench.open();
+  const auto id = bench.request(post_root, false);
+  bench.respond(id, "no");
+  EXPECT_EQ(bench.sent(), (Events{"HEADERS 1", "DATA 1 2 end"}));
+  bench.feed(frame(FrameType::data, 0, id, "ignored"));
+  bench.feed(frame(FrameType::data, flag_end_stream, id, "too"));
+  EXPECT_EQ(bench.events(), (Events{"head POST /", "over 1"}));
+  EXPECT_EQ(bench.sent(), Events{});
+}
+
+TEST(Http2Machine, more_than_is_read_past_is_refused_without_an_error) {
+  Bench bench;
+  bench.open();
+  const auto id = bench.request(post_root, false);
+  bench.respond(id, "no");
+  (void)bench.sent();
+  for (int index = 0; index < 3; ++index) {
+    bench.feed(frame(FrameType::data, 0, id, std::string(16'000, 'x')));
+  }
+  EXPECT_EQ(bench.sent(), Events{"RST_STREAM 1 error 0"});
+  EXPECT_EQ(bench.events().back(), "over 1");
+}
+
+// ---- windows -----------------------------------------------------------------------------------
+
+TEST(Http2Machine, no_more_is_sent_than_either_window_takes) {
+  Bench bench;
+  bench.open(setting(Setting::initial_window_size, 10));
+  const auto id = bench.request(get_root);
+  const std::string content(25, 'x');
+  Bytes rest = bench.respond(id, content);
+  EXPECT_EQ(bench.sent(), (Events{"HEADERS 1", "DATA 1 10"}));
+  EXPECT_EQ(rest.size(), 15u);
+  bench.feed(frame(FrameType::window_update, 0, id, number(5)));
+  Machine& machine = bench.machine();
+  EXPECT_TRUE(machine.write_content(bench.stream(id), rest, false, true, SIZE_MAX, bench.now(),
+                                    bench.outbox()));
+  EXPECT_EQ(bench.sent(), Events{"DATA 1 5"});
+  bench.feed(frame(FrameType::settings, 0, 0, setting(Setting::initial_window_size, 20)));
+  EXPECT_EQ(machine.window(bench.stream(id)), 10u);
+  EXPECT_TRUE(machine.write_content(bench.stream(id), rest, false, true, SIZE_MAX, bench.now(),
+                                    bench.outbox()));
+  EXPECT_EQ(bench.sent(), (Events{"SETTINGS 0 ack", "DATA 1 10 end"}));
+}
+
+TEST(Http2Machine, a_window_made_smaller_afterwards_can_be_less_than_nothing) {
+  Bench bench;
+  bench.open();
+  const auto id = bench.request(get_root);
+  const std::string content(60'000, 'x');
+  http::ReplyHead head;
+  Bytes rest = content;
+  EXPECT_TRUE(bench.machine().respond(bench.stream(id), head, rest, false, 50'000, bench.now(),
+                                      bench.outbox()));
+  bench.feed(frame(FrameType::settings, 0, 0, setting(Setting::initial_window_size, 0)));
+  EXPECT_EQ(bench.stream(id).send_window, -50'000);
+  EXPECT_EQ(bench.machine().window(bench.stream(id)), 0u);
+}
+
+TEST(Http2Machine, windows_open_again_as_content_is_taken) {
+  Bench bench;
+  bench.open();
+  const auto id = bench.request(post_root, false);
+  for (int index = 0; index < 40; ++index) {
+    bench.feed(frame(FrameType::data, 0, id, std::string(16'000, 'x')));
+  }
+  EXPECT_EQ(bench.failure(), Failure::none);
+  std::uint64_t connection = 0, stream = 0;
+  for (const std::string& each : bench.sent()) {
+    if (each.starts_with("WINDOW_UPDATE 0 ")) connection += std::stoul(each.substr(16));
+    if (each.starts_with("WINDOW_UPDATE 1 ")) stream += std::stoul(each.substr(16));
+  }
+  EXPECT_GE(stream, 40u * 16'000 - 64 * 1024);
+  EXPECT_GE(connection, 40u * 16'000 - 256 * 1024);
+}
+
+TEST(Http2Machine, more_than_a_window_is_an_error_of_the_stream_or_of_the_connection) {
+  Limits limits;
+  limits.connection_window_bytes = 80 * 1024;
+  Bench bench(limits);
+  bench.open();
+  const auto send = [&](std::uint32_t id) {  // nobody takes it
+    for (int index = 0; index < 4; ++index) {
+      bench.feed_untaken(frame(FrameType::data, 0, id, std::string(16'384, 'x')));
+    }
+  };
+  const auto first = bench.request(post_root, false);
+  send(first);
+  bench.feed_untaken(frame(FrameType::data, 0, first, "x"));
+  EXPECT_EQ(bench.sent(), Events{"RST_STREAM 1 error 3"});
+  const auto second = bench.request(post_root, false);
+  send(second);
+  EXPECT_EQ(bench.failure(), Failure::flow_control);
+  EXPECT_EQ(bench.sent(), Events{"GOAWAY 0 error 3"});
+}
+
+// ---- the end -------------------------------------------------------------------------------------
+
+TEST(Http2Machine, a_drain_serves_what_is_on_its_way_and_nothing_after) {
+  Bench bench;
+  bench.open();
+  const auto first = bench.request(get_root);
+  bench.machine().drain(bench.outbox());
+  EXPECT_EQ(bench.sent(), (Events{"GOAWAY 0 error 0", "PING 0"}));
+  const auto on_its_way = bench.request(get_root);
+  bench.feed(frame(FrameType::ping, flag_ack, 0, "drained?"));
+  EXPECT_EQ(bench.sent(), Events{"GOAWAY 0 error 0"});
+  bench.request(get_root);
+  EXPECT_EQ(bench.events().size(), 2u);
+  EXPECT_FALSE(bench.machine().drained());
+  bench.respond(first, "a");
+  bench.respond(on_its_way, "b");
+  EXPECT_TRUE(bench.machine().drained());
+}
+
+TEST(Http2Machine, what_is_no_preface_is_told_so) {
+  Bench bench;
+  (void)bench.sent();
+  bench.feed("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(bench.failure(), Failure::bad_preface);
+  EXPECT_EQ(bench.sent(), Events{"GOAWAY 0 error 1"});
+}
+
+TEST(Http2Machine, time_ends_what_is_not_completed_and_who_is_idle) {
+  const auto expect = [](const char* what, Failure failure, Duration due, auto&& prepare) {
+    Bench bench;
+    prepare(bench);
+    EXPECT_EQ(bench.machine().deadline(), bench.now() + due) << what;
+    bench.pass(due);
+    bench.machine().on_deadline(bench.now(), bench.outbox());
+    EXPECT_TRUE(bench.machine().closed()) << what;
+    EXPECT_EQ(bench.failure(), failure) << what;
+  };
+  const Limits limits;
+  const std::string ack = frame(FrameType::settings, flag_ack, 0);
+  expect("nothing is said", Failure::head_timeout, limits.head_timeout, [](Bench&) {});
+  expect("settings are not acknowledged", Failure::settings_timeout, limits.settings_timeout,
+         [](Bench& bench) { bench.open(); });
+  expect("idle", Failure::none, limits.idle_timeout, [&](Bench& bench) {
+    bench.open();
+    bench.feed(ack);
+  });
+  expect("part of a frame", Failure::head_timeout, limits.head_timeout, [&](Bench& bench) {
+    bench.open();
+    bench.feed(ack + "\0"s);
+  });
+  expect("part of a header block", Failure::head_timeout, limits.head_timeout, [&](Bench& bench) {
+    bench.open();
+    bench.feed(ack + frame(FrameType::headers, 0, 1, "\x82"));
+  });
+}
+
+// ---- attacks -------------------------------------------------------------------------------------
+
+TEST(Http2Attack, rapid_reset_ends_when_its_budget_does_and_time_refills_it) {
+  Bench bench;
+  bench.open();
+  const Limits limits;
+  const auto give_up = [&] {
+    const auto id = bench.request(get_root);
+    if (bench.failure() == Failure::none)
+      bench.feed(frame(FrameType::rst_stream, 0, id, number(8)));
+  };
+  for (std::uint32_t count = 0; count < limits.resets_max; ++count) give_up();
+  EXPECT_EQ(bench.failure(), Failure::none);
+  bench.pass(seconds(1));
+  for (std::uint32_t count = 0; count < limits.resets_per_s; ++count) give_up();
+  // Those of the first second are earned as well, which began with the connection.
+  EXPECT_EQ(bench.failure(), Failure::none);
+  for (std::uint32_t count = 0; count <= limits.resets_per_s; ++count) give_up();
+  EXPECT_EQ(bench.failure(), Failure::rapid_reset);
+  EXPECT_EQ(describe_all(bench.take_sent()).back(), "GOAWAY 0 error 11");
+}
+
+TEST(Http2Attack, a_request_that_is_reset_after_its_reply_costs_no_budget) {
+  Bench bench;
+  bench.open();
+  for (int count = 0; count < 900; ++count) {
+    const auto id = bench.request(get_root);
+    bench.respond(id, "x");
+    bench.feed(frame(FrameType::rst_stream, 0, id, number(8)));
+    (void)bench.take_sent();
+  }
+  EXPECT_EQ(bench.failure(), Failure::none);
+}
+
+TEST(Http2Attack, resets_that_the_peer_made_us_send_are_counted_as_well) {
+  Bench bench;
+  bench.open();
+  for (std::uint32_t count = 0; count <= Limits().resets_max; ++count) {
+    const auto id = bench.request(get_root);
+    bench.feed(frame(FrameType::window_update, 0, id, number(0)));
+  }
+  EXPECT_EQ(bench.failure(), Failure::made_reset);
+}
+
+TEST(Http2Attack, continuations_without_end_are_ended) {
+  Bench empty;
+  empty.open();
+  empty.feed(frame(FrameType::headers, 0, 1, "\x82"));
+  for (int count = 0; count < 9; ++count) empty.feed(frame(FrameType::continuation, 0, 1));
+  EXPECT_EQ(empty.failure(), Failure::continuation_flood);
+  Bench large;
+  large.open();
+  large.feed(frame(FrameType::headers, 0, 1, std::string(16'000, 'x')));
+  large.feed(frame(FrameType::continuation, 0, 1, std::string(16'000, 'x')));
+  EXPECT_EQ(large.failure(), Failure::none);
+  large.feed(frame(FrameType::continuation, 0, 1, std::string(16'000, 'x')));
+  EXPECT_EQ(large.failure(), Failure::continuation_flood);
+}
+
+TEST(Http2Attack, a_block_that_decodes_to_far_more_than_it_is_ends_the_connection) {
+  Bench bench;
+  bench.open();
+  Fields fields = get_root;
+  fields.emplace_back("bomb", std::string(3'000, 'x'));
+  bench.request(fields);
+  std::string block = bench.deflater().block(get_root);
+  block += std::string(100, '\xbe');  // the newest entry of the table, again and again
+  bench.feed(frame(FrameType::headers, flag_end_headers | flag_end_stream, 3, block));
+  EXPECT_EQ(bench.failure(), Failure::header_bomb);
+}
+
+TEST(Http2Attack, frames_that_move_nothing_are_ended_each_under_its_name) {
+  const std::vector<std::pair<std::string, Failure>> floods = {
+      {frame(FrameType::settings, 0, 0), Failure::settings_flood},
+      {frame(FrameType::ping, 0, 0, "12345678"), Failure::ping_flood},
+      {frame(FrameType::data, 0, 1), Failure::empty_frame_flood},
+      {frame(FrameType::window_update, 0, 0, number(1)), Failure::window_flood},
+      {frame(FrameType::priority, 0, 1, "\0\0\0\0\0"s), Failure::other_flood},
+      {frame(FrameType::priority_update, 0, 0, number(1) + "u=1"), Failure::other_flood},
+      {frame(static_cast<FrameType>(99), 0, 0), Failure::other_flood},
+  };
+  for (const auto& [flood, failure] : floods) {
+    Bench bench;
+    bench.open();
+    bench.request(post_root, false);
+    const std::uint32_t most = Limits().idle_frames_max;
+    for (std::uint32_t count = 0; count < most - 1; ++count) bench.feed(flood);
+    EXPECT_EQ(bench.failure(), Failure::none) << text_of(failure).name;
+    for (int count = 0; count < 2; ++count) bench.feed(flood);
+    EXPECT_EQ(bench.failure(), failure) << text_of(failure).name;
+  }
+}
+
+TEST(Http2Attack, streams_beyond_the_limit_are_refused_and_others_go_on) {
+  Limits limits;
+  limits.streams_max = 3;
+  Bench bench(limits);
+  bench.open();
+  for (int count = 0; count < 4; ++count) bench.request(get_root);
+  EXPECT_EQ(bench.sent(), Events{"RST_STREAM 7 error 7"});
+  EXPECT_EQ(bench.events().size(), 3u);
+}
+
+// ---- priorities ----------------------------------------------------------------------------------
+
+TEST(Http2Priority, is_read_from_the_field_and_from_the_frame) {
+  Bench bench;
+  bench.open();
+  Fields fields = get_root;
+  fields.emplace_back("priority", "u=1, i");
+  const auto id = bench.request(fields);
+  EXPECT_EQ(bench.stream(id).priority.urgency, 1);
+  EXPECT_TRUE(bench.stream(id).priority.incremental);
+  bench.feed(frame(FrameType::priority_update, 0, 0, number(id) + "u=7"));
+  EXPECT_EQ(bench.stream(id).priority.urgency, 7);
+  EXPECT_FALSE(bench.stream(id).priority.incremental);
+  EXPECT_EQ(parse_priority("u=9,x=1;a,i=?0").urgency, 3);
+}
+
+}  // namespace
+}  // namespace katana::http2

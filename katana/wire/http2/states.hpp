@@ -1,0 +1,86 @@
+// States of a stream as its server sees it (RFC 9113 §5.1), and every transition between them.
+//
+// Machine moves streams by this table and by nothing else. docs/diagrams/http2.md is drawn from it
+// by machine_test, which compares the two and draws anew when KATANA_UPDATE is set. Nothing is
+// pushed here, so the reserved states of the RFC do not occur; and a stream that nobody has opened
+// is no object.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::http2 {
+
+enum class StreamState : std::uint8_t {
+  idle,      // its head has not come
+  open,      // the request's content is still coming, and its reply is not complete
+  replying,  // the request is complete, its reply is not: half-closed (remote)
+  replied,   // the reply is complete, content that nobody wanted is read past: half-closed (local)
+  closed,    // nothing more is sent or read
+};
+
+enum class StreamCause : std::uint8_t {
+  head,          // of a request with content
+  request,       // a head that is all of the request
+  request_ends,  // the last of the content, or trailers
+  reply_ends,    // END_STREAM was sent
+  rest_refused,  // more of it than is read past: reset with NO_ERROR
+  peer_reset,
+  own_reset,  // a malformed request, a handler that failed, a limit
+};
+
+struct StreamTransition {
+  StreamState from;
+  StreamCause cause;
+  StreamState to;
+};
+
+inline constexpr std::array<Bytes, 5> stream_state_names = {"idle", "open", "replying", "replied",
+                                                            "closed"};
+inline constexpr std::array<Bytes, 7> stream_cause_names = {
+    "head, content follows",  "head, request complete", "request complete",   "reply complete",
+    "more than is read past", "reset by the peer",      "reset by the server"};
+
+inline constexpr std::array<StreamTransition, 14> stream_transitions = {{
+    {StreamState::idle, StreamCause::head, StreamState::open},
+    {StreamState::idle, StreamCause::request, StreamState::replying},
+    {StreamState::idle, StreamCause::own_reset, StreamState::closed},
+    {StreamState::open, StreamCause::request_ends, StreamState::replying},
+    {StreamState::open, StreamCause::reply_ends, StreamState::replied},
+    {StreamState::open, StreamCause::peer_reset, StreamState::closed},
+    {StreamState::open, StreamCause::own_reset, StreamState::closed},
+    {StreamState::replying, StreamCause::reply_ends, StreamState::closed},
+    {StreamState::replying, StreamCause::peer_reset, StreamState::closed},
+    {StreamState::replying, StreamCause::own_reset, StreamState::closed},
+    {StreamState::replied, StreamCause::request_ends, StreamState::closed},
+    {StreamState::replied, StreamCause::rest_refused, StreamState::closed},
+    {StreamState::replied, StreamCause::peer_reset, StreamState::closed},
+    {StreamState::replied, StreamCause::own_reset, StreamState::closed},
+}};
+
+// The state after `cause`; the same state means that the table has no such transition.
+constexpr StreamState state_after(StreamState from, StreamCause cause) noexcept {
+  for (const StreamTransition& each : stream_transitions) {
+    if (each.from == from && each.cause == cause) return each.to;
+  }
+  return from;
+}
+
+namespace detail {
+constexpr auto make_stream_matrix() {
+  std::array<std::array<StreamState, stream_cause_names.size()>, stream_state_names.size()>
+      matrix{};
+  for (std::size_t from = 0; from < stream_state_names.size(); ++from) {
+    for (std::size_t cause = 0; cause < stream_cause_names.size(); ++cause) {
+      matrix[from][cause] =
+          state_after(static_cast<StreamState>(from), static_cast<StreamCause>(cause));
+    }
+  }
+  return matrix;
+}
+inline constexpr auto stream_matrix = make_stream_matrix();
+}  // namespace detail
+
+}  // namespace katana::http2
