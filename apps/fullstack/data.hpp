@@ -1,21 +1,18 @@
-// Data: JSON documents that are stored as they come.
+// Data: JSON objects that are stored as they come.
 //
 // Owns       nothing.
 // Borrows    the database, which outlives it.
 // Thread     any: its calls are coroutines of the reactor that makes them.
 // Allocates  what the database and JSON do.
 // Fails      every call gives a reply: a problem document where something is wrong.
-// Invariant  a document that was acknowledged is on the disk, and reads back as the same value.
+// Invariant  a document that was acknowledged is on the disk, and reads back octet by octet.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "katana/base/described.hpp"
 #include "katana/base/task.hpp"
-#include "katana/container/value.hpp"
 #include "katana/database/database.hpp"
 #include "katana/service/reply.hpp"
 
@@ -25,8 +22,11 @@ class Routes;
 
 namespace katana::fullstack {
 
-// A JSON object of any shape.
-using DataDocument = std::vector<std::pair<std::string, container::Value>>;
+// A JSON object of any shape: what it has is judged to be JSON, and kept as it was sent.
+struct DataDocument {};
+constexpr auto katana_describe(const DataDocument*) {
+  return rules::describe(rules::ignore_unknown);
+}
 
 struct StoredDocument {
   std::int64_t id = 0;

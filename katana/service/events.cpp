@@ -94,7 +94,7 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
 
   void begin(ContentStream& stream) override {
     stream_ = &stream;
-    draining_ = stream.reactor().draining();
+    if (stream.reactor().draining()) end_after_what_is_there();
     stream.set_patient();
     Station& station = topic_.station(stream.reactor());
     station.enter(*this);
@@ -112,13 +112,13 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
         if (std::exchange(octets_, nullptr) != nullptr) count(topic_.delivered_, 1);
       }
       if (ending_) return true;
-      if (!fetch()) return ending_ || draining_;
+      if (!fetch()) return ending_;
     }
   }
 
   // May destroy this object.
   void drain() noexcept override {
-    draining_ = true;
+    end_after_what_is_there();
     stream_->wake();
   }
   void wake() noexcept { stream_->wake(); }
@@ -148,8 +148,15 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
     if (silent) stream_->wake();  // which may destroy this object
   }
 
+  // What is published while a server drains would keep it from ever ending.
+  void end_after_what_is_there() noexcept { end_at_ = topic_.figures().published + 1; }
+
   // The next thing to send. False: there is none.
   bool fetch() {
+    if (cursor_ >= end_at_) {
+      ending_ = true;
+      return false;
+    }
     const Taken taken = topic_.take(cursor_);
     if (taken.lost != 0) {
       count(topic_.lost_, taken.lost);
@@ -179,7 +186,7 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
   Bytes unsent_;   // of octets_, words_, or a literal
   std::string words_;
   Instant spoke_at_;
-  bool draining_ = false;
+  std::uint64_t end_at_ = UINT64_MAX;  // the number of the first event that is not sent any more
   bool ending_ = false;
 };
 

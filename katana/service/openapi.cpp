@@ -192,17 +192,6 @@ void describe(Object& schema, Bytes help, Bytes expected) {
   if (!words.empty()) schema.set("description", std::move(words));
 }
 
-void fill_json(Schemas& schemas, Object& schema) {
-  const Value any = schema_of<Value>(schemas);
-  const Value number = Object{{"type", "number"},
-                              {"minimum", std::numeric_limits<std::int64_t>::min()},
-                              {"maximum", std::numeric_limits<std::uint64_t>::max()}};
-  schema.set("description", "Any JSON value. An integer has at most 64 bits.");
-  schema.set("anyOf", List{Object{{"type", List{"string", "boolean", "null"}}}, number,
-                           Object{{"type", "array"}, {"items", any}},
-                           Object{{"type", "object"}, {"additionalProperties", any}}});
-}
-
 }  // namespace detail
 
 Value Schemas::refer(std::string_view name, Fill fill) {

@@ -52,6 +52,10 @@ void Http2Exchange::after_handler() noexcept {
   if (!content_pending_ && handler_deadline_ == never && !blocked_) give_handler_time();
 }
 
+void Http2Exchange::on_drain() noexcept {
+  if (!over_ && pending_ != nullptr) pending_->on_drain();
+}
+
 void Http2Exchange::detach_head() {
   if (head_ == nullptr) return;
   detached_.reset(new Detached);
@@ -428,6 +432,10 @@ void Http2Exchange::set_deadline(Instant& which, Instant moment) noexcept {
 void Http2Exchange::give_handler_time() noexcept {
   const HttpOptions& options = session_.protocol_.options();
   const bool short_time = session_.connection_.input_ended();
+  if (patient_ && !short_time) {
+    handler_deadline_ = never;
+    return;
+  }
   set_deadline(handler_deadline_,
                session_.now() + (short_time ? options.half_close_grace : options.handler_timeout));
 }

@@ -42,6 +42,10 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool write(Bytes content) noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return begun_; }
+  void set_patient() noexcept override {
+    patient_ = true;
+    give_handler_time();
+  }
   void close_after_reply() noexcept override;
   KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override;
@@ -72,6 +76,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   // Sends what is held back, or lets the handler go on.
   void proceed() noexcept;
   void on_deadline(Instant now) noexcept;
+  void on_drain() noexcept;
   void shorten(Duration grace) noexcept;
   Instant deadline() const noexcept;
   bool has_unsent() const noexcept { return !unsent_.empty(); }
@@ -124,6 +129,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool sent_ = false;     // and given to the engine
   bool stays_ = false;    // unsent_ is not in unsent_text_
   bool waits_ = false;    // the handler has more to write
+  bool patient_ = false;  // the reply may be silent for as long as it likes
   bool blocked_ = false;
   bool over_ = false;  // to be destroyed
 };

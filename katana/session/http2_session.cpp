@@ -94,10 +94,18 @@ void Http2Session::on_deadline() noexcept {
   after_call();
 }
 
-// Only content that nobody wants is still coming of those whose replies are sent.
+// Only content that nobody wants is still coming of those whose replies are sent; replies that would
+// go on for ever come to their end.
 void Http2Session::on_drain() noexcept {
-  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
-    if (exchange_of(*each).sent_) note_over(exchange_of(*each));
+  for (http2::Stream* each = machine_->first(); each != nullptr;) {
+    http2::Stream* const after = each->next;
+    Http2Exchange& exchange = exchange_of(*each);
+    if (exchange.sent_) {
+      note_over(exchange);
+    } else {
+      exchange.on_drain();
+    }
+    each = after;
   }
   begin_drain();
   touch();

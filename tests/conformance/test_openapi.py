@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
 from fullstack_process import FullStack  # noqa: E402  (its folder is not this one)
 
-EXAMPLES = 20
+EXAMPLES = 12
 
 
 def tool():

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
 #include "tests/simulation/talk.hpp"
 #include "tests/simulation/world.hpp"
@@ -266,6 +267,28 @@ TEST(EventTopic, HEAD_is_answered_and_subscribes_nobody) {
   EXPECT_EQ(talk.status(), 200u);
   scene.settle();
   EXPECT_EQ(scene.topic.figures().subscribers, 0u);
+}
+
+TEST(EventTopic, over_http2_streams_stay_and_end_likewise) {
+  WorldOptions of_world;
+  of_world.http.handler_timeout = seconds(4);
+  Scene scene(small_topic(), of_world);
+  Http2Client client(scene.world);
+  const std::uint32_t first = client.get("/events"), second = client.get("/events");
+  scene.settle();
+  scene.publish("one");
+  scene.world.run_for(seconds(20));
+  EXPECT_EQ(client.over(), 0u);
+  EXPECT_EQ(scene.topic.figures().subscribers, 2u);
+  scene.publish("two");
+  scene.world.reactor().request_drain(seconds(10));
+  scene.world.run_for(seconds(3));
+  for (const std::uint32_t id : {first, second}) {
+    EXPECT_TRUE(client.reply(id).ended);
+    EXPECT_EQ(client.reply(id).content, ":\n\nid: a-1\ndata: one\n\n:\n\nid: a-2\ndata: two\n\n");
+  }
+  EXPECT_EQ(scene.topic.figures().subscribers, 0u);
+  EXPECT_EQ(scene.world.reactor().counters().cut_off, 0u);
 }
 
 // ---- limits ----------------------------------------------------------------------------------
