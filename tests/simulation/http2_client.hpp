@@ -103,8 +103,9 @@ class Http2Client {
     replies_[id];
     receive_windows_[id] = options_.stream_window;
     send_windows_[id] = 0;
-    send(http2::FrameType::headers, http2::flag_end_headers | (ends ? http2::flag_end_stream : 0u),
-         id, deflater_.block(fields));
+    send(http2::FrameType::headers,
+         http2::flag_end_headers | (ends ? unsigned{http2::flag_end_stream} : 0u), id,
+         deflater_.block(fields));
     return id;
   }
 
@@ -131,7 +132,7 @@ class Http2Client {
         const std::size_t size =
             std::min(left.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, room)));
         ends = size == left.size();
-        send(http2::FrameType::data, ends ? http2::flag_end_stream : 0u, id,
+        send(http2::FrameType::data, ends ? unsigned{http2::flag_end_stream} : 0u, id,
              Bytes(left).substr(0, size));
         left.erase(0, size);
         send_window_ -= static_cast<std::int64_t>(size);

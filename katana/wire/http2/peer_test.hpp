@@ -152,7 +152,7 @@ class Bench {
   std::uint32_t request(const Fields& fields, bool ends = true) {
     const std::uint32_t id = next_id_;
     next_id_ += 2;
-    feed(frame(FrameType::headers, flag_end_headers | (ends ? flag_end_stream : 0u), id,
+    feed(frame(FrameType::headers, flag_end_headers | (ends ? unsigned{flag_end_stream} : 0u), id,
                deflater_.block(fields)));
     return id;
   }
