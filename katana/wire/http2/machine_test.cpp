@@ -461,7 +461,7 @@ TEST(Http2Attack, streams_beyond_the_limit_are_refused_and_others_go_on) {
   EXPECT_EQ(bench.events().size(), 3u);
 }
 
-// ---- priorities ----------------------------------------------------------------------------------
+// ---- priorities ---------------------------------------------------------------------------------
 
 TEST(Http2Priority, is_read_from_the_field_and_from_the_frame) {
   Bench bench;
