@@ -50,8 +50,8 @@ class Protocol {
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
 };
 
-// Makes the session that follows another one on the same connection (Connection::succeed), and holds
-// what the first hands over to the second: an upgrade's agreed options, a handler.
+// Makes the session that follows another one on the same connection (Connection::succeed), and
+// holds what the first hands over to the second: an upgrade's agreed options, a handler.
 //
 // Owns       what it hands over. The connection owns it until its one call of open(), or until the
 //            connection ends, whichever comes first.
@@ -61,8 +61,8 @@ class Successor {
   virtual ~Successor() = default;
   // At most what the reactor's listeners were given (ReactorOn: session_bytes_max).
   virtual std::size_t session_bytes() const noexcept = 0;
-  // As Protocol::open(). The outbox may hold what the first session wrote; what that did not consume
-  // is offered next; and a peer that has ended its side is told of as ever (on_input_end).
+  // As Protocol::open(). The outbox may hold what the first session wrote. What that did not
+  // consume is offered next, and a peer that has ended its side is told of as ever (on_input_end).
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
 };
 

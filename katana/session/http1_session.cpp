@@ -196,7 +196,7 @@ void Http1Session::on_content(bool complete) noexcept {
   }
 }
 
-// That line has been judged as any other, so that who speaks HTTP/1.1 pays nothing for the question.
+// The line has been judged as any other: who speaks HTTP/1.1 pays nothing for the question.
 bool Http1Session::hand_over(Bytes refused) noexcept {
   constexpr Bytes line = "PRI * HTTP/2.0\r\n";
   const bool is_first = connection_.counters().requests == 0 &&

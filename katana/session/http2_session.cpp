@@ -115,7 +115,7 @@ void Http2Session::on_drain() noexcept {
 
 void Http2Session::on_head(const http2::Step& step, bool refused) noexcept {
   auto* const exchange = new Http2Exchange(*this);
-  machine_->accept(*exchange);
+  machine_->admit(*exchange);
   const http2::HeadReader& reader = protocol_.context().reader;
   exchange->begin(reader, step.last);
   exchange->request_ = ++connection_.counters().requests;

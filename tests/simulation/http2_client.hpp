@@ -4,8 +4,8 @@
 // Owns       its end of the connection and what it received.
 // Borrows    the world, which must outlive it.
 // Thread     one.
-// Fails      by failing the test, for what no server may send: a frame beyond a window, a block that
-//            cannot be decoded, a frame behind the end of its stream.
+// Fails      by failing the test, for what no server may send: a frame beyond a window, a block
+//            that cannot be decoded, a frame behind the end of its stream.
 // Invariant  it sends no more than the server's windows allow.
 #pragma once
 

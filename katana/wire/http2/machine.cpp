@@ -265,7 +265,7 @@ Stream* Machine::find(std::uint32_t id) noexcept {
   return nullptr;
 }
 
-void Machine::accept(Stream& stream) noexcept {
+void Machine::admit(Stream& stream) noexcept {
   KATANA_REQUIRE(pending_id_ != 0 && stream.state == StreamState::idle);
   stream.id = pending_id_;
   pending_id_ = 0;

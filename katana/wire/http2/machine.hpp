@@ -3,7 +3,7 @@
 // Owns       the compression's state, windows, budgets, and a header block that is not complete. No
 //            other bytes: what next() does not consume stays with the caller.
 // Borrows    the Context, which every machine of a reactor shares; each Stream that was given to
-//            accept(), until the machine lets go of it.
+//            admit(), until the machine lets go of it.
 // Thread     its reactor's.
 // Allocates  never by itself; the compression does (see Inflater), and a header block in several
 //            frames is kept in recycled memory.
@@ -70,7 +70,7 @@ struct Stream {
 
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report: go on with what was not consumed, if anything was
-  head,        // Context::reader has a request: accept() it
+  head,        // Context::reader has a request: admit() it
   refused,     // likewise, to be answered with the reader's status
   content,     // content() is part of the request on `stream`, borrowed from `input`: consume() it
   over,        // `stream` was reset, or what nobody wanted of it is read: it is let go of
@@ -97,7 +97,7 @@ class Machine {
   // REQUIRES `input` to begin with what the last call did not consume.
   Step next(Bytes input, Instant now, Outbox& outbox) noexcept;
   // After Event::head and Event::refused, before anything else.
-  void accept(Stream& stream) noexcept;
+  void admit(Stream& stream) noexcept;
   // What Event::content reported.
   Bytes content() const noexcept { return content_; }
   Failure failure() const noexcept { return failure_; }
@@ -246,7 +246,7 @@ class Machine {
   std::uint32_t stream_count_ = 0;
   std::uint32_t data_left_ = 0;
   std::uint32_t continuations_ = 0;
-  std::uint32_t pending_id_ = 0;  // of the head to accept()
+  std::uint32_t pending_id_ = 0;  // of the head to admit()
   std::uint16_t padding_left_ = 0;
   std::uint8_t pasts_next_ = 0;
   Phase phase_ = Phase::preface;

@@ -262,7 +262,7 @@ void Machine::consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcep
   give_back(stream->id, stream->unreturned, stream->receive_window, limits.stream_window_bytes);
 }
 
-// ---- priorities and resets -----------------------------------------------------------------------
+// ---- priorities and resets ----------------------------------------------------------------------
 
 Step Machine::on_priority(const FrameHeader& header, Bytes payload, Instant now,
                           Outbox& outbox) noexcept {

@@ -302,7 +302,7 @@ TEST(Http2Machine, more_than_a_window_is_an_error_of_the_stream_or_of_the_connec
   EXPECT_EQ(bench.sent(), Events{"GOAWAY 0 error 3"});
 }
 
-// ---- the end -------------------------------------------------------------------------------------
+// ---- the end ------------------------------------------------------------------------------------
 
 TEST(Http2Machine, a_drain_serves_what_is_on_its_way_and_nothing_after) {
   Bench bench;
@@ -358,7 +358,7 @@ TEST(Http2Machine, time_ends_what_is_not_completed_and_who_is_idle) {
   });
 }
 
-// ---- attacks -------------------------------------------------------------------------------------
+// ---- attacks --------------------
 
 TEST(Http2Attack, rapid_reset_ends_when_its_budget_does_and_time_refills_it) {
   Bench bench;
@@ -461,7 +461,7 @@ TEST(Http2Attack, streams_beyond_the_limit_are_refused_and_others_go_on) {
   EXPECT_EQ(bench.events().size(), 3u);
 }
 
-// ---- priorities ----------------------------------------------------------------------------------
+// ---- priorities ---------------------------------------------------------------------------------
 
 TEST(Http2Priority, is_read_from_the_field_and_from_the_frame) {
   Bench bench;

@@ -199,7 +199,7 @@ class Bench {
         case Event::need_bytes: break;
         case Event::head:
         case Event::refused: {
-          machine_.accept(streams_.emplace_back());
+          machine_.admit(streams_.emplace_back());
           const http::Head& head = context_.reader.head();
           note((step.event == Event::head
                     ? "head " + std::string(head.method_text()) + " " + std::string(head.target())
