@@ -131,6 +131,16 @@ katana::Result<std::optional<katana::tls::TlsOptions>> tls_options(const Flags& 
   return options;
 }
 
+void tell_reload(const katana::Result<std::vector<std::string>>& reloaded) {
+  if (!reloaded) {
+    fmt::print(stderr, "{}: certificates stay as they were: {}\n", program,
+               reloaded.error().describe());
+    return;
+  }
+  fmt::print(stderr, "{}: certificates read again\n", program);
+  for (const std::string& note : *reloaded) fmt::print(stderr, "{}: {}\n", program, note);
+}
+
 // Null: none is wanted.
 katana::Result<std::unique_ptr<katana::log::Log>> start_access_log(const std::string& file) {
   using namespace katana;
@@ -189,6 +199,7 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   auto secure = tls_options(flags);
   if (!secure) return fail(2, secure.error().describe());
   options.tls = *std::move(secure);
+  options.on_certificates = tell_reload;
   options.hsts = nanoseconds(static_cast<std::int64_t>(flags.hsts_s * 1e9));
   auto access_log = start_access_log(flags.access_log);
   if (!access_log) return fail(1, access_log.error().describe());
