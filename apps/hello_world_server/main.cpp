@@ -39,6 +39,7 @@ struct Flags {
   bool tls_development = false;
   std::string tls_min = "1.2";
   std::string tls_client_authorities;
+  double tls_handshake_s = 10;
   double hsts_s = 0;
   std::uint64_t websocket_bytes_max = 1024 * 1024;
   bool websocket_deflate = false;
@@ -105,6 +106,10 @@ void describe_tls(CLI::App& app, Flags& flags) {
   app.add_option(
       "--tls-client-ca", flags.tls_client_authorities,
       "PEM file of authorities: clients must show a certificate that one of them signed");
+  app.add_option("--tls-handshake-s", flags.tls_handshake_s,
+                 "seconds that a handshake may take; then the connection is cut off")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
   app.add_option("--hsts-s", flags.hsts_s,
                  "seconds for which browsers shall come back by HTTPS only; 0: not said")
       ->check(CLI::Range(0.0, 1e9))
@@ -133,6 +138,16 @@ katana::Result<std::optional<katana::tls::TlsOptions>> tls_options(const Flags& 
   if (flags.tls_min == "1.3") options.version_min = katana::tls::Version::tls_1_3;
   options.client_authorities_file = flags.tls_client_authorities;
   return options;
+}
+
+void tell_reload(const katana::Result<std::vector<std::string>>& reloaded) {
+  if (!reloaded) {
+    fmt::print(stderr, "{}: certificates stay as they were: {}\n", program,
+               reloaded.error().describe());
+    return;
+  }
+  fmt::print(stderr, "{}: certificates read again\n", program);
+  for (const std::string& note : *reloaded) fmt::print(stderr, "{}: {}\n", program, note);
 }
 
 // Null: none is wanted.
@@ -207,6 +222,9 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   auto secure = tls_options(flags);
   if (!secure) return fail(2, secure.error().describe());
   options.tls = *std::move(secure);
+  options.on_certificates = tell_reload;
+  options.reactor.opening_timeout =
+      nanoseconds(static_cast<std::int64_t>(flags.tls_handshake_s * 1e9));
   options.hsts = nanoseconds(static_cast<std::int64_t>(flags.hsts_s * 1e9));
   auto access_log = start_access_log(flags.access_log);
   if (!access_log) return fail(1, access_log.error().describe());

@@ -349,8 +349,8 @@ class ReactorOn final : public Reactor {
     connection.session_ = protocol.open(&connection + 1, connection);
   }
 
-  // It may not go on in this turn. What came behind is carried, sealed as it is: there is no session
-  // yet that could have anything carried.
+  // It may not go on in this turn. What came behind is carried, sealed as it is: there is no
+  // session yet that could have anything carried.
   KATANA_RARE bool wait_for_turn(Connection& connection, Bytes bytes) noexcept {
     if (!bytes.empty() && !keep(connection, bytes)) return false;
     connection.pause(PauseReason::opening);
@@ -372,8 +372,8 @@ class ReactorOn final : public Reactor {
     }
   }
 
-  // Seals what is pending, as much as the peer may be behind, and sends it. False: the connection is
-  // gone. REQUIRES that no send is pending.
+  // Seals what is pending, as much as the peer may be behind, and sends it. False: the connection
+  // is gone. REQUIRES that no send is pending.
   [[gnu::noinline]] bool flush_sealed(Connection& connection) noexcept {
     Outbox& output = connection.transform_->output();
     for (int round = 0; round < sealed_rounds_max; ++round) {

@@ -112,7 +112,7 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
                                                .drain_timeout = options_.drain_timeout,
                                                .drain_notice = options_.drain_notice,
                                                .on_drain = [this] { begin_drain(); },
-                                               .on_reload = options_.on_reload});
+                                               .on_reload = reload_of_signal()});
 }
 
 void HttpServer::begin_drain() {
@@ -193,6 +193,19 @@ Result<std::vector<std::string>> HttpServer::reload_certificates() {
     return fail(Code::unsupported, "reload of certificates: this server does not speak TLS");
   }
   return credentials_->reload();
+}
+
+std::function<void()> HttpServer::reload_of_signal() {
+  if (!options_.tls && !options_.on_reload) return {};
+  return [this] { on_hangup(); };
+}
+
+void HttpServer::on_hangup() {
+  if (credentials_ != nullptr) {
+    const auto reloaded = reload_certificates();
+    if (options_.on_certificates) options_.on_certificates(reloaded);
+  }
+  if (options_.on_reload) options_.on_reload();
 }
 
 std::vector<std::string> HttpServer::certificate_notes() const {

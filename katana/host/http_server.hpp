@@ -51,7 +51,7 @@ struct HttpServerOptions {
   // From the signal to the end of accepting; /ready answers 503 meanwhile.
   Duration drain_notice = {};
   // SIGHUP came, and the server was told to end. On the first reactor's thread: they must not
-  // block. Without on_reload SIGHUP is left alone.
+  // block. Without on_reload and TLS SIGHUP is left alone.
   std::function<void()> on_reload = {};
   std::function<void()> on_drain = {};
   // A reactor that is busy with one turn for longer is reported; 0: nobody looks.
@@ -66,6 +66,9 @@ struct HttpServerOptions {
   bool http2_only = false;
   // Serves HTTPS; none: HTTP. TlsOptions::protocols is the server's to say.
   std::optional<tls::TlsOptions> tls = {};
+  // With TLS SIGHUP reads certificates and keys again, before on_reload: what came of it, as
+  // reload_certificates() says it. On the first reactor's thread.
+  std::function<void(const Result<std::vector<std::string>>&)> on_certificates = {};
   // With TLS: for how long browsers shall come back by TLS only (RFC 6797). Zero: not said.
   Duration hsts = {};
   // Where the reactors report to; none: nowhere. Borrowed, and must outlive the server.
@@ -112,6 +115,9 @@ class HttpServer {
   class Heartbeat;
 
   Result<void> listen(Worker& worker);
+  // What SIGHUP does; empty: it is left alone.
+  std::function<void()> reload_of_signal();
+  void on_hangup();
   Result<void> watch_reactors();
   void begin_drain();
 

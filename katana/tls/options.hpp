@@ -24,8 +24,8 @@ enum class Version : std::uint8_t { tls_1_2, tls_1_3 };
 
 struct TlsOptions {
   // Chosen by the name that the client asks for (SNI): the DNS names in the certificate, exact or
-  // "*.example.org". The first answers for all other names. Two of different key types with the same
-  // names (ECDSA and RSA) go together: the client's abilities choose.
+  // "*.example.org". The first answers for all other names. Two of different key types with the
+  // same names (ECDSA and RSA) go together: the client's abilities choose.
   std::vector<Certificate> certificates = {};
   // Besides, a certificate that signs itself, for "localhost" and these: made when the server
   // starts, never written anywhere.

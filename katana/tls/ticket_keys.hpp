@@ -2,8 +2,8 @@
 // client resumes a session that the server does not remember.
 //
 // A key seals for `lifetime` and opens for as long again. Whoever gets hold of a key can read the
-// sessions that were sealed with it, so none is kept longer, and none is written anywhere: a restart
-// makes all tickets worthless, which costs their clients one full handshake.
+// sessions that were sealed with it, so none is kept longer, and none is written anywhere: a
+// restart makes all tickets worthless, which costs their clients one full handshake.
 //
 // Owns       the keys; they are wiped when they are dropped.
 // Thread     any; handshakes of all reactors share them.

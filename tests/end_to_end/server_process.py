@@ -25,7 +25,7 @@ PORTS = range(12000, 32000)
 GIVEN = set()       # ports of this process's tests: none is given twice, because who asks for two wants two
 
 READY = re.compile(
-    PROGRAM + r": ready on http://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
+    PROGRAM + r": ready on https?://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
     r" \(engine (?P<engine>epoll-edge|epoll-level|io_uring), (?P<reactors>[0-9]+) reactors\) in (?P<ms>[0-9.]+) ms\n")
 # One line that says what was finished and what was cut off, with figures.
 DRAINED = re.compile(r"^.*\bfinished\b.*\bcut off\b.*$", re.MULTILINE)

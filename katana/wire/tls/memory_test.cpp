@@ -49,6 +49,10 @@ const bool counts = CRYPTO_set_mem_functions(&allocate, &resize, &release) == 1;
 TEST(TlsMemory, an_idle_connection_keeps_no_record_buffers) {
   ASSERT_TRUE(counts);
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    Bench first({.version = version});  // what OpenSSL makes once for all is not counted
+    first.pass();
+  }
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     TestClient client({.version = version});
     BlockPool pool(4096, 64);
     Outbox output(pool);

@@ -1,9 +1,9 @@
 // Invariant: whatever a client sends, the machine neither breaks nor stands still: each step
-// consumes no more than it was given, plaintext comes only after the handshake, and a failure stays.
-// What arrives unchanged is read as it was sent, however it is cut.
+// consumes no more than it was given, plaintext comes only after the handshake, and a failure
+// stays. What arrives unchanged is read as it was sent, however it is cut.
 //
-// The first byte of the input chooses: the rest as it is, or a client of OpenSSL whose bytes are cut
-// and changed as the rest says.
+// The first byte of the input chooses: the rest as it is, or a client of OpenSSL whose bytes are
+// cut and changed as the rest says.
 #include <cstddef>
 #include <cstdint>
 #include <string>
