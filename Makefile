@@ -26,12 +26,16 @@ test: setup
 	@tools/test
 
 # Only what is measured, and the generator: the micro-benchmarks are `make micro`.
-bench_programs = hello_world_server katana-load floor_epoll floor_uring
+bench_programs = hello_world_server fullstack katana-load floor_epoll floor_uring
+e2e_out = lab/results/latest/e2e
 
 bench: setup
 	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
-	@cmake --build --preset bench --target $(bench_programs) -- --quiet
-	@lab/katana-lab run --quick
+	@cmake --build --preset bench --target $(bench_programs) e2e_benchmarks -- --quiet
+	@status=0; lab/katana-lab run --quick || status=1; \
+	build/bench/e2e_benchmarks --quick --benchmark_out=$(e2e_out).json --benchmark_out_format=json >$(e2e_out).log || status=1; \
+	lab/e2e/report.py $(e2e_out).json --out $(e2e_out).md --command 'e2e_benchmarks --quick' && echo 'wrote $(e2e_out).md' || status=1; \
+	exit $$status
 
 bench-full: setup
 	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null

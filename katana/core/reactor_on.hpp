@@ -210,6 +210,8 @@ class ReactorOn final : public Reactor {
   static constexpr std::size_t gather_max = 64;
   // Plaintext of one record, at most (RFC 8446 §5.1).
   static constexpr std::size_t record_bytes = 16 * 1024;
+  // Rounds of sealing and sending in one go.
+  static constexpr int sealed_rounds_max = 16;
   // What may be pending beyond sealed_high_bytes: a record, and what the transform says of itself.
   static constexpr std::size_t sealed_slack_bytes = 64 * 1024;
   struct Offered {
@@ -374,21 +376,30 @@ class ReactorOn final : public Reactor {
   // gone. REQUIRES that no send is pending.
   [[gnu::noinline]] bool flush_sealed(Connection& connection) noexcept {
     Outbox& output = connection.transform_->output();
-    for (;;) {
-      if (!connection.outbox_.empty()) seal(connection, output);
+    for (int round = 0; round < sealed_rounds_max; ++round) {
+      if (!connection.outbox_.empty() && !seal(connection, output)) return false;
       if (output.empty()) return true;
       if (!send(connection, output)) return false;
       if (connection.send_pending_) return true;
     }
+    connection.wake();  // a long file and a fast reader: the rest in the next turn
+    return true;
   }
 
-  void seal(Connection& connection, Outbox& output) noexcept {
+  // False: the connection is gone.
+  bool seal(Connection& connection, Outbox& output) noexcept {
     while (!connection.outbox_.empty() && output.pending() < options_.sealed_high_bytes) {
-      const std::size_t sealed = connection.transform_->seal(next_record(connection.outbox_));
+      const Bytes record = next_record(connection.outbox_);
+      if (record.empty()) {
+        ++counters_.file_failures;  // it is shorter than what its reply said
+        destroy(connection, Ending::reset);
+        return false;
+      }
+      const std::size_t sealed = connection.transform_->seal(record);
       if (sealed == 0 && !connection.transform_->can_seal()) {
         connection.outbox_.clear();
         connection.finish(Finish::linger);
-        return;
+        return true;
       }
       if (sealed == 0) {
         // Blocks are scarce: whoever gives some back wakes it. It has the peer's time and no more.
@@ -396,25 +407,33 @@ class ReactorOn final : public Reactor {
         if (connection.send_deadline_ == never) {
           set_send_deadline(connection, now_ + options_.send_timeout);
         }
-        return;
+        return true;
       }
       connection.outbox_.advance(sealed);
     }
+    return true;
   }
 
-  // What goes into the next record: pieces are gathered, because each record has its cost.
+  // What goes into the next record: pieces are gathered, because each record has its cost, and a
+  // file is read. Empty: that cannot be.
   Bytes next_record(const Outbox& outbox) noexcept {
     std::array<iovec, gather_max> parts;
     const std::size_t count = outbox.gather(parts);
+    const FilePart file = outbox.has_files() ? outbox.file_behind(count) : FilePart{};
     const auto bytes_of = [](const iovec& part) {
       return Bytes(static_cast<const char*>(part.iov_base), part.iov_len);
     };
-    if (count == 1 || parts[0].iov_len >= record_bytes) return bytes_of(parts[0]);
+    const bool alone = count == 1 && file.size == 0;
+    if (alone || (count != 0 && parts[0].iov_len >= record_bytes)) return bytes_of(parts[0]);
     std::size_t size = 0;
     for (std::size_t index = 0; index < count && size < record_bytes; ++index) {
       const Bytes part = bytes_of(parts[index]).substr(0, record_bytes - size);
       std::memcpy(buffers_->record.data() + size, part.data(), part.size());
       size += part.size();
+    }
+    if (file.size != 0 && size < record_bytes) {
+      const std::ptrdiff_t read = file.read({buffers_->record.data() + size, record_bytes - size});
+      size += read > 0 ? static_cast<std::size_t>(read) : 0;
     }
     return {buffers_->record.data(), size};
   }

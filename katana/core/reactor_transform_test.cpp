@@ -1,5 +1,6 @@
 // A reactor with a transform of a few lines: what is sent is put in upper case, between < and >.
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -278,6 +279,61 @@ TEST_F(TransformTest, more_than_fits_the_buffer_is_given_in_pieces) {
   bytes(0, std::string(3'000, 'x'));
   turn();
   EXPECT_EQ(session.consumed, std::string(3'000, 'x'));
+}
+
+// ---- files ------------------------------------------------------------------------------------
+
+// A file of so many small letters.
+struct TestFile {
+  explicit TestFile(std::size_t size) : file(std::tmpfile()) {
+    const std::string text(size, 'f');
+    EXPECT_EQ(std::fwrite(text.data(), 1, size, file), size);
+    std::fflush(file);
+    retained.descriptor = fileno(file);
+  }
+  ~TestFile() { std::fclose(file); }
+  std::FILE* file;
+  Retained retained{[](Retained&) noexcept {}};
+};
+
+std::string without_marks(std::string text) {
+  std::erase_if(text, [](char letter) { return letter == '<' || letter == '>'; });
+  return text;
+}
+
+TEST_F(TransformTest, a_file_is_read_and_sealed_between_what_stands_around_it) {
+  TestFile file(40'000);
+  TestSession& session = open();
+  session.connection.outbox().write("head");
+  session.connection.outbox().refer(FilePart{&file.retained, 0, 40'000});
+  session.connection.outbox().write("tail");
+  session.connection.wake();
+  turn();
+  EXPECT_TRUE(without_marks(sent()) == "HEAD" + std::string(40'000, 'F') + "TAIL");
+  EXPECT_EQ(file.retained.references, 0u);
+}
+
+TEST_F(TransformTest, a_long_file_does_not_keep_the_turn) {
+  constexpr std::size_t size = 4'000'000;
+  TestFile file(size);
+  TestSession& session = open();
+  session.connection.outbox().refer(FilePart{&file.retained, 0, size});
+  session.connection.wake();
+  turn();
+  EXPECT_LT(sent().size(), size);
+  EXPECT_GT(sent().size(), 0u);
+  for (int turns = 0; turns < 100; ++turns) turn();
+  EXPECT_EQ(without_marks(sent()).size(), size);
+}
+
+TEST_F(TransformTest, a_file_that_is_shorter_than_was_said_breaks_the_connection) {
+  TestFile file(100);
+  TestSession& session = open();
+  session.connection.outbox().refer(FilePart{&file.retained, 0, 200});
+  session.connection.wake();
+  turn();
+  EXPECT_TRUE(link_state(0).was_reset);
+  EXPECT_EQ(counters().file_failures, 1u);
 }
 
 // ---- the peer is slow -------------------------------------------------------------------------

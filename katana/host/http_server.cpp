@@ -45,6 +45,37 @@ struct HttpServer::Worker {
   std::unique_ptr<ReactorProbe> probe;  // null without observability
 };
 
+// The first reactor's timer, which says that all of them live.
+class HttpServer::Heartbeat final : private core::TimerEntry {
+ public:
+  Heartbeat(core::Reactor& reactor, Observability* observability, Duration interval,
+            const std::function<void()>& beat)
+      : core::TimerEntry(
+            [](core::TimerEntry& entry) noexcept { static_cast<Heartbeat&>(entry).on_tick(); }),
+        reactor_(reactor),
+        observability_(observability),
+        interval_(interval),
+        beat_(beat) {
+    reactor_.timers().arm(*this, reactor_.now());
+  }
+
+ private:
+  void on_tick() noexcept {
+    const bool all = std::ranges::all_of(asked_, [](const auto& each) { return each->answered(); });
+    if (all) {
+      beat_();
+      if (observability_ != nullptr) asked_ = observability_->ask_reactors();
+    }
+    reactor_.timers().arm(*this, reactor_.now() + interval_);
+  }
+
+  core::Reactor& reactor_;
+  Observability* const observability_;
+  const Duration interval_;
+  const std::function<void()>& beat_;
+  std::vector<std::shared_ptr<ReactorStatus>> asked_;
+};
+
 namespace {
 
 constexpr const char* reply_to_plain_http =
@@ -90,37 +121,6 @@ void HttpServer::begin_drain() {
 }
 
 HttpServer::~HttpServer() = default;
-
-// The first reactor's timer, which says that all of them live.
-class HttpServer::Heartbeat final : private core::TimerEntry {
- public:
-  Heartbeat(core::Reactor& reactor, Observability* observability, Duration interval,
-            const std::function<void()>& beat)
-      : core::TimerEntry(
-            [](core::TimerEntry& entry) noexcept { static_cast<Heartbeat&>(entry).on_tick(); }),
-        reactor_(reactor),
-        observability_(observability),
-        interval_(interval),
-        beat_(beat) {
-    reactor_.timers().arm(*this, reactor_.now());
-  }
-
- private:
-  void on_tick() noexcept {
-    const bool all = std::ranges::all_of(asked_, [](const auto& each) { return each->answered(); });
-    if (all) {
-      beat_();
-      if (observability_ != nullptr) asked_ = observability_->ask_reactors();
-    }
-    reactor_.timers().arm(*this, reactor_.now() + interval_);
-  }
-
-  core::Reactor& reactor_;
-  Observability* const observability_;
-  const Duration interval_;
-  const std::function<void()>& beat_;
-  std::vector<std::shared_ptr<ReactorStatus>> asked_;
-};
 
 Result<void> HttpServer::start() {
   if (options_.tls) {

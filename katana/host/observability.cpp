@@ -6,6 +6,7 @@
 
 #include "katana/core/sleep.hpp"
 #include "katana/metrics/process.hpp"
+#include "katana/wire/http2/failure.hpp"
 
 namespace katana::host {
 namespace {
@@ -95,7 +96,18 @@ constexpr std::array counter_rows{
                [](const ReactorFigures& of) { return of.tls.truncated; }},
     CounterRow{"katana_tls_handshakes_delayed", "",
                "TLS handshakes that waited for a later turn of the reactor.",
-               [](const ReactorFigures& of) { return of.counters.openings_delayed; }}};
+               [](const ReactorFigures& of) { return of.counters.openings_delayed; }},
+    CounterRow{"katana_http2_connections", "", "Connections that spoke HTTP/2.",
+               [](const ReactorFigures& of) { return of.http.http2.connections; }},
+    CounterRow{"katana_http2_streams_reset", "",
+               "Streams of HTTP/2 given up, or reset for what the peer did, before their reply.",
+               [](const ReactorFigures& of) { return of.http.http2.streams_reset; }},
+    CounterRow{"katana_http2_streams_stalled", "",
+               "Streams of HTTP/2 reset because their windows stayed closed.",
+               [](const ReactorFigures& of) { return of.http.http2.streams_stalled; }},
+    CounterRow{"katana_http2_requests_held", "",
+               "Requests of HTTP/2 that waited for the replies of others to be taken.",
+               [](const ReactorFigures& of) { return of.http.http2.requests_held; }}};
 
 struct PartRow {
   const char* part;
@@ -183,6 +195,7 @@ Task<void> wait_until(Settled settled, Duration patience) {
 struct Observability::Instruments {
   std::vector<Family<ObservedCounter>> counters;  // as counter_rows
   std::vector<Family<ObservedCounter>> tls;       // handshakes, failures
+  std::vector<Family<ObservedCounter>> http2;     // failures
   std::vector<Family<Gauge>> gauges;              // open, paused, budget, used, answered
   std::vector<Family<metrics::LogHistogram>> lag;
 };
@@ -191,7 +204,8 @@ struct Observability::Instruments {
 struct Observability::Watched {
   std::shared_ptr<ReactorStatus> status = std::make_shared<ReactorStatus>();
   std::vector<ObservedCounter> counters;
-  std::vector<ObservedCounter> handshakes, failures;  // as version_rows, and by Failure
+  std::vector<ObservedCounter> handshakes, tls_failures;  // as version_rows, and by Failure
+  std::vector<ObservedCounter> http2_failures;            // as http2::failure_texts
   Gauge open, answered;
   std::vector<Gauge> paused, budget, used;
 };
@@ -233,6 +247,13 @@ Result<void> Observability::register_metrics() {
     if (!family) return std::unexpected(family.error());
     instruments_->tls.push_back(*family);
   }
+  auto failures = registry_.observed_counters(
+      {.name = "katana_http2_connection_failures",
+       .help =
+           "Connections of HTTP/2 that ended for what their peer did, and those that were idle.",
+       .labels = {"reactor", "reason"}});
+  if (!failures) return std::unexpected(failures.error());
+  instruments_->http2.push_back(*failures);
   const std::array gauges{
       metrics::Description{
           .name = "katana_connections_open", .help = "Open connections.", .labels = {"reactor"}},
@@ -278,7 +299,10 @@ std::unique_ptr<ReactorProbe> Observability::probe(core::Reactor& reactor,
   }
   for (std::size_t index = 1; index < tls::failure_count; ++index) {
     const auto failure = static_cast<tls::Failure>(index);
-    watched.failures.push_back(instruments_->tls[1].with(number, tls::name_of(failure)));
+    watched.tls_failures.push_back(instruments_->tls[1].with(number, tls::name_of(failure)));
+  }
+  for (const auto& text : http2::failure_texts) {
+    watched.http2_failures.push_back(instruments_->http2[0].with(number, text.name));
   }
   const auto& gauges = instruments_->gauges;
   watched.open = gauges[0].with(number);
@@ -302,7 +326,10 @@ void Observability::refresh() const {
       watched->handshakes[row].observe(static_cast<double>(version_rows[row].value(figures)));
     }
     for (std::size_t index = 1; index < tls::failure_count; ++index) {
-      watched->failures[index - 1].observe(static_cast<double>(figures.tls.failures[index]));
+      watched->tls_failures[index - 1].observe(static_cast<double>(figures.tls.failures[index]));
+    }
+    for (std::size_t row = 0; row < watched->http2_failures.size(); ++row) {
+      watched->http2_failures[row].observe(static_cast<double>(figures.http.http2.failures[row]));
     }
     const auto set = [&figures](const auto& gauges, const auto& rows) {
       for (std::size_t row = 0; row < rows.size(); ++row) {

@@ -19,8 +19,9 @@ constexpr std::array<Bytes, 6> status_names = {"none", "1xx", "2xx", "3xx", "4xx
 std::uint64_t random_seed() noexcept {
   std::uint64_t seed = 0;
   if (::getrandom(&seed, sizeof seed, 0) == sizeof seed) return seed;
-  // Without random numbers: this thread's own address, so that threads at least differ.
-  return reinterpret_cast<std::uintptr_t>(&seed);
+  // Without random numbers: an address of this thread's, so that threads at least differ.
+  static thread_local char own;
+  return reinterpret_cast<std::uintptr_t>(&own);
 }
 
 RequestIds& ids_of_thread() noexcept {

@@ -15,6 +15,7 @@
 #include "katana/session/exchange_observer.hpp"
 #include "katana/session/websocket_session.hpp"
 #include "katana/wire/http1/machine.hpp"
+#include "katana/wire/http2/failure.hpp"
 #include "katana/wire/http2/limits.hpp"
 
 namespace katana::session {
@@ -57,6 +58,17 @@ struct HttpOptions {
   ExchangeObserver* observer = nullptr;
 };
 
+// What only HTTP/2 has to count.
+struct Http2Counters {
+  std::uint64_t connections = 0;
+  std::uint64_t streams_reset =
+      0;  // before their replies were sent, by the peer or for what it did wrong
+  std::uint64_t streams_stalled = 0;  // reset because their windows stayed closed
+  std::uint64_t requests_held = 0;    // that waited for others to be sent
+  // Connections that ended by it.
+  std::array<std::uint64_t, static_cast<std::size_t>(http2::Failure::count_)> failures{};
+};
+
 struct HttpCounters {
   std::uint64_t requests = 0;
   std::uint64_t refused = 0;           // by the protocol: 4xx, 5xx of Refusal
@@ -65,6 +77,7 @@ struct HttpCounters {
   std::uint64_t handlers_cancelled = 0;  // the peer left
   std::uint64_t replies_aborted = 0;     // begun and not completed: the connection was reset
   WebSocketCounters websocket = {};      // of the connections that became WebSocket ones
+  Http2Counters http2 = {};
 };
 
 class Http1Protocol final : public core::Protocol {

@@ -21,7 +21,7 @@ Http2Protocol::Http2Protocol(const HttpOptions& options, RequestHandler& handler
 std::size_t Http2Protocol::session_bytes() const noexcept { return sizeof(Http2Session); }
 
 core::Session* Http2Protocol::open(void* memory, core::Connection& connection) noexcept {
-  ++counters_.connections;
+  ++counters().connections;
   return new (memory) Http2Session(*this, connection);
 }
 

@@ -13,20 +13,9 @@
 #include "katana/core/session.hpp"
 #include "katana/session/exchange.hpp"
 #include "katana/session/http1_protocol.hpp"
-#include "katana/wire/http2/failure.hpp"
 #include "katana/wire/http2/machine.hpp"
 
 namespace katana::session {
-
-struct Http2Counters {
-  std::uint64_t connections = 0;
-  std::uint64_t streams_reset =
-      0;  // before their replies were sent, by the peer or for what it did wrong
-  std::uint64_t streams_stalled = 0;  // reset because their windows stayed closed
-  std::uint64_t requests_held = 0;    // that waited for others to be sent
-  // Connections that ended by it.
-  std::array<std::uint64_t, static_cast<std::size_t>(http2::Failure::count_)> failures{};
-};
 
 class Http2Protocol final : public core::Protocol {
  public:
@@ -37,7 +26,7 @@ class Http2Protocol final : public core::Protocol {
   core::Session* open(void* memory, core::Connection& connection) noexcept override;
 
   HttpCounters& http_counters() noexcept { return http_counters_; }
-  Http2Counters& counters() noexcept { return counters_; }
+  Http2Counters& counters() noexcept { return http_counters_.http2; }
   const HttpOptions& options() const noexcept { return options_; }
   RequestHandler& handler() noexcept { return handler_; }
   http2::Context& context() noexcept { return *context_; }
@@ -53,7 +42,6 @@ class Http2Protocol final : public core::Protocol {
   const HttpOptions options_;
   RequestHandler& handler_;
   HttpCounters& http_counters_;
-  Http2Counters counters_;
   std::unique_ptr<http2::Context> context_;
   std::array<char, server_name_bytes_max + 64> prefix_;
   std::int64_t date_of_ = -1;

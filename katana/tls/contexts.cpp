@@ -26,14 +26,6 @@ constexpr const char* default_groups = "X25519:P-256:P-384";
 constexpr std::size_t name_bytes_max = 255;  // of a DNS name (RFC 1035 §2.3.4)
 constexpr std::size_t protocol_bytes_max = 255;
 
-std::string lower(Bytes text) {
-  std::string made(text);
-  std::ranges::transform(made, made.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return made;
-}
-
 const Contexts& contexts_of(const SSL& ssl) noexcept {
   return *static_cast<const Contexts*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(&ssl)));
 }
@@ -86,7 +78,7 @@ struct Contexts::Callbacks {
 SSL_CTX* Contexts::find(Bytes name) const noexcept {
   if (name.size() > name_bytes_max) return nullptr;
   if (name.ends_with('.')) name.remove_suffix(1);
-  const std::string wanted = lower(name);
+  const std::string wanted = lower_case(name);
   if (const auto exact = exact_.find(wanted); exact != exact_.end()) return exact->second;
   const std::size_t dot = wanted.find('.');
   if (dot == std::string::npos || dot == 0) return nullptr;

@@ -14,12 +14,8 @@
 #include <utility>
 
 namespace katana::tls {
-namespace {
 
-constexpr std::size_t file_bytes_max = 1024 * 1024;
-constexpr int soon_days = 14;
-
-std::string lower(Bytes text) {
+std::string lower_case(Bytes text) {
   std::string made(text);
   for (char& letter : made) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
@@ -27,9 +23,14 @@ std::string lower(Bytes text) {
   return made;
 }
 
+namespace {
+
+constexpr std::size_t file_bytes_max = 1024 * 1024;
+constexpr int soon_days = 14;
+
 std::string text_of(const ASN1_STRING* text) {
   const auto* const octets = ASN1_STRING_get0_data(text);
-  return lower(
+  return lower_case(
       {reinterpret_cast<const char*>(octets), static_cast<std::size_t>(ASN1_STRING_length(text))});
 }
 

@@ -40,4 +40,7 @@ Result<std::string> read_file(const std::string& file, const char* what);
 // Every certificate of a PEM text. `source` is what errors call it.
 Result<std::vector<OwnedCertificate>> read_certificates(Bytes text, const std::string& source);
 
+// Names are compared without regard to case (RFC 4343), in ASCII.
+std::string lower_case(Bytes text);
+
 }  // namespace katana::tls

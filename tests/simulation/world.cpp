@@ -14,10 +14,16 @@ namespace {
 // One service behind a protocol.
 struct Front {
   Front(Result<Service> made, const session::HttpOptions& options)
-      : service(*std::move(made)), dispatcher(service), protocol(options, dispatcher) {}
+      : service(*std::move(made)),
+        dispatcher(service),
+        protocol(options, dispatcher),
+        http2(options, dispatcher, protocol.counters()) {
+    if (options.http2.enabled) protocol.set_http2(&http2);
+  }
   Service service;
   Dispatcher dispatcher;
   session::Http1Protocol protocol;
+  session::Http2Protocol http2;
 };
 
 // Turns without anything to do, after which there is nothing to do.
@@ -29,7 +35,8 @@ struct World::Server {
   Server(const WorldOptions& options, SimNetwork& network, Trial& handlers)
       : hello(hello::make_service(), options.http),
         trial(handlers.make_service(), options.http),
-        reactor(options.reactor, hello.protocol.session_bytes(), network) {
+        reactor(options.reactor,
+                std::max(hello.protocol.session_bytes(), hello.http2.session_bytes()), network) {
     KATANA_CHECK(reactor.start());
     KATANA_CHECK(reactor.listen({}, hello.protocol));
     KATANA_CHECK(reactor.listen({}, trial.protocol));
@@ -58,6 +65,10 @@ World::~World() = default;
 
 session::Http1Protocol& World::protocol(Site site) noexcept {
   return site == Site::hello ? server_->hello.protocol : server_->trial.protocol;
+}
+
+session::Http2Protocol& World::http2(Site site) noexcept {
+  return site == Site::hello ? server_->hello.http2 : server_->trial.http2;
 }
 
 std::uint16_t World::port(Site site) const { return reactor_->port(site == Site::hello ? 0 : 1); }

@@ -21,6 +21,7 @@
 #include "katana/engine/sim/sim_engine.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http1_protocol.hpp"
+#include "katana/session/http2_protocol.hpp"
 #include "tests/simulation/trial.hpp"
 
 namespace katana::simulation {
@@ -54,6 +55,7 @@ class World {
   engine::SimKernel& kernel() noexcept { return *kernel_; }
   Trial& trial() noexcept { return trial_; }
   session::Http1Protocol& protocol(Site site) noexcept;
+  session::Http2Protocol& http2(Site site) noexcept;
   std::uint16_t port(Site site) const;
   // Of both protocols.
   session::HttpCounters http_counters() noexcept;

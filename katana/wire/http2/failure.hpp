@@ -49,7 +49,7 @@ struct FailureText {
 
 inline constexpr std::array<FailureText, static_cast<std::size_t>(Failure::count_)> failure_texts =
     {{
-        {ErrorCode::no_error, "none", ""},
+        {ErrorCode::no_error, "idle", ""},
         {ErrorCode::protocol_error, "bad_preface",
          "The connection does not begin with the preface and SETTINGS (RFC 9113 §3.4)."},
         {ErrorCode::protocol_error, "bad_frame",
