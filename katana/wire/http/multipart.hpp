@@ -9,10 +9,10 @@
 // Invariant  the events are a function of the bytes, however they are cut, but for the cuts of a
 //            part's content. Whatever is searched is searched once.
 //
-// The caller pulls: next() gives at most one event and says how much input it used. need_bytes that
-// used some says no more than that: the rest may have an event.
+// The caller pulls: next() gives at most one event and says how much input it used. need_bytes
+// that used some says no more than that: the rest may have an event.
 //
-//   before    --boundary      part       a part's head follows; what comes before the first is passed
+//   before    --boundary                 a part's head follows; what comes before is passed
 //   head      name: value CRLF … CRLF    Event::part
 //   content   any bytes                  Event::content, as often as it takes
 //   content   CRLF --boundary            Event::part_end; then CRLF: head, or "--": Event::end
