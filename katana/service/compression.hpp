@@ -46,8 +46,8 @@ struct CompressionOptions {
 };
 
 // A whole reply is compressed at once when it is short, and in pieces like a streamed one when it
-// is not, so that no connection waits for another one's compression. Use it on the router and first,
-// for it has to see replies last. A strong ETag becomes a weak one: the bytes are others.
+// is not, so that no connection waits for another one's compression. Use it on the router and
+// first, for it has to see replies last. A strong ETag becomes a weak one: the bytes are others.
 Middleware compression(CompressionOptions options = {});
 
 // Decodes the content of requests for the handlers of this group: those that take it whole and

@@ -59,6 +59,7 @@ class Cors {
   bool answer_preflight(const RequestView& request, Reply& reply) const {
     const auto allow = field_of(reply.fields(), "Allow");
     if (!allow || reply.status() != 204) return false;
+    const Text methods(*allow);  // what is added moves the field that it lies in
     reply.add_field("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers");
     const auto wanted = request.field("Access-Control-Request-Headers");
     if (wanted && !any_field_) {
@@ -67,7 +68,6 @@ class Cors {
         if (!http::list_contains_token(request_fields_, name)) return false;
       }
     }
-    const Text methods(*allow);  // the field that it lies in may move
     reply.add_field("Access-Control-Allow-Methods", methods.bytes());
     // With credentials a star means a field of that name: what was asked for is named.
     if (wanted && !wanted->empty()) {

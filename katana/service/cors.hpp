@@ -7,9 +7,11 @@
 //
 // Owns       its options.
 // Thread     any: the reactor's that serves.
-// Fails      cors() with an Error for what a browser would not accept. An origin that is not allowed
-//            gets the same reply without the fields: it is the browser that keeps it from the page.
-// Invariant  a reply that depends on the origin says so (Vary), so that no cache gives it to another.
+// Fails      cors() with an Error for what a browser would not accept. An origin that is not
+//            allowed gets the same reply without the fields: it is the browser that keeps it from
+//            the page.
+// Invariant  a reply that depends on the origin says so (Vary), so that no cache gives it to
+//            another.
 #pragma once
 
 #include <string>

@@ -81,7 +81,8 @@ def test_what_curl_has_it_does_not_get_again(files, folder, tool):
     write(folder, "page.html", b"<p>one</p>")
     url, tag, got = files.url("/files/page.html"), folder / "tag", folder / "got"
     form = "%{http_code} %{size_download} %{content_type}"
-    assert curl(tool, "-o", str(got), "-w", form, "--etag-save", str(tag), url).stdout == b"200 10 text/html; charset=utf-8"
+    seen = curl(tool, "-o", str(got), "-w", form, "--etag-save", str(tag), url).stdout
+    assert seen == b"200 10 text/html; charset=utf-8"
     assert curl(tool, "-o", str(got), "-w", form, "--etag-compare", str(tag), url).stdout.startswith(b"304 0")
     assert curl(tool, "-w", "%{http_code}", "-o", str(got), "-z", "Sun, 06 Nov 1994 08:49:37 GMT", url).stdout == b"304"
     assert curl(tool, "-w", "%{http_code}", "-o", str(got), "-z", "Sun, 06 Nov 1994 08:49:36 GMT", url).stdout == b"200"
@@ -152,7 +153,8 @@ def test_a_file_is_compressed_on_its_way_and_an_upload_decoded(engine, folder, t
         assert content == expected and int(size) < len(expected) / 3
         upload = folder / "upload.gz"
         upload.write_bytes(gzip.compress(expected))
-        post = ("-H", "Content-Encoding: gzip", "--data-binary", f"@{upload}", "-w", " %{http_code}", server.url("/upload"))
+        post = ("-H", "Content-Encoding: gzip", "--data-binary", f"@{upload}", "-w", " %{http_code}",
+                server.url("/upload"))
         assert curl(tool, *post).stdout == b"%d bytes 200" % len(expected)
         upload.write_bytes(gzip.compress(bytes(64 * MIB)))
         assert curl(tool, *post).stdout.endswith(b" 413")

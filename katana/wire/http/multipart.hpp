@@ -1,17 +1,18 @@
 // MultipartReader: multipart/form-data (RFC 7578, RFC 2046 §5.1) as a function of bytes.
 //
-// Owns       a few words of state and the boundary. No bytes: what next() does not consume stays with
-//            the caller.
+// Owns       a few words of state and the boundary. No bytes: what next() does not consume stays
+//            with the caller.
 // Thread     its user's only.
 // Allocates  never.
-// Fails      what is malformed or beyond the limits is MultipartEvent::refused, and refusal() says why;
-//            nothing follows it.
+// Fails      what is malformed or beyond the limits is MultipartEvent::refused, and refusal() says
+//            why; nothing follows it.
 // Invariant  the events are a function of the bytes, however they are cut, but for the cuts of a
 //            part's content. Whatever is searched is searched once.
 //
-// The caller pulls: next() gives at most one event and says how much input it used.
+// The caller pulls: next() gives at most one event and says how much input it used. need_bytes
+// that used some says no more than that: the rest may have an event.
 //
-//   before    --boundary      part       a part's head follows; what comes before the first is passed
+//   before    --boundary                 a part's head follows; what comes before is passed
 //   head      name: value CRLF … CRLF    Event::part
 //   content   any bytes                  Event::content, as often as it takes
 //   content   CRLF --boundary            Event::part_end; then CRLF: head, or "--": Event::end

@@ -1,5 +1,5 @@
-// Invariant: whatever the bytes and wherever they are cut, MultipartReader gives the same parts with
-// the same contents, and never more than its limits allow.
+// Invariant: whatever the bytes and wherever they are cut, MultipartReader gives the same parts
+// with the same contents, and never more than its limits allow.
 //
 // The input is two bytes that choose cuts, and the bytes of a content with the boundary "B".
 #include <algorithm>
@@ -21,6 +21,7 @@ std::string read(Bytes text, std::size_t first, std::size_t piece) {
   MultipartReader reader("B", limits);
   std::string seen, carried;
   std::uint64_t part_bytes = 0;
+  std::size_t content_at = 0;  // in `seen`: that of the last part
   for (std::size_t cut = first; !text.empty(); cut = piece) {
     const Bytes part = text.substr(0, std::min(std::max<std::size_t>(cut, 1), text.size()));
     carried += part;
@@ -31,18 +32,19 @@ std::string read(Bytes text, std::size_t first, std::size_t piece) {
       if (step.event == MultipartEvent::refused) {
         KATANA_CHECK(reader.next(carried).event == MultipartEvent::refused);
         // How much of the last part's content came before it depends on the cuts.
-        return seen.substr(0, seen.rfind('\x01') + 1) + "refused";
+        return seen.substr(0, content_at) + "refused";
       }
       if (step.event == MultipartEvent::part) {
         part_bytes = 0;
-        seen += std::string(reader.part().name) + "=\x01";
+        seen += std::string(reader.part().name) + "=";
+        content_at = seen.size();
       }
       if (step.event == MultipartEvent::content) {
         part_bytes += reader.content().size();
         KATANA_CHECK(part_bytes <= limits.part_bytes_max);
         seen += reader.content();
       }
-      if (step.event == MultipartEvent::part_end) seen += "\x02";
+      if (step.event == MultipartEvent::part_end) seen += ";";
       carried.erase(0, step.consumed);
       if (step.event == MultipartEvent::need_bytes && (step.consumed == 0 || carried.empty()))
         break;

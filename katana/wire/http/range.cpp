@@ -59,9 +59,12 @@ Ranges Ranges::parse(Bytes value, std::uint64_t size) noexcept {
   for (ListReader list(value.substr(unit.size())); list.next(spec);) {
     const Taken taken = ++specs > ranges_max ? Taken::malformed : ranges.take(spec, size);
     if (taken == Taken::malformed) return {};
-    if (taken == Taken::range) total += ranges.ranges_[ranges.count_ - 1].size;
+    if (taken != Taken::range) continue;
+    const std::uint64_t added = ranges.ranges_[ranges.count_ - 1].size;
+    if (added > size - total) return {};  // and no sum wraps
+    total += added;
   }
-  if (specs == 0 || total > size) return {};
+  if (specs == 0) return {};
   ranges.kind_ = ranges.count_ > 0 ? RangeKind::satisfiable : RangeKind::unsatisfiable;
   return ranges;
 }

@@ -66,6 +66,7 @@ TEST(Ranges, a_request_for_more_than_the_whole_gets_the_whole) {
   EXPECT_EQ(ranges_of(many).size(), ranges_max);
   EXPECT_EQ(kind_of(many + ",2-2"), RangeKind::none);
   EXPECT_EQ(kind_of(many + ",5000-"), RangeKind::none);
+  EXPECT_EQ(kind_of("bytes=0-,0-,0-,0-,1-2", std::uint64_t{1} << 62), RangeKind::none);
 }
 
 }  // namespace
