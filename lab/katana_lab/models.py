@@ -279,5 +279,5 @@ class Peer(StrictModel):
     options: dict[Name, str] = {}        # option -> what it adds to the command; {value} is the variant's
     defaults: dict[Name, Value] = {}
     metrics: str | None = None           # path of its Prometheus text
-    paths: list[str] = ["/plaintext"]    # what it answers as ours does
+    paths: list[str] = Field(["/plaintext"], min_length=1)       # what it answers as ours does, by GET
     ours: bool = False

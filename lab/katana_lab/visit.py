@@ -68,7 +68,8 @@ def serving(bench: Bench, server: peers.Server, case: Case, places: Places) -> I
         try:
             with proc.uninterrupted():                           # or it might start and have no owner
                 process = proc.start(command, places.server, log)
-            proc.wait_until_up(server.name, port, case.load.target, process, log=log)
+            probe = case.load.target if case.load.method == "GET" else server.peer.paths[0]
+            proc.wait_until_up(server.name, port, probe, process, log=log)
             yield Running(process, port, work, command)
         finally:
             if process is not None:
