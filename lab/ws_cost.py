@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a WebSocket message costs the server, beside a request on a kept connection, in interleaved rounds; and what an idle
-WebSocket connection takes beyond an idle HTTP one.
+"""What a WebSocket message costs the server, beside a request on a kept connection, in interleaved rounds; and what an
+idle WebSocket connection takes beyond an idle HTTP one.
 
 Needs hello_world_server and ws_load of the same build. Prints Markdown.
 """
@@ -112,16 +112,16 @@ def main():
         finally:
             server.stop()
         middle, least, greatest = interval([ws / http for ws, http in rounds])
-        print(f"| {size} B | {statistics.median(ws for ws, _ in rounds):.2f} µs"
-              f" | {statistics.median(http for _, http in rounds):.2f} µs | {middle:.2f} | {least:.2f} … {greatest:.2f} |")
+        message, plain = (statistics.median(each) for each in zip(*rounds))
+        print(f"| {size} B | {message:.2f} µs | {plain:.2f} µs | {middle:.2f} | {least:.2f} … {greatest:.2f} |")
     if options.idle:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         plain, websocket = idle_bytes(options, PLAIN), idle_bytes(options, HANDSHAKE)
         print(f"\nidle connection: HTTP {plain:.0f} bytes, WebSocket {websocket:.0f} bytes,"
               f" {websocket - plain:+.0f} beyond it ({options.idle} connections)")
-    print(f"\n`lab/ws_cost.py --rounds {options.rounds} --seconds {options.seconds:g} --connections {options.connections}"
-          f" --engine {options.engine}`")
+    print(f"\n`lab/ws_cost.py --rounds {options.rounds} --seconds {options.seconds:g}"
+          f" --connections {options.connections} --engine {options.engine}`")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""hello_world_server's /ws, which sends every message back, against the rules of RFC 6455 and RFC 7692, in strict behaviour.
+"""hello_world_server's /ws, which sends every message back, against RFC 6455 and RFC 7692, in strict behaviour.
 
-The cases follow the groups of the Autobahn test suite: framing, pings, reserved bits, opcodes, fragmentation, UTF-8 and when
-it fails, close handshakes, limits, compression. test_autobahn.py runs that suite itself where Python 2.7 has it.
+The cases follow the groups of the Autobahn test suite: framing, pings, reserved bits, opcodes, fragmentation, UTF-8 and
+when it fails, close handshakes, limits, compression. test_autobahn.py runs that suite itself where Python 2.7 has it.
 """
 import os
 import signal
@@ -83,7 +83,7 @@ REFUSED = {
        for code in (0, 999, 1004, 1005, 1006, 1016, 1100, 2000, 2999, 5000, 65535)},
     "a close reason that is not UTF-8": (frame(CLOSE, close_payload(1000, b"\xce\xba\xed\xa0\x80")), 1007),
     "a close frame of 126 octets": (frame(CLOSE, close_payload(1000, b"x" * 124)), 1002),
-    "a message of more than may be": (frame(BINARY, b"", length=b"\x7f" + (16 * MEBIBYTE + 1).to_bytes(8, "big")), 1009),
+    "more than a message may have": (frame(BINARY, length=b"\x7f" + (16 * MEBIBYTE + 1).to_bytes(8, "big")), 1009),
     "a length of 64 bits": (frame(BINARY, b"", length=b"\x7f" + b"\xff" * 8), 1002),
 }
 
@@ -192,7 +192,8 @@ def test_compressed_messages_come_back_compressed(server, offer):
         assert b"permessage-deflate; server_no_context_takeover; client_no_context_takeover" in client.head
         for opcode, data in ((TEXT, text), (BINARY, os.urandom(5000)), (TEXT, text[:50])):
             squeezed = packed(data)
-            client.send(frame(opcode, squeezed[:20], fin=False, rsv=4) + frame(PING) + frame(CONTINUATION, squeezed[20:]))
+            client.send(frame(opcode, squeezed[:20], fin=False, rsv=4) + frame(PING) +
+                        frame(CONTINUATION, squeezed[20:]))
             assert client.receive_frame() == (0x80 | PONG, b"")
             first, payload = client.receive_frame()
             assert first & 15 == opcode and bool(first & 0x40) == (len(data) >= 256)

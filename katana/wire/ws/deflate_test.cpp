@@ -159,6 +159,16 @@ TEST_F(DeflateTest, text_is_checked_as_it_comes_out) {
   EXPECT_EQ(server.refusal(), Refusal::not_utf8);
 }
 
+TEST_F(DeflateTest, of_two_faults_the_first_is_told_however_the_message_is_cut) {
+  // A stored block with text that is none, and rubbish behind it.
+  const std::string bytes = frame(0xc1, Bytes("\x00\x03\x00\xfc\xffx\xff!\xff\xff\xff", 11));
+  for (const std::size_t cut : {1u, 3u, 100u}) {
+    Machine machine(*context_, Instant{}, 12);
+    EXPECT_EQ(read(machine, bytes, cut).last, Event::refused);
+    EXPECT_EQ(machine.refusal(), Refusal::not_utf8) << cut;
+  }
+}
+
 TEST_F(DeflateTest, the_bit_on_a_control_frame_or_a_continuation_is_refused) {
   for (const std::string& bytes : {frame(0xc9, "x"), frame(0x01, "x") + frame(0xc0, "y")}) {
     Machine machine(*context_, Instant{}, 12);

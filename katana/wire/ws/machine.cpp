@@ -189,9 +189,9 @@ bool Machine::inflate_some(Bytes rest, std::size_t& used, std::size_t& made) noe
   std::size_t produced = 0;
   const auto outcome =
       inflater_->inflate(fed, std::span(context_->piece).subspan(made), taken, produced);
-  if (outcome == Inflater::Outcome::failed) return false;
   output_left_ = outcome == Inflater::Outcome::more_output;
   made += produced;
+  if (outcome == Inflater::Outcome::failed) return false;
   if (at_tail) {
     tail_taken_ = static_cast<std::uint8_t>(tail_taken_ + taken);
   } else {
@@ -206,20 +206,28 @@ Step Machine::take_packed(Bytes rest, std::size_t consumed, bool& more) noexcept
   std::size_t used = 0;
   std::size_t made = 0;
   bool ends = false;
+  bool failed = false;
   while (made < piece_bytes_max) {
     const std::size_t before = used + tail_taken_ + made;
     const bool had_output = output_left_;
-    if (!inflate_some(rest, used, made)) return refuse(Refusal::bad_compression, consumed + used);
+    failed = !inflate_some(rest, used, made);
+    if (failed) break;
     ends = frame_left_ == 0 && frame_last_ && tail_taken_ == deflate_tail.size() && !output_left_;
     if (ends || (used + tail_taken_ + made == before && !had_output)) break;
   }
   consumed += used;
+  payload_ = {context_->piece.data(), made};
+  // What comes first in the message is told first, wherever it was cut.
+  const std::uint64_t room = context_->limits.message_bytes_max - message_bytes_;
   message_bytes_ += made;
-  if (message_bytes_ > context_->limits.message_bytes_max) {
-    return refuse(Refusal::message_too_big, consumed);
+  if (failed || made > room) {
+    const bool is_fine = !is_text_ || utf8_.check(payload_.substr(0, room));
+    return refuse(!is_fine      ? Refusal::not_utf8
+                  : made > room ? Refusal::message_too_big
+                                : Refusal::bad_compression,
+                  consumed);
   }
   in_frame_ = !ends && (frame_left_ != 0 || frame_last_ || output_left_);
-  payload_ = {context_->piece.data(), made};
   if (ends) drop_inflater();
   return report(consumed, ends, more);
 }
