@@ -107,7 +107,9 @@ void WebSocketSession::on_deadline() noexcept {
 }
 
 void WebSocketSession::on_drain() noexcept {
-  if (!connection_.finishing()) close(CloseCode::going_away, "The server is stopping.");
+  if (connection_.finishing() || !machine_.may_send()) return;
+  call_handler([this] { handler_->on_drain(*this); });
+  close(CloseCode::going_away, "The server is stopping.");
 }
 
 // ---- events of the machine ---------------------------------------------------------------------
