@@ -38,6 +38,7 @@ struct Flags {
   bool notices = false;
   std::string farewell = chat::ChatOptions{}.farewell;
   int metrics_port = -1;
+  int websocket_port = -1;
   std::string log_levels = "info";
 };
 
@@ -55,6 +56,10 @@ void describe_network(CLI::App& app, Flags& flags) {
   app.add_option("--metrics-port", flags.metrics_port,
                  "port of /metrics, /health and /ready on the same address; 0 lets the kernel "
                  "choose; default: none")
+      ->check(CLI::Range(0, 65535));
+  app.add_option("--websocket-port", flags.websocket_port,
+                 "port of the same chat over WebSocket (/chat) and of a page for browsers (/); 0 "
+                 "lets the kernel choose; default: none")
       ->check(CLI::Range(0, 65535));
   app.add_option("--log", flags.log_levels, "level of the log, as in \"info\" or \"warn\"")
       ->capture_default_str();
@@ -128,6 +133,9 @@ host::ChatServerOptions options_from(const Flags& flags, host::EngineKind engine
   if (flags.metrics_port >= 0) {
     options.metrics_port = static_cast<std::uint16_t>(flags.metrics_port);
   }
+  if (flags.websocket_port >= 0) {
+    options.websocket_port = static_cast<std::uint16_t>(flags.websocket_port);
+  }
   options.reactor.send_timeout = duration_of(flags.send_timeout_s);
   // A client that takes anything at all is alive: its queue is bounded in any case.
   options.reactor.rate_min_bytes_per_s = 1;
@@ -191,6 +199,10 @@ int serve(const Flags& flags, const host::EngineChoice& engine,
   log_budget(log, server, flags);
   if (options.metrics_port) {
     log.info("metrics on http://{}:{}/metrics", flags.address, server.metrics_port());
+  }
+  if (options.websocket_port) {
+    log.info("WebSocket on ws://{}:{}/chat, and a page on http://{}:{}/", flags.address,
+             server.websocket_port(), flags.address, server.websocket_port());
   }
   const double took_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

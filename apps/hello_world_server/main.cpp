@@ -212,7 +212,7 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.reactor.engine.links_max = flags.connections_max;
   options.http.websocket.limits.message_bytes_max = flags.websocket_bytes_max;
   options.http.websocket.limits.frame_bytes_max = flags.websocket_bytes_max;
-  options.http.websocket.limits.fragments_max = 64 * 1024;
+  options.http.websocket.limits.fragments_max = 128 * 1024;
   if (flags.websocket_deflate) options.http.websocket.deflate.inflaters_max = 32;
   options.observability = observability->get();
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "katana/chat/directory.hpp"
+#include "katana/host/chat_websocket.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/host/reactor_group.hpp"
 #include "katana/service/dispatcher.hpp"
@@ -98,6 +99,10 @@ struct ChatServer::Parts {
   std::optional<session::Http1Protocol> http;
   session::HttpCounters no_http;  // of the reactors that answer no scrapes
   std::vector<std::unique_ptr<chat::ChatProtocol>> chats;
+  // Of the WebSocket port, by reactor; empty without one.
+  std::optional<Service> pages;
+  std::vector<std::unique_ptr<Dispatcher>> page_dispatchers;
+  std::vector<std::unique_ptr<session::Http1Protocol>> page_protocols;
   std::vector<std::unique_ptr<core::Reactor>> reactors;
   std::vector<std::unique_ptr<ReactorProbe>> probes;
   std::unique_ptr<ReactorGroup> group;
@@ -142,18 +147,25 @@ Result<void> ChatServer::set_up() {
   parts.service.emplace(*std::move(service));
   parts.dispatcher.emplace(*parts.service);
   parts.http.emplace(session::HttpOptions{}, *parts.dispatcher);
+  if (options_.websocket_port) {
+    if (auto done = set_up_websocket(); !done) return done;
+  }
   std::vector<chat::Hub*> hubs;
   std::vector<core::Reactor*> reactors;
   for (unsigned index = 0; index < options_.reactors; ++index) {
     auto& chat = *parts.chats.emplace_back(
         std::make_unique<chat::ChatProtocol>(options_.chat, parts.directory, index));
     const std::size_t session_bytes =
-        std::max(chat.session_bytes(), index == 0 ? parts.http->session_bytes() : 0);
+        std::max(chat.session_bytes(),
+                 index == 0 || options_.websocket_port ? parts.http->session_bytes() : 0);
     auto& reactor = *parts.reactors.emplace_back(
         make_reactor(options_.engine, options_.reactor, session_bytes));
     chat.attach(reactor);
-    parts.probes.push_back(
-        parts.observability->probe(reactor, index == 0 ? parts.http->counters() : parts.no_http));
+    session::HttpCounters& counters = options_.websocket_port
+                                          ? parts.page_protocols[index]->counters()
+                                      : index == 0 ? parts.http->counters()
+                                                   : parts.no_http;
+    parts.probes.push_back(parts.observability->probe(reactor, counters));
     hubs.push_back(&chat.hub());
     reactors.push_back(&reactor);
   }
@@ -161,6 +173,27 @@ Result<void> ChatServer::set_up() {
   parts.group = std::make_unique<ReactorGroup>(
       reactors, ReactorGroupOptions{.pin = options_.pin, .drain_timeout = options_.drain_timeout});
   return register_metrics();
+}
+
+Result<void> ChatServer::set_up_websocket() {
+  Parts& parts = *parts_;
+  Router router;
+  mount_chat(router, [&parts]() -> chat::ChatProtocol& {
+    std::size_t index = 0;
+    while (parts.reactors[index].get() != core::Reactor::current()) ++index;
+    return *parts.chats[index];
+  });
+  auto service = std::move(router).build();
+  if (!service) return std::unexpected(service.error());
+  parts.pages.emplace(*std::move(service));
+  session::HttpOptions http;
+  http.websocket = chat_websocket_options(options_.chat);
+  for (unsigned index = 0; index < options_.reactors; ++index) {
+    auto& dispatcher =
+        *parts.page_dispatchers.emplace_back(std::make_unique<Dispatcher>(*parts.pages));
+    parts.page_protocols.push_back(std::make_unique<session::Http1Protocol>(http, dispatcher));
+  }
+  return {};
 }
 
 Result<void> ChatServer::register_metrics() {
@@ -237,11 +270,21 @@ Result<void> ChatServer::start() {
     listen.must_be_free = false;
   }
   core::Reactor& first = *parts.reactors.front();
+  if (options_.websocket_port) {
+    engine::ListenOptions pages{.address = options_.address, .port = *options_.websocket_port};
+    for (std::size_t index = 0; index < parts.reactors.size(); ++index) {
+      core::Reactor& reactor = *parts.reactors[index];
+      if (auto done = reactor.listen(pages, *parts.page_protocols[index]); !done) return done;
+      websocket_port_ = reactor.port(1);
+      pages.port = websocket_port_;
+      pages.must_be_free = false;
+    }
+  }
   if (options_.metrics_port) {
     const engine::ListenOptions scrapes{.address = options_.address,
                                         .port = *options_.metrics_port};
     if (auto done = first.listen(scrapes, *parts.http); !done) return done;
-    metrics_port_ = first.port(1);
+    metrics_port_ = first.port(options_.websocket_port ? 2 : 1);
   }
   return parts.group->watch_signals();
 }

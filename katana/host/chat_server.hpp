@@ -1,4 +1,5 @@
-// ChatServer: a chat on any engine and any number of reactors, with /metrics beside it.
+// ChatServer: a chat on any engine and any number of reactors, with a WebSocket port and /metrics
+// beside it.
 //
 // Owns       one reactor and one hub per thread, what they share, and the HTTP side of the first
 //            reactor, which answers the scrapes.
@@ -33,6 +34,8 @@ struct ChatServerOptions {
   std::uint32_t rooms_max = 1024;          // the lobby is one
   // Of /metrics, /health and /ready on the same address; 0: the kernel chooses. None: no listener.
   std::optional<std::uint16_t> metrics_port = {};
+  // Of the page and /chat, the same chat over WebSocket; 0: the kernel chooses. None: no listener.
+  std::optional<std::uint16_t> websocket_port = {};
   core::ReactorOptions reactor = {};
   chat::ChatOptions chat = {};
   log::Logger log = {};
@@ -68,6 +71,7 @@ class ChatServer {
 
   std::uint16_t port() const noexcept { return port_; }
   std::uint16_t metrics_port() const noexcept { return metrics_port_; }
+  std::uint16_t websocket_port() const noexcept { return websocket_port_; }
   ChatBudget budget() const;
   std::string url() const;
 
@@ -76,6 +80,7 @@ class ChatServer {
 
   explicit ChatServer(const ChatServerOptions& options);
   Result<void> set_up();
+  Result<void> set_up_websocket();
   Result<void> register_metrics();
   void refresh_metrics() const;
 
@@ -83,6 +88,7 @@ class ChatServer {
   std::unique_ptr<Parts> parts_;
   std::uint16_t port_ = 0;
   std::uint16_t metrics_port_ = 0;
+  std::uint16_t websocket_port_ = 0;
 };
 
 }  // namespace katana::host

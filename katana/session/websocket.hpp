@@ -106,6 +106,8 @@ class WebSocketHandler {
   virtual void on_message(WebSocket& socket, Bytes payload, MessageKind kind) = 0;
   // A send() that found the queue full may go on.
   virtual void on_room(WebSocket&) {}
+  // The server stops: a last word. The connection is closed (1001) right after.
+  virtual void on_drain(WebSocket&) {}
   // `code` is the peer's, ours if we refused the peer, none when it gave none, and abnormal when
   // the connection broke off.
   virtual void on_close(WebSocket&, CloseCode, Bytes) {}

@@ -9,7 +9,6 @@ namespace katana::session {
 
 using core::Finish;
 using core::PauseReason;
-using ws::Event;
 
 namespace {
 
@@ -67,7 +66,7 @@ std::size_t WebSocketSession::pump(Bytes input) noexcept {
   while (!connection_.paused() && !connection_.finishing() && !connection_.output_full()) {
     const ws::Step step = machine_.next(input.substr(consumed), now());
     consumed += step.consumed;
-    if (step.event == Event::need_bytes) break;
+    if (step.event == ws::Event::need_bytes) break;
     obey(step);
   }
   update_deadline();
@@ -100,34 +99,37 @@ void WebSocketSession::on_deadline() noexcept {
     machine_.restart_deadline(now());  // while it is not read, silence is not the peer's doing
   } else {
     machine_.on_deadline(now());
-    if (const ws::Step step = machine_.next({}, now()); step.event != Event::need_bytes) obey(step);
+    if (const ws::Step step = machine_.next({}, now()); step.event != ws::Event::need_bytes)
+      obey(step);
   }
   update_deadline();
   in_call_ = false;
 }
 
 void WebSocketSession::on_drain() noexcept {
-  if (!connection_.finishing()) close(CloseCode::going_away, "The server is stopping.");
+  if (connection_.finishing() || !machine_.may_send()) return;
+  call_handler([this] { handler_->on_drain(*this); });
+  close(CloseCode::going_away, "The server is stopping.");
 }
 
 // ---- events of the machine ---------------------------------------------------------------------
 
 void WebSocketSession::obey(const ws::Step& step) noexcept {
   switch (step.event) {
-    case Event::data: on_data(step); break;
-    case Event::ping:
+    case ws::Event::data: on_data(step); break;
+    case ws::Event::ping:
       if (!machine_.pong(machine_.payload(), connection_.outbox())) connection_.reset();
       break;
-    case Event::pong: break;
-    case Event::close: on_peer_close(); break;
-    case Event::refused: on_refused(); break;
-    case Event::ping_due:
+    case ws::Event::pong: break;
+    case ws::Event::close: on_peer_close(); break;
+    case ws::Event::refused: on_refused(); break;
+    case ws::Event::ping_due:
       ++share_.counters().pings;
       if (!machine_.ping({}, connection_.outbox())) connection_.reset();
       break;
-    case Event::timed_out: on_timed_out(); break;
-    case Event::closed: connection_.finish(Finish::close); break;
-    case Event::need_bytes: break;
+    case ws::Event::timed_out: on_timed_out(); break;
+    case ws::Event::closed: connection_.finish(Finish::close); break;
+    case ws::Event::need_bytes: break;
   }
 }
 

@@ -1,0 +1,203 @@
+#include "katana/chat/talk.hpp"
+
+#include <fmt/format.h>
+
+namespace katana::chat {
+namespace {
+
+Duration interval_of(std::uint32_t per_second) noexcept {
+  return nanoseconds(1'000'000'000 / per_second);
+}
+
+}  // namespace
+
+Talk::Talk(ChatProtocol& protocol, Outbox& outbox, std::uint64_t number, Instant now)
+    : Member(number, outbox), protocol_(protocol), machine_(protocol.options().limits, now) {}
+
+void Talk::cease() noexcept {
+  if (number() == 0) return;
+  hub().remove(*this, loss_);
+  hub().directory().dismiss();
+}
+
+void Talk::begin(bool draining) {
+  if (number() == 0) {
+    hub().counters().turned_away.add(1);
+    if (Observer* const observer = hub().options().observer) observer->on_turned_away();
+    reply("! The server has as many connections as it may have: try again later.\n");
+    finish(true);
+  } else if (draining) {  // it was in the kernel's queue when the others were told
+    drain();
+  } else {
+    (void)hub().join(*this, lobby_name);
+  }
+}
+
+// ---- input -------------------------------------------------------------------------------------
+
+std::size_t Talk::read(Bytes input) noexcept {
+  std::size_t consumed = 0;
+  while (may_go_on()) {
+    const Step step = machine_.next(input.substr(consumed), now());
+    consumed += step.consumed;
+    if (step.event == Event::need_bytes) break;
+    obey(step);
+    if (ending()) break;
+  }
+  return consumed;
+}
+
+// Backpressure is not to call next().
+bool Talk::may_go_on() noexcept {
+  if (paused()) return false;
+  if (!hub().may_publish()) {
+    wait_for_relay();
+    hub().wait_to_publish(*this);
+    return false;
+  }
+  return is_within_rate();
+}
+
+bool Talk::is_within_rate() noexcept {
+  const ChatOptions& options = protocol_.options();
+  if (options.rate_max_per_s == 0) return true;
+  const Instant allowed_at = {rate_mark_.ns -
+                              interval_of(options.rate_max_per_s).ns * options.rate_burst};
+  if (now() >= allowed_at) return true;
+  throttled_until_ = allowed_at;
+  wait_for_rate();
+  hub().counters().throttles.add(1);
+  return false;
+}
+
+void Talk::obey(const Step& step) noexcept {
+  if (const std::uint32_t rate = protocol_.options().rate_max_per_s; rate != 0) {
+    rate_mark_ = std::max(rate_mark_, now()) + interval_of(rate);
+  }
+  switch (step.event) {
+    case Event::message: hub().publish(*this, step.text); break;
+    case Event::join: join(step.text); break;
+    case Event::leave:
+      if (room() == Directory::lobby()) {
+        refuse("You are in the lobby: /join ROOM goes elsewhere, /quit ends the connection.");
+      } else {
+        join(lobby_name);
+      }
+      break;
+    case Event::who: tell_who(step.text); break;
+    case Event::nick: rename(step.text); break;
+    case Event::quit: end("* Goodbye.\n", Loss::left); break;
+    case Event::refused: refuse(text_of(step.refusal).sentence); break;
+    case Event::ping_due:
+      hub().counters().pings.add(1);
+      reply("* ping: send a line, an empty one will do\n");
+      break;
+    case Event::timed_out:
+      hub().counters().timeouts.add(1);
+      end("* You were silent for too long. Goodbye.\n", Loss::left);
+      break;
+    case Event::empty:
+    case Event::closed:
+    case Event::need_bytes: break;
+  }
+}
+
+void Talk::join(Bytes room) {
+  if (hub().join(*this, room)) {
+    reply(fmt::format("* You are in room {}.\n", room));
+  } else {
+    refuse("There are as many rooms as there may be: join one of them.");
+  }
+}
+
+void Talk::tell_who(Bytes room) {
+  Directory& directory = hub().directory();
+  const std::string here = room.empty() ? directory.name_of(this->room()) : std::string(room);
+  const auto presence = directory.who(here, protocol_.options().who_names_max);
+  if (!presence) {
+    refuse("There is no such room.");
+    return;
+  }
+  std::string line = fmt::format("* {} in room {}: {}", presence->members, presence->room,
+                                 fmt::join(presence->names, ", "));
+  if (presence->names.size() < presence->members) {
+    line += fmt::format(" and {} more", presence->members - presence->names.size());
+  }
+  line += '\n';
+  reply(line);
+}
+
+void Talk::rename(Bytes name) {
+  if (hub().rename(*this, name)) {
+    reply(fmt::format("* You are {}.\n", name));
+  } else {
+    refuse("Somebody has that name, or may have it by number: choose another.");
+  }
+}
+
+void Talk::refuse(Bytes why) noexcept {
+  hub().counters().refused.add(1);
+  reply(fmt::format("! {}\n", why));
+}
+
+void Talk::reply(Bytes lines) noexcept {
+  if (!put(lines)) {
+    give_up();
+    return;
+  }
+  note_reply();
+}
+
+// ---- ends --------------------------------------------------------------------------------------
+
+void Talk::leave() noexcept {
+  machine_.end_of_input();
+  end({}, Loss::left);
+}
+
+// What the outbox has is still sent, so that nothing ends in the midst of a line.
+void Talk::on_too_slow(std::uint64_t messages_dropped) noexcept {
+  loss_ = Loss::disconnected;
+  reply(
+      fmt::format("* You read too slowly: {} messages were dropped. Goodbye.\n", messages_dropped));
+  finish(true);
+}
+
+void Talk::end(Bytes last_line, Loss otherwise) noexcept {
+  loss_ = otherwise;
+  hub().leave(*this);
+  hub().refill_for_end(*this, otherwise);
+  // Without room for it the peer is not told why; it sees the end.
+  if (!last_line.empty()) (void)put(last_line);
+  finish(!last_line.empty());
+}
+
+void Talk::drain() noexcept {
+  if (ending()) return;
+  hub().flush();         // what was said before comes before the farewell
+  if (ending()) return;  // it was too much for this one
+  const std::string& farewell = protocol_.options().farewell;
+  end(farewell.empty() ? std::string() : fmt::format("* {}\n", farewell), Loss::draining);
+}
+
+// ---- time --------------------------------------------------------------------------------------
+
+bool Talk::end_throttle() noexcept {
+  if (now() < throttled_until_) return false;
+  throttled_until_ = never;
+  machine_.restart_deadline(now());
+  return true;
+}
+
+void Talk::meet_deadline() noexcept {
+  // While it is not read, silence is not the peer's doing.
+  if (paused()) machine_.restart_deadline(now());
+  machine_.on_deadline(now());
+  for (;;) {
+    const Step step = machine_.next({}, now());
+    if (step.event == Event::need_bytes || step.event == Event::closed) break;
+    obey(step);
+  }
+}
+
+}  // namespace katana::chat
