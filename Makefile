@@ -1,14 +1,15 @@
 # A thin face over the CMake presets and tools/. Every target can be the first command after a clone.
-.PHONY: help setup run test bench bench-full micro format tidy clean
+.PHONY: help setup run test bench bench-full micro soak format tidy clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make setup   install the Debian packages and the Python environment that are missing'
-	@echo 'make run     build release and start hello_world_server on port 8080 (KATANA_PORT overrides)'
+	@echo 'make run     build release and start the full-stack application on port 8080 (KATANA_PORT overrides)'
 	@echo 'make test    build and pass every test (tools/test --help lists the stages)'
 	@echo 'make bench   the quick laboratory suite, at most 10 minutes: lab/results/latest/report.html'
 	@echo 'make bench-full  every experiment with its full phases: hours'
 	@echo 'make micro   component benchmarks beside their rivals: a table per system, and lab/results/micro.json'
+	@echo 'make soak    ten minutes of mixed load, and twenty kills: memory, descriptors and every acknowledged write'
 	@echo 'make format  clang-format over all C++ files'
 	@echo 'make tidy    layers, bans, sizes and contracts (tools/tidy --help lists the checks)'
 	@echo 'make clean   remove build/'
@@ -18,19 +19,23 @@ setup:
 
 run: setup
 	@test -f build/release/build.ninja || cmake --preset release >/dev/null
-	@cmake --build --preset release --target hello_world_server
-	@exec build/release/hello_world_server --port "$${KATANA_PORT:-8080}"
+	@cmake --build --preset release --target fullstack
+	@exec build/release/fullstack --port "$${KATANA_PORT:-8080}"
 
 test: setup
 	@tools/test
 
 # Only what is measured, and the generator: the micro-benchmarks are `make micro`.
-bench_programs = hello_world_server katana-load floor_epoll floor_uring
+bench_programs = hello_world_server fullstack katana-load floor_epoll floor_uring
+e2e_out = lab/results/latest/e2e
 
 bench: setup
 	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
-	@cmake --build --preset bench --target $(bench_programs) -- --quiet
-	@lab/katana-lab run --quick
+	@cmake --build --preset bench --target $(bench_programs) e2e_benchmarks -- --quiet
+	@status=0; lab/katana-lab run --quick || status=1; \
+	build/bench/e2e_benchmarks --quick --benchmark_out=$(e2e_out).json --benchmark_out_format=json >$(e2e_out).log || status=1; \
+	lab/e2e/report.py $(e2e_out).json --out $(e2e_out).md --command 'e2e_benchmarks --quick' && echo 'wrote $(e2e_out).md' || status=1; \
+	exit $$status
 
 bench-full: setup
 	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
@@ -41,6 +46,11 @@ micro: setup
 	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
 	@cmake --build --preset bench --target micro_programs -- --quiet
 	@lab/micro/run.py
+
+soak: setup
+	@test -f build/release/build.ninja || cmake --preset release >/dev/null
+	@cmake --build --preset release --target fullstack -- --quiet
+	@KATANA_BUILD=build/release KATANA_SOAK_S="$${KATANA_SOAK_S:-600}" .venv/bin/python -m pytest -q -o cache_dir=build/pytest tests/soak
 
 format: setup
 	@tools/format

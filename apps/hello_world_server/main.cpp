@@ -5,13 +5,17 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "hello_world_server/laboratory.hpp"
 #include "hello_world_server/routes.hpp"
 #include "katana/host/access_log.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/log/log.hpp"
+#include "katana/service/compression.hpp"
 
 namespace {
 
@@ -28,6 +32,16 @@ struct Flags {
   std::uint32_t connections_max = 16 * 1024;
   double drain_s = 10;
   std::string access_log;  // empty: none
+  std::string files;       // a folder; empty: none
+  bool compress = false;
+  std::vector<std::string> laboratory;
+  std::vector<std::string> tls_certificates, tls_keys;
+  bool tls_development = false;
+  std::string tls_min = "1.2";
+  std::string tls_client_authorities;
+  double hsts_s = 0;
+  std::uint64_t websocket_bytes_max = 1024 * 1024;
+  bool websocket_deflate = false;
 };
 
 void describe(CLI::App& app, Flags& flags) {
@@ -62,6 +76,63 @@ void describe(CLI::App& app, Flags& flags) {
                  "a record of every request: FILE (JSON lines if it ends in .jsonl), or - for "
                  "standard error; default: none")
       ->check(not_empty);
+  app.add_option("--websocket-bytes-max", flags.websocket_bytes_max,
+                 "of one message on /ws; a larger one ends its connection")
+      ->check(CLI::Range(1u, 1u << 30))
+      ->capture_default_str();
+  app.add_flag("--websocket-deflate", flags.websocket_deflate,
+               "agree to compression on /ws (permessage-deflate)");
+  app.add_option("--files", flags.files,
+                 "a folder whose files are served below /files; default: none")
+      ->check(not_empty);
+  app.add_flag("--compress", flags.compress,
+               "compress files, and decode what is sent to /upload, which answers with its size");
+  // Of the laboratory alone (docs/guides/laboratory.md), so --help is silent about it.
+  app.add_option("--lab", flags.laboratory)->group("")->allow_extra_args(false);
+}
+
+void describe_tls(CLI::App& app, Flags& flags) {
+  app.add_option("--tls-cert", flags.tls_certificates,
+                 "serve HTTPS: PEM file of the certificate and its chain; may be given again, each "
+                 "with its --tls-key, and clients choose by name (SNI)");
+  app.add_option("--tls-key", flags.tls_keys, "PEM file of the private key");
+  app.add_flag("--tls-dev", flags.tls_development,
+               "serve HTTPS with a certificate for localhost that is made at the start and signs "
+               "itself");
+  app.add_option("--tls-min", flags.tls_min, "oldest version of TLS: 1.2 or 1.3")
+      ->check(CLI::IsMember({"1.2", "1.3"}))
+      ->capture_default_str();
+  app.add_option(
+      "--tls-client-ca", flags.tls_client_authorities,
+      "PEM file of authorities: clients must show a certificate that one of them signed");
+  app.add_option("--hsts-s", flags.hsts_s,
+                 "seconds for which browsers shall come back by HTTPS only; 0: not said")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+}
+
+// What the flags say of TLS; none: HTTP.
+katana::Result<std::optional<katana::tls::TlsOptions>> tls_options(const Flags& flags) {
+  using katana::Code;
+  if (flags.tls_certificates.size() != flags.tls_keys.size()) {
+    return katana::fail(Code::invalid_argument,
+                        "--tls-cert and --tls-key belong together: give as many of each");
+  }
+  const bool wanted = flags.tls_development || !flags.tls_certificates.empty();
+  if (!wanted && !flags.tls_client_authorities.empty()) {
+    return katana::fail(Code::invalid_argument,
+                        "--tls-client-ca needs --tls-cert and --tls-key, or --tls-dev");
+  }
+  if (!wanted) return std::nullopt;
+  katana::tls::TlsOptions options;
+  for (std::size_t index = 0; index < flags.tls_keys.size(); ++index) {
+    options.certificates.push_back(
+        {.chain_file = flags.tls_certificates[index], .key_file = flags.tls_keys[index]});
+  }
+  options.development = flags.tls_development;
+  if (flags.tls_min == "1.3") options.version_min = katana::tls::Version::tls_1_3;
+  options.client_authorities_file = flags.tls_client_authorities;
+  return options;
 }
 
 // Null: none is wanted.
@@ -90,12 +161,29 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
+// How much was sent, once it was decoded.
+katana::Task<void> measure(katana::ContentReader content, katana::ReplyWriter reply) {
+  std::size_t bytes = 0;
+  for (katana::Text piece = co_await content.read(); !piece.empty();
+       piece = co_await content.read()) {
+    bytes += piece.size();
+  }
+  const katana::Text answer = katana::format_text("{} bytes", bytes);
+  reply.begin(200, "text/plain", static_cast<std::int64_t>(answer.size()));
+  co_await reply.write(answer.bytes());
+}
+
 int serve(const Flags& flags, katana::host::EngineKind engine,
           std::chrono::steady_clock::time_point start) {
   using namespace katana;
   auto observability = host::Observability::make();
   if (!observability) return fail(1, observability.error().describe());
-  auto service = hello::make_service([&](Group& routes) { (*observability)->mount(routes); });
+  auto service = hello::make_service([&](Group& routes) {
+    (*observability)->mount(routes);
+    Group inner = routes.group("");
+    if (flags.compress) inner.use(compression()).use(decompression()).post("/upload", measure);
+    if (!flags.files.empty()) inner.files("/files", flags.files);
+  });
   if (!service) return fail(1, service.error().describe());
   host::raise_descriptor_limit();
   host::HttpServerOptions options;
@@ -107,8 +195,19 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
   options.http2_only = flags.http2_only;
   options.reactor.engine.links_max = flags.connections_max;
+  options.http.websocket.limits.message_bytes_max = flags.websocket_bytes_max;
+  options.http.websocket.limits.frame_bytes_max = flags.websocket_bytes_max;
+  options.http.websocket.limits.fragments_max = 64 * 1024;
+  if (flags.websocket_deflate) options.http.websocket.deflate.inflaters_max = 32;
   options.observability = observability->get();
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
+  if (auto taken = hello::take_back(flags.laboratory, options); !taken) {
+    return fail(2, taken.error().describe());
+  }
+  auto secure = tls_options(flags);
+  if (!secure) return fail(2, secure.error().describe());
+  options.tls = *std::move(secure);
+  options.hsts = nanoseconds(static_cast<std::int64_t>(flags.hsts_s * 1e9));
   auto access_log = start_access_log(flags.access_log);
   if (!access_log) return fail(1, access_log.error().describe());
   host::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());
@@ -119,6 +218,9 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
     return fail(is_usage ? 2 : 1, started.error().describe());
   }
 
+  for (const std::string& note : server.certificate_notes()) {
+    fmt::print(stderr, "{}: {}\n", program, note);
+  }
   const core::MemoryBudget budget = server.memory_budget();
   constexpr double mib = 1024.0 * 1024.0;
   fmt::print(stderr,
@@ -145,11 +247,12 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
 int main(int count, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
   CLI::App app(
-      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready and "
-      "any method on /echo.",
+      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready, "
+      "/files/… (--files), any method on /echo, and WebSocket on /ws.",
       program);
   Flags flags;
   describe(app, flags);
+  describe_tls(app, flags);
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {

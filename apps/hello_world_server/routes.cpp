@@ -74,7 +74,10 @@ Result<Service> make_service(const std::function<void(Group&)>& add) {
       .get("/json", json)
       .get("/hello/{name}", greet)
       .get("/bytes/{n}", bytes)
-      .any("/echo", echo);
+      .any("/echo", echo)
+      .websocket("/ws", {.on_message = [](WebSocket& socket, Bytes payload, MessageKind kind) {
+                   socket.send(payload, kind);
+                 }});
   add(router);
   return std::move(router).build();
 }

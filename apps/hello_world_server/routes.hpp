@@ -8,7 +8,8 @@
 
 namespace hello {
 
-// GET / and /plaintext, /json, /hello/{name}, /bytes/{n}; any method on /echo.
+// GET / and /plaintext, /json, /hello/{name}, /bytes/{n}; any method on /echo; WebSocket on
+// /ws, which sends every message back.
 // What `add` adds comes with them.
 katana::Result<katana::Service> make_service(const std::function<void(katana::Group&)>& add =
                                                  [](katana::Group&) {});

@@ -13,9 +13,7 @@
 #include <string>
 #include <vector>
 
-#if !defined(KATANA_SOURCE_DIR)  // the build says where the tree is
-#define KATANA_SOURCE_DIR "."
-#endif
+#include "katana/base/source_tree_test.hpp"
 
 namespace katana {
 
@@ -44,7 +42,7 @@ inline Compiled compile(const std::string& source) {
   EXPECT_EQ(write(fd, source.data(), source.size()), static_cast<ssize_t>(source.size()));
   close(fd);
   const std::string command =
-      compiler() + " -std=c++23 -fsyntax-only -I" KATANA_SOURCE_DIR " " + path.data() + " 2>&1";
+      compiler() + " -std=c++23 -fsyntax-only -I" + in_tree("") + " " + path.data() + " 2>&1";
   FILE* const pipe = popen(command.c_str(), "r");
   std::string output;
   std::array<char, 4096> piece;

@@ -12,7 +12,9 @@
 //            of its post() any more.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 namespace katana {
@@ -38,6 +40,16 @@ class Executor {
   void expect() noexcept { ++expected_; }
   void unexpect() noexcept { --expected_; }
   std::uint64_t expected() const noexcept { return expected_; }
+
+  // What this executor is at, as a monitor on another thread calls it: the route of a handler.
+  // Null: nothing that has a name. The text outlives the executor.
+  const std::string* site() const noexcept { return site_.load(std::memory_order_relaxed); }
+  // The executor's own thread. Returns what it was at before.
+  const std::string* enter_site(const std::string* site) noexcept {
+    const std::string* const before = site_.load(std::memory_order_relaxed);
+    site_.store(site, std::memory_order_relaxed);
+    return before;
+  }
 
   // What is better done once for everything that happens in a turn: the message runs when the rest
   // of the turn is done, before the executor next waits. In the order of the calls.
@@ -75,6 +87,7 @@ class Executor {
  private:
   inline static constinit thread_local Executor* current_ = nullptr;
   std::uint64_t expected_ = 0;
+  std::atomic<const std::string*> site_ = nullptr;
   Message* turn_end_first_ = nullptr;
   Message* turn_end_last_ = nullptr;
 };

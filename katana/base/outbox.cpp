@@ -36,6 +36,29 @@ bool Outbox::refer(Bytes text, Retained& memory) noexcept {
   return true;
 }
 
+bool Outbox::refer(const FilePart& part) noexcept {
+  if (part.size == 0) return true;
+  KATANA_REQUIRE(part.file->descriptor >= 0);
+  // An offset where other segments have an address: nothing reads through it.
+  const auto* const offset =
+      reinterpret_cast<const char*>(static_cast<std::uintptr_t>(part.offset));
+  if (!add_reference({offset, static_cast<std::size_t>(part.size)}, part.file)) return false;
+  part.file->retain();
+  retains_ = has_files_ = true;
+  return true;
+}
+
+FilePart Outbox::file_behind(std::size_t skipped) const noexcept {
+  for (Block* block = head_; has_files_ && block != nullptr; block = block->next) {
+    for (std::size_t index = block->segments_begin; index != block->segments_end; ++index) {
+      if (skipped-- != 0) continue;
+      const Segment& found = segment(*block, index);
+      return is_file(found) ? part_of(found) : FilePart{};
+    }
+  }
+  return {};
+}
+
 bool Outbox::add_reference(Bytes text, Retained* memory) noexcept {
   const bool fits = tail_ != nullptr && room(*tail_) > 0;
   if (!fits && !add_block()) return false;
@@ -45,7 +68,7 @@ bool Outbox::add_reference(Bytes text, Retained* memory) noexcept {
 }
 
 void Outbox::let_go_of_all() noexcept {
-  retains_ = false;
+  retains_ = has_files_ = false;
   for (Block* block = head_; block != nullptr; block = block->next) {
     for (std::size_t index = block->segments_begin; index != block->segments_end; ++index) {
       Segment& each = segment(*block, index);
@@ -58,8 +81,9 @@ std::size_t Outbox::gather_all(std::span<iovec> out) const noexcept {
   std::size_t count = 0;
   for (Block* block = head_; block != nullptr; block = block->next) {
     for (std::size_t index = block->segments_begin; index != block->segments_end; ++index) {
-      if (count == out.size()) return count;
-      out[count++] = entry_of(segment(*block, index));
+      const Segment& each = segment(*block, index);
+      if (count == out.size() || is_file(each)) return count;
+      out[count++] = entry_of(each);
     }
   }
   return count;

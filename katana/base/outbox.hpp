@@ -2,6 +2,7 @@
 //
 // Owns       the pooled blocks it took; gives each back once it is sent.
 // Borrows    what refer() is given, until advance() passes it; a Retained is told when that is.
+//            A file likewise: its bytes are the engine's to read, see front_file().
 // Thread     its reactor's only.
 // Allocates  never; takes blocks from the reactor's BlockPool.
 // Fails      reserve() is null; write() and refer() are false when full; nothing is then written.
@@ -18,6 +19,7 @@
 #include "katana/base/block_pool.hpp"
 #include "katana/base/bytes.hpp"
 #include "katana/base/check.hpp"
+#include "katana/base/file_part.hpp"
 #include "katana/base/retained.hpp"
 
 namespace katana {
@@ -66,7 +68,7 @@ class Outbox {
     pending_ += count;
     if (block.segments_end != block.segments_begin) {
       Segment& last = segment(block, block.segments_end - 1);
-      if (last.data + last.size == data) {
+      if (last.memory == nullptr && last.data + last.size == data) {
         last.size += count;
         return;
       }
@@ -82,15 +84,26 @@ class Outbox {
   // The same for a part of what `memory` retains; lets go of it once all of `text` is passed.
   bool refer(Bytes text, Retained& memory) noexcept;
 
-  // Fills `out` with what is to be sent, oldest first, and returns how many entries were filled.
-  // REQUIRES room for one at least.
+  // The same for a part of a file. pending() counts its bytes; no block holds them.
+  bool refer(const FilePart& part) noexcept;
+
+  // Fills `out` with what is to be sent, oldest first and up to the first file, and returns how
+  // many entries were filled: 0 when a file comes first. REQUIRES room for one at least.
   std::size_t gather(std::span<iovec> out) const noexcept {
-    if (head_ != nullptr && head_ == tail_ && head_->segments_end - head_->segments_begin == 1) {
+    if (!has_files_ && head_ != nullptr && head_ == tail_ &&
+        head_->segments_end - head_->segments_begin == 1) {
       out[0] = entry_of(segment(*head_, head_->segments_begin));
       return 1;
     }
     return gather_all(out);
   }
+  // There may be a file among what is pending.
+  bool has_files() const noexcept { return has_files_; }
+  // The file that comes behind the first `skipped` segments, which gather() counted; without a size
+  // when it is no file.
+  FilePart file_behind(std::size_t skipped) const noexcept;
+  // The file that is to be sent next; without a size when it is no file.
+  FilePart front_file() const noexcept { return file_behind(0); }
 
   // The peer's side took `count` bytes. REQUIRES count ≤ pending().
   void advance(std::size_t count) noexcept {
@@ -109,12 +122,13 @@ class Outbox {
     while (head_ != nullptr) drop_head();
   }
 
-  // Calls `visit(Bytes, const Retained*)` for what is pending, oldest first.
+  // Calls `visit(Bytes, const Retained*)` for what is pending, oldest first; passes over files.
   template <class Visit>
   void for_each_pending(Visit&& visit) const {
     for (Block* block = head_; block != nullptr; block = block->next) {
       for (std::size_t index = block->segments_begin; index != block->segments_end; ++index) {
         const Segment& each = segment(*block, index);
+        if (is_file(each)) continue;
         visit(Bytes(each.data, each.size), static_cast<const Retained*>(each.memory));
       }
     }
@@ -125,7 +139,7 @@ class Outbox {
 
  private:
   struct Segment {
-    const char* data;
+    const char* data;  // of a file: the offset
     std::size_t size;
     Retained* memory;  // null: this outbox's own, or stays for ever
   };
@@ -169,6 +183,12 @@ class Outbox {
   static iovec entry_of(const Segment& segment) noexcept {
     return {const_cast<char*>(segment.data), segment.size};  // iovec has no const form
   }
+  static bool is_file(const Segment& segment) noexcept {
+    return segment.memory != nullptr && segment.memory->descriptor >= 0;
+  }
+  static FilePart part_of(const Segment& segment) noexcept {
+    return {segment.memory, reinterpret_cast<std::uintptr_t>(segment.data), segment.size};
+  }
   bool add_reference(Bytes text, Retained* memory) noexcept;
   std::size_t gather_all(std::span<iovec> out) const noexcept;
   void advance_part(std::size_t count) noexcept;
@@ -178,7 +198,8 @@ class Outbox {
   Block* head_ = nullptr;
   Block* tail_ = nullptr;
   std::size_t pending_ = 0;
-  bool retains_ = false;  // a segment may have a Retained
+  bool retains_ = false;    // a segment may have a Retained
+  bool has_files_ = false;  // which may be a file
 };
 
 }  // namespace katana

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/file_fixture_test.hpp"
+
 namespace katana {
 namespace {
 
@@ -401,6 +403,72 @@ TEST_F(OutboxTest, what_is_pending_can_be_looked_at_with_the_memory_it_lies_in) 
   });
   EXPECT_EQ(seen, "ared retained");
   outbox.clear();  // before what it refers to
+}
+
+// ---- files ----
+
+TEST_F(OutboxTest, a_file_stands_between_what_was_written_before_and_after_it) {
+  TestFile file("0123456789");
+  ASSERT_TRUE(outbox.write("head "));
+  ASSERT_TRUE(outbox.refer(file.part(2, 5)));
+  ASSERT_TRUE(outbox.write("tail"));
+  EXPECT_EQ(outbox.pending(), 14u);
+  EXPECT_TRUE(outbox.has_files());
+  EXPECT_EQ(gathered(outbox), "head ");
+  EXPECT_EQ(outbox.front_file().size, 0u);
+  const FilePart part = outbox.file_behind(1);
+  EXPECT_EQ(part.file, &file);
+  EXPECT_EQ(part.offset, 2u);
+  EXPECT_EQ(part.size, 5u);
+  outbox.advance(5);
+  EXPECT_EQ(gathered(outbox), "");
+  EXPECT_EQ(outbox.front_file().size, 5u);
+  outbox.advance(2);
+  EXPECT_EQ(outbox.front_file().offset, 4u);
+  EXPECT_EQ(outbox.front_file().size, 3u);
+  EXPECT_EQ(file.released, 0);
+  outbox.advance(3);
+  EXPECT_EQ(file.released, 1);
+  EXPECT_EQ(gathered(outbox), "tail");
+  EXPECT_EQ(outbox.front_file().size, 0u);
+  outbox.advance(4);
+  EXPECT_FALSE(outbox.has_files());
+  EXPECT_EQ(pool.available(), pool.capacity());
+}
+
+TEST_F(OutboxTest, a_file_is_let_go_when_everything_is_forgotten) {
+  TestFile file("0123456789");
+  ASSERT_TRUE(outbox.refer(file.all()));
+  ASSERT_TRUE(outbox.refer(file.all()));
+  EXPECT_EQ(outbox.front_file().size, 10u);
+  outbox.clear();
+  EXPECT_EQ(file.released, 1);
+  EXPECT_EQ(file.references, 0u);
+}
+
+TEST_F(OutboxTest, an_empty_part_of_a_file_is_nothing) {
+  TestFile file("0123456789");
+  ASSERT_TRUE(outbox.refer(file.part(10, 0)));
+  EXPECT_TRUE(outbox.empty());
+  EXPECT_EQ(file.references, 0u);
+  ASSERT_TRUE(outbox.write("after"));
+  EXPECT_EQ(gathered(outbox), "after");
+}
+
+TEST_F(OutboxTest, an_outbox_that_is_full_takes_no_file) {
+  TestFile file("0123456789");
+  while (outbox.write("x")) continue;
+  ASSERT_EQ(pool.available(), 0u);
+  EXPECT_FALSE(outbox.refer(file.all()));
+  EXPECT_EQ(file.references, 0u);
+}
+
+TEST_F(OutboxTest, who_looks_at_what_is_pending_sees_no_file) {
+  TestFile file("0123456789");
+  ASSERT_TRUE(outbox.write("a") && outbox.refer(file.all()) && outbox.write("b"));
+  std::string seen;
+  outbox.for_each_pending([&](Bytes bytes, const Retained*) { seen += bytes; });
+  EXPECT_EQ(seen, "ab");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Retained: memory that several referrers share and that goes back when the last lets go.
+// Retained: memory, or an open file, that several referrers share and that goes back when the last
+// lets go.
 //
-// Owns       nothing itself; `release` does with the memory what its owner wants.
+// Owns       nothing itself; `release` does with it what its owner wants.
 // Thread     one: the count is a plain number. Memory that several threads share has one Retained
 //            for each of them, and counts those.
 // Allocates  never.
@@ -27,6 +28,7 @@ struct Retained {
 
   void (*release)(Retained&) noexcept;
   std::uint32_t references = 0;
+  int descriptor = -1;  // of the file, if it is one
 };
 
 }  // namespace katana

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "katana/chat/batch.hpp"
+#include "katana/base/batch.hpp"
 
 namespace katana::chat {
 

@@ -326,7 +326,7 @@ bool Hub::refer(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t
   if (member.outbox_.pending() >= options_.window_bytes || member.references_ >= references_max) {
     return false;
   }
-  if (!member.outbox_.refer(batch.bytes().substr(begin, size), batch)) return false;
+  if (!member.put(batch.bytes().substr(begin, size), batch)) return false;
   ++member.references_;
   member.sent_messages_ += messages;
   return true;
@@ -383,7 +383,7 @@ bool Hub::tell_gap(Member& member) noexcept {
   fmt::memory_buffer line;
   fmt::format_to(fmt::appender(line), "* {} message{} dropped because you read too slowly\n",
                  member.gap_, member.gap_ == 1 ? " was" : "s were");
-  if (!member.outbox_.write({line.data(), line.size()})) return false;
+  if (!member.put({line.data(), line.size()})) return false;
   member.gap_ = 0;
   return true;
 }
@@ -409,7 +409,7 @@ void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
   counters_.queued_bytes.subtract(member.backlog_.charged_bytes());
   while (!member.backlog_.empty()) {
     const Backlog::Entry& oldest = member.backlog_.front();
-    if (!member.outbox_.refer(oldest.bytes(), *oldest.batch)) break;
+    if (!member.put(oldest.bytes(), *oldest.batch)) break;
     member.sent_messages_ += oldest.messages;
     member.backlog_.pop();
   }

@@ -46,6 +46,10 @@ class Member {
   virtual void on_too_slow(std::uint64_t messages_dropped) noexcept = 0;
   // Hub::may_publish() has become true.
   virtual void on_may_publish() noexcept = 0;
+  // Puts what it is promised into the outbox, in the form that the member takes it: whole lines,
+  // part of a batch or not. False: there is no room, and nothing was written.
+  virtual bool put(Bytes lines, Batch& batch) noexcept { return outbox_.refer(lines, batch); }
+  virtual bool put(Bytes lines) noexcept { return outbox_.write(lines); }
 
  private:
   friend class Hub;

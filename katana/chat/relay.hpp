@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "katana/base/batch.hpp"
 #include "katana/base/executor.hpp"
-#include "katana/chat/batch.hpp"
 #include "katana/chat/directory.hpp"
 
 namespace katana::chat {

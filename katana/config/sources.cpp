@@ -175,6 +175,12 @@ Node read_sources(const Sources& sources, const Shape& shape, Problems& problems
   Overlay overlay(root, shape, problems);
   const Bytes prefix = sources.environment_prefix;
   for (const auto& [name, value] : sources.environment) {
+    const auto named = std::ranges::find(sources.environment_names, name,
+                                         &std::pair<std::string, std::string>::first);
+    if (named != sources.environment_names.end()) {
+      overlay.apply(split(named->second, "."), value, origin_of(Origin::Kind::environment, name));
+      continue;
+    }
     if (prefix.empty() || !name.starts_with(prefix) ||
         std::ranges::count(sources.environment_others, name) != 0) {
       continue;

@@ -19,6 +19,7 @@
 #include "katana/core/carry.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/timer_wheel.hpp"
+#include "katana/core/transform.hpp"
 #include "katana/engine/engine.hpp"
 
 namespace katana::core {
@@ -31,6 +32,7 @@ enum class PauseReason : std::uint8_t {
   pool_low = 1 << 3,          // the reactor has few output blocks left
   throttled = 1 << 4,         // the peer sends more than it may
   relay_full = 1 << 5,  // those who are to get what it sends have yet to take what came before
+  opening = 1 << 6,     // its transform waits for its turn: enough were opened in this one
 };
 
 // How a connection ends once its outbox is sent.
@@ -90,6 +92,16 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   // The peer has ended its side of the stream.
   bool input_ended() const noexcept { return input_ended_; }
+  // And that was not said in a way which nobody on the path can forge: what came before it may not
+  // be all that the peer has sent. Never so without a transform, which is the only one to know.
+  bool input_truncated() const noexcept { return input_truncated_; }
+
+  // Null: the session's bytes are those of the link.
+  Transform* transform() const noexcept { return transform_.get(); }
+  // What was agreed on before the session was opened (ALPN); empty: nothing.
+  Bytes application_protocol() const noexcept {
+    return transform_ != nullptr ? transform_->application_protocol() : Bytes();
+  }
 
   // Ends the connection once the outbox is sent. No more bytes are offered.
   void finish(Finish how) noexcept {
@@ -130,6 +142,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Reactor& reactor_;
   engine::Link link_;
   Session* session_ = nullptr;
+  std::unique_ptr<Transform> transform_;
   Outbox outbox_;
   ConnectionCounters counters_;
   Carry carry_;
@@ -148,6 +161,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool send_pending_ = false;
   bool receive_paused_ = false;
   bool input_ended_ = false;
+  bool input_truncated_ = false;
   bool finishing_ = false;
   bool linger_ = false;
   bool lingering_ = false;

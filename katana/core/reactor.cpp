@@ -36,7 +36,8 @@ bool Connection::output_full() noexcept {
 
 void Connection::arm(Instant expiry) noexcept {
   reactor_.timers_.arm(*this, expiry);
-  armed_until_ = expiry;
+  // never: the next deadline, however late, comes here again.
+  armed_until_ = reactor_.options_.lazy_timers ? expiry : never;
 }
 
 void Connection::wake() noexcept {
@@ -100,6 +101,7 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
   KATANA_REQUIRE(2 * options.output_blocks_reserve <= options.output_blocks_max);
   KATANA_REQUIRE(options.outbox_low_bytes <= options.outbox_high_bytes);
   KATANA_REQUIRE(options.rate_min_bytes_per_s > 0);
+  KATANA_REQUIRE(options.openings_per_turn_max > 0);
 }
 
 Reactor::~Reactor() {

@@ -52,6 +52,16 @@ struct ReactorOptions {
   Duration linger_timeout = seconds(2);
   std::uint32_t linger_bytes_max = 16 * 1024 * 1024;
   Duration accept_retry = milliseconds(100);
+  // A connection's timer stays where it stands when its deadline moves later. False: it is moved
+  // each time, which the laboratory compares with.
+  bool lazy_timers = true;
+  // A transform that is not open by then is given up.
+  Duration opening_timeout = seconds(10);
+  // What is costly about opening one (the signature of a TLS handshake) is done for so many
+  // connections in a turn, so that established ones do not wait long. At least 1.
+  std::uint32_t openings_per_turn_max = 16;
+  // What a transform has made of the outbox and the peer has not taken. Above it the outbox waits.
+  std::size_t sealed_high_bytes = 64 * 1024;
 };
 
 // Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows
@@ -70,11 +80,13 @@ struct Counters {
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
   std::uint64_t send_timeouts = 0;
-  std::uint64_t pool_pauses = 0;     // times that a connection waited for output blocks
+  std::uint64_t file_failures = 0;  // connections that broke, or a file that did, while it was sent
+  std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
   std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
+  std::uint64_t openings_delayed = 0;  // transforms that waited for their turn
 };
 
 // Connections that have a pause reason; one may have several.
@@ -85,6 +97,7 @@ struct PauseCounts {
   std::uint32_t pool_low = 0;
   std::uint32_t throttled = 0;
   std::uint32_t relay_full = 0;
+  std::uint32_t opening = 0;
 };
 
 class Reactor : public Executor {
@@ -97,9 +110,14 @@ class Reactor : public Executor {
   static Reactor* current() noexcept { return current_; }
 
   Instant now() const noexcept { return now_; }
+  // The time at this moment, for who measures what happens within a turn; now() where time is
+  // virtual. Costs a reading of the clock.
+  virtual Instant read_clock() const noexcept { return now_; }
   std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
   TimerWheel& timers() noexcept { return timers_; }
   const ReactorOptions& options() const noexcept { return options_; }
+  // When it woke to what it is doing; never: it waits. From any thread, for who watches it.
+  Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_relaxed)}; }
   const Counters& counters() const noexcept { return counters_; }
   std::uint32_t links_open() const noexcept { return links_open_; }
   bool draining() const noexcept { return draining_; }
@@ -113,6 +131,11 @@ class Reactor : public Executor {
   // Sessions of this listener are made by `protocol`, which is borrowed and must outlive the
   // reactor.
   virtual Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) = 0;
+  // The same, with a transform between each session and its link. Both are borrowed.
+  virtual Result<void> listen_transformed(const engine::ListenOptions&, Protocol&,
+                                          TransformFactory&) {
+    return fail(Code::unsupported, "this reactor has no transforms");
+  }
   virtual std::uint16_t port(engine::Listener listener) const = 0;
   virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
   virtual void unwatch(int fd) = 0;
@@ -187,6 +210,7 @@ class Reactor : public Executor {
   Connection* first_attended_ = nullptr;
   Connection* first_starved_ = nullptr;
   std::uint32_t links_open_ = 0;
+  std::atomic<std::int64_t> busy_since_ns_ = never.ns;
   bool draining_ = false;
   bool stopped_ = false;
   Instant drain_deadline_ = never;

@@ -54,6 +54,7 @@ struct World {
   bool accept_paused = false;
   bool accepting = true;
   int listeners_closed = 0;
+  std::size_t file_bytes_per_send = SIZE_MAX;
   std::deque<LinkState> links;
   std::vector<std::string> calls;             // of the reactor, but for send()
   std::vector<std::function<void()>> events;  // of the next turn
@@ -93,6 +94,29 @@ class FakeEngine {
       state->sending = true;
       return engine::Sent::pending;
     }
+    accepted = std::min(text.size(), state->room);
+    state->sent += text.substr(0, accepted);
+    if (state->room != SIZE_MAX) state->room -= accepted;
+    if (accepted == text.size()) return engine::Sent::completed;
+    state->sending = true;
+    return engine::Sent::pending;
+  }
+
+  // As much as there is room for, and of the file at most `world.file_bytes_per_send` in one call.
+  engine::Sent send_file(engine::Link link, std::span<const iovec> parts, const FilePart& file,
+                         std::size_t& accepted) {
+    accepted = 0;
+    World::LinkState* const state = find(link);
+    EXPECT_NE(state, nullptr) << "send on a link that is gone";
+    if (state == nullptr || state->kernel == Kernel::breaks) return engine::Sent::failed;
+    EXPECT_FALSE(state->sending) << "send while one is pending";
+    EXPECT_GT(file.size, 0u);
+    ++state->sends;
+    std::string text = text_of(parts);
+    const std::size_t ahead = text.size();
+    const std::size_t of_file = std::min<std::size_t>(file.size, world_.file_bytes_per_send);
+    text.resize(ahead + of_file);
+    if (!file.read_all({text.data() + ahead, of_file})) return engine::Sent::failed;
     accepted = std::min(text.size(), state->room);
     state->sent += text.substr(0, accepted);
     if (state->room != SIZE_MAX) state->room -= accepted;

@@ -389,6 +389,29 @@ TEST_F(ReactorTest, moving_a_deadline_later_costs_no_operation_of_the_timer_whee
   EXPECT_EQ(reactor().timers().operations(), before);
 }
 
+class EagerTimers : public ReactorTest {
+ protected:
+  static ReactorOptions options() {
+    ReactorOptions options = small_options();
+    options.lazy_timers = false;
+    return options;
+  }
+  EagerTimers() : ReactorTest(options()) {}
+};
+
+TEST_F(EagerTimers, move_with_every_deadline_and_fire_at_the_last) {
+  TestSession& session = connect();
+  const std::uint64_t before = reactor().timers().operations();
+  for (int count = 1; count <= 10; ++count) {
+    session.connection.set_deadline(reactor().now() + milliseconds(100 * count));
+  }
+  EXPECT_EQ(reactor().timers().operations(), before + 10);
+  turn(milliseconds(998));
+  EXPECT_EQ(session.deadlines, 0);
+  turn(milliseconds(4));
+  EXPECT_EQ(session.deadlines, 1);
+}
+
 TEST_F(ReactorTest, a_deadline_moved_later_is_kept_even_though_the_timer_stood_earlier) {
   TestSession& session = connect();
   session.connection.set_deadline(reactor().now() + milliseconds(100));

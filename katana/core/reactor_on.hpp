@@ -9,14 +9,23 @@
 // The life of received bytes: on_bytes → offer (Session::on_bytes, as long as it makes progress) →
 // settle (send) → what was not consumed is carried. An idle connection goes in and out of this
 // without owning a byte.
+//
+// With a transform: on_bytes → on_sealed (Transform::receive) → deliver, which is what happens to
+// the bytes of a link without one; settle → flush → flush_sealed (Transform::seal). A connection
+// without one pays a branch in on_bytes and one in flush.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
+#include "katana/core/opening_session.hpp"
 #include "katana/core/reactor.hpp"
 
 namespace katana::core {
@@ -43,6 +52,13 @@ class ReactorOn final : public Reactor {
     receive_expected();
   }
 
+  Instant read_clock() const noexcept override {
+    if constexpr (requires { engine_.read_clock(); }) {
+      return engine_.read_clock();
+    } else {
+      return now_;
+    }
+  }
   MemoryBudget memory_budget() const noexcept override {
     return {connection_blocks_.block_bytes() * connection_blocks_.capacity(),
             output_blocks_.block_bytes() * output_blocks_.capacity(),
@@ -66,6 +82,7 @@ class ReactorOn final : public Reactor {
       counts.pool_low += connection->has(PauseReason::pool_low) ? 1 : 0;
       counts.throttled += connection->has(PauseReason::throttled) ? 1 : 0;
       counts.relay_full += connection->has(PauseReason::relay_full) ? 1 : 0;
+      counts.opening += connection->has(PauseReason::opening) ? 1 : 0;
     }
     return counts;
   }
@@ -73,13 +90,15 @@ class ReactorOn final : public Reactor {
   Result<void> start() override { return engine_.start(); }
 
   Result<void> listen(const engine::ListenOptions& options, Protocol& protocol) override {
-    KATANA_REQUIRE(sizeof(Connection) + protocol.session_bytes() <=
-                   connection_blocks_.block_bytes());
-    auto listener = engine_.listen(options);
-    if (!listener) return std::unexpected(listener.error());
-    if (protocols_.size() <= *listener) protocols_.resize(*listener + 1);
-    protocols_[*listener] = &protocol;
-    return {};
+    return listen_for(options, {&protocol, nullptr});
+  }
+  Result<void> listen_transformed(const engine::ListenOptions& options, Protocol& protocol,
+                                  TransformFactory& transforms) override {
+    KATANA_REQUIRE(protocol.session_bytes() >= sizeof(OpeningSession));
+    if (buffers_ == nullptr) {
+      buffers_ = std::make_unique<TransformBuffers>(options_.engine.receive_bytes_max);
+    }
+    return listen_for(options, {&protocol, &transforms});
   }
 
   std::uint16_t port(engine::Listener listener) const override { return engine_.port(listener); }
@@ -92,7 +111,8 @@ class ReactorOn final : public Reactor {
   void turn(Duration wait_max) override {
     current_ = this;
     enter(this);
-    engine_.turn(first_woken_ != nullptr || first_deferred_ != nullptr ? Duration{} : wait_max);
+    const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty();
+    engine_.turn(due ? Duration{} : wait_max);
     timers_.advance(now_);
     run_messages();
     obey_requests();
@@ -103,6 +123,7 @@ class ReactorOn final : public Reactor {
     end_turn();
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
+    busy_since_ns_.store(never.ns, std::memory_order_relaxed);
   }
 
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
@@ -112,7 +133,10 @@ class ReactorOn final : public Reactor {
 
   void on_turn(Instant) noexcept {
     note_time();
+    busy_since_ns_.store(now_.ns, std::memory_order_relaxed);
     ++counters_.turns;
+    openings_left_ = options_.openings_per_turn_max;
+    if (!waiting_.empty()) admit_waiting();
   }
 
   bool on_accepted(engine::Link link, engine::Listener listener) noexcept {
@@ -122,7 +146,12 @@ class ReactorOn final : public Reactor {
     connections_[link.index] = connection;
     ++links_open_;
     ++counters_.accepted;
-    connection->session_ = protocols_[listener]->open(connection + 1, *connection);
+    const Served& served = served_[listener];
+    if (served.transforms == nullptr) [[likely]] {
+      connection->session_ = served.protocol->open(connection + 1, *connection);
+    } else if (!begin_opening(*connection, served)) {
+      return false;
+    }
     // A session that speaks first, or not at all: settled before the turn ends, because the engine
     // is in the midst of its accept.
     if (!connection->outbox_.empty() || connection->finishing_ || connection->interrupted_) {
@@ -139,38 +168,36 @@ class ReactorOn final : public Reactor {
       drop(connection, bytes);
       return;
     }
-    const bool direct = connection.carry_.empty() && !connection.paused();
-    if (direct) {
-      const Offered offered = offer(connection, bytes, room_rounds_max);
-      if (!offered.alive) return;
-      bytes.remove_prefix(offered.consumed);
+    if (connection.transform_ != nullptr) [[unlikely]] {
+      on_sealed(connection, bytes);
+      return;
     }
-    if (!bytes.empty() && !keep(connection, bytes)) return;
-    if (!direct && !connection.paused() && !offer_carried(connection)) return;
-    update_receive(connection);
+    if (deliver(connection, bytes)) update_receive(connection);
   }
 
   void on_sent(engine::Link link, std::size_t count) noexcept {
     Connection& connection = *connections_[link.index];
     connection.send_pending_ = false;
-    note_sent(connection, count);
+    if (connection.transform_ == nullptr) [[likely]] {
+      note_sent(connection, connection.outbox_, count);
+    } else {
+      note_sent(connection, connection.transform_->output(), count);
+      if (!flush_sealed(connection)) return;
+    }
     if (settle(connection)) attend_output(connection);
   }
 
   void on_closed(engine::Link link, engine::Closed closed) noexcept {
     Connection& connection = *connections_[link.index];
+    if (connection.transform_ != nullptr && !connection.input_ended_ && !connection.finishing_) {
+      connection.input_truncated_ = true;
+      connection.transform_->cut(TransformCut::input_ended);
+    }
     if (closed == engine::Closed::link || connection.lingering_) {
       destroy(connection, Ending::close);
       return;
     }
-    connection.input_ended_ = true;
-    if (connection.finishing_) return;
-    // What came before the end goes first: it may be carried since a handler answered in this turn.
-    if (!connection.paused() && !offer_carried(connection)) return;
-    // Unless the session has yet to be offered the rest, in which case it is told after that.
-    const bool more = !connection.carry_.empty() && !connection.paused() && connection.room_due_;
-    if (!connection.finishing_ && !more) connection.session_->on_input_end();
-    if (settle(connection)) update_receive(connection);
+    if (end_input(connection)) update_receive(connection);
   }
 
   void on_accept_failed(engine::AcceptFailure) noexcept {
@@ -180,9 +207,29 @@ class ReactorOn final : public Reactor {
 
  private:
   enum class Ending : std::uint8_t { close, reset };
+  static constexpr std::size_t gather_max = 64;
+  // Plaintext of one record, at most (RFC 8446 §5.1).
+  static constexpr std::size_t record_bytes = 16 * 1024;
+  // Rounds of sealing and sending in one go.
+  static constexpr int sealed_rounds_max = 16;
+  // What may be pending beyond sealed_high_bytes: a record, and what the transform says of itself.
+  static constexpr std::size_t sealed_slack_bytes = 64 * 1024;
   struct Offered {
     std::size_t consumed;
     bool alive;
+  };
+  // What a listener's connections are made of.
+  struct Served {
+    Protocol* protocol = nullptr;
+    TransformFactory* transforms = nullptr;
+  };
+  // What transforms work in; shared by all connections, and nothing stays in it.
+  struct TransformBuffers {
+    explicit TransformBuffers(std::size_t receive_bytes_max)
+        : plain(receive_bytes_max), waited(receive_bytes_max) {}
+    std::vector<char> plain;                // what was received
+    std::vector<char> waited;               // what came behind a handshake that had to wait
+    std::array<char, record_bytes> record;  // what is to be sent, if it lies in pieces
   };
   struct AcceptRetry : TimerEntry {
     explicit AcceptRetry(ReactorOn& owner) noexcept
@@ -193,7 +240,28 @@ class ReactorOn final : public Reactor {
     ReactorOn& reactor;
   };
 
-  static constexpr std::size_t gather_max = 64;
+  Result<void> listen_for(const engine::ListenOptions& options, Served served) {
+    KATANA_REQUIRE(sizeof(Connection) + served.protocol->session_bytes() <=
+                   connection_blocks_.block_bytes());
+    auto listener = engine_.listen(options);
+    if (!listener) return std::unexpected(listener.error());
+    if (served_.size() <= *listener) served_.resize(*listener + 1);
+    served_[*listener] = served;
+    return {};
+  }
+
+  // False: the connection is gone.
+  bool end_input(Connection& connection) noexcept {
+    connection.input_ended_ = true;
+    if (connection.finishing_) return true;
+    // What came before the end goes first: it may be carried since a handler answered in this turn.
+    if (!connection.paused() && !offer_carried(connection)) return false;
+    // Unless the session has yet to be offered the rest, in which case it is told after that.
+    const bool more = !connection.carry_.empty() && !connection.paused() && connection.room_due_;
+    if (!connection.finishing_ && !more) connection.session_->on_input_end();
+    return settle(connection);
+  }
+
   // Rounds of "sent, so there is room, so there is more to send" in one go: a fast reader of an
   // endless reply must not keep the turn to itself.
   static constexpr int room_rounds_max = 16;
@@ -205,6 +273,169 @@ class ReactorOn final : public Reactor {
   void note_time() noexcept {
     now_ = engine_.now();
     wall_clock_s_ = engine_.wall_clock_s();
+  }
+
+  // Bytes for the session. False: the connection is gone.
+  [[gnu::always_inline]] bool deliver(Connection& connection, Bytes bytes) noexcept {
+    const bool direct = connection.carry_.empty() && !connection.paused();
+    if (direct) {
+      const Offered offered = offer(connection, bytes, room_rounds_max);
+      if (!offered.alive) return false;
+      bytes.remove_prefix(offered.consumed);
+    }
+    if (!bytes.empty() && !keep(connection, bytes)) return false;
+    return direct || connection.paused() || offer_carried(connection);
+  }
+
+  // ---- with a transform
+
+  // False: there is none to be had, and the connection is gone. The engine closes the link.
+  bool begin_opening(Connection& connection, const Served& served) noexcept {
+    connection.transform_ = served.transforms->make(output_blocks_);
+    connection.session_ = new (&connection + 1) OpeningSession(connection, *served.protocol);
+    if (connection.transform_ != nullptr) return true;
+    const engine::Link link = connection.link_;
+    release(connection);
+    connections_[link.index] = nullptr;
+    return false;
+  }
+
+  // Bytes of a link that has a transform.
+  [[gnu::noinline]] void on_sealed(Connection& connection, Bytes bytes) noexcept {
+    if (!unseal(connection, bytes)) return;
+    // What it has to say of itself: a handshake, an alert, new keys.
+    const Outbox& output = connection.transform_->output();
+    if (!output.empty() && !connection.send_pending_ && !flush_sealed(connection)) return;
+    if (output.pending() > options_.sealed_high_bytes + sealed_slack_bytes) {
+      destroy(connection, Ending::reset);  // it makes us talk, and does not listen
+      return;
+    }
+    if (settle(connection)) update_receive(connection);
+  }
+
+  // False: the connection is gone.
+  bool unseal(Connection& connection, Bytes bytes) noexcept {
+    std::vector<char>& plain = buffers_->plain;
+    while (!connection.finishing_) {
+      const TransformStep step = connection.transform_->receive(bytes, plain, now_);
+      bytes.remove_prefix(step.consumed);
+      switch (step.event) {
+        case TransformEvent::need_bytes: return true;
+        case TransformEvent::bytes:
+          if (!deliver(connection, {plain.data(), step.produced})) return false;
+          if (bytes.empty() && step.produced < plain.size()) return true;
+          break;
+        case TransformEvent::costly:
+          if (openings_left_ == 0) return wait_for_turn(connection, bytes);
+          --openings_left_;
+          connection.transform_->admit();
+          break;
+        case TransformEvent::opened: open_session(connection); break;
+        case TransformEvent::ended: return connection.input_ended_ || end_input(connection);
+        case TransformEvent::failed:
+          connection.outbox_.clear();  // there is nothing any more that it could go through
+          connection.finish(Finish::linger);
+          break;
+      }
+    }
+    return true;
+  }
+
+  void open_session(Connection& connection) noexcept {
+    auto* const opening = static_cast<OpeningSession*>(connection.session_);
+    Protocol& protocol = opening->protocol();
+    opening->~OpeningSession();
+    connection.deadline_ = never;
+    connection.session_ = protocol.open(&connection + 1, connection);
+  }
+
+  // It may not go on in this turn. What came behind is carried, sealed as it is: there is no session
+  // yet that could have anything carried.
+  KATANA_RARE bool wait_for_turn(Connection& connection, Bytes bytes) noexcept {
+    if (!bytes.empty() && !keep(connection, bytes)) return false;
+    connection.pause(PauseReason::opening);
+    waiting_.push(*connection.transform_, connection);
+    ++counters_.openings_delayed;
+    return true;
+  }
+
+  KATANA_RARE void admit_waiting() noexcept {
+    while (openings_left_ != 0 && !waiting_.empty()) {
+      Connection& connection = waiting_.pop();
+      KATANA_CHECK(connection.carry_.bytes().size() <= buffers_->waited.size());
+      connection.resume(PauseReason::opening);
+      const Bytes carried = connection.carry_.bytes();
+      std::memcpy(buffers_->waited.data(), carried.data(), carried.size());
+      const Bytes bytes(buffers_->waited.data(), carried.size());
+      connection.carry_.clear();
+      on_sealed(connection, bytes);
+    }
+  }
+
+  // Seals what is pending, as much as the peer may be behind, and sends it. False: the connection is
+  // gone. REQUIRES that no send is pending.
+  [[gnu::noinline]] bool flush_sealed(Connection& connection) noexcept {
+    Outbox& output = connection.transform_->output();
+    for (int round = 0; round < sealed_rounds_max; ++round) {
+      if (!connection.outbox_.empty() && !seal(connection, output)) return false;
+      if (output.empty()) return true;
+      if (!send(connection, output)) return false;
+      if (connection.send_pending_) return true;
+    }
+    connection.wake();  // a long file and a fast reader: the rest in the next turn
+    return true;
+  }
+
+  // False: the connection is gone.
+  bool seal(Connection& connection, Outbox& output) noexcept {
+    while (!connection.outbox_.empty() && output.pending() < options_.sealed_high_bytes) {
+      const Bytes record = next_record(connection.outbox_);
+      if (record.empty()) {
+        ++counters_.file_failures;  // it is shorter than what its reply said
+        destroy(connection, Ending::reset);
+        return false;
+      }
+      const std::size_t sealed = connection.transform_->seal(record);
+      if (sealed == 0 && !connection.transform_->can_seal()) {
+        connection.outbox_.clear();
+        connection.finish(Finish::linger);
+        return true;
+      }
+      if (sealed == 0) {
+        // Blocks are scarce: whoever gives some back wakes it. It has the peer's time and no more.
+        connection.pause(PauseReason::pool_low);
+        if (connection.send_deadline_ == never) {
+          set_send_deadline(connection, now_ + options_.send_timeout);
+        }
+        return true;
+      }
+      connection.outbox_.advance(sealed);
+    }
+    return true;
+  }
+
+  // What goes into the next record: pieces are gathered, because each record has its cost, and a
+  // file is read. Empty: that cannot be.
+  Bytes next_record(const Outbox& outbox) noexcept {
+    std::array<iovec, gather_max> parts;
+    const std::size_t count = outbox.gather(parts);
+    const FilePart file = outbox.has_files() ? outbox.file_behind(count) : FilePart{};
+    const auto bytes_of = [](const iovec& part) {
+      return Bytes(static_cast<const char*>(part.iov_base), part.iov_len);
+    };
+    const bool alone = count == 1 && file.size == 0;
+    if (alone || (count != 0 && parts[0].iov_len >= record_bytes)) return bytes_of(parts[0]);
+    std::size_t size = 0;
+    for (std::size_t index = 0; index < count && size < record_bytes; ++index) {
+      const Bytes part = bytes_of(parts[index]).substr(0, record_bytes - size);
+      std::memcpy(buffers_->record.data() + size, part.data(), part.size());
+      size += part.size();
+    }
+    if (file.size != 0 && size < record_bytes) {
+      const std::ptrdiff_t read = file.read({buffers_->record.data() + size, record_bytes - size});
+      size += read > 0 ? static_cast<std::size_t>(read) : 0;
+    }
+    return {buffers_->record.data(), size};
   }
 
   // Offers `bytes` as long as the session takes some and may go on. It may go on at once when it
@@ -301,36 +532,71 @@ class ReactorOn final : public Reactor {
   }
 
   bool flush(Connection& connection) noexcept {
+    if (connection.transform_ != nullptr) [[unlikely]]
+      return flush_sealed(connection);
+    return send(connection, connection.outbox_);
+  }
+
+  // Sends `outbox`, which is not empty: the connection's, or its transform's. False: the connection
+  // is gone.
+  [[gnu::always_inline]] bool send(Connection& connection, Outbox& outbox) noexcept {
     std::array<iovec, gather_max> parts;
     do {
-      const std::size_t count = connection.outbox_.gather(parts);
+      const std::size_t count = outbox.gather(parts);
       std::size_t accepted = 0;
+      if (outbox.has_files()) [[unlikely]] {
+        if (const FilePart file = outbox.file_behind(count); file.size != 0) {
+          return flush_file(connection, {parts.data(), count}, file);
+        }
+      }
       const engine::Sent sent = engine_.send(connection.link_, {parts.data(), count}, accepted);
       if (sent == engine::Sent::failed) {
         destroy(connection, Ending::close);
         return false;
       }
-      if (sent == engine::Sent::pending) {
-        connection.send_pending_ = true;
-        if (connection.send_deadline_ == never) {
-          set_send_deadline(connection, now_ + options_.send_timeout);
-        }
-        note_sent(connection, accepted);
-        return true;
-      }
-      note_sent(connection, accepted);
-    } while (!connection.outbox_.empty());
+      note_send(connection, outbox, sent, accepted);
+      if (sent == engine::Sent::pending) return true;
+    } while (!outbox.empty());
     return true;
+  }
+
+  // `before`, and the file behind it. What is left after that goes in the next turn: whoever reads
+  // a long file fast does not keep this one to itself.
+  KATANA_RARE bool flush_file(Connection& connection, std::span<const iovec> before,
+                              const FilePart& file) noexcept {
+    std::size_t accepted = 0;
+    const engine::Sent sent = engine_.send_file(connection.link_, before, file, accepted);
+    if (sent == engine::Sent::failed) {
+      // Perhaps the file is shorter than what its reply said: the peer must not take the end of the
+      // connection for the end of the reply.
+      ++counters_.file_failures;
+      destroy(connection, Ending::reset);
+      return false;
+    }
+    note_send(connection, connection.outbox_, sent, accepted);
+    if (sent == engine::Sent::completed && !connection.outbox_.empty()) connection.wake();
+    return true;
+  }
+
+  void note_send(Connection& connection, Outbox& outbox, engine::Sent sent,
+                 std::size_t accepted) noexcept {
+    if (sent == engine::Sent::pending) {
+      connection.send_pending_ = true;
+      if (connection.send_deadline_ == never) {
+        set_send_deadline(connection, now_ + options_.send_timeout);
+      }
+    }
+    note_sent(connection, outbox, accepted);
   }
 
   // A peer that takes bytes buys time for them, so that one byte now and then does not buy a
   // minute.
-  void note_sent(Connection& connection, std::size_t count) noexcept {
+  void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept {
     counters_.bytes_sent += count;
     connection.counters_.bytes_sent += count;
-    connection.outbox_.advance(count);
+    outbox.advance(count);
     if (connection.send_deadline_ == never) return;
-    if (connection.outbox_.empty()) {
+    if (outbox.empty()) {
       connection.send_deadline_ = never;
       return;
     }
@@ -349,6 +615,11 @@ class ReactorOn final : public Reactor {
   // The outbox is sent and the session has finished. With bytes of the peer that were not read, in
   // the carry or in a socket that is not being read, closing would reset the connection.
   KATANA_RARE bool end(Connection& connection) noexcept {
+    if (connection.transform_ != nullptr) {
+      connection.transform_->seal_end();
+      if (!connection.send_pending_ && !flush_sealed(connection)) return false;
+      if (!connection.transform_->output().empty()) return true;  // on_sent() comes back
+    }
     const bool unread =
         connection.linger_ || connection.receive_paused_ || !connection.carry_.empty();
     if (!unread || connection.input_ended_) {
@@ -448,14 +719,19 @@ class ReactorOn final : public Reactor {
     } else {
       engine_.close(link);
     }
+    release(connection);
+    connections_[link.index] = nullptr;
+    if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
+  }
+
+  void release(Connection& connection) noexcept {
     connection.session_->~Session();
     forget_queued(connection);
+    if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
     connection.~Connection();
     connection_blocks_.give(reinterpret_cast<char*>(&connection));
-    connections_[link.index] = nullptr;
     --links_open_;
     ++counters_.closed;
-    if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
   }
 
   void wake_engine() noexcept override { engine_.wake(); }
@@ -482,7 +758,10 @@ class ReactorOn final : public Reactor {
 
   BlockPool connection_blocks_;
   std::vector<Connection*> connections_;
-  std::vector<Protocol*> protocols_;
+  std::vector<Served> served_;
+  std::unique_ptr<TransformBuffers> buffers_;  // null: no listener has transforms
+  WaitingTransforms waiting_;
+  std::uint32_t openings_left_ = 0;  // in this turn
   EngineOf<ReactorOn> engine_;
   AcceptRetry accept_retry_{*this};
 };

@@ -1,6 +1,7 @@
 // What a session writes, when it is sent, and what a slow peer costs.
 #include <gtest/gtest.h>
 
+#include "katana/base/file_fixture_test.hpp"
 #include "katana/core/reactor_fixture_test.hpp"
 
 namespace katana::core {
@@ -505,6 +506,83 @@ TEST_F(ReactorTest, output_blocks_that_run_out_are_an_answer_and_come_back) {
   turn();
   EXPECT_TRUE(other.connection.outbox().has_room(4096));
   EXPECT_EQ(reactor().memory_used().output, 0u);
+}
+
+// ---- files ----
+
+TEST_F(ReactorTest, a_file_is_sent_with_what_stands_before_it_and_then_what_stands_behind) {
+  TestFile file("0123456789");
+  TestSession& session = connect();
+  session.take = [&](Bytes input) {
+    Outbox& outbox = session.connection.outbox();
+    EXPECT_TRUE(outbox.write("head ") && outbox.refer(file.part(2, 3)) && outbox.write(" tail"));
+    return input.size();
+  };
+  bytes(0, "x");
+  turn();
+  turn();
+  EXPECT_EQ(sent(), "head 234 tail");
+  EXPECT_EQ(link_state(0).sends, 2);
+  EXPECT_EQ(file.released, 1);
+  EXPECT_EQ(counters().bytes_sent, 13u);
+  EXPECT_EQ(reactor().memory_used().output, 0u);
+}
+
+TEST_F(ReactorTest, a_long_file_is_sent_over_many_turns_that_do_not_wait) {
+  TestFile file(numbered_lines(1000));
+  world_.file_bytes_per_send = 300;
+  TestSession& session = connect();
+  session.take = [&](Bytes input) {
+    EXPECT_TRUE(session.connection.outbox().refer(file.all()));
+    return input.size();
+  };
+  bytes(0, "x");
+  turn();
+  EXPECT_EQ(sent().size(), 600u);  // with its request, and once more at the end of the turn
+  turn();
+  EXPECT_EQ(sent().size(), 900u);
+  EXPECT_EQ(world_.waited.ns, 0);
+  turn();
+  EXPECT_EQ(sent(), numbered_lines(1000));
+  turn();
+  EXPECT_EQ(world_.waited.ns, milliseconds(50).ns);
+  EXPECT_EQ(file.released, 1);
+}
+
+TEST_F(ReactorTest, a_file_waits_for_room_as_everything_else_does) {
+  TestFile file("0123456789");
+  TestSession& session = connect();
+  link_state(0).room = 7;
+  session.take = [&](Bytes input) {
+    Outbox& outbox = session.connection.outbox();
+    EXPECT_TRUE(outbox.write("head ") && outbox.refer(file.all()));
+    return input.size();
+  };
+  bytes(0, "x");
+  turn();
+  EXPECT_EQ(sent(), "head 01");
+  turn();
+  EXPECT_EQ(link_state(0).sends, 1);
+  link_state(0).room = SIZE_MAX;
+  complete(0);
+  turn();
+  EXPECT_EQ(sent(), "head 0123456789");
+}
+
+TEST_F(ReactorTest, a_file_that_is_shorter_than_was_promised_resets_the_connection) {
+  TestFile file("0123456789");
+  TestSession& session = connect();
+  session.take = [&](Bytes input) {
+    Outbox& outbox = session.connection.outbox();
+    EXPECT_TRUE(outbox.write("head ") && outbox.refer(file.all()));
+    file.cut(4);
+    return input.size();
+  };
+  bytes(0, "x");
+  turn();
+  EXPECT_TRUE(link_state(0).was_reset);
+  EXPECT_EQ(counters().file_failures, 1u);
+  EXPECT_EQ(file.released, 1);
 }
 
 }  // namespace

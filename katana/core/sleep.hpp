@@ -13,6 +13,7 @@
 
 #include <coroutine>
 
+#include "katana/base/activity.hpp"
 #include "katana/base/check.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/core/timer_wheel.hpp"
@@ -37,7 +38,7 @@ class Sleep final : private TimerEntry {
   static void go_on(TimerEntry& entry) noexcept { static_cast<Sleep&>(entry).waiting_.resume(); }
 
   Duration duration_;
-  std::coroutine_handle<> waiting_;
+  Waiting waiting_;
 };
 
 inline Sleep sleep_for(Duration duration) noexcept { return Sleep(duration); }

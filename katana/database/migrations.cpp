@@ -70,6 +70,22 @@ katana::Result<void> check_numbers(const std::vector<Migration>& sorted) {
   return {};
 }
 
+katana::Result<std::vector<Migration>> in_order(std::vector<Migration> found) {
+  std::sort(found.begin(), found.end(), [](const Migration& left, const Migration& right) {
+    return std::pair(left.number, std::string_view(left.file)) <
+           std::pair(right.number, std::string_view(right.file));
+  });
+  if (const auto good = check_numbers(found); !good) return std::unexpected(good.error());
+  return found;
+}
+
+katana::Result<Migration> migration_of(const std::string& file, std::string text) {
+  const auto number = number_of(file);
+  if (!number) return std::unexpected(number.error());
+  std::string checksum = migration_checksum(text);
+  return Migration{*number, file, std::move(checksum), std::move(text)};
+}
+
 }  // namespace
 
 std::string migration_checksum(std::string_view text) {
@@ -90,19 +106,28 @@ katana::Result<std::vector<Migration>> read_migrations(const std::string& folder
   for (const auto& entry : entries) {
     const std::string file = entry.path().filename().string();
     if (!file.ends_with(".sql") || file.starts_with('.')) continue;
-    const auto number = number_of(file);
-    if (!number) return std::unexpected(number.error());
     auto text = read_file(entry.path());
     if (!text) return std::unexpected(text.error());
-    std::string checksum = migration_checksum(*text);
-    found.push_back({*number, file, std::move(checksum), *std::move(text)});
+    auto migration = migration_of(file, *std::move(text));
+    if (!migration) return std::unexpected(migration.error());
+    found.push_back(*std::move(migration));
   }
-  std::sort(found.begin(), found.end(), [](const Migration& left, const Migration& right) {
-    return std::pair(left.number, std::string_view(left.file)) <
-           std::pair(right.number, std::string_view(right.file));
-  });
-  if (const auto good = check_numbers(found); !good) return std::unexpected(good.error());
-  return found;
+  return in_order(std::move(found));
+}
+
+katana::Result<std::vector<Migration>> bundled_migrations(const std::vector<MigrationFile>& files) {
+  std::vector<Migration> found;
+  for (const MigrationFile& file : files) {
+    if (!file.file.ends_with(".sql")) {
+      return katana::fail(
+          Code::invalid_argument,
+          fmt::format("'{}' is no name of a migration: it ends in .sql", file.file));
+    }
+    auto migration = migration_of(file.file, file.text);
+    if (!migration) return std::unexpected(migration.error());
+    found.push_back(*std::move(migration));
+  }
+  return in_order(std::move(found));
 }
 
 katana::Result<std::vector<Migration>> plan_migrations(const std::vector<Migration>& files,

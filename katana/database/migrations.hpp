@@ -36,11 +36,20 @@ struct MigrationReport {
   std::size_t before = 0;          // how many had been applied already
 };
 
+// A migration that the program carries with it: the name of its file, and its text.
+struct MigrationFile {
+  std::string file;
+  std::string text;
+};
+
 // 16 hexadecimal digits. Line ends of CR LF count as LF, so that a checkout does not change them.
 std::string migration_checksum(std::string_view text);
 
 // The folder's migrations, by number. Files that do not end in ".sql" are left out.
 katana::Result<std::vector<Migration>> read_migrations(const std::string& folder);
+
+// The same of what the program carries with it.
+katana::Result<std::vector<Migration>> bundled_migrations(const std::vector<MigrationFile>& files);
 
 // Those of `files` that are not in `applied`; an Error when the two do not fit: a file was changed
 // or removed, or a new one has a number below what was applied.

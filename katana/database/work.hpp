@@ -16,6 +16,7 @@
 #include <span>
 #include <utility>
 
+#include "katana/base/activity.hpp"
 #include "katana/base/executor.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/database/error.hpp"
@@ -108,7 +109,7 @@ class Work : public Message {
   Outcome& outcome;
   Executor& executor;
   Destroyer destroy;
-  std::coroutine_handle<> waiting;
+  Waiting waiting;
   Instant begin_by = never;  // not begun until then: it is refused
   Instant deadline = never;
   Work* also = nullptr;  // completed together, for the same executor

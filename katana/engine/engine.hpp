@@ -21,6 +21,14 @@
 //   Sent send(Link, span<const iovec>, size_t& accepted)
 //                                     the array is borrowed for the call, the bytes until on_sent()
 //                                     or close(). At least one byte
+//   Sent send_file(Link, span<const iovec>, FilePart, size_t& accepted)
+//                                     as send(), and behind those bytes, which may be none, the
+//                                     part of the file, which is at least one byte. It is read
+//                                     before the call returns, and only as far as it is accepted;
+//                                     it may be taken in part even if there is room for more, so
+//                                     that one link does not keep the turn. `completed` then says
+//                                     how much, and no on_sent follows. `failed` also when the
+//                                     file ends before the part does
 //   void pause_receive(Link)          no on_bytes and no on_closed(input) until resumed
 //   void resume_receive(Link)
 //   void shutdown_send(Link)          what was accepted is delivered, then the peer sees the end of
@@ -35,6 +43,7 @@
 //   void turn(Duration wait_max)      waits at most so long, calls on_turn(now) once, then delivers
 //                                     what happened
 //   Instant now() const               read once per turn
+//   Instant read_clock() const        the time at this moment; engines of virtual time have none
 //   int64_t wall_clock_s() const      Unix time, read with now()
 //   PeerAddress peer(Link) const
 //   size_t memory_bytes() const       what it reserves for bytes on their way, once started
@@ -65,6 +74,7 @@
 #include <string>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/file_part.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
 
@@ -81,7 +91,7 @@ struct Link {
 // Position of a listener in the order of listen() calls.
 using Listener = std::uint32_t;
 
-// What became of a send().
+// What became of a send() or send_file().
 //   completed  every byte is taken, by the kernel or by an engine that copied it; `accepted` is
 //              their count. No on_sent follows.
 //   pending    the kernel took `accepted` bytes so far; on_sent() follows, and no send() may be
@@ -120,6 +130,10 @@ struct ListenOptions {
   // read, write and close are all the system calls of a short connection. Off for protocols in
   // which the server speaks first.
   bool peer_speaks_first = true;
+  // A listening socket that was opened by somebody else, and goes on when this server ends: what
+  // waits in its queue then is for its next owner. A copy of it is used; address, port and backlog
+  // are not looked at. -1: none.
+  int socket = -1;
   // Refuse a port that somebody listens on already. The reactors after the first share it on
   // purpose.
   bool must_be_free = true;
@@ -146,7 +160,7 @@ concept Sink = requires(S sink, Link link, Listener listener, Bytes bytes, std::
 template <class E>
 concept Engine = requires(E engine, const E same, Link link, std::span<const iovec> gathered,
                           std::size_t& accepted, const ListenOptions& listen, int fd,
-                          Watcher& watcher, Duration wait_max) {
+                          Watcher& watcher, Duration wait_max, const FilePart& part) {
   { engine.start() } -> std::same_as<Result<void>>;
   { engine.listen(listen) } -> std::same_as<Result<Listener>>;
   { same.port(Listener{}) } -> std::same_as<std::uint16_t>;
@@ -155,6 +169,7 @@ concept Engine = requires(E engine, const E same, Link link, std::span<const iov
   engine.resume_accept();
   engine.close_listeners();
   { engine.send(link, gathered, accepted) } -> std::same_as<Sent>;
+  { engine.send_file(link, gathered, part, accepted) } -> std::same_as<Sent>;
   engine.pause_receive(link);
   engine.resume_receive(link);
   engine.shutdown_send(link);

@@ -6,7 +6,11 @@
 // Fails    Result with the address, the system's reason and the remedy.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "katana/engine/engine.hpp"
 
@@ -17,6 +21,12 @@ namespace katana::engine {
 // setsockopt.
 Result<int> open_listener(const ListenOptions& options);
 
+// Takes TCP_DEFER_ACCEPT back: a connection is delivered as soon as its handshake is complete.
+void accept_at_handshake(int listener) noexcept;
+
+// What accepted sockets inherit from open_listener()'s, set on one of them.
+void set_stream_options(int socket) noexcept;
+
 // The port a listener is bound to.
 std::uint16_t port_of(int listener) noexcept;
 
@@ -25,7 +35,25 @@ std::uint16_t port_of(int listener) noexcept;
 // were already sent.
 void refuse_new_handshakes(int listener) noexcept;
 
+// What became of send_file_now(). `full`: the socket has no room for more.
+struct FileSent {
+  std::size_t accepted = 0;
+  bool full = false;
+  bool failed = false;
+};
+enum class Blocking : bool { no, yes };
+
+// Sends `before` and then the file, and holds back what is less than a segment until the file
+// follows. Never waits for the peer, whatever the socket does by itself; at most
+// file_bytes_per_send_max of the file in one call, so that nobody keeps the turn.
+inline constexpr std::size_t file_bytes_per_send_max = 1024 * 1024;
+FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
+                       Blocking socket_blocks) noexcept;
+
 PeerAddress peer_of(int socket) noexcept;
+
+// The numeric address that a socket is bound to; empty when it is none of IP.
+std::string address_of(int socket);
 
 // Makes the next close() send a reset.
 void reset_on_close(int socket) noexcept;

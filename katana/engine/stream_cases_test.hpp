@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "katana/base/file_fixture_test.hpp"
 #include "katana/engine/real_fixture_test.hpp"
 
 namespace katana::engine {
@@ -441,6 +442,89 @@ KATANA_CASE(the_peers_address_is_numeric) {
             "127.0.0.1:" + std::to_string(ntohs(own.sin_port)));
 }
 
+// ---- files ----
+
+KATANA_CASE(a_file_follows_what_was_sent_before_it_and_receiving_goes_on) {
+  typename TestFixture::TestServer server;
+  TestFile file("0123456789");
+  auto client = this->connect(server, server.listen(), "x");
+  const Link link = server.links[0];
+  // An engine may take the file only when what it holds of the reply before is gone.
+  bool sent = false;
+  const auto send = [&] {
+    std::string head = "head ";
+    const iovec part{head.data(), head.size()};
+    std::size_t accepted = 0;
+    const Sent result = server.engine.send_file(link, {&part, 1}, file.part(2, 5), accepted);
+    if (result == Sent::pending) {
+      ASSERT_EQ(accepted, 0u);
+      return;
+    }
+    ASSERT_EQ(result, Sent::completed);
+    ASSERT_EQ(accepted, 10u);
+    sent = true;
+    EXPECT_EQ(server.send(link, " tail"), 5u);
+  };
+  server.at_sent = [&](Link, std::size_t) { send(); };
+  EXPECT_EQ(server.send(link, "before "), 7u);
+  send();
+  ASSERT_TRUE(this->until(server, [&] {
+    client->receive();
+    return client->received.size() == 22;
+  }));
+  EXPECT_TRUE(sent);
+  EXPECT_EQ(client->received, "before head 23456 tail");
+  client->send("more");
+  ASSERT_TRUE(this->until(server, [&] { return server.received == "xmore"; }));
+  EXPECT_TRUE(server.broken.empty());
+}
+
+KATANA_CASE(a_slow_reader_gets_every_byte_of_a_long_file) {
+  typename TestFixture::TestServer server;
+  const std::string content = numbered_lines(6'000'000);
+  TestFile file(content);
+  auto client = this->connect(server, server.listen(), "x");
+  const Link link = server.links[0];
+  FilePart rest = file.all();
+  bool pending = false, failed = false;
+  int waits = 0;
+  server.at_sent = [&](Link, std::size_t count) {
+    EXPECT_EQ(count, 0u);
+    pending = false;
+  };
+  ASSERT_TRUE(this->until(server, [&] {
+    if (!pending && !failed && rest.size > 0) {
+      std::size_t accepted = 0;
+      const Sent sent = server.engine.send_file(link, {}, rest, accepted);
+      rest.remove_prefix(accepted);
+      pending = sent == Sent::pending;
+      failed = sent == Sent::failed;
+      waits += pending ? 1 : 0;
+    }
+    if (pending || rest.size == 0) client->receive(256 * 1024);
+    return failed || client->received.size() == content.size();
+  }));
+  EXPECT_FALSE(failed);
+  EXPECT_GT(waits, 0);
+  EXPECT_TRUE(client->received == content);
+}
+
+KATANA_CASE(a_file_that_ends_too_soon_fails_once_its_bytes_are_gone) {
+  typename TestFixture::TestServer server;
+  TestFile file("0123456789");
+  file.cut(4);
+  auto client = this->connect(server, server.listen(), "x");
+  FilePart rest = file.all();
+  Sent sent = Sent::completed;
+  for (int round = 0; round < 3 && sent == Sent::completed; ++round) {
+    std::size_t accepted = 0;
+    sent = server.engine.send_file(server.links[0], {}, rest, accepted);
+    rest.remove_prefix(accepted);
+  }
+  EXPECT_EQ(sent, Sent::failed);
+  EXPECT_GE(rest.size, 6u);
+}
+
 #undef KATANA_CASE
 
 REGISTER_TYPED_TEST_SUITE_P(
@@ -464,6 +548,9 @@ REGISTER_TYPED_TEST_SUITE_P(
     the_end_of_our_side_comes_after_what_was_accepted_and_the_peer_may_go_on,
     events_of_a_link_closed_in_the_same_turn_are_ignored,
     calls_for_a_link_that_is_gone_do_nothing_to_its_successor,
-    a_link_closed_in_any_call_of_the_sink_has_no_further_events, the_peers_address_is_numeric);
+    a_link_closed_in_any_call_of_the_sink_has_no_further_events, the_peers_address_is_numeric,
+    a_file_follows_what_was_sent_before_it_and_receiving_goes_on,
+    a_slow_reader_gets_every_byte_of_a_long_file,
+    a_file_that_ends_too_soon_fails_once_its_bytes_are_gone);
 
 }  // namespace katana::engine

@@ -5,10 +5,10 @@
 //
 // A record says method and target, and has the fields
 //
+//   route        the pattern of the route that served it; empty: none
 //   status       of the reply; 0: none was begun
 //   bytes        of its content
-//   duration_us  from the turn in which the request's head was complete to that in which the
-//                exchange was over; 0: the same turn
+//   duration_us  from the end of the request's head to the end of the exchange
 //   peer         its address; empty when the connection is gone
 //   request      which of its connection, from 1
 //   end          replied, aborted or peer_left

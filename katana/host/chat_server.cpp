@@ -158,7 +158,8 @@ Result<void> ChatServer::set_up() {
     reactors.push_back(&reactor);
   }
   chat::Hub::connect(hubs);
-  parts.group = std::make_unique<ReactorGroup>(reactors, options_.pin, options_.drain_timeout);
+  parts.group = std::make_unique<ReactorGroup>(
+      reactors, ReactorGroupOptions{.pin = options_.pin, .drain_timeout = options_.drain_timeout});
   return register_metrics();
 }
 

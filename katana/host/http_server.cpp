@@ -7,19 +7,30 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/engine/sockets.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http2_protocol.hpp"
+#include "katana/tls/transform.hpp"
 
 namespace katana::host {
+
+namespace {
+
+std::unique_ptr<core::Reactor> reactor_of(const HttpServerOptions& options,
+                                          std::size_t session_bytes_max) {
+  if (options.make_reactor) return options.make_reactor(options.reactor, session_bytes_max);
+  return make_reactor(options.engine, options.reactor, session_bytes_max);
+}
+
+}  // namespace
 
 struct HttpServer::Worker {
   Worker(const HttpServerOptions& options, const Service& service)
       : dispatcher(service),
         protocol(options.http, dispatcher),
         http2(options.http, dispatcher, protocol.counters()),
-        reactor(make_reactor(options.engine, options.reactor,
-                             std::max(protocol.session_bytes(), http2.session_bytes()))) {
+        reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
     if (options.http.http2.enabled) protocol.set_http2(&http2);
     if (options.observability != nullptr) {
       probe = options.observability->probe(*reactor, protocol.counters());
@@ -29,41 +40,144 @@ struct HttpServer::Worker {
   Dispatcher dispatcher;
   session::Http1Protocol protocol;
   session::Http2Protocol http2;
+  std::unique_ptr<tls::TlsTransforms> transforms;  // null without TLS; outlives the reactor
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
 };
 
+// The first reactor's timer, which says that all of them live.
+class HttpServer::Heartbeat final : private core::TimerEntry {
+ public:
+  Heartbeat(core::Reactor& reactor, Observability* observability, Duration interval,
+            const std::function<void()>& beat)
+      : core::TimerEntry(
+            [](core::TimerEntry& entry) noexcept { static_cast<Heartbeat&>(entry).on_tick(); }),
+        reactor_(reactor),
+        observability_(observability),
+        interval_(interval),
+        beat_(beat) {
+    reactor_.timers().arm(*this, reactor_.now());
+  }
+
+ private:
+  void on_tick() noexcept {
+    const bool all = std::ranges::all_of(asked_, [](const auto& each) { return each->answered(); });
+    if (all) {
+      beat_();
+      if (observability_ != nullptr) asked_ = observability_->ask_reactors();
+    }
+    reactor_.timers().arm(*this, reactor_.now() + interval_);
+  }
+
+  core::Reactor& reactor_;
+  Observability* const observability_;
+  const Duration interval_;
+  const std::function<void()>& beat_;
+  std::vector<std::shared_ptr<ReactorStatus>> asked_;
+};
+
+namespace {
+
+constexpr const char* reply_to_plain_http =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 60\r\n"
+    "Connection: close\r\n\r\nThis port speaks TLS: the URL has to begin with https://...\n";
+
+HttpServerOptions completed(HttpServerOptions options) {
+  if (!options.tls) return options;
+  options.tls->protocols.clear();
+  if (options.http.http2.enabled || options.http2_only) options.tls->protocols.push_back("h2");
+  if (!options.http2_only) options.tls->protocols.push_back("http/1.1");
+  options.tls->reply_to_plain_http = reply_to_plain_http;
+  // What a receive unseals may be more than was received: a record that was begun before it.
+  options.reactor.carry_extra_bytes += 16 * 1024;
+  if (options.hsts > Duration{}) {
+    options.http.strict_transport_security =
+        fmt::format("max-age={}", options.hsts.ns / 1'000'000'000);
+  }
+  return options;
+}
+
+}  // namespace
+
 HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
-    : options_(options) {
+    : options_(completed(options)) {
   const unsigned count = options.reactors != 0 ? options.reactors : usable_cpus();
   std::vector<core::Reactor*> reactors;
   for (unsigned index = 0; index < count; ++index) {
     workers_.push_back(std::make_unique<Worker>(options_, service));
     reactors.push_back(workers_.back()->reactor.get());
   }
-  group_ =
-      std::make_unique<ReactorGroup>(std::move(reactors), options_.pin, options_.drain_timeout);
+  group_ = std::make_unique<ReactorGroup>(
+      std::move(reactors), ReactorGroupOptions{.pin = options_.pin,
+                                               .drain_timeout = options_.drain_timeout,
+                                               .drain_notice = options_.drain_notice,
+                                               .on_drain = [this] { begin_drain(); },
+                                               .on_reload = options_.on_reload});
+}
+
+void HttpServer::begin_drain() {
+  if (options_.observability != nullptr) options_.observability->announce_drain();
+  if (options_.on_drain) options_.on_drain();
 }
 
 HttpServer::~HttpServer() = default;
 
 Result<void> HttpServer::start() {
-  engine::ListenOptions listen{.address = options_.address, .port = options_.port};
+  if (options_.tls) {
+    auto loaded = tls::Credentials::load(*options_.tls);
+    if (!loaded) return std::unexpected(loaded.error());
+    credentials_ = *std::move(loaded);
+  }
   for (const auto& worker : workers_) {
     if (auto started = worker->reactor->start(); !started) return started;
-    core::Protocol& protocol =
-        options_.http2_only ? static_cast<core::Protocol&>(worker->http2) : worker->protocol;
-    if (auto listening = worker->reactor->listen(listen, protocol); !listening) return listening;
-    if (worker->probe) worker->probe->start();
-    port_ = worker->reactor->port(0);
-    listen.port = port_;
-    listen.must_be_free = false;
+    if (credentials_) worker->transforms = std::make_unique<tls::TlsTransforms>(*credentials_);
+    if (auto listening = listen(*worker); !listening) return listening;
+    if (worker->probe) worker->probe->start(worker->transforms.get());
+    if (worker == workers_.front()) port_ = worker->reactor->port(0);
   }
+  if (auto watching = watch_reactors(); !watching) return watching;
   return group_->watch_signals();
+}
+
+Result<void> HttpServer::listen(Worker& worker) {
+  const bool first = &worker == workers_.front().get();
+  core::Protocol& protocol =
+      options_.http2_only ? static_cast<core::Protocol&>(worker.http2) : worker.protocol;
+  const auto listen_on = [&](const engine::ListenOptions& listen) {
+    return worker.transforms == nullptr
+               ? worker.reactor->listen(listen, protocol)
+               : worker.reactor->listen_transformed(listen, protocol, *worker.transforms);
+  };
+  engine::ListenOptions listen{
+      .address = options_.address, .port = first ? options_.port : port_, .must_be_free = first};
+  if (options_.sockets.empty()) return listen_on(listen);
+  for (const int socket : options_.sockets) {
+    listen.socket = socket;
+    if (auto listening = listen_on(listen); !listening) return listening;
+  }
+  if (first) options_.address = engine::address_of(options_.sockets.front());
+  return {};
+}
+
+Result<void> HttpServer::watch_reactors() {
+  core::Reactor& first = *workers_.front()->reactor;
+  if (options_.heartbeat_interval > Duration{}) {
+    heartbeat_ = std::make_unique<Heartbeat>(first, options_.observability,
+                                             options_.heartbeat_interval, options_.on_heartbeat);
+  }
+  if (options_.stall_threshold <= Duration{}) return {};
+  metrics::Registry* const metrics =
+      options_.observability != nullptr ? &options_.observability->registry() : nullptr;
+  auto watch = StallWatch::make(options_.stall_threshold, options_.stall_logger, metrics);
+  if (!watch) return std::unexpected(watch.error());
+  stall_watch_ = std::move(*watch);
+  for (const auto& worker : workers_) stall_watch_->add(*worker->reactor);
+  return stall_watch_->start();
 }
 
 ServerReport HttpServer::run() {
   group_->run();
+  if (stall_watch_) stall_watch_->stop();
   ServerReport report;
   for (const auto& worker : workers_) {
     report.connections += worker->reactor->counters().accepted;
@@ -74,14 +188,26 @@ ServerReport HttpServer::run() {
   return report;
 }
 
+Result<std::vector<std::string>> HttpServer::reload_certificates() {
+  if (credentials_ == nullptr) {
+    return fail(Code::unsupported, "reload of certificates: this server does not speak TLS");
+  }
+  return credentials_->reload();
+}
+
+std::vector<std::string> HttpServer::certificate_notes() const {
+  return credentials_ != nullptr ? credentials_->present()->notes() : std::vector<std::string>();
+}
+
 core::MemoryBudget HttpServer::memory_budget() const {
   return workers_.front()->reactor->memory_budget();
 }
 
 std::string HttpServer::url() const {
   const bool is_v6 = options_.address.find(':') != std::string::npos;
-  return is_v6 ? fmt::format("http://[{}]:{}", options_.address, port_)
-               : fmt::format("http://{}:{}", options_.address, port_);
+  const char* const scheme = options_.tls ? "https" : "http";
+  return is_v6 ? fmt::format("{}://[{}]:{}", scheme, options_.address, port_)
+               : fmt::format("{}://{}:{}", scheme, options_.address, port_);
 }
 
 unsigned usable_cpus() noexcept {

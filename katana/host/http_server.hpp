@@ -11,7 +11,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,24 +21,53 @@
 #include "katana/core/reactor.hpp"
 #include "katana/host/engines.hpp"
 #include "katana/host/reactor_group.hpp"
+#include "katana/host/stall_watch.hpp"
+#include "katana/log/logger.hpp"
 #include "katana/service/router.hpp"
 #include "katana/session/http1_protocol.hpp"
+#include "katana/tls/credentials.hpp"
+#include "katana/tls/options.hpp"
 
 namespace katana::host {
 
 class Observability;
+
+// A reactor whose sessions have at most so many bytes.
+using ReactorMaker = std::function<std::unique_ptr<core::Reactor>(const core::ReactorOptions&,
+                                                                  std::size_t session_bytes_max)>;
 
 struct HttpServerOptions {
   std::string address = "127.0.0.1";  // numeric
   std::uint16_t port = 8080;          // 0: the kernel chooses
   unsigned reactors = 0;              // 0: one for each CPU that this process may use
   EngineKind engine = EngineKind::epoll_edge;
+  // In place of make_reactor(engine, …): for an engine that host does not know.
+  ReactorMaker make_reactor = nullptr;
   bool pin = false;  // reactor n to the n-th CPU that this process may use
   Duration drain_timeout = seconds(10);
+  // Listening sockets that were opened for this program, as by systemd; instead of address and
+  // port. Borrowed; every reactor listens on each.
+  std::vector<int> sockets = {};
+  // From the signal to the end of accepting; /ready answers 503 meanwhile.
+  Duration drain_notice = {};
+  // SIGHUP came, and the server was told to end. On the first reactor's thread: they must not
+  // block. Without on_reload SIGHUP is left alone.
+  std::function<void()> on_reload = {};
+  std::function<void()> on_drain = {};
+  // A reactor that is busy with one turn for longer is reported; 0: nobody looks.
+  Duration stall_threshold = {};
+  log::Logger stall_logger = {};
+  // Called so often by the first reactor, as long as every reactor answers. 0: never.
+  Duration heartbeat_interval = {};
+  std::function<void()> on_heartbeat = {};
   core::ReactorOptions reactor = {};
   session::HttpOptions http = {};
   // No HTTP/1.1: whoever does not begin with the preface of HTTP/2 is told so in a GOAWAY.
   bool http2_only = false;
+  // Serves HTTPS; none: HTTP. TlsOptions::protocols is the server's to say.
+  std::optional<tls::TlsOptions> tls = {};
+  // With TLS: for how long browsers shall come back by TLS only (RFC 6797). Zero: not said.
+  Duration hsts = {};
   // Where the reactors report to; none: nowhere. Borrowed, and must outlive the server.
   Observability* observability = nullptr;
 };
@@ -61,18 +92,35 @@ class HttpServer {
   // Serves until a signal says to stop. Throws std::system_error when there is no thread to be had.
   ServerReport run();
 
+  // With TLS: reads certificates and keys again; new connections get them, and none is dropped. An
+  // Error changes nothing. Any thread, once started. Returns what should be known of them.
+  Result<std::vector<std::string>> reload_certificates();
+  // With TLS, of the certificates as they were when it started: what should be known of them.
+  std::vector<std::string> certificate_notes() const;
+
   std::uint16_t port() const noexcept { return port_; }
+  // Stalls that were seen; see stall_threshold. Once run() has returned.
+  std::uint64_t stalls() const noexcept { return stall_watch_ ? stall_watch_->stalls() : 0; }
+  EngineKind engine() const noexcept { return options_.engine; }
   unsigned reactor_count() const noexcept { return static_cast<unsigned>(workers_.size()); }
   core::MemoryBudget memory_budget() const;
-  // "http://127.0.0.1:8080", "http://[::1]:8080"
+  // "http://127.0.0.1:8080", "https://[::1]:8443"
   std::string url() const;
 
  private:
   struct Worker;
+  class Heartbeat;
+
+  Result<void> listen(Worker& worker);
+  Result<void> watch_reactors();
+  void begin_drain();
 
   HttpServerOptions options_;
+  std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
+  std::unique_ptr<StallWatch> stall_watch_;
+  std::unique_ptr<Heartbeat> heartbeat_;
   std::uint16_t port_ = 0;
 };
 

@@ -34,6 +34,9 @@ constexpr std::array counter_rows{
     CounterRow{"katana_accept_failures", "",
                "Times that there was no descriptor or memory for a new connection.",
                [](const ReactorFigures& of) { return of.counters.accept_failures; }},
+    CounterRow{"katana_file_failures", "",
+               "Connections that ended, or files that were cut short, while a file was sent.",
+               [](const ReactorFigures& of) { return of.counters.file_failures; }},
     CounterRow{"katana_send_timeouts", "", "Connections reset because the peer took no bytes.",
                [](const ReactorFigures& of) { return of.counters.send_timeouts; }},
     CounterRow{"katana_pool_pauses", "", "Times that a connection waited for output blocks.",
@@ -56,9 +59,44 @@ constexpr std::array counter_rows{
                [](const ReactorFigures& of) { return of.http.handler_timeouts; }},
     CounterRow{"katana_http_handlers_cancelled", "", "Handlers cancelled because the peer left.",
                [](const ReactorFigures& of) { return of.http.handlers_cancelled; }},
+    CounterRow{"katana_websocket_connections_opened", "", "Connections that became WebSocket ones.",
+               [](const ReactorFigures& of) { return of.http.websocket.opened; }},
+    CounterRow{"katana_websocket_connections_closed", "", "WebSocket connections that are over.",
+               [](const ReactorFigures& of) { return of.http.websocket.closed; }},
+    CounterRow{"katana_websocket_handshakes_refused", "",
+               "Requests to WebSocket routes that were no handshake.",
+               [](const ReactorFigures& of) { return of.http.websocket.handshakes_refused; }},
+    CounterRow{"katana_websocket_messages_received", "", "Messages that handlers were given.",
+               [](const ReactorFigures& of) { return of.http.websocket.messages_received; }},
+    CounterRow{"katana_websocket_messages_sent", "", "Messages that were promised to peers.",
+               [](const ReactorFigures& of) { return of.http.websocket.messages_sent; }},
+    CounterRow{"katana_websocket_refusals", "",
+               "Connections that were failed because the peer broke a rule.",
+               [](const ReactorFigures& of) { return of.http.websocket.refused; }},
+    CounterRow{"katana_websocket_handler_failures", "", "WebSocket handlers that threw (1011).",
+               [](const ReactorFigures& of) { return of.http.websocket.handler_failures; }},
+    CounterRow{"katana_websocket_pings", "", "Silent peers that were asked whether they are there.",
+               [](const ReactorFigures& of) { return of.http.websocket.pings; }},
+    CounterRow{"katana_websocket_timeouts", "",
+               "Peers that answered neither a ping nor a close frame in time.",
+               [](const ReactorFigures& of) { return of.http.websocket.timeouts; }},
+    CounterRow{"katana_websocket_messages_dropped", "",
+               "Messages for connections whose queue was full.",
+               [](const ReactorFigures& of) { return of.http.websocket.dropped; }},
+    CounterRow{"katana_websocket_disconnects", "",
+               "Connections closed because they read too slowly (1008).",
+               [](const ReactorFigures& of) { return of.http.websocket.disconnects; }},
     CounterRow{"katana_http_replies_aborted", "",
                "Replies that were begun and not completed; the connection was reset.",
                [](const ReactorFigures& of) { return of.http.replies_aborted; }},
+    CounterRow{"katana_tls_resumptions", "", "TLS handshakes that resumed a session.",
+               [](const ReactorFigures& of) { return of.tls.resumed; }},
+    CounterRow{"katana_tls_truncations", "",
+               "TLS connections whose peer ended them without saying so (close_notify).",
+               [](const ReactorFigures& of) { return of.tls.truncated; }},
+    CounterRow{"katana_tls_handshakes_delayed", "",
+               "TLS handshakes that waited for a later turn of the reactor.",
+               [](const ReactorFigures& of) { return of.counters.openings_delayed; }},
     CounterRow{"katana_http2_connections", "", "Connections that spoke HTTP/2.",
                [](const ReactorFigures& of) { return of.http.http2.connections; }},
     CounterRow{"katana_http2_streams_reset", "",
@@ -88,7 +126,13 @@ constexpr std::array paused_rows{
     PartRow{"throttled",
             [](const ReactorFigures& of) -> std::uint64_t { return of.paused.throttled; }},
     PartRow{"relay_full",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.relay_full; }}};
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.relay_full; }},
+    PartRow{"opening",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.opening; }}};
+constexpr std::array version_rows{
+    PartRow{"1.2", [](const ReactorFigures& of) -> std::uint64_t { return of.tls.handshakes_1_2; }},
+    PartRow{"1.3",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.tls.handshakes_1_3; }}};
 constexpr std::array budget_rows{
     PartRow{"connections",
             [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.connections; }},
@@ -150,7 +194,8 @@ Task<void> wait_until(Settled settled, Duration patience) {
 
 struct Observability::Instruments {
   std::vector<Family<ObservedCounter>> counters;  // as counter_rows
-  std::vector<Family<ObservedCounter>> failures;  // of HTTP/2
+  std::vector<Family<ObservedCounter>> tls;       // handshakes, failures
+  std::vector<Family<ObservedCounter>> http2;     // failures
   std::vector<Family<Gauge>> gauges;              // open, paused, budget, used, answered
   std::vector<Family<metrics::LogHistogram>> lag;
 };
@@ -159,7 +204,8 @@ struct Observability::Instruments {
 struct Observability::Watched {
   std::shared_ptr<ReactorStatus> status = std::make_shared<ReactorStatus>();
   std::vector<ObservedCounter> counters;
-  std::vector<ObservedCounter> failures;  // as http2::failure_texts
+  std::vector<ObservedCounter> handshakes, tls_failures;  // as version_rows, and by Failure
+  std::vector<ObservedCounter> http2_failures;            // as http2::failure_texts
   Gauge open, answered;
   std::vector<Gauge> paused, budget, used;
 };
@@ -189,13 +235,25 @@ Result<void> Observability::register_metrics() {
     if (!family) return std::unexpected(family.error());
     instruments_->counters.push_back(*family);
   }
+  const std::array tls{
+      metrics::Description{.name = "katana_tls_handshakes",
+                           .help = "TLS handshakes that were completed.",
+                           .labels = {"reactor", "version"}},
+      metrics::Description{.name = "katana_tls_failures",
+                           .help = "TLS connections that failed, nearly all in the handshake.",
+                           .labels = {"reactor", "reason"}}};
+  for (const metrics::Description& description : tls) {
+    auto family = registry_.observed_counters(description);
+    if (!family) return std::unexpected(family.error());
+    instruments_->tls.push_back(*family);
+  }
   auto failures = registry_.observed_counters(
       {.name = "katana_http2_connection_failures",
        .help =
            "Connections of HTTP/2 that ended for what their peer did, and those that were idle.",
        .labels = {"reactor", "reason"}});
   if (!failures) return std::unexpected(failures.error());
-  instruments_->failures.push_back(*failures);
+  instruments_->http2.push_back(*failures);
   const std::array gauges{
       metrics::Description{
           .name = "katana_connections_open", .help = "Open connections.", .labels = {"reactor"}},
@@ -236,8 +294,15 @@ std::unique_ptr<ReactorProbe> Observability::probe(core::Reactor& reactor,
   const std::string number = std::to_string(watched_.size());
   Watched& watched = *watched_.emplace_back(std::make_unique<Watched>());
   for (const auto& family : instruments_->counters) watched.counters.push_back(family.with(number));
+  for (const PartRow& row : version_rows) {
+    watched.handshakes.push_back(instruments_->tls[0].with(number, row.part));
+  }
+  for (std::size_t index = 1; index < tls::failure_count; ++index) {
+    const auto failure = static_cast<tls::Failure>(index);
+    watched.tls_failures.push_back(instruments_->tls[1].with(number, tls::name_of(failure)));
+  }
   for (const auto& text : http2::failure_texts) {
-    watched.failures.push_back(instruments_->failures[0].with(number, text.name));
+    watched.http2_failures.push_back(instruments_->http2[0].with(number, text.name));
   }
   const auto& gauges = instruments_->gauges;
   watched.open = gauges[0].with(number);
@@ -257,8 +322,14 @@ void Observability::refresh() const {
     for (std::size_t row = 0; row < counter_rows.size(); ++row) {
       watched->counters[row].observe(static_cast<double>(counter_rows[row].value(figures)));
     }
-    for (std::size_t row = 0; row < watched->failures.size(); ++row) {
-      watched->failures[row].observe(static_cast<double>(figures.http.http2.failures[row]));
+    for (std::size_t row = 0; row < version_rows.size(); ++row) {
+      watched->handshakes[row].observe(static_cast<double>(version_rows[row].value(figures)));
+    }
+    for (std::size_t index = 1; index < tls::failure_count; ++index) {
+      watched->tls_failures[index - 1].observe(static_cast<double>(figures.tls.failures[index]));
+    }
+    for (std::size_t row = 0; row < watched->http2_failures.size(); ++row) {
+      watched->http2_failures[row].observe(static_cast<double>(figures.http.http2.failures[row]));
     }
     const auto set = [&figures](const auto& gauges, const auto& rows) {
       for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -313,7 +384,8 @@ Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
     own.status = silent == 0 ? metrics::CheckStatus::passed : metrics::CheckStatus::timed_out;
     if (silent != 0) own.detail = fmt::format("{} of {} do not answer", silent, asked.size());
   } else {
-    const bool draining = core::Reactor::current()->draining();
+    const bool draining =
+        core::Reactor::current()->draining() || draining_.load(std::memory_order_relaxed);
     own.name = "accepting";
     own.status = draining ? metrics::CheckStatus::failed : metrics::CheckStatus::passed;
     if (draining) own.detail = "the server is draining";

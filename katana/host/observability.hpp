@@ -18,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -56,6 +57,13 @@ class Observability {
   // Adds GET /metrics, /health and /ready.
   void mount(Group& routes);
 
+  // From here on /ready answers 503. Any thread.
+  void announce_drain() noexcept { draining_.store(true, std::memory_order_relaxed); }
+
+  // Asks every reactor for its figures. Who wants to know whether all of them live looks at what
+  // comes back. Any thread.
+  std::vector<std::shared_ptr<ReactorStatus>> ask_reactors();
+
   // For HttpServer: a probe for its next reactor.
   std::unique_ptr<ReactorProbe> probe(core::Reactor& reactor, session::HttpCounters& http);
 
@@ -66,7 +74,6 @@ class Observability {
   explicit Observability(ObservabilityOptions options);
   Result<void> register_metrics();
   void refresh() const;
-  std::vector<std::shared_ptr<ReactorStatus>> ask_reactors();
   Task<Reply> tell_metrics(Request request);
   Task<Reply> tell_health(metrics::CheckKind kind);
 
@@ -74,6 +81,7 @@ class Observability {
   metrics::Registry registry_;
   metrics::HealthChecks checks_;
   std::unique_ptr<Instruments> instruments_;
+  std::atomic<bool> draining_ = false;
   mutable std::mutex mutex_;  // guards watched_
   std::vector<std::unique_ptr<Watched>> watched_;
 };

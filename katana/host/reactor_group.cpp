@@ -19,13 +19,14 @@ struct ReactorGroup::Worker {
   std::thread thread;
 };
 
-// SIGINT and SIGTERM as a descriptor that the first reactor watches.
+// SIGINT, SIGTERM and perhaps SIGHUP as a descriptor that the first reactor watches.
 class ReactorGroup::Signals final : public engine::Watcher {
  public:
-  explicit Signals(ReactorGroup& group) : group_(group) {
+  Signals(ReactorGroup& group, bool with_reload) : group_(group) {
     sigemptyset(&set_);
     sigaddset(&set_, SIGINT);
     sigaddset(&set_, SIGTERM);
+    if (with_reload) sigaddset(&set_, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     fd_ = signalfd(-1, &set_, SFD_NONBLOCK | SFD_CLOEXEC);
   }
@@ -35,7 +36,9 @@ class ReactorGroup::Signals final : public engine::Watcher {
   const sigset_t& set() const noexcept { return set_; }
   void on_ready() noexcept override {
     signalfd_siginfo info;
-    while (::read(fd_, &info, sizeof info) == sizeof info) group_.on_signal();
+    while (::read(fd_, &info, sizeof info) == sizeof info) {
+      group_.on_signal(static_cast<int>(info.ssi_signo));
+    }
   }
 
  private:
@@ -44,11 +47,15 @@ class ReactorGroup::Signals final : public engine::Watcher {
   int fd_;
 };
 
-ReactorGroup::ReactorGroup(std::vector<core::Reactor*> reactors, bool pin, Duration drain_timeout)
+ReactorGroup::Notice::Notice(ReactorGroup& owner) noexcept
+    : core::TimerEntry(
+          [](core::TimerEntry& entry) noexcept { static_cast<Notice&>(entry).group.drain(); }),
+      group(owner) {}
+
+ReactorGroup::ReactorGroup(std::vector<core::Reactor*> reactors, ReactorGroupOptions options)
     : reactors_(std::move(reactors)),
-      pin_(pin),
-      drain_timeout_(drain_timeout),
-      signals_(std::make_unique<Signals>(*this)) {}
+      options_(std::move(options)),
+      signals_(std::make_unique<Signals>(*this, options_.on_reload != nullptr)) {}
 
 ReactorGroup::~ReactorGroup() = default;
 
@@ -60,7 +67,7 @@ void ReactorGroup::start_threads() {
   for (unsigned index = 1; index < reactors_.size(); ++index) {
     Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
     worker.thread = std::thread([this, &worker, index] {
-      if (pin_) pin_to_cpu(index);
+      if (options_.pin) pin_to_cpu(index);
       reactors_[index]->run();
       worker.ended.store(true, std::memory_order_release);  // its counters may be read now
     });
@@ -77,7 +84,7 @@ void ReactorGroup::run() {
     }
     throw;
   }
-  if (pin_) pin_to_cpu(0);
+  if (options_.pin) pin_to_cpu(0);
   reactors_.front()->run();
   wait_for_threads();
 }
@@ -87,21 +94,31 @@ void ReactorGroup::wait_for_threads() {
   for (const auto& worker : workers_) {
     while (!worker->ended.load(std::memory_order_acquire)) {
       const timespec wait{0, 20'000'000};
-      if (sigtimedwait(&signals_->set(), nullptr, &wait) > 0) on_signal();
+      const int signal = sigtimedwait(&signals_->set(), nullptr, &wait);
+      if (signal > 0) on_signal(signal);
     }
     worker->thread.join();
   }
 }
 
-void ReactorGroup::on_signal() noexcept {
-  for (core::Reactor* const reactor : reactors_) {
-    if (draining_) {
-      reactor->request_stop();
-    } else {
-      reactor->request_drain(drain_timeout_);
-    }
+void ReactorGroup::on_signal(int signal) noexcept {
+  if (signal == SIGHUP) {
+    if (!told_) options_.on_reload();
+    return;
   }
-  draining_ = true;
+  if (told_) {
+    for (core::Reactor* const reactor : reactors_) reactor->request_stop();
+    return;
+  }
+  told_ = true;
+  if (options_.on_drain) options_.on_drain();
+  if (options_.drain_notice <= Duration{}) return drain();
+  core::Reactor& first = *reactors_.front();
+  first.timers().arm(notice_, first.now() + options_.drain_notice);
+}
+
+void ReactorGroup::drain() noexcept {
+  for (core::Reactor* const reactor : reactors_) reactor->request_drain(options_.drain_timeout);
 }
 
 void pin_to_cpu(unsigned index) noexcept {

@@ -1,6 +1,17 @@
 #include "katana/host/reactor_probe.hpp"
 
+#include <ctime>
+
 namespace katana::host {
+namespace {
+
+Duration thread_cpu_time() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return {time.tv_sec * 1'000'000'000 + time.tv_nsec};
+}
+
+}  // namespace
 
 void ReactorStatus::request() {
   const std::lock_guard lock(mutex_);
@@ -36,15 +47,21 @@ ReactorProbe::~ReactorProbe() {
   status_->probe_ = nullptr;
 }
 
-void ReactorProbe::start() noexcept {
+void ReactorProbe::start(const tls::TlsTransforms* transforms) noexcept {
+  tls_ = transforms;
   due_ = reactor_.now() + interval_;
   reactor_.timers().arm(tick_, due_);
 }
 
 void ReactorProbe::answer() noexcept {
-  const ReactorFigures figures{reactor_.counters(),     http_,
-                               reactor_.paused_links(), reactor_.memory_budget(),
-                               reactor_.memory_used(),  reactor_.links_open()};
+  const ReactorFigures figures{reactor_.counters(),
+                               http_,
+                               tls_ != nullptr ? tls_->counters() : tls::TlsCounters{},
+                               reactor_.paused_links(),
+                               reactor_.memory_budget(),
+                               reactor_.memory_used(),
+                               reactor_.links_open(),
+                               thread_cpu_time()};
   const std::lock_guard lock(status_->mutex_);
   status_->figures_ = figures;
   // release: who sees that it has answered sees the figures, too, and the question may be posted

@@ -20,16 +20,19 @@
 #include "katana/core/reactor.hpp"
 #include "katana/metrics/instruments.hpp"
 #include "katana/session/http1_protocol.hpp"
+#include "katana/tls/transform.hpp"
 
 namespace katana::host {
 
 struct ReactorFigures {
   core::Counters counters;
   session::HttpCounters http;
+  tls::TlsCounters tls;
   core::PauseCounts paused;
   core::MemoryBudget memory_budget;
   core::MemoryBudget memory_used;
   std::uint32_t links_open = 0;
+  Duration cpu_time;  // of its thread
 };
 
 class ReactorProbe;
@@ -59,8 +62,8 @@ class ReactorProbe {
   ReactorProbe(const ReactorProbe&) = delete;
   ReactorProbe& operator=(const ReactorProbe&) = delete;
 
-  // Before the reactor runs.
-  void start() noexcept;
+  // Before the reactor runs. `transforms` outlive the probe; null: it speaks no TLS.
+  void start(const tls::TlsTransforms* transforms = nullptr) noexcept;
 
  private:
   friend class ReactorStatus;
@@ -78,6 +81,7 @@ class ReactorProbe {
 
   core::Reactor& reactor_;
   session::HttpCounters& http_;
+  const tls::TlsTransforms* tls_ = nullptr;
   const std::shared_ptr<ReactorStatus> status_;
   const metrics::LogHistogram lag_;
   const Duration interval_;

@@ -4,8 +4,9 @@
 //   log::Context context(field("request_id", id), field("trace_id", trace));
 //   log::Scope scope(context);        // until the end of the block
 //
-// Who resumes a coroutine opens the scope of its request around each resumption: a scope belongs to
-// a thread, not to a coroutine, and must not be held across a co_await.
+// A scope belongs to a thread, not to a coroutine, and must not be held across a co_await. What is
+// carried across is the thread's Activity (base/activity.hpp), and the context that it names: so a
+// server gives each request one, and every record of its handler has the fields.
 //
 // Owns       a Context keeps copies of its values.
 // Borrows    a Scope its Context, for as long as it is open.
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "katana/base/activity.hpp"
 #include "katana/log/capture.hpp"
 
 namespace katana::log {
@@ -59,19 +61,27 @@ class Context {
   bool overflowed_ = false;
 };
 
-inline constinit thread_local const Context* current_context = nullptr;
+inline const Context* current_context() noexcept {
+  return current_activity != nullptr ? current_activity->log_context : nullptr;
+}
 
 class [[nodiscard]] Scope {
  public:
-  explicit Scope(const Context& context) noexcept : outer_(current_context) {
-    current_context = &context;
-  }
+  explicit Scope(const Context& context) noexcept
+      : activity_(activity_with(context)), scope_(&activity_) {}
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
-  ~Scope() { current_context = outer_; }
 
  private:
-  const Context* outer_;
+  // What is done stays what it was; only the fields are others.
+  static Activity activity_with(const Context& context) noexcept {
+    Activity activity = current_activity != nullptr ? *current_activity : Activity();
+    activity.log_context = &context;
+    return activity;
+  }
+
+  const Activity activity_;
+  const ActivityScope scope_;
 };
 
 }  // namespace katana::log

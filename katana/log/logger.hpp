@@ -132,7 +132,7 @@ class Logger {
   template <class... A>
   bool write(Level level, Pattern<A...> pattern, const A&... arguments) const noexcept {
     if (!enabled(level)) return false;
-    return record({level, pattern.text(), pattern.where(), current_context, ticks::now()},
+    return record({level, pattern.text(), pattern.where(), current_context(), ticks::now()},
                   arguments...);
   }
   // With a time that the caller gives: for records of the past, and for tests.
@@ -140,7 +140,7 @@ class Logger {
   bool write_at(std::uint64_t at_ticks, Level level, Pattern<A...> pattern,
                 const A&... arguments) const noexcept {
     if (!enabled(level)) return false;
-    return record({level, pattern.text(), pattern.where(), current_context, at_ticks},
+    return record({level, pattern.text(), pattern.where(), current_context(), at_ticks},
                   arguments...);
   }
 
@@ -187,9 +187,10 @@ bool Logger::write_limited(Level level, RateLimit& limit, Pattern<A...> pattern,
   if (!enabled(level)) return false;
   const RateLimit::Verdict verdict = limit.ask(ticks::coarse_now());
   if (!verdict.pass) return false;
-  detail::Call call = {level, pattern.text(), pattern.where(), current_context, ticks::now()};
+  detail::Call call = {level, pattern.text(), pattern.where(), current_context(), ticks::now()};
   if (verdict.suppressed == 0) return record(call, arguments...);
-  Context context = current_context != nullptr ? *current_context : Context();
+  const Context* const outer = current_context();
+  Context context = outer != nullptr ? *outer : Context();
   context.add(field("suppressed", verdict.suppressed));
   call.context = &context;
   return record(call, arguments...);

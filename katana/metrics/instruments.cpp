@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+
+#include "katana/base/check.hpp"
 
 namespace katana::metrics {
 
@@ -45,6 +48,22 @@ std::uint64_t LogSnapshot::quantile(double q) const noexcept {
     if (seen >= rank) return buckets.upper(index);
   }
   return buckets.upper(counts.size() - 2);  // above value_max: at least that
+}
+
+LogSnapshot& LogSnapshot::operator+=(const LogSnapshot& other) {
+  KATANA_REQUIRE(buckets == other.buckets && counts.size() == other.counts.size());
+  std::ranges::transform(counts, other.counts, counts.begin(), std::plus<>());
+  count += other.count;
+  sum += other.sum;
+  return *this;
+}
+
+LogSnapshot& LogSnapshot::operator-=(const LogSnapshot& earlier) {
+  KATANA_REQUIRE(buckets == earlier.buckets && counts.size() == earlier.counts.size());
+  std::ranges::transform(counts, earlier.counts, counts.begin(), std::minus<>());
+  count -= earlier.count;
+  sum -= earlier.sum;
+  return *this;
 }
 
 }  // namespace katana::metrics

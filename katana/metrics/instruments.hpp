@@ -108,6 +108,10 @@ struct LogSnapshot {
   // The largest value of the bucket that holds the observation of rank ⌈q × count⌉, 0 ≤ q ≤ 1: off
   // by at most 2^-precision_bits. 0 when there is none.
   std::uint64_t quantile(double q) const noexcept;
+
+  // Of the same buckets: both together; what came since an earlier one.
+  LogSnapshot& operator+=(const LogSnapshot& other);
+  LogSnapshot& operator-=(const LogSnapshot& earlier);
 };
 
 class LogHistogram {

@@ -252,4 +252,29 @@ detail::FamilyState& Registry::family(std::size_t index) const {
   return *families_[index];
 }
 
+std::optional<LogSnapshot> Registry::sum_of(std::string_view name, std::string_view except) const {
+  std::optional<LogSnapshot> sum;
+  for (std::size_t index = 0; index < family_count(); ++index) {
+    detail::FamilyState& state = family(index);
+    if (state.kind() != Kind::log_histogram || state.description().name != name) continue;
+    std::vector<std::uint32_t> wanted;
+    {
+      const auto lock = state.lock();
+      for (std::uint32_t series = 0; series < state.series_count(); ++series) {
+        const bool excepted = !except.empty() && state.text(series, 0).contains(except);
+        if (!excepted) wanted.push_back(series);
+      }
+    }
+    for (const std::uint32_t series : wanted) {
+      const LogSnapshot one = state.log_histogram(series).snapshot();
+      if (sum) {
+        *sum += one;
+      } else {
+        sum = one;
+      }
+    }
+  }
+  return sum;
+}
+
 }  // namespace katana::metrics

@@ -20,7 +20,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -58,6 +60,11 @@ class Registry {
   // Called before each scrape, one at a time, by the thread that scrapes: sets gauges and observed
   // counters to what is kept elsewhere. What it borrows must outlive the registry.
   void before_scrape(std::function<void()> refresh);
+
+  // What all series of a log histogram hold together, without those whose labels have the text
+  // `except`. Nothing when there is no such family, or no series. For reports, as
+  // LogHistogram::snapshot().
+  std::optional<LogSnapshot> sum_of(std::string_view name, std::string_view except = {}) const;
 
   // ---- for the exposition
   void refresh();

@@ -190,6 +190,28 @@ TEST_F(RegistryTest, a_histogram_counts_and_sums_and_takes_nonsense_as_zero) {
   EXPECT_DOUBLE_EQ(histogram->sum(), 7.65);
 }
 
+TEST_F(RegistryTest, the_series_of_a_log_histogram_are_summed_but_those_that_are_excepted) {
+  EXPECT_FALSE(registry.sum_of("took"));
+  auto took = registry.log_histograms({.name = "took", .help = "T.", .labels = {"route"}});
+  ASSERT_TRUE(took);
+  EXPECT_FALSE(registry.sum_of("took"));
+  took->with("/a").observe(1000);
+  took->with("/b").observe(2000);
+  took->with("/stream").observe(900'000);
+  const auto all = registry.sum_of("took"), some = registry.sum_of("took", "/stream");
+  ASSERT_TRUE(all && some);
+  EXPECT_EQ(all->count, 3u);
+  EXPECT_EQ(all->sum, 903'000u);
+  EXPECT_EQ(some->count, 2u);
+  EXPECT_EQ(some->sum, 3'000u);
+  LogSnapshot difference = *all;
+  difference -= *some;
+  EXPECT_EQ(difference.count, 1u);
+  EXPECT_NEAR(static_cast<double>(difference.quantile(0.5)), 900'000, 900'000 / 16.0);
+  EXPECT_FALSE(registry.sum_of("took", "route"));
+  EXPECT_FALSE(registry.sum_of("other"));
+}
+
 TEST_F(RegistryTest, a_log_histogram_answers_quantiles_within_its_precision) {
   auto histogram = registry.log_histogram("t_seconds", "T.");
   EXPECT_EQ(histogram->snapshot().quantile(0.5), 0u);

@@ -68,9 +68,15 @@ void Dispatcher::serve(session::Exchange& exchange, Moment moment, Bytes path, B
 void Dispatcher::serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,
                              const RequestView& request) {
   const detail::Handler& handler = *route.handler;
+  exchange.set_route(route.mark);
+  const SiteScope site(&route.mark.name);
   try {
     if (!route.middleware.empty() && moment == Moment::head &&
         run_before(exchange, route, request)) {
+      return;
+    }
+    if (route.decoding != nullptr && handler.content_wanted != detail::ContentWanted::no) {
+      serve_decoded(exchange, route, request);
       return;
     }
     if (exchange.content_pending() && handler.content_wanted == detail::ContentWanted::whole) {
@@ -83,11 +89,42 @@ void Dispatcher::serve_route(session::Exchange& exchange, Moment moment, const d
   }
 }
 
+// A coding that is not known is refused with the head, before any content is asked for.
+void Dispatcher::serve_decoded(session::Exchange& exchange, const detail::Route& route,
+                               const RequestView& request) {
+  const detail::Handler& handler = *route.handler;
+  auto decoder =
+      detail::ContentDecoder::make(request.head(), *route.decoding, route.content_bytes_max);
+  if (!decoder) {
+    detail::send_reply(exchange, route, &request, std::move(decoder.error()));
+    return;
+  }
+  const bool is_whole = handler.content_wanted == detail::ContentWanted::whole;
+  if (is_whole && exchange.content_pending()) {
+    exchange.collect_content(route.content_bytes_max);
+    return;
+  }
+  if (!is_whole || *decoder == nullptr || request.content().empty()) {
+    handler.serve(exchange, route, request);
+    return;
+  }
+  auto content = (*decoder)->decode_whole(request.content());
+  if (!content) {
+    detail::send_reply(exchange, route, &request, std::move(content.error()));
+    return;
+  }
+  const RequestView decoded(request.head(), request.path(), request.query(), request.parameters(),
+                            content->bytes());
+  handler.serve(exchange, route, decoded);
+}
+
 bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& route,
                             const RequestView& request) {
   for (const Middleware* each : route.middleware) {
-    if (!each->before) continue;
-    if (std::optional<Reply> reply = each->before(request)) {
+    std::optional<Reply> reply;
+    if (each->admit) reply = each->admit(request, exchange);
+    if (!reply && each->before) reply = each->before(request);
+    if (reply) {
       detail::send_reply(exchange, route, &request, *std::move(reply));
       return true;
     }

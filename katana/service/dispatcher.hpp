@@ -42,6 +42,8 @@ class Dispatcher final : public session::RequestHandler {
   // `path` is normalised.
   void serve(session::Exchange& exchange, Moment moment, Bytes path, Bytes query);
   // True: a middleware has answered.
+  KATANA_RARE static void serve_decoded(session::Exchange& exchange, const detail::Route& route,
+                                        const RequestView& request);
   KATANA_RARE static bool run_before(session::Exchange& exchange, const detail::Route& route,
                                      const RequestView& request);
   void serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,

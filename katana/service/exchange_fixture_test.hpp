@@ -112,10 +112,14 @@ class FakeExchange final : public session::Exchange {
   int content_wishes = 0;  // calls of want_content()
   std::optional<std::uint64_t> collect_max, stream_max;
   std::size_t room = SIZE_MAX;  // that write() has
+  core::Reactor* on = nullptr;  // what reactor() is
 
   // ---- Exchange ----
   std::optional<std::uint64_t> content_length() const noexcept override { return length_; }
-  core::Reactor& reactor() noexcept override { std::abort(); }
+  core::Reactor& reactor() noexcept override {
+    if (on == nullptr) std::abort();  // the test did not say which
+    return *on;
+  }
   engine::PeerAddress peer() noexcept override { return {}; }
   const core::ConnectionCounters& connection_counters() noexcept override { return counters_; }
   void collect_content(std::uint64_t bytes_max) override {
@@ -195,6 +199,33 @@ class FakeExchange final : public session::Exchange {
   std::optional<std::uint64_t> length_;
   session::RequestHandler* handler_ = nullptr;
   bool in_call_ = false;
+};
+
+// A reactor that stands still: what it says of the time, a test sets.
+class StillReactor final : public core::Reactor {
+ public:
+  StillReactor() : core::Reactor({}, Instant{seconds(1'000).ns}) { wall_clock_s_ = 1'700'000'000; }
+  void pass(Duration time) {
+    now_ = now_ + time;
+    wall_clock_s_ += time.ns / 1'000'000'000;
+  }
+  void set_wall_clock(std::int64_t unix_seconds) { wall_clock_s_ = unix_seconds; }
+
+  core::MemoryBudget memory_budget() const noexcept override { return {}; }
+  core::MemoryBudget memory_used() const noexcept override { return {}; }
+  Result<void> start() override { return {}; }
+  Result<void> listen(const engine::ListenOptions&, core::Protocol&) override { return {}; }
+  std::uint16_t port(engine::Listener) const override { return 0; }
+  Result<void> watch(int, engine::Watcher&) override { return {}; }
+  void unwatch(int) override {}
+  engine::PeerAddress peer(engine::Link) const override { return {}; }
+  void turn(Duration) override {}
+
+ private:
+  void wake_engine() noexcept override {}
+  void begin_drain() noexcept override {}
+  void cut_off() noexcept override {}
+  bool drained() const noexcept override { return true; }
 };
 
 // The members of a JSON object (RFC 8259) of strings and numbers; numbers as they stand. Nothing

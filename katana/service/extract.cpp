@@ -17,6 +17,15 @@ Error not_a(const char* expected, const char* kind, Bytes name, Bytes text) {
                                                    shortened(name), expected, shortened(text)));
 }
 
+Error bad_parameter(Bytes name, Bytes words) {
+  return Error(Code::invalid_argument, fmt::format("query parameter '{}': {}", name, words));
+}
+
+Error unknown_parameter(Bytes encoded) {
+  return Error(Code::invalid_argument,
+               fmt::format("query parameter '{}': there is none of that name", shortened(encoded)));
+}
+
 bool is_form_name(Bytes encoded, Bytes name) {
   if (!http::needs_form_decoding(encoded)) return encoded == name;
   const auto decoded = decoded_form(encoded, name);

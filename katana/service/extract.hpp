@@ -7,15 +7,17 @@
 //   RequestView, Request  all of it
 //
 // Fails      Code::invalid_argument with the parameter's name, what was expected and what came;
-//            answered with 400.
+//            answered with 400. So is a query that breaks a rule of its description.
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "katana/base/described.hpp"
 #include "katana/base/result.hpp"
@@ -72,6 +74,22 @@ Result<Text> decoded_segment(Bytes segment);
 Result<Text> decoded_form(Bytes text, Bytes name);
 // Whether `encoded` is the form encoding of `name`.
 bool is_form_name(Bytes encoded, Bytes name);
+Error bad_parameter(Bytes name, Bytes words);
+Error unknown_parameter(Bytes encoded);
+
+// The value of a query's parameter, which obeys the rules of its description.
+template <class Field, class M>
+std::optional<Error> parse_member(const Field& field, Bytes raw, M& member) {
+  auto text = decoded_form(raw, field.name);
+  if (!text) return text.error();
+  auto parsed = parse_text<WithoutOptional<M>>(text->bytes(), "query parameter", field.name);
+  if (!parsed) return parsed.error();
+  if (!obeys(field.rules, *parsed)) {
+    return bad_parameter(field.name, broken_rule(field.rules, *parsed));
+  }
+  member = *std::move(parsed);
+  return std::nullopt;
+}
 
 template <class T>
 Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
@@ -81,30 +99,38 @@ Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
   return parse_text<T>(text->bytes(), "path parameter", parameter.name);
 }
 
-// Of a name that comes more than once the last value counts; names that T lacks are passed over.
+// Of a name that comes more than once the last value counts, and names that T lacks are passed
+// over; T that is KATANA_DESCRIBE_STRICT refuses both.
 template <Described T>
 Result<T> parse_query(Bytes query) {
+  constexpr bool strict = unknown_names<T> == UnknownNames::refuse;
   T value{};
+  std::array<bool, field_count<T>> given{};
   Bytes name, raw;
   for (http::QueryReader pairs(query); pairs.next(name, raw);) {
     std::optional<Error> error;
+    bool known = false;
+    std::size_t place = 0;
     for_each_field(value, [&](const auto& field, auto& member) {
-      if (error || !is_form_name(name, field.name)) return;
-      using Member = WithoutOptional<std::remove_reference_t<decltype(member)>>;
-      auto text = decoded_form(raw, field.name);
-      if (!text) {
-        error = text.error();
+      const std::size_t at = place++;
+      if (known || !is_form_name(name, field.name)) return;
+      known = true;
+      if (std::exchange(given[at], true) && strict) {
+        error = bad_parameter(field.name, "is given more than once");
         return;
       }
-      auto parsed = parse_text<Member>(text->bytes(), "query parameter", field.name);
-      if (parsed) {
-        member = *std::move(parsed);
-      } else {
-        error = parsed.error();
-      }
+      error = parse_member(field, raw, member);
     });
+    if (strict && !known) error = unknown_parameter(name);
     if (error) return std::unexpected(*std::move(error));
   }
+  std::optional<Error> missing;
+  std::size_t place = 0;
+  for_each_field<T>([&](const auto& field) {
+    const bool absent = !given[place++] && field.rules.presence == Presence::required;
+    if (absent && !missing) missing = bad_parameter(field.name, "is missing");
+  });
+  if (missing) return std::unexpected(*std::move(missing));
   return value;
 }
 

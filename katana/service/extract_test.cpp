@@ -224,6 +224,39 @@ TEST(QueryParameters, a_bad_escape_in_a_value_is_an_error_that_names_it) {
   }
 }
 
+struct Window {
+  int limit = 20;
+  std::optional<std::string> sort;
+  std::string token;
+};
+KATANA_DESCRIBE_STRICT(Window, (limit, range(1, 100)), (sort, length(1, 4)), (token, required))
+
+std::string wrong_with(Bytes query) {
+  const auto window = detail::parse_query<Window>(query);
+  return window ? "nothing" : window.error().describe();
+}
+
+TEST(QueryParameters, obey_the_rules_of_their_description) {
+  EXPECT_EQ(wrong_with("token=t&limit=1&sort=name"), "nothing");
+  EXPECT_EQ(wrong_with("token=t&limit=100"), "nothing");
+  EXPECT_EQ(wrong_with("token=t&limit=0"), "query parameter 'limit': expected 1 to 100, got 0");
+  EXPECT_EQ(wrong_with("token=t&limit=101"), "query parameter 'limit': expected 1 to 100, got 101");
+  EXPECT_EQ(wrong_with("token=t&sort=newest"),
+            "query parameter 'sort': expected 1 to 4 characters, got 6");
+}
+
+TEST(QueryParameters, that_are_required_have_to_come) {
+  EXPECT_EQ(wrong_with(""), "query parameter 'token': is missing");
+  EXPECT_EQ(wrong_with("limit=3"), "query parameter 'token': is missing");
+}
+
+TEST(QueryParameters, of_a_strict_description_come_once_and_none_is_unknown) {
+  EXPECT_EQ(wrong_with("token=t&token=t"), "query parameter 'token': is given more than once");
+  EXPECT_EQ(wrong_with("token=t&%74oken=u"), "query parameter 'token': is given more than once");
+  EXPECT_EQ(wrong_with("token=t&colour=red"),
+            "query parameter 'colour': there is none of that name");
+}
+
 TEST(QueryParameters, reach_a_handler_through_its_route) {
   const Service service = make_service([](Router& router) {
     router.get("/pages", [](Query<Page> query) {

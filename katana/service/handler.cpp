@@ -7,7 +7,7 @@ namespace katana::detail {
 namespace {
 
 // A ContentSource at work, until everything is produced.
-class PendingSource final : public session::Pending, private ContentSink {
+class PendingSource final : public session::Pending, private ContentSink, private ContentStream {
  public:
   PendingSource(session::Exchange& exchange, Reply& reply) noexcept
       : exchange_(exchange),
@@ -15,13 +15,27 @@ class PendingSource final : public session::Pending, private ContentSink {
         left_(reply.stream_length() >= 0 ? static_cast<std::uint64_t>(reply.stream_length())
                                          : UINT64_MAX) {}
 
-  void produce() noexcept {
-    bool done = false;
+  void begin() noexcept {
+    producing_ = true;
     try {
-      done = source_->produce(*this);
+      source_->begin(*this);
     } catch (...) {
       failed_ = true;
     }
+    producing_ = false;
+    produce();
+  }
+
+  void produce() noexcept {
+    if (producing_) return;  // the source woke itself: it is about to look
+    bool done = false;
+    producing_ = true;
+    try {
+      done = !failed_ && source_->produce(*this);
+    } catch (...) {
+      failed_ = true;
+    }
+    producing_ = false;
     if (failed_) {
       exchange_.note_failure();
       exchange_.abort();
@@ -30,8 +44,12 @@ class PendingSource final : public session::Pending, private ContentSink {
     }
   }
   void on_room() noexcept override { produce(); }
+  void on_drain() noexcept override { source_->drain(); }
 
  private:
+  void wake() noexcept override { produce(); }
+  void set_patient() noexcept override { exchange_.set_patient(); }
+  core::Reactor& reactor() noexcept override { return exchange_.reactor(); }
   bool write(Bytes content) noexcept override {
     // More than was announced: the peer would take it for the next reply.
     if (content.size() > left_) failed_ = true;
@@ -39,11 +57,21 @@ class PendingSource final : public session::Pending, private ContentSink {
     left_ -= content.size();
     return true;
   }
+  bool yield() noexcept override { return exchange_.yield(); }
+  bool write_file(FilePart& part) override {
+    if (part.size > left_) failed_ = true;
+    if (failed_) return false;
+    const std::uint64_t before = part.size;
+    const bool all = exchange_.write_file(part);
+    left_ -= before - part.size;
+    return all;
+  }
 
   session::Exchange& exchange_;
   std::unique_ptr<ContentSource> source_;
   std::uint64_t left_;  // of the content that was announced
   bool failed_ = false;
+  bool producing_ = false;
 };
 
 void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
@@ -55,7 +83,11 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   PendingSource* const source = owner.get();
   exchange.hold(std::move(owner));
   exchange.begin_reply(head);
-  source->produce();
+  if (exchange.head().method() == http::Method::head) {
+    exchange.end_reply();
+  } else {
+    source->begin();
+  }
 }
 
 void run_after(const Route& route, const RequestView& request, Reply& reply) {
@@ -138,6 +170,13 @@ void PendingStream::run(Task<void> task) noexcept {
   }
 }
 
+void PendingStream::decode_content(const http::Head& head) {
+  if (route_.decoding == nullptr) return;
+  // Another coding than one that is known was refused before the handler was called.
+  auto decoder = ContentDecoder::make(head, *route_.decoding, route_.content_bytes_max);
+  if (decoder) decoder_ = *std::move(decoder);
+}
+
 void PendingStream::run_middleware(Reply& reply) { run_after(route_, request_->view(), reply); }
 
 void PendingStream::finish() noexcept {
@@ -149,7 +188,7 @@ void PendingStream::finish() noexcept {
     return;
   }
   if (begun_) {
-    exchange_.end_reply();
+    end();
   } else {
     fail();
   }
@@ -162,7 +201,12 @@ void PendingStream::fail() noexcept {
   } else {
     // Sending destroys this object: the request is kept until then by a copy.
     const std::optional<Request> request = std::move(request_);
-    send_failure(exchange_, route_, request ? &request->view() : nullptr);
+    const RequestView* const view = request ? &request->view() : nullptr;
+    if (decoder_ != nullptr && decoder_->failed()) {
+      send_reply(exchange_, route_, view, decoder_->refusal());
+    } else {
+      send_failure(exchange_, route_, view);
+    }
   }
 }
 

@@ -31,6 +31,7 @@
 
 namespace katana {
 
+struct DecompressionOptions;
 struct Middleware;
 
 namespace detail {
@@ -41,7 +42,9 @@ struct Route {
   std::unique_ptr<Handler> handler;
   std::vector<const Middleware*> middleware;  // outermost first
   std::uint64_t content_bytes_max = 0;
-  std::size_t path_parameters = 0;  // Path<> parameters of the handler
+  std::size_t path_parameters = 0;                 // Path<> parameters of the handler
+  const DecompressionOptions* decoding = nullptr;  // null: contents are left as they come
+  session::RouteMark mark = {};                    // of the fallback: empty
 };
 
 // Sends what a handler returned, after the route's middleware has seen it. `request` may be null if
@@ -289,6 +292,8 @@ class PendingStream final : public Stream {
     if (has_middleware_) request_.emplace(request);
   }
   void run(Task<void> task) noexcept;
+  // What comes is decoded, if the route says so and the request has a coding that is known.
+  void decode_content(const http::Head& head);
 
  private:
   void run_middleware(Reply& reply) override;
@@ -328,6 +333,7 @@ class StreamHandler final : public Handler {
         f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request, stream,
         [&](Task<void> task) {
           exchange.hold(std::move(owner));
+          if (content_wanted == ContentWanted::stream) stream->decode_content(request.head());
           if (content_wanted == ContentWanted::stream && exchange.content_pending()) {
             exchange.stream_content(route.content_bytes_max);
           }

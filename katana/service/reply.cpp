@@ -1,6 +1,7 @@
 #include "katana/service/reply.hpp"
 
 #include <array>
+#include <stdexcept>
 
 #include "katana/base/utf8.hpp"
 #include "katana/wire/http/status.hpp"
@@ -53,6 +54,17 @@ unsigned status_of(Code code) noexcept {
 
 }  // namespace
 
+bool ContentSink::write_file(FilePart& part) {
+  std::array<char, 16 * 1024> buffer;
+  while (part.size > 0) {
+    const std::ptrdiff_t count = part.read(buffer);
+    if (count <= 0) throw std::runtime_error("a file became shorter while it was sent");
+    if (!write({buffer.data(), static_cast<std::size_t>(count)})) return false;
+    part.remove_prefix(static_cast<std::uint64_t>(count));
+  }
+  return true;
+}
+
 Reply Reply::stream(Literal type, std::int64_t length,
                     std::unique_ptr<ContentSource> source) noexcept {
   Reply reply(200);
@@ -64,6 +76,7 @@ Reply Reply::stream(Literal type, std::int64_t length,
 
 Reply Reply::copy_of_head() const {
   Reply copy(status_);
+  copy.is_head_ = true;
   copy.close_ = close_;
   copy.invalid_ = invalid_;
   copy.content_type_ = content_type_;

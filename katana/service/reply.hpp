@@ -12,11 +12,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/file_part.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/text.hpp"
 #include "katana/wire/http/reply_head.hpp"
+
+namespace katana::core {
+class Reactor;
+}
 
 namespace katana {
 
@@ -38,23 +44,57 @@ class ContentSink {
  public:
   // False: no room at present; nothing was taken.
   virtual bool write(Bytes content) noexcept = 0;
+  // As much of the part as there is room for, taken off its front; without a copy where the
+  // connection can send the file itself. True: all of it. Throws std::runtime_error when the file
+  // is shorter.
+  virtual bool write_file(FilePart& part);
+  // For a source whose content costs much to make, before it returns false without having been
+  // refused room: true when it is asked again after others had their turn.
+  virtual bool yield() noexcept { return false; }
 
  protected:
   ~ContentSink() = default;
+};
+
+// The reply that a ContentSource is the content of; lives as long as the source. Its reactor's
+// thread.
+class ContentStream {
+ public:
+  // There is something to produce() again. May call it, and may destroy the source.
+  virtual void wake() noexcept = 0;
+  // The source may be silent for as long as it likes: its time does not run.
+  virtual void set_patient() noexcept = 0;
+  virtual core::Reactor& reactor() noexcept = 0;
+
+ protected:
+  ~ContentStream() = default;
 };
 
 // Makes a streamed reply's content, when there is room for it.
 class ContentSource {
  public:
   virtual ~ContentSource() = default;
-  // Writes until the sink has no room, or everything is written. True: everything is.
+  // Once, before the first produce(): for a source that waits for more than room.
+  virtual void begin(ContentStream&) {}
+  // Writes until the sink has no room, or there is nothing to write at present. True: everything is
+  // written. Called when there is room again, and by ContentStream::wake().
   virtual bool produce(ContentSink& sink) = 0;
+  // The server is going to end: a source that would go on for ever wakes its stream to come to its
+  // end.
+  virtual void drain() noexcept {}
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
     recycler::release(memory, bytes);
   }
 };
+
+namespace coding {
+class Encoder;
+}
+namespace detail {
+struct PreparedReply;
+}
 
 class Reply {
  public:
@@ -130,6 +170,7 @@ class Reply {
   Reply copy_of_head() const;
 
  private:
+  friend struct detail::PreparedReply;
   std::uint16_t status_ = 204;
   bool content_stays_ = false;
   bool close_ = false;
@@ -141,7 +182,41 @@ class Reply {
   Text fields_;
   std::unique_ptr<ContentSource> source_;
   std::int64_t stream_length_ = http::unknown_length;
+  // For the head of a reply that is written in pieces: what its content goes through.
+  std::shared_ptr<coding::Encoder> encoder_;
+  bool is_head_ = false;
 };
+
+namespace detail {
+
+// For parts of this room that know a head to be well-formed: checked once, sent often.
+struct PreparedReply {
+  // Complete lines.
+  static void append_fields(Reply& reply, Bytes lines) { reply.fields_.append(lines); }
+  // Outlives the reply.
+  static void refer_content_type(Reply& reply, Bytes type) noexcept { reply.content_type_ = type; }
+  static void set_source(Reply& reply, std::int64_t length,
+                         std::unique_ptr<ContentSource> source) noexcept {
+    reply.stream_length_ = length;
+    reply.source_ = std::move(source);
+  }
+  static Text& fields(Reply& reply) noexcept { return reply.fields_; }
+  // The reply has only what stays, or only what it owns.
+  static Text take_owned_content(Reply& reply) noexcept { return std::exchange(reply.owned_, {}); }
+  static void set_content(Reply& reply, Text content) noexcept {
+    reply.owned_ = std::move(content);
+    reply.content_ = {};
+    reply.content_stays_ = false;
+  }
+  // The head of a reply that a handler writes in pieces.
+  static bool is_head(const Reply& reply) noexcept { return reply.is_head_; }
+  static void set_encoder(Reply& reply, std::shared_ptr<coding::Encoder> encoder) noexcept {
+    reply.encoder_ = std::move(encoder);
+  }
+  static std::shared_ptr<coding::Encoder> encoder(const Reply& reply) { return reply.encoder_; }
+};
+
+}  // namespace detail
 
 // A problem document (RFC 9457): {"type":"about:blank","title":…,"status":…,"detail":…}.
 Reply problem(unsigned status, Bytes detail);

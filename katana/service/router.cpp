@@ -3,6 +3,18 @@
 #include <fmt/format.h>
 
 namespace katana {
+namespace {
+
+session::RouteMark mark_of(std::optional<http::Method> method, const std::string& pattern,
+                           std::size_t number) {
+  const std::string name(method ? http::name_of(*method) : Bytes("ANY"));
+  return {.name = name + " " + pattern,
+          .method = name,
+          .pattern = pattern,
+          .number = static_cast<std::uint32_t>(number)};
+}
+
+}  // namespace
 
 Group& Group::use(Middleware middleware) {
   parts_->middleware.push_back(std::move(middleware));
@@ -27,12 +39,18 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
     parts_->error = added.error();
     return;
   }
+  const DecompressionOptions* decoding = nullptr;
+  for (const Middleware* each : middleware_) {
+    if (each->decoding) decoding = each->decoding.get();
+  }
   const bool streams = handler->content_wanted == detail::ContentWanted::stream;
   parts_->routes.push_back(
       {.handler = std::move(handler),
        .middleware = middleware_,
        .content_bytes_max = streams ? options.streamed_bytes_max : options.content_bytes_max,
-       .path_parameters = path_parameters});
+       .path_parameters = path_parameters,
+       .decoding = decoding,
+       .mark = mark_of(method, whole, parts_->routes.size())});
 }
 
 Result<Service> Router::build() && {

@@ -25,8 +25,11 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
+#include "katana/service/decompression.hpp"
+#include "katana/service/file_options.hpp"
 #include "katana/service/handler.hpp"
 #include "katana/service/route_table.hpp"
+#include "katana/service/websocket.hpp"
 
 namespace katana {
 
@@ -38,7 +41,11 @@ namespace katana {
 // coroutine that did not take a Request.
 struct Middleware {
   std::function<std::optional<Reply>(const RequestView&)> before = {};
+  // As `before`, and called in front of it, for what depends on the connection or the time.
+  std::function<std::optional<Reply>(const RequestView&, session::Exchange&)> admit = {};
   std::function<void(const RequestView&, Reply&)> after = {};
+  // The content of requests is decoded; see decompression() in service/compression.hpp.
+  std::shared_ptr<const DecompressionOptions> decoding = {};
 };
 
 struct RouteOptions {
@@ -65,6 +72,7 @@ class Group {
   // For the routes of this group, and of groups made from it, that are added after this call.
   Group& use(Middleware middleware);
   Group group(std::string_view prefix) const;
+  std::string_view prefix() const noexcept { return prefix_; }
 
   template <class F>
   Group& get(std::string_view pattern, F handler, RouteOptions options = {}) {
@@ -91,6 +99,21 @@ class Group {
   Group& any(std::string_view pattern, F handler, RouteOptions options = {}) {
     return route(std::nullopt, pattern, std::move(handler), options);
   }
+  // WebSocket connections under the pattern, which serves nothing else with GET: see websocket.hpp.
+  // `make_handler(const RequestView&)` gives a std::unique_ptr<WebSocketHandler>, or a Result.
+  template <detail::MakesWebSocketHandlers F>
+  Group& websocket(std::string_view pattern, F make_handler, WebSocketRules rules = {}) {
+    add(http::Method::get, pattern,
+        std::make_unique<detail::WebSocketFactory<F>>(std::move(make_handler), std::move(rules)), 0,
+        {});
+    return *this;
+  }
+  Group& websocket(std::string_view pattern, WebSocketCallbacks callbacks,
+                   WebSocketRules rules = {}) {
+    add(http::Method::get, pattern,
+        detail::make_websocket_route(std::move(callbacks), std::move(rules)), 0, {});
+    return *this;
+  }
   template <class F>
   Group& route(std::optional<http::Method> method, std::string_view pattern, F handler,
                RouteOptions options = {}) {
@@ -99,6 +122,10 @@ class Group {
         options);
     return *this;
   }
+
+  // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
+  // and HEAD of /static/site.css with public/site.css. build() fails when there is no such folder.
+  Group& files(std::string_view prefix, const std::string& folder, FilesOptions options = {});
 
  protected:
   explicit Group(std::shared_ptr<detail::ServiceParts> parts) : parts_(std::move(parts)) {}
@@ -121,6 +148,7 @@ class Service {
  public:
   const RouteTable& table() const noexcept { return table_; }
   const detail::Route& route(std::uint32_t index) const noexcept { return parts_->routes[index]; }
+  std::size_t route_count() const noexcept { return parts_->routes.size(); }
   // Stands for no route: what middleware of the whole router adds to 404 and its like.
   const detail::Route& fallback() const noexcept { return fallback_; }
 

@@ -1,21 +1,89 @@
 #include "katana/service/streaming.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
+#include "katana/coding/encoder.hpp"
+
 namespace katana::detail {
 
+// Decoded content that a read gets at most, but for more that it asks for.
+constexpr std::size_t decoded_bytes_max = 64 * 1024;
+
 bool Stream::on_content(Bytes piece, bool last) noexcept {
-  received_.append(piece);
-  ended_ = last;
-  if (reader_ && (last || received_.size() >= wanted_)) std::exchange(reader_, nullptr).resume();
-  return reader_ != nullptr;
+  if (decoder_ != nullptr) {
+    decoder_->append(piece, last);
+    decode(wanted_);
+  } else {
+    received_.append(piece);
+    ended_ = last;
+  }
+  if (reader_ && (ended_ || received_.size() >= wanted_)) std::exchange(reader_, {}).resume();
+  return static_cast<bool>(reader_);
+}
+
+bool Stream::has_received(std::size_t wanted) noexcept {
+  if (decoder_ != nullptr && !ended_ && received_.size() < wanted) decode(wanted);
+  return ended_ || (!received_.empty() && received_.size() >= wanted);
+}
+
+// What fails ends the content; the read that comes to it throws.
+void Stream::decode(std::size_t wanted) noexcept {
+  const std::size_t enough = std::max(wanted, decoded_bytes_max);
+  try {
+    while (!ended_ && decoder_->has_more() && received_.size() < enough) {
+      if (!decoder_->read(enough - received_.size(), received_)) ended_ = true;
+      if (decoder_->ended()) ended_ = true;
+    }
+  } catch (...) {
+    exchange_.note_failure();
+    exchange_.abort();
+    ended_ = true;
+  }
+}
+
+void Stream::throw_if_malformed() const {
+  if (decoder_->failed()) throw std::runtime_error("the content cannot be decoded");
 }
 
 void Stream::on_room() noexcept {
-  if (!writer_ || !exchange_.write(unwritten_)) return;
-  left_ -= unwritten_.size();
-  std::exchange(writer_, nullptr).resume();
+  if (!send_coded()) return;
+  if (ending_) {
+    exchange_.end_reply();
+    return;
+  }
+  if (!writer_) return;
+  try {
+    if (!take(unwritten_)) return;
+  } catch (...) {
+    exchange_.note_failure();
+    exchange_.abort();
+    return;
+  }
+  std::exchange(writer_, {}).resume();
+}
+
+bool Stream::send_coded() noexcept {
+  if (coded_.empty()) return true;
+  if (!exchange_.write(coded_.bytes())) return false;
+  coded_.clear();
+  return true;
+}
+
+void Stream::end() noexcept {
+  if (encoder_ != nullptr) {
+    try {
+      encoder_->encode({}, coding::Flush::finish, coded_);
+    } catch (...) {
+      exchange_.note_failure();
+      exchange_.abort();
+      return;
+    }
+    ending_ = true;
+    if (!send_coded()) return;
+  }
+  exchange_.end_reply();
 }
 
 void Stream::begin(const Reply& reply, std::int64_t length) {
@@ -35,6 +103,8 @@ void Stream::begin_with(const Reply& reply, std::int64_t length) {
   }
   begun_ = true;
   left_ = length >= 0 ? static_cast<std::uint64_t>(length) : UINT64_MAX;
+  encoder_ = PreparedReply::encoder(reply);
+  if (encoder_ != nullptr) length = http::unknown_length;
   if (reply.closes()) exchange_.close_after_reply();
   exchange_.begin_reply({.status = reply.status(),
                          .content_type = reply.content_type(),
@@ -45,7 +115,18 @@ void Stream::begin_with(const Reply& reply, std::int64_t length) {
 bool Stream::write(Bytes content) {
   if (!begun_) throw std::logic_error("ReplyWriter::write() before begin()");
   if (content.size() > left_) throw std::logic_error("more content than begin() announced");
-  if (!exchange_.write(content)) return false;
+  return take(content);
+}
+
+// What comes of it may wait for room, but not more than of one call: the next one is refused then.
+bool Stream::take(Bytes content) {
+  if (encoder_ == nullptr) {
+    if (!exchange_.write(content)) return false;
+  } else {
+    if (!send_coded()) return false;
+    encoder_->encode(content, coding::Flush::flush, coded_);
+    (void)send_coded();
+  }
   left_ -= content.size();
   return true;
 }

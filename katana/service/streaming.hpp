@@ -12,9 +12,11 @@
 // Owns       pieces that were read belong to the handler; what is written is copied.
 // Thread     its reactor's.
 // Allocates  from the recycler.
-// Fails      never: when the peer leaves, sends malformed content or is too slow, the coroutine
-//            is destroyed where it waits. A handler that throws before begin() is answered with
-//            500; later the connection is reset.
+// Fails      read() throws std::runtime_error for content that decompression() cannot decode: a
+//            handler that lets it pass before begin() has it answered with 400 or 413. Else never:
+//            when the peer leaves, sends malformed content or is too slow, the coroutine is
+//            destroyed where it waits. A handler that throws before begin() is answered with 500;
+//            later the connection is reset.
 // Invariant  the peer is read only as fast as read() is called, and written only as fast as it
 //            reads.
 #pragma once
@@ -23,7 +25,9 @@
 #include <memory>
 #include <optional>
 
+#include "katana/base/activity.hpp"
 #include "katana/base/text.hpp"
+#include "katana/service/decompression.hpp"
 #include "katana/service/reply.hpp"
 #include "katana/session/exchange.hpp"
 
@@ -46,15 +50,16 @@ class Stream : public session::Pending {
   struct ReadAwaiter {
     Stream& stream;
     std::size_t wanted;
-    bool await_ready() const noexcept {
-      return stream.ended_ || (!stream.received_.empty() && stream.received_.size() >= wanted);
-    }
+    bool await_ready() const noexcept { return stream.has_received(wanted); }
     void await_suspend(std::coroutine_handle<> handle) const noexcept {
       stream.reader_ = handle;
       stream.wanted_ = wanted;
       stream.exchange_.want_content();
     }
-    Text await_resume() const noexcept { return std::exchange(stream.received_, Text()); }
+    Text await_resume() const {
+      if (stream.decoder_ != nullptr) stream.throw_if_malformed();
+      return std::exchange(stream.received_, Text());
+    }
   };
   struct WriteAwaiter {
     Stream& stream;
@@ -72,24 +77,37 @@ class Stream : public session::Pending {
   friend class katana::ReplyWriter;
 
   void begin(const Reply& reply, std::int64_t length);
+  // The handler is done, and its reply ends when everything is written. May destroy this object.
+  void end() noexcept;
   // What the middleware of the route makes of a reply's head.
   virtual void run_middleware(Reply& reply) = 0;
 
   session::Exchange& exchange_;
   Text received_;
   Bytes unwritten_;
-  std::coroutine_handle<> reader_;
-  std::coroutine_handle<> writer_;
+  Waiting reader_;
+  Waiting writer_;
   std::size_t wanted_ = 1;
-  std::uint64_t left_ = 0;  // of the content that begin() announced
+  std::uint64_t left_ = 0;                    // of the content that begin() announced
+  std::unique_ptr<ContentDecoder> decoder_;   // null: the content has no coding
+  std::shared_ptr<coding::Encoder> encoder_;  // null: neither has the reply
+  Text coded_;                                // and has not found room yet
   const bool has_middleware_;
   bool begun_ = false;
-  bool ended_;
+  bool ending_ = false;  // the handler is done
+  bool ended_;           // the content of the request
 
  private:
   void begin_with(const Reply& reply, std::int64_t length);
   // False: no room. Throws what the handler did wrong.
   bool write(Bytes content);
+  // False: no room. Throws for want of memory.
+  bool take(Bytes content);
+  bool send_coded() noexcept;
+  // There is enough to read, or nothing will come any more.
+  bool has_received(std::size_t wanted) noexcept;
+  void decode(std::size_t wanted) noexcept;
+  void throw_if_malformed() const;
 };
 
 }  // namespace detail
@@ -108,6 +126,7 @@ class ContentReader {
   bool ended() const noexcept { return stream_->ended_; }
   // What the request says its content's size is.
   std::optional<std::uint64_t> length() const noexcept {
+    if (stream_->decoder_ != nullptr) return std::nullopt;  // it is that of what is coded
     return stream_->exchange_.content_length();
   }
 

@@ -18,13 +18,17 @@
 #include <optional>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/file_part.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/session/exchange_context.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
 namespace katana::session {
+
+class WebSocketShare;
 
 // Work that goes on after the handler's call returned. Destroying it cancels it: when the peer has
 // left, when time is up, or when its reply is complete.
@@ -36,6 +40,8 @@ class Pending {
   virtual bool on_content(Bytes, bool) noexcept { return true; }
   // A reply that found no room may go on.
   virtual void on_room() noexcept {}
+  // The server is going to end: what would go on for ever comes to its end.
+  virtual void on_drain() noexcept {}
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {
@@ -77,19 +83,49 @@ class Exchange {
   // False: no room; nothing was written, and Pending::on_room() follows. Also false when the reply
   // has no content (HEAD, 204, 304) or breaks off: then Pending is destroyed instead.
   virtual bool write(Bytes content) noexcept = 0;
+  // As write(), for content that is in a file: takes as much off the front of `part` as there is
+  // room for, which is all of it where the file itself can be referred to. True: all of it is
+  // taken. Where it cannot it is read in pieces; a file that turns out to be shorter breaks the
+  // reply off.
+  virtual bool write_file(FilePart& part) noexcept;
+  // For content that costs much to make: true when Pending::on_room() follows by itself, after what
+  // was written is sent and others had their turn; false: go on writing.
+  virtual bool yield() noexcept { return false; }
   virtual void end_reply() noexcept = 0;
   virtual bool reply_begun() const noexcept = 0;
+  // For a reply that goes on for as long as its handler has something to say: from here on no time
+  // runs for the handler while it is silent.
+  virtual void set_patient() noexcept {}
   // The connection ends after this reply.
   virtual void close_after_reply() noexcept = 0;
   // Nothing sensible can be sent any more: the peer sees a broken connection instead of a wrong
   // reply.
   virtual void abort() noexcept = 0;
 
+  // ---- another protocol, in on_request() ----
+  // What the WebSocket sessions of this reactor share; null: this connection cannot become one.
+  virtual WebSocketShare* websockets() noexcept { return nullptr; }
+  // Answers with `head`, a 101, and gives the connection to the successor. False: that cannot be,
+  // because the request asks for no upgrade, has content, or is its connection's last; nothing was
+  // written.
+  virtual bool upgrade(const http::ReplyHead&, std::unique_ptr<core::Successor>) noexcept {
+    return false;
+  }
+
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
   void hold(std::unique_ptr<Pending> pending) noexcept { pending_ = std::move(pending); }
 
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
+
+  // Whoever dispatches says which route serves it. Null: none does.
+  void set_route(const RouteMark& route) noexcept {
+    route_ = &route;
+    if (context_ != nullptr) context_->site = &route.name;
+  }
+  const RouteMark* route() const noexcept { return route_; }
+  // What the observer made when the exchange began; null: nothing.
+  ExchangeContext* context() const noexcept { return context_.get(); }
 
  protected:
   Exchange() = default;
@@ -98,7 +134,9 @@ class Exchange {
   const http::Head* head_ = nullptr;
   Bytes content_;
   bool content_pending_ = false;
-  std::unique_ptr<Pending> pending_;
+  const RouteMark* route_ = nullptr;
+  std::unique_ptr<ExchangeContext> context_;
+  std::unique_ptr<Pending> pending_;  // ends before its context
 };
 
 // Why an exchange ended without its handler's reply.

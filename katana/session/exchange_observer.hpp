@@ -3,13 +3,17 @@
 // Borrows    the record and what it refers to, for the call.
 // Thread     the reactor's; it must not block, and may allocate.
 // Fails      it must not throw.
-// Invariant  one call for every exchange that began, when it is over, in the order of their ends.
+// Invariant  on_exchange_begin() and on_exchange_end() are called once for every exchange; the ends
+//            come in the order in which exchanges are over.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/session/exchange_context.hpp"
+#include "katana/wire/http/head.hpp"
 
 namespace katana::session {
 
@@ -22,7 +26,8 @@ class Exchange;
 enum class ExchangeEnd : std::uint8_t { replied, aborted, peer_left };
 
 struct ExchangeRecord {
-  Bytes method = {};  // empty, as the target, when the protocol refused the head
+  const RouteMark* route = nullptr;  // null: none served it
+  Bytes method = {};                 // empty, as the target, when the protocol refused the head
   Bytes target = {};
   unsigned status = 0;              // of the reply; 0: none was begun
   std::uint64_t content_bytes = 0;  // of the reply, without framing; none for HEAD
@@ -34,6 +39,10 @@ struct ExchangeRecord {
 class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
+  // The head is here; null: it was refused. What it returns is kept until the exchange is over.
+  virtual std::unique_ptr<ExchangeContext> on_exchange_begin(const http::Head* /*head*/) noexcept {
+    return nullptr;
+  }
   // `exchange` is over. Its connection_counters() may still be asked for, and its peer(), which is
   // empty when the connection is gone.
   virtual void on_exchange_end(Exchange& exchange, const ExchangeRecord& record) noexcept = 0;

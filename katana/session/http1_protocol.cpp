@@ -1,5 +1,6 @@
 #include "katana/session/http1_protocol.hpp"
 
+#include <algorithm>
 #include <new>
 #include <span>
 
@@ -10,7 +11,10 @@
 namespace katana::session {
 
 Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler)
-    : options_(options), handler_(handler), context_(options_.limits, options_.kernels) {
+    : options_(options),
+      handler_(handler),
+      context_(options_.limits, options_.kernels),
+      websockets_(options_.websocket, counters_.websocket) {
   const http1::Limits& limits = options_.limits;
   KATANA_REQUIRE(limits.head_bytes_max + 2 <= http::head_bytes_capacity);
   KATANA_REQUIRE(limits.request_line_bytes_max + 4 <= limits.head_bytes_max);
@@ -18,11 +22,17 @@ Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler
   KATANA_REQUIRE(options_.server_name.size() <= server_name_bytes_max);
   KATANA_REQUIRE(http::valid_field("Server", options_.server_name));
   if (!options_.server_name.empty()) prefix_ = "Server: " + options_.server_name + "\r\n";
+  const std::string& transport = options_.strict_transport_security;
+  KATANA_REQUIRE(transport.size() <= server_name_bytes_max);
+  KATANA_REQUIRE(http::valid_field("Strict-Transport-Security", transport));
+  if (!transport.empty()) prefix_ += "Strict-Transport-Security: " + transport + "\r\n";
   prefix_ += "Date: " + std::string(http::date_bytes, ' ') + "\r\n";
   refresh_date(0);
 }
 
-std::size_t Http1Protocol::session_bytes() const noexcept { return sizeof(Http1Session); }
+std::size_t Http1Protocol::session_bytes() const noexcept {
+  return std::max(sizeof(Http1Session), sizeof(WebSocketSession));
+}
 
 core::Session* Http1Protocol::open(void* memory, core::Connection& connection) noexcept {
   return new (memory) Http1Session(*this, connection);

@@ -13,6 +13,7 @@
 #include "katana/core/session.hpp"
 #include "katana/session/exchange.hpp"
 #include "katana/session/exchange_observer.hpp"
+#include "katana/session/websocket_session.hpp"
 #include "katana/wire/http1/machine.hpp"
 #include "katana/wire/http2/failure.hpp"
 #include "katana/wire/http2/limits.hpp"
@@ -40,6 +41,9 @@ struct HttpOptions {
   Http2Options http2 = {};
   http1::Kernels kernels = http1::best_kernels();
   std::string server_name = "katana";  // Server field, at most server_name_bytes_max; empty: none
+  // Strict-Transport-Security field (RFC 6797), for a server that is reached by TLS only; at most
+  // server_name_bytes_max; empty: none.
+  std::string strict_transport_security = {};
   std::uint32_t requests_per_connection_max = 0;  // the last closes it; 0: no limit
   // A handler that has not answered by then is cancelled: 503.
   Duration handler_timeout = seconds(30);
@@ -48,6 +52,8 @@ struct HttpOptions {
   Duration half_close_grace = seconds(1);
   // When draining, how long an idle connection may still begin a request.
   Duration drain_idle = milliseconds(250);
+  // Of the connections that become WebSocket ones.
+  WebSocketOptions websocket = {};
   // Is told of every exchange; null: nobody. Borrowed; must outlive the protocol.
   ExchangeObserver* observer = nullptr;
 };
@@ -70,7 +76,8 @@ struct HttpCounters {
   std::uint64_t handler_timeouts = 0;
   std::uint64_t handlers_cancelled = 0;  // the peer left
   std::uint64_t replies_aborted = 0;     // begun and not completed: the connection was reset
-  Http2Counters http2;
+  WebSocketCounters websocket = {};      // of the connections that became WebSocket ones
+  Http2Counters http2 = {};
 };
 
 class Http1Protocol final : public core::Protocol {
@@ -84,6 +91,7 @@ class Http1Protocol final : public core::Protocol {
   const HttpOptions& options() const noexcept { return options_; }
   RequestHandler& handler() noexcept { return handler_; }
   http1::Context& context() noexcept { return context_; }
+  WebSocketShare& websockets() noexcept { return websockets_; }
 
   // Who takes over a connection that begins with the preface of HTTP/2 (prior knowledge, RFC 9113
   // §3.3). Null, as it is at first: nobody, it is refused with 505. Borrowed; must outlive this.
@@ -103,6 +111,7 @@ class Http1Protocol final : public core::Protocol {
   core::Protocol* http2_ = nullptr;
   http1::Context context_;
   HttpCounters counters_;
+  WebSocketShare websockets_;
   std::string prefix_;  // "Server: …\r\nDate: …\r\n"
   std::int64_t date_of_ = -1;
 };

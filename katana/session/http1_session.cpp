@@ -11,6 +11,14 @@ using core::Finish;
 using core::PauseReason;
 using http1::Event;
 
+namespace {
+
+// A file of so many bytes is read into the block of its head: one send instead of two, and no pages
+// to refer to. See docs/decisions/0058.
+constexpr std::uint64_t file_bytes_copied_max = 8 * 1024;
+
+}  // namespace
+
 Http1Session::Http1Session(Http1Protocol& protocol, core::Connection& connection) noexcept
     : protocol_(protocol),
       connection_(connection),
@@ -51,6 +59,7 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
         more = connection_.input_ended() && machine_.end_of_input();
         continue;
     }
+    if (upgraded_) return consumed;  // the rest is its successor's, as is the deadline
     more = input_left_ != 0 || machine_.state() == http1::State::refused;
   }
   update_deadline();
@@ -80,6 +89,7 @@ void Http1Session::on_room() noexcept {
     if (std::exchange(head_suffices_, false)) {
       end_reply();
     } else {
+      const ActivityScope scope(context_.get());
       pending_->on_room();
     }
     after_handler();
@@ -110,6 +120,13 @@ void Http1Session::on_drain() noexcept {
   machine_.close_after_reply();
   // Its reply is complete; only content that nobody wants is still coming.
   if (machine_.state() == http1::State::discard) connection_.finish(Finish::linger);
+  if (active_ && pending_ != nullptr) {
+    in_call_ = true;
+    pending_->on_drain();
+    after_handler();
+    update_deadline();
+    in_call_ = false;
+  }
   if (active_ || machine_.state() != http1::State::idle) return;
   machine_.end_idle_by(now() + protocol_.options().drain_idle);
   update_deadline();
@@ -120,10 +137,15 @@ void Http1Session::on_drain() noexcept {
 void Http1Session::begin_exchange() noexcept {
   active_ = true;
   replied_ = false;
+  patient_ = false;
   end_ = ExchangeEnd::replied;
   status_ = 0;
   content_bytes_ = 0;
-  began_ = now();
+  route_ = nullptr;
+  if (ExchangeObserver* const observer = protocol_.options().observer) {
+    began_ = reactor().read_clock();
+    context_ = observer->on_exchange_begin(head_);
+  }
 }
 
 void Http1Session::on_head(bool complete) noexcept {
@@ -136,7 +158,10 @@ void Http1Session::on_head(bool complete) noexcept {
   const bool last =
       ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
   if (last || reactor().draining()) machine_.close_after_reply();
-  protocol_.handler().on_request(*this);
+  {
+    const ActivityScope scope(context_.get());
+    protocol_.handler().on_request(*this);
+  }
   after_handler();
 }
 
@@ -150,7 +175,10 @@ void Http1Session::on_content(bool complete) noexcept {
       content_ = machine_.content();
     }
     if (!complete) return;
-    protocol_.handler().on_content_collected(*this);
+    {
+      const ActivityScope scope(context_.get());
+      protocol_.handler().on_content_collected(*this);
+    }
     after_handler();
   } else if (mode_ == Mode::stream && pending_ != nullptr) {
     give_handler_time();
@@ -271,10 +299,12 @@ void Http1Session::want_content() noexcept {
 
 // ---- reply -----------------------------------------------------------------------------------
 
-void Http1Session::respond(const http::ReplyHead& head, Bytes content,
+void Http1Session::respond(const http::ReplyHead& given, Bytes content,
                            bool content_stays) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
+  http::ReplyHead head = given;
+  if (context_ != nullptr) head.more_fields = context_->reply_fields;
   if (!machine_.respond(head, content, content_stays, now(), connection_.outbox())) {
     abort();
     return;
@@ -284,36 +314,81 @@ void Http1Session::respond(const http::ReplyHead& head, Bytes content,
   after_reply();
 }
 
-void Http1Session::begin_reply(const http::ReplyHead& head) noexcept {
+bool Http1Session::upgrade(const http::ReplyHead& head,
+                           std::unique_ptr<core::Successor> successor) noexcept {
+  if (!active_ || replied_ || !in_call_ || content_pending_ || !machine_.may_upgrade()) {
+    return false;
+  }
+  respond(head, {}, false);
+  if (end_ == ExchangeEnd::aborted) return true;
+  connection_.succeed(std::move(successor));
+  upgraded_ = true;
+  return true;
+}
+
+void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
+  http::ReplyHead head = given;
+  if (context_ != nullptr) head.more_fields = context_->reply_fields;
   if (!machine_.begin_reply(head, connection_.outbox())) abort();
   status_ = static_cast<std::uint16_t>(head.status);
   give_handler_time();
   settle_later();
 }
 
-bool Http1Session::write(Bytes content) noexcept {
+bool Http1Session::may_write() noexcept {
   if (!active_ || replied_) return false;
   if (connection_.output_full()) {
     handler_deadline_ = never;  // it is the peer's turn, and the core has a deadline for it
     return false;
   }
   give_handler_time();
-  const std::size_t pending = connection_.outbox().pending();
-  if (!machine_.write_content(content, connection_.outbox())) {
+  return true;
+}
+
+bool Http1Session::note_written(bool done, std::uint64_t size, std::size_t pending) noexcept {
+  if (!done) {
     abort();
     return false;
   }
   settle_later();
-  if (connection_.outbox().pending() != pending || content.empty()) {
-    content_bytes_ += content.size();
+  if (connection_.outbox().pending() != pending || size == 0) {
+    content_bytes_ += size;
     return true;
   }
   // A reply without content (HEAD, 204, 304) is complete with its head: on_room() ends it.
   head_suffices_ = true;
   connection_.pause(PauseReason::outbox_full);
   return false;
+}
+
+bool Http1Session::write(Bytes content) noexcept {
+  if (!may_write()) return false;
+  const std::size_t pending = connection_.outbox().pending();
+  const bool done = machine_.write_content(content, connection_.outbox());
+  return note_written(done, content.size(), pending);
+}
+
+bool Http1Session::write_file(FilePart& part) noexcept {
+  // A transform has to see the bytes, and few are copied for less than a call costs.
+  if (part.size <= file_bytes_copied_max || connection_.transform() != nullptr) {
+    return Exchange::write_file(part);
+  }
+  if (!may_write()) return false;
+  const std::size_t pending = connection_.outbox().pending();
+  const bool done = machine_.write_content(part, connection_.outbox());
+  if (!note_written(done, part.size, pending)) return false;
+  part.remove_prefix(part.size);
+  return true;
+}
+
+bool Http1Session::yield() noexcept {
+  if (!active_ || replied_) return false;
+  give_handler_time();
+  connection_.want_room();
+  settle_later();
+  return true;
 }
 
 void Http1Session::end_reply() noexcept {
@@ -357,14 +432,23 @@ void Http1Session::end_exchange() noexcept {
   content_ = {};
   if (pending_ != nullptr) pending_.reset();
   if (detached_ != nullptr) detached_.reset();
+  if (context_ != nullptr) drop_context();
   connection_.resume(PauseReason::handler_pending);
   connection_.resume(PauseReason::content_unwanted);
 }
 
+// A coroutine that ended the exchange is still in it.
+void Http1Session::drop_context() noexcept {
+  if (current_activity == context_.get()) current_activity = nullptr;
+  context_.reset();
+}
+
 void Http1Session::tell_observer() noexcept {
-  ExchangeRecord record{.status = status_,
+  const ActivityScope scope(context_.get());
+  ExchangeRecord record{.route = route_,
+                        .status = status_,
                         .content_bytes = content_bytes_,
-                        .duration = now() - began_,
+                        .duration = reactor().read_clock() - began_,
                         .request = connection_.counters().requests,
                         .end = end_};
   if (head_ != nullptr) {
@@ -379,7 +463,10 @@ void Http1Session::tell_observer() noexcept {
 void Http1Session::cancel(Cancelled why) noexcept {
   HttpCounters& counters = protocol_.counters();
   ++(why == Cancelled::peer_left ? counters.handlers_cancelled : counters.handler_timeouts);
-  pending_.reset();
+  {
+    const ActivityScope scope(context_.get());  // what a cancelled coroutine has to say is its own
+    pending_.reset();
+  }
   if (why == Cancelled::peer_left || machine_.reply_begun()) {
     connection_.reset();
     end_ = why == Cancelled::peer_left ? ExchangeEnd::peer_left : ExchangeEnd::aborted;

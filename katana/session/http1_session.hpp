@@ -52,12 +52,25 @@ class Http1Session final : public core::Session, private Exchange {
   void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool write(Bytes content) noexcept override;
+  bool write_file(FilePart& part) noexcept override;
+  bool yield() noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return machine_.reply_begun(); }
+  void set_patient() noexcept override {
+    patient_ = true;
+    give_handler_time();
+  }
   void close_after_reply() noexcept override { machine_.close_after_reply(); }
   KATANA_RARE void abort() noexcept override;
+  WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }
+  KATANA_RARE bool upgrade(const http::ReplyHead& head,
+                           std::unique_ptr<core::Successor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
+  // False: no room at present.
+  bool may_write() noexcept;
+  // What follows a write: `done` as the machine said, `size` bytes, `pending` before it.
+  bool note_written(bool done, std::uint64_t size, std::size_t pending) noexcept;
   void begin_exchange() noexcept;
   void on_head(bool complete) noexcept;
   KATANA_RARE void on_content(bool complete) noexcept;
@@ -70,11 +83,16 @@ class Http1Session final : public core::Session, private Exchange {
   // Copies what the handler's call borrows, so that it lasts.
   void detach_head();
   KATANA_RARE void tell_observer() noexcept;
+  KATANA_RARE void drop_context() noexcept;
   KATANA_RARE void cancel(Cancelled why) noexcept;
   KATANA_RARE void end_connection() noexcept;
   void update_deadline() noexcept;
   void give_handler_time() noexcept {
-    handler_deadline_ = now() + protocol_.options().handler_timeout;
+    if (!patient_) [[likely]] {
+      handler_deadline_ = now() + protocol_.options().handler_timeout;
+    } else if (!connection_.input_ended()) {
+      handler_deadline_ = never;
+    }  // else the peer has ended its side, and the grace that it was given runs
   }
   // The peer has ended its side: the handler's time is short from then on.
   KATANA_RARE void give_grace() noexcept;
@@ -96,6 +114,8 @@ class Http1Session final : public core::Session, private Exchange {
   bool replied_ = false;                    // and its reply is complete
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
+  bool patient_ = false;        // the reply may be silent for as long as it likes
+  bool upgraded_ = false;       // another session takes over
 };
 
 }  // namespace katana::session

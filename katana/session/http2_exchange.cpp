@@ -25,6 +25,13 @@ void Http2Exchange::begin(const http2::HeadReader& reader, bool complete) noexce
   if (!complete) give_peer_time();
 }
 
+// `refused`: parts of the head may be missing.
+void Http2Exchange::tell_observer_of_begin(bool refused) noexcept {
+  if (refused) head_ = nullptr;
+  ExchangeObserver* const observer = session_.protocol_.options().observer;
+  if (observer != nullptr) context_ = observer->on_exchange_begin(head_);
+}
+
 void Http2Exchange::dispatch() noexcept {
   RequestHandler& handler = session_.protocol_.handler();
   if (refusal_ != 0) [[unlikely]] {
@@ -426,6 +433,7 @@ void Http2Exchange::set_deadline(Instant& which, Instant moment) noexcept {
 }
 
 void Http2Exchange::give_handler_time() noexcept {
+  if (patient_ && !session_.connection_.input_ended()) return;
   const HttpOptions& options = session_.protocol_.options();
   const bool short_time = session_.connection_.input_ended();
   set_deadline(handler_deadline_,
@@ -451,7 +459,8 @@ const core::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
 }
 
 void Http2Exchange::tell_observer() noexcept {
-  ExchangeRecord record{.status = status_,
+  ExchangeRecord record{.route = route_,
+                        .status = status_,
                         .content_bytes = content_bytes_,
                         .duration = session_.now() - began_,
                         .request = request_,

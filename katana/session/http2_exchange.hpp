@@ -45,6 +45,10 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void close_after_reply() noexcept override;
   KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override;
+  void set_patient() noexcept override {
+    patient_ = true;
+    handler_deadline_ = never;
+  }
 
  private:
   friend class Http2Session;
@@ -65,6 +69,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
 
   // ---- calls by the session ----
   void begin(const http2::HeadReader& reader, bool complete) noexcept;
+  void tell_observer_of_begin(bool refused) noexcept;
   void dispatch() noexcept;
   void on_content(Bytes piece, bool complete) noexcept;
   // False: nothing was due.
@@ -125,7 +130,8 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool stays_ = false;    // unsent_ is not in unsent_text_
   bool waits_ = false;    // the handler has more to write
   bool blocked_ = false;
-  bool over_ = false;  // to be destroyed
+  bool patient_ = false;  // the reply may be silent for as long as it likes
+  bool over_ = false;     // to be destroyed
 };
 
 }  // namespace katana::session

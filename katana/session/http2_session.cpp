@@ -96,11 +96,19 @@ void Http2Session::on_deadline() noexcept {
 
 // Only content that nobody wants is still coming of those whose replies are sent.
 void Http2Session::on_drain() noexcept {
-  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
-    if (exchange_of(*each).sent_) note_over(exchange_of(*each));
-  }
+  in_call_ = true;
   begin_drain();
-  touch();
+  http2::Stream* each = machine_->first();
+  while (each != nullptr) {
+    Http2Exchange& exchange = exchange_of(*each);
+    each = each->next;
+    if (exchange.sent_) {
+      note_over(exchange);
+    } else if (exchange.pending_ != nullptr) {
+      exchange.pending_->on_drain();
+    }
+  }
+  after_call();
 }
 
 // ---- streams
@@ -111,8 +119,8 @@ void Http2Session::on_head(const http2::Step& step, bool refused) noexcept {
   const http2::HeadReader& reader = protocol_.context().reader;
   exchange->begin(reader, step.last);
   exchange->request_ = ++connection_.counters().requests;
+  exchange->tell_observer_of_begin(refused);
   if (refused) {
-    exchange->head_ = nullptr;  // parts of it may be missing
     exchange->refuse(reader.status(), reader.detail());
   } else {
     ++protocol_.http_counters().requests;

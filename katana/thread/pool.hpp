@@ -371,25 +371,26 @@ Result<TimedJob> Pool::add_timed(Duration delay, Duration period, F&& f, JobOpti
 
 template <class F>
 bool Run<F>::await_suspend(std::coroutine_handle<> waiting) {
-  if (cancel_.stop_possible()) return suspend_with(waiting, std::move(cancel_));
-  return suspend_with(waiting, detail::NoToken{});
+  waiting_ = waiting;
+  if (cancel_.stop_possible()) return suspend_with(std::move(cancel_));
+  return suspend_with(detail::NoToken{});
 }
 
 template <class F>
 template <class Token>
-bool Run<F>::suspend_with(std::coroutine_handle<> waiting, Token token) {
+bool Run<F>::suspend_with(Token token) {
   Executor* const executor = Executor::current();
   KATANA_REQUIRE(executor != nullptr && options_.when_full != WhenFull::wait);
   using Call = detail::RunCall<F, Token>;
   auto* const call = make_recycled<Call>(*executor, std::move(f_), std::move(token));
   state_ = call;
-  state_->waiting = waiting;
+  state_->waiting = &waiting_;
   executor->expect();
   const Admission admission = pool_.offer(&Call::act, call, options_.priority, options_.when_full);
   if (admission <= Admission::ran_here) [[likely]]
     return true;
   executor->unexpect();
-  state_->waiting = {};
+  state_->waiting = nullptr;
   std::destroy_at(&call->f);
   (void)state_->outcome.refuse(pool_.error_of(admission));
   return false;

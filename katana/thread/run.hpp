@@ -29,6 +29,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "katana/base/activity.hpp"
 #include "katana/base/check.hpp"
 #include "katana/base/executor.hpp"
 #include "katana/thread/job.hpp"
@@ -60,19 +61,19 @@ struct RunState : Message {
   static void arrive(Message& message) noexcept {
     auto& state = static_cast<RunState&>(message);
     state.executor.unexpect();
-    if (!state.waiting) {
+    if (state.waiting == nullptr) {
       state.destroy(&state);
     } else {
-      std::exchange(state.waiting, {}).resume();
+      std::exchange(state.waiting, nullptr)->resume();
     }
   }
   // The coroutine is destroyed. On the executor's thread, as arrive() is.
   void abandon() noexcept {
-    if (!waiting) {  // resumed already: nobody else knows the state
+    if (waiting == nullptr) {  // resumed already: nobody else knows the state
       destroy(this);
       return;
     }
-    waiting = {};
+    waiting = nullptr;
     Executor& home = executor;  // the state may be gone right after the exchange
     if (word.exchange(abandoned, std::memory_order_acq_rel) == pending) home.unexpect();
   }
@@ -80,7 +81,7 @@ struct RunState : Message {
   // Two threads hand this to each other: with small callables and values it is one cache line.
   void (*destroy)(RunState*) noexcept;
   Executor& executor;
-  std::coroutine_handle<> waiting;
+  const Waiting* waiting = nullptr;  // in the frame of the coroutine, until it is resumed or gone
   [[no_unique_address]] Outcome<Value> outcome;
   std::atomic<std::uint32_t> word = pending;
 };
@@ -150,12 +151,13 @@ class [[nodiscard]] Run {
 
  private:
   template <class Token>
-  bool suspend_with(std::coroutine_handle<> waiting, Token token);
+  bool suspend_with(Token token);
 
   Pool& pool_;
   F f_;
   RunOptions options_;
   std::stop_token cancel_;
+  Waiting waiting_;
   detail::RunState<Value>* state_ = nullptr;
 };
 

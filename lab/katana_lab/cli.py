@@ -277,7 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{PROGRAM}: {' '.join(str(error).split())}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
-        print(f"{PROGRAM}: interrupted; nothing was written", file=sys.stderr)
+        print(f"{PROGRAM}: interrupted; what was not yet written is lost", file=sys.stderr)
         return 128 + signal.SIGINT
     except BrokenPipeError:
         return 128 + signal.SIGPIPE

@@ -220,18 +220,30 @@ def run(program: str, load: Load, port: int, duration_s: float, cpus: Sequence[i
                        read_log(log) if log.exists() else [], started, ended)
 
 
+def _last_words(process: subprocess.Popen, seconds_max: float) -> str:
+    try:
+        return process.communicate(timeout=seconds_max)[0]
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+    try:
+        return process.communicate(timeout=5)[0]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.communicate()[0]
+
+
 def _finish(command: Sequence[str], seconds_max: float) -> str:
     """The last line that a generator says; one that does not end is told to, then ended."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True) as process:
-        try:
-            said, _ = process.communicate(timeout=seconds_max)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
-            try:
-                said, _ = process.communicate(timeout=5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                said, _ = process.communicate()
+    process = None
+    try:
+        with proc.uninterrupted():                               # or it might start and have no owner
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True)
+        said = _last_words(process, seconds_max)
+    finally:
+        if process is not None:                                  # Ctrl-C: nobody will read its result
+            process.kill()
+            process.wait()
+            process.stdout.close()
     lines = (said or "").strip().splitlines()
     return lines[-1] if lines else ""

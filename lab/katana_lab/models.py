@@ -54,7 +54,7 @@ class Variant(StrictModel):
 
     server: Name
     options: dict[Name, Value] = {}
-    load: dict[str, Value] = {}          # what differs from the experiment's load
+    load: dict[str, Value | dict[str, str]] = {}         # what differs from the experiment's load
     note: str = ""
 
 

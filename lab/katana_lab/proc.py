@@ -5,6 +5,7 @@ kernel has schedstat, else to one tick (10 ms).
 """
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
@@ -13,6 +14,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -200,19 +202,37 @@ def wait_until_up(name: str, port: int, path: str, process: subprocess.Popen, se
                    + (f" and said: {said[-1]}" if said else ""))
 
 
-def stop(process: subprocess.Popen) -> None:
-    """End the process tree, politely first, and reap it."""
-    members = tree(process.pid)
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for pid in members:
-            try:
-                os.kill(pid, number)
-            except OSError:
-                continue
-        for _ in range(100):
-            if process.poll() is not None and not any(os.path.exists(f"/proc/{pid}") for pid in members):
-                return
-            time.sleep(0.02)
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the block is done, so that it cannot leave half of an ending behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield                                                    # where Ctrl-C does not come
+        return
+    came: list[int] = []                 # not a mask: any other thread would take the signal for this one
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+def stop(process: subprocess.Popen, patience_s: float = 2.0) -> None:
+    """End the process tree, politely first, and reap it; a Ctrl-C meanwhile comes afterwards."""
+    with uninterrupted():
+        members = tree(process.pid)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in members:
+                try:
+                    os.kill(pid, number)
+                except OSError:
+                    continue
+            end = time.monotonic() + patience_s
+            while time.monotonic() < end:
+                if process.poll() is not None and not any(os.path.exists(f"/proc/{pid}") for pid in members):
+                    return
+                time.sleep(0.02)
 
 
 def descriptors_max() -> int:

@@ -64,12 +64,15 @@ def serving(bench: Bench, server: peers.Server, case: Case, places: Places) -> I
         work.chmod(0o755)                                        # nginx's workers are somebody else
         command = peers.command_of(server, case.options, port, bench.build, work)
         log = work / "server.log"
-        process = proc.start(command, places.server, log)
+        process = None
         try:
+            with proc.uninterrupted():                           # or it might start and have no owner
+                process = proc.start(command, places.server, log)
             proc.wait_until_up(server.name, port, case.load.target, process, log=log)
             yield Running(process, port, work, command)
         finally:
-            proc.stop(process)
+            if process is not None:
+                proc.stop(process)
 
 
 def measure(bench: Bench, server: peers.Server, case: Case, places: Places, experiment: Experiment,

@@ -24,6 +24,7 @@ struct Typed {
   std::string interval = "1s";
   std::string lag_limit = "1ms";
   std::string ramp;
+  std::string connection_ramp;
   std::string body;
   std::string statuses = "2xx,3xx";
   std::string expect_body;
@@ -63,6 +64,10 @@ void describe_load(CLI::App& app, Flags& flags, Typed& typed) {
   app.add_option("--churn", plan.requests_per_connection,
                  "requests on a connection before a new one is opened; 1 if no number is given")
       ->check(CLI::Range(1u, 1'000'000'000u));
+  app.add_option(
+      "--connection-ramp", typed.connection_ramp,
+      "closed loop: TIME:COUNT,… from 1 connection in straight lines; takes the place of "
+      "-c and -d");
   app.add_flag("--pin", plan.pin, "pin each thread to a CPU of the affinity mask");
 }
 
@@ -166,6 +171,22 @@ Result<void> read_pace(const Typed& typed, LoadPlan& plan) {
   return {};
 }
 
+Result<void> read_connection_ramp(const Typed& typed, LoadPlan& plan) {
+  if (typed.connection_ramp.empty()) return {};
+  if (!typed.duration.empty() || plan.requests_max > 0) {
+    return wrong("--connection-ramp has its own time; leave --duration and --requests out");
+  }
+  if (plan.is_open_loop()) {
+    return wrong("--connection-ramp is of a closed loop; leave --rate and --ramp out");
+  }
+  auto ramp = parse_connection_ramp(typed.connection_ramp);
+  if (!ramp) return std::unexpected(ramp.error());
+  plan.connection_ramp = std::move(*ramp);
+  plan.duration = plan.connection_ramp.duration();
+  plan.connections = plan.connection_ramp.most();
+  return {};
+}
+
 Result<std::string> text_or_file(const std::string& text) {
   if (!text.starts_with('@')) return text;
   return read_file(text.substr(1));
@@ -191,6 +212,7 @@ Result<void> finish(const Typed& typed, Flags& flags) {
   LoadPlan& plan = flags.plan;
   if (auto read = read_durations(typed, plan); !read) return read;
   if (auto read = read_pace(typed, plan); !read) return read;
+  if (auto read = read_connection_ramp(typed, plan); !read) return read;
   if (auto read = read_contents(typed, flags); !read) return read;
   if (plan.connections < plan.threads) {
     return wrong(fmt::format("{} threads and {} connections: each thread needs one; give -c {}",
@@ -297,6 +319,27 @@ Result<RatePlan> parse_ramp(std::string_view text, double from) {
     from = rate;
   }
   return plan;
+}
+
+Result<ConnectionRamp> parse_connection_ramp(std::string_view text) {
+  ConnectionRamp ramp;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    const std::string_view piece = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    const auto colon = std::min(piece.find(':'), piece.size());
+    const auto duration = parse_duration(piece.substr(0, colon));
+    const double count =
+        colon < piece.size() ? read_number(piece.substr(colon + 1)).value_or(0) : 0;
+    if (!duration || duration->ns == 0 || !(count >= 1 && count <= 1'000'000) ||
+        count != std::floor(count)) {
+      return wrong(fmt::format("--connection-ramp '{}': '{}' is not TIME:COUNT, such as 5s:100",
+                               text, piece));
+    }
+    ramp.add(*duration, static_cast<std::uint32_t>(count));
+  }
+  return ramp;
 }
 
 Result<std::string> read_file(const std::string& path) {

@@ -39,6 +39,8 @@ Result<Duration> parse_duration(std::string_view text);
 Result<std::bitset<600>> parse_statuses(std::string_view text);
 // "5s:1000,20s:10000": over 5 s from `from` to 1,000 a second, then over 20 s to 10,000.
 Result<RatePlan> parse_ramp(std::string_view text, double from);
+// "5s:100,20s:1000": in 5 s from 1 connection to 100, then in 20 s to 1,000.
+Result<ConnectionRamp> parse_connection_ramp(std::string_view text);
 // The file's content.
 Result<std::string> read_file(const std::string& path);
 

@@ -52,6 +52,15 @@ TEST(Flags, a_ramp_has_its_own_time) {
   EXPECT_NEAR(flags->plan.rates.count_until(Instant{5'000'000'000}), 400, 1e-6);
 }
 
+TEST(Flags, a_ramp_of_connections_has_its_own_time_and_its_most_connections) {
+  const auto flags = parse({"--connection-ramp", "2s:100,3s:100,1s:1", "a"});
+  ASSERT_TRUE(flags);
+  EXPECT_FALSE(flags->plan.is_open_loop());
+  EXPECT_EQ(flags->plan.duration, seconds(6));
+  EXPECT_EQ(flags->plan.connections, 100u);
+  EXPECT_EQ(flags->plan.connection_ramp.at(Instant{} + seconds(1)), 50u);
+}
+
 TEST(Flags, a_number_of_requests_is_not_cut_off_after_ten_seconds) {
   EXPECT_EQ(parse({"-n", "5", "a"})->plan.duration, seconds(3600));
   EXPECT_EQ(parse({"-n", "5", "-d", "7", "a"})->plan.duration, seconds(7));
@@ -69,6 +78,12 @@ TEST(Flags, that_are_wrong_are_named_with_the_remedy) {
   EXPECT_EQ(refusal({"--ramp", "5s", "a"}), "--ramp '5s': '5s' is not TIME:RATE, such as 5s:1000");
   EXPECT_EQ(refusal({"--ramp", "5s:10", "-d", "1", "a"}),
             "--ramp has its own time; leave --duration out");
+  EXPECT_EQ(refusal({"--connection-ramp", "5s:0", "a"}),
+            "--connection-ramp '5s:0': '5s:0' is not TIME:COUNT, such as 5s:100");
+  EXPECT_EQ(refusal({"--connection-ramp", "5s:10", "-n", "7", "a"}),
+            "--connection-ramp has its own time; leave --duration and --requests out");
+  EXPECT_EQ(refusal({"--connection-ramp", "5s:10", "-R", "7", "a"}),
+            "--connection-ramp is of a closed loop; leave --rate and --ramp out");
   EXPECT_EQ(refusal({"--interval", "1ms", "a"}), "--interval '1ms': at least 10ms");
   EXPECT_EQ(refusal({"--body", "@/no/such", "a"}), "--body: /no/such: No such file or directory");
   EXPECT_EQ(refusal({"--expect-status", "2xx,6xx", "a"}),

@@ -36,6 +36,7 @@ void write_parameters(JsonWriter& json, const ReportInput& input) {
   json.text("loop", plan.is_open_loop() ? "open" : "closed");
   json.integer("threads", plan.threads);
   json.integer("connections", plan.connections);
+  json.boolean("connection_ramp", !plan.connection_ramp.empty());
   json.integer("pipeline", plan.pipeline);
   json.integer("requests_per_connection", plan.requests_per_connection);
   json.integer("requests_max", plan.requests_max);

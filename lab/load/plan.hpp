@@ -2,7 +2,8 @@
 //
 // Thread     made by one, then read by all.
 // Invariant  REQUIRES of a run: threads and connections > 0, threads <= connections; an open loop
-//            has a rate plan that covers warm-up and duration.
+//            has a rate plan that covers warm-up and duration; with a ramp of connections the loop
+//            is closed, and `connections` is the most of it.
 #pragma once
 
 #include <bitset>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "katana/base/instant.hpp"
+#include "lab/load/connection_ramp.hpp"
 #include "lab/load/schedule.hpp"
 
 namespace katana::load {
@@ -31,6 +33,7 @@ struct LoadPlan {
   std::uint32_t pipeline = 1;                 // requests in flight on one connection
   std::uint32_t requests_per_connection = 0;  // 0: as many as the peer takes
   std::uint64_t requests_max = 0;             // in all; 0: until time is up
+  ConnectionRamp connection_ramp;  // of the measured window; empty: all of them all the time
   Duration warm_up;
   Duration duration = seconds(10);
   RatePlan rates;  // empty: closed loop. Begins with the warm-up

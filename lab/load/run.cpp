@@ -223,6 +223,7 @@ Result<void> raise_descriptor_limit(const LoadPlan& plan) {
 Result<std::unique_ptr<RunResult>> run_load(const LoadPlan& plan, const Target& target,
                                             RunObserver* observer) {
   KATANA_REQUIRE(plan.threads > 0 && plan.threads <= plan.connections && plan.pipeline > 0);
+  KATANA_REQUIRE(plan.connection_ramp.empty() || !plan.is_open_loop());
   KATANA_REQUIRE(!target.requests.empty() && plan.duration.ns > 0 && plan.interval.ns > 0);
   if (auto raised = raise_descriptor_limit(plan); !raised) return std::unexpected(raised.error());
   return Run(plan, target, observer)();

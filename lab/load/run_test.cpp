@@ -81,6 +81,44 @@ TEST(ClosedLoop, sends_exactly_what_was_asked_for_on_two_threads) {
   expect_all_accounted_for(*result);
 }
 
+TEST(ClosedLoop, a_ramp_opens_connections_as_it_climbs) {
+  std::atomic<int> accepted = 0;
+  FakeServer server([&](Peer& peer) {
+    // The first connection goes on when all four are there, so the ramp must have climbed by then.
+    const bool is_first = ++accepted == 1;
+    for (int count = 0; !peer.read_request().empty(); ++count) {
+      while (is_first && count == 10 && accepted < 4) std::this_thread::yield();
+      if (!peer.write(good_reply)) return;
+    }
+  });
+  LoadPlan plan = counted(5000, 4);
+  plan.timeout = seconds(60);
+  plan.connection_ramp.add(milliseconds(5), 4);
+  plan.connection_ramp.add(seconds(60), 4);
+  const auto result = run(plan, server.port());
+  EXPECT_EQ(result->total.counts.requests, 5000u);
+  EXPECT_EQ(result->total.counts.all_failures(), 0u);
+  EXPECT_EQ(server.accepted(), 4u);
+  expect_all_accounted_for(*result);
+}
+
+TEST(ClosedLoop, a_ramp_that_falls_closes_connections_that_have_their_reply) {
+  FakeServer server(serve_well);
+  LoadPlan plan;
+  plan.connections = 4;
+  plan.connection_ramp.add(milliseconds(100), 4);
+  plan.connection_ramp.add(milliseconds(100), 1);
+  plan.connection_ramp.add(seconds(1), 1);
+  plan.duration = plan.connection_ramp.duration();
+  plan.interval = milliseconds(10);
+  const auto result = run(plan, server.port());
+  EXPECT_GT(result->total.counts.requests, 0u);
+  EXPECT_EQ(result->total.counts.all_failures(), 0u);
+  EXPECT_LE(server.accepted(), 4u);
+  EXPECT_EQ(result->series.back().open, 1u);
+  expect_all_accounted_for(*result);
+}
+
 TEST(ClosedLoop, a_pipeline_is_filled_and_replies_keep_their_requests) {
   std::atomic<bool> saw_four = false;
   FakeServer server([&](Peer& peer) {

@@ -139,8 +139,8 @@ bool Worker::prepare() {
   }
   // A few connect at a time: many that nobody answers would take too long one after the other.
   opening_end_ns_ = read_clock() + 2 * plan_.connect_timeout.ns;
-  unsettled_ = static_cast<std::uint32_t>(connections_.size());
-  for (Connection& connection : connections_) queue_open(connection);
+  wanted_ = unsettled_ = connections_wanted();
+  for (std::uint32_t index = 0; index < wanted_; ++index) queue_open(connections_[index]);
   return true;
 }
 
@@ -160,6 +160,7 @@ void Worker::turn() {
   again_now_.swap(again_);
   for (const std::uint32_t index : again_now_) receive_again(connections_[index]);
   again_now_.clear();
+  if (!plan_.connection_ramp.empty()) follow_ramp();
   feed_hungry();
   sweep();
   open_queued();
@@ -315,6 +316,7 @@ void Worker::look_after(Connection& connection) {
       }
       return;
     case Connection::State::open:
+      if (connection.in_flight == 0 && !is_wanted(connection)) return retire(connection);
       if (connection.in_flight > 0 && now_ns_ - place(connection, 0).sent_ns > plan_.timeout.ns) {
         fail_requests(connection, Failure::response_timeout);
         reopen(connection, true);
@@ -325,6 +327,30 @@ void Worker::look_after(Connection& connection) {
       return;
     case Connection::State::queued: return;
   }
+}
+
+std::uint32_t Worker::connections_wanted() const noexcept {
+  if (plan_.connection_ramp.empty()) return static_cast<std::uint32_t>(connections_.size());
+  const std::int64_t since_ns = phase_ == Phase::opening ? 0 : now_ns_ - window_begin_ns_;
+  const std::uint64_t all = plan_.connection_ramp.at({since_ns});
+  return static_cast<std::uint32_t>(share_of(all, index_, plan_.threads));
+}
+
+// Who is no longer wanted is sent nothing more, and closed by the sweep once its reply is there.
+void Worker::follow_ramp() {
+  if (phase_ != Phase::running) return;
+  const std::uint32_t before = wanted_;
+  wanted_ = connections_wanted();
+  for (std::uint32_t index = before; index < wanted_; ++index) {
+    Connection& connection = connections_[index];
+    if (connection.state == Connection::State::closed) queue_open(connection);
+    if (connection.state == Connection::State::open) feed(connection);
+  }
+}
+
+void Worker::retire(Connection& connection) {
+  close(connection);
+  connection.since_ns = INT64_MAX;
 }
 
 // Sends whatever is due, on the connections that have had room for the longest time.

@@ -100,10 +100,15 @@ class Worker {
   void publish_gauges() noexcept;
   void sweep();
   void look_after(Connection& connection);
+  std::uint32_t connections_wanted() const noexcept;
+  void follow_ramp();
+  void retire(Connection& connection);
   void dispatch();
   void note_send_lag(std::int64_t due_ns);
   Connection* take_ready();
   void make_ready(Connection& connection);
+  // Closed loop: it takes part at present.
+  bool is_wanted(const Connection& connection) const noexcept { return connection.index < wanted_; }
   bool may_send() const noexcept { return phase_ == Phase::running && budget_ > 0; }
   std::int64_t read_clock() noexcept { return now_ns_ = clock_now().ns; }
 
@@ -111,6 +116,7 @@ class Worker {
   void queue_open(Connection& connection);
   void open_queued();
   void open(Connection& connection);
+  void settle_first(const Connection& connection) noexcept;
   void on_established(Connection& connection);
   void on_event(const epoll_event& event);
   bool finish_connect(Connection& connection);
@@ -177,6 +183,7 @@ class Worker {
   std::uint32_t sweep_next_ = 0;
   std::uint32_t connecting_ = 0;
   std::uint32_t open_ = 0;
+  std::uint32_t wanted_ = 0;  // of connections_: the first so many are in use
   std::uint32_t all_in_flight_ = 0;
   std::uint32_t unsettled_ = 0;  // connections that neither opened nor failed yet
   std::uint32_t next_request_ = 0;

@@ -36,7 +36,14 @@ void Worker::queue_open(Connection& connection) {
 
 void Worker::open_queued() {
   if (phase_ >= Phase::draining) return;
-  while (connecting_ < connecting_max && !to_open_.empty()) open(connections_[to_open_.pop()]);
+  while (connecting_ < connecting_max && !to_open_.empty()) {
+    Connection& connection = connections_[to_open_.pop()];
+    if (is_wanted(connection)) {
+      open(connection);
+    } else {
+      retire(connection);
+    }
+  }
 }
 
 void Worker::open(Connection& connection) {
@@ -69,11 +76,16 @@ void Worker::open(Connection& connection) {
   if (!plan_.is_open_loop()) feed(connection);
 }
 
+// Those that a ramp adds later are nobody's to wait for.
+void Worker::settle_first(const Connection& connection) noexcept {
+  if (phase_ == Phase::opening && connection.generation == 1) --unsettled_;
+}
+
 void Worker::on_established(Connection& connection) {
   connection.state = Connection::State::open;
   --connecting_;
   ++open_;
-  if (connection.generation == 1) --unsettled_;
+  settle_first(connection);
   if (phase_ == Phase::opening || is_window_noted_) {
     ++now_->counts.connects;
     now_->connect.record(now_ns_ - connection.since_ns);
@@ -133,7 +145,7 @@ void Worker::close(Connection& connection) {
 void Worker::reopen(Connection& connection, bool after_failure) {
   close(connection);
   connection.since_ns = INT64_MAX;
-  if (phase_ >= Phase::draining) return;
+  if (phase_ >= Phase::draining || !is_wanted(connection)) return;
   if (!after_failure) return queue_open(connection);
   const int doublings = std::min(connection.failures, backoff_doublings_max);
   connection.since_ns = now_ns_ + (backoff_ns_min << doublings);
@@ -143,7 +155,7 @@ void Worker::reopen(Connection& connection, bool after_failure) {
 void Worker::fail_connect(Connection& connection, int error) {
   withdraw_requests(connection);
   if (phase_ == Phase::opening || is_window_noted_) now_->counts.count(connect_failure(error));
-  if (connection.generation == 1) --unsettled_;
+  settle_first(connection);
   reopen(connection, true);
 }
 

@@ -38,7 +38,7 @@ bool Worker::has_room(const Connection& connection) const noexcept {
 void Worker::feed(Connection& connection) {
   const std::uint32_t asked_max = plan_.requests_per_connection;
   const std::uint32_t before = connection.in_flight;
-  while (may_send() && connection.in_flight < plan_.pipeline &&
+  while (may_send() && is_wanted(connection) && connection.in_flight < plan_.pipeline &&
          (asked_max == 0 || connection.asked < asked_max)) {
     push_request(connection, now_ns_);
   }

@@ -57,6 +57,11 @@ def test_version_is_one_line_with_a_number():
     (["--engine", ""], "engine"),
     (["--address", "999.1.1.1"], "999.1.1.1"),
     (["--address", "not an address"], "not an address"),
+    (["--lab", "first_read"], "first_read"),
+    (["--lab", "first_read=maybe"], "on or off"),
+    (["--lab", "events_per_wait=257"], "from 1 to 256"),
+    (["--lab", "colour=red"], "lazy_timers"),
+    (["--lab", "read_again=on", "--engine", "epoll-level"], "epoll-edge"),
 ])
 def test_wrong_usage_is_exit_2_and_one_line_that_names_it(arguments, culprit):
     """The user learns what was wrong; nothing starts."""
@@ -68,6 +73,22 @@ def test_wrong_usage_is_exit_2_and_one_line_that_names_it(arguments, culprit):
 def test_a_bad_variable_is_exit_2_and_names_its_value(name, value):
     """The environment is checked as flags are."""
     assert_refused(run_program(**{name: value}), 2, value)
+
+
+UNDONE = ("read_again=on", "first_read=off", "deferred_accept=off", "inherited_options=off",
+          "delete_before_close=on", "close_at_turn_end=on", "accepts_per_event=1", "events_per_wait=1",
+          "lazy_timers=off")
+
+
+def test_a_server_whose_decisions_are_all_taken_back_serves_nevertheless():
+    """--lab, which only the laboratory uses: every decision at once, on kept and on new connections."""
+    with Server(*(flag for setting in UNDONE for flag in ("--lab", setting))) as server:
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", server.port), 10) as link:
+                reader = Reader(link)
+                for _ in range(3):
+                    link.sendall(request())
+                    assert reader.reply().status == 200
 
 
 def test_a_port_in_use_is_exit_1_and_names_the_port():

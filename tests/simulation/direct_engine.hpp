@@ -52,6 +52,15 @@ class DirectEngine {
     wire_.send(link, parts, accepted);
     return engine::Sent::completed;
   }
+  engine::Sent send_file(engine::Link link, std::span<const iovec> parts, const FilePart& file,
+                         std::size_t& accepted) {
+    wire_.send(link, parts, accepted);
+    const std::size_t count = std::min<std::size_t>(file.size, wire_.output.size() - wire_.octets);
+    if (!file.read_all({wire_.output.data() + wire_.octets, count})) return engine::Sent::failed;
+    wire_.octets += count;
+    accepted += file.size;
+    return engine::Sent::completed;
+  }
   void pause_receive(engine::Link) {}
   void resume_receive(engine::Link) {}
   void shutdown_send(engine::Link) {}

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "katana/base/check.hpp"
 #include "katana/core/sleep.hpp"
 
 namespace katana::simulation {
@@ -89,12 +90,31 @@ std::string trial_mirrored(Bytes content) {
   return mirrored;
 }
 
+Trial::Trial(std::function<void(Router&)> more_routes)
+    : file_(std::tmpfile()),
+      file_reference_([](Retained&) noexcept {}),
+      more_routes_(std::move(more_routes)) {
+  KATANA_CHECK(file_ != nullptr);
+  KATANA_CHECK(std::fwrite(literal_text.octets, 1, trial_literal_octets, file_) ==
+               trial_literal_octets);
+  KATANA_CHECK(std::fflush(file_) == 0);
+  file_reference_.descriptor = ::fileno(file_);
+}
+
+Trial::~Trial() { std::fclose(file_); }
+
 void Trial::open_gate() {
   for (const std::coroutine_handle<> waiting : std::exchange(at_gate_, {})) waiting.resume();
 }
 
 void Trial::add_plain(Router& router) {
   router.get("/literal", [] { return Reply(200, "text/plain", Literal(literal_text.octets)); })
+      .get("/file",
+           [this] {
+             return Reply::stream("text/plain", trial_literal_octets,
+                                  [part = FilePart{&file_reference_, 0, trial_literal_octets}](
+                                      ContentSink& sink) mutable { return sink.write_file(part); });
+           })
       .get("/text/{n}", [](Path<std::size_t> n) { return reply_with(trial_text(*n)); })
       .get("/close", [] { return std::move(Reply::text("the last").close()); })
       .get("/empty", [] { return Reply(204); })
@@ -289,6 +309,7 @@ Result<Service> Trial::make_service() {
   add_streaming(router);
   add_early(router);
   add_guarded(router);
+  if (more_routes_) more_routes_(router);
   return std::move(router).build();
 }
 

@@ -8,6 +8,7 @@
 // Routes, beside those of hello_world_server:
 //
 //   GET  /literal            40,000 octets that the reply refers to
+//   GET  /file               the same octets, from a file
 //   GET  /text/{n}           n octets that the reply owns
 //   GET  /ready/{n}          a coroutine that does not suspend
 //   GET  /sleep/{ms}         a coroutine that suspends
@@ -33,16 +34,23 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/retained.hpp"
 #include "katana/service/router.hpp"
 
 namespace katana::simulation {
 
 class Trial {
  public:
+  // `more_routes`: what a test serves beside these.
+  explicit Trial(std::function<void(Router&)> more_routes = {});
+  ~Trial();
   // Refers to this object.
   Result<Service> make_service();
 
@@ -86,6 +94,9 @@ class Trial {
   void add_early(Router& router);
   void add_guarded(Router& router);
 
+  std::FILE* file_;  // with the octets of /literal
+  Retained file_reference_;
+  const std::function<void(Router&)> more_routes_;
   std::int64_t frames_ = 0;
   std::uint64_t frames_made_ = 0;
   std::uint64_t octets_read_ = 0;

@@ -151,7 +151,8 @@ Planned Drawer::trial_get() {
     case 0: {
       if (octets_left_ < trial_literal_octets) return get("/empty", 204);
       octets_left_ -= trial_literal_octets;
-      return get("/literal", 200);
+      // The same octets, from memory and from a file.
+      return get(octets_left_ / trial_literal_octets % 2 == 0 ? "/literal" : "/file", 200);
     }
     case 1: {
       const std::size_t octets = size(200'000);

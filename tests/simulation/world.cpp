@@ -56,6 +56,7 @@ WorldOptions::WorldOptions() {
 
 World::World(const WorldOptions& options)
     : network_(options.seed, options.faults, options.trace_lines_max),
+      trial_(options.more_routes),
       server_(std::make_unique<Server>(options, network_, trial_)),
       reactor_(&server_->reactor),
       kernel_(&server_->reactor.engine()) {}

@@ -39,6 +39,7 @@ struct WorldOptions {
   SimFaults faults = SimFaults::calm();
   core::ReactorOptions reactor;
   session::HttpOptions http;
+  std::function<void(Router&)> more_routes;  // of Site::trial
   std::size_t trace_lines_max = 400;
 };
 

@@ -86,7 +86,7 @@ class Connection {
   bool has_deferred_violations() const noexcept;
   // A statement that is only about to run does not notice.
   void interrupt() noexcept { sqlite3_interrupt(handle_); }
-  // Why the last run was interrupted: its time was up; else nobody waits, or interrupt() was called.
+  // Why the last run was interrupted: its time was up; else nobody waits, or interrupt() was said.
   bool time_was_up() const noexcept { return time_was_up_; }
   // How long run() may wait for a lock of another process from now on.
   void wait_for_locks(Duration wait) noexcept { lock_wait_ = wait; }

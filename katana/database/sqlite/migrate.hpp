@@ -13,6 +13,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "katana/database/migrations.hpp"
 #include "katana/database/sqlite/options.hpp"
@@ -21,7 +22,8 @@ namespace katana::database::sqlite {
 
 struct MigrateOptions {
   std::string folder = {};
-  bool dry_run = false;  // does everything, and undoes it
+  std::vector<Migration> bundled = {};  // instead of a folder
+  bool dry_run = false;                 // does everything, and undoes it
 };
 
 // Of `options` it uses path, create, busy_wait and vfs.

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "katana/base/executor.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/database/migrations.hpp"
 
 namespace katana::database::sqlite {
 
@@ -38,6 +40,7 @@ struct Options {
   std::string path = {};
   bool create = true;           // at the start only: a file that vanishes later is never made anew
   std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
+  std::vector<Migration> bundled = {};  // the same, of the program; see bundled_migrations()
   Synchronous synchronous = Synchronous::full;
 
   unsigned readers = 4;  // threads and connections for reads that are not answered on a reactor

@@ -51,8 +51,9 @@ katana::Result<Database> open(Options options) {
 
 katana::Result<std::unique_ptr<Sqlite>> Sqlite::create(Options options) {
   if (const auto good = check(options); !good) return std::unexpected(good.error());
-  if (!options.migrations.empty()) {
-    const auto report = migrate(options, {.folder = options.migrations});
+  if (!options.migrations.empty() || !options.bundled.empty()) {
+    const auto report =
+        migrate(options, {.folder = options.migrations, .bundled = options.bundled});
     if (!report) return std::unexpected(report.error());
   }
   auto backend = std::unique_ptr<Sqlite>(new Sqlite(std::move(options)));

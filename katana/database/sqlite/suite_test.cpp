@@ -7,7 +7,11 @@ namespace {
 
 struct SqlitePlug {
   katana::Result<Database> open() {
-    return sqlite::open({.path = folder / "suite.db", .readers = 2});
+    // A machine may stand still for seconds; a wait for what was not cancelled ends all the same.
+    return sqlite::open({.path = folder / "suite.db",
+                         .readers = 2,
+                         .wait_max = seconds(20),
+                         .transaction_hold = seconds(25)});
   }
   sqlite::Folder folder;
 };

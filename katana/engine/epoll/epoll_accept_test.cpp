@@ -1,4 +1,4 @@
-// Both forms of the epoll engine on real sockets: listeners, descriptors that run out, waking and
+// The forms of the epoll engine on real sockets: listeners, descriptors that run out, waking and
 // waiting.
 #include "katana/engine/accept_cases_test.hpp"
 #include "katana/engine/epoll/epoll_forms_test.hpp"
@@ -6,7 +6,7 @@
 namespace katana::engine {
 namespace {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineAccepts, Forms, FormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineAccepts, AllForms, FormNames);
 
 }  // namespace
 }  // namespace katana::engine

@@ -34,17 +34,19 @@
 #include "katana/base/hints.hpp"
 #include "katana/engine/clocks.hpp"
 #include "katana/engine/engine.hpp"
+#include "katana/engine/epoll/rules.hpp"
 #include "katana/engine/sockets.hpp"
 
 namespace katana::engine {
 
 enum class Trigger : std::uint8_t { edge, level };
 
-template <Trigger trigger, class S>
+template <Trigger trigger, class S, class Rules = Decided>
 class EpollEngine {
  public:
-  EpollEngine(const Options& options, S& sink)
+  EpollEngine(const Options& options, S& sink, const Rules& rules = {})
       : sink_(sink),
+        rules_(rules),
         receive_bytes_max_(options.receive_bytes_max),
         receive_buffer_(std::make_unique_for_overwrite<char[]>(options.receive_bytes_max)),
         slots_(options.links_max) {
@@ -61,6 +63,7 @@ class EpollEngine {
     for (Slot& slot : slots_) {
       if (slot.fd >= 0) ::close(slot.fd);
     }
+    close_left();
     for (const ListenSocket& listener : listeners_) {
       if (listener.fd >= 0) ::close(listener.fd);
     }
@@ -90,7 +93,8 @@ class EpollEngine {
       ::close(*opened);
       return std::unexpected(error);
     }
-    listeners_.push_back({*opened, options.peer_speaks_first});
+    if (!rules_.deferred_accept) accept_at_handshake(*opened);
+    listeners_.push_back({*opened, options.peer_speaks_first, options.socket >= 0});
     return listener;
   }
 
@@ -101,7 +105,13 @@ class EpollEngine {
 
   void close_listeners() {
     if (closing_at_ != never) return;
-    for (const ListenSocket& listener : listeners_) refuse_new_handshakes(listener.fd);
+    for (ListenSocket& listener : listeners_) {
+      if (listener.shared) {
+        leave(listener);
+      } else {
+        refuse_new_handshakes(listener.fd);
+      }
+    }
     closing_at_ = clocks_.now + handshake_grace;
     set_accept_paused(false);
   }
@@ -119,6 +129,17 @@ class EpollEngine {
       return Sent::completed;
     }
     return send_later(link, *slot, count, accepted);
+  }
+
+  Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
+                 std::size_t& accepted) {
+    accepted = 0;
+    Slot* const slot = find(link);
+    if (slot == nullptr) return Sent::failed;
+    const FileSent sent = send_file_now(slot->fd, before, part, Blocking::no);
+    if (sent.failed) return Sent::failed;
+    accepted = sent.accepted;
+    return sent.full ? wait_for_room(link, *slot) : Sent::completed;
   }
 
   void pause_receive(Link link) {
@@ -144,7 +165,7 @@ class EpollEngine {
   void close(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
-    ::close(slot->fd);
+    close_socket(*slot);
     const std::uint32_t generation = slot->generation + 1;
     *slot = Slot{};
     slot->generation = generation == 0 ? 1 : generation;
@@ -189,18 +210,20 @@ class EpollEngine {
 
   void turn(Duration wait_max) {
     const int count =
-        epoll_wait(epoll_, events_.data(), static_cast<int>(events_.size()), wait_ms(wait_max));
+        epoll_wait(epoll_, events_.data(), rules_.events_per_wait_max, wait_ms(wait_max));
     clocks_ = read_clocks();
     sink_.on_turn(clocks_.now);
     for (int index = 0; index < count; ++index) {
       dispatch(events_[static_cast<std::size_t>(index)]);
     }
     if constexpr (trigger == Trigger::edge) read_what_was_left();
+    close_left();
     if (closing_at_ != never && !listeners_closed_ && clocks_.now >= closing_at_)
       finish_listeners();
   }
 
   Instant now() const { return clocks_.now; }
+  Instant read_clock() const noexcept { return read_clocks().now; }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
   PeerAddress peer(Link link) const {
     const Slot& slot = slots_[link.index];
@@ -225,6 +248,7 @@ class EpollEngine {
   struct ListenSocket {
     int fd;
     bool peer_speaks_first;
+    bool shared;  // opened by somebody else: ListenOptions::socket
   };
   struct Watched {
     int fd = -1;
@@ -238,8 +262,6 @@ class EpollEngine {
   static constexpr std::uint32_t watcher_kind = 1u << 31;
   static constexpr std::uint32_t edge_flag = trigger == Trigger::edge ? EPOLLET : 0u;
   static constexpr std::uint32_t receive_interest = EPOLLIN | EPOLLRDHUP | edge_flag;
-  static constexpr int accepts_per_event_max =
-      64;  // so that a flood of new connections starves nobody
   static constexpr Duration handshake_grace = milliseconds(100);
   static constexpr Duration accept_poll = milliseconds(10);
 
@@ -279,10 +301,29 @@ class EpollEngine {
     control(EPOLL_CTL_MOD, slot.fd, interest, tag(link));
   }
 
+  void close_socket(const Slot& slot) {
+    if (rules_.delete_before_close && slot.in_set) control(EPOLL_CTL_DEL, slot.fd, 0, 0);
+    if (rules_.close_at_turn_end) {
+      left_open_.push_back(slot.fd);
+    } else {
+      ::close(slot.fd);
+    }
+  }
+
+  void close_left() {
+    if (!rules_.close_at_turn_end) return;
+    for (const int fd : left_open_) ::close(fd);
+    left_open_.clear();
+  }
+
   // What the kernel did not take goes when it says that it has room.
   KATANA_RARE Sent send_later(Link link, Slot& slot, ssize_t count, std::size_t& accepted) {
     if (count < 0 && errno != EAGAIN) return Sent::failed;
     accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    return wait_for_room(link, slot);
+  }
+
+  Sent wait_for_room(Link link, Slot& slot) {
     slot.send_pending = true;
     want(link, slot, slot.interest | EPOLLOUT);
     return Sent::pending;
@@ -359,7 +400,7 @@ class EpollEngine {
     if (count > 0) {
       const auto size = static_cast<std::size_t>(count);
       if constexpr (trigger == Trigger::edge) {
-        slot.unread = size == receive_bytes_max_ || slot.end_seen;
+        slot.unread = size == receive_bytes_max_ || slot.end_seen || rules_.read_again;
         if (slot.unread) remember_unread(link, slot);
       }
       sink_.on_bytes(link, Bytes(receive_buffer_.get(), size));
@@ -391,9 +432,18 @@ class EpollEngine {
                         unread_links_.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
-  // True: the kernel's queue is empty.
+  // What waits in the queue is for its next owner. Others hold the socket, so closing this
+  // descriptor would not take it out of the set.
+  KATANA_RARE void leave(ListenSocket& listener) {
+    control(EPOLL_CTL_DEL, listener.fd, 0, 0);
+    ::close(listener.fd);
+    listener.fd = -1;
+  }
+
+  // True: the kernel's queue is empty, or not ours any more.
   bool accept_from(std::uint32_t listener) {
-    for (int count = 0; count < accepts_per_event_max && !accept_paused_; ++count) {
+    if (listeners_[listener].fd < 0) return true;
+    for (int count = 0; count < rules_.accepts_per_event_max && !accept_paused_; ++count) {
       if (first_free_ == slots_.size()) {
         table_full_ = true;
         update_accept_interest();
@@ -440,7 +490,10 @@ class EpollEngine {
       close(link);
       return;
     }
-    if (listeners_[listener].peer_speaks_first && find(link) != nullptr) receive(link, slot);
+    if (!rules_.inherited_options) set_stream_options(fd);
+    if (rules_.first_read && listeners_[listener].peer_speaks_first && find(link) != nullptr) {
+      receive(link, slot);
+    }
     if (find(link) == nullptr) return;
     slot.interest = receive_interest | (slot.send_pending ? std::uint32_t{EPOLLOUT} : 0u);
     slot.in_set = true;
@@ -477,6 +530,7 @@ class EpollEngine {
   }
 
   S& sink_;
+  [[no_unique_address]] Rules rules_;
   std::size_t receive_bytes_max_;
   std::unique_ptr<char[]> receive_buffer_;
   int epoll_ = -1;
@@ -486,6 +540,7 @@ class EpollEngine {
   std::vector<Slot> slots_;
   std::uint32_t first_free_ = 0;  // slots_.size(): none
   std::vector<Link> unread_links_;
+  std::vector<int> left_open_;  // Rules::close_at_turn_end: what this turn closed
 
   std::vector<ListenSocket> listeners_;
   bool accept_paused_ = false;
@@ -494,7 +549,7 @@ class EpollEngine {
   Instant closing_at_ = never;
 
   std::vector<Watched> watchers_;
-  std::array<epoll_event, 256> events_;
+  std::array<epoll_event, Decided::events_per_wait_max> events_;
 };
 
 // The two forms as templates of a sink alone, which is what a reactor is instantiated with.

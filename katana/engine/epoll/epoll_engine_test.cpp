@@ -1,4 +1,4 @@
-// Both forms of the epoll engine on real sockets: the contract, and what it costs.
+// The forms of the epoll engine on real sockets: the contract, and what it costs.
 #include "katana/engine/epoll/epoll_forms_test.hpp"
 #include "katana/engine/stream_cases_test.hpp"
 #include "katana/engine/system_calls_test.hpp"
@@ -6,7 +6,7 @@
 namespace katana::engine {
 namespace {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineStreams, Forms, FormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineStreams, AllForms, FormNames);
 
 template <class Form>
 class EpollCosts : public EngineTest<Form> {};
@@ -112,6 +112,71 @@ KATANA_TEST(a_link_paused_and_resumed_before_anything_came_costs_no_system_call)
     server.engine.resume_receive(server.links[0]);
   }
   EXPECT_EQ(system_calls.control, 0u);
+}
+
+// ---- what each decision saves ----
+
+class EpollUndone : public EngineTest<Undone> {
+ protected:
+  ~EpollUndone() override { Undone::rules = Undone::all; }
+
+  // The system calls of a connection that asks once and is then closed by the server.
+  static SystemCalls calls_of_a_connection(const Undecided& rules) {
+    Undone::rules = rules;
+    TestServer server;
+    server.at_bytes = [&](Link link, Bytes) {
+      server.send(link, "answer");
+      server.engine.close(link);
+    };
+    Client client(server.listen());
+    client.send("question");
+    system_calls = {};
+    EXPECT_TRUE(until(server, [&] { return server.deliveries == 1; }));
+    server.engine.turn(Duration{});
+    const SystemCalls counted = system_calls;
+    EXPECT_TRUE(until(server, [&] {
+      client.receive();
+      return client.saw_end;
+    }));
+    EXPECT_EQ(client.received, "answer");
+    return counted;
+  }
+};
+
+TEST_F(EpollUndone, nothing_undone_costs_what_the_engine_decided) {
+  if (!system_calls_are_counted) GTEST_SKIP();
+  const SystemCalls calls = calls_of_a_connection({});
+  EXPECT_EQ(calls.receive, 1u);
+  EXPECT_EQ(calls.control, 0u);
+  EXPECT_EQ(calls.option, 0u);
+}
+
+TEST_F(EpollUndone, each_decision_about_a_connection_saves_its_system_call) {
+  if (!system_calls_are_counted) GTEST_SKIP();
+  EXPECT_EQ(calls_of_a_connection({.first_read = false}).control, 1u);
+  EXPECT_EQ(calls_of_a_connection({.first_read = false, .delete_before_close = true}).control, 2u);
+  EXPECT_EQ(calls_of_a_connection({.inherited_options = false}).option, 1u);
+}
+
+TEST_F(EpollUndone, reading_again_costs_a_recv_for_every_delivery) {
+  if (!system_calls_are_counted) GTEST_SKIP();
+  Undone::rules = {.read_again = true};
+  TestServer server;
+  auto client = connect(server, server.listen(), "first");
+  turn_a_little(server);
+  system_calls = {};
+  for (int count = 1; count <= 100; ++count) {
+    client->send("again");
+    ASSERT_TRUE(until(server, [&] { return server.deliveries == 1 + count; }));
+  }
+  EXPECT_EQ(system_calls.receive, 200u);
+}
+
+TEST_F(EpollUndone, without_deferred_accept_a_silent_peer_is_accepted) {
+  Undone::rules = {.deferred_accept = false};
+  TestServer server;
+  Client client(server.listen());
+  EXPECT_TRUE(until(server, [&] { return server.links.size() == 1; }));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Edge and Level: the two forms of the epoll engine, for typed tests.
+// Edge, Level and Undone: the forms of the epoll engine, for typed tests.
 //
-// Owns       nothing.
+// Owns       the rules of Undone, for the length of the program.
+// Thread     one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,12 +24,35 @@ struct Level {
   static constexpr std::size_t deliveries_max = 4;
 };
 
+// Every decision taken back, unless a test says which.
+struct Undone {
+  static constexpr Undecided all{.read_again = true,
+                                 .first_read = false,
+                                 .deferred_accept = false,
+                                 .inherited_options = false,
+                                 .delete_before_close = true,
+                                 .close_at_turn_end = true,
+                                 .accepts_per_event_max = 2,
+                                 .events_per_wait_max = 2};
+  inline static Undecided rules = all;
+
+  template <class S>
+  class Engine : public EpollEngine<Trigger::edge, S, Undecided> {
+   public:
+    Engine(const Options& options, S& sink)
+        : EpollEngine<Trigger::edge, S, Undecided>(options, sink, rules) {}
+  };
+  static constexpr std::size_t deliveries_max = 4;
+};
+
 struct FormNames {
   template <class Form>
   static std::string GetName(int) {
+    if constexpr (std::is_same_v<Form, Undone>) return "undone";
     return std::is_same_v<Form, Edge> ? "edge" : "level";
   }
 };
 using Forms = testing::Types<Edge, Level>;
+using AllForms = testing::Types<Edge, Level, Undone>;
 
 }  // namespace katana::engine

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "katana/base/file_fixture_test.hpp"
 #include "katana/engine/sim/sim_fixture_test.hpp"
 
 namespace katana::engine {
@@ -547,6 +548,48 @@ TEST_F(LendingDeathTest, a_send_after_shutdown_send_aborts) {
   std::string bytes = "stable";
   server.engine.shutdown_send(only_client().link);
   EXPECT_DEATH(send(bytes), "no send\\(\\) after shutdown_send\\(\\)");
+}
+
+TEST_F(CalmTest, a_file_goes_as_far_as_there_is_room_and_on_when_there_is_more) {
+  greet();
+  const std::string content = numbered_lines(1'000'000);
+  TestFile file(content);
+  const Link link = only_client().link;
+  FilePart rest = file.all();
+  std::string head = "head ";
+  iovec before{head.data(), head.size()};
+  std::size_t waits = 0;
+  // The server's own on_sent() finds nothing of its own to send.
+  while (rest.size > 0) {
+    std::size_t accepted = 0;
+    const bool first = rest.size == content.size();
+    const Sent sent = server.engine.send_file(link, {&before, first ? 1u : 0u}, rest, accepted);
+    ASSERT_NE(sent, Sent::failed);
+    rest.remove_prefix(accepted - (first ? head.size() : 0));
+    if (sent == Sent::completed) continue;
+    ++waits;
+    only_client().sending = true;  // it has nothing of its own to send when that is over
+    const std::uint64_t room_at = server.engine.counters().sends_for_room;
+    EXPECT_EQ(room_at, waits);
+    const std::size_t received = peer.received().size();
+    ASSERT_TRUE(turn_until([&] { return peer.received().size() > received; }));
+    pass(milliseconds(5));
+  }
+  ASSERT_TRUE(turn_until([&] { return peer.received().size() == 10 + content.size(); }));
+  EXPECT_GT(waits, 0u);
+  EXPECT_TRUE(peer.received() == "hellohead " + content);
+  EXPECT_EQ(server.engine.counters().files_sent, 1u);
+}
+
+TEST_F(CalmTest, a_file_that_ends_too_soon_fails_and_nothing_of_it_is_sent) {
+  greet();
+  TestFile file("0123456789");
+  file.cut(4);
+  std::size_t accepted = 0;
+  EXPECT_EQ(server.engine.send_file(only_client().link, {}, file.all(), accepted), Sent::failed);
+  EXPECT_EQ(accepted, 0u);
+  pass(milliseconds(5));
+  EXPECT_EQ(peer.received(), "hello");
 }
 
 }  // namespace

@@ -171,21 +171,65 @@ std::string SimKernel::copy_of(std::span<const iovec> parts, std::size_t skip, s
   return bytes;
 }
 
-Sent SimKernel::send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
-  accepted = 0;
+// Holds the core against what the contract wants of it. Null: the link is gone.
+SimKernel::Slot* SimKernel::slot_to_send(Link link, std::size_t total) {
   Slot* const slot = find_or_count(link);
-  if (slot == nullptr) return Sent::failed;
+  if (slot == nullptr) return nullptr;
   network_.require(!slot->send.active, "no send() while one is pending");
   network_.require(!slot->send_shut, "no send() after shutdown_send()");
-  const std::size_t total = total_bytes(gathered);
   network_.require(total > 0, "no send() of nothing");
+  return slot;
+}
+
+Sent SimKernel::fail_send(Slot& slot, std::size_t total) {
+  slot.gone = true;
+  ++counters_.sends_failed;
+  network_.note("send fails", slot.connection->number(), total);
+  return Sent::failed;
+}
+
+// What there is room for at once, or less; the rest waits for room, or for the core's next call.
+Sent SimKernel::send_file(Link link, std::span<const iovec> before, const FilePart& part,
+                          std::size_t& accepted) {
+  accepted = 0;
+  const std::size_t ahead = total_bytes(before);
+  network_.require(part.size > 0, "no send_file() without a file");
+  Slot* const slot = slot_to_send(link, ahead + part.size);
+  if (slot == nullptr) return Sent::failed;
   SimConnection& connection = *slot->connection;
-  if (connection.broken(SimSide::server)) {
-    slot->gone = true;
-    ++counters_.sends_failed;
-    network_.note("send fails", connection.number(), total);
-    return Sent::failed;
+  if (connection.broken(SimSide::server)) return fail_send(*slot, ahead + part.size);
+  const std::size_t room = connection.room(SimSide::server);
+  std::size_t wanted = std::min<std::uint64_t>(room, ahead + part.size);
+  bool is_full = wanted < ahead + part.size;
+  if (wanted > 0 && network_.chance(network_.faults().short_send)) {
+    wanted = network_.random().below(wanted);
+    is_full = wanted < ahead || !network_.chance(network_.faults().completion_send);
   }
+  std::string bytes = copy_of(before, 0, std::min(ahead, wanted));
+  if (wanted > ahead) {
+    bytes.resize(wanted);
+    if (!part.read_all({bytes.data() + ahead, wanted - ahead})) {
+      return fail_send(*slot, ahead + part.size);
+    }
+  }
+  accepted = wanted;
+  connection.write(SimSide::server, bytes);
+  network_.note("send file", connection.number(), accepted);
+  ++(accepted == ahead + part.size ? counters_.files_sent : counters_.files_short);
+  if (!is_full) return Sent::completed;
+  slot->send.active = true;
+  ++counters_.sends_for_room;
+  touch(link);
+  return Sent::pending;
+}
+
+Sent SimKernel::send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
+  accepted = 0;
+  const std::size_t total = total_bytes(gathered);
+  Slot* const slot = slot_to_send(link, total);
+  if (slot == nullptr) return Sent::failed;
+  SimConnection& connection = *slot->connection;
+  if (connection.broken(SimSide::server)) return fail_send(*slot, total);
 
   const SimFaults& faults = network_.faults();
   // An engine that copies: the bytes go when there is room, whatever becomes of the link.

@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/file_part.hpp"
 #include "katana/engine/engine.hpp"
 #include "katana/engine/sim/sim_connection.hpp"
 #include "katana/engine/sim/sim_network.hpp"
@@ -50,6 +51,8 @@ struct SimCounters {
   std::uint64_t sends_lent = 0;      // pending, and the bytes are read later
   std::uint64_t sends_for_room = 0;  // pending, and ended by on_sent(0)
   std::uint64_t sends_failed = 0;
+  std::uint64_t files_sent = 0;   // parts, or the rest of one, taken to their end
+  std::uint64_t files_short = 0;  // taken in part, with and without room for more
   std::uint64_t accept_failures = 0;
   std::uint64_t handshakes_dropped = 0;  // queue full or listener closing; the peer tries again
 };
@@ -69,6 +72,8 @@ class SimKernel : public SimHost, private SimEnd {
   void close_listeners();
   bool accepting() const;
   Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted);
+  Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
+                 std::size_t& accepted);
   void pause_receive(Link link);
   void resume_receive(Link link);
   void shutdown_send(Link link);
@@ -153,6 +158,8 @@ class SimKernel : public SimHost, private SimEnd {
 
   // Links.
   Slot* find(Link link);
+  Slot* slot_to_send(Link link, std::size_t total);
+  Sent fail_send(Slot& slot, std::size_t total);
   Slot* find_or_count(Link link);
   bool has_free_slot() const { return !free_.empty() || slots_.size() < options_.links_max; }
   Link add_link(const std::shared_ptr<SimConnection>& connection);

@@ -76,7 +76,9 @@ void Ring::enter(const Wait& wait, bool gets_events) noexcept {
   if (waits) {
     flags |= IORING_ENTER_EXT_ARG;
     argument.timeout = reinterpret_cast<std::uintptr_t>(&timeout);
-    argument.min_wait_us = static_cast<std::uint32_t>(wait.collect.ns / 1'000);
+    if (wait.completions > 1) {  // it costs a timer
+      argument.min_wait_us = static_cast<std::uint32_t>(wait.collect.ns / 1'000);
+    }
   }
   const long result = syscall(__NR_io_uring_enter, enter_fd_, count, waits ? wait.completions : 0u,
                               flags, waits ? &argument : nullptr, waits ? sizeof argument : 0u);

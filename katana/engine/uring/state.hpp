@@ -54,6 +54,7 @@ struct UringSlot {
 struct UringListener {
   int fd = -1;
   bool peer_speaks_first = true;
+  bool shared = false;  // opened by somebody else: ListenOptions::socket
   bool armed = false;
   bool multishot = false;
   bool cancelling = false;

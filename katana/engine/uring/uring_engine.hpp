@@ -118,7 +118,9 @@ class UringEngine {
   Result<Listener> listen(const ListenOptions& options) {
     auto opened = open_listener(options);
     if (!opened) return std::unexpected(opened.error());
-    listeners_.push_back({.fd = *opened, .peer_speaks_first = options.peer_speaks_first});
+    listeners_.push_back({.fd = *opened,
+                          .peer_speaks_first = options.peer_speaks_first,
+                          .shared = options.socket >= 0});
     return static_cast<Listener>(listeners_.size() - 1);
   }
 
@@ -129,7 +131,9 @@ class UringEngine {
 
   void close_listeners() {
     if (closing_at_ != never) return;
-    for (const ListenSocket& listener : listeners_) refuse_new_handshakes(listener.fd);
+    for (const ListenSocket& listener : listeners_) {
+      if (!listener.shared) refuse_new_handshakes(listener.fd);
+    }
     closing_at_ = clocks_.now + handshake_grace;
     accept_paused_ = false;
   }
@@ -158,6 +162,26 @@ class UringEngine {
     ++counters_.sends_staged;
     accepted = wanted;
     return Sent::completed;
+  }
+
+  // By system calls of its own: an entry that splices would wait for a thread of the kernel.
+  Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
+                 std::size_t& accepted) {
+    accepted = 0;
+    Slot* const slot = find(link);
+    if (slot == nullptr || slot->broken) return Sent::failed;
+    if (slot->output != Outputs::none) {  // what was sent before goes first
+      slot->send_wanted = true;
+      return Sent::pending;
+    }
+    const FileSent sent = send_file_now(slot->fd, before, part, Blocking::yes);
+    ++counters_.sends_direct;
+    if (sent.failed) return Sent::failed;
+    accepted = sent.accepted;
+    if (!sent.full) return Sent::completed;
+    slot->send_wanted = true;
+    touch(link, *slot);
+    return Sent::pending;
   }
 
   void pause_receive(Link link) {
@@ -258,6 +282,7 @@ class UringEngine {
   }
 
   Instant now() const { return clocks_.now; }
+  Instant read_clock() const noexcept { return read_clocks().now; }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
   PeerAddress peer(Link link) const {
     const Slot& slot = slots_[link.index];
@@ -648,7 +673,9 @@ class UringEngine {
   bool finishing() const { return closing_at_ != never && clocks_.now >= closing_at_; }
   bool can_admit() const { return !waiting_.empty() && !accept_paused_ && free_count_ > 0; }
   bool wants_accept(const ListenSocket& listener) const {
-    return listener.fd >= 0 && !accept_paused_ && free_count_ > 0 && waiting_.empty() &&
+    // What waits in the queue of a shared one is for its next owner.
+    const bool ours = !listener.shared || closing_at_ == never;
+    return listener.fd >= 0 && ours && !accept_paused_ && free_count_ > 0 && waiting_.empty() &&
            !finishing();
   }
 
@@ -706,7 +733,7 @@ class UringEngine {
     for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
       ListenSocket& listener = listeners_[index];
       if (listener.fd < 0) continue;
-      if (listener.armed || !accept_rest(index)) {
+      if (listener.armed || (!listener.shared && !accept_rest(index))) {
         listeners_closed_ = false;
         continue;
       }

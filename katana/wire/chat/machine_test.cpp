@@ -8,10 +8,10 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
+#include "katana/base/source_tree_test.hpp"
 #include "katana/wire/chat/line_text.hpp"
 
 namespace katana::chat {
@@ -125,7 +125,7 @@ std::string read_event(const std::string& line) {
 }
 
 std::vector<Case> read_cases() {
-  std::ifstream file(KATANA_SOURCE_DIR "/katana/wire/chat/machine.cases.md");
+  std::ifstream file(in_tree("katana/wire/chat/machine.cases.md"));
   EXPECT_TRUE(file);
   std::vector<Case> cases;
   std::string line;
@@ -313,27 +313,10 @@ TEST(MachineTables, every_refusal_has_a_name_and_a_sentence) {
   }
 }
 
-std::string diagram() {
-  std::ostringstream text;
-  text << "# States of a chat connection\n\n"
-          "Drawn from the table in `katana/wire/chat/states.hpp`; to draw it again, run the tests\n"
-          "of that folder with `KATANA_UPDATE=1`.\n\n"
-          "```mermaid\nstateDiagram-v2\n  [*] --> idle\n";
-  for (const Transition& each : transitions) {
-    text << "  " << state_names.at(static_cast<std::size_t>(each.from)) << " --> "
-         << state_names.at(static_cast<std::size_t>(each.to)) << ": "
-         << cause_names.at(static_cast<std::size_t>(each.cause)) << "\n";
-  }
-  text << "  closed --> [*]\n```\n";
-  return text.str();
-}
-
 TEST(MachineTables, the_diagram_in_the_documentation_is_that_of_the_table) {
-  const std::string path = KATANA_SOURCE_DIR "/docs/diagrams/chat.md";
-  if (std::getenv("KATANA_UPDATE") != nullptr) std::ofstream(path) << diagram();
-  std::ostringstream drawn;
-  drawn << std::ifstream(path).rdbuf();
-  EXPECT_EQ(drawn.str(), diagram());
+  expect_drawn("docs/diagrams/chat.md",
+               draw_states("States of a chat connection", "katana/wire/chat/states.hpp",
+                           transitions, state_names, cause_names));
 }
 
 // ---- what a transcript cannot say ------------------------------------------------------------

@@ -78,6 +78,14 @@ constexpr bool equals_ignoring_case(Bytes left, Bytes right) noexcept {
   return true;
 }
 
+// OWS, RFC 9110 §5.6.3.
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+constexpr Bytes trimmed(Bytes text) noexcept {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 // The value of a hexadecimal digit, or -1.
 constexpr int hex_value(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';

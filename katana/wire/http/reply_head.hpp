@@ -20,6 +20,7 @@ struct ReplyHead {
   Bytes content_type;  // empty: no Content-Type field
   Bytes fields;
   std::int64_t content_length = unknown_length;
+  Bytes more_fields = {};  // as `fields`: of whoever sends the reply, not of whoever made it
 };
 
 // RFC 9110 §5.1 and §5.5: a token, and a value without CR, LF, NUL or other controls and without

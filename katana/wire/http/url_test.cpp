@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/source_tree_test.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::http {
@@ -169,7 +170,7 @@ TEST(Url, every_case_of_the_transcript_gives_its_result) {
   const std::map<std::string, std::string (*)(const std::string&, Bytes)> operations = {
       {"target", run_target},   {"authority", run_authority}, {"path", run_path},
       {"segment", run_segment}, {"query", run_query},         {"form", run_form}};
-  const Cases cases = read_cases(KATANA_SOURCE_DIR "/katana/wire/http/url.cases.md");
+  const Cases cases = read_cases(in_tree("katana/wire/http/url.cases.md"));
   ASSERT_EQ(cases.complaint, "");
   ASSERT_GE(cases.all.size(), 140U);
   for (const Case& one : cases.all) {

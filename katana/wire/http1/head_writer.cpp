@@ -42,6 +42,10 @@ inline bool are_equal(const char* one, const char* other, std::size_t size) noex
   return (differ(0) | differ(size - 8)) == 0;
 }
 
+inline bool has_fields(const http::ReplyHead& head) noexcept {
+  return (head.fields.size() | head.more_fields.size()) != 0;
+}
+
 }  // namespace
 
 // The type is compared by its bytes: the same address may hold another type by now.
@@ -81,8 +85,8 @@ void HeadWriter::keep_rest(Bytes rest, std::uint64_t content_length) noexcept {
 
 char* HeadWriter::write(char* to, const http::ReplyHead& head, Length length,
                         std::uint64_t content_length, Persistence persistence) noexcept {
-  const bool ordinary = length == Length::content_length && head.fields.empty() &&
-                        persistence == Persistence::implied;
+  const bool ordinary =
+      length == Length::content_length && !has_fields(head) && persistence == Persistence::implied;
   if (ordinary && kept_size_ != 0 && content_length == kept_length_ && opens_alike(head))
       [[likely]] {
     // All of it, whatever the size: a copy of constant length is a few wide moves, and there is
@@ -110,10 +114,11 @@ char* HeadWriter::write_anew(char* to, const http::ReplyHead& head, Length lengt
     to = put_literal(to, "Transfer-Encoding: chunked\r\n");
   }
   to = put(to, head.fields);
+  to = put(to, head.more_fields);
   if (persistence == Persistence::close) to = put_literal(to, "Connection: close\r\n");
   if (persistence == Persistence::keep_alive) to = put_literal(to, "Connection: keep-alive\r\n");
   to = put_literal(to, "\r\n");
-  if (length == Length::content_length && head.fields.empty() &&
+  if (length == Length::content_length && !has_fields(head) &&
       persistence == Persistence::implied) {
     keep_rest({rest, static_cast<std::size_t>(to - rest)}, content_length);
   }

@@ -34,7 +34,7 @@ class HeadWriter {
   // Room that write() needs for `head`.
   std::size_t bytes_max(const http::ReplyHead& head) const noexcept {
     return kept_capacity + rest_bytes_max + server_and_date_.size() + head.content_type.size() +
-           head.fields.size();
+           head.fields.size() + head.more_fields.size();
   }
 
   // Writes a head whose Content-Length, if it has one, is `content_length`. Returns its end.

@@ -286,24 +286,36 @@ bool Machine::begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept 
   return true;
 }
 
-bool Machine::write_content(Bytes content, Outbox& outbox) noexcept {
+// `append` puts the content itself into the outbox, and needs room for so many bytes there.
+template <class Append>
+bool Machine::frame_content(std::uint64_t size, std::size_t room_bytes, Outbox& outbox,
+                            Append append) noexcept {
   if (reply_ == Reply::none) return false;
-  if (content.empty() || reply_ == Reply::without_content) return true;
+  if (size == 0 || reply_ == Reply::without_content) return true;
   if (reply_ == Reply::by_length) {
-    if (content.size() > reply_left_ || !outbox.write(content)) return false;
-    reply_left_ -= content.size();
+    if (size > reply_left_ || !append()) return false;
+    reply_left_ -= size;
     return true;
   }
-  if (reply_ == Reply::by_close) return outbox.write(content);
-  if (!outbox.has_room(content.size() + 32)) return false;
+  if (reply_ == Reply::by_close) return append();
+  if (!outbox.has_room(room_bytes + 32)) return false;
   char* const begin = outbox.reserve(16 + 2);
   if (begin == nullptr) return false;
-  char* end = std::to_chars(begin, begin + 16, content.size(), 16).ptr;
+  char* end = std::to_chars(begin, begin + 16, size, 16).ptr;
   *end++ = '\r';
   *end++ = '\n';
   outbox.commit(static_cast<std::size_t>(end - begin));
-  KATANA_CHECK(outbox.write(content) && outbox.write("\r\n"));
+  KATANA_CHECK(append() && outbox.write("\r\n"));
   return true;
+}
+
+bool Machine::write_content(Bytes content, Outbox& outbox) noexcept {
+  return frame_content(content.size(), content.size(), outbox,
+                       [&]() noexcept { return outbox.write(content); });
+}
+
+bool Machine::write_content(const FilePart& part, Outbox& outbox) noexcept {
+  return frame_content(part.size, 0, outbox, [&]() noexcept { return outbox.refer(part); });
 }
 
 bool Machine::end_reply(Instant now, Outbox& outbox) noexcept {

@@ -22,6 +22,7 @@
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/check.hpp"
+#include "katana/base/file_part.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
@@ -112,9 +113,16 @@ class Machine {
   bool begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept;
   // False also without begin_reply(), and for more than the length that was announced.
   bool write_content(Bytes content, Outbox& outbox) noexcept;
+  // The same for content that is in a file.
+  bool write_content(const FilePart& part, Outbox& outbox) noexcept;
   // False also without begin_reply(), and when content is missing.
   bool end_reply(Instant now, Outbox& outbox) noexcept;
 
+  // The request may be answered with 101: it is complete, it asks for an upgrade, and nothing says
+  // that the connection ends.
+  bool may_upgrade() const noexcept {
+    return state_ == State::reply && framing_.wants_upgrade && may_reply(101) && !announces_close();
+  }
   bool reply_begun() const noexcept { return reply_ != Reply::none; }
   // Nothing follows this reply: end the connection when it is sent.
   bool closing() const noexcept { return state_ == State::closed; }
@@ -144,6 +152,9 @@ class Machine {
   bool content_is_left_to_close() const noexcept;
   bool may_reply(unsigned status) const noexcept;
   void note_reply_end(Instant now) noexcept;
+  template <class Append>
+  bool frame_content(std::uint64_t size, std::size_t room_bytes, Outbox& outbox,
+                     Append append) noexcept;
   char* put_head(char* to, const http::ReplyHead& head, HeadWriter::Length length,
                  std::uint64_t content_length, bool closes) noexcept;
   bool announces_close() const noexcept;

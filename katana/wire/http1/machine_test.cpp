@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <numeric>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "katana/base/poison.hpp"
+#include "katana/base/source_tree_test.hpp"
 #include "katana/wire/http/status.hpp"
 #include "katana/wire/http1/transcript_test.hpp"
 
@@ -37,7 +35,7 @@ class MachineCases : public testing::Test {
     ASSERT_GE(cases_.all.size(), 240U);
   }
 
-  const Cases cases_ = read_cases(KATANA_SOURCE_DIR "/katana/wire/http1/machine.cases.md");
+  const Cases cases_ = read_cases(in_tree("katana/wire/http1/machine.cases.md"));
 };
 
 // All places between two bytes.
@@ -148,28 +146,10 @@ TEST(MachineTables, every_refusal_has_a_name_an_error_status_and_a_sentence) {
   }
 }
 
-std::string diagram() {
-  std::ostringstream text;
-  text
-      << "# States of an HTTP/1.1 connection\n\n"
-         "Drawn from the table in `katana/wire/http1/states.hpp`; to draw it again, run the tests\n"
-         "of that folder with `KATANA_UPDATE=1`.\n\n"
-         "```mermaid\nstateDiagram-v2\n  [*] --> idle\n";
-  for (const Transition& each : transitions) {
-    text << "  " << state_names.at(static_cast<std::size_t>(each.from)) << " --> "
-         << state_names.at(static_cast<std::size_t>(each.to)) << ": "
-         << cause_names.at(static_cast<std::size_t>(each.cause)) << "\n";
-  }
-  text << "  closed --> [*]\n```\n";
-  return text.str();
-}
-
 TEST(MachineTables, the_diagram_in_the_documentation_is_that_of_the_table) {
-  const std::string path = KATANA_SOURCE_DIR "/docs/diagrams/http1.md";
-  if (std::getenv("KATANA_UPDATE") != nullptr) std::ofstream(path) << diagram();
-  std::ostringstream drawn;
-  drawn << std::ifstream(path).rdbuf();
-  EXPECT_EQ(drawn.str(), diagram());
+  expect_drawn("docs/diagrams/http1.md",
+               draw_states("States of an HTTP/1.1 connection", "katana/wire/http1/states.hpp",
+                           transitions, state_names, cause_names));
 }
 
 // ---- a machine by hand -----------------------------------------------------------------------

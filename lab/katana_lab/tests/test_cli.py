@@ -1,9 +1,15 @@
 """The command line: help, exit statuses, one-line errors; and the doctor."""
+import os
+import signal
 import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
 
 import pytest
 
-from katana_lab import LAB, cli, doctor, peers
+from katana_lab import LAB, cli, doctor, peers, proc
 from katana_lab.results import Finding
 from workbench import script
 
@@ -132,3 +138,78 @@ def test_an_interrupted_run_keeps_what_was_finished(tmp_path, monkeypatch, capsy
     run = results.read(tmp_path)
     assert run.interrupted and [one.name for one in run.experiments] == ["cost"]
     assert "interrupted" in capsys.readouterr().err
+
+
+# katana-lab on a fake server, whose report takes forever: what a second Ctrl-C falls into.
+DRIVER = """
+import sys, time
+sys.path[:0] = [{tests!r}, {lab!r}]
+from katana_lab import cli, doctor, peers
+from workbench import fake_peer
+peers.load_peers = lambda *_: {{"fake": fake_peer("1 0 0 0")}}
+doctor.examine = lambda *_: []
+def endless(*_):
+    print("writing", file=sys.stderr, flush=True)
+    time.sleep(60)
+cli.write_report = endless
+sys.exit(cli.main(sys.argv[1:]))
+"""
+LONG = """
+title: Long
+question: Q?
+variants:
+  floor: {server: fake}
+load: {connections: 2}
+quick: {warm_up_s_max: 30, measure_s: 30, cool_down_s: 0, rounds: 1}
+sample: {counters: false, metrics: false}
+"""
+
+
+def wait_until(condition, seconds=20):
+    """True as soon as the condition is."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def runs(pid, name):
+    """True when a descendant of the process has this name on its command line."""
+    return any(name in proc.read(f"/proc/{member}/cmdline") for member in proc.tree(pid)[1:])
+
+
+def test_a_second_ctrl_c_ends_at_once_and_leaves_no_process_behind(tmp_path):
+    (tmp_path / "long.yaml").write_text(LONG)
+    driver = DRIVER.format(tests=str(Path(__file__).parent), lab=str(LAB))
+    environment = {**os.environ, "KATANA_LOAD": script(tmp_path / "load", "fake_load.py")}
+    command = [sys.executable, "-c", driver, "run", str(tmp_path / "long.yaml"), "--quick",
+               "--out", str(tmp_path / "out")]
+    with open(tmp_path / "said", "w+", encoding="utf-8") as said, \
+            subprocess.Popen(command, env=environment, stderr=said, start_new_session=True) as run:
+        try:
+            assert wait_until(lambda: runs(run.pid, "fake_server.py") and runs(run.pid, "fake_load.py")), \
+                proc.read(said.name)
+            members = proc.tree(run.pid)[1:]
+            run.send_signal(signal.SIGINT)
+            assert wait_until(lambda: "writing" in proc.read(said.name)), proc.read(said.name)
+            assert wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in members)), \
+                [proc.read(f"/proc/{pid}/stat") for pid in members]
+            run.send_signal(signal.SIGINT)
+            assert run.wait(20) == 130
+        finally:
+            run.kill()
+    text = proc.read(said.name)
+    assert "interrupted" in text.splitlines()[-1] and "Traceback" not in text
+
+
+def test_a_ctrl_c_while_a_server_is_ended_comes_after_its_end():
+    stubborn = ("import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); "
+                "time.sleep(60)")
+    with subprocess.Popen([sys.executable, "-c", stubborn], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"up\n"
+        timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            proc.stop(process, patience_s=0.3)
+            timer.join()
+        assert process.poll() == -signal.SIGKILL

@@ -14,6 +14,7 @@
 #include "katana/database/sqlite/sqlite.hpp"
 #include "katana/thread/loop.hpp"
 #include "lab/micro/database/bare.hpp"
+#include "lab/micro/database/turns.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace bench {
@@ -25,19 +26,6 @@ constexpr std::int64_t people = 10'000;
 namespace {
 
 using namespace katana;
-
-// A reactor's turns without a reactor: what happens in one, and its end.
-class Turns final : public Executor {
- public:
-  template <class F>
-  void turn(F&& happens) {
-    enter(this);
-    happens();
-    end_turn();
-    enter(nullptr);
-  }
-  void post(Message&) noexcept override { micro::fail(1, "a point read left its reactor"); }
-};
 
 std::int64_t next_id(std::uint64_t& state) {
   state = state * 6364136223846793005u + 1442695040888963407u;

@@ -1,11 +1,11 @@
-#include "katana/chat/batch.hpp"
+#include "katana/base/batch.hpp"
 
 #include <bit>
 #include <new>
 
 #include "katana/base/recycler.hpp"
 
-namespace katana::chat {
+namespace katana {
 
 Block::Block(std::size_t size, std::uint32_t messages) noexcept
     : size_(static_cast<std::uint32_t>(size)),
@@ -55,4 +55,4 @@ void Block::on_adopted_released(Retained& batch) noexcept {
   block.drop();
 }
 
-}  // namespace katana::chat
+}  // namespace katana

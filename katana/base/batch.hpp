@@ -1,7 +1,7 @@
-// Batch: messages of one room, framed once, held once, and never changed after that.
+// Batch: messages for many connections, framed once, held once, and never changed after that.
 //
-// What members of one room say within one turn of a reactor is one batch: their recipients refer to
-// it as a whole, or to the parts that others than themselves have said.
+// What members of a chat room say within one turn of a reactor is one batch, and so is what is
+// published to a topic: the outboxes of all recipients refer to it, as a whole or to parts.
 //
 //   Block   the memory: sizes and bytes. Counts the batches that stand for it, one for each
 //           reactor, and goes when the last does.
@@ -11,7 +11,7 @@
 // Thread     a Batch its reactor's; a Block any.
 // Allocates  from the recycler; the origin's batch lies in its block.
 // Fails      std::bad_alloc.
-// Invariant  the bytes are whole lines, and immutable once seal() has returned.
+// Invariant  the bytes are immutable once anybody but their writer has seen them.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 #include "katana/base/bytes.hpp"
 #include "katana/base/retained.hpp"
 
-namespace katana::chat {
+namespace katana {
 
 class Block;
 
@@ -71,4 +71,4 @@ inline Bytes Batch::bytes() const noexcept { return block_->bytes(); }
 inline std::uint32_t Batch::messages() const noexcept { return block_->messages(); }
 inline std::size_t Batch::allocated_bytes() const noexcept { return block_->allocated_bytes(); }
 
-}  // namespace katana::chat
+}  // namespace katana

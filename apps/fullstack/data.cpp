@@ -1,0 +1,59 @@
+#include "fullstack/data.hpp"
+
+#include <fmt/format.h>
+
+#include "katana/service/json.hpp"
+#include "katana/service/openapi.hpp"
+
+namespace katana::fullstack {
+namespace {
+
+constexpr RouteOptions document_content{.content_bytes_max = 64 * 1024};
+
+}  // namespace
+
+Data::Answer Data::add(std::string base, std::string document) {
+  auto stored = co_await database_.query_one<StoredDocument>(
+      "INSERT INTO data (document) VALUES ($1) "
+      "RETURNING id, length(CAST(document AS BLOB)) AS bytes, created_at",
+      document);
+  if (!stored) co_return std::unexpected<Error>(stored.error());
+  Reply reply = json_reply(**stored, 201);
+  reply.add_field("Location", fmt::format("{}/data/{}", base, (*stored)->id));
+  co_return reply;
+}
+
+Data::Answer Data::get(std::int64_t id) {
+  auto document = co_await database_.query_one<Text>("SELECT document FROM data WHERE id = $1", id);
+  if (!document) co_return std::unexpected<Error>(document.error());
+  if (!*document) co_return problem(404, fmt::format("There is no document {}.", id));
+  co_return Reply::json(std::move(**document));
+}
+
+void Data::add_to(openapi::Routes& routes, const std::string& base) {
+  openapi::Operation add_words;
+  add_words.id = "addData";
+  add_words.summary = "Stores a JSON object";
+  add_words.tag = "data";
+  add_words.problems = {406};
+  add_words.replies = {openapi::json_reply<StoredDocument>(
+      201, "The document is stored.", {{"Location", "Where the document is served."}})};
+  add_words.example =
+      openapi::to_value(DataDocument{{"sensor", "roof"}, {"celsius", 21.5}, {"ok", true}});
+  routes.post(
+      "/data",
+      [this, base](Json<DataDocument> document) {
+        return add(base, container::to_json(document.value));
+      },
+      add_words, document_content);
+
+  openapi::Operation get_words;
+  get_words.id = "getData";
+  get_words.summary = "A document that was stored";
+  get_words.tag = "data";
+  get_words.problems = {404, 406};
+  get_words.replies = {openapi::json_reply<DataDocument>(200, "The document.")};
+  routes.get("/data/{id}", [this](Path<std::int64_t> id) { return get(*id); }, get_words);
+}
+
+}  // namespace katana::fullstack

@@ -1,0 +1,55 @@
+// Data: JSON documents that are stored as they come.
+//
+// Owns       nothing.
+// Borrows    the database, which outlives it.
+// Thread     any: its calls are coroutines of the reactor that makes them.
+// Allocates  what the database and JSON do.
+// Fails      every call gives a reply: a problem document where something is wrong.
+// Invariant  a document that was acknowledged is on the disk, and reads back as the same value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/described.hpp"
+#include "katana/base/task.hpp"
+#include "katana/container/value.hpp"
+#include "katana/database/database.hpp"
+#include "katana/service/reply.hpp"
+
+namespace katana::openapi {
+class Routes;
+}
+
+namespace katana::fullstack {
+
+// A JSON object of any shape.
+using DataDocument = std::vector<std::pair<std::string, container::Value>>;
+
+struct StoredDocument {
+  std::int64_t id = 0;
+  std::int64_t bytes = 0;
+  std::string created_at;
+};
+KATANA_DESCRIBE(StoredDocument, (id, at_least(1)),
+                (bytes, at_least(2), help("Of the document as it is stored.")),
+                (created_at, format::date_time))
+
+class Data {
+ public:
+  explicit Data(database::Database& database) noexcept : database_(database) {}
+
+  // Adds and describes POST {base}/data and GET {base}/data/{id}.
+  void add_to(openapi::Routes& routes, const std::string& base);
+
+ private:
+  using Answer = Task<Result<Reply>>;
+  Answer add(std::string base, std::string document);
+  Answer get(std::int64_t id);
+
+  database::Database& database_;
+};
+
+}  // namespace katana::fullstack

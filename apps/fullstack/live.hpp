@@ -1,0 +1,155 @@
+// Live: what the dashboard shows, once a second, as server-sent events.
+//
+//   figures   rates, latency, reactors, database, log, process, health
+//   lines     the latest lines of the log
+//
+// Owns       a thread that looks at everything once a second, and the topic of its events.
+// Borrows    what it looks at, all of which outlives it.
+// Thread     add_to() one.
+// Allocates  once a second.
+// Fails      never: what cannot be read keeps its last value.
+// Invariant  it asks and never waits: nobody who serves requests is slower because of it.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fullstack/log_tail.hpp"
+#include "katana/base/described.hpp"
+#include "katana/database/database.hpp"
+#include "katana/host/observability.hpp"
+#include "katana/log/log.hpp"
+#include "katana/service/events.hpp"
+#include "katana/service/router.hpp"
+
+namespace katana::fullstack {
+
+struct LatencyFigures {
+  double p50_us = 0;
+  double p90_us = 0;
+  double p99_us = 0;
+  double p999_us = 0;
+};
+KATANA_DESCRIBE(LatencyFigures, p50_us, p90_us, p99_us, p999_us)
+
+struct ReactorLoad {
+  double load = 0;  // share of a CPU
+  std::uint32_t connections = 0;
+};
+KATANA_DESCRIBE(ReactorLoad, load, connections)
+
+struct DatabaseLoad {
+  std::string state;  // empty: usable
+  double reads_per_s = 0;
+  double writes_per_s = 0;
+  double commits_per_s = 0;
+  std::uint32_t writes_waiting = 0;
+  std::uint32_t reads_waiting = 0;
+  std::uint32_t readers = 0;
+  std::uint32_t readers_busy = 0;
+};
+KATANA_DESCRIBE(DatabaseLoad, state, reads_per_s, writes_per_s, commits_per_s, writes_waiting,
+                reads_waiting, readers, readers_busy)
+
+struct LogLoad {
+  double records_per_s = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t lost = 0;
+};
+KATANA_DESCRIBE(LogLoad, records_per_s, dropped, lost)
+
+struct ProcessLoad {
+  double processors = 0;
+  double resident_bytes = 0;
+  double open_files = 0;
+  double threads = 0;
+};
+KATANA_DESCRIBE(ProcessLoad, processors, resident_bytes, open_files, threads)
+
+struct CheckState {
+  std::string name;
+  std::string kind;
+  std::string status;
+  std::string detail;
+};
+KATANA_DESCRIBE(CheckState, name, kind, status, detail)
+
+struct LiveFigures {
+  double uptime_s = 0;
+  std::uint64_t requests = 0;
+  double requests_per_s = 0;
+  std::vector<std::int64_t> rates;        // of the seconds so far, the present one last
+  std::optional<LatencyFigures> latency;  // of the last second; none without a request
+  std::vector<ReactorLoad> reactors;
+  DatabaseLoad database;
+  LogLoad log;
+  ProcessLoad process;
+  std::vector<CheckState> checks;
+};
+KATANA_DESCRIBE(LiveFigures, uptime_s, requests, requests_per_s, rates, latency, reactors, database,
+                log, process, checks)
+
+struct LiveLines {
+  std::vector<std::string> lines;
+  std::uint64_t until = 0;  // the number of the last one
+};
+KATANA_DESCRIBE(LiveLines, lines, until)
+
+class Live {
+ public:
+  Live(database::Database& database, log::Log& log, host::Observability& observability,
+       std::shared_ptr<const LogTail> tail);
+  ~Live();
+  Live(const Live&) = delete;
+  Live& operator=(const Live&) = delete;
+
+  // Adds GET /dashboard/events, and /dashboard/lines: the lines that there are already.
+  void add_to(Group routes);
+
+ private:
+  // What rates are made of: counts at one moment.
+  struct Counts {
+    double at_s = 0;
+    std::uint64_t requests = 0;
+    std::vector<double> reactors_cpu_s;
+    database::Figures database;
+    std::uint64_t log_records = 0;
+    double cpu_s = 0;
+    std::optional<metrics::LogSnapshot> latency;
+  };
+
+  void watch();
+  void look();
+  LiveFigures compare(const Counts& before, Counts& now);
+  void add_reactors(LiveFigures& figures, const Counts& before, Counts& now,
+                    double seconds_between);
+  void add_database(LiveFigures& figures, const Counts& before, Counts& now,
+                    double seconds_between) const;
+  void add_process(LiveFigures& figures, const Counts& before, Counts& now,
+                   double seconds_between) const;
+  void add_latency(LiveFigures& figures, const Counts& before, Counts& now) const;
+  void add_checks(LiveFigures& figures) const;
+
+  database::Database& database_;
+  log::Log& log_;
+  host::Observability& observability_;
+  const std::shared_ptr<const LogTail> tail_;
+  EventTopic topic_;
+  Counts last_;
+  std::deque<std::int64_t> rates_;
+  std::uint64_t lines_told_ = 0;
+
+  std::mutex mutex_;  // what follows
+  std::condition_variable stop_asked_;
+  bool stopping_ = false;
+  std::thread thread_;  // the last member: it uses the others
+};
+
+}  // namespace katana::fullstack

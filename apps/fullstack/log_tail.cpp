@@ -1,0 +1,29 @@
+#include "fullstack/log_tail.hpp"
+
+#include <algorithm>
+
+namespace katana::fullstack {
+
+Result<void> LogTail::write(Bytes records) {
+  const std::lock_guard lock(mutex_);
+  while (!records.empty()) {
+    const std::size_t end = std::min(records.find('\n'), records.size());
+    // Cut where the text is ASCII or a character begins: half a character is no UTF-8.
+    std::size_t size = std::min(end, line_bytes_max);
+    while (size < end && size > 0 && (records[size] & 0xc0) == 0x80) --size;
+    kept_.emplace_back(records.substr(0, size));
+    if (size < end) kept_.back().append("…");
+    if (kept_.size() > lines_kept_max) kept_.pop_front();
+    ++written_;
+    records.remove_prefix(std::min(end + 1, records.size()));
+  }
+  return {};
+}
+
+LogTail::Lines LogTail::since(std::uint64_t number, std::size_t count_max) const {
+  const std::lock_guard lock(mutex_);
+  const auto count = std::min<std::uint64_t>({written_ - number, kept_.size(), count_max});
+  return {{kept_.end() - static_cast<std::ptrdiff_t>(count), kept_.end()}, written_};
+}
+
+}  // namespace katana::fullstack

@@ -1,0 +1,43 @@
+// LogTail: the latest lines of the log, for whoever wants to look on.
+//
+// Owns       the lines, of which it keeps the latest ones.
+// Thread     write() the log's writer; since() any.
+// Allocates  for each line; the memory is that of lines_kept_max × line_bytes_max at most.
+// Fails      never.
+// Invariant  lines have numbers, so that nobody is told one twice, and who was overtaken knows.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "katana/log/output.hpp"
+
+namespace katana::fullstack {
+
+class LogTail final : public log::Output {
+ public:
+  static constexpr std::size_t lines_kept_max = 100;
+  static constexpr std::size_t line_bytes_max = 500;
+
+  const std::string& name() const noexcept override { return name_; }
+  Result<void> open(const log::Layout&) override { return {}; }
+  Result<void> write(Bytes records) override;
+
+  struct Lines {
+    std::vector<std::string> lines;
+    std::uint64_t until = 0;  // the number of the last one, counted from 1
+  };
+  // Those behind the line of this number, at most the latest `count_max`.
+  Lines since(std::uint64_t number, std::size_t count_max) const;
+
+ private:
+  const std::string name_ = "the dashboard";
+  mutable std::mutex mutex_;  // what follows
+  std::deque<std::string> kept_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace katana::fullstack

@@ -1,0 +1,124 @@
+// fullstack: a small service with everything around it. Users and documents over SQLite, an
+// OpenAPI description, a dashboard, metrics, health, logs, configuration, an orderly end.
+//
+// Read in this order: this file (what there is), users.cpp (a resource), live.cpp (the dashboard).
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fullstack/data.hpp"
+#include "fullstack/live.hpp"
+#include "fullstack/log_tail.hpp"
+#include "fullstack/pages.hpp"
+#include "fullstack/users.hpp"
+#include "fullstack_files.hpp"
+#include "katana/host/application.hpp"
+#include "katana/service/accept.hpp"
+#include "katana/service/openapi.hpp"
+
+namespace katana::fullstack {
+namespace {
+
+host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
+  host::ApplicationOptions options;
+  options.name = "fullstack";
+  options.version = KATANA_VERSION;
+  options.about =
+      "Users and documents over SQLite: GET /openapi.json describes what is served, GET / is a "
+      "dashboard.";
+  options.database = true;
+  options.migrations = {{"0001_create_users.sql", embedded::file_0001_create_users_sql},
+                        {"0002_create_data.sql", embedded::file_0002_create_data_sql}};
+  options.sinks = {{.output = std::move(tail)}};
+  return options;
+}
+
+std::optional<Reply> require_json(const RequestView& request) {
+  if (accepts(request.field("accept"), "application/json")) return std::nullopt;
+  return problem(406, "This is served as application/json, which Accept does not take.");
+}
+
+openapi::Info info() {
+  return {.title = "KATANA full stack",
+          .version = KATANA_VERSION,
+          .description = "Users and documents. What is under /api/users is under /users, too."};
+}
+
+// What /health and /ready say.
+struct Check {
+  std::string name;
+  std::string kind;
+  std::string status;
+  double duration_ms = 0;
+  double age_ms = 0;
+  std::optional<std::string> detail;
+};
+KATANA_DESCRIBE(Check, name, kind, status, duration_ms, age_ms, (detail, help("Why it failed.")))
+struct Health {
+  std::string status;
+  std::vector<Check> checks;
+};
+KATANA_DESCRIBE(Health, (status, pattern("[a-z]+"), help("pass or fail")), checks)
+
+// What is served beside the API, described for whoever reads the document.
+void describe_operations(openapi::Document& document) {
+  const auto add = [&document](std::string_view path, std::string id, std::string summary,
+                               std::vector<openapi::ReplyWords> replies) {
+    openapi::Operation operation;
+    operation.id = std::move(id);
+    operation.summary = std::move(summary);
+    operation.tag = "operation";
+    operation.replies = std::move(replies);
+    document.add(http::Method::get, path, {}, operation);
+  };
+  const std::vector<openapi::ReplyWords> health = {
+      openapi::json_reply<Health>(200, "Every check passed."),
+      openapi::json_reply<Health>(503, "Some check did not pass.")};
+  add("/health", "health", "Whether the program is alive", health);
+  add("/ready", "ready", "Whether it may be sent requests", health);
+  add("/metrics", "metrics", "Figures for Prometheus",
+      {openapi::text_reply(200, "Every figure.", "text/plain")});
+}
+
+void add_routes(const registry::Services& services, Router& router) {
+  openapi::Document document(info());
+  Users& users = services.get<Users>();
+
+  Group api = router.group("/api");
+  api.use({.before = require_json});
+  openapi::Routes described = document.describe(api);
+  users.add_to(described, "/api");
+  services.get<Data>().add_to(described, "/api");
+
+  Group bare = router.group("");
+  bare.use({.before = require_json});
+  users.add_to(bare);
+
+  describe_operations(document);
+  router.get("/openapi.json", [text = document.to_json()] { return Reply::json(Text(text)); });
+  add_pages(router);
+  services.get<Live>().add_to(router);
+}
+
+}  // namespace
+}  // namespace katana::fullstack
+
+int main(int count, char** arguments) {
+  using namespace katana;
+  const auto tail = std::make_shared<fullstack::LogTail>();
+  host::Application app(fullstack::options(tail));
+  app.services([&tail](registry::Registry& registry) {
+    using database::Database;
+    registry.singleton<fullstack::Users>(
+        [](Database& database) { return std::make_unique<fullstack::Users>(database); });
+    registry.singleton<fullstack::Data>(
+        [](Database& database) { return std::make_unique<fullstack::Data>(database); });
+    registry.singleton<fullstack::Live>(
+        [&tail](Database& database, log::Log& log, host::Observability& observability) {
+          return std::make_unique<fullstack::Live>(database, log, observability, tail);
+        });
+  });
+  app.routes(fullstack::add_routes);
+  return app.run(count, arguments);
+}

@@ -1,0 +1,229 @@
+#include "fullstack/users.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fullstack/entity_tags.hpp"
+#include "katana/service/json.hpp"
+#include "katana/service/openapi.hpp"
+
+namespace katana::fullstack {
+namespace {
+
+// A user is a name and an address: what is larger is none.
+constexpr RouteOptions small_content{.content_bytes_max = 16 * 1024};
+
+std::string tag_of(std::int64_t version) { return fmt::format("\"{}\"", version); }
+
+std::optional<std::string> field_of_request(const Request& request, Bytes name) {
+  const std::optional<Bytes> value = request.field(name);
+  if (!value) return std::nullopt;
+  return std::string(*value);
+}
+
+Reply no_such_user(std::int64_t id) {
+  return problem(404, fmt::format("There is no user {}.", id));
+}
+
+Reply changed_meanwhile() {
+  return problem(412, "The user is not what If-Match says: get the present one, and try again.");
+}
+
+Reply reply_with(const StoredUser& user, unsigned status) {
+  return json_reply<User>(user, status).with("ETag", tag_of(user.version));
+}
+
+// 409 when the address is taken; every other error is what the database says.
+Result<Reply> refused(const database::Error& error) {
+  if (error.kind() == database::Kind::constraint_violation && error.which() == "users.email") {
+    return problem(409, "Another user has this e-mail address.");
+  }
+  return std::unexpected<Error>(error);
+}
+
+}  // namespace
+
+Task<Users::Found> Users::find(std::int64_t id) {
+  co_return co_await database_.query_one<StoredUser>(
+      "SELECT id, name, email, created_at, updated_at, version FROM users WHERE id = $1", id);
+}
+
+Users::Answer Users::list(std::string base, PageQuery page) {
+  // One more than was asked for says whether there is another page.
+  auto found = co_await database_.query<User>(
+      "SELECT id, name, email, created_at, updated_at FROM users WHERE id > $1 ORDER BY id "
+      "LIMIT $2",
+      page.after, page.limit + 1);
+  if (!found) co_return std::unexpected<Error>(found.error());
+  UserPage answer{.users = *std::move(found), .next = {}};
+  if (std::cmp_greater(answer.users.size(), page.limit)) {
+    answer.users.resize(static_cast<std::size_t>(page.limit));
+    answer.next =
+        fmt::format("{}/users?limit={}&after={}", base, page.limit, answer.users.back().id);
+  }
+  Reply reply = json_reply(answer);
+  if (answer.next) reply.add_field("Link", fmt::format("<{}>; rel=\"next\"", *answer.next));
+  co_return reply;
+}
+
+Users::Answer Users::add(std::string base, NewUser user) {
+  auto added = co_await database_.query_one<StoredUser>(
+      "INSERT INTO users (name, email) VALUES ($1, $2) "
+      "RETURNING id, name, email, created_at, updated_at, version",
+      user);
+  if (!added) co_return refused(added.error());
+  Reply reply = reply_with(**added, 201);
+  reply.add_field("Location", fmt::format("{}/users/{}", base, (*added)->id));
+  co_return reply;
+}
+
+Users::Answer Users::get(std::int64_t id, std::optional<std::string> unless) {
+  const Found found = co_await find(id);
+  if (!found) co_return std::unexpected<Error>(found.error());
+  if (!*found) co_return no_such_user(id);
+  const std::string tag = tag_of((*found)->version);
+  if (unless && if_none_match_names(*unless, tag)) co_return Reply(304).with("ETag", tag);
+  co_return reply_with(**found, 200);
+}
+
+Users::Answer Users::put(std::int64_t id, NewUser user, std::optional<std::string> condition) {
+  std::optional<std::int64_t> version;  // that the user must still have
+  if (condition) {
+    const Found found = co_await find(id);
+    if (!found) co_return std::unexpected<Error>(found.error());
+    if (!*found) co_return no_such_user(id);
+    if (!if_match_holds(*condition, tag_of((*found)->version))) co_return changed_meanwhile();
+    version = (*found)->version;
+  }
+  // The same content again changes nothing, not even the version: PUT is idempotent.
+  auto changed = co_await database_.query_one<StoredUser>(
+      "UPDATE users SET name = $2, email = $3, "
+      "version = version + (name <> $2 OR email <> $3 COLLATE BINARY), "
+      "updated_at = CASE WHEN name <> $2 OR email <> $3 COLLATE BINARY "
+      "THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') ELSE updated_at END "
+      "WHERE id = $1 AND ($4 IS NULL OR version = $4) "
+      "RETURNING id, name, email, created_at, updated_at, version",
+      id, user.name, user.email, version);
+  if (!changed) co_return refused(changed.error());
+  if (!*changed) co_return version ? changed_meanwhile() : no_such_user(id);
+  co_return reply_with(**changed, 200);
+}
+
+Users::Answer Users::remove(std::int64_t id, std::optional<std::string> condition) {
+  std::optional<std::int64_t> version;
+  if (condition) {
+    const Found found = co_await find(id);
+    if (!found) co_return std::unexpected<Error>(found.error());
+    if (*found) {
+      if (!if_match_holds(*condition, tag_of((*found)->version))) co_return changed_meanwhile();
+      version = (*found)->version;
+    }
+  }
+  const auto removed = co_await database_.execute(
+      "DELETE FROM users WHERE id = $1 AND ($2 IS NULL OR version = $2)", id, version);
+  if (!removed) co_return std::unexpected<Error>(removed.error());
+  if (*removed != 0) co_return Reply(204);
+  if (version) co_return changed_meanwhile();
+  // A user who was there is gone, which is what was asked for, as often as it is asked for.
+  const auto was_there = co_await database_.query_one<std::int64_t>(
+      "SELECT count(*) FROM sqlite_sequence WHERE name = 'users' AND $1 BETWEEN 1 AND seq", id);
+  if (!was_there) co_return std::unexpected<Error>(was_there.error());
+  co_return **was_there != 0 ? Reply(204) : no_such_user(id);
+}
+
+namespace {
+
+// Adds a route, and forgets the words: for routes that are not described.
+struct Undescribed {
+  Group group;
+  template <class F>
+  void route(http::Method method, std::string_view pattern, F handler, openapi::Operation,
+             RouteOptions options = {}) {
+    group.route(method, pattern, std::move(handler), options);
+  }
+};
+
+const openapi::ReplyField etag{"ETag", "The version of the user, for If-Match."};
+// In words, not as a parameter: whoever tries out what a parameter may be has no tag that fits.
+const std::string if_match =
+    "With If-Match (RFC 9110 §13.1.1) the change is made only if the user still has one of these "
+    "entity tags.";
+
+}  // namespace
+
+template <class Routes>
+void Users::add_routes(Routes& routes, const std::string& base) {
+  using http::Method;
+  const auto words = [](std::string id, std::string summary, std::vector<unsigned> problems,
+                        std::vector<openapi::ReplyWords> replies) {
+    openapi::Operation operation;
+    operation.id = std::move(id);
+    operation.summary = std::move(summary);
+    operation.tag = "users";
+    operation.problems = std::move(problems);
+    operation.replies = std::move(replies);
+    return operation;
+  };
+  const auto user_reply = [](unsigned status, std::string description) {
+    return openapi::json_reply<User>(status, std::move(description), {etag});
+  };
+  openapi::Operation list_words =
+      words("listUsers", "Users, by id, a page at a time", {406},
+            {openapi::json_reply<UserPage>(200, "A page of users.",
+                                           {{"Link", "The next page, if there is one."}})});
+  routes.route(
+      Method::get, "/users", [this, base](Query<PageQuery> page) { return list(base, *page); },
+      list_words);
+
+  openapi::Operation add_words =
+      words("addUser", "Adds a user", {406, 409}, {user_reply(201, "The user was added.")});
+  add_words.replies[0].fields.push_back({"Location", "Where the user is served."});
+  add_words.example = openapi::to_value(NewUser{"Ada Lovelace", "ada@example.org"});
+  routes.route(
+      Method::post, "/users",
+      [this, base](Json<NewUser> user) { return add(base, std::move(user.value)); }, add_words,
+      small_content);
+
+  openapi::Operation get_words =
+      words("getUser", "One user", {404, 406},
+            {user_reply(200, "The user."),
+             openapi::empty_reply(304, "If-None-Match names the present version.", {etag})});
+  routes.route(
+      Method::get, "/users/{id}",
+      [this](Path<std::int64_t> id, Request request) {
+        return get(*id, field_of_request(request, "if-none-match"));
+      },
+      get_words);
+
+  openapi::Operation put_words = words("putUser", "Replaces a user", {404, 406, 409, 412},
+                                       {user_reply(200, "The user as it is from here on.")});
+  put_words.description = if_match;
+  put_words.example = openapi::to_value(NewUser{"Ada King", "ada.king@example.org"});
+  routes.route(
+      Method::put, "/users/{id}",
+      [this](Path<std::int64_t> id, Json<NewUser> user, Request request) {
+        return put(*id, std::move(user.value), field_of_request(request, "if-match"));
+      },
+      put_words, small_content);
+
+  openapi::Operation delete_words =
+      words("deleteUser", "Deletes a user", {404, 406, 412},
+            {openapi::empty_reply(204, "The user is gone; also when it was gone already.")});
+  delete_words.description = if_match;
+  routes.route(
+      Method::delete_, "/users/{id}",
+      [this](Path<std::int64_t> id, Request request) {
+        return remove(*id, field_of_request(request, "if-match"));
+      },
+      delete_words);
+}
+
+void Users::add_to(Group routes) {
+  Undescribed undescribed{std::move(routes)};
+  add_routes(undescribed, "");
+}
+
+void Users::add_to(openapi::Routes& routes, const std::string& base) { add_routes(routes, base); }
+
+}  // namespace katana::fullstack

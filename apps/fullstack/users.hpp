@@ -1,0 +1,96 @@
+// Users: the resource /users, over the database.
+//
+// Owns       nothing.
+// Borrows    the database and the settings, which outlive it.
+// Thread     any: its calls are coroutines of the reactor that makes them.
+// Allocates  what the database and JSON do.
+// Fails      every call gives a reply, a problem document where something is wrong: 404 there is no
+//            such user, 409 the e-mail address is taken, 412 the user is not what If-Match says.
+// Invariant  an address belongs to one user at most, whatever its case. A version is given once:
+//            two states of a user never have the same entity tag. The id of a user who was deleted
+//            is never given again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/described.hpp"
+#include "katana/base/task.hpp"
+#include "katana/database/database.hpp"
+#include "katana/service/router.hpp"
+
+namespace katana::openapi {
+class Routes;
+}
+
+namespace katana::fullstack {
+
+struct NewUser {
+  std::string name;
+  std::string email;
+};
+KATANA_DESCRIBE(NewUser, (name, length(1, 80), help("What the user is called.")),
+                (email, format::email, length(3, 254),
+                 help("One e-mail address; two users never share one, whatever its case.")))
+
+struct User {
+  std::int64_t id = 0;
+  std::string name;
+  std::string email;
+  std::string created_at;
+  std::string updated_at;
+};
+KATANA_DESCRIBE(User, (id, at_least(1)), name, (email, format::email),
+                (created_at, format::date_time), (updated_at, format::date_time))
+
+struct StoredUser : User {
+  std::int64_t version = 0;
+};
+KATANA_DESCRIBE(StoredUser, id, name, email, created_at, updated_at, version)
+
+struct UserPage {
+  std::vector<User> users;
+  std::optional<std::string> next;
+};
+KATANA_DESCRIBE(UserPage, users,
+                (next, help("Where the next page is; null when this is the last one.")))
+
+struct PageQuery {
+  std::int64_t limit = 20;
+  std::int64_t after = 0;
+};
+KATANA_DESCRIBE_STRICT(PageQuery,
+                       (limit, range(1, 100), defaulted, help("Users of a page, at most.")),
+                       (after, at_least(0), defaulted,
+                        help("The id of the last user of the page before; 0: from the first.")))
+
+class Users {
+ public:
+  explicit Users(database::Database& database) noexcept : database_(database) {}
+
+  // Adds GET, POST {base}/users and GET, PUT, DELETE {base}/users/{id}.
+  void add_to(Group routes);
+  // The same, and describes them.
+  void add_to(openapi::Routes& routes, const std::string& base);
+
+ private:
+  using Answer = Task<Result<Reply>>;
+
+  Answer list(std::string base, PageQuery page);
+  Answer add(std::string base, NewUser user);
+  Answer get(std::int64_t id, std::optional<std::string> unless);
+  Answer put(std::int64_t id, NewUser user, std::optional<std::string> condition);
+  Answer remove(std::int64_t id, std::optional<std::string> condition);
+
+  using Found = database::Result<std::optional<StoredUser>>;
+  Task<Found> find(std::int64_t id);
+
+  template <class Routes>
+  void add_routes(Routes& routes, const std::string& base);
+
+  database::Database& database_;
+};
+
+}  // namespace katana::fullstack

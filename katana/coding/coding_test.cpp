@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <string>
+
+#include "katana/coding/decoder.hpp"
+#include "katana/coding/encoder.hpp"
+
+namespace katana::coding {
+namespace {
+
+using http::Coding;
+
+class CodingTest : public testing::TestWithParam<Coding> {
+ protected:
+  static std::string encode(Bytes input) {
+    Text out;
+    Encoder::make(GetParam(), {})->encode(input, Flush::finish, out);
+    return std::string(out.bytes());
+  }
+  // In pieces of `piece` bytes, `room` at a time.
+  static std::string decode(Bytes input, Decoding* result = nullptr,
+                            DecoderLimits limits = generous, std::size_t piece = SIZE_MAX,
+                            std::size_t room = SIZE_MAX) {
+    const auto decoder = Decoder::make(GetParam(), limits);
+    Text out;
+    Decoding state = Decoding::going;
+    while (!input.empty() && (state == Decoding::going || state == Decoding::full)) {
+      Bytes part = input.substr(0, piece);
+      input.remove_prefix(part.size());
+      do {
+        const std::size_t before = out.size();
+        state = decoder->decode(part, room, out);
+        EXPECT_LE(out.size() - before, room);
+      } while (state == Decoding::full);
+    }
+    if (state == Decoding::going && !decoder->is_whole()) state = Decoding::malformed;
+    if (result != nullptr) *result = state;
+    EXPECT_EQ(decoder->decoded_bytes() >= out.size(), true);
+    return std::string(out.bytes());
+  }
+  static Decoding outcome(Bytes input, DecoderLimits limits = generous) {
+    Decoding result = Decoding::going;
+    decode(input, &result, limits);
+    return result;
+  }
+
+  static constexpr DecoderLimits generous{.bytes_max = 1 << 30, .ratio_max = 1 << 20};
+};
+
+std::string text_of(std::size_t bytes) {
+  std::mt19937 random(7);
+  std::string text;
+  while (text.size() < bytes) text += "word" + std::to_string(random() % 1000) + " ";
+  text.resize(bytes);
+  return text;
+}
+
+TEST_P(CodingTest, what_is_encoded_is_decoded_to_what_it_was) {
+  for (const std::size_t bytes : {0u, 1u, 1000u, 300'000u}) {
+    const std::string text = text_of(bytes);
+    Decoding result = Decoding::malformed;
+    EXPECT_TRUE(decode(encode(text), &result) == text) << bytes;
+    EXPECT_EQ(result, Decoding::going) << bytes;
+  }
+  EXPECT_LT(encode(text_of(300'000)).size(), 150'000u);
+}
+
+TEST_P(CodingTest, pieces_of_any_size_give_the_same) {
+  const std::string text = text_of(20'000);
+  const std::string coded = encode(text);
+  for (const std::size_t piece : {1u, 7u, 4096u}) {
+    Decoding result = Decoding::malformed;
+    EXPECT_TRUE(decode(coded, &result, generous, piece, 100) == text) << piece;
+    EXPECT_EQ(result, Decoding::going) << piece;
+  }
+}
+
+TEST_P(CodingTest, what_is_flushed_can_be_read_before_the_end) {
+  const auto encoder = Encoder::make(GetParam(), {});
+  const auto decoder = Decoder::make(GetParam(), generous);
+  Text coded, text;
+  for (const Bytes piece : {"first ", "second ", "third"}) {
+    encoder->encode(piece, Flush::flush, coded);
+    Bytes input = coded.bytes();
+    EXPECT_EQ(decoder->decode(input, SIZE_MAX, text), Decoding::going);
+    coded.clear();
+    EXPECT_TRUE(text.bytes().ends_with(piece)) << text.bytes();
+    EXPECT_FALSE(decoder->is_whole());
+  }
+  encoder->encode({}, Flush::finish, coded);
+  Bytes input = coded.bytes();
+  EXPECT_EQ(decoder->decode(input, SIZE_MAX, text), Decoding::going);
+  EXPECT_TRUE(decoder->is_whole());
+  EXPECT_EQ(text.bytes(), "first second third");
+}
+
+TEST_P(CodingTest, a_content_that_ends_too_soon_or_has_something_behind_it_is_malformed) {
+  const std::string coded = encode(text_of(5000));
+  for (const std::size_t size : {coded.size() - 1, coded.size() / 2, std::size_t{3}}) {
+    EXPECT_EQ(outcome(Bytes(coded).substr(0, size)), Decoding::malformed) << size;
+  }
+  EXPECT_EQ(outcome(coded + "garbage"), Decoding::malformed);
+  EXPECT_EQ(outcome("this is no coded content at all"), Decoding::malformed);
+  EXPECT_EQ(outcome(""), Decoding::malformed);
+}
+
+TEST_P(CodingTest, a_bomb_is_noticed_before_it_has_grown) {
+  const std::string bomb = encode(std::string(20'000'000, '\0'));
+  EXPECT_LT(bomb.size(), 40'000u);
+  const DecoderLimits small{.bytes_max = 1'000'000, .ratio_max = 1 << 20};
+  Decoding result = Decoding::going;
+  EXPECT_LE(decode(bomb, &result, small).size(), 1'000'000u);
+  EXPECT_EQ(result, Decoding::too_large);
+  const DecoderLimits dense{.bytes_max = 1 << 30, .ratio_max = 100};
+  EXPECT_LE(decode(bomb, &result, dense).size(), 8'000'000u);
+  EXPECT_EQ(result, Decoding::too_dense);
+  // What is short may be as dense as it likes.
+  EXPECT_EQ(outcome(encode(std::string(60'000, '\0')), dense), Decoding::going);
+}
+
+TEST_P(CodingTest, what_has_failed_stays_so) {
+  const auto decoder = Decoder::make(GetParam(), generous);
+  Text out;
+  Bytes garbage("this is no coded content at all");
+  while (!garbage.empty()) {
+    if (decoder->decode(garbage, SIZE_MAX, out) == Decoding::malformed) break;
+  }
+  const std::string coded = encode("text");
+  Bytes input(coded);
+  EXPECT_EQ(decoder->decode(input, SIZE_MAX, out), Decoding::malformed);
+  EXPECT_FALSE(decoder->is_whole());
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, CodingTest,
+                         testing::Values(Coding::gzip, Coding::brotli, Coding::zstd),
+                         [](const auto& given) { return std::string(coding_name(given.param)); });
+
+TEST(GzipTest, members_behind_one_another_are_one_content) {
+  Text one, two;
+  Encoder::make(Coding::gzip, {})->encode("one ", Flush::finish, one);
+  Encoder::make(Coding::gzip, {})->encode("two", Flush::finish, two);
+  const auto decoder = Decoder::make(Coding::gzip, {});
+  Text out;
+  std::string both = std::string(one.bytes()) + std::string(two.bytes());
+  Bytes input(both);
+  EXPECT_EQ(decoder->decode(input, SIZE_MAX, out), Decoding::going);
+  EXPECT_TRUE(decoder->is_whole());
+  EXPECT_EQ(out.bytes(), "one two");
+}
+
+}  // namespace
+}  // namespace katana::coding

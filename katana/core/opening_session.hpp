@@ -1,0 +1,47 @@
+// OpeningSession: the session of a connection whose transform is not open yet. It waits, and gives
+// up when that takes too long.
+//
+// Owns       nothing; the session that follows takes its memory.
+// Thread     its reactor's.
+// Allocates  never.
+// Invariant  is offered no bytes: they are the transform's.
+#pragma once
+
+#include <algorithm>
+
+#include "katana/core/reactor.hpp"
+#include "katana/core/transform.hpp"
+
+namespace katana::core {
+
+class OpeningSession final : public Session {
+ public:
+  OpeningSession(Connection& connection, Protocol& protocol) noexcept
+      : connection_(connection), protocol_(protocol) {
+    const Reactor& reactor = connection.reactor();
+    connection.set_deadline(reactor.now() + reactor.options().opening_timeout);
+    if (reactor.draining()) OpeningSession::on_drain();
+  }
+
+  Protocol& protocol() const noexcept { return protocol_; }
+
+  std::size_t on_bytes(Bytes) noexcept override { return 0; }
+  void on_input_end() noexcept override { connection_.finish(Finish::close); }
+  void on_deadline() noexcept override {
+    connection_.transform()->cut(TransformCut::timed_out);
+    connection_.reset();
+  }
+  // A peer that is about to ask is still answered; one that says nothing does not hold up the end.
+  void on_drain() noexcept override {
+    const Instant soon = connection_.reactor().now() + drain_grace;
+    connection_.set_deadline(std::min(connection_.deadline(), soon));
+  }
+
+ private:
+  static constexpr Duration drain_grace = seconds(1);
+
+  Connection& connection_;
+  Protocol& protocol_;
+};
+
+}  // namespace katana::core

@@ -1,0 +1,125 @@
+// Transform: what stands between the bytes of a link and those of its session: TLS.
+// TransformFactory: makes the transforms of one listener; one instance per reactor.
+//
+// A session above a transform does not notice it: it is offered what receive() made of the link's
+// bytes, and what it puts into the connection's outbox goes through seal(). It is opened when the
+// transform is, so what was agreed on (application_protocol()) is known to it from the beginning.
+//
+// Owns       output(): what is to be sent on the link, in blocks of the reactor's pool.
+// Borrows    what receive() and seal() are given, for the call.
+// Thread     its reactor's.
+// Fails      Event::failed; why is the transform's to count. Nothing can be received or sealed
+//            after it, and output() says what the peer is to know of it.
+// Invariant  receive() holds no plaintext back: need_bytes means that all there is has been given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/outbox.hpp"
+
+namespace katana::core {
+
+class Connection;
+
+enum class TransformEvent : std::uint8_t {
+  need_bytes,  // nothing to report until more bytes come
+  bytes,       // `produced` bytes for the session
+  costly,      // what comes next takes long: it waits for admit(), and is reported until then
+  opened,      // the session can be opened
+  ended,       // the peer has said that it sends no more
+  failed,
+};
+
+struct TransformStep {
+  TransformEvent event = TransformEvent::need_bytes;
+  std::size_t consumed = 0;
+  std::size_t produced = 0;
+};
+
+// Why a connection is given up before the peer has said that it sends no more.
+enum class TransformCut : std::uint8_t { input_ended, timed_out };
+
+class Transform {
+ public:
+  explicit Transform(BlockPool& blocks) noexcept : output_(blocks) {}
+  virtual ~Transform() = default;
+  Transform(const Transform&) = delete;
+  Transform& operator=(const Transform&) = delete;
+
+  // At most one event. Plaintext is written to `plain`, as much as there is and fits.
+  virtual TransformStep receive(Bytes input, std::span<char> plain, Instant now) noexcept = 0;
+  virtual void admit() noexcept = 0;
+  // Makes output of the first bytes of `plain`, of all that one record holds. Returns how many; 0:
+  // the pool has too few blocks at present. REQUIRES opened; plain is not empty.
+  virtual std::size_t seal(Bytes plain) noexcept = 0;
+  // False: nothing can be sealed any more.
+  virtual bool can_seal() const noexcept = 0;
+  // Says to the peer that nothing follows. Said once, however often it is called.
+  virtual void seal_end() noexcept = 0;
+  // The input is over, or is given up.
+  virtual void cut(TransformCut why) noexcept = 0;
+  // What the peers agreed to speak, as ALPN names it ("h2", "http/1.1"); empty: nothing was said.
+  // Stays as long as the transform.
+  virtual Bytes application_protocol() const noexcept = 0;
+
+  Outbox& output() noexcept { return output_; }
+
+ protected:
+  Outbox output_;
+
+ private:
+  friend class WaitingTransforms;
+  Connection* connection_ = nullptr;
+  Transform* next_ = nullptr;
+  Transform** at_ = nullptr;  // what points to this in the queue; null: in none
+};
+
+class TransformFactory {
+ public:
+  virtual ~TransformFactory() = default;
+  // Null: there is no memory for one, and the connection is refused.
+  virtual std::unique_ptr<Transform> make(BlockPool& blocks) noexcept = 0;
+};
+
+// Connections that wait for admit(), the one that waits longest first.
+class WaitingTransforms {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+
+  void push(Transform& transform, Connection& connection) noexcept {
+    transform.connection_ = &connection;
+    transform.next_ = nullptr;
+    transform.at_ = end_;
+    *end_ = &transform;
+    end_ = &transform.next_;
+  }
+  // REQUIRES not empty().
+  Connection& pop() noexcept {
+    Transform& transform = *first_;
+    remove(transform);
+    return *transform.connection_;
+  }
+  // Nothing if it does not wait.
+  void remove(Transform& transform) noexcept {
+    if (transform.at_ == nullptr) return;
+    *transform.at_ = transform.next_;
+    if (transform.next_ != nullptr) {
+      transform.next_->at_ = transform.at_;
+    } else {
+      end_ = transform.at_;
+    }
+    transform.at_ = nullptr;
+  }
+
+ private:
+  Transform* first_ = nullptr;
+  Transform** end_ = &first_;
+};
+
+}  // namespace katana::core

@@ -1,0 +1,46 @@
+// Rules: what the epoll engine decided, each a constant, and the same as variables for whoever
+// wants to know what a decision is worth.
+//
+// Owns       nothing.
+// Thread     any; read by the engine's.
+// Invariant  Decided costs nothing: a constant of a template folds away. An engine with Undecided
+//            keeps the contract whatever its values are; the tests of the contract run on it.
+//
+// What each decision saves is measured by lab/experiments/ablation_*.yaml.
+#pragma once
+
+#include <cstdint>
+
+namespace katana::engine {
+
+struct Decided {
+  // A recv that fills less than the buffer has drained the socket. True: recv again until EAGAIN
+  // (edge-triggered only).
+  static constexpr bool read_again = false;
+  // Read right after the accept, before EPOLL_CTL_ADD. False: wait for epoll to tell of the bytes.
+  static constexpr bool first_read = true;
+  // TCP_DEFER_ACCEPT on listeners whose peers speak first.
+  static constexpr bool deferred_accept = true;
+  // Accepted sockets have the listener's options. False: they are set on each.
+  static constexpr bool inherited_options = true;
+  // close() takes a descriptor out of the set. True: EPOLL_CTL_DEL before it.
+  static constexpr bool delete_before_close = false;
+  // Close at once. True: together, when the turn ends.
+  static constexpr bool close_at_turn_end = false;
+  // A flood of new connections starves nobody.
+  static constexpr int accepts_per_event_max = 64;
+  static constexpr int events_per_wait_max = 256;
+};
+
+struct Undecided {
+  bool read_again = Decided::read_again;
+  bool first_read = Decided::first_read;
+  bool deferred_accept = Decided::deferred_accept;
+  bool inherited_options = Decided::inherited_options;
+  bool delete_before_close = Decided::delete_before_close;
+  bool close_at_turn_end = Decided::close_at_turn_end;
+  int accepts_per_event_max = Decided::accepts_per_event_max;  // 1 …
+  int events_per_wait_max = Decided::events_per_wait_max;      // 1 … Decided's
+};
+
+}  // namespace katana::engine

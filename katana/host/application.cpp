@@ -1,0 +1,424 @@
+#include "katana/host/application.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "katana/database/sqlite/sqlite.hpp"
+#include "katana/host/engines.hpp"
+#include "katana/host/machine_clock.hpp"
+#include "katana/host/system_metrics.hpp"
+
+namespace katana::host {
+namespace {
+
+// Before the first thread: whoever is made later inherits it.
+void block_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // a peer, or a pipe that takes the log, may be gone
+}
+
+// Ignored when it fails: whoever opens the file says why that cannot be done.
+void make_folder_of(const std::string& file) {
+  std::error_code failure;
+  const auto folder = std::filesystem::path(file).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, failure);
+}
+
+double mebibytes_of(std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+
+log::Options log_options(const LogSettings& settings) {
+  log::Options options;
+  const log::Rotation rotation{.bytes_max = settings.file_bytes_max.bytes,
+                               .keep = settings.files_kept};
+  if (settings.console) options.sinks.push_back(log::console());
+  if (!settings.file.empty()) {
+    make_folder_of(settings.file);
+    options.sinks.push_back(log::file(settings.file, rotation));
+  }
+  if (!settings.json_file.empty()) {
+    make_folder_of(settings.json_file);
+    options.sinks.push_back(log::json_file(settings.json_file, rotation));
+  }
+  options.mode = settings.synchronous ? log::Mode::synchronous : log::Mode::background;
+  options.when_full =
+      settings.when_full == LogFull::block ? log::WhenFull::block : log::WhenFull::drop;
+  return options;
+}
+
+database::sqlite::Options database_options(const DatabaseSettings& settings,
+                                           std::vector<database::Migration> bundled) {
+  database::sqlite::Options options;
+  options.path = settings.path;
+  options.migrations = settings.migrations;
+  if (settings.migrations.empty()) options.bundled = std::move(bundled);
+  options.synchronous = settings.durability == Durability::full
+                            ? database::sqlite::Synchronous::full
+                            : database::sqlite::Synchronous::normal;
+  options.readers = settings.readers;
+  options.timeout = settings.timeout;
+  options.wait_max = settings.wait_max;
+  options.cache_kib = static_cast<std::int64_t>(settings.cache.bytes / 1024);
+  options.group_max = settings.group_max;
+  return options;
+}
+
+// Of the project's own tools and tests, which share the prefix.
+const std::vector<std::string> variables_of_tools = {
+    "KATANA_BUILD", "KATANA_SEEDS", "KATANA_UPDATE", "KATANA_SHARD", "KATANA_SHARDS"};
+
+}  // namespace
+
+ApplicationCore::ApplicationCore(ApplicationOptions options) : options_(std::move(options)) {}
+
+ApplicationCore::~ApplicationCore() { stop(); }
+
+config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
+  config::Sources sources;
+  sources.file = line.config.value_or(options_.config_file);
+  sources.file_optional = !line.config;
+  sources.environment = config::process_environment();
+  sources.environment_names = {{"KATANA_PORT", "http.port"}};
+  sources.environment_others = variables_of_tools;
+  sources.environment_others.insert(sources.environment_others.end(),
+                                    options_.environment_others.begin(),
+                                    options_.environment_others.end());
+  sources.sets = line.sets;
+  return sources;
+}
+
+void ApplicationCore::add_parts(const CommandLine& line) {
+  const auto add = [this](std::string name, std::vector<std::string> needs, auto start, auto stop,
+                          std::string remedy = {}) {
+    startup_.add(
+        {std::move(name), std::move(needs), std::move(start), std::move(stop), std::move(remedy)});
+  };
+  add("configuration", {}, [this, line] { return load(sources_of(line)); }, nullptr);
+  add(
+      "log", {"configuration"}, [this] { return start_log(); },
+      [this] {
+        logger_ = log::Logger();
+        log_.reset();
+      });
+  add(
+      "metrics", {"configuration"}, [this] { return start_metrics(); },
+      [this] { observability_.reset(); });
+  add(
+      "pools", {"configuration"}, [this] { return start_pools(); }, [this] { pools_.reset(); },
+      "Give it fewer threads, or raise the limit of threads");
+  std::vector<std::string> of_services = {"log", "metrics", "pools"};
+  if (options_.database) {
+    add(
+        "database", {"configuration"}, [this] { return start_database(); },
+        [this] { database_.reset(); }, "Check database.path and database.migrations");
+    of_services.emplace_back("database");
+  }
+  add(
+      "services", std::move(of_services), [this] { return start_services(); },
+      [this] { stop_services(); });
+  std::vector<std::string> of_routes = {"services"};
+  for (Part& part : parts_) {
+    of_routes.push_back(part.name);
+    startup_.add(std::move(part));
+  }
+  parts_.clear();
+  add(
+      "routes", std::move(of_routes), [this] { return start_routes(); },
+      [this] { service_.reset(); });
+  add("http", {"routes"}, [this] { return start_http(); }, [this] { server_.reset(); });
+}
+
+Result<void> ApplicationCore::start(const CommandLine& line) {
+  block_signals();
+  auto manager = ServiceManager::of_this_process();
+  if (!manager) return std::unexpected(manager.error());
+  manager_ = std::move(*manager);
+  add_parts(line);
+  if (auto started = startup_.start(); !started) return started;
+  if (auto told = tell_phases(); !told) return told;
+  tell_manager(manager_.ready("serving on " + url()));
+  return {};
+}
+
+Result<void> ApplicationCore::start_log() {
+  const auto present = settings();
+  log::Options log_settings = log_options(present->log);
+  log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(), options_.sinks.end());
+  auto log = log::Log::start(std::move(log_settings));
+  if (!log) return std::unexpected(log.error());
+  if (auto set = (*log)->set_levels(present->log.levels); !set) {
+    return std::unexpected(set.error().within("log.levels"));
+  }
+  log_ = std::move(*log);
+  logger_ = log_->logger(options_.name);
+  return {};
+}
+
+Result<void> ApplicationCore::start_metrics() {
+  auto made = Observability::make();
+  if (!made) return std::unexpected(made.error());
+  observability_ = std::move(*made);
+  return {};
+}
+
+Result<void> ApplicationCore::start_pools() {
+  auto made = Pools::make(settings()->pools);
+  if (!made) return std::unexpected(made.error());
+  pools_ = std::move(*made);
+  return {};
+}
+
+Result<void> ApplicationCore::start_database() {
+  const auto present = settings();
+  make_folder_of(present->database.path);
+  auto bundled = database::bundled_migrations(options_.migrations);
+  if (!bundled) return std::unexpected(bundled.error());
+  auto opened = database::sqlite::open(database_options(present->database, std::move(*bundled)));
+  if (!opened) return std::unexpected(opened.error());
+  database_.emplace(std::move(*opened));
+  return {};
+}
+
+Result<void> ApplicationCore::start_services() {
+  registry::Registry registry;
+  registry.instance<log::Log>(*log_);
+  registry.instance<Observability>(*observability_);
+  registry.instance<metrics::Registry>(observability_->registry());
+  registry.instance<metrics::HealthChecks>(observability_->checks());
+  registry.instance<Pools>(*pools_);
+  registry.instance<thread::Pool>(pools_->work());
+  if (database_) registry.instance<database::Database>(*database_);
+  register_settings(registry);
+  if (add_services_) {
+    if (auto added = add_services_(registry); !added) return added;
+  }
+  if (auto added = add_figures(); !added) return added;
+  auto sealed = std::move(registry).seal();
+  if (!sealed) return std::unexpected(sealed.error());
+  services_ = std::move(*sealed);
+  return {};
+}
+
+// What the systems know of themselves: for /metrics and /ready.
+Result<void> ApplicationCore::add_figures() {
+  metrics::Registry& registry = observability_->registry();
+  metrics::HealthChecks& checks = observability_->checks();
+  if (auto added = add_log_metrics(registry, *log_); !added) return added;
+  if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
+  if (auto added = add_pool_checks(checks, *pools_); !added) return added;
+  if (!database_) return {};
+  if (auto added = add_database_metrics(registry, *database_); !added) return added;
+  return add_database_check(checks, *database_);
+}
+
+// What was given to a pool may use services, and what checks look at is about to go: both are done
+// before.
+void ApplicationCore::stop_services() noexcept {
+  while (!observability_->checks().settled(metrics::CheckKind::readiness)) {
+    std::this_thread::yield();
+  }
+  pools_->stop();
+  services_.reset();
+}
+
+Result<void> ApplicationCore::start_routes() {
+  Router router;
+  if (add_routes_) {
+    if (auto added = add_routes_(*services_, router); !added) return added;
+  }
+  observability_->mount(router);
+  auto built = std::move(router).build();
+  if (!built) return std::unexpected(built.error());
+  service_.emplace(std::move(*built));
+  return {};
+}
+
+HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& settings,
+                                                  EngineKind engine) {
+  const HttpSettings& http = settings.http;
+  HttpServerOptions options;
+  options.address = http.address;
+  options.port = http.port;
+  options.reactors = http.reactors;
+  options.engine = engine;
+  options.pin = http.pin;
+  options.drain_notice = http.drain_notice;
+  options.drain_timeout = http.drain_timeout;
+  options.on_reload = [this] { on_reload(); };
+  options.on_drain = [this] { on_drain(); };
+  options.reactor.engine.links_max = http.connections_max;
+  options.http.server_name = http.server_name;
+  options.http.requests_per_connection_max = http.requests_per_connection_max;
+  options.http.handler_timeout = http.handler_timeout;
+  options.http.limits.idle_timeout = http.idle_timeout;
+  options.http.limits.head_timeout = http.head_timeout;
+  options.http.limits.content_timeout = http.content_timeout;
+  options.http.observer = telemetry_.get();
+  options.sockets = manager_.listeners();
+  options.stall_threshold = settings.monitor.stall;
+  options.stall_logger = log_->logger("monitor");
+  if (manager_.watchdog() > Duration{}) {
+    // Four times as often, so that a reactor that is late once is no reason to be restarted.
+    options.heartbeat_interval = {manager_.watchdog().ns / 4};
+    options.on_heartbeat = [this] { tell_manager(manager_.alive()); };
+  }
+  options.observability = observability_.get();
+  return options;
+}
+
+Result<void> ApplicationCore::start_http() {
+  const auto present = settings();
+  const auto engine = choose_engine(enumerator_name(present->http.engine));
+  if (!engine) return std::unexpected(engine.error());
+  if (!engine->note.empty()) logger_.warn("{}", engine->note);
+  raise_descriptor_limit();
+  const RequestSettings& requests = present->requests;
+  telemetry_ = std::make_unique<RequestTelemetry>(RequestTelemetryOptions{
+      .ids = requests.ids,
+      .access = requests.access_log ? log_->logger("access") : log::Logger(),
+      .slow = log_->logger("slow"),
+      .slow_after = requests.slow,
+      .metrics = requests.metrics ? &observability_->registry() : nullptr});
+  if (auto prepared = telemetry_->prepare(*service_); !prepared) return prepared;
+  server_ = std::make_unique<HttpServer>(server_options(*present, engine->kind), *service_);
+  return server_->start();
+}
+
+// What the start took, part by part: a record, and a metric.
+Result<void> ApplicationCore::tell_phases() {
+  auto family = observability_->registry().gauges(
+      {.name = "katana_startup_seconds",
+       .help = "What each part of the start took; parts that do not need one another overlap.",
+       .labels = {"part"},
+       .unit = "seconds"});
+  if (!family) return std::unexpected(family.error());
+  Duration whole;
+  for (const PartReport& report : startup_.reports()) {
+    family->with(report.name).set(static_cast<double>(report.took.ns) / 1e9);
+    whole = std::max(whole, Duration{report.began.ns + report.took.ns});
+    logger_.info("started", log::field("part", report.name),
+                 log::field("after_ms", milliseconds_of(report.began)),
+                 log::field("took_ms", milliseconds_of(report.took)));
+  }
+  const core::MemoryBudget budget = server_->memory_budget();
+  logger_.info("all parts started in {} ms; memory of each reactor, at most: {} MiB",
+               milliseconds_of(whole), mebibytes_of(budget.total()));
+  return {};
+}
+
+ServerReport ApplicationCore::serve() { return server_->run(); }
+
+void ApplicationCore::stop() noexcept { startup_.stop(); }
+
+void ApplicationCore::on_drain() {
+  logger_.info("told to end: not ready any more");
+  tell_manager(manager_.stopping("finishing what is in flight"));
+}
+
+// It may have gone, and the program has its own work to do.
+void ApplicationCore::tell_manager(const Result<void>& told) noexcept {
+  if (told) return;
+  const std::string why = told.error().describe();
+  logger_.warn(KATANA_AT_MOST(1, seconds(60)), "{}", why);
+}
+
+// On the first reactor's thread, which must not wait for a disk.
+void ApplicationCore::on_reload() {
+  const auto admission = pools_->work().post([this] { (void)reload(); });
+  if (admission > thread::Admission::ran_here) {
+    logger_.error("SIGHUP: the configuration is not read again, because the pool 'work' is full");
+  }
+}
+
+Result<void> ApplicationCore::reload() {
+  tell_manager(manager_.reloading(machine_now()));
+  const auto reloaded = reload_settings();
+  tell_manager(manager_.ready(reloaded ? "serving" : reloaded.error().describe()));
+  return reloaded;
+}
+
+Result<void> ApplicationCore::reload_settings() {
+  log_->reopen();
+  auto reloaded = load_again();
+  if (!reloaded) {
+    const std::string why = reloaded.error().describe();
+    logger_.error("{}", why);
+    return std::unexpected(reloaded.error());
+  }
+  for (const std::string& line : reloaded->applied) logger_.info("configuration: {}", line);
+  for (const std::string& line : reloaded->needs_restart) {
+    logger_.warn("configuration: needs a restart: {}", line);
+  }
+  logger_.info("configuration: read again, {} changed", reloaded->applied.size());
+  if (!reloaded->applied.empty()) {
+    apply(*settings());
+    tell_settings();
+  }
+  return {};
+}
+
+void ApplicationCore::apply(const ApplicationSettings& settings) {
+  telemetry_->set_slow_after(settings.requests.slow);
+  if (auto set = log_->set_levels(settings.log.levels); !set) {
+    const std::string why = set.error().describe();
+    logger_.error("{}", why);
+  }
+}
+
+int ApplicationCore::fail_with(int status, std::string_view message) const {
+  fmt::print(stderr, "{}: {}\n", options_.name, message);
+  return status;
+}
+
+void ApplicationCore::print_ready(Duration took) const {
+  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name, url(),
+             engine_name(server_->engine()), server_->reactor_count(), milliseconds_of(took));
+  std::fflush(stdout);
+}
+
+int ApplicationCore::run(int count, const char* const* arguments) {
+  const Instant began = machine_now();
+  const auto line = CommandLine::parse(
+      std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0));
+  if (!line) return fail_with(2, line.error().describe());
+  if (line->help) {
+    fmt::print("{}", CommandLine::usage(options_.name, options_.about));
+    return 0;
+  }
+  if (line->version) {
+    fmt::print("{} {}\n", options_.name, options_.version);
+    return 0;
+  }
+  if (line->print_config) {
+    if (auto loaded = load(sources_of(*line)); !loaded) {
+      return fail_with(2, loaded.error().describe());
+    }
+    fmt::print("{}", print_settings());
+    return 0;
+  }
+  try {
+    if (auto started = start(*line); !started) {
+      const bool is_usage = started.error().code() == Code::invalid_argument;
+      return fail_with(is_usage ? 2 : 1, started.error().describe());
+    }
+    print_ready(machine_now() - began);
+    const ServerReport report = serve();
+    stop();
+    fmt::print(stderr,
+               "{}: stopped: {} requests on {} connections finished, {} connections cut off, {} "
+               "failures\n",
+               options_.name, report.requests, report.connections, report.cut_off, report.failures);
+    return 0;
+  } catch (const std::exception& error) {
+    return fail_with(1, error.what());
+  }
+}
+
+}  // namespace katana::host

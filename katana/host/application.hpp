@@ -1,0 +1,222 @@
+// Application: a program that serves HTTP, from its command line to its exit status.
+//
+//   struct Settings : host::ApplicationSettings { std::size_t page_max = 100; };
+//   KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, page_max)
+//
+//   int main(int count, char** arguments) {
+//     host::Application<Settings> app({.name = "users", .version = "1.0", .database = true});
+//     app.services([](registry::Registry& registry) {
+//       registry.singleton<Users>([](database::Database& database, log::Log& log) {
+//         return std::make_unique<Users>(database, log.logger("users"));
+//       });
+//     });
+//     app.routes([](const registry::Services& services, Router& router) {
+//       Users& users = services.get<Users>();
+//       router.get("/users/{id}", [&users](Path<std::int64_t> id) { return users.find(*id); });
+//     });
+//     return app.run(count, arguments);
+//   }
+//
+// The parts: configuration → log, metrics, pools, database and the program's own (part()), side by
+// side where they do not need one another → services → routes → http. /metrics, /health and /ready
+// are there without being asked for.
+//
+// In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
+// thread::Pool (the pool "work"), database::Database if there is one, config::Config<Settings>.
+//
+// Owns       all of it.
+// Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
+// Allocates  at the start, at a reload and at the end.
+// Fails      start() gives the Error of the part that failed, which names it, what it needed and
+//            what to do; all that was started is stopped. run() prints that, and is then 1; 2 when
+//            the command line or the configuration is wrong.
+// Invariant  SIGTERM and SIGINT: /ready answers 503, after http.drain_notice nothing new is
+//            accepted, what is in flight is finished before http.drain_timeout, and the program
+//            says what it finished and what it cut off. A second one ends it at once. SIGHUP reads
+//            the configuration again and opens the log's files anew; a configuration that is wrong
+//            changes nothing, and the log says what is wrong.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/config/config.hpp"
+#include "katana/database/database.hpp"
+#include "katana/database/migrations.hpp"
+#include "katana/host/command_line.hpp"
+#include "katana/host/http_server.hpp"
+#include "katana/host/observability.hpp"
+#include "katana/host/pools.hpp"
+#include "katana/host/request_telemetry.hpp"
+#include "katana/host/service_manager.hpp"
+#include "katana/host/settings.hpp"
+#include "katana/host/startup.hpp"
+#include "katana/log/log.hpp"
+#include "katana/registry/registry.hpp"
+#include "katana/service/router.hpp"
+
+namespace katana::host {
+
+struct ApplicationOptions {
+  std::string name = "katana";  // in messages, and of the log's first logger
+  std::string version = "0";
+  std::string about = {};        // for --help
+  std::string config_file = {};  // read when --config is not given, and it is there
+  bool database = false;         // SQLite at database.path
+  // Of the program: applied when database.migrations names no folder.
+  std::vector<database::MigrationFile> migrations = {};
+  // Beside those of the settings: outputs that the program has itself.
+  std::vector<log::SinkOptions> sinks = {};
+  // Variables that begin with KATANA_ and are for somebody else.
+  std::vector<std::string> environment_others = {};
+};
+
+// What does not depend on the type of the settings.
+class ApplicationCore {
+ public:
+  virtual ~ApplicationCore();
+  ApplicationCore(const ApplicationCore&) = delete;
+  ApplicationCore& operator=(const ApplicationCore&) = delete;
+
+  // f(registry::Registry&): what the program wants to have made. Returns nothing or Result<void>.
+  template <class F>
+  void services(F f) {
+    add_services_ = [f = std::move(f)](registry::Registry& registry) mutable {
+      return as_result([&] { return f(registry); });
+    };
+  }
+  // f(const registry::Services&, Router&): what it serves. Returns nothing or Result<void>.
+  template <class F>
+  void routes(F f) {
+    add_routes_ = [f = std::move(f)](const registry::Services& services, Router& router) mutable {
+      return as_result([&] { return f(services, router); });
+    };
+  }
+  // One more part of the start. It may need "configuration", "log", "metrics", "pools", "database",
+  // "services" and other parts of the program; routes come after all of them.
+  void part(Part part) { parts_.push_back(std::move(part)); }
+
+  // For main(): all of the below. The exit status.
+  int run(int count, const char* const* arguments);
+
+  Result<void> start(const CommandLine& line = {});
+  // Until a signal.
+  ServerReport serve();
+  // In the reverse order of the start. The destructor calls it.
+  void stop() noexcept;
+
+  // Once started.
+  std::uint16_t port() const noexcept { return server_->port(); }
+  std::string url() const { return server_->url(); }
+  const registry::Services& made() const noexcept { return *services_; }
+  const Startup& startup() const noexcept { return startup_; }
+  // Reads the configuration again, as SIGHUP does. Any thread. The log says what came of it.
+  Result<void> reload();
+
+ protected:
+  explicit ApplicationCore(ApplicationOptions options);
+
+  virtual Result<void> load(config::Sources sources) = 0;
+  virtual Result<config::Reloaded> load_again() = 0;
+  virtual std::shared_ptr<const ApplicationSettings> settings() const = 0;
+  virtual std::string print_settings() const = 0;
+  virtual void register_settings(registry::Registry& registry) = 0;
+  virtual void tell_settings() = 0;  // to who asked to hear of a reload
+
+ private:
+  template <class Call>
+  static Result<void> as_result(Call&& call) {
+    if constexpr (std::is_void_v<decltype(call())>) {
+      call();
+      return {};
+    } else {
+      return call();
+    }
+  }
+
+  config::Sources sources_of(const CommandLine& line) const;
+  void add_parts(const CommandLine& line);
+  Result<void> start_log();
+  Result<void> start_metrics();
+  Result<void> start_pools();
+  Result<void> start_database();
+  Result<void> start_services();
+  Result<void> add_figures();
+  Result<void> start_routes();
+  Result<void> start_http();
+  HttpServerOptions server_options(const ApplicationSettings& settings, EngineKind engine);
+  void stop_services() noexcept;
+  Result<void> tell_phases();
+  Result<void> reload_settings();
+  void apply(const ApplicationSettings& settings);
+  void on_reload();
+  void on_drain();
+  void tell_manager(const Result<void>& told) noexcept;
+  void print_ready(Duration took) const;
+  int fail_with(int status, std::string_view message) const;
+
+  const ApplicationOptions options_;
+  std::function<Result<void>(registry::Registry&)> add_services_;
+  std::function<Result<void>(const registry::Services&, Router&)> add_routes_;
+  std::vector<Part> parts_;
+  ServiceManager manager_;
+
+  // Each is made by its part, and ended by it in reverse.
+  std::unique_ptr<log::Log> log_;
+  log::Logger logger_;
+  std::unique_ptr<Observability> observability_;
+  std::unique_ptr<Pools> pools_;
+  std::optional<database::Database> database_;
+  std::unique_ptr<registry::Services> services_;
+  std::optional<Service> service_;
+  std::unique_ptr<RequestTelemetry> telemetry_;
+  std::unique_ptr<HttpServer> server_;
+  Startup startup_;
+};
+
+template <std::derived_from<ApplicationSettings> Settings = ApplicationSettings>
+class Application final : public ApplicationCore {
+ public:
+  // Judges the settings as a whole, at the start and at a reload; see Config.
+  using Check = typename config::Config<Settings>::Check;
+
+  explicit Application(ApplicationOptions options, Check check = nullptr)
+      : ApplicationCore(std::move(options)), check_(check) {}
+  ~Application() override { stop(); }
+
+  // Once started.
+  const config::Config<Settings>& config() const noexcept { return *config_; }
+  // f(const Settings&), after a reload that changed something; on a thread of the pool "work".
+  void on_reload(std::function<void(const Settings&)> f) { listeners_.push_back(std::move(f)); }
+
+ private:
+  Result<void> load(config::Sources sources) override {
+    auto loaded = config::Config<Settings>::load(std::move(sources), check_);
+    if (!loaded) return std::unexpected(std::move(loaded).error());
+    config_.emplace(std::move(*loaded));
+    return {};
+  }
+  Result<config::Reloaded> load_again() override { return config_->reload(); }
+  std::shared_ptr<const ApplicationSettings> settings() const override { return config_->get(); }
+  std::string print_settings() const override { return config_->print(); }
+  void register_settings(registry::Registry& registry) override {
+    registry.instance<config::Config<Settings>>(*config_);
+  }
+  void tell_settings() override {
+    const auto settings = config_->get();
+    for (const auto& listener : listeners_) listener(*settings);
+  }
+
+  const Check check_;
+  std::optional<config::Config<Settings>> config_;
+  std::vector<std::function<void(const Settings&)>> listeners_;
+};
+
+}  // namespace katana::host

@@ -1,0 +1,237 @@
+// Application: a whole program in this process, on real sockets and in a folder of its own.
+#include "katana/host/application.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "katana/host/client_test.hpp"
+#include "katana/service/json.hpp"
+
+namespace katana::host {
+namespace {
+
+using testing::HasSubstr;
+
+struct Settings : ApplicationSettings {
+  std::size_t page_max = 100;
+};
+KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, (page_max, reloadable))
+
+struct User {
+  std::int64_t id = 0;
+  std::string name;
+};
+KATANA_DESCRIBE(User, id, name)
+
+// What a program has made, behind an interface of its own.
+class Users {
+ public:
+  explicit Users(database::Database& database) : database_(database) {}
+  Task<Result<std::optional<User>>> find(std::int64_t id) {
+    Result<std::optional<User>> found =
+        co_await database_.query_one<User>("SELECT id, name FROM users WHERE id = $1", id);
+    co_return found;
+  }
+
+ private:
+  database::Database& database_;
+};
+
+class ApplicationTest : public testing::Test {
+ protected:
+  ApplicationTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "application_XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    write("port: 0\n");
+  }
+  ~ApplicationTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  // `more` are further lines at the top level.
+  void write(const std::string& http, const std::string& more = "") const {
+    std::ofstream(folder_ / "app.yaml")
+        << "http: {reactors: 1, connections_max: 64, drain_notice: 0s, "
+        << http.substr(0, http.size() - 1)
+        << "}\nlog: {console: false, json_file: " << file("log/app.jsonl")
+        << "}\ndatabase: {path: " << file("var/app.db") << "}\n"
+        << more;
+  }
+  CommandLine line() const { return {.config = file("app.yaml")}; }
+  std::string log_text() const {
+    std::ifstream input(folder_ / "log" / "app.jsonl");
+    return {std::istreambuf_iterator<char>(input), {}};
+  }
+  static ApplicationOptions options() {
+    return {.name = "users",
+            .database = true,
+            .migrations = {{"0001_users.sql",
+                            "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) "
+                            "STRICT; INSERT INTO users VALUES (7, 'ada');"}}};
+  }
+  // Serves while `clients` talk to it; returns what it reports.
+  template <class App, class Clients>
+  static ServerReport serve(App& app, Clients clients) {
+    std::thread thread([&] {
+      clients(app.port());
+      ::kill(::getpid(), SIGTERM);
+    });
+    const ServerReport report = app.serve();
+    thread.join();
+    return report;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ApplicationTest, a_program_of_twenty_lines_serves_from_its_database) {
+  Application<Settings> app(options());
+  app.services([](registry::Registry& registry) {
+    registry.singleton<Users>(
+        [](database::Database& database) { return std::make_unique<Users>(database); });
+  });
+  app.routes([](const registry::Services& services, Router& router) {
+    Users& users = services.get<Users>();
+    router.get("/users/{id}", [&users](Path<std::int64_t> id) -> Task<Result<Reply>> {
+      const auto found = co_await users.find(*id);
+      if (!found) co_return std::unexpected(found.error());
+      if (!*found) co_return problem(404, "There is no such user.");
+      co_return Reply::text(Text((*found)->name));
+    });
+  });
+  const auto started = app.start(line());
+  ASSERT_TRUE(started) << started.error().describe();
+  const ServerReport report = serve(app, [](std::uint16_t port) {
+    Client client(port);
+    EXPECT_TRUE(client.ask("/users/7").ends_with("\r\n\r\nada"));
+    EXPECT_TRUE(client.ask("/users/8").starts_with("HTTP/1.1 404 "));
+    EXPECT_TRUE(client.ask("/ready").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(client.ask("/health").starts_with("HTTP/1.1 200 "));
+    const std::string metrics = client.ask("/metrics");
+    for (const char* part :
+         {"configuration", "log", "metrics", "pools", "database", "services", "routes", "http"}) {
+      EXPECT_THAT(metrics, HasSubstr("katana_startup_seconds{part=\"" + std::string(part) + "\"}"));
+    }
+  });
+  EXPECT_EQ(report.requests, 5u);
+  EXPECT_EQ(report.cut_off, 0u);
+  app.stop();
+  EXPECT_THAT(log_text(), HasSubstr("\"part\":\"database\""));
+  EXPECT_THAT(log_text(), HasSubstr("GET /users/7"));
+}
+
+TEST_F(ApplicationTest, without_a_database_there_is_none) {
+  Application<> app({.name = "plain"});
+  app.routes([](const registry::Services& services, Router& router) {
+    EXPECT_EQ(services.find<database::Database>(), nullptr);
+    EXPECT_NE(services.find<config::Config<ApplicationSettings>>(), nullptr);
+    router.get("/", [] { return Reply::text("hello"); });
+  });
+  ASSERT_TRUE(app.start(line()));
+  serve(app, [](std::uint16_t port) { EXPECT_TRUE(Client(port).ask("/").ends_with("hello")); });
+  app.stop();
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "var"));
+}
+
+TEST_F(ApplicationTest, a_database_that_cannot_be_opened_is_named_with_its_remedy) {
+  std::filesystem::create_directories(folder_ / "var" / "app.db");  // a folder in its place
+  Application<Settings> app(options());
+  const auto started = app.start(line());
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(),
+              HasSubstr("'database' did not start (it needs configuration): "));
+  EXPECT_THAT(started.error().describe(), HasSubstr("app.db"));
+  EXPECT_THAT(started.error().describe(), HasSubstr("Check database.path"));
+}
+
+TEST_F(ApplicationTest, a_service_that_fails_ends_the_start_and_what_was_started) {
+  bool stopped = false;
+  Application<Settings> app(options());
+  app.part({.name = "mailer",
+            .needs = {"log"},
+            .start = []() -> Result<void> { return {}; },
+            .stop = [&] { stopped = true; }});
+  app.services([](registry::Registry& registry) {
+    registry.singleton<Users>([](database::Database&) -> Result<std::unique_ptr<Users>> {
+      return fail(Code::unavailable, "no users today");
+    });
+  });
+  const auto started = app.start(line());
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(), HasSubstr("'services' did not start"));
+  EXPECT_THAT(started.error().describe(), HasSubstr("no users today"));
+  EXPECT_EQ(stopped, !app.startup().reports().empty() && stopped);
+}
+
+TEST_F(ApplicationTest, a_part_of_the_program_is_there_before_the_routes) {
+  bool started = false;
+  Application<Settings> app(options());
+  app.part({.name = "mailer", .needs = {"services"}, .start = [&]() -> Result<void> {
+              started = true;
+              return {};
+            }});
+  app.routes([&](const registry::Services&, Router&) { EXPECT_TRUE(started); });
+  EXPECT_TRUE(app.start(line()));
+}
+
+TEST_F(ApplicationTest, a_port_that_is_taken_fails_the_start_and_names_it) {
+  Application<> first({.name = "first"});
+  ASSERT_TRUE(first.start(line()));
+  CommandLine second_line = line();
+  second_line.sets = {"http.port=" + std::to_string(first.port())};
+  Application<> second({.name = "second"});
+  const auto started = second.start(second_line);
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(), HasSubstr(std::to_string(first.port())));
+}
+
+TEST_F(ApplicationTest, sighup_applies_what_may_change_and_says_what_may_not) {
+  std::atomic<std::size_t> heard = 0;
+  Application<Settings> app(options());
+  app.on_reload([&](const Settings& settings) { heard = settings.page_max; });
+  app.routes([](const registry::Services&, Router& router) {
+    router.get("/", [] { return Reply::text("hello"); });
+  });
+  ASSERT_TRUE(app.start(line()));
+  serve(app, [&](std::uint16_t port) {
+    write("port: 1\n", "page_max: 20\n");
+    ::kill(::getpid(), SIGHUP);
+    while (heard == 0) std::this_thread::yield();
+    EXPECT_TRUE(Client(port).ask("/").ends_with("hello"));
+  });
+  EXPECT_EQ(heard, 20u);
+  EXPECT_EQ(app.config().get()->page_max, 20u);
+  app.stop();
+  EXPECT_THAT(log_text(), HasSubstr("page_max: 100 → 20"));
+  EXPECT_THAT(log_text(), HasSubstr("needs a restart: http.port: 0 → 1"));
+}
+
+TEST_F(ApplicationTest, a_configuration_that_is_broken_at_a_reload_changes_nothing) {
+  Application<Settings> app(options());
+  ASSERT_TRUE(app.start(line()));
+  std::ofstream(folder_ / "app.yaml") << "page_max: many\n";
+  const auto reloaded = app.reload();
+  ASSERT_FALSE(reloaded);
+  EXPECT_THAT(reloaded.error().describe(), HasSubstr("app.yaml:1: page_max"));
+  EXPECT_EQ(app.config().get()->page_max, 100u);
+  app.stop();
+  EXPECT_THAT(log_text(), HasSubstr("the configuration was not reloaded"));
+}
+
+TEST_F(ApplicationTest, a_variable_of_its_own_sets_the_port_and_a_flag_wins_over_it) {
+  ::setenv("KATANA_PORT", "70000", 1);
+  Application<Settings> app(options());
+  const auto started = app.start(line());
+  ::unsetenv("KATANA_PORT");
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(), HasSubstr("KATANA_PORT: http.port"));
+}
+
+}  // namespace
+}  // namespace katana::host

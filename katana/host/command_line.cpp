@@ -1,0 +1,80 @@
+#include "katana/host/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace katana::host {
+namespace {
+
+struct Flag {
+  std::string_view name;
+  std::string_view value;  // what stands for it in the help; empty: it takes none
+  std::string_view help;
+};
+constexpr Flag flags[] = {
+    {"--config", "FILE", "configuration, as YAML"},
+    {"--set", "KEY=VALUE", "one value of the configuration; as often as you like"},
+    {"--port", "PORT", "the same as --set http.port=PORT"},
+    {"--print-config", "", "print every value and where it comes from, and end"},
+    {"--version", "", "print the version, and end"},
+    {"--help", "", "print this, and end"},
+};
+
+const Flag* find(std::string_view name) {
+  for (const Flag& flag : flags) {
+    if (flag.name == name) return &flag;
+  }
+  return nullptr;
+}
+
+void take(CommandLine& line, std::string_view name, std::string value) {
+  if (name == "--config") line.config = std::move(value);
+  if (name == "--set") line.sets.push_back(std::move(value));
+  if (name == "--port") line.sets.push_back("http.port=" + value);
+  if (name == "--print-config") line.print_config = true;
+  if (name == "--version") line.version = true;
+  if (name == "--help") line.help = true;
+}
+
+}  // namespace
+
+Result<CommandLine> CommandLine::parse(std::span<const char* const> arguments) {
+  CommandLine line;
+  for (std::size_t index = 0; index < arguments.size(); ++index) {
+    const std::string_view argument = arguments[index];
+    const std::size_t equals = argument.find('=');
+    const Flag* const flag = find(argument.substr(0, equals));
+    if (flag == nullptr) {
+      return fail(Code::invalid_argument,
+                  fmt::format("'{}' is no flag of this program (see --help)", argument));
+    }
+    const bool inside = equals != argument.npos;
+    if (flag->value.empty() && inside) {
+      return fail(Code::invalid_argument,
+                  fmt::format("{} takes no value, got '{}' (see --help)", flag->name, argument));
+    }
+    if (flag->value.empty() || inside) {
+      take(line, flag->name, inside ? std::string(argument.substr(equals + 1)) : "");
+    } else if (index + 1 < arguments.size()) {
+      take(line, flag->name, arguments[++index]);
+    } else {
+      return fail(Code::invalid_argument,
+                  fmt::format("{} needs a value: {} {}", flag->name, flag->name, flag->value));
+    }
+  }
+  return line;
+}
+
+std::string CommandLine::usage(const std::string& name, const std::string& about) {
+  std::string text = about.empty() ? "" : about + "\n\n";
+  text += fmt::format("usage: {} [FLAG…]\n", name);
+  for (const Flag& flag : flags) {
+    text += fmt::format("  {:<18}{}\n", fmt::format("{} {}", flag.name, flag.value), flag.help);
+  }
+  return text + fmt::format(
+                    "Every value may also be set by a variable: KATANA_HTTP__PORT=9000 is "
+                    "--set http.port=9000, and so is KATANA_PORT=9000.\n");
+}
+
+}  // namespace katana::host

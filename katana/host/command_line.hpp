@@ -1,0 +1,35 @@
+// CommandLine: the flags that every application has.
+//
+//   --config FILE   --set KEY=VALUE …   --port N   --print-config   --help   --version
+//
+// A value may stand behind its flag or behind "=".
+//
+// Owns       copies of the arguments.
+// Thread     a value.
+// Allocates  yes.
+// Fails      parse() names the argument that is wrong, in one line.
+// Invariant  none.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "katana/base/result.hpp"
+
+namespace katana::host {
+
+struct CommandLine {
+  std::optional<std::string> config = {};  // a file that must be there
+  std::vector<std::string> sets = {};      // "key=value", in their order; --port is one of them
+  bool print_config = false;
+  bool help = false;
+  bool version = false;
+
+  // Of the arguments behind the program's name.
+  static Result<CommandLine> parse(std::span<const char* const> arguments);
+  static std::string usage(const std::string& name, const std::string& about);
+};
+
+}  // namespace katana::host

@@ -1,0 +1,50 @@
+#include "katana/host/pools.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "katana/host/http_server.hpp"
+
+namespace katana::host {
+
+Result<std::unique_ptr<Pools>> Pools::make(const std::map<std::string, PoolSettings>& settings) {
+  auto made = std::make_unique<Pools>();
+  if (!settings.contains("work")) {
+    if (auto added = made->add("work", {}); !added) return std::unexpected(added.error());
+  }
+  for (const auto& [name, one] : settings) {
+    if (auto added = made->add(name, one); !added) return std::unexpected(added.error());
+  }
+  made->work_ = *made->at("work");
+  return made;
+}
+
+Result<void> Pools::add(const std::string& name, const PoolSettings& settings) {
+  thread::PoolOptions options;
+  options.name = name;
+  options.threads_min = settings.threads_min;
+  options.threads_max = settings.threads_max != 0 ? settings.threads_max
+                                                  : std::max(settings.threads_min, usable_cpus());
+  options.queue_max = settings.queue_max;
+  auto pool = thread::Pool::create(std::move(options));
+  if (!pool) return std::unexpected(pool.error().within(fmt::format("pools.{}", name)));
+  pools_.push_back(std::move(*pool));
+  return {};
+}
+
+Result<thread::Pool*> Pools::at(const std::string& name) const {
+  std::string names;
+  for (const auto& pool : pools_) {
+    if (pool->name() == name) return pool.get();
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", pool->name());
+  }
+  return fail(Code::not_found,
+              fmt::format("there is no pool '{}', only {}: configure pools.{}", name, names, name));
+}
+
+void Pools::stop() noexcept {
+  for (const auto& pool : pools_) pool->stop(thread::StopMode::graceful);
+}
+
+}  // namespace katana::host

@@ -1,0 +1,42 @@
+// Pools: the worker pools of a program, by name.
+//
+//   thread::Pool& pool = services.get<host::Pools>().work();
+//
+// Owns       the pools.
+// Thread     any, once made.
+// Allocates  when made.
+// Fails      make() names the pool and the option. at() of a name that nobody configured names it,
+//            and those that there are.
+// Invariant  "work" is always there.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/host/settings.hpp"
+#include "katana/thread/pool.hpp"
+
+namespace katana::host {
+
+class Pools {
+ public:
+  static Result<std::unique_ptr<Pools>> make(const std::map<std::string, PoolSettings>& settings);
+
+  // For whatever has no pool of its own.
+  thread::Pool& work() const noexcept { return *work_; }
+  Result<thread::Pool*> at(const std::string& name) const;
+  const std::vector<std::unique_ptr<thread::Pool>>& all() const noexcept { return pools_; }
+  // Runs what was accepted, and ends the threads.
+  void stop() noexcept;
+
+ private:
+  Result<void> add(const std::string& name, const PoolSettings& settings);
+
+  std::vector<std::unique_ptr<thread::Pool>> pools_;
+  thread::Pool* work_ = nullptr;
+};
+
+}  // namespace katana::host

@@ -1,0 +1,188 @@
+// RequestTelemetry on a real server: names in replies and records, series by route, slow requests.
+#include "katana/host/request_telemetry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <latch>
+#include <string>
+#include <thread>
+
+#include "katana/core/sleep.hpp"
+#include "katana/host/client_test.hpp"
+#include "katana/host/http_server.hpp"
+#include "katana/host/kept_log_test.hpp"
+#include "katana/metrics/exposition.hpp"
+#include "katana/thread/pool.hpp"
+
+namespace katana::host {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+class RequestTelemetryTest : public testing::Test {
+ protected:
+  RequestTelemetryTest() {
+    options.access = kept.logger("access");
+    options.slow = kept.logger("slow");
+    options.metrics = &registry;
+    thread::PoolOptions of_pool;
+    of_pool.threads_min = 2;
+    pool = *thread::Pool::create(of_pool);
+    router.get("/hello/{name}", [](Path<std::string> name) { return Reply::text(Text(*name)); });
+    router.get("/id", [] { return Reply::text(Text(current_request_id())); });
+  }
+
+  template <class Clients>
+  void serve(Clients clients) {
+    auto service = std::move(router).build();
+    ASSERT_TRUE(service) << service.error().describe();
+    RequestTelemetry telemetry(options);
+    ASSERT_TRUE(telemetry.prepare(*service));
+    HttpServerOptions of_server;
+    of_server.port = 0;
+    of_server.reactors = 1;
+    of_server.reactor.engine.links_max = 64;
+    of_server.http.observer = &telemetry;
+    HttpServer server(of_server, *service);
+    ASSERT_TRUE(server.start());
+    std::thread thread([&] {
+      clients(server.port());
+      ::kill(::getpid(), SIGTERM);
+    });
+    server.run();
+    thread.join();
+  }
+  std::string metrics() {
+    std::string told;
+    write_exposition(registry, metrics::Format::prometheus, told);
+    return told;
+  }
+
+  KeptLog kept;
+  metrics::Registry registry;
+  RequestTelemetryOptions options;
+  std::unique_ptr<thread::Pool> pool;
+  Router router;
+};
+
+TEST_F(RequestTelemetryTest, an_id_is_accepted_or_made_and_returned_with_every_reply) {
+  serve([](std::uint16_t port) {
+    Client client(port);
+    EXPECT_THAT(client.ask("/id", "X-Request-Id: order-7\r\n"),
+                testing::AllOf(HasSubstr("\r\nX-Request-Id: order-7\r\n"),
+                               testing::EndsWith("\r\n\r\norder-7")));
+    constexpr const char* made = "\r\nX-Request-Id: [0-9a-f]+\r\n";
+    EXPECT_THAT(client.ask("/nowhere"), ContainsRegex(made));
+    EXPECT_THAT(client.ask("/id", "X-Request-Id: a b\r\n"), ContainsRegex(made));
+    EXPECT_THAT(client.ask("/id", "X-Request-Id: a\r\nX-Request-Id: b\r\n"), ContainsRegex(made));
+    client.send("GET /\tHTTP/9 nonsense\r\n\r\n");
+    EXPECT_THAT(client.receive_until(""), ContainsRegex(made));
+  });
+  EXPECT_EQ(kept.lines({"\"request_id\":\"order-7\"", "GET /id", "\"route\":\"/id\""}).size(), 1u);
+  EXPECT_EQ(kept.lines({"\"request_id\":\""}).size(), 5u);
+}
+
+TEST_F(RequestTelemetryTest, a_trace_that_is_valid_is_logged_and_another_is_not) {
+  serve([](std::uint16_t port) {
+    Client client(port);
+    client.ask("/hello/a", std::string("traceparent: ") + trace + "\r\n");
+    client.ask("/hello/b", "traceparent: 00-zz\r\n");
+    const std::string line = std::string("traceparent: ") + trace + "\r\n";
+    client.ask("/hello/c", line + line);
+  });
+  EXPECT_EQ(kept.lines({"GET /hello/a", "\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\"",
+                        "\"parent_id\":\"b7ad6b7169203331\""})
+                .size(),
+            1u);
+  EXPECT_EQ(kept.lines({"trace_id"}).size(), 1u);
+}
+
+// Each job waits until the other request is under way, too, so both are suspended at once.
+TEST_F(RequestTelemetryTest, records_after_a_co_await_carry_the_ids_of_their_own_request) {
+  const log::Logger logger = kept.logger("handler");
+  std::latch both(2);
+  router.get("/work/{name}", [&](Path<std::string> name) -> Task<Reply> {
+    logger.info("begin {}", *name);
+    auto job = [&both] {
+      both.arrive_and_wait();
+      return 7;
+    };
+    const Result<int> found = co_await pool->run(job);
+    logger.info("found {} {}", found.value_or(0), *name);
+    co_await core::sleep_for(milliseconds(2));
+    logger.info("end {}", *name);
+    co_return Reply::text(format_text("{} {}", found.value_or(0), current_request_id()));
+  });
+  serve([](std::uint16_t port) {
+    Client one(port), other(port);
+    one.send_get("/work/one", "X-Request-Id: id-one\r\n");
+    other.send_get("/work/other", "X-Request-Id: id-other\r\n");
+    EXPECT_TRUE(one.receive_reply().ends_with("\r\n\r\n7 id-one"));
+    EXPECT_TRUE(other.receive_reply().ends_with("\r\n\r\n7 id-other"));
+  });
+  for (const char* step : {"begin", "found 7", "end"}) {
+    for (const char* name : {"one", "other"}) {
+      const std::string record = std::string(step) + " " + name + "\"";
+      const std::string id = "\"request_id\":\"id-" + std::string(name) + "\"";
+      EXPECT_EQ(kept.lines({record.c_str(), id.c_str()}).size(), 1u) << kept.text();
+    }
+  }
+}
+
+TEST_F(RequestTelemetryTest, series_are_by_route_never_by_path_and_one_for_what_no_route_serves) {
+  serve([](std::uint16_t port) {
+    Client client(port);
+    client.ask("/hello/ada");
+    client.ask("/hello/grace");
+    client.ask("/secret-path-1");
+    client.ask("/secret-path-2");
+  });
+  const std::string told = metrics();
+  EXPECT_THAT(told, HasSubstr("katana_http_route_requests_total{method=\"GET\",route=\"/hello/"
+                              "{name}\",status=\"2xx\"} 2\n"));
+  EXPECT_THAT(told, HasSubstr("katana_http_route_requests_total{method=\"_any\",route=\"_unmatched"
+                              "\",status=\"4xx\"} 2\n"));
+  EXPECT_THAT(told, HasSubstr("katana_http_route_duration_seconds_count{method=\"GET\",route=\"/"
+                              "hello/{name}\"} 2\n"));
+  EXPECT_THAT(told, Not(HasSubstr("secret-path")));
+  EXPECT_THAT(told, Not(HasSubstr("ada")));
+}
+
+void spin(std::chrono::microseconds duration) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < duration) {
+  }
+}
+
+TEST_F(RequestTelemetryTest, what_a_handler_takes_within_one_turn_is_measured_and_may_be_slow) {
+  options.slow_after = microseconds(2'000);
+  router.get("/slow", [] {
+    spin(std::chrono::microseconds(3'000));
+    return Reply::text("at last");
+  });
+  serve([](std::uint16_t port) { Client(port).ask("/slow?a=1"); });
+  const auto lines = kept.lines({"slow: GET /slow?a=1", "\"route\":\"/slow\"", "request_id"});
+  ASSERT_EQ(lines.size(), 1u) << kept.text();
+  const std::size_t at = lines[0].find("\"duration_us\":") + 14;
+  EXPECT_GE(std::stol(lines[0].substr(at)), 3'000);
+  EXPECT_THAT(lines[0], HasSubstr("\"slow_after_us\":2000"));
+}
+
+TEST_F(RequestTelemetryTest, what_is_off_is_not_there) {
+  options = {.ids = false};
+  serve([](std::uint16_t port) {
+    EXPECT_THAT(Client(port).ask("/hello/x", "X-Request-Id: a\r\n"), Not(HasSubstr("Request-Id")));
+  });
+  EXPECT_EQ(kept.text(), "");
+  EXPECT_THAT(metrics(), Not(HasSubstr("katana_http_route")));
+}
+
+}  // namespace
+}  // namespace katana::host

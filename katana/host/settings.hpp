@@ -1,0 +1,144 @@
+// Settings: what every application can be configured with, and what each value is unless somebody
+// says otherwise.
+//
+// A program derives its own from ApplicationSettings and describes the groups it wants to offer,
+// and its own members beside them:
+//
+//   struct Settings : host::ApplicationSettings {
+//     std::size_t page_max = 100;
+//   };
+//   KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, page_max)
+//
+// Owns       values only.
+// Thread     values.
+// Allocates  as strings do.
+// Fails      Config<Settings>::load() lists every value that breaks a rule.
+// Invariant  what is marked reloadable takes effect by SIGHUP; the rest by a restart.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "katana/base/described.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/config/units.hpp"
+
+namespace katana::host {
+
+enum class EngineSetting : std::uint8_t { epoll_edge, epoll_level, io_uring, automatic };
+KATANA_DESCRIBE_ENUM(EngineSetting, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"),
+                     io_uring, (automatic, "auto"))
+
+struct HttpSettings {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+  unsigned reactors = 0;
+  EngineSetting engine = EngineSetting::epoll_edge;
+  bool pin = false;
+  std::uint32_t connections_max = 16 * 1024;
+  std::uint32_t requests_per_connection_max = 0;
+  Duration idle_timeout = seconds(75);
+  Duration head_timeout = seconds(10);
+  Duration content_timeout = seconds(30);
+  Duration handler_timeout = seconds(30);
+  std::string server_name = "katana";
+  Duration drain_notice = milliseconds(100);
+  Duration drain_timeout = seconds(10);
+};
+KATANA_DESCRIBE(HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
+                (port, help("0: the kernel chooses")),
+                (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")), engine,
+                (pin, help("bind each reactor to a CPU")),
+                (connections_max, range(1, 1 << 24), help("of each reactor")),
+                (requests_per_connection_max, help("0: no limit")),
+                (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
+                (head_timeout, range(milliseconds(1), seconds(24 * 3600))),
+                (content_timeout, range(milliseconds(1), seconds(24 * 3600))),
+                (handler_timeout, range(milliseconds(1), seconds(24 * 3600))),
+                (server_name, length(0, 128)),
+                (drain_notice, range(Duration{}, seconds(600)),
+                 help("how long /ready answers 503 before no connection is accepted any more")),
+                (drain_timeout, range(Duration{}, seconds(3600)),
+                 help("then requests in flight are cut off")))
+
+enum class LogFull : std::uint8_t { drop, block };
+KATANA_DESCRIBE_ENUM(LogFull, drop, block)
+
+struct LogSettings {
+  std::string levels = "info";
+  bool console = true;
+  std::string file;
+  std::string json_file;
+  config::ByteCount file_bytes_max = config::mebibytes(64);
+  unsigned files_kept = 8;
+  bool synchronous = false;
+  LogFull when_full = LogFull::drop;
+};
+KATANA_DESCRIBE(LogSettings,
+                (levels, reloadable, help("'info', or 'warn,access=off,database=debug'")),
+                (console, help("to standard error")), (file, help("empty: none")),
+                (json_file, help("JSON lines; empty: none")), file_bytes_max,
+                (files_kept, at_most(1000)),
+                (synchronous, help("who logs writes; for contrast, not for speed")), when_full)
+
+struct RequestSettings {
+  bool ids = true;
+  bool access_log = true;
+  bool metrics = true;
+  Duration slow = seconds(1);
+};
+KATANA_DESCRIBE(RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),
+                (access_log, help("one record for each request; its level: log.levels access=…")),
+                (metrics, help("counts and durations by route")),
+                (slow, reloadable, range(Duration{}, seconds(3600)),
+                 help("requests that take longer are logged as slow; 0: none")))
+
+struct MonitorSettings {
+  Duration stall = milliseconds(100);
+};
+KATANA_DESCRIBE(MonitorSettings,
+                (stall, range(Duration{}, seconds(3600)),
+                 help("a reactor that is busy with one thing for longer is reported; 0: none")))
+
+struct PoolSettings {
+  unsigned threads_min = 1;
+  unsigned threads_max = 0;
+  std::uint32_t queue_max = 16 * 1024;
+};
+KATANA_DESCRIBE(PoolSettings, (threads_min, range(1, 1024)),
+                (threads_max, at_most(1024), help("0: one for each CPU")),
+                (queue_max, range(1, 1 << 24)))
+
+enum class Durability : std::uint8_t { full, normal };
+KATANA_DESCRIBE_ENUM(Durability, full, normal)
+
+struct DatabaseSettings {
+  std::string path = "var/katana.db";
+  std::string migrations;
+  Durability durability = Durability::full;
+  unsigned readers = 4;
+  Duration timeout = seconds(30);
+  Duration wait_max = seconds(2);
+  config::ByteCount cache = config::mebibytes(8);
+  std::uint32_t group_max = 256;
+};
+KATANA_DESCRIBE(DatabaseSettings,
+                (path, length(1, 4000), help("its folder is made if it is missing")),
+                (migrations, help("a folder of NUMBER_name.sql; empty: those of the program")),
+                (durability, help("full: an acknowledged write survives a loss of power")),
+                (readers, range(1, 64)), (timeout, range(milliseconds(1), seconds(3600))),
+                (wait_max, range(milliseconds(1), seconds(3600))),
+                (cache, help("of each connection")), (group_max, range(1, 100'000)))
+
+struct ApplicationSettings {
+  HttpSettings http;
+  LogSettings log;
+  RequestSettings requests;
+  MonitorSettings monitor;
+  std::map<std::string, PoolSettings> pools;  // "work" is there in any case
+  DatabaseSettings database;
+};
+KATANA_DESCRIBE(ApplicationSettings, http, log, requests, monitor, pools, database)
+
+}  // namespace katana::host

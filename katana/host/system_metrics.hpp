@@ -1,0 +1,33 @@
+// The figures and checks of a program's systems, for its /metrics and /ready: pools, database, log.
+//
+//   katana_pool_…{pool}    threads, queued, jobs, busy time, waits
+//   katana_database_…      reads, writes, commits, refusals, queues
+//   katana_log_…           records, dropped, lost
+//
+// Owns       nothing.
+// Borrows    the registry, and what is registered, which outlives its last scrape and check.
+// Thread     any.
+// Allocates  when registered.
+// Fails      with an Error that names the metric or check.
+// Invariant  a system pays nothing but when it is asked.
+#pragma once
+
+#include "katana/base/result.hpp"
+#include "katana/database/database.hpp"
+#include "katana/host/pools.hpp"
+#include "katana/log/log.hpp"
+#include "katana/metrics/health.hpp"
+#include "katana/metrics/registry.hpp"
+
+namespace katana::host {
+
+Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools);
+Result<void> add_database_metrics(metrics::Registry& registry, const database::Database& database);
+Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);
+
+// Not ready while the queue of a pool is full: what is sent here would be refused.
+Result<void> add_pool_checks(metrics::HealthChecks& checks, const Pools& pools);
+// Not ready while the database is not usable.
+Result<void> add_database_check(metrics::HealthChecks& checks, const database::Database& database);
+
+}  // namespace katana::host

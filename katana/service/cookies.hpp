@@ -1,0 +1,63 @@
+// Cookies: those that a request brings, and those that a reply sets (RFC 6265, and the attributes
+// and prefixes of RFC 6265bis).
+//
+//   if (const auto session = cookie(request.head(), "__Host-session")) …
+//   set_cookie(reply, {.name = "__Host-session", .value = token, .max_age = seconds(3600)});
+//
+// Owns       nothing of a request: values lie in its head.
+// Thread     any; there is no state.
+// Allocates  set_cookie(): from the recycler.
+// Fails      set_cookie() with an Error that names what a browser would refuse, and the remedy; the
+//            reply is then as it was.
+// Invariant  what set_cookie() accepts is stored by a browser under this name with this value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/result.hpp"
+#include "katana/service/reply.hpp"
+#include "katana/wire/http/head.hpp"
+
+namespace katana {
+
+// Walks the pairs of a Cookie field's value (RFC 6265 §4.2). What is no pair is passed over, as
+// browsers and servers do.
+class CookieReader {
+ public:
+  explicit CookieReader(Bytes value) noexcept : rest_(value) {}
+  // False at the end. Quotes around a value are part of it.
+  bool next(Bytes& name, Bytes& value) noexcept;
+
+ private:
+  Bytes rest_;
+};
+
+// The first cookie of that name, in any Cookie field. Names are compared with their case.
+std::optional<Bytes> cookie(const http::Head& head, Bytes name) noexcept;
+
+enum class SameSite : std::uint8_t { lax, strict, none };
+
+// Secure by default: sent over TLS only (and to localhost), to this host only, hidden from scripts,
+// and left out of requests that other sites make, but for following a link.
+struct SetCookie {
+  std::string_view name;
+  std::string_view value;
+  std::string_view path = "/";
+  std::string_view domain = {};                // empty: this host and no other
+  std::optional<Duration> max_age = {};        // none: until the browser is closed
+  std::optional<std::int64_t> expires_s = {};  // Unix time; max_age comes first
+  bool secure = true;
+  bool http_only = true;
+  SameSite same_site = SameSite::lax;
+  bool partitioned = false;
+};
+
+Result<void> set_cookie(Reply& reply, const SetCookie& cookie);
+// Makes the browser forget it. Path, domain and prefix have to be those that it was set with.
+Result<void> remove_cookie(Reply& reply, SetCookie cookie);
+
+}  // namespace katana

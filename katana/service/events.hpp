@@ -1,0 +1,122 @@
+// EventTopic: server-sent events (HTML §9.2.6, text/event-stream). One publishes, every subscriber
+// is told, on whichever reactor its connection is.
+//
+//   EventTopic prices({.events_kept_max = 100});
+//   router.get("/prices", [&](const RequestView& request) { return prices.subscribe(request); });
+//   prices.publish({.data = R"({"tea":3})", .name = "price"});   // from any thread
+//
+//   id           every event has one. A reader that comes again with Last-Event-ID is told what it
+//                missed, as far as it is kept; also after a restart, when that is all that is kept.
+//   retry        said once, at the beginning of a stream.
+//   heartbeat    a comment whenever nothing was sent for so long, so that nobody on the way takes
+//                the connection for dead, and a reader that has left is noticed.
+//   slow reader  one that takes less than is published. Its place in what is kept is overtaken: it
+//                loses the oldest events, and an event "lost" says how many; or its stream ends.
+//   leaving      ends the subscription at once.
+//   draining     a reader is sent what it has not been sent yet, and its stream ends.
+//
+// Owns       the events that are kept: one copy of each, whatever the number of readers.
+// Borrows    nothing after a call. Its subscribers refer to it: it outlives the server.
+// Thread     subscribe() a reactor's; the rest any.
+// Allocates  for each event once, for each subscriber once.
+// Fails      publish(): invalid_argument for a name with a line end, out_of_range for an event
+//            above event_bytes_max. subscribe(): 503 when there are subscribers_max already.
+// Invariant  a reader is told events in the order of their ids, each at most once, and none is
+//            passed over without being counted as lost.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "katana/base/instant.hpp"
+#include "katana/base/result.hpp"
+#include "katana/service/reply.hpp"
+#include "katana/service/request.hpp"
+
+namespace katana {
+
+// Borrowed for the call. Data may have several lines; that it is UTF-8 is up to whoever publishes.
+struct Event {
+  Bytes data;
+  Bytes name = {};  // empty: "message", to a reader
+};
+
+enum class SlowReader : std::uint8_t { drop_oldest, disconnect };
+
+struct EventTopicOptions {
+  SlowReader slow_reader = SlowReader::drop_oldest;
+  std::size_t events_kept_max = 256;
+  std::size_t bytes_kept_max = 1024 * 1024;
+  std::size_t event_bytes_max = 64 * 1024;
+  std::size_t subscribers_max = 1024;
+  // Of the events that are kept, so many are told to a reader that comes for the first time.
+  std::size_t recent_for_new = 0;
+  Duration heartbeat = seconds(15);
+  Duration retry = seconds(2);  // 0: not said
+  // Tells the ids of one life of the program from those of another. 0: the time at construction.
+  std::uint64_t epoch = 0;
+};
+
+struct EventTopicFigures {
+  std::uint64_t published = 0;
+  std::uint64_t delivered = 0;     // given to connections
+  std::uint64_t lost = 0;          // that slow readers were not told
+  std::uint64_t disconnected = 0;  // slow readers, by SlowReader::disconnect
+  std::uint64_t refused = 0;       // no more subscribers than subscribers_max
+  std::size_t subscribers = 0;     // at present
+  std::size_t events_kept = 0;
+};
+
+class EventTopic {
+ public:
+  explicit EventTopic(const EventTopicOptions& options = {});
+  // REQUIRES that no subscriber is left.
+  ~EventTopic();
+  EventTopic(const EventTopic&) = delete;
+  EventTopic& operator=(const EventTopic&) = delete;
+
+  // The number of the event, from 1: its id is "EPOCH-NUMBER".
+  Result<std::uint64_t> publish(const Event& event);
+  // The reply: 200 and a stream that does not end by itself.
+  Reply subscribe(const RequestView& request);
+  EventTopicFigures figures() const;
+
+ private:
+  class Subscription;
+  class Station;
+  using Octets = std::shared_ptr<const std::string>;
+
+  // What a reader at `cursor`, the number of the next event that it wants, is told.
+  struct Taken {
+    Octets octets;           // null: there is nothing
+    std::uint64_t lost = 0;  // not 0: the cursor was moved so far, and octets are null
+  };
+  Taken take(std::uint64_t& cursor);
+  std::uint64_t first_wanted(const RequestView& request) const;
+  Station& station(core::Reactor& reactor);
+
+  const EventTopicOptions options_;
+  const std::string id_prefix_;  // "EPOCH-"
+  const std::string opening_;    // of each stream
+  std::atomic<std::size_t> subscribers_ = 0;
+  std::atomic<std::uint64_t> delivered_ = 0;
+  std::atomic<std::uint64_t> lost_ = 0;
+  std::atomic<std::uint64_t> disconnected_ = 0;
+  std::atomic<std::uint64_t> refused_ = 0;
+
+  mutable std::mutex mutex_;  // what follows
+  std::deque<Octets> kept_;
+  std::size_t bytes_kept_ = 0;
+  std::uint64_t first_kept_ = 1;  // the number of kept_.front()
+  std::vector<std::unique_ptr<Station>> stations_;
+};
+
+// `event` as a reader is sent it, with this id unless that is empty.
+void append_event(std::string& to, Bytes id, const Event& event);
+
+}  // namespace katana

@@ -1,0 +1,72 @@
+// Forms: multipart/form-data read part by part into memory and unnamed files.
+//
+//   Task<void> upload(Request request, ContentReader content, ReplyWriter reply) {
+//     FormResult form = co_await read_form(request, content);
+//     Reply answer = form ? Reply::text(format_text("{} parts", form->parts.size()))
+//                         : std::move(form.error());
+//     co_await send(reply, answer);
+//   }
+//
+// Owns       a part its text, or a file that has no name and is gone with it.
+// Thread     its reactor's. A file is written on it: to the page cache, at a few GB/s.
+// Allocates  from the heap: at most FormLimits::memory_bytes_max and what a head takes.
+// Fails      a Reply that says why: 415 for another type, 400 for what is malformed, 413 beyond a
+//            limit, 503 when no file can be written.
+// Invariant  memory is bounded, whatever is uploaded; the content is read as fast as it is stored.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/task.hpp"
+#include "katana/service/open_file.hpp"
+#include "katana/service/reply.hpp"
+#include "katana/service/request.hpp"
+#include "katana/service/streaming.hpp"
+#include "katana/wire/http/multipart.hpp"
+
+namespace katana {
+
+struct FormLimits {
+  http::MultipartLimits part = {.part_bytes_max = 64 * 1024 * 1024};
+  std::uint64_t bytes_max = 256 * 1024 * 1024;  // of all contents
+  // Of one part, and of all together: what is more goes to files.
+  std::size_t part_memory_bytes_max = 64 * 1024;
+  std::size_t memory_bytes_max = 1024 * 1024;
+  // Where the files are; its file system has to know O_TMPFILE, as ext4, xfs, btrfs and tmpfs do.
+  // A text that outlives the reading.
+  const char* folder = "/tmp";
+};
+
+struct FormPart {
+  std::string name;
+  std::string filename;  // what the peer says; never a path to write to
+  bool has_filename = false;
+  std::string content_type;
+  std::uint64_t size = 0;
+  std::string text;  // empty when it is in a file
+  Descriptor file;   // open for reading and writing; none when it is in `text`
+
+  bool in_file() const noexcept { return file.get() >= 0; }
+  // The content, wherever it is; of a file that cannot be read an Error.
+  Result<std::string> content() const;
+};
+
+struct Form {
+  std::vector<FormPart> parts;
+  // The first of that name; null when there is none.
+  const FormPart* find(Bytes name) const noexcept;
+};
+
+using FormResult = std::expected<Form, Reply>;
+
+// Reads all of the content.
+Task<FormResult> read_form(Request request, ContentReader content, FormLimits limits = {});
+
+// A whole reply through a writer. `whole` must live until it is sent, and have no source.
+Task<void> send(ReplyWriter writer, Reply whole);
+
+}  // namespace katana

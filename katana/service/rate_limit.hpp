@@ -1,0 +1,77 @@
+// Rate limiting: so many requests for each key, on average and at once.
+//
+//   router.use(rate_limit({.per_second = 5, .burst = 20}));
+//
+// Owns       a table of fixed size, shared by all reactors.
+// Thread     any; each part of the table has a lock, held for some ten nanoseconds.
+// Allocates  at construction, 16 bytes for each key.
+// Fails      429 with Retry-After and RateLimit fields. A full table forgets the key that was least
+//            active: it never refuses for want of room.
+// Invariant  a key that stays below its rate is never refused; whoever does not know the table's
+//            secret cannot find keys that share a place.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "katana/base/instant.hpp"
+#include "katana/base/text.hpp"
+#include "katana/service/router.hpp"
+
+namespace katana {
+
+struct RateLimitOptions {
+  double per_second = 10;    // on average; above 0
+  std::uint32_t burst = 20;  // at once; 1 or more
+  std::size_t keys_max = 64 * 1024;
+  // Whose requests are counted together; empty: nobody's, and the request passes. By default the
+  // peer's address without its port, and of IPv6 the first 64 bits, which is what one subscriber
+  // has. Behind a proxy take what the proxy says, and only from a proxy.
+  std::function<Text(const RequestView&, session::Exchange&)> key = {};
+};
+
+Middleware rate_limit(RateLimitOptions options = {});
+
+namespace detail {
+
+// The part of an address, as in "192.0.2.1:5000" or "[2001:db8::1]:5000", that one subscriber has.
+Text subscriber_of(Bytes address);
+
+// Token buckets, each as the time at which it will be full again (GCRA).
+class RateTable {
+ public:
+  RateTable(double per_second, std::uint32_t burst, std::size_t keys_max, std::uint64_t secret);
+
+  struct Verdict {
+    bool passes;
+    std::uint32_t left;  // that could follow at once
+    Duration wait;       // until the next one passes, when this one does not
+    Duration until_full;
+  };
+  Verdict take(Bytes key, Instant now) noexcept;
+  std::size_t capacity() const noexcept { return sets_.size() * ways; }
+
+ private:
+  static constexpr std::size_t ways = 8;
+  static constexpr std::size_t locks = 64;
+  struct Bucket {
+    std::uint64_t key = 0;
+    std::int64_t full_at_ns = INT64_MIN;
+  };
+  struct Set {
+    Bucket buckets[ways];
+  };
+  std::uint64_t hash(Bytes key) const noexcept;
+
+  const std::int64_t interval_ns_;  // of one request
+  const std::int64_t burst_ns_;
+  const std::uint64_t secret_;
+  std::vector<Set> sets_;
+  std::unique_ptr<std::mutex[]> locks_;
+};
+
+}  // namespace detail
+}  // namespace katana

@@ -1,0 +1,97 @@
+// WebSocket routes: what becomes a WebSocket connection, and who handles it.
+//
+//   router.websocket("/echo", {.on_message = [](WebSocket& to, Bytes payload, MessageKind kind) {
+//     to.send(payload, kind);
+//   }});
+//   router.websocket("/chat", [&](const RequestView& request) {
+//     return std::make_unique<Chat>(topics, request.field("Cookie"));
+//   });
+//
+// The routes stand in the same table as all others. The middleware of their groups runs before the
+// handshake, and may answer instead of it; `after` sees refusals, and not the 101.
+//
+// Owns       the function that makes handlers, or the callbacks.
+// Thread     one object serves all reactors at once; a WebSocketHandler belongs to one.
+// Fails      a handshake that is not right is answered with a problem document: 400, 403, 405, 426.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/service/handler.hpp"
+#include "katana/session/topics.hpp"
+#include "katana/session/websocket.hpp"
+#include "katana/session/websocket_handle.hpp"
+
+namespace katana {
+
+using session::CloseCode;
+using session::MessageKind;
+using session::SendOutcome;
+using session::Topics;
+using session::WebSocket;
+using session::WebSocketHandle;
+using session::WebSocketHandler;
+
+// What a route accepts.
+struct WebSocketRules {
+  // Pages of other hosts may connect, whoever made them: only where nothing depends on cookies.
+  bool any_origin = false;
+  // Of pages that may connect beside those of the same host, as "https://example.org".
+  std::vector<std::string> origins = {};
+  // That are spoken here, the preferred one first; at most 64 bytes each.
+  std::vector<std::string> subprotocols = {};
+};
+
+// A handler without state of its own, for all connections of a route.
+struct WebSocketCallbacks {
+  std::function<void(WebSocket&)> on_open = {};
+  std::function<void(WebSocket&, Bytes payload, MessageKind)> on_message = {};
+  std::function<void(WebSocket&)> on_room = {};
+  std::function<void(WebSocket&, CloseCode, Bytes reason)> on_close = {};
+};
+
+namespace detail {
+
+class WebSocketRoute : public Handler {
+ public:
+  explicit WebSocketRoute(WebSocketRules rules);
+  void serve(session::Exchange& exchange, const Route& route,
+             const RequestView& request) const override;
+
+ protected:
+  virtual Result<std::unique_ptr<WebSocketHandler>> make(const RequestView& request) const = 0;
+
+ private:
+  const WebSocketRules rules_;
+  std::vector<Bytes> origins_;  // of rules_
+  std::vector<Bytes> subprotocols_;
+};
+
+template <class F>
+class WebSocketFactory final : public WebSocketRoute {
+ public:
+  WebSocketFactory(F f, WebSocketRules rules)
+      : WebSocketRoute(std::move(rules)), f_(std::move(f)) {}
+
+ private:
+  Result<std::unique_ptr<WebSocketHandler>> make(const RequestView& request) const override {
+    return f_(request);
+  }
+  F f_;
+};
+
+std::unique_ptr<Handler> make_websocket_route(WebSocketCallbacks callbacks, WebSocketRules rules);
+
+template <class F>
+concept MakesWebSocketHandlers = requires(const F& f, const RequestView& request) {
+  { f(request) } -> std::convertible_to<Result<std::unique_ptr<WebSocketHandler>>>;
+};
+
+}  // namespace detail
+}  // namespace katana

@@ -1,0 +1,90 @@
+#include "katana/session/topics.hpp"
+
+#include <algorithm>
+
+#include "katana/session/websocket_session.hpp"
+
+namespace katana::session {
+
+void Topic::add(const std::shared_ptr<WebSocketPost>& post) {
+  const std::lock_guard lock(mutex);
+  const auto found = std::ranges::find(shares, post, &Share::post);
+  if (found != shares.end()) {
+    ++found->subscribers;
+  } else {
+    shares.push_back({post, 1});
+  }
+}
+
+void Topic::remove(const WebSocketPost& post) noexcept {
+  const std::lock_guard lock(mutex);
+  const auto found =
+      std::ranges::find_if(shares, [&](const Share& each) { return each.post.get() == &post; });
+  if (found != shares.end() && --found->subscribers == 0) shares.erase(found);
+}
+
+std::shared_ptr<Topic> Topics::find(Bytes topic) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = topics_.find(topic);
+  return found != topics_.end() ? found->second.lock() : nullptr;
+}
+
+std::shared_ptr<Topic> Topics::find_or_add(Bytes topic) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = topics_.find(topic); found != topics_.end()) {
+    if (auto there = found->second.lock()) return there;
+  }
+  // Names whose last subscriber has gone are looked for when one comes: their number is bounded by
+  // that of the topics there have been since.
+  std::erase_if(topics_, [](const auto& each) { return each.second.expired(); });
+  auto added = std::make_shared<Topic>(std::string(topic));
+  topics_.emplace(std::string(topic), added);
+  return added;
+}
+
+bool Topics::subscribe(WebSocket& socket, Bytes topic) {
+  auto& session = static_cast<WebSocketSession&>(socket);
+  return session.share().post()->subscribe(session.slot(), find_or_add(topic));
+}
+
+bool Topics::unsubscribe(WebSocket& socket, Bytes topic) {
+  auto& session = static_cast<WebSocketSession&>(socket);
+  const std::shared_ptr<Topic> found = find(topic);
+  return found != nullptr && session.share().post()->unsubscribe(session.slot(), found);
+}
+
+Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
+  Published published;
+  const std::shared_ptr<Topic> found = find(topic);
+  if (found == nullptr) return published;
+  Batch& batch = frame_message(payload, kind);
+  WebSocketPost* here = nullptr;
+  {
+    const std::lock_guard lock(found->mutex);
+    for (const Topic::Share& each : found->shares) {
+      if (each.post->is_here()) {
+        here = each.post.get();
+        published.subscribers += each.subscribers;
+        continue;
+      }
+      batch.block().share();
+      const SendOutcome outcome = each.post->post({.topic = found, .block = &batch.block()});
+      (outcome == SendOutcome::sent ? published.subscribers : published.missed) += each.subscribers;
+    }
+  }
+  // Without the lock: a subscriber that reads too slowly may be closed.
+  if (here != nullptr) here->deliver(*found, batch);
+  batch.let_go();
+  return published;
+}
+
+std::size_t Topics::subscribers(Bytes topic) const {
+  const std::shared_ptr<Topic> found = find(topic);
+  if (found == nullptr) return 0;
+  const std::lock_guard lock(found->mutex);
+  std::size_t sum = 0;
+  for (const Topic::Share& each : found->shares) sum += each.subscribers;
+  return sum;
+}
+
+}  // namespace katana::session

@@ -1,0 +1,69 @@
+// Topics: publish and subscribe, across reactors.
+//
+// A message is framed once, whatever the number of subscribers: their outboxes all refer to the
+// same bytes (base/batch.hpp). Reactors without a subscriber are not asked.
+//
+//   auto topics = std::make_shared<Topics>();
+//   topics->subscribe(socket, "prices");           // in a handler
+//   topics->publish("prices", "42", MessageKind::text);  // anywhere
+//
+// Owns       the topics that have subscribers. A share of its reactors' posts.
+// Thread     any, but for subscribe() and unsubscribe(): those of the socket's reactor.
+// Allocates  a topic, a subscription, a message.
+// Fails      std::bad_alloc. A subscriber whose queue is full: WebSocketOptions::slow_peer.
+// Invariant  messages that one thread publishes reach every subscriber in their order, whole, once.
+//            A connection that ends is subscribed to nothing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "katana/session/websocket_post.hpp"
+
+namespace katana::session {
+
+// Reactors with subscribers, and how many.
+struct Topic {
+  struct Share {
+    std::shared_ptr<WebSocketPost> post;
+    std::size_t subscribers;
+  };
+  explicit Topic(std::string given) : name(std::move(given)) {}
+  const std::string name;
+  std::mutex mutex;  // guards what follows
+  std::vector<Share> shares;
+
+  void add(const std::shared_ptr<WebSocketPost>& post);
+  void remove(const WebSocketPost& post) noexcept;
+};
+
+struct Published {
+  std::size_t subscribers = 0;  // that the message is on its way to
+  std::size_t missed = 0;       // on reactors that have too much queued
+};
+
+class Topics {
+ public:
+  Topics() = default;
+  Topics(const Topics&) = delete;
+  Topics& operator=(const Topics&) = delete;
+
+  // False: it is already.
+  bool subscribe(WebSocket& socket, Bytes topic);
+  // False: it is not.
+  bool unsubscribe(WebSocket& socket, Bytes topic);
+  Published publish(Bytes topic, Bytes payload, MessageKind kind);
+  std::size_t subscribers(Bytes topic) const;
+
+ private:
+  std::shared_ptr<Topic> find(Bytes topic) const;
+  std::shared_ptr<Topic> find_or_add(Bytes topic);
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<Topic>, std::less<>> topics_;
+};
+
+}  // namespace katana::session

@@ -1,0 +1,288 @@
+#include "katana/session/websocket_session.hpp"
+
+#include <new>
+#include <utility>
+
+#include "katana/core/reactor.hpp"
+
+namespace katana::session {
+
+using core::Finish;
+using core::PauseReason;
+using ws::Event;
+
+namespace {
+
+ws::Opcode opcode_of(MessageKind kind) noexcept {
+  return kind == MessageKind::text ? ws::Opcode::text : ws::Opcode::binary;
+}
+
+}  // namespace
+
+WebSocketShare::WebSocketShare(const WebSocketOptions& options, WebSocketCounters& counters)
+    : options_(options),
+      counters_(counters),
+      deflate_memory_(
+          options.deflate.inflaters_max != 0 ? ws::DeflatePool::bytes_needed(options.deflate) : 0),
+      deflate_(options.deflate.inflaters_max != 0
+                   ? std::make_unique<ws::DeflatePool>(options.deflate, deflate_memory_)
+                   : nullptr),
+      context_(options.limits, ws::Role::server, deflate_.get()),
+      post_(std::make_shared<WebSocketPost>(options.posted_bytes_max)) {}
+
+core::Session* WebSocketSuccessor::open(void* memory, core::Connection& connection) noexcept {
+  return new (memory) WebSocketSession(share_, connection, terms_, std::move(handler_));
+}
+
+WebSocketSession::WebSocketSession(WebSocketShare& share, core::Connection& connection,
+                                   const WebSocketTerms& terms,
+                                   std::unique_ptr<WebSocketHandler> handler) noexcept
+    : share_(share),
+      connection_(connection),
+      machine_(share.context(), connection.reactor().now(), terms.window_bits),
+      handler_(std::move(handler)),
+      subprotocol_(terms.subprotocol) {
+  in_call_ = true;  // whoever opens a session settles what it did
+  ++share_.counters().opened;
+  call_handler([this] { handler_->on_open(*this); });
+  if (connection.reactor().draining()) on_drain();
+  update_deadline();
+  in_call_ = false;
+}
+
+WebSocketSession::~WebSocketSession() {
+  in_call_ = true;  // there is nothing to settle any more
+  tell_close(CloseCode::abnormal, "The connection broke off.");
+  ++share_.counters().closed;
+  share_.post()->close(slot_);
+}
+
+// ---- calls by the core -------------------------------------------------------------------------
+
+std::size_t WebSocketSession::on_bytes(Bytes input) noexcept { return pump(input); }
+
+std::size_t WebSocketSession::pump(Bytes input) noexcept {
+  in_call_ = true;
+  std::size_t consumed = 0;
+  while (!connection_.paused() && !connection_.finishing() && !connection_.output_full()) {
+    const ws::Step step = machine_.next(input.substr(consumed), now());
+    consumed += step.consumed;
+    if (step.event == Event::need_bytes) break;
+    obey(step);
+  }
+  update_deadline();
+  in_call_ = false;
+  return consumed;
+}
+
+void WebSocketSession::on_input_end() noexcept {
+  // Paused, it has bytes that were not read yet; it is told again when they are.
+  if (connection_.paused() || connection_.finishing()) return;
+  machine_.end_of_input();
+  tell_close(CloseCode::abnormal, "The peer ended without a close frame.");
+  connection_.finish(Finish::close);
+}
+
+// What the machine has of a compressed message needs no further bytes, so it is asked again.
+void WebSocketSession::on_room() noexcept {
+  machine_.restart_deadline(now());
+  in_call_ = true;
+  if (std::exchange(room_owed_, false) && machine_.may_send()) {
+    call_handler([this] { handler_->on_room(*this); });
+  }
+  (void)pump({});
+}
+
+void WebSocketSession::on_deadline() noexcept {
+  if (connection_.finishing()) return;
+  in_call_ = true;
+  if (connection_.paused() && machine_.may_send()) {
+    machine_.restart_deadline(now());  // while it is not read, silence is not the peer's doing
+  } else {
+    machine_.on_deadline(now());
+    if (const ws::Step step = machine_.next({}, now()); step.event != Event::need_bytes) obey(step);
+  }
+  update_deadline();
+  in_call_ = false;
+}
+
+void WebSocketSession::on_drain() noexcept {
+  if (!connection_.finishing()) close(CloseCode::going_away, "The server is stopping.");
+}
+
+// ---- events of the machine ---------------------------------------------------------------------
+
+void WebSocketSession::obey(const ws::Step& step) noexcept {
+  switch (step.event) {
+    case Event::data: on_data(step); break;
+    case Event::ping:
+      if (!machine_.pong(machine_.payload(), connection_.outbox())) connection_.reset();
+      break;
+    case Event::pong: break;
+    case Event::close: on_peer_close(); break;
+    case Event::refused: on_refused(); break;
+    case Event::ping_due:
+      ++share_.counters().pings;
+      if (!machine_.ping({}, connection_.outbox())) connection_.reset();
+      break;
+    case Event::timed_out: on_timed_out(); break;
+    case Event::closed: connection_.finish(Finish::close); break;
+    case Event::need_bytes: break;
+  }
+}
+
+void WebSocketSession::on_data(const ws::Step& step) noexcept {
+  if (step.first && step.last) [[likely]] {
+    give_message(machine_.payload(), step.text);
+    return;
+  }
+  try {
+    message_.append(machine_.payload());
+  } catch (...) {
+    close(CloseCode::too_big, "There is no memory for the message.");
+    return;
+  }
+  if (!step.last) return;
+  const Text whole = std::move(message_);  // given back before the next begins
+  message_ = Text();
+  give_message(whole.bytes(), step.text);
+}
+
+void WebSocketSession::give_message(Bytes payload, bool text) noexcept {
+  ++share_.counters().messages_received;
+  call_handler([&] {
+    handler_->on_message(*this, payload, text ? MessageKind::text : MessageKind::binary);
+  });
+}
+
+void WebSocketSession::on_peer_close() noexcept {
+  tell_close(machine_.close_code(), machine_.payload());
+  // False when it is the answer to ours: then everything has been said.
+  if (machine_.state() == ws::State::answering &&
+      !machine_.close(machine_.close_code(), {}, now(), connection_.outbox())) {
+    connection_.reset();
+  }
+  connection_.finish(Finish::close);
+}
+
+void WebSocketSession::on_refused() noexcept {
+  ++share_.counters().refused;
+  const ws::RefusalText& text = ws::text_of(machine_.refusal());
+  tell_close(text.code, text.sentence);
+  if (!machine_.close(text.code, text.sentence, now(), connection_.outbox())) connection_.reset();
+  connection_.finish(Finish::linger);
+}
+
+void WebSocketSession::on_timed_out() noexcept {
+  ++share_.counters().timeouts;
+  tell_close(CloseCode::abnormal, "The peer did not answer in time.");
+  connection_.reset();
+}
+
+template <class Call>
+void WebSocketSession::call_handler(Call&& call) noexcept {
+  try {
+    call();
+  } catch (...) {
+    ++share_.counters().handler_failures;
+    close(CloseCode::internal_error, "The server failed to handle the connection.");
+  }
+}
+
+void WebSocketSession::tell_close(CloseCode code, Bytes reason) noexcept {
+  if (std::exchange(close_told_, true)) return;
+  call_handler([&] { handler_->on_close(*this, code, reason); });
+}
+
+// ---- what is sent ------------------------------------------------------------------------------
+
+bool WebSocketSession::queue_takes(std::size_t bytes) const noexcept {
+  const std::size_t waiting = connection_.outbox().pending();
+  return waiting == 0 || waiting + bytes <= share_.options().queue_bytes_max;
+}
+
+SendOutcome WebSocketSession::note_full() noexcept {
+  room_owed_ = true;
+  connection_.want_room();
+  settle_later();
+  return SendOutcome::full;
+}
+
+SendOutcome WebSocketSession::send(Bytes payload, MessageKind kind) noexcept {
+  if (!machine_.may_send() || connection_.finishing()) return SendOutcome::closed;
+  if (!queue_takes(payload.size()) ||
+      !machine_.send(opcode_of(kind), payload, connection_.outbox())) {
+    return note_full();
+  }
+  ++share_.counters().messages_sent;
+  settle_later();
+  return SendOutcome::sent;
+}
+
+SendOutcome WebSocketSession::send_shared(Bytes payload, Retained& memory,
+                                          MessageKind kind) noexcept {
+  if (!machine_.may_send() || connection_.finishing()) return SendOutcome::closed;
+  if (!queue_takes(payload.size()) ||
+      !machine_.send_shared(opcode_of(kind), payload, memory, connection_.outbox())) {
+    return note_full();
+  }
+  ++share_.counters().messages_sent;
+  settle_later();
+  return SendOutcome::sent;
+}
+
+void WebSocketSession::deliver(Batch& message) noexcept {
+  if (!machine_.may_send() || connection_.finishing()) return;
+  if (!queue_takes(message.bytes().size()) ||
+      !connection_.outbox().refer(message.bytes(), message)) {
+    limit_queue();
+    return;
+  }
+  ++share_.counters().messages_sent;
+  settle_later();
+}
+
+void WebSocketSession::limit_queue() noexcept {
+  if (share_.options().slow_peer == SlowPeer::drop) {
+    ++share_.counters().dropped;
+    return;
+  }
+  ++share_.counters().disconnects;
+  close(CloseCode::policy, "You read too slowly.");
+}
+
+void WebSocketSession::close(CloseCode code, Bytes reason) noexcept {
+  if (connection_.finishing() || !machine_.may_send()) return;
+  if (!machine_.close(code, reason, now(), connection_.outbox())) connection_.reset();
+  message_ = Text();                                 // the rest of it is not wanted
+  connection_.resume(PauseReason::handler_pending);  // the peer's close frame is
+  update_deadline();
+  settle_later();
+}
+
+void WebSocketSession::pause() noexcept {
+  if (machine_.may_send()) connection_.pause(PauseReason::handler_pending);
+}
+
+void WebSocketSession::resume() noexcept {
+  if (!connection_.has(PauseReason::handler_pending)) return;
+  connection_.resume(PauseReason::handler_pending);
+  machine_.restart_deadline(now());
+  connection_.want_room();  // on_room() asks the machine, which may need no bytes
+  settle_later();
+}
+
+// ---- for others --------------------------------------------------------------------------------
+
+WebSocketHandle WebSocketSession::handle() { return {share_.post(), slot()}; }
+
+Slot WebSocketSession::slot() {
+  if (slot_.generation == 0) slot_ = share_.post()->open(connection_.reactor(), *this);
+  return slot_;
+}
+
+engine::PeerAddress WebSocketSession::peer() noexcept {
+  return connection_.reactor().peer(connection_.link());
+}
+
+}  // namespace katana::session

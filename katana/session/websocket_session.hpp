@@ -1,0 +1,132 @@
+// WebSocketSession: the ws machine on a connection: it pulls events, lets the handler have the
+// messages, and ends what has to end.
+//
+// Owns       the machine; the handler; a message that is not complete.
+// Borrows    the WebSocketShare of its reactor.
+// Thread     its reactor's.
+// Allocates  for a message that does not arrive at once.
+// Invariant  follows an HTTP session on its connection, in whose memory it lies; an idle one owns
+//            nothing beside that and its handler.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "katana/base/text.hpp"
+#include "katana/core/connection.hpp"
+#include "katana/core/session.hpp"
+#include "katana/session/websocket.hpp"
+#include "katana/session/websocket_handle.hpp"
+#include "katana/session/websocket_post.hpp"
+#include "katana/wire/ws/machine.hpp"
+
+namespace katana::session {
+
+// What the WebSocket sessions of one reactor share.
+class WebSocketShare {
+ public:
+  // Counts in `counters`, which is borrowed.
+  WebSocketShare(const WebSocketOptions& options, WebSocketCounters& counters);
+
+  const WebSocketOptions& options() const noexcept { return options_; }
+  WebSocketCounters& counters() noexcept { return counters_; }
+  ws::Context& context() noexcept { return context_; }
+  const std::shared_ptr<WebSocketPost>& post() noexcept { return post_; }
+
+ private:
+  WebSocketOptions options_;
+  WebSocketCounters& counters_;
+  std::vector<char> deflate_memory_;
+  std::unique_ptr<ws::DeflatePool> deflate_;
+  ws::Context context_;
+  std::shared_ptr<WebSocketPost> post_;
+};
+
+// What was agreed on in the handshake. `subprotocol` outlives the connection.
+struct WebSocketTerms {
+  Bytes subprotocol = {};
+  int window_bits = 0;  // of what we compress with; 0: nothing is compressed
+};
+
+class WebSocketSession final : public core::Session, public WebSocket {
+ public:
+  WebSocketSession(WebSocketShare& share, core::Connection& connection, const WebSocketTerms& terms,
+                   std::unique_ptr<WebSocketHandler> handler) noexcept;
+  ~WebSocketSession() override;
+
+  // ---- core::Session ----
+  std::size_t on_bytes(Bytes input) noexcept override;
+  void on_input_end() noexcept override;
+  void on_room() noexcept override;
+  void on_deadline() noexcept override;
+  void on_drain() noexcept override;
+
+  // ---- WebSocket ----
+  SendOutcome send(Bytes payload, MessageKind kind) noexcept override;
+  SendOutcome send_shared(Bytes payload, Retained& memory, MessageKind kind) noexcept override;
+  void close(CloseCode code, Bytes reason) noexcept override;
+  void pause() noexcept override;
+  void resume() noexcept override;
+  WebSocketHandle handle() override;
+  core::Reactor& reactor() noexcept override { return connection_.reactor(); }
+  engine::PeerAddress peer() noexcept override;
+  Bytes subprotocol() const noexcept override { return subprotocol_; }
+  std::size_t queued_bytes() const noexcept override { return connection_.outbox().pending(); }
+  void want_room() noexcept override { (void)note_full(); }
+  Outbox& outbox() noexcept override { return connection_.outbox(); }
+
+  // ---- for WebSocketPost and Topics ----
+  // A message of frame_message().
+  void deliver(Batch& message) noexcept;
+  WebSocketShare& share() noexcept { return share_; }
+  Slot slot();
+
+ private:
+  std::size_t pump(Bytes input) noexcept;
+  void obey(const ws::Step& step) noexcept;
+  void on_data(const ws::Step& step) noexcept;
+  void give_message(Bytes payload, bool text) noexcept;
+  void on_peer_close() noexcept;
+  void on_refused() noexcept;
+  void on_timed_out() noexcept;
+  // Calls the handler, which may throw.
+  template <class Call>
+  void call_handler(Call&& call) noexcept;
+  void tell_close(CloseCode code, Bytes reason) noexcept;
+  bool queue_takes(std::size_t bytes) const noexcept;
+  SendOutcome note_full() noexcept;
+  void limit_queue() noexcept;
+  void update_deadline() noexcept { connection_.set_deadline(machine_.deadline()); }
+  void settle_later() noexcept {
+    if (!in_call_) connection_.wake();
+  }
+  Instant now() const noexcept { return connection_.reactor().now(); }
+
+  WebSocketShare& share_;
+  core::Connection& connection_;
+  ws::Machine machine_;
+  std::unique_ptr<WebSocketHandler> handler_;
+  Text message_;
+  Bytes subprotocol_;
+  Slot slot_;
+  bool in_call_ = false;     // inside a call by the core, which settles what was done
+  bool close_told_ = false;  // to the handler
+  bool room_owed_ = false;   // it was told that the queue is full
+};
+
+// Makes a WebSocketSession of an HTTP session whose answer was 101.
+class WebSocketSuccessor final : public core::Successor {
+ public:
+  WebSocketSuccessor(WebSocketShare& share, const WebSocketTerms& terms,
+                     std::unique_ptr<WebSocketHandler> handler) noexcept
+      : share_(share), terms_(terms), handler_(std::move(handler)) {}
+  std::size_t session_bytes() const noexcept override { return sizeof(WebSocketSession); }
+  core::Session* open(void* memory, core::Connection& connection) noexcept override;
+
+ private:
+  WebSocketShare& share_;
+  WebSocketTerms terms_;
+  std::unique_ptr<WebSocketHandler> handler_;
+};
+
+}  // namespace katana::session

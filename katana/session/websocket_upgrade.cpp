@@ -1,0 +1,45 @@
+#include "katana/session/websocket_upgrade.hpp"
+
+#include <array>
+#include <utility>
+
+#include "katana/session/websocket_session.hpp"
+
+namespace katana::session {
+
+Upgrade judge_upgrade(Exchange& exchange, const UpgradeOptions& options) noexcept {
+  WebSocketShare* const share = exchange.websockets();
+  if (share == nullptr) return {501, "WebSocket is not served on this connection."};
+  if (exchange.reactor().draining()) {
+    ++share->counters().handshakes_refused;
+    return {503, "The server is stopping: connect again."};
+  }
+  const ws::DeflateOptions& deflate = share->options().deflate;
+  const ws::HandshakeOptions wanted{
+      .origins = options.any_origin ? ws::Origins::any : ws::Origins::same_host,
+      .more_origins = options.origins,
+      .subprotocols = options.subprotocols,
+      .deflate_window_bits = deflate.inflaters_max != 0 ? deflate.window_bits : 0};
+  Upgrade judged{.handshake = ws::judge_handshake(exchange.head(), wanted)};
+  if (judged.handshake.refusal == ws::HandshakeRefusal::none) return judged;
+  ++share->counters().handshakes_refused;
+  const ws::HandshakeRefusalText& text = ws::text_of(judged.handshake.refusal);
+  judged.status = text.status;
+  judged.detail = text.sentence;
+  return judged;
+}
+
+bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocketHandler> handler) {
+  std::array<char, ws::answer_bytes_max> fields;
+  const char* const end = ws::write_answer(fields.data(), agreed.handshake);
+  const http::ReplyHead head{
+      .status = 101,
+      .content_type = {},
+      .fields = {fields.data(), static_cast<std::size_t>(end - fields.data())}};
+  const WebSocketTerms terms{.subprotocol = agreed.handshake.subprotocol,
+                             .window_bits = agreed.handshake.window_bits};
+  return exchange.upgrade(head, std::make_unique<WebSocketSuccessor>(*exchange.websockets(), terms,
+                                                                     std::move(handler)));
+}
+
+}  // namespace katana::session

@@ -1,0 +1,45 @@
+// TlsTransforms: TLS for the connections of one listener on one reactor, as core's Transform.
+//
+// Owns       its counters, and a share of what Credentials show at present.
+// Borrows    the Credentials, which outlive it.
+// Thread     its reactor's; counters() may be read when the reactor has stopped, or on its thread.
+// Allocates  for each connection: its machine, and what OpenSSL keeps of it.
+// Fails      make() is null when there is no memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "katana/core/transform.hpp"
+#include "katana/tls/credentials.hpp"
+#include "katana/wire/tls/failure.hpp"
+
+namespace katana::tls {
+
+struct TlsCounters {
+  std::uint64_t handshakes_1_2 = 0;  // complete
+  std::uint64_t handshakes_1_3 = 0;
+  std::uint64_t resumed = 0;    // of both
+  std::uint64_t truncated = 0;  // connections that ended without close_notify
+  std::array<std::uint64_t, failure_count> failures{};
+};
+
+class TlsTransforms final : public core::TransformFactory {
+ public:
+  explicit TlsTransforms(const Credentials& credentials);
+
+  std::unique_ptr<core::Transform> make(BlockPool& blocks) noexcept override;
+
+  const TlsCounters& counters() const noexcept { return counters_; }
+
+ private:
+  friend class TlsTransform;
+
+  const Credentials& credentials_;
+  std::uint32_t generation_;
+  std::shared_ptr<const Contexts> contexts_;
+  TlsCounters counters_;
+};
+
+}  // namespace katana::tls

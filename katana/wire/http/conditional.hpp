@@ -1,0 +1,53 @@
+// Conditional requests (RFC 9110 §13) against what a resource is at present.
+//
+// Owns      nothing.
+// Borrows   its arguments for the call.
+// Thread    any; there is no state.
+// Allocates never.
+// Fails     never: a malformed condition is one that does not hold, and a malformed date is none.
+// Invariant the order of evaluation is that of §13.2.2, whatever the order of the fields.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/http/head.hpp"
+
+namespace katana::http {
+
+// What identifies the selected representation.
+struct Validators {
+  Bytes entity_tag;             // as in an ETag field: with quotes, and with W/ when it is weak
+  std::int64_t modified_s = 0;  // Unix time
+  bool is_strong = false;       // both change whenever a single byte does
+};
+
+//   proceed            the request is to be served
+//   not_modified       304: the peer has it already
+//   failed             412: it is not what the peer takes it for
+enum class Condition : std::uint8_t { proceed, not_modified, failed };
+
+// If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since of a request for a
+// representation that exists.
+[[nodiscard]] Condition evaluate_conditions(const Head& head, const Validators& now) noexcept;
+
+// If-Range: whether a Range field counts. True also without one.
+[[nodiscard]] bool range_applies(const Head& head, const Validators& now) noexcept;
+
+// Whether the two are the same entity tag (§8.8.3.2). Strongly: and neither of them is weak.
+[[nodiscard]] bool matches_strongly(Bytes left, Bytes right) noexcept;
+[[nodiscard]] bool matches_weakly(Bytes left, Bytes right) noexcept;
+
+// Walks a list of entity tags, in which a backslash is an ordinary character and a comma may be
+// quoted. Ends at the first element that is none.
+class EntityTagReader {
+ public:
+  constexpr explicit EntityTagReader(Bytes value) noexcept : rest_(value) {}
+  // False at the end; `tag` is then unchanged.
+  bool next(Bytes& tag) noexcept;
+
+ private:
+  Bytes rest_;
+};
+
+}  // namespace katana::http

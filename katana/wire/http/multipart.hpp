@@ -1,0 +1,112 @@
+// MultipartReader: multipart/form-data (RFC 7578, RFC 2046 §5.1) as a function of bytes.
+//
+// Owns       a few words of state and the boundary. No bytes: what next() does not consume stays with
+//            the caller.
+// Thread     its user's only.
+// Allocates  never.
+// Fails      what is malformed or beyond the limits is MultipartEvent::refused, and refusal() says why;
+//            nothing follows it.
+// Invariant  the events are a function of the bytes, however they are cut, but for the cuts of a
+//            part's content. Whatever is searched is searched once.
+//
+// The caller pulls: next() gives at most one event and says how much input it used.
+//
+//   before    --boundary      part       a part's head follows; what comes before the first is passed
+//   head      name: value CRLF … CRLF    Event::part
+//   content   any bytes                  Event::content, as often as it takes
+//   content   CRLF --boundary            Event::part_end; then CRLF: head, or "--": Event::end
+//   after     anything                   passed
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::http {
+
+struct MultipartLimits {
+  std::size_t head_bytes_max = 8 * 1024;  // of one part; the caller has to hold as many
+  std::size_t head_fields_max = 16;
+  std::uint32_t parts_max = 1000;
+  std::uint64_t part_bytes_max = UINT64_MAX;  // content of one part
+  std::size_t preamble_bytes_max = 1024;      // before the first part
+};
+
+enum class MultipartEvent : std::uint8_t { need_bytes, part, content, part_end, end, refused };
+
+//   malformed       not multipart/form-data
+//   head_too_large  of a part
+//   too_many_parts
+//   part_too_large
+enum class MultipartRefusal : std::uint8_t {
+  none,
+  malformed,
+  head_too_large,
+  too_many_parts,
+  part_too_large
+};
+
+// What a part says of itself; borrowed from the input of the call that reported it.
+struct MultipartPart {
+  Bytes name;      // as it was sent: browsers send UTF-8, and %22 for a quote (RFC 7578 §5.1)
+  Bytes filename;  // the same; never a path to write to
+  bool has_filename = false;
+  Bytes content_type;  // empty: text/plain (RFC 7578 §4.4)
+};
+
+class MultipartReader {
+ public:
+  // The boundary of a Content-Type field's value; nothing when it is not multipart/form-data or has
+  // none that is well-formed.
+  static std::optional<Bytes> boundary_of(Bytes content_type) noexcept;
+
+  // REQUIRES a boundary as boundary_of() gives it.
+  explicit MultipartReader(Bytes boundary, const MultipartLimits& limits = {}) noexcept;
+
+  struct Step {
+    MultipartEvent event;
+    std::size_t consumed;
+  };
+  // REQUIRES `input` to begin with what the last call did not consume.
+  Step next(Bytes input) noexcept;
+
+  const MultipartPart& part() const noexcept { return part_; }
+  // What Event::content reported.
+  Bytes content() const noexcept { return content_; }
+  MultipartRefusal refusal() const noexcept { return refusal_; }
+  // Event::end has been reported: without it the content ended too soon.
+  bool ended() const noexcept { return state_ == State::after; }
+
+ private:
+  enum class State : std::uint8_t { before, delimiter, head, content, after, refused };
+
+  static constexpr std::size_t boundary_bytes_max = 70;  // RFC 2046 §5.1.1
+
+  Bytes delimiter() const noexcept { return {delimiter_.data(), delimiter_size_}; }
+  Step next_before(Bytes input) noexcept;
+  Step next_delimiter(Bytes input) noexcept;
+  Step next_head(Bytes input) noexcept;
+  Step next_content(Bytes input) noexcept;
+  bool read_head(Bytes head) noexcept;
+  bool read_field(Bytes name, Bytes value) noexcept;
+  bool read_disposition(Bytes value) noexcept;
+  Step refuse(MultipartRefusal refusal) noexcept;
+
+  MultipartLimits limits_;
+  std::array<char, boundary_bytes_max + 4> delimiter_;  // CRLF "--" and the boundary
+  std::size_t delimiter_size_ = 0;
+  MultipartPart part_;
+  Bytes content_;
+  std::size_t searched_ = 0;        // of a head that is not complete
+  std::uint64_t content_left_ = 0;  // that the part may have
+  std::size_t preamble_left_ = 0;
+  std::uint32_t parts_left_ = 0;
+  bool first_ = true;  // the first delimiter, which may have no CRLF before it
+  State state_ = State::before;
+  MultipartRefusal refusal_ = MultipartRefusal::none;
+};
+
+}  // namespace katana::http

@@ -1,0 +1,55 @@
+// Range requests for bytes (RFC 9110 §14): what a Range field asks of a representation.
+//
+// Owns      nothing but the ranges themselves.
+// Borrows   the value for the call.
+// Thread    any; there is no state.
+// Allocates never.
+// Fails     never: a field that is malformed, of another unit, or asks for more than is reasonable
+//           counts as none, which §14.2 allows, and the whole is sent.
+// Invariant every range lies inside of the representation and has a byte at least; all together are
+//           no longer than it, so that no request is answered by more than the whole.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::http {
+
+// More ranges than this in one field, and the whole is sent instead.
+inline constexpr std::size_t ranges_max = 16;
+
+struct ByteRange {
+  std::uint64_t first = 0;
+  std::uint64_t size = 0;
+  std::uint64_t last() const noexcept { return first + size - 1; }
+  bool operator==(const ByteRange&) const = default;
+};
+
+//   none           the whole is to be sent
+//   satisfiable    the ranges are, in the order in which they were asked for
+//   unsatisfiable  416: nothing of it is there
+enum class RangeKind : std::uint8_t { none, satisfiable, unsatisfiable };
+
+class Ranges {
+ public:
+  // What `value` of a Range field means for a representation of `size` bytes.
+  static Ranges parse(Bytes value, std::uint64_t size) noexcept;
+
+  RangeKind kind() const noexcept { return kind_; }
+  std::span<const ByteRange> all() const noexcept { return {ranges_.data(), count_}; }
+
+ private:
+  enum class Taken : std::uint8_t { range, nothing, malformed };
+  Taken take(Bytes spec, std::uint64_t size) noexcept;
+  void add(std::uint64_t first, std::uint64_t size) noexcept { ranges_[count_++] = {first, size}; }
+
+  std::array<ByteRange, ranges_max> ranges_;
+  std::size_t count_ = 0;
+  RangeKind kind_ = RangeKind::none;
+};
+
+}  // namespace katana::http

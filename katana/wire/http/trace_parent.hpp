@@ -1,0 +1,33 @@
+// TraceParent: the field that says which trace a request belongs to (W3C Trace Context §3.2).
+//
+//   00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+//   version, trace, parent, flags: lowercase hexadecimal digits
+//
+// Owns       nothing.
+// Borrows    the value that was parsed.
+// Thread     any.
+// Allocates  never.
+// Fails      nothing for a value that breaks a rule: such a field is left out of account.
+// Invariant  neither trace nor parent is all zeros.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::http {
+
+inline constexpr std::size_t trace_parent_bytes = 55;  // of version 00
+
+struct TraceParent {
+  Bytes trace;   // 32 digits
+  Bytes parent;  // 16 digits
+  std::uint8_t flags = 0;
+  bool sampled() const noexcept { return (flags & 1) != 0; }
+};
+
+// A later version may have more behind the flags, after a '-'; what is known of it is read.
+std::optional<TraceParent> parse_trace_parent(Bytes value) noexcept;
+
+}  // namespace katana::http

@@ -1,0 +1,35 @@
+// Failure: why a TLS connection could not be made, or broke.
+//
+// Thread     any.
+// Allocates  never.
+// Invariant  the names are those of the metric's labels, and stay.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::tls {
+
+enum class Failure : std::uint8_t {
+  none,
+  not_tls,               // what came is no TLS
+  plain_http,            // what came is an HTTP request without TLS
+  version,               // the peer speaks no version that we accept
+  no_shared_cipher,      // or no signature algorithm or group
+  application_protocol,  // the peer speaks none of those we offer (ALPN)
+  unknown_name,          // there is no certificate for the name that it asked for (SNI)
+  client_certificate,    // none was sent, or it does not verify
+  peer_alert,            // the peer has refused us: an unknown authority, most often
+  broken_record,         // bytes were changed on the way, or the peer is broken
+  left,                  // the peer ended the connection in the midst of the handshake
+  timed_out,             // the handshake took too long
+  other,
+};
+
+inline constexpr std::size_t failure_count = static_cast<std::size_t>(Failure::other) + 1;
+
+Bytes name_of(Failure failure) noexcept;
+
+}  // namespace katana::tls

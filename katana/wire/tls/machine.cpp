@@ -1,0 +1,232 @@
+// The machine's ends are a BIO of its own: OpenSSL reads from the input that next() was given, and
+// writes to the Outbox. Neither holds anything between calls.
+#include "katana/wire/tls/machine.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "katana/base/check.hpp"
+
+namespace katana::tls {
+
+// What OpenSSL calls.
+struct MachineBio {
+  static int read(BIO* bio, char* to, int count) noexcept {
+    auto& machine = *static_cast<Machine*>(BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    if (count <= 0) return 0;
+    if (machine.input_.empty()) {
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    const std::size_t size = std::min(static_cast<std::size_t>(count), machine.input_.size());
+    std::memcpy(to, machine.input_.data(), size);
+    machine.input_.remove_prefix(size);
+    return static_cast<int>(size);
+  }
+
+  static int write(BIO* bio, const char* from, int count) noexcept {
+    auto& machine = *static_cast<Machine*>(BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    if (count <= 0) return 0;
+    // Out of blocks in the midst of a handshake or an alert, which nobody can wait for: it fails.
+    return machine.output_->write({from, static_cast<std::size_t>(count)}) ? count : -1;
+  }
+
+  static long control(BIO*, int command, long, void*) noexcept {
+    return command == BIO_CTRL_FLUSH ? 1 : 0;
+  }
+
+  static int create(BIO* bio) noexcept {
+    BIO_set_init(bio, 1);
+    return 1;
+  }
+
+  static const BIO_METHOD* method() noexcept {
+    static BIO_METHOD* const made = [] {
+      BIO_METHOD* const method =
+          BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "katana machine");
+      if (method == nullptr) return method;
+      BIO_meth_set_read(method, &MachineBio::read);
+      BIO_meth_set_write(method, &MachineBio::write);
+      BIO_meth_set_ctrl(method, &MachineBio::control);
+      BIO_meth_set_create(method, &MachineBio::create);
+      return method;
+    }();
+    return made;
+  }
+
+  // A ClientHello is complete. Not admitted: OpenSSL comes here again.
+  static int hello(SSL* ssl, int*, void*) noexcept {
+    return Machine::of(*ssl).admitted_ ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_RETRY;
+  }
+};
+
+namespace {
+
+// What OpenSSL says last is what went wrong first, at the bottom.
+Failure failure_of(unsigned long error, bool opened) noexcept {
+  const int reason = ERR_GET_REASON(error);
+  if (ERR_GET_LIB(error) != ERR_LIB_SSL) return Failure::other;
+  if (reason > SSL_AD_REASON_OFFSET) return Failure::peer_alert;
+  switch (reason) {
+    case SSL_R_HTTP_REQUEST: return Failure::plain_http;
+    case SSL_R_HTTPS_PROXY_REQUEST: return Failure::plain_http;
+    case SSL_R_WRONG_VERSION_NUMBER: return opened ? Failure::broken_record : Failure::not_tls;
+    case SSL_R_UNKNOWN_PROTOCOL:
+    case SSL_R_BAD_RECORD_TYPE: return Failure::not_tls;
+    case SSL_R_UNSUPPORTED_PROTOCOL:
+    case SSL_R_VERSION_TOO_LOW:
+    case SSL_R_NO_PROTOCOLS_AVAILABLE: return Failure::version;
+    case SSL_R_NO_SHARED_CIPHER:
+    case SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS:
+    case SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM:
+    case SSL_R_NO_SUITABLE_KEY_SHARE:
+    case SSL_R_NO_SUITABLE_GROUPS: return Failure::no_shared_cipher;
+    case SSL_R_NO_APPLICATION_PROTOCOL: return Failure::application_protocol;
+    case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+    case SSL_R_CERTIFICATE_VERIFY_FAILED: return Failure::client_certificate;
+    case SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC:
+    case SSL_R_DATA_LENGTH_TOO_LONG:
+    case SSL_R_ENCRYPTED_LENGTH_TOO_LONG:
+    case SSL_R_PACKET_LENGTH_TOO_LONG: return Failure::broken_record;
+    default: return Failure::other;
+  }
+}
+
+}  // namespace
+
+void Machine::prepare(SSL_CTX& context) noexcept {
+  SSL_CTX_set_client_hello_cb(&context, &MachineBio::hello, nullptr);
+}
+
+Machine& Machine::of(const SSL& ssl) noexcept {
+  return *static_cast<Machine*>(SSL_get_app_data(&ssl));
+}
+
+Machine::Machine(SSL_CTX& context) noexcept : ssl_(SSL_new(&context)) {
+  if (ssl_ == nullptr) return;
+  const BIO_METHOD* const method = MachineBio::method();
+  BIO* const bio = method != nullptr ? BIO_new(method) : nullptr;
+  if (bio == nullptr) {
+    SSL_free(std::exchange(ssl_, nullptr));
+    return;
+  }
+  BIO_set_data(bio, this);
+  SSL_set_bio(ssl_, bio, bio);  // owns it
+  SSL_set_app_data(ssl_, this);
+  SSL_set_accept_state(ssl_);
+}
+
+Machine::~Machine() { SSL_free(ssl_); }
+
+void Machine::begin(Bytes input, Outbox* output) noexcept {
+  ERR_clear_error();  // SSL_get_error() looks at what the thread has had to say before
+  input_ = input;
+  given_ = input.size();
+  output_ = output;
+}
+
+Step Machine::next(Bytes input, std::span<char> plain, Outbox& output, Instant now) noexcept {
+  KATANA_REQUIRE(!plain.empty());
+  begin(input, &output);
+  now_ = now;
+  if (has_failed()) return {Event::failed, given_, 0};
+  if (ended_) return {Event::ended, given_, 0};
+  Step step = opened_ ? read(plain) : shake_hands();
+  // OpenSSL asks for bytes when it has read all there are; should it ask before, it is asked again
+  // as long as it takes some.
+  for (std::size_t left = given_; step.event == Event::need_bytes && !input_.empty();) {
+    if (input_.size() == left) {
+      step = fail();
+      break;
+    }
+    left = input_.size();
+    step = opened_ ? read(plain) : shake_hands();
+  }
+  begin({}, nullptr);
+  return step;
+}
+
+Step Machine::shake_hands() noexcept {
+  const int done = SSL_do_handshake(ssl_);
+  if (done == 1) {
+    opened_ = true;
+    return {Event::opened, consumed(), 0};
+  }
+  switch (SSL_get_error(ssl_, done)) {
+    case SSL_ERROR_WANT_READ: return {Event::need_bytes, consumed(), 0};
+    case SSL_ERROR_WANT_CLIENT_HELLO_CB: return {Event::hello, consumed(), 0};
+    default: return fail();
+  }
+}
+
+Step Machine::read(std::span<char> plain) noexcept {
+  std::size_t produced = 0;
+  for (;;) {
+    std::size_t count = 0;
+    const int done = SSL_read_ex(ssl_, plain.data() + produced, plain.size() - produced, &count);
+    produced += count;
+    if (done == 1) {
+      // Without input there is nothing behind a record: OpenSSL reads no further than it must.
+      const bool all = input_.empty() && SSL_pending(ssl_) == 0;
+      if (all || produced == plain.size()) return {Event::bytes, consumed(), produced};
+      continue;
+    }
+    const int error = SSL_get_error(ssl_, done);
+    if (error == SSL_ERROR_ZERO_RETURN) {
+      ended_ = true;
+    } else if (error != SSL_ERROR_WANT_READ) {
+      const Step failed = fail();
+      if (produced == 0) return failed;
+    }
+    // What came before goes first; the end, or the failure, is reported by the next call.
+    if (produced != 0) return {Event::bytes, consumed(), produced};
+    return {ended_ ? Event::ended : Event::need_bytes, consumed(), 0};
+  }
+}
+
+Step Machine::fail() noexcept {
+  const unsigned long error = ERR_peek_error();
+  failure_ = noted_ != Failure::none ? noted_ : failure_of(error, opened_);
+  ERR_clear_error();
+  return {Event::failed, given_, 0};
+}
+
+std::size_t Machine::seal(Bytes plain, Outbox& output) noexcept {
+  KATANA_REQUIRE(opened_ && !plain.empty());
+  const std::size_t size = std::min(plain.size(), record_bytes_max);
+  if (!can_seal() || !output.has_room(size + record_overhead_max)) return 0;
+  begin({}, &output);
+  std::size_t written = 0;
+  if (SSL_write_ex(ssl_, plain.data(), size, &written) != 1) fail();
+  begin({}, nullptr);
+  return written;
+}
+
+void Machine::end(Outbox& output) noexcept {
+  if (!opened_ || has_failed() || end_said_ || !output.has_room(record_overhead_max)) return;
+  end_said_ = true;
+  begin({}, &output);
+  SSL_shutdown(ssl_);  // says it; whether the peer has is nothing to wait for
+  ERR_clear_error();
+  begin({}, nullptr);
+}
+
+Bytes Machine::application_protocol() const noexcept {
+  const unsigned char* text = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(ssl_, &text, &size);
+  return {reinterpret_cast<const char*>(text), size};
+}
+
+Bytes Machine::server_name() const noexcept {
+  const char* const name = SSL_get_servername(ssl_, TLSEXT_NAMETYPE_host_name);
+  return name != nullptr ? Bytes(name) : Bytes();
+}
+
+}  // namespace katana::tls

@@ -1,0 +1,119 @@
+// Machine: the server side of one TLS connection, as a function of bytes: ciphertext in, plaintext
+// out, and the other way round. TLS 1.2 (RFC 5246) and 1.3 (RFC 8446), by OpenSSL.
+//
+//   handshake ── hello ──> admit() ── opened ──> bytes … ── ended (close_notify)
+//       └───────────────── failed ─────────────────┘
+//
+// Owns       its SSL, and through it a share of the SSL_CTX. An idle one holds no record buffers.
+// Borrows    input and Outbox for the call.
+// Thread     one at a time.
+// Allocates  by OpenSSL only.
+// Fails      Event::failed, and failure() says why. The alert is in the outbox; nothing can be
+//            received or sealed after it. valid() is false when there was no memory.
+// Invariant  what next() reports is a function of the bytes, however they are cut. It consumes all
+//            input before it reports need_bytes, and holds no plaintext back.
+//
+// The handshake's deadline is the caller's, and so is a limit on how many are answered at a time:
+// once a ClientHello is complete, and before anything costly is done about it, next() reports
+// Event::hello until admit().
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/outbox.hpp"
+#include "katana/wire/tls/failure.hpp"
+
+namespace katana::tls {
+
+enum class Event : std::uint8_t {
+  need_bytes,  // nothing to report until more bytes come
+  hello,       // answering costs a signature: goes on after admit()
+  opened,      // the handshake is complete
+  bytes,       // `produced` bytes of plaintext; there may be more when they fill the room given
+  ended,       // close_notify: the peer sends no more
+  failed,
+};
+
+struct Step {
+  Event event = Event::need_bytes;
+  std::size_t consumed = 0;
+  std::size_t produced = 0;
+};
+
+// Plaintext of one record, at most (RFC 8446 §5.1), and what sealing adds to it, at most.
+inline constexpr std::size_t record_bytes_max = 16 * 1024;
+inline constexpr std::size_t record_overhead_max = 64;
+
+class Machine {
+ public:
+  // What a context needs so that machines can be made of it. Once, before the first.
+  static void prepare(SSL_CTX& context) noexcept;
+  // The machine that `ssl` belongs to, for callbacks of the context.
+  static Machine& of(const SSL& ssl) noexcept;
+
+  explicit Machine(SSL_CTX& context) noexcept;
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  bool valid() const noexcept { return ssl_ != nullptr; }
+
+  // At most one event. REQUIRES valid(); `plain` is not empty.
+  Step next(Bytes input, std::span<char> plain, Outbox& output, Instant now) noexcept;
+  // The handshake may go on.
+  void admit() noexcept { admitted_ = true; }
+
+  // One record of the first bytes of `plain`. Returns how many: 0 when the outbox has no room, or
+  // the machine has failed; nothing is then written. REQUIRES opened(); plain is not empty.
+  std::size_t seal(Bytes plain, Outbox& output) noexcept;
+  bool can_seal() const noexcept { return opened_ && !end_said_ && !has_failed(); }
+  // close_notify (RFC 8446 §6.1), once; nothing when the handshake is not complete.
+  void end(Outbox& output) noexcept;
+  // The peer sends no more. True: it did not say so by close_notify, and what it sent may have been
+  // cut short by anybody.
+  bool end_of_input() const noexcept { return opened_ && !ended_; }
+
+  bool opened() const noexcept { return opened_; }
+  bool has_failed() const noexcept { return failure_ != Failure::none; }
+  Failure failure() const noexcept { return failure_; }
+  // For callbacks: a failure that OpenSSL does not tell from others.
+  void note_failure(Failure failure) noexcept { noted_ = failure; }
+  Instant now() const noexcept { return now_; }
+
+  // ---- once opened
+  int version() const noexcept { return SSL_version(ssl_); }  // TLS1_2_VERSION, TLS1_3_VERSION
+  bool resumed() const noexcept { return SSL_session_reused(ssl_) == 1; }
+  Bytes application_protocol() const noexcept;
+  // The name that the peer asked for (SNI); empty: none.
+  Bytes server_name() const noexcept;
+  const char* cipher() const noexcept { return SSL_get_cipher_name(ssl_); }
+
+ private:
+  friend struct MachineBio;
+
+  Step shake_hands() noexcept;
+  Step read(std::span<char> plain) noexcept;
+  Step fail() noexcept;
+  std::size_t consumed() const noexcept { return given_ - input_.size(); }
+  void begin(Bytes input, Outbox* output) noexcept;
+
+  SSL* ssl_;
+  Bytes input_;  // of the call, and what is left of it
+  std::size_t given_ = 0;
+  Outbox* output_ = nullptr;
+  Instant now_;
+  bool admitted_ = false;
+  bool opened_ = false;
+  bool ended_ = false;
+  bool end_said_ = false;
+  Failure failure_ = Failure::none;
+  Failure noted_ = Failure::none;
+};
+
+}  // namespace katana::tls

@@ -1,0 +1,90 @@
+// What OpenSSL holds for one idle connection, counted where it allocates.
+#include <gtest/gtest.h>
+#include <openssl/crypto.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "katana/wire/tls/machine_fixture_test.hpp"
+
+namespace katana::tls {
+namespace {
+
+std::size_t held = 0;
+
+// The size stands in front of what is given away.
+constexpr std::size_t front = alignof(std::max_align_t);
+
+void* allocate(std::size_t size, const char*, int) {
+  auto* const block = static_cast<char*>(std::malloc(front + size));
+  if (block == nullptr) return nullptr;
+  std::memcpy(block, &size, sizeof size);
+  held += size;
+  return block + front;
+}
+
+void release(void* given, const char*, int) {
+  if (given == nullptr) return;
+  char* const block = static_cast<char*>(given) - front;
+  std::size_t size = 0;
+  std::memcpy(&size, block, sizeof size);
+  held -= size;
+  std::free(block);
+}
+
+void* resize(void* given, std::size_t size, const char* file, int line) {
+  void* const made = allocate(size, file, line);
+  if (made == nullptr || given == nullptr) return made;
+  std::size_t before = 0;
+  std::memcpy(&before, static_cast<char*>(given) - front, sizeof before);
+  std::memcpy(made, given, std::min(size, before));
+  release(given, file, line);
+  return made;
+}
+
+// Before OpenSSL allocates anything: after that it refuses.
+const bool counts = CRYPTO_set_mem_functions(&allocate, &resize, &release) == 1;
+
+TEST(TlsMemory, an_idle_connection_keeps_no_record_buffers) {
+  ASSERT_TRUE(counts);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    TestClient client({.version = version});
+    BlockPool pool(4096, 64);
+    Outbox output(pool);
+    std::array<char, 4096> plain;
+    std::size_t before = 0, after_one = 0;
+    const auto give = [&](Machine& machine) {
+      const std::size_t at_start = held;
+      std::string up = client.take_output();
+      const std::size_t freed = at_start - held;
+      for (Step step{Event::hello}; step.event != Event::need_bytes;) {
+        step = machine.next(up, plain, output, Instant{1});
+        up.erase(0, step.consumed);
+        if (step.event == Event::hello) machine.admit();
+      }
+      return freed;
+    };
+    before = held;
+    Machine machine(test_context());
+    // Only the machine's share: what the client holds is measured apart.
+    std::size_t of_client = 0;
+    for (int round = 0; round < 3; ++round) {
+      of_client -= give(machine);
+      const std::string down = take_all(output);
+      const std::size_t at_start = held;
+      client.receive(down);
+      if (round == 1) client.send("question");
+      of_client += held - at_start;
+    }
+    after_one = held - before - of_client;
+    ASSERT_TRUE(machine.opened());
+    RecordProperty(version == TLS1_2_VERSION ? "bytes_1_2" : "bytes_1_3",
+                   static_cast<int>(after_one));
+    EXPECT_LE(after_one, 16u * 1024) << "TLS version " << version;
+    EXPECT_GT(after_one, 1024u);  // else nothing was counted
+  }
+}
+
+}  // namespace
+}  // namespace katana::tls

@@ -1,0 +1,138 @@
+#include "katana/wire/ws/deflate.hpp"
+
+#include <algorithm>
+
+#include "katana/base/check.hpp"
+
+namespace katana::ws {
+namespace {
+
+// zlib's own account (zconf.h), and what its states and their alignment take beside it.
+constexpr std::size_t state_bytes = 16 * 1024;
+constexpr std::size_t inflate_bytes = (std::size_t{1} << 15) + state_bytes;
+
+constexpr int memory_level(int window_bits) noexcept { return std::max(1, window_bits - 7); }
+
+std::size_t deflate_bytes(int window_bits) noexcept {
+  return (std::size_t{1} << (window_bits + 2)) +
+         (std::size_t{1} << (memory_level(window_bits) + 9)) + state_bytes;
+}
+
+}  // namespace
+
+void DeflateMemory::install(z_stream& stream) noexcept {
+  restart();
+  stream = {};
+  stream.zalloc = &DeflateMemory::take;
+  stream.zfree = &DeflateMemory::give;
+  stream.opaque = this;
+}
+
+void* DeflateMemory::take(void* self, unsigned count, unsigned size) noexcept {
+  auto& memory = *static_cast<DeflateMemory*>(self);
+  const std::size_t bytes = (std::size_t{count} * size + 63) / 64 * 64;
+  if (bytes > memory.memory_.size() - memory.used_) return nullptr;
+  char* const piece = memory.memory_.data() + memory.used_;
+  memory.used_ += bytes;
+  return piece;
+}
+
+// ---- receiving -------------------------------------------------------------------------------
+
+void Inflater::begin() noexcept {
+  if (ready_) {
+    KATANA_CHECK(inflateReset(&stream_) == Z_OK);
+    return;
+  }
+  memory_.install(stream_);
+  KATANA_CHECK(inflateInit2(&stream_, -15) == Z_OK);
+  ready_ = true;
+}
+
+Inflater::Outcome Inflater::inflate(Bytes input, std::span<char> output, std::size_t& consumed,
+                                    std::size_t& produced) noexcept {
+  // zlib's interface has no const and wants octets.
+  stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));
+  stream_.avail_in = static_cast<uInt>(input.size());
+  stream_.next_out = reinterpret_cast<Bytef*>(output.data());
+  stream_.avail_out = static_cast<uInt>(output.size());
+  int result = Z_OK;
+  do {
+    result = ::inflate(&stream_, Z_SYNC_FLUSH);
+    // A peer may end its stream within a message and begin another (RFC 7692 §7.2.3.4).
+    if (result == Z_STREAM_END) result = inflateReset(&stream_);
+  } while (result == Z_OK && stream_.avail_in != 0 && stream_.avail_out != 0);
+  consumed = input.size() - stream_.avail_in;
+  produced = output.size() - stream_.avail_out;
+  if (result != Z_OK && result != Z_BUF_ERROR) return Outcome::failed;
+  return stream_.avail_out == 0 ? Outcome::more_output : Outcome::more_input;
+}
+
+// ---- sending ---------------------------------------------------------------------------------
+
+void Deflater::set(std::span<char> memory, int level) noexcept {
+  memory_.set(memory);
+  level_ = level;
+}
+
+void Deflater::begin(int window_bits) noexcept {
+  if (window_bits == window_bits_) {
+    KATANA_CHECK(deflateReset(&stream_) == Z_OK);
+    return;
+  }
+  memory_.install(stream_);
+  KATANA_CHECK(deflateInit2(&stream_, level_, Z_DEFLATED, -window_bits, memory_level(window_bits),
+                            Z_DEFAULT_STRATEGY) == Z_OK);
+  window_bits_ = window_bits;
+}
+
+bool Deflater::deflate(Bytes& input, std::span<char> output, std::size_t& produced) noexcept {
+  // zlib counts in 32 bits.
+  const Bytes part = input.substr(0, std::size_t{1} << 30);
+  stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
+  stream_.avail_in = static_cast<uInt>(part.size());
+  stream_.next_out = reinterpret_cast<Bytef*>(output.data());
+  stream_.avail_out = static_cast<uInt>(output.size());
+  const int result = ::deflate(&stream_, part.size() == input.size() ? Z_SYNC_FLUSH : Z_NO_FLUSH);
+  KATANA_CHECK(result == Z_OK || result == Z_BUF_ERROR);
+  input.remove_prefix(part.size() - stream_.avail_in);
+  produced = output.size() - stream_.avail_out;
+  return stream_.avail_out == 0 || !input.empty();
+}
+
+std::size_t Deflater::bound(std::size_t bytes) noexcept {
+  // Blocks that are stored have five bytes for at most 2^(6 + memory level) of them, the smallest
+  // being 127 here; and the flush has a few.
+  return bytes + bytes / 16 + 64;
+}
+
+// ---- the pool --------------------------------------------------------------------------------
+
+std::size_t DeflatePool::bytes_needed(const DeflateOptions& options) noexcept {
+  return deflate_bytes(options.window_bits) + options.inflaters_max * inflate_bytes;
+}
+
+DeflatePool::DeflatePool(const DeflateOptions& options, std::span<char> memory) noexcept
+    : options_(options) {
+  KATANA_REQUIRE(options.inflaters_max <= inflaters_capacity);
+  KATANA_REQUIRE(options.window_bits >= 9 && options.window_bits <= 15);
+  KATANA_REQUIRE(memory.size() >= bytes_needed(options));
+  const std::size_t deflating = deflate_bytes(options.window_bits);
+  deflater_.set(memory.first(deflating), options.level);
+  for (std::size_t index = 0; index < options.inflaters_max; ++index) {
+    inflaters_[index].set(memory.subspan(deflating + index * inflate_bytes, inflate_bytes));
+  }
+}
+
+Inflater* DeflatePool::take() noexcept {
+  for (std::size_t index = 0; index < options_.inflaters_max; ++index) {
+    Inflater& each = inflaters_[index];
+    if (each.taken) continue;
+    each.taken = true;
+    each.begin();
+    return &each;
+  }
+  return nullptr;
+}
+
+}  // namespace katana::ws

@@ -1,0 +1,204 @@
+// Compressed messages: round trips, hostile ones, and what they may use.
+#include "katana/wire/ws/deflate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/block_pool.hpp"
+#include "katana/wire/ws/machine.hpp"
+
+namespace katana::ws {
+namespace {
+
+class DeflateTest : public testing::Test {
+ protected:
+  explicit DeflateTest(const Limits& limits = {})
+      : memory_(DeflatePool::bytes_needed(options())),
+        pool_(options(), memory_),
+        context_(std::make_unique<Context>(limits, Role::server, &pool_)),
+        client_context_(std::make_unique<Context>(limits, Role::client, &pool_, 1)) {}
+
+  static DeflateOptions options() {
+    return {.inflaters_max = 2, .window_bits = 12, .level = 6, .threshold_bytes = 0};
+  }
+
+  struct Read {
+    std::string message;
+    Event last = Event::need_bytes;
+    std::size_t pieces = 0;
+  };
+  static Read read(Machine& machine, Bytes bytes, std::size_t cut) {
+    Read read;
+    std::string pending;
+    while (!bytes.empty()) {
+      pending += bytes.substr(0, cut);
+      bytes.remove_prefix(std::min(cut, bytes.size()));
+      for (;;) {
+        const std::vector<char> input(pending.begin(), pending.end());
+        const Step step = machine.next({input.data(), input.size()}, Instant{});
+        pending.erase(0, step.consumed);
+        if (step.event == Event::need_bytes || step.event == Event::closed) break;
+        read.last = step.event;
+        read.pieces += step.event == Event::data ? 1 : 0;
+        if (step.event == Event::data) read.message += machine.payload();
+        if (step.event == Event::data && step.last) read.message += '|';
+      }
+    }
+    return read;
+  }
+
+  std::string take() {
+    std::string bytes;
+    outbox_.for_each_pending([&](Bytes each, const Retained*) { bytes += each; });
+    outbox_.clear();
+    return bytes;
+  }
+
+  // A frame of a client whose mask is zero.
+  static std::string frame(std::uint8_t first, Bytes payload) {
+    std::string out(header_bytes_max, '\0');
+    const char* const end =
+        write_header(out.data(), Opcode::text, true, false, payload.size(), true, 0);
+    out.resize(static_cast<std::size_t>(end - out.data()));
+    out[0] = static_cast<char>(first);
+    return out + std::string(payload);
+  }
+
+  std::vector<char> memory_;
+  DeflatePool pool_;
+  std::unique_ptr<Context> context_;
+  std::unique_ptr<Context> client_context_;
+  BlockPool blocks_{4096, 512};
+  Outbox outbox_{blocks_};
+};
+
+std::string varied(std::size_t size, unsigned variety) {
+  std::string text;
+  std::uint32_t random = 1;
+  while (text.size() < size) {
+    random = random * 1664525 + 1013904223;
+    text += static_cast<char>('a' + (random >> 24) % variety);
+  }
+  return text;
+}
+
+TEST_F(DeflateTest, the_examples_of_rfc_7692_are_read) {
+  Machine machine(*context_, Instant{}, 12);
+  // §7.2.3.1, in one frame and in two; a block that is not compressed (§7.2.3.3); one whose stream
+  // ends (§7.2.3.4); two blocks (§7.2.3.5).
+  const Bytes hello{"\xf2\x48\xcd\xc9\xc9\x07\x00", 7};
+  EXPECT_EQ(read(machine, frame(0xc1, hello), 100).message, "Hello|");
+  const std::string two = frame(0x41, hello.substr(0, 3)) + frame(0x80, hello.substr(3));
+  EXPECT_EQ(read(machine, two, 1).message, "Hello|");
+  const Bytes stored{"\x00\x05\x00\xfa\xff\x48\x65\x6c\x6c\x6f\x00", 11};
+  EXPECT_EQ(read(machine, frame(0xc1, stored), 100).message, "Hello|");
+  const Bytes final{"\xf3\x48\xcd\xc9\xc9\x07\x00\x00", 8};
+  EXPECT_EQ(read(machine, frame(0xc1, final), 100).message, "Hello|");
+  const Bytes blocks{"\xf2\x48\x05\x00\x00\x00\xff\xff\xca\xc9\xc9\x07\x00", 13};
+  EXPECT_EQ(read(machine, frame(0xc1, blocks), 2).message, "Hello|");
+  EXPECT_EQ(read(machine, frame(0xc1, Bytes("\0", 1)), 2).message, "|");
+}
+
+TEST_F(DeflateTest, a_short_message_is_one_piece) {
+  Machine machine(*context_, Instant{}, 12);
+  const Read one = read(machine, frame(0xc1, Bytes("\xf2\x48\xcd\xc9\xc9\x07\x00", 7)), 100);
+  EXPECT_EQ(one.pieces, 1u);
+}
+
+TEST_F(DeflateTest, messages_of_every_kind_come_back_as_they_were) {
+  for (const int bits : {9, 12}) {
+    Machine server(*context_, Instant{}, bits);
+    Machine client(*client_context_, Instant{}, bits);
+    for (const std::size_t size : {0u, 1u, 300u, 4093u, 20'000u, 150'000u}) {
+      for (const unsigned variety : {1u, 3u, 26u}) {
+        const std::string text = varied(size, variety);
+        for (const std::size_t cut : {7u, 5000u}) {
+          ASSERT_TRUE(server.send(Opcode::text, text, outbox_));
+          const std::string packed = take();
+          EXPECT_LT(packed.size(), size / 4 * 3 + 1000);
+          ASSERT_EQ(read(client, packed, cut).message, text + "|") << size << ", " << variety;
+        }
+        ASSERT_TRUE(client.send(Opcode::text, text, outbox_));
+        ASSERT_EQ(read(server, take(), 1000).message, text + "|") << size << ", " << variety;
+      }
+    }
+  }
+}
+
+TEST_F(DeflateTest, what_cannot_be_compressed_grows_by_little) {
+  Machine server(*context_, Instant{}, 12);
+  Machine client(*client_context_, Instant{}, 12);
+  std::string noise;
+  std::uint32_t random = 1;
+  while (noise.size() < 100'000) {
+    random = random * 1664525 + 1013904223;
+    noise += static_cast<char>(random >> 24);
+  }
+  ASSERT_TRUE(server.send(Opcode::binary, noise, outbox_));
+  const std::string packed = take();
+  EXPECT_LE(packed.size(), Deflater::bound(noise.size()) + 26 * header_bytes_max);
+  EXPECT_EQ(read(client, packed, 3000).message, noise + "|");
+}
+
+TEST_F(DeflateTest, rubbish_is_refused_and_gives_its_decompressor_back) {
+  for (int round = 0; round < 3; ++round) {
+    Machine machine(*context_, Instant{}, 12);
+    EXPECT_EQ(read(machine, frame(0xc1, "\xff\xff\xff\xff"), 100).last, Event::refused);
+    EXPECT_EQ(machine.refusal(), Refusal::bad_compression);
+  }
+}
+
+TEST_F(DeflateTest, text_is_checked_as_it_comes_out) {
+  Machine server(*context_, Instant{}, 12);
+  Machine client(*client_context_, Instant{}, 12);
+  ASSERT_TRUE(client.send(Opcode::text, "fine \xc3\x28 not", outbox_));
+  EXPECT_EQ(read(server, take(), 3).last, Event::refused);
+  EXPECT_EQ(server.refusal(), Refusal::not_utf8);
+}
+
+TEST_F(DeflateTest, the_bit_on_a_control_frame_or_a_continuation_is_refused) {
+  for (const std::string& bytes : {frame(0xc9, "x"), frame(0x01, "x") + frame(0xc0, "y")}) {
+    Machine machine(*context_, Instant{}, 12);
+    EXPECT_EQ(read(machine, bytes, 100).last, Event::refused);
+    EXPECT_EQ(machine.refusal(), Refusal::reserved_bits);
+  }
+}
+
+TEST_F(DeflateTest, who_comes_when_all_decompressors_are_taken_is_asked_to_try_again) {
+  const std::string begun = frame(0x41, Bytes("\xf2", 1));
+  Machine first(*context_, Instant{}, 12);
+  Machine second(*context_, Instant{}, 12);
+  {
+    Machine third(*context_, Instant{}, 12);
+    (void)read(first, begun, 100);
+    (void)read(second, begun, 100);
+    EXPECT_EQ(read(third, begun, 100).last, Event::refused);
+    EXPECT_EQ(third.refusal(), Refusal::busy);
+  }
+  EXPECT_TRUE(first.close(CloseCode::normal, "", Instant{}, outbox_));
+  Machine fourth(*context_, Instant{}, 12);
+  EXPECT_NE(read(fourth, begun, 100).last, Event::refused) << "a closed one has given its back";
+}
+
+class SmallMessages : public DeflateTest {
+ protected:
+  SmallMessages() : DeflateTest(Limits{.message_bytes_max = 100'000}) {}
+};
+
+TEST_F(SmallMessages, a_bomb_is_refused_before_it_is_large) {
+  Machine server(*context_, Instant{}, 12);
+  Machine client(*client_context_, Instant{}, 12);
+  ASSERT_TRUE(client.send(Opcode::binary, std::string(1'200'000, '\0'), outbox_));
+  const std::string bomb = take();
+  EXPECT_LT(bomb.size(), 10'000u);
+  const Read result = read(server, bomb, 100'000);
+  EXPECT_EQ(result.last, Event::refused);
+  EXPECT_EQ(server.refusal(), Refusal::message_too_big);
+  EXPECT_LE(result.message.size(), 100'000u);
+}
+
+}  // namespace
+}  // namespace katana::ws

@@ -1,0 +1,84 @@
+// Handshake: what a request has to say to become a WebSocket connection, and the fields of the
+// answer.
+//
+// Borrows    the head, for the call; a Handshake refers to it.
+// Thread     any.
+// Allocates  never.
+// Fails      judge_handshake() says what is wrong with which status.
+// Source     RFC 6455 §4.2; RFC 7692 §5 and §7.1 for the extension.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/http/head.hpp"
+
+namespace katana::ws {
+
+enum class HandshakeRefusal : std::uint8_t {
+  none,
+  no_upgrade,
+  bad_method,
+  old_http,
+  other_version,
+  bad_key,
+  bad_subprotocols,
+  foreign_origin,
+  count_,
+};
+
+struct HandshakeRefusalText {
+  unsigned status;
+  Bytes sentence;
+};
+const HandshakeRefusalText& text_of(HandshakeRefusal refusal) noexcept;
+
+// Whose pages may open a connection. A browser lets every page try, with the cookies of the server
+// that it connects to (RFC 6455 §10.2), and names the page's origin; other clients name none.
+enum class Origins : std::uint8_t {
+  same_host,  // that of the Host field, with any scheme; and clients that are no browsers
+  any,
+};
+
+struct HandshakeOptions {
+  Origins origins = Origins::same_host;
+  // Whole origins, as "https://example.org", beside those.
+  std::span<const Bytes> more_origins = {};
+  // That the server speaks; the first that the client names too is chosen.
+  std::span<const Bytes> subprotocols = {};
+  // Whether permessage-deflate may be agreed to; 0: it may not. See DeflateOptions.
+  int deflate_window_bits = 0;
+};
+
+inline constexpr std::size_t accept_bytes = 28;
+
+struct Handshake {
+  HandshakeRefusal refusal = HandshakeRefusal::none;
+  std::array<char, accept_bytes> accept{};
+  Bytes subprotocol = {};  // of the options; empty: none was agreed on
+  // What we compress with; 0: nothing is compressed.
+  int window_bits = 0;
+  bool window_bits_asked = false;  // the answer has to name them
+};
+
+// Sec-WebSocket-Accept for a key.
+std::array<char, accept_bytes> accept_of(Bytes key) noexcept;
+Handshake judge_handshake(const http::Head& head, const HandshakeOptions& options) noexcept;
+
+// What the answer's lines have at most, with the longest subprotocol that is agreed on.
+inline constexpr std::size_t answer_bytes_max = 384;
+inline constexpr std::size_t subprotocol_bytes_max = 64;
+// Writes the fields of the 101, each with its line end, and returns the end. REQUIRES no refusal.
+char* write_answer(char* to, const Handshake& handshake) noexcept;
+
+// The extension that is agreed on, of all that a Sec-WebSocket-Extensions field offers; for tests.
+struct DeflateOffer {
+  bool accepted = false;
+  int window_bits = 0;
+  bool window_bits_asked = false;
+};
+DeflateOffer judge_extensions(Bytes offers, int window_bits) noexcept;
+
+}  // namespace katana::ws

@@ -1,0 +1,101 @@
+// Refusal: why a connection is failed, with the code and the reason for the close frame.
+//
+// Every refusal is the peer's doing, but for `busy`. The connection does not go on: after a frame
+// that means nothing, where the next begins cannot be known (RFC 6455 §7.1.7).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::ws {
+
+// RFC 6455 §7.4.1, and the registry that it opens.
+enum class CloseCode : std::uint16_t {
+  normal = 1000,
+  going_away = 1001,
+  protocol_error = 1002,
+  unsupported_data = 1003,
+  none = 1005,      // never sent: a close frame had no code
+  abnormal = 1006,  // never sent: there was no close frame
+  not_consistent = 1007,
+  policy = 1008,
+  too_big = 1009,
+  internal_error = 1011,
+  try_again_later = 1013,
+};
+
+// A code that a close frame may carry (§7.4.2).
+constexpr bool may_be_sent(std::uint16_t code) noexcept {
+  if (code < 1000 || code > 4999) return false;
+  return code >= 3000 || code <= 1003 || (code >= 1007 && code <= 1014);
+}
+
+enum class Refusal : std::uint8_t {
+  none,
+  reserved_bits,
+  unknown_opcode,
+  not_masked,
+  masked,
+  length_not_minimal,
+  length_beyond_63_bits,
+  control_fragmented,
+  control_too_long,
+  unexpected_continuation,
+  unfinished_message,
+  bad_close_code,
+  half_a_close_code,
+  not_utf8,
+  bad_compression,
+  frame_too_big,
+  message_too_big,
+  too_many_fragments,
+  message_too_slow,
+  busy,
+  count_,
+};
+
+struct RefusalText {
+  CloseCode code;
+  Bytes name;
+  Bytes sentence;  // at most 123 bytes: what a close frame holds beside its code
+};
+
+inline constexpr std::array<RefusalText, static_cast<std::size_t>(Refusal::count_)> refusal_texts =
+    {{
+        {CloseCode::normal, "none", ""},
+        {CloseCode::protocol_error, "reserved_bits",
+         "A reserved bit is set and no extension gives it a meaning."},
+        {CloseCode::protocol_error, "unknown_opcode", "The opcode is a reserved one."},
+        {CloseCode::protocol_error, "not_masked", "A frame of a client has to be masked."},
+        {CloseCode::protocol_error, "masked", "A frame of a server may not be masked."},
+        {CloseCode::protocol_error, "length_not_minimal",
+         "The length is not in the shortest form."},
+        {CloseCode::protocol_error, "length_beyond_63_bits",
+         "The most significant bit of the length is set."},
+        {CloseCode::protocol_error, "control_fragmented", "A control frame is in fragments."},
+        {CloseCode::protocol_error, "control_too_long", "A control frame has more than 125 bytes."},
+        {CloseCode::protocol_error, "unexpected_continuation",
+         "A continuation without a message that it goes on with."},
+        {CloseCode::protocol_error, "unfinished_message",
+         "A message begins before the last one is complete."},
+        {CloseCode::protocol_error, "bad_close_code",
+         "The code of the close frame is one that may not be sent."},
+        {CloseCode::protocol_error, "half_a_close_code", "The close frame has half of a code."},
+        {CloseCode::not_consistent, "not_utf8", "The text is not UTF-8."},
+        {CloseCode::not_consistent, "bad_compression", "The message cannot be decompressed."},
+        {CloseCode::too_big, "frame_too_big", "The frame is larger than is accepted here."},
+        {CloseCode::too_big, "message_too_big", "The message is larger than is accepted here."},
+        {CloseCode::too_big, "too_many_fragments",
+         "The message has more fragments than are accepted here."},
+        {CloseCode::policy, "message_too_slow", "The message was not complete in time."},
+        {CloseCode::try_again_later, "busy",
+         "Too many compressed messages are being received at present."},
+    }};
+
+constexpr const RefusalText& text_of(Refusal refusal) noexcept {
+  return refusal_texts[static_cast<std::size_t>(refusal)];
+}
+
+}  // namespace katana::ws

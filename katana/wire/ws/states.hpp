@@ -1,0 +1,73 @@
+// States of one side of a WebSocket connection, and every transition between them.
+//
+// Machine moves by this table and by nothing else. docs/diagrams/websocket.md is drawn from it by
+// machine_test, which compares the two and draws anew when KATANA_UPDATE is set.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::ws {
+
+enum class State : std::uint8_t {
+  open,       // between messages
+  message,    // part of a message has arrived
+  answering,  // the peer's close frame has come; ours is due
+  refused,    // the peer broke a rule; the close frame that says so is due
+  closing,    // our close frame is sent; what comes before the peer's is dropped
+  closed,     // nothing more is read
+};
+
+enum class Cause : std::uint8_t {
+  message_begins,
+  message_ends,
+  peer_closes,
+  we_close,
+  refusal,
+  end,  // of the input, or of the peer's time
+};
+
+struct Transition {
+  State from;
+  Cause cause;
+  State to;
+};
+
+inline constexpr std::array<Bytes, 6> state_names = {"open",    "message", "answering",
+                                                     "refused", "closing", "closed"};
+inline constexpr std::array<Bytes, 6> cause_names = {
+    "part of a message", "message complete", "close frame of the peer",
+    "our close frame",   "refusal",          "end of input, or of time"};
+
+inline constexpr std::array<Transition, 17> transitions = {{
+    {State::open, Cause::message_begins, State::message},
+    {State::open, Cause::peer_closes, State::answering},
+    {State::open, Cause::we_close, State::closing},
+    {State::open, Cause::refusal, State::refused},
+    {State::open, Cause::end, State::closed},
+    {State::message, Cause::message_ends, State::open},
+    {State::message, Cause::peer_closes, State::answering},
+    {State::message, Cause::we_close, State::closing},
+    {State::message, Cause::refusal, State::refused},
+    {State::message, Cause::end, State::closed},
+    {State::answering, Cause::we_close, State::closed},
+    {State::answering, Cause::end, State::closed},
+    {State::refused, Cause::we_close, State::closed},
+    {State::refused, Cause::end, State::closed},
+    {State::closing, Cause::peer_closes, State::closed},
+    {State::closing, Cause::refusal, State::closed},
+    {State::closing, Cause::end, State::closed},
+}};
+
+// The state after `cause`; the same state means that the table has no such transition: a message
+// that comes in one piece leads from open to open.
+constexpr State state_after(State from, Cause cause) noexcept {
+  for (const Transition& each : transitions) {
+    if (each.from == from && each.cause == cause) return each.to;
+  }
+  return from;
+}
+
+}  // namespace katana::ws

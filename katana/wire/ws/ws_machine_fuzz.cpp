@@ -1,0 +1,122 @@
+// Invariant: whatever the bytes and wherever they are cut, a machine reports the same messages and
+// the same end; text is UTF-8, nothing is larger than its limit, and what waits for more bytes is
+// never more than a control frame.
+//
+// The input is two bytes of options, four that choose places to cut, and what the peer sends.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/base/block_pool.hpp"
+#include "katana/base/check.hpp"
+#include "katana/base/utf8.hpp"
+#include "katana/wire/ws/machine.hpp"
+
+namespace {
+
+using katana::Bytes;
+using katana::Instant;
+using namespace katana::ws;
+
+struct Seen {
+  Event event;
+  bool text;
+  Refusal refusal;
+  std::string payload;
+  bool operator==(const Seen&) const = default;
+};
+
+struct World {
+  World(const Limits& limits, Role role)
+      : memory(DeflatePool::bytes_needed(options())),
+        pool(options(), memory),
+        context(std::make_unique<Context>(limits, role, &pool)) {}
+  static DeflateOptions options() { return {.inflaters_max = 1, .window_bits = 9}; }
+  std::vector<char> memory;
+  DeflatePool pool;
+  std::unique_ptr<Context> context;
+  katana::BlockPool blocks{4096, 16};
+};
+
+bool is_utf8(Bytes text) {
+  while (!text.empty()) {
+    const std::size_t length = katana::utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::vector<Seen> play(World& world, int window_bits, Bytes input, std::vector<std::size_t> cuts) {
+  Machine machine(*world.context, Instant{}, window_bits);
+  katana::Outbox outbox(world.blocks);
+  std::vector<Seen> seen;
+  std::string pending;
+  std::string message;
+  std::size_t sent = 0;
+  cuts.push_back(input.size());
+  for (const std::size_t cut : cuts) {
+    pending.append(input.substr(sent, cut - sent));
+    sent = cut;
+    for (;;) {
+      const std::vector<char> apart(pending.begin(), pending.end());
+      const Step step = machine.next({apart.data(), apart.size()}, Instant{});
+      KATANA_CHECK(step.consumed <= pending.size());
+      pending.erase(0, step.consumed);
+      if (step.event == Event::need_bytes) {
+        if (machine.may_send()) KATANA_CHECK(pending.size() < 14 + control_bytes_max);
+        break;
+      }
+      if (step.event == Event::closed) break;
+      if (step.event == Event::data) {
+        if (step.first) message.clear();
+        message += machine.payload();
+        KATANA_CHECK(message.size() <= world.context->limits.message_bytes_max);
+        if (!step.last) continue;
+        if (step.text) KATANA_CHECK(is_utf8(message));
+        seen.push_back({step.event, step.text, Refusal::none, message});
+        continue;
+      }
+      const bool refused = step.event == Event::refused;
+      seen.push_back({step.event, false, machine.refusal(),
+                      refused ? std::string() : std::string(machine.payload())});
+      if (step.event == Event::ping) KATANA_CHECK(machine.pong(machine.payload(), outbox));
+      if (refused || step.event == Event::close) {
+        const CloseCode code = refused ? text_of(machine.refusal()).code : machine.close_code();
+        KATANA_CHECK(machine.close(code, "", Instant{}, outbox));
+        KATANA_CHECK(machine.state() == State::closed);
+      }
+      outbox.clear();
+    }
+  }
+  return seen;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t head = 6;
+  if (size < head) return 0;
+  Limits limits;
+  limits.message_bytes_max = 1 + data[0] * 16u;
+  limits.frame_bytes_max = 2048;
+  limits.fragments_max = 8;
+  const Role role = (data[1] & 1) != 0 ? Role::client : Role::server;
+  const int window_bits = (data[1] & 2) != 0 ? 9 : 0;
+  World world(limits, role);
+  const Bytes input(reinterpret_cast<const char*>(data) + head, size - head);
+  std::vector<std::size_t> cuts;
+  for (std::size_t index = 2; index < head; ++index) {
+    cuts.push_back(input.empty() ? 0 : data[index] * input.size() / 256);
+  }
+  std::ranges::sort(cuts);
+  const std::vector<Seen> whole = play(world, window_bits, input, {});
+  KATANA_CHECK(play(world, window_bits, input, cuts) == whole);
+  std::vector<std::size_t> each;
+  for (std::size_t at = 1; at < input.size() && input.size() <= 512; ++at) each.push_back(at);
+  KATANA_CHECK(play(world, window_bits, input, each) == whole);
+  return 0;
+}

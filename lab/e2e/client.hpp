@@ -1,0 +1,58 @@
+// Client: load on a server over the loopback, by katana-load's own workers.
+//
+// Owns       nothing.
+// Thread     the caller's, which waits, and one for the load. SIGINT ends the program.
+// Allocates  freely, outside of what is timed.
+// Fails      by ending the program when no load can be made. What the server does wrong is counted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/e2e/server_process.hpp"
+#include "lab/load/histogram.hpp"
+#include "lab/load/target.hpp"
+
+namespace e2e {
+
+struct Ask {
+  std::string method = "GET";
+  std::string path;
+  std::string body = {};  // JSON
+};
+
+struct Drive {
+  std::uint64_t requests = 1;
+  std::uint32_t connections = 64;
+  std::vector<Ask> asks = {};  // sent in turn, over and over
+};
+
+// What came of a load, with what the server used meanwhile.
+struct Driven {
+  std::uint64_t requests = 0;  // answered with 2xx
+  std::uint64_t failures = 0;
+  double seconds = 0;
+  double cpu_s = 0;
+  double generator_share = 0;  // of its CPU; above 0.9 it was the limit
+  std::uint64_t bytes = 0;     // received
+  Usage after = {};
+  katana::load::Histogram latency;
+
+  double rate() const { return seconds > 0 ? static_cast<double>(requests) / seconds : 0; }
+  double cpu_us() const { return requests > 0 ? 1e6 * cpu_s / static_cast<double>(requests) : 0; }
+  double percentile_us(double percent) const {
+    return static_cast<double>(latency.percentile_ns(percent)) / 1e3;
+  }
+};
+
+Driven drive(const ServerProcess& server, const Drive& what);
+
+// One request on a connection of its own; the content of a 2xx reply, or empty.
+std::string fetch(std::uint16_t port, const Ask& ask);
+// A number of GET /statistics.
+double statistic(std::uint16_t port, std::string_view key);
+
+}  // namespace e2e

@@ -1,0 +1,63 @@
+#include "lab/e2e/places.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+
+namespace e2e {
+namespace {
+
+// Read once, before anything is pinned.
+cpu_set_t read_allowed() noexcept {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_SET(0, &allowed);
+  return allowed;
+}
+const cpu_set_t allowed = read_allowed();
+
+int last_cpu() noexcept {
+  int last = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) last = cpu;
+  }
+  return last;
+}
+
+std::filesystem::path root() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() /
+         fmt::format("e2e_files_{}", ::getpid());
+}
+
+}  // namespace
+
+bool shared_cpus() noexcept { return CPU_COUNT(&allowed) < 2; }
+
+void pin_to_client_cpu() noexcept {
+  if (shared_cpus()) return;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(last_cpu(), &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+void pin_to_server_cpus() noexcept {
+  cpu_set_t others = allowed;
+  if (!shared_cpus()) CPU_CLR(last_cpu(), &others);
+  sched_setaffinity(0, sizeof others, &others);
+}
+
+std::string folder_for(const std::string& name) {
+  static int count = 0;
+  return root() / fmt::format("{}_{}", name, count++);
+}
+
+void remove_folders() noexcept {
+  std::error_code ignored;  // what cannot be removed is left for a person to look at
+  std::filesystem::remove_all(root(), ignored);
+}
+
+}  // namespace e2e

@@ -1,0 +1,316 @@
+#include "lab/e2e/stack.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "katana/config/config.hpp"
+#include "katana/database/sqlite/sqlite.hpp"
+#include "katana/service/json.hpp"
+#include "lab/e2e/heap.hpp"
+#include "lab/e2e/users.hpp"
+
+namespace e2e {
+
+// What the stack's configuration file has: as many keys as a service's.
+struct HttpPart {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 8080;
+  std::uint32_t connections_max = 16384;
+  katana::Duration idle_timeout = katana::seconds(75);
+  katana::Duration head_timeout = katana::seconds(10);
+};
+KATANA_DESCRIBE(HttpPart, (address, length(1, 64)), port, (connections_max, at_least(1)),
+                idle_timeout, head_timeout)
+struct LogPart {
+  std::string level = "info";
+  std::string file;
+  bool synchronous = false;
+};
+KATANA_DESCRIBE(LogPart, (level, reloadable), file, synchronous)
+struct DatabasePart {
+  std::string path;
+  unsigned readers = 4;
+  katana::Duration timeout = katana::seconds(30);
+};
+KATANA_DESCRIBE(DatabasePart, (path, length(1, 4000)), (readers, range(1, 64)), timeout)
+struct StackSettings {
+  HttpPart http;
+  LogPart log;
+  DatabasePart database;
+};
+KATANA_DESCRIBE(StackSettings, http, log, database)
+
+// What GET /statistics tells the benchmark of this process.
+struct Statistics {
+  std::uint64_t log_records = 0;
+  std::uint64_t log_dropped = 0;
+  std::uint64_t heap_calls = 0;
+  std::uint64_t heap_bytes = 0;
+  std::int64_t live_bytes = 0;
+  std::uint64_t reads_here = 0;
+  std::uint64_t reads_pooled = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t commits = 0;
+};
+KATANA_DESCRIBE(Statistics, log_records, log_dropped, heap_calls, heap_bytes, live_bytes,
+                reads_here, reads_pooled, writes, commits)
+
+// What the registry hands out: the systems, by their types.
+struct Systems {
+  katana::log::Log* log;
+  katana::host::Observability* observability;
+  katana::thread::Pool* pool;
+  katana::database::Database* database;
+};
+
+namespace {
+
+using namespace katana;
+
+std::unexpected<Error> wrong(std::string_view setting, std::string_view expected) {
+  return fail(Code::invalid_argument, fmt::format("'{}': expected {}", setting, expected));
+}
+
+template <class T>
+Result<void> read_number(std::string_view setting, std::string_view text, T& value) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return {};
+  return wrong(setting, "a number");
+}
+
+Result<void> read_switch(std::string_view setting, std::string_view text, bool& value) {
+  if (text != "on" && text != "off") return wrong(setting, "on or off");
+  value = text == "on";
+  return {};
+}
+
+Result<void> read_logging(std::string_view setting, std::string_view text, Logging& value) {
+  if (text == "off") {
+    value = Logging::off;
+  } else if (text == "background") {
+    value = Logging::background;
+  } else if (text == "synchronous") {
+    value = Logging::synchronous;
+  } else {
+    return wrong(setting, "off, background or synchronous");
+  }
+  return {};
+}
+
+const char* name_of(Logging logging) {
+  switch (logging) {
+    case Logging::off: return "off";
+    case Logging::background: return "background";
+    case Logging::synchronous: break;
+  }
+  return "synchronous";
+}
+
+const char* on_or_off(bool value) { return value ? "on" : "off"; }
+
+}  // namespace
+
+Result<void> set_option(StackOptions& options, std::string_view setting) {
+  const std::size_t equals = std::min(setting.find('='), setting.size());
+  const std::string_view name = setting.substr(0, equals);
+  const std::string_view text = setting.substr(std::min(equals + 1, setting.size()));
+  if (name == "port") return read_number(setting, text, options.port);
+  if (name == "reactors") return read_number(setting, text, options.reactors);
+  if (name == "pool_threads") return read_number(setting, text, options.pool_threads);
+  if (name == "readers") return read_number(setting, text, options.readers);
+  if (name == "rows") return read_number(setting, text, options.rows);
+  if (name == "logging") return read_logging(setting, text, options.logging);
+  if (name == "configuration") return read_switch(setting, text, options.configuration);
+  if (name == "metrics") return read_switch(setting, text, options.metrics);
+  if (name == "database") return read_switch(setting, text, options.database);
+  if (name == "pool_reads") return read_switch(setting, text, options.pool_reads);
+  if (name == "durable") return read_switch(setting, text, options.durable);
+  if (name == "registry") return read_switch(setting, text, options.registry);
+  if (name == "count_heap") return read_switch(setting, text, options.count_heap);
+  if (name != "engine" && name != "folder")
+    return wrong(setting, "KEY=VALUE with a key of stack.cpp");
+  (name == "engine" ? options.engine : options.folder) = text;
+  return {};
+}
+
+std::vector<std::string> to_arguments(const StackOptions& options) {
+  return {fmt::format("port={}", options.port),
+          fmt::format("reactors={}", options.reactors),
+          fmt::format("pool_threads={}", options.pool_threads),
+          fmt::format("readers={}", options.readers),
+          fmt::format("rows={}", options.rows),
+          fmt::format("logging={}", name_of(options.logging)),
+          fmt::format("configuration={}", on_or_off(options.configuration)),
+          fmt::format("metrics={}", on_or_off(options.metrics)),
+          fmt::format("database={}", on_or_off(options.database)),
+          fmt::format("pool_reads={}", on_or_off(options.pool_reads)),
+          fmt::format("durable={}", on_or_off(options.durable)),
+          fmt::format("registry={}", on_or_off(options.registry)),
+          fmt::format("count_heap={}", on_or_off(options.count_heap)),
+          fmt::format("engine={}", options.engine),
+          fmt::format("folder={}", options.folder)};
+}
+
+Result<std::unique_ptr<Stack>> Stack::make(const StackOptions& options) {
+  std::unique_ptr<Stack> stack(new Stack(options));
+  if (options.count_heap) count_heap_of_process();
+  if (auto started = stack->start(); !started) return std::unexpected(started.error());
+  return stack;
+}
+
+// The log is last: whoever is being destroyed may still write into it.
+Stack::~Stack() {
+  server_.reset();
+  service_.reset();
+  services_.reset();
+  database_.reset();
+  pool_.reset();
+  observability_.reset();
+  access_.reset();
+}
+
+template <class Start>
+Result<void> Stack::phase(const char* name, bool wanted, Start begin_part) {
+  if (!wanted) return {};
+  const auto begin = std::chrono::steady_clock::now();
+  if (auto started = (this->*begin_part)(); !started) {
+    return std::unexpected(started.error().within(name));
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  phases_.push_back({name, took.count()});
+  return {};
+}
+
+Result<void> Stack::start() {
+  if (!options_.folder.empty()) std::filesystem::create_directories(options_.folder);
+  Result<void> started = phase("configuration", options_.configuration, &Stack::read_configuration);
+  if (started) started = phase("log", options_.logging != Logging::off, &Stack::start_log);
+  if (started) started = phase("metrics", options_.metrics, &Stack::start_metrics);
+  if (started) started = phase("pool", options_.pool_threads != 0, &Stack::start_pool);
+  if (started) started = phase("database", options_.database, &Stack::open_database);
+  if (started) started = phase("registry", options_.registry, &Stack::seal_registry);
+  if (started) started = phase("network", true, &Stack::start_server);
+  return started;
+}
+
+Result<void> Stack::read_configuration() {
+  const std::string path = options_.folder + "/stack.yaml";
+  std::ofstream(path) << "http:\n  address: 127.0.0.1\n  port: 8080\n  idle_timeout: 75s\n"
+                         "log:\n  level: info\n  file: server.log\n"
+                         "database:\n  path: users.db\n  readers: 4\n  timeout: 30s\n";
+  config::Sources sources;
+  sources.file = path;
+  const auto config = config::Config<StackSettings>::load(std::move(sources));
+  if (!config) return std::unexpected(config.error());
+  return config->get()->database.path == "users.db" ? Result<void>{} : fail(Code::internal);
+}
+
+Result<void> Stack::start_log() {
+  log::Options options;
+  options.sinks = {log::file(options_.folder + "/server.log")};
+  if (options_.logging == Logging::synchronous) options.mode = log::Mode::synchronous;
+  auto started = log::Log::start(std::move(options));
+  if (!started) return std::unexpected(started.error());
+  log_ = std::move(*started);
+  access_ = std::make_unique<host::AccessLog>(log_->logger("access"));
+  return {};
+}
+
+Result<void> Stack::start_metrics() {
+  auto made = host::Observability::make();
+  if (!made) return std::unexpected(made.error());
+  observability_ = std::move(*made);
+  return {};
+}
+
+Result<void> Stack::start_pool() {
+  auto made = thread::Pool::create({.name = "work", .threads_min = options_.pool_threads});
+  if (!made) return std::unexpected(made.error());
+  pool_ = std::move(*made);
+  return {};
+}
+
+Result<void> Stack::open_database() {
+  database::sqlite::Options options;
+  options.path = options_.folder + "/users.db";
+  options.readers = options_.readers;
+  if (options_.pool_reads) options.reads_per_turn_max = 0;
+  if (!options_.durable) options.synchronous = database::sqlite::Synchronous::normal;
+  auto opened = database::sqlite::open(std::move(options));
+  if (!opened) return std::unexpected(opened.error());
+  database_ = std::make_unique<database::Database>(std::move(*opened));
+  return make_users(*database_, options_.rows);
+}
+
+Result<void> Stack::seal_registry() {
+  registry::Registry registry;
+  if (log_) registry.instance<log::Log>(*log_);
+  if (observability_) registry.instance<host::Observability>(*observability_);
+  if (pool_) registry.instance<thread::Pool>(*pool_);
+  if (database_) registry.instance<database::Database>(*database_);
+  registry.singleton<Systems>([](log::Log* of_log, host::Observability* of_metrics,
+                                 thread::Pool* of_pool, database::Database* of_database) {
+    return std::make_unique<Systems>(Systems{of_log, of_metrics, of_pool, of_database});
+  });
+  auto sealed = std::move(registry).seal();
+  if (!sealed) return std::unexpected(sealed.error());
+  services_ = std::move(*sealed);
+  return {};
+}
+
+Result<void> Stack::start_server() {
+  Router router;
+  if (observability_) {
+    observability_->mount(router);
+  } else {
+    router.get("/health", [] { return Reply::json(R"({"status":"pass"})"); });
+  }
+  router.get("/plaintext", [] { return Reply::text("Hello, World!"); });
+  router.get("/statistics", [this] { return Reply::json(format_text("{}", statistics())); });
+  if (database_) mount_users(router, *database_);
+  auto built = std::move(router).build();
+  if (!built) return std::unexpected(built.error());
+  service_ = std::make_unique<Service>(std::move(*built));
+
+  auto engine = host::choose_engine(options_.engine);
+  if (!engine) return std::unexpected(engine.error());
+  host::HttpServerOptions options;
+  options.port = options_.port;
+  options.reactors = options_.reactors;
+  options.engine = engine->kind;
+  options.observability = observability_.get();
+  if (access_) options.http.observer = access_.get();
+  server_ = std::make_unique<host::HttpServer>(options, *service_);
+  return server_->start();
+}
+
+std::string Stack::statistics() const {
+  Statistics found;
+  if (log_) {
+    log_->flush();
+    found.log_records = log_->counts().records;
+    found.log_dropped = log_->counts().dropped;
+  }
+  const HeapCounts heap = heap_of_process();
+  found.heap_calls = heap.calls;
+  found.heap_bytes = heap.bytes;
+  found.live_bytes = heap.live_bytes;
+  if (database_) {
+    const database::Figures figures = database_->figures();
+    found.reads_here = figures.reads_here;
+    found.reads_pooled = figures.reads_pooled;
+    found.writes = figures.writes;
+    found.commits = figures.commits;
+  }
+  std::string text;
+  container::write_json(found, text);
+  return text;
+}
+
+}  // namespace e2e

@@ -1,0 +1,92 @@
+// Stack: a server put together from the seven systems, or from as many of them as are asked for.
+//
+// Owns       every system it was told to have.
+// Thread     one; serve() runs the reactors.
+// Allocates  when made.
+// Fails      make() says which part did not start.
+// Invariant  parts are made in the order of `phases`, and end in reverse.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/database/database.hpp"
+#include "katana/host/access_log.hpp"
+#include "katana/host/http_server.hpp"
+#include "katana/host/observability.hpp"
+#include "katana/log/log.hpp"
+#include "katana/registry/registry.hpp"
+#include "katana/thread/pool.hpp"
+
+namespace e2e {
+
+enum class Logging : std::uint8_t { off, background, synchronous };
+
+struct StackOptions {
+  std::uint16_t port = 0;
+  unsigned reactors = 1;
+  std::string engine = "epoll-edge";
+  std::string folder;  // for the log and the database
+  bool configuration = false;
+  Logging logging = Logging::off;
+  bool metrics = false;
+  unsigned pool_threads = 0;  // 0: no pool
+  bool database = false;
+  unsigned readers = 4;
+  bool pool_reads = false;  // none on the reactor: every read is the pool's
+  bool durable = true;
+  std::int64_t rows = 10'000;
+  bool registry = false;
+  bool count_heap = false;
+};
+
+// "key=value" of one option.
+katana::Result<void> set_option(StackOptions& options, std::string_view setting);
+std::vector<std::string> to_arguments(const StackOptions& options);
+
+struct Phase {
+  std::string name;
+  double ms = 0;
+};
+
+class Stack {
+ public:
+  static katana::Result<std::unique_ptr<Stack>> make(const StackOptions& options);
+  ~Stack();
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+
+  katana::host::HttpServer& server() noexcept { return *server_; }
+  const std::vector<Phase>& phases() const noexcept { return phases_; }
+
+ private:
+  explicit Stack(const StackOptions& options) : options_(options) {}
+  katana::Result<void> start();
+  template <class Start>
+  katana::Result<void> phase(const char* name, bool wanted, Start begin_part);
+  katana::Result<void> read_configuration();
+  katana::Result<void> start_log();
+  katana::Result<void> start_metrics();
+  katana::Result<void> start_pool();
+  katana::Result<void> open_database();
+  katana::Result<void> seal_registry();
+  katana::Result<void> start_server();
+  std::string statistics() const;
+
+  StackOptions options_;
+  std::vector<Phase> phases_;
+  std::unique_ptr<katana::log::Log> log_;
+  std::unique_ptr<katana::host::AccessLog> access_;
+  std::unique_ptr<katana::host::Observability> observability_;
+  std::unique_ptr<katana::thread::Pool> pool_;
+  std::unique_ptr<katana::database::Database> database_;
+  std::unique_ptr<katana::registry::Services> services_;
+  std::unique_ptr<katana::Service> service_;
+  std::unique_ptr<katana::host::HttpServer> server_;
+};
+
+}  // namespace e2e

@@ -1,0 +1,28 @@
+// Turns: a reactor's turns without a reactor: what happens in one, and its end.
+//
+// Owns       nothing.
+// Thread     one.
+// Fails      by ending the program when something leaves for another thread: what is measured on it
+//            is answered at once.
+#pragma once
+
+#include <utility>
+
+#include "katana/base/executor.hpp"
+#include "lab/micro/micro.hpp"
+
+namespace bench {
+
+class Turns final : public katana::Executor {
+ public:
+  template <class F>
+  void turn(F&& happens) {
+    enter(this);
+    std::forward<F>(happens)();
+    end_turn();
+    enter(nullptr);
+  }
+  void post(katana::Message&) noexcept override { micro::fail(1, "a point read left its reactor"); }
+};
+
+}  // namespace bench

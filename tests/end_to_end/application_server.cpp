@@ -1,0 +1,61 @@
+// application_server: the program of the application guide, for the tests that signal it.
+#include <memory>
+#include <string>
+
+#include "katana/core/sleep.hpp"
+#include "katana/host/application.hpp"
+#include "katana/service/json.hpp"
+
+using namespace katana;
+
+namespace {
+
+struct Settings : host::ApplicationSettings {
+  std::string greeting = "Hello";
+};
+KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, (greeting, reloadable))
+
+struct User {
+  std::int64_t id = 0;
+  std::string name;
+};
+KATANA_DESCRIBE(User, id, name)
+
+void add_routes(const registry::Services& services, Router& router) {
+  auto& config = services.get<config::Config<Settings>>();
+  auto& database = services.get<database::Database>();
+  auto& pool = services.get<thread::Pool>();
+  const log::Logger logger = services.get<log::Log>().logger("handlers");
+  router.get("/greeting", [&config] { return Reply::text(Text(config.get()->greeting)); });
+  router.get("/users/{id}", [&database](Path<std::int64_t> id) -> Task<Result<Reply>> {
+    const auto user =
+        co_await database.query_one<User>("SELECT id, name FROM users WHERE id = $1", *id);
+    if (!user) co_return std::unexpected(user.error());
+    if (!*user) co_return problem(404, "There is no such user.");
+    co_return Reply::text(Text((*user)->name));
+  });
+  router.get("/work", [&pool, logger]() -> Task<Reply> {
+    const Result<int> answer = co_await pool.run([] { return 42; });
+    logger.info("worked");
+    co_return Reply::text(format_text("{}", answer.value_or(0)));
+  });
+  router.get("/sleep/{ms}", [](Path<std::int64_t> ms) -> Task<Reply> {
+    co_await core::sleep_for(milliseconds(*ms));
+    co_return Reply::text("slept");
+  });
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  host::Application<Settings> app(
+      {.name = "application_server",
+       .version = "1.0",
+       .about = "Answers GET /greeting, /users/{id}, /work and /sleep/{ms}.",
+       .database = true,
+       .migrations = {{"0001_users.sql",
+                       "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
+                       "INSERT INTO users VALUES (7, 'ada');"}}});
+  app.routes(add_routes);
+  return app.run(count, arguments);
+}
