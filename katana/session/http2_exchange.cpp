@@ -33,6 +33,7 @@ void Http2Exchange::tell_observer_of_begin(bool refused) noexcept {
 }
 
 void Http2Exchange::dispatch() noexcept {
+  const ActivityScope scope(context_.get());
   RequestHandler& handler = session_.protocol_.handler();
   if (refusal_ != 0) [[unlikely]] {
     handler.on_refused(*this, std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
@@ -151,6 +152,7 @@ bool Http2Exchange::deliver_received() noexcept {
 
 // What is taken may be sent again: the window follows whoever reads.
 void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
+  const ActivityScope scope(context_.get());
   session_.machine().consume(this, piece.size(), session_.outbox());
   if (complete) {
     content_pending_ = false;
@@ -333,6 +335,7 @@ void Http2Exchange::proceed() noexcept {
   }
   set_blocked(false);
   if (!std::exchange(waits_, false) || pending_ == nullptr) return;
+  const ActivityScope scope(context_.get());
   pending_->on_room();
   after_handler();
 }
@@ -375,6 +378,7 @@ void Http2Exchange::answer_refusal() noexcept {
 
 // Answers instead of the handler, or breaks off what that has begun.
 void Http2Exchange::fail(unsigned status, Bytes detail) noexcept {
+  const ActivityScope scope(context_.get());
   pending_.reset();
   if (begun_) {
     abort();
@@ -459,6 +463,7 @@ const core::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
 }
 
 void Http2Exchange::tell_observer() noexcept {
+  const ActivityScope scope(context_.get());
   ExchangeRecord record{.route = route_,
                         .status = status_,
                         .content_bytes = content_bytes_,

@@ -259,6 +259,8 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
   machine_->consume(nullptr, exchange.received_.size(), outbox());
   if (!exchange.stays_) held_bytes_ -= exchange.unsent_.size();
   if (protocol_.options().observer != nullptr) exchange.tell_observer();
+  // Whoever ended it in the midst of its own work does not go on under its name.
+  if (current_activity == exchange.context_.get()) current_activity = nullptr;
   delete &exchange;
 }
 
