@@ -25,7 +25,15 @@ void Http2Exchange::begin(const http2::HeadReader& reader, bool complete) noexce
   if (!complete) give_peer_time();
 }
 
+// `refused`: parts of the head may be missing.
+void Http2Exchange::tell_observer_of_begin(bool refused) noexcept {
+  if (refused) head_ = nullptr;
+  ExchangeObserver* const observer = session_.protocol_.options().observer;
+  if (observer != nullptr) context_ = observer->on_exchange_begin(head_);
+}
+
 void Http2Exchange::dispatch() noexcept {
+  const ActivityScope scope(context_.get());
   RequestHandler& handler = session_.protocol_.handler();
   if (refusal_ != 0) [[unlikely]] {
     handler.on_refused(*this, std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
@@ -148,6 +156,7 @@ bool Http2Exchange::deliver_received() noexcept {
 
 // What is taken may be sent again: the window follows whoever reads.
 void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
+  const ActivityScope scope(context_.get());
   session_.machine().consume(this, piece.size(), session_.outbox());
   if (complete) {
     content_pending_ = false;
@@ -330,6 +339,7 @@ void Http2Exchange::proceed() noexcept {
   }
   set_blocked(false);
   if (!std::exchange(waits_, false) || pending_ == nullptr) return;
+  const ActivityScope scope(context_.get());
   pending_->on_room();
   after_handler();
 }
@@ -372,6 +382,7 @@ void Http2Exchange::answer_refusal() noexcept {
 
 // Answers instead of the handler, or breaks off what that has begun.
 void Http2Exchange::fail(unsigned status, Bytes detail) noexcept {
+  const ActivityScope scope(context_.get());
   pending_.reset();
   if (begun_) {
     abort();
@@ -459,7 +470,9 @@ const core::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
 }
 
 void Http2Exchange::tell_observer() noexcept {
-  ExchangeRecord record{.status = status_,
+  const ActivityScope scope(context_.get());
+  ExchangeRecord record{.route = route_,
+                        .status = status_,
                         .content_bytes = content_bytes_,
                         .duration = session_.now() - began_,
                         .request = request_,

@@ -69,6 +69,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
 
   // ---- calls by the session ----
   void begin(const http2::HeadReader& reader, bool complete) noexcept;
+  void tell_observer_of_begin(bool refused) noexcept;
   void dispatch() noexcept;
   void on_content(Bytes piece, bool complete) noexcept;
   // False: nothing was due.
@@ -131,7 +132,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool waits_ = false;    // the handler has more to write
   bool patient_ = false;  // the reply may be silent for as long as it likes
   bool blocked_ = false;
-  bool over_ = false;  // to be destroyed
+  bool over_ = false;     // to be destroyed
 };
 
 }  // namespace katana::session

@@ -26,7 +26,7 @@ Http2Session::Http2Session(Http2Protocol& protocol, core::Connection& connection
     return;
   }
   connection_.set_deadline(machine_->deadline());
-  if (connection.reactor().draining()) on_drain();
+  if (connection.reactor().draining()) begin_drain();
 }
 
 Http2Session::~Http2Session() {
@@ -97,18 +97,19 @@ void Http2Session::on_deadline() noexcept {
 // Only content that nobody wants is still coming of those whose replies are sent; replies that would
 // go on for ever come to their end.
 void Http2Session::on_drain() noexcept {
-  for (http2::Stream* each = machine_->first(); each != nullptr;) {
-    http2::Stream* const after = each->next;
+  in_call_ = true;
+  begin_drain();
+  http2::Stream* each = machine_->first();
+  while (each != nullptr) {
     Http2Exchange& exchange = exchange_of(*each);
+    each = each->next;
     if (exchange.sent_) {
       note_over(exchange);
     } else {
       exchange.on_drain();
     }
-    each = after;
   }
-  begin_drain();
-  touch();
+  after_call();
 }
 
 // ---- streams
@@ -119,8 +120,8 @@ void Http2Session::on_head(const http2::Step& step, bool refused) noexcept {
   const http2::HeadReader& reader = protocol_.context().reader;
   exchange->begin(reader, step.last);
   exchange->request_ = ++connection_.counters().requests;
+  exchange->tell_observer_of_begin(refused);
   if (refused) {
-    exchange->head_ = nullptr;  // parts of it may be missing
     exchange->refuse(reader.status(), reader.detail());
   } else {
     ++protocol_.http_counters().requests;
@@ -259,6 +260,8 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
   machine_->consume(nullptr, exchange.received_.size(), outbox());
   if (!exchange.stays_) held_bytes_ -= exchange.unsent_.size();
   if (protocol_.options().observer != nullptr) exchange.tell_observer();
+  // Whoever ended it in the midst of its own work does not go on under its name.
+  if (current_activity == exchange.context_.get()) current_activity = nullptr;
   delete &exchange;
 }
 
