@@ -38,8 +38,7 @@ void Data::add_to(openapi::Routes& routes, const std::string& base) {
   add_words.problems = {406};
   add_words.replies = {openapi::json_reply<StoredDocument>(
       201, "The document is stored.", {{"Location", "Where the document is served."}})};
-  add_words.example =
-      container::Object{{"sensor", "roof"}, {"celsius", 21.5}, {"ok", true}};
+  add_words.example = container::Object{{"sensor", "roof"}, {"celsius", 21.5}, {"ok", true}};
   routes.post(
       "/data",
       [this, base](Json<DataDocument>, Request request) {

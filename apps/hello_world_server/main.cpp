@@ -188,19 +188,10 @@ katana::Task<void> measure(katana::ContentReader content, katana::ReplyWriter re
   co_await reply.write(answer.bytes());
 }
 
-int serve(const Flags& flags, katana::host::EngineKind engine,
-          std::chrono::steady_clock::time_point start) {
+// What the flags say; the rest is the defaults.
+katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flags,
+                                                               katana::host::EngineKind engine) {
   using namespace katana;
-  auto observability = host::Observability::make();
-  if (!observability) return fail(1, observability.error().describe());
-  auto service = hello::make_service([&](Group& routes) {
-    (*observability)->mount(routes);
-    Group inner = routes.group("");
-    if (flags.compress) inner.use(compression()).use(decompression()).post("/upload", measure);
-    if (!flags.files.empty()) inner.files("/files", flags.files);
-  });
-  if (!service) return fail(1, service.error().describe());
-  host::raise_descriptor_limit();
   host::HttpServerOptions options;
   options.address = flags.address;
   options.port = flags.port;
@@ -214,32 +205,21 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   options.http.websocket.limits.frame_bytes_max = flags.websocket_bytes_max;
   options.http.websocket.limits.fragments_max = 128 * 1024;
   if (flags.websocket_deflate) options.http.websocket.deflate.inflaters_max = 32;
-  options.observability = observability->get();
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
   if (auto taken = hello::take_back(flags.laboratory, options); !taken) {
-    return fail(2, taken.error().describe());
+    return std::unexpected(taken.error());
   }
   auto secure = tls_options(flags);
-  if (!secure) return fail(2, secure.error().describe());
+  if (!secure) return std::unexpected(secure.error());
   options.tls = *std::move(secure);
   options.on_certificates = tell_reload;
   options.reactor.opening_timeout =
       nanoseconds(static_cast<std::int64_t>(flags.tls_handshake_s * 1e9));
   options.hsts = nanoseconds(static_cast<std::int64_t>(flags.hsts_s * 1e9));
-  auto access_log = start_access_log(flags.access_log);
-  if (!access_log) return fail(1, access_log.error().describe());
-  host::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());
-  if (*access_log) options.http.observer = &access;
-  host::HttpServer server(options, *service);
-  if (auto started = server.start(); !started) {
-    const bool is_usage = started.error().code() == Code::invalid_argument;
-    return fail(is_usage ? 2 : 1, started.error().describe());
-  }
+  return options;
+}
 
-  for (const std::string& note : server.certificate_notes()) {
-    fmt::print(stderr, "{}: {}\n", program, note);
-  }
-  const core::MemoryBudget budget = server.memory_budget();
+void print_budget(const katana::core::MemoryBudget& budget) {
   constexpr double mib = 1024.0 * 1024.0;
   fmt::print(stderr,
              "{}: memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
@@ -248,6 +228,38 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
              program, static_cast<double>(budget.connections) / mib,
              static_cast<double>(budget.carry) / mib, static_cast<double>(budget.output) / mib,
              static_cast<double>(budget.engine) / mib);
+}
+
+int serve(const Flags& flags, katana::host::EngineKind engine,
+          std::chrono::steady_clock::time_point start) {
+  using namespace katana;
+  auto observability = host::Observability::make();
+  if (!observability) return fail(1, observability.error().describe());
+  auto service = hello::make_service([&](Group& routes) {
+    (*observability)->mount(routes);
+    Group inner = routes.group("");
+    if (flags.compress) inner.use(compression()).use(decompression()).post("/upload", measure);
+    if (!flags.files.empty()) inner.files("/files", flags.files);
+  });
+  if (!service) return fail(1, service.error().describe());
+  host::raise_descriptor_limit();
+  auto options = server_options(flags, engine);
+  if (!options) return fail(2, options.error().describe());
+  options->observability = observability->get();
+  auto access_log = start_access_log(flags.access_log);
+  if (!access_log) return fail(1, access_log.error().describe());
+  host::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());
+  if (*access_log) options->http.observer = &access;
+  host::HttpServer server(*options, *service);
+  if (auto started = server.start(); !started) {
+    const bool is_usage = started.error().code() == Code::invalid_argument;
+    return fail(is_usage ? 2 : 1, started.error().describe());
+  }
+
+  for (const std::string& note : server.certificate_notes()) {
+    fmt::print(stderr, "{}: {}\n", program, note);
+  }
+  print_budget(server.memory_budget());
   fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
              host::engine_name(engine), server.reactor_count(), milliseconds_since(start));
   std::fflush(stdout);

@@ -62,7 +62,7 @@ struct EventsOnThreads : testing::Test {
   HttpServerOptions options;
 };
 
-TEST_F(EventsOnThreads, every_reader_is_told_everything_once_and_in_order_and_then_its_stream_ends) {
+TEST_F(EventsOnThreads, every_reader_is_told_all_once_and_in_order_and_then_its_stream_ends) {
   HttpServer server(options, *service);
   ASSERT_TRUE(server.start());
   std::thread clients([&] {

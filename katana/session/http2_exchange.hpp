@@ -132,7 +132,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool waits_ = false;    // the handler has more to write
   bool patient_ = false;  // the reply may be silent for as long as it likes
   bool blocked_ = false;
-  bool over_ = false;     // to be destroyed
+  bool over_ = false;  // to be destroyed
 };
 
 }  // namespace katana::session

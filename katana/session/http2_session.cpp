@@ -94,8 +94,8 @@ void Http2Session::on_deadline() noexcept {
   after_call();
 }
 
-// Only content that nobody wants is still coming of those whose replies are sent; replies that would
-// go on for ever come to their end.
+// Only content that nobody wants is still coming of those whose replies are sent; replies that
+// would go on for ever come to their end.
 void Http2Session::on_drain() noexcept {
   in_call_ = true;
   begin_drain();

@@ -1,9 +1,7 @@
 // The table of states, requests and replies, windows, and what is refused.
-#include <cstdlib>
-#include <fstream>
 #include <set>
-#include <sstream>
 
+#include "katana/base/source_tree_test.hpp"
 #include "katana/wire/http2/peer_test.hpp"
 
 namespace katana::http2 {
@@ -14,28 +12,10 @@ using Events = std::vector<std::string>;
 
 // ---- the table -------------------------------------------------------------------------------
 
-std::string diagram() {
-  std::ostringstream text;
-  text
-      << "# States of a stream of HTTP/2\n\n"
-         "Drawn from the table in `katana/wire/http2/states.hpp`; to draw it again, run the tests\n"
-         "of that folder with `KATANA_UPDATE=1`.\n\n"
-         "```mermaid\nstateDiagram-v2\n  [*] --> idle\n";
-  for (const StreamTransition& each : stream_transitions) {
-    text << "  " << stream_state_names.at(static_cast<std::size_t>(each.from)) << " --> "
-         << stream_state_names.at(static_cast<std::size_t>(each.to)) << ": "
-         << stream_cause_names.at(static_cast<std::size_t>(each.cause)) << "\n";
-  }
-  text << "  closed --> [*]\n```\n";
-  return text.str();
-}
-
 TEST(StreamTable, the_diagram_in_the_documentation_is_that_of_the_table) {
-  const std::string path = KATANA_SOURCE_DIR "/docs/diagrams/http2.md";
-  if (std::getenv("KATANA_UPDATE") != nullptr) std::ofstream(path) << diagram();
-  std::ostringstream drawn;
-  drawn << std::ifstream(path).rdbuf();
-  EXPECT_EQ(drawn.str(), diagram());
+  expect_drawn("docs/diagrams/http2.md",
+               draw_states("States of a stream of HTTP/2", "katana/wire/http2/states.hpp",
+                           stream_transitions, stream_state_names, stream_cause_names));
 }
 
 TEST(StreamTable, every_state_but_the_last_can_be_left_and_the_last_cannot) {

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "katana/base/block_pool.hpp"
+#include "katana/base/source_tree_test.hpp"
 #include "katana/wire/ws/mask.hpp"
 
 namespace katana::ws {
@@ -145,7 +145,7 @@ std::string read_event(const std::string& line) {
 }
 
 std::vector<Case> read_cases() {
-  std::ifstream file(KATANA_SOURCE_DIR "/katana/wire/ws/machine.cases.md");
+  std::ifstream file(in_tree("katana/wire/ws/machine.cases.md"));
   EXPECT_TRUE(file);
   std::vector<Case> cases;
   std::string line;
@@ -427,27 +427,10 @@ TEST(WebSocketTables, every_refusal_has_a_code_and_a_sentence_that_a_close_frame
   }
 }
 
-std::string diagram() {
-  std::ostringstream text;
-  text << "# States of a WebSocket connection\n\n"
-          "Drawn from the table in `katana/wire/ws/states.hpp`; to draw it again, run the tests\n"
-          "of that folder with `KATANA_UPDATE=1`.\n\n"
-          "```mermaid\nstateDiagram-v2\n  [*] --> open\n";
-  for (const Transition& each : transitions) {
-    text << "  " << state_names.at(static_cast<std::size_t>(each.from)) << " --> "
-         << state_names.at(static_cast<std::size_t>(each.to)) << ": "
-         << cause_names.at(static_cast<std::size_t>(each.cause)) << "\n";
-  }
-  text << "  closed --> [*]\n```\n";
-  return text.str();
-}
-
 TEST(WebSocketTables, the_diagram_in_the_documentation_is_that_of_the_table) {
-  const std::string path = KATANA_SOURCE_DIR "/docs/diagrams/websocket.md";
-  if (std::getenv("KATANA_UPDATE") != nullptr) std::ofstream(path) << diagram();
-  std::ostringstream drawn;
-  drawn << std::ifstream(path).rdbuf();
-  EXPECT_EQ(drawn.str(), diagram());
+  expect_drawn("docs/diagrams/websocket.md",
+               draw_states("States of a WebSocket connection", "katana/wire/ws/states.hpp",
+                           transitions, state_names, cause_names));
 }
 
 // ---- what a transcript cannot say ------------------------------------------------------------
