@@ -109,7 +109,7 @@ void prepare(Load& load) {
   std::array<char, ws::header_bytes_max> head;
   const char* const end =
       ws::write_header(head.data(), ws::Opcode::text, true, false, text.size(), true, mask);
-  load.sent.assign(head.data(), end);
+  load.sent.assign(head.data(), static_cast<std::size_t>(end - head.data()));
   std::string masked(text.size(), '\0');
   ws::copy_masked(masked.data(), text.data(), text.size(), mask);
   load.sent += masked;
