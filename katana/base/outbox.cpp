@@ -1,6 +1,7 @@
 #include "katana/base/outbox.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace katana {
@@ -94,7 +95,8 @@ void Outbox::advance_part(std::size_t count) noexcept {
   while (count > 0) {
     Segment& first = segment(*head_, head_->segments_begin);
     const std::size_t step = std::min(count, first.size);
-    first.data += step;
+    // A place in memory, or in a file.
+    first.data = reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(first.data) + step);
     first.size -= step;
     count -= step;
     if (first.size != 0) continue;

@@ -469,6 +469,7 @@ TEST_F(OutboxTest, who_looks_at_what_is_pending_sees_no_file) {
   std::string seen;
   outbox.for_each_pending([&](Bytes bytes, const Retained*) { seen += bytes; });
   EXPECT_EQ(seen, "ab");
+  outbox.clear();  // before the file
 }
 
 }  // namespace
