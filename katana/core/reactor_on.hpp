@@ -365,7 +365,7 @@ class ReactorOn final : public Reactor {
       KATANA_CHECK(connection.carry_.bytes().size() <= buffers_->waited.size());
       connection.resume(PauseReason::opening);
       const Bytes carried = connection.carry_.bytes();
-      std::memcpy(buffers_->waited.data(), carried.data(), carried.size());
+      std::ranges::copy(carried, buffers_->waited.begin());
       const Bytes bytes(buffers_->waited.data(), carried.size());
       connection.carry_.clear();
       on_sealed(connection, bytes);
