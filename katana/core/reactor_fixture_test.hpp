@@ -8,6 +8,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <atomic>
 
 #include <algorithm>
 #include <deque>
@@ -47,9 +48,9 @@ struct World {
   };
 
   Instant now{seconds(1000).ns};
-  Duration waited{-1};  // the wait that the last turn was given
-  bool woken = false;   // wake() was called and no turn has come since
-  bool passes = false;  // a turn that waits lets the time pass that it may wait
+  Duration waited{-1};              // the wait that the last turn was given
+  std::atomic<bool> woken = false;  // wake() was called, by any thread, and no turn has come since
+  bool passes = false;              // a turn that waits lets the time pass that it may wait
   std::function<void()> at_turn;
   bool accept_paused = false;
   bool accepting = true;
