@@ -44,7 +44,7 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
     if (connection_.output_full()) break;
     const http1::Step step = machine_.next(input.substr(consumed), now());
     consumed += step.consumed;
-    input_left_ = input.size() - consumed;
+    input_left_ = static_cast<std::uint32_t>(input.size() - consumed);
     switch (step.event) {
       case Event::head: on_head(step.last); break;
       case Event::content: on_content(step.last); break;

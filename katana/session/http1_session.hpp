@@ -106,7 +106,8 @@ class Http1Session final : public core::Session, private Exchange {
   Instant handler_deadline_ = never;
   Instant began_;                    // the exchange
   std::uint64_t content_bytes_ = 0;  // of its reply
-  std::size_t input_left_ = 0;  // of the input that on_bytes() works on, behind the present event
+  // Of the input that on_bytes() works on, behind the present event; less than 4 GiB, as a receive.
+  std::uint32_t input_left_ = 0;
   std::uint16_t status_ = 0;    // of its reply; 0: not begun
   Mode mode_ = Mode::ignore;
   ExchangeEnd end_ = ExchangeEnd::replied;  // what the exchange is about to come to

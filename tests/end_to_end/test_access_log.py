@@ -39,8 +39,8 @@ def test_hostile_targets_cannot_write_a_line_of_their_own(tmp_path):
                 exchange(connection, octets)
     lines = path.read_text().splitlines()
     assert len(lines) == 2, lines
-    assert "GET /%0d%0aFORGED status=404" in lines[0]
-    assert "- - status=400" in lines[1] and "\x1b" not in lines[1]
+    assert 'GET /%0d%0aFORGED route="" status=404' in lines[0]
+    assert '- - route="" status=400' in lines[1] and "\x1b" not in lines[1]
 
 
 def test_a_log_that_cannot_be_written_is_reported_once_and_requests_are_served(tmp_path):

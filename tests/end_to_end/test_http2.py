@@ -43,8 +43,9 @@ def test_curl_speaks_both_versions_on_one_port(server):
     echoed = subprocess.run([*curl, "--http2-prior-knowledge", "--data-binary", "@-", server.url("/echo")],
                             input=content, capture_output=True, timeout=60, check=True).stdout
     assert echoed == content
+    # Half of a stream's window is read past before the reset: curl 7.88 drops a reply that comes with one.
     refused = subprocess.run([*curl, *ask, "--http2-prior-knowledge", "--data-binary", "@-", server.url("/plaintext")],
-                             input=content, capture_output=True, timeout=60, check=True).stdout
+                             input=content[:16_000], capture_output=True, timeout=60, check=True).stdout
     assert refused.startswith(b"2 405")
 
 
