@@ -371,7 +371,7 @@ bool Http1Session::write(Bytes content) noexcept {
 }
 
 bool Http1Session::write_file(FilePart& part) noexcept {
-  // A transform has to see the bytes, and few are copied for less than a call costs.
+  // A transform has to see the bytes; and a few of them go out with their head in one call.
   if (part.size <= file_bytes_copied_max || connection_.transform() != nullptr) {
     return Exchange::write_file(part);
   }
