@@ -55,6 +55,18 @@ peers:
   EXPECT_EQ(value.peers[1].weight, 3);
 }
 
+TEST_F(ConfigTest, every_escape_is_text_in_utf_8) {
+  const Program value = value_of(R"(log: {levels: {"a\Nb": "\N\_\L\x85\u00a0é"}})");
+  EXPECT_EQ(value.log.levels,
+            (std::map<std::string, std::string>{{"a\u0085b", "\u0085\u00a0\u2028\u0085\u00a0é"}}));
+}
+
+TEST_F(ConfigTest, a_quote_that_is_not_closed_is_refused) {
+  EXPECT_NE(refusal_of("log:\n  levels: {a: \"x\n"), "");
+  EXPECT_NE(refusal_of("database:\n  password: \"x\n"), "");
+  EXPECT_NE(refusal_of("database:\n  password: &text \"quo|ed - <<: *<rt: \\\\\\N6}\n"), "");
+}
+
 TEST_F(ConfigTest, the_environment_wins_over_the_file_and_a_flag_over_both) {
   const Bytes file = "network:\n  http:\n    port: 1\n    address: file\n";
   EXPECT_EQ(value_of(file).network.http.port, 1);

@@ -172,9 +172,9 @@ MultipartReader::Step MultipartReader::next_head(Bytes input) noexcept {
   const std::size_t from = searched_ > head_end.size() ? searched_ - head_end.size() : 0;
   const std::size_t at = input.find(head_end, from);
   searched_ = input.size();
-  if (std::min(at, input.size()) > limits_.head_bytes_max) {
-    return refuse(MultipartRefusal::head_too_large);
-  }
+  // The begin of what ends the head is not counted: a cut there must not change the answer.
+  const std::size_t size = at != Bytes::npos ? at : input.size() - partial_match(input, head_end);
+  if (size > limits_.head_bytes_max) return refuse(MultipartRefusal::head_too_large);
   if (input.starts_with(line_end)) return refuse(MultipartRefusal::malformed);
   if (at == Bytes::npos) return {MultipartEvent::need_bytes, 0};
   if (!read_head(input.substr(0, at + line_end.size()))) {

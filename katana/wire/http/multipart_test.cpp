@@ -113,6 +113,17 @@ TEST(Multipart, limits_hold_wherever_it_is_cut) {
   }
 }
 
+TEST(Multipart, a_head_of_the_limits_size_passes_wherever_it_is_cut) {
+  MultipartLimits limits;
+  limits.head_bytes_max = 100;
+  const std::size_t around = part("", "").find("\r\n\r\n") - std::string_view("--B\r\n").size();
+  const std::string name(limits.head_bytes_max - around, 'n');
+  for (std::size_t piece = 1; piece < 120; ++piece) {
+    EXPECT_EQ(read(part(name, "1") + "--B--", piece, limits), name + "=1;end");
+    EXPECT_EQ(read(part(name + "n", "1") + "--B--", piece, limits), "refused 2");
+  }
+}
+
 TEST(Multipart, the_boundary_is_a_parameter_of_the_type) {
   const auto boundary = MultipartReader::boundary_of;
   EXPECT_EQ(boundary("multipart/form-data; boundary=abc"), "abc");
