@@ -35,6 +35,10 @@ std::uint16_t port_of(int listener) noexcept;
 // were already sent.
 void refuse_new_handshakes(int listener) noexcept;
 
+// Sends what the kernel takes at once. The count of bytes, 0 when there is no room; negative when the
+// connection is gone.
+ssize_t send_parts(int socket, std::span<const iovec> parts, int flags = 0) noexcept;
+
 // What became of send_file_now(). `full`: the socket has no room for more.
 struct FileSent {
   std::size_t accepted = 0;

@@ -6,6 +6,8 @@
 // Allocates  held bytes only.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,10 +30,14 @@ struct UringCounters {
 
 // Bytes, and perhaps the end of the stream, that arrived for a link while it was paused.
 struct UringHeld {
+  static constexpr std::size_t per_turn_max = 64 * 1024;
   std::string bytes;
   std::size_t begin = 0;
   bool ended = false;
 };
+inline void close_descriptor(int fd) {
+  if (fd >= 0) ::close(fd);
+}
 struct UringSlot {
   int fd = -1;
   std::uint32_t generation = 1;
@@ -52,6 +58,10 @@ struct UringSlot {
   bool touched = false;  // in touched_
 };
 struct UringListener {
+  static constexpr Duration handshake_grace = milliseconds(100);
+  static constexpr Duration accept_poll = milliseconds(10);
+  // With fewer free slots connections are accepted one by one, so that few are accepted in vain.
+  static constexpr std::uint32_t multishot_slots_min = 64;
   int fd = -1;
   bool peer_speaks_first = true;
   bool shared = false;  // opened by somebody else: ListenOptions::socket

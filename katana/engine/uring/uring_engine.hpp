@@ -134,7 +134,7 @@ class UringEngine {
     for (const ListenSocket& listener : listeners_) {
       if (!listener.shared) refuse_new_handshakes(listener.fd);
     }
-    closing_at_ = clocks_.now + handshake_grace;
+    closing_at_ = clocks_.now + ListenSocket::handshake_grace;
     accept_paused_ = false;
   }
   bool accepting() const { return !listeners_closed_ || leaving_ > 0 || !closes_.empty(); }
@@ -146,17 +146,16 @@ class UringEngine {
     std::size_t wanted = gathered[0].iov_len;
     for (std::size_t index = 1; index < gathered.size(); ++index) wanted += gathered[index].iov_len;
     if (slot->output == Outputs::none) {
-      if (wanted > outputs_.block_bytes())
-        return send_directly(link, *slot, gathered, wanted, accepted);
-      slot->output = outputs_.take(link, slot->fd);
+      if (wanted <= outputs_.block_bytes()) slot->output = outputs_.take(link, slot->fd);
       if (slot->output == Outputs::none) {
         return send_directly(link, *slot, gathered, wanted, accepted);
       }
       staged_.push_back(slot->output);
-    } else if (outputs_[slot->output].state != Output::State::staged ||
-               !outputs_.has_room(slot->output, wanted)) {
+    } else if (outputs_[slot->output].state != Output::State::staged) {
       slot->send_wanted = true;
       return Sent::pending;
+    } else if (!outputs_.has_room(slot->output, wanted)) {
+      return send_behind_staged(link, *slot, gathered, wanted, accepted);
     }
     outputs_.append(slot->output, gathered);
     ++counters_.sends_staged;
@@ -306,17 +305,6 @@ class UringEngine {
   using Waiting = UringWaiting;
   using Watched = UringWatched;
 
-  static constexpr Duration handshake_grace = milliseconds(100);
-  static constexpr Duration accept_poll = milliseconds(10);
-  static constexpr Duration delivery_check_max = seconds(1);
-  // With fewer free slots connections are accepted one by one, so that few are accepted in vain.
-  static constexpr std::uint32_t multishot_slots_min = 64;
-  static constexpr std::size_t held_per_turn_max = 64 * 1024;
-
-  static void close_descriptor(int fd) {
-    if (fd >= 0) ::close(fd);
-  }
-
   Slot* find(Link link) {
     Slot& slot = slots_[link.index];
     return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
@@ -327,7 +315,7 @@ class UringEngine {
     if (leaving_ > 0) wait_max = std::min(wait_max, delivery_check());
     if (closing_at_ != never && !listeners_closed_) {
       const Duration left = closing_at_ - clocks_.now;
-      wait_max = std::min(wait_max, left.ns > 0 ? left : accept_poll);
+      wait_max = std::min(wait_max, left.ns > 0 ? left : ListenSocket::accept_poll);
     }
     return wait_max;
   }
@@ -519,7 +507,7 @@ class UringEngine {
 
   KATANA_RARE void deliver_held(Link link) {
     Slot* slot = find(link);
-    std::size_t budget = held_per_turn_max;
+    std::size_t budget = Held::per_turn_max;
     while (slot != nullptr && slot->held != nullptr && !slot->paused && !slot->broken) {
       // Ours for the call, in which the link may be closed.
       std::unique_ptr<Held> held = std::move(slot->held);
@@ -610,20 +598,34 @@ class UringEngine {
   // More than a copy is worth, or no block left for one.
   Sent send_directly(Link link, Slot& slot, std::span<const iovec> gathered, std::size_t wanted,
                      std::size_t& accepted) {
-    msghdr message{};
-    message.msg_iov = const_cast<iovec*>(gathered.data());  // msghdr has no const form
-    message.msg_iovlen = gathered.size();
-    ssize_t count;
-    do {
-      count = sendmsg(slot.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (count < 0 && errno == EINTR);
+    const ssize_t count = send_parts(slot.fd, gathered);
     ++counters_.sends_direct;
-    if (count < 0 && errno != EAGAIN) return Sent::failed;
-    accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (count < 0) return Sent::failed;
+    accepted = static_cast<std::size_t>(count);
     if (accepted == wanted) return Sent::completed;
     slot.send_wanted = true;
     touch(link, slot);
     return Sent::pending;
+  }
+
+  // What is staged goes first. Who has more to send than a block holds would get rid of one block
+  // in each turn otherwise.
+  KATANA_RARE Sent send_behind_staged(Link link, Slot& slot, std::span<const iovec> gathered,
+                                      std::size_t wanted, std::size_t& accepted) {
+    Output& output = outputs_[slot.output];
+    const iovec staged{outputs_.bytes(slot.output) + output.begin, output.end - output.begin};
+    const ssize_t count = send_parts(slot.fd, {&staged, 1}, MSG_MORE);
+    ++counters_.sends_direct;
+    if (count < 0) return Sent::failed;
+    output.begin += static_cast<std::uint32_t>(count);
+    if (output.begin < output.end) {
+      slot.send_wanted = true;
+      return Sent::pending;
+    }
+    const auto at = std::find(staged_.rbegin(), staged_.rend(), slot.output);  // one of the last
+    staged_.erase(std::next(at).base());
+    outputs_.give(std::exchange(slot.output, Outputs::none));
+    return send_directly(link, slot, gathered, wanted, accepted);
   }
 
   // ---- links -----------------------------------------------------------------------------------
@@ -653,7 +655,9 @@ class UringEngine {
     if (!sink_.on_accepted(link, listener)) close(link);
   }
 
-  Duration delivery_check() const { return std::min(delivery_check_max, uring_.delivery_grace); }
+  Duration delivery_check() const {
+    return std::min(Output::delivery_check_max, uring_.delivery_grace);
+  }
 
   // Blocks of closed links whose peers do not read.
   KATANA_RARE void cut_overdue() {
@@ -682,7 +686,7 @@ class UringEngine {
   bool update_listeners() {
     for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
       ListenSocket& listener = listeners_[index];
-      const bool few = free_count_ <= multishot_slots_min;
+      const bool few = free_count_ <= ListenSocket::multishot_slots_min;
       const bool wants = wants_accept(listener);
       if (!listener.armed) {
         if (!wants) continue;
