@@ -112,7 +112,7 @@ class ReactorOn final : public Reactor {
     current_ = this;
     enter(this);
     const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty();
-    engine_.turn(due ? Duration{} : wait_max);
+    engine_.turn(due || look_out() ? Duration{} : wait_max);
     timers_.advance(now_);
     run_messages();
     obey_requests();

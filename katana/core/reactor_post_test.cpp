@@ -144,5 +144,51 @@ TEST_F(ReactorTest, what_is_deferred_meanwhile_runs_in_the_next_turn_which_does_
   EXPECT_EQ(world_.waited, milliseconds(50));
 }
 
+class LookoutTest : public ReactorTest {
+ protected:
+  static ReactorOptions options() {
+    ReactorOptions options = small_options();
+    options.lookout = microseconds(100);
+    return options;
+  }
+  LookoutTest() : ReactorTest(options()) {}
+
+  bool sleeps(Duration later) {
+    turn(later);
+    return world_.waited > Duration{};
+  }
+  void receive(Letter& letter) {
+    reactor().post(letter);
+    turn();
+  }
+};
+
+TEST_F(LookoutTest, a_reactor_stays_awake_for_what_was_promised_and_no_longer_than_it_is_told) {
+  EXPECT_TRUE(sleeps({})) << "nobody promised anything";
+  Letter letter(reactor());
+  reactor().expect();
+  EXPECT_FALSE(sleeps({}));
+  EXPECT_FALSE(sleeps(microseconds(60)));
+  EXPECT_FALSE(sleeps(microseconds(60))) << "it learns the time in this turn";
+  EXPECT_TRUE(sleeps({}));
+  receive(letter);
+}
+
+TEST_F(LookoutTest, in_vain_it_is_not_kept_again_for_a_while) {
+  Letter late(reactor()), soon(reactor()), again(reactor());
+  reactor().expect();
+  EXPECT_FALSE(sleeps({}));
+  EXPECT_FALSE(sleeps(milliseconds(1)));
+  EXPECT_TRUE(sleeps({}));
+  receive(late);
+  reactor().expect();
+  EXPECT_TRUE(sleeps({}));
+  receive(soon);
+  turn(milliseconds(60));
+  reactor().expect();
+  EXPECT_FALSE(sleeps({}));
+  receive(again);
+}
+
 }  // namespace
 }  // namespace katana::core

@@ -254,6 +254,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   options.on_reload = [this] { on_reload(); };
   options.on_drain = [this] { on_drain(); };
   options.reactor.engine.links_max = http.connections_max;
+  options.reactor.lookout = http.lookout;
   options.http.server_name = http.server_name;
   options.http.requests_per_connection_max = http.requests_per_connection_max;
   options.http.handler_timeout = http.handler_timeout;

@@ -36,6 +36,7 @@ struct HttpSettings {
   unsigned reactors = 0;
   EngineSetting engine = EngineSetting::epoll_edge;
   bool pin = false;
+  Duration lookout = {};
   std::uint32_t connections_max = 16 * 1024;
   std::uint32_t requests_per_connection_max = 0;
   Duration idle_timeout = seconds(75);
@@ -50,6 +51,8 @@ KATANA_DESCRIBE(HttpSettings, (address, length(1, 64), help("numeric address to 
                 (port, help("0: the kernel chooses")),
                 (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")), engine,
                 (pin, help("bind each reactor to a CPU")),
+                (lookout, range(Duration{}, milliseconds(10)),
+                 help("how long a reactor stays awake for a commit or a job it waits for")),
                 (connections_max, range(1, 1 << 24), help("of each reactor")),
                 (requests_per_connection_max, help("0: no limit")),
                 (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
