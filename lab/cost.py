@@ -241,8 +241,8 @@ def readme_table(trial, rounds):
     for name in rounds[0]:
         cells = row(name, next(iter(rounds[0])), rounds)
         lines.append("| " + " | ".join(cells[at] for at in wanted) + " |")
-    return [*lines, "", f"`GET` of a short text, {title(trial)}. The floor parses nothing and makes only the system calls.",
-            ""]
+    return [*lines, "", f"`GET` of a short text, {title(trial)}. The floor parses nothing and makes only the system"
+            " calls.", ""]
 
 
 def numbers(text):

@@ -18,7 +18,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def built(name):
-    """Return the path of a program of the build under test; fails with the command that builds it when it is missing."""
+    """Return the path of a program of the build under test; fails with the command that builds it."""
     build = pathlib.Path(os.environ.get("KATANA_BUILD", ROOT / "build" / "release")).resolve()
     path = build / name
     if not path.exists():
