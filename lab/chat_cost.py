@@ -27,7 +27,6 @@ import itertools
 import json
 import os
 import pathlib
-import platform
 import re
 import shutil
 import signal
@@ -36,6 +35,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from katana_lab.heading import made_by          # lab/katana_lab; it needs no more than Python itself
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = pathlib.Path(tempfile.gettempdir()) / f"katana-chat-cost-{os.getuid()}"
@@ -429,13 +430,8 @@ def loads_of(test, options):
 
 def heading(load_before):
     """Return the lines that say how the figures came about."""
-    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    commit = ip("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD", check=False).stdout.strip()
     return ["# What a chat delivery costs", "",
-            f"`{' '.join(['lab/chat_cost.py', *sys.argv[1:]])}`, {time.strftime('%Y-%m-%d')}, commit {commit or '–'},"
-            f" Linux {platform.release().split('-')[0]}, {os.cpu_count()} CPUs"
-            f" ({model[1] if model else platform.machine()}).",
-            "",
+            made_by("lab/chat_cost.py"), "",
             f"Load average when it began: {load_before:.1f}. Above {LOAD_MAX:g}, others used the machine. A server that"
             " is kept waiting",
             "finds more to send in its next turn and pays less for each delivery, so that then not even the ratios",

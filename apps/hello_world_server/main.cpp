@@ -73,9 +73,10 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  app.add_option("--access-log", flags.access_log,
-                 "a record of every request: FILE (JSON lines if it ends in .jsonl), or - for "
-                 "standard error; default: none")
+  app.add_option(
+         "--access-log", flags.access_log,
+         "a record of every request: FILE (JSON lines if it ends in .jsonl, for katana-log if "
+         "in .bin), or - for standard error; default: none")
       ->check(not_empty);
   app.add_option("--websocket-bytes-max", flags.websocket_bytes_max,
                  "of one message on /ws; a larger one ends its connection")
@@ -158,7 +159,9 @@ katana::Result<std::unique_ptr<katana::log::Log>> start_access_log(const std::st
   if (file == "-") {
     options.sinks = {log::console()};
   } else {
-    options.sinks = {file.ends_with(".jsonl") ? log::json_file(file) : log::file(file)};
+    options.sinks = {file.ends_with(".jsonl") ? log::json_file(file)
+                     : file.ends_with(".bin") ? log::binary_file(file)
+                                              : log::file(file)};
   }
   return log::Log::start(std::move(options));
 }

@@ -144,6 +144,7 @@ class Reactor : public Executor {
   virtual std::uint16_t port(engine::Listener listener) const = 0;
   virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
   virtual void unwatch(int fd) = 0;
+  // The engine is asked once for each link, and not before. Empty when the peer had left by then.
   virtual engine::PeerAddress peer(engine::Link link) const = 0;
 
   // One turn: waits at most `wait_max`, then does everything that is due.

@@ -26,6 +26,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/core/opening_session.hpp"
+#include "katana/core/peer_book.hpp"
 #include "katana/core/reactor.hpp"
 
 namespace katana::core {
@@ -40,6 +41,7 @@ class ReactorOn final : public Reactor {
       : Reactor(options, Instant{}),
         connection_blocks_(sizeof(Connection) + session_bytes_max, options.engine.links_max),
         connections_(options.engine.links_max),
+        peers_(options.engine.links_max),
         engine_(options.engine, *this, engine_arguments...) {
     static_assert(engine::Engine<EngineOf<ReactorOn>>);
     note_time();
@@ -106,13 +108,17 @@ class ReactorOn final : public Reactor {
     return engine_.watch(fd, watcher);
   }
   void unwatch(int fd) override { engine_.unwatch(fd); }
-  engine::PeerAddress peer(engine::Link link) const override { return engine_.peer(link); }
+  engine::PeerAddress peer(engine::Link link) const override {
+    return peers_.find(link, [&] { return engine_.peer(link); }).text();
+  }
 
   void turn(Duration wait_max) override {
     current_ = this;
     enter(this);
-    const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty();
-    engine_.turn(due || look_out() ? Duration{} : wait_max);
+const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty() ||
+                     keeps() || look_out();
+    const std::uint64_t received = counters_.bytes_received;
+    engine_.turn(due ? Duration{} : wait_max);
     timers_.advance(now_);
     run_messages();
     obey_requests();
@@ -120,7 +126,7 @@ class ReactorOn final : public Reactor {
     begin_attending();
     while (Connection* const connection = pop_attended()) attend(*connection);
     if (first_starved_ != nullptr) relieve_starved();
-    end_turn();
+    end_turn(counters_.bytes_received == received);
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
     busy_since_ns_.store(never.ns, std::memory_order_relaxed);
@@ -758,6 +764,7 @@ class ReactorOn final : public Reactor {
 
   BlockPool connection_blocks_;
   std::vector<Connection*> connections_;
+  mutable PeerBook peers_;  // who asks changes nothing that can be seen
   std::vector<Served> served_;
   std::unique_ptr<TransformBuffers> buffers_;  // null: no listener has transforms
   WaitingTransforms waiting_;

@@ -54,7 +54,8 @@ inline constexpr std::size_t file_bytes_per_send_max = 1024 * 1024;
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
                        Blocking socket_blocks) noexcept;
 
-PeerAddress peer_of(int socket) noexcept;
+// `none` when the connection is gone.
+PeerEndpoint peer_of(int socket) noexcept;
 
 // The numeric address that a socket is bound to; empty when it is none of IP.
 std::string address_of(int socket);

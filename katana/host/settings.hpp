@@ -73,6 +73,7 @@ struct LogSettings {
   bool console = true;
   std::string file;
   std::string json_file;
+  std::string binary_file;
   config::ByteCount file_bytes_max = config::mebibytes(64);
   unsigned files_kept = 8;
   bool synchronous = false;
@@ -81,8 +82,9 @@ struct LogSettings {
 KATANA_DESCRIBE(LogSettings,
                 (levels, reloadable, help("'info', or 'warn,access=off,database=debug'")),
                 (console, help("to standard error")), (file, help("empty: none")),
-                (json_file, help("JSON lines; empty: none")), file_bytes_max,
-                (files_kept, at_most(1000)),
+                (json_file, help("JSON lines; empty: none")),
+                (binary_file, help("records as they are, which katana-log prints; the cheapest")),
+                file_bytes_max, (files_kept, at_most(1000)),
                 (synchronous, help("who logs writes; for contrast, not for speed")), when_full)
 
 struct RequestSettings {

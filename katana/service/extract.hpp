@@ -94,6 +94,11 @@ std::optional<Error> parse_member(const Field& field, Bytes raw, M& member) {
 template <class T>
 Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
   const PathParameter parameter = request.parameters()[index];
+  if constexpr (std::is_arithmetic_v<T>) {  // nothing to decode, nearly always: no copy
+    if (parameter.value.find('%') == Bytes::npos) {
+      return parse_text<T>(parameter.value, "path parameter", parameter.name);
+    }
+  }
   auto text = decoded_segment(parameter.value);
   if (!text) return std::unexpected(text.error());
   return parse_text<T>(text->bytes(), "path parameter", parameter.name);

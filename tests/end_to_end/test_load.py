@@ -19,7 +19,8 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from server_process import ROOT, Server, free_port
+from program_process import ROOT
+from server_process import Server, free_port
 
 BUILD = pathlib.Path(os.environ.get("KATANA_BUILD", ROOT / "build" / "release"))
 GENERATOR = str(BUILD / "katana-load")

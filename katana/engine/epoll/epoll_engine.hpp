@@ -223,11 +223,11 @@ class EpollEngine {
   }
 
   Instant now() const { return clocks_.now; }
-  Instant read_clock() const noexcept { return read_clocks().now; }
+  Instant read_clock() const noexcept { return read_monotonic(); }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
-  PeerAddress peer(Link link) const {
+  PeerEndpoint peer(Link link) const {
     const Slot& slot = slots_[link.index];
-    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerAddress{};
+    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerEndpoint{};
   }
   std::size_t memory_bytes() const { return receive_bytes_max_; }
 
