@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
 #include "katana/wire/http2/request_writer.hpp"
 

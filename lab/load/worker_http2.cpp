@@ -108,6 +108,7 @@ bool Worker::take_frame(Connection& connection, const http2::ClientStep& step) {
     case http2::ClientEvent::interim: ++now_->counts.interims; break;
     case http2::ClientEvent::over: lose_stream(connection, *exchange, failure_of(step.lost)); break;
     case http2::ClientEvent::closed:
+      if (connection.in_flight == 0) now_->counts.count(Failure::unsolicited);
       flush_frames(connection);  // GOAWAY says why
       fail_requests(connection, Failure::malformed);
       reopen(connection, true);
