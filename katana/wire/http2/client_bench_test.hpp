@@ -146,7 +146,7 @@ class ClientBench {
   }
 
   ClientContext context_;
-  BlockPool blocks_{4096, 4096};
+  BlockPool blocks_{4096, 256};
   Outbox outbox_{blocks_};
   Instant now_ = Instant{} + seconds(100);
   ClientMachine machine_{context_, now_};

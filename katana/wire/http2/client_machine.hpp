@@ -10,7 +10,7 @@
 //            frames is kept in recycled memory.
 // Fails      by ClientEvent::closed: failure() says why, and GOAWAY has been written. What is wrong
 //            with one reply resets its stream. A command that finds no room in the outbox says so
-//            and has written nothing; an answer of the protocol that finds none ends the connection.
+//            and has written nothing; an answer of the protocol without any ends the connection.
 // Invariant  the events are a function of the bytes and the times, however they are cut. No more is
 //            sent than the windows and the limits of the server allow. A stream is let go of once:
 //            by the event that completes its reply or the command that completes its request,

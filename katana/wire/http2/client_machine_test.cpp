@@ -267,7 +267,7 @@ TEST(Http2Client, what_is_not_taken_is_not_allowed_to_be_sent_again) {
   EXPECT_EQ(bench.failure(), Failure::flow_control);
 }
 
-// ---- replies that were read before ---------------------------------------------------------------
+// ---- replies that were read before --------------------------------------------------------------
 
 TEST(Http2Client, an_equal_block_means_the_same_only_while_no_table_changed) {
   ClientBench bench;

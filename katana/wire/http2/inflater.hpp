@@ -65,8 +65,8 @@ enum class Decoded : std::uint8_t {
 };
 
 // Gives each field of a block to `take(Bytes name, Bytes value)`. A block is decoded to its end, or
-// the connection ends: its fields change the table. `listed_bytes`: as SETTINGS_MAX_HEADER_LIST_SIZE
-// counts, up to and with the field at hand.
+// the connection ends: its fields change the table. `listed_bytes` counts as the setting
+// MAX_HEADER_LIST_SIZE does, up to and with the field at hand.
 template <class Take>
 Decoded decode(Inflater& inflater, Bytes block, std::size_t bytes_max, std::size_t& listed_bytes,
                Take&& take) noexcept {
