@@ -46,8 +46,8 @@ class StreamList {
   // The peer changed the window that streams begin with (RFC 9113 §6.9.2). False: one is too large.
   bool widen(std::int64_t more) noexcept {
     for (Stream* each = first_; each != nullptr; each = each->next) {
+      if (each->send_window + more > window_bytes_max) return false;
       each->send_window += more;
-      if (each->send_window > window_bytes_max) return false;
     }
     return true;
   }
