@@ -7,36 +7,6 @@
 #include "katana/wire/http/url.hpp"
 
 namespace katana::http2 {
-namespace {
-
-constexpr std::size_t field_overhead = 32;  // RFC 7541 §4.1
-
-// A token without upper case (RFC 9113 §8.2).
-bool valid_name(Bytes name) noexcept {
-  for (const char c : name) {
-    if (!http::is(c, http::token_character) || (c >= 'A' && c <= 'Z')) return false;
-  }
-  return !name.empty();
-}
-
-bool valid_value(Bytes value) noexcept {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  if (!value.empty() && (is_space(value.front()) || is_space(value.back()))) return false;
-  return http::all_are(value, http::value_character);
-}
-
-// Fields that are about a connection, which HTTP/2 does without (RFC 9113 §8.2.2).
-bool is_about_connection(Bytes name) noexcept {
-  switch (name.size()) {
-    case 7: return name == "upgrade";
-    case 10: return name == "connection" || name == "keep-alive";
-    case 16: return name == "proxy-connection";
-    case 17: return name == "transfer-encoding";
-    default: return false;
-  }
-}
-
-}  // namespace
 
 Priority parse_priority(Bytes value) noexcept {
   Priority priority;
@@ -65,14 +35,10 @@ HeadVerdict HeadReader::read_trailers(Inflater& inflater, Bytes block) noexcept 
 
 HeadVerdict HeadReader::read(Inflater& inflater, Bytes block, bool trailers) noexcept {
   begin();
-  if (!inflater.begin()) return HeadVerdict::broken;
-  for (Bytes name, value;;) {
-    const Inflater::Got got = inflater.next(block, name, value);
-    if (got == Inflater::Got::failure) return HeadVerdict::broken;
-    if (got == Inflater::Got::end) break;
-    listed_bytes_ += name.size() + value.size() + field_overhead;
-    if (listed_bytes_ > limits_.head_decoded_bytes_max) return HeadVerdict::bomb;
-    take(name, value, trailers);
+  const auto verdict = decode(inflater, block, limits_.head_decoded_bytes_max, listed_bytes_,
+                              [&](Bytes name, Bytes value) { take(name, value, trailers); });
+  if (verdict != Decoded::all) {
+    return verdict == Decoded::bomb ? HeadVerdict::bomb : HeadVerdict::broken;
   }
   if (!trailers && !malformed_) judge();
   if (malformed_) return HeadVerdict::malformed;
@@ -180,21 +146,11 @@ bool HeadReader::note(Bytes name, Bytes value) noexcept {
       if (name == "priority") priority_ = parse_priority(value);
       break;
     case 14:
-      if (name == "content-length") note_content_length(value);
+      if (name == "content-length" && !take_content_length(value, content_length_)) spoil();
       break;
     default: break;
   }
   return true;
-}
-
-void HeadReader::note_content_length(Bytes value) noexcept {
-  if (value.empty() || value.size() > 18 || !http::all_are(value, http::digit_character)) {
-    return spoil();
-  }
-  std::int64_t length = 0;
-  for (const char c : value) length = length * 10 + (c - '0');
-  if (content_length_ != no_length && content_length_ != length) return spoil();
-  content_length_ = length;
 }
 
 // One host, whichever field names it (RFC 9113 §8.3.1).

@@ -16,6 +16,7 @@
 
 #include "katana/base/bytes.hpp"
 #include "katana/wire/http/head.hpp"
+#include "katana/wire/http2/field_rules.hpp"
 #include "katana/wire/http2/inflater.hpp"
 #include "katana/wire/http2/limits.hpp"
 
@@ -30,14 +31,6 @@ struct Priority {
 // A value of the field Priority. What is missing or wrong keeps its default (RFC 9218 §4).
 Priority parse_priority(Bytes value) noexcept;
 
-enum class HeadVerdict : std::uint8_t {
-  accepted,
-  malformed,  // the stream is reset (RFC 9113 §8.1.1)
-  refused,    // it is answered: status() and detail()
-  broken,     // COMPRESSION_ERROR
-  bomb,       // far more than is accepted
-};
-
 class HeadReader {
  public:
   explicit HeadReader(const Limits& limits) noexcept : limits_(limits) {}
@@ -48,7 +41,7 @@ class HeadReader {
 
   // ---- of the request read last ----
   const http::Head& head() const noexcept { return head_; }
-  static constexpr std::int64_t no_length = -1;
+  static constexpr std::int64_t no_length = http2::no_length;
   std::int64_t content_length() const noexcept { return content_length_; }
   bool expects_continue() const noexcept { return expects_continue_; }
   Priority priority() const noexcept { return priority_; }
@@ -66,7 +59,6 @@ class HeadReader {
   void take_field(Bytes name, Bytes value) noexcept;
   // False: the field is not kept as it is.
   bool note(Bytes name, Bytes value) noexcept;
-  void note_content_length(Bytes value) noexcept;
   void note_host(Bytes value) noexcept;
   void judge() noexcept;
   void join_cookies() noexcept;
