@@ -49,6 +49,7 @@ class ReactorOn final : public Reactor {
     for (Connection* const connection : connections_) {
       if (connection != nullptr) destroy(*connection, Ending::reset);
     }
+    attachments_.clear();  // what they wait for is not to be waited for here
     receive_expected();
   }
 
@@ -94,11 +95,36 @@ class ReactorOn final : public Reactor {
   }
   Result<void> listen_transformed(const engine::ListenOptions& options, Protocol& protocol,
                                   TransformFactory& transforms) override {
-    KATANA_REQUIRE(protocol.session_bytes() >= sizeof(OpeningSession));
-    if (buffers_ == nullptr) {
-      buffers_ = std::make_unique<TransformBuffers>(options_.engine.receive_bytes_max);
-    }
+    prepare_transforms();
     return listen_for(options, {&protocol, &transforms});
+  }
+
+  Result<Connection*> connect(const engine::ConnectOptions& options, Protocol& protocol,
+                              TransformFactory* transforms) override {
+    KATANA_REQUIRE(sizeof(Connection) + protocol.session_bytes() <=
+                   connection_blocks_.block_bytes());
+    std::unique_ptr<Transform> transform;
+    if (transforms != nullptr) {
+      prepare_transforms();
+      transform = transforms->make(output_blocks_);
+      if (transform == nullptr) {
+        return fail(Code::resource_exhausted, "connect: there is no memory for a transform");
+      }
+    }
+    auto link = engine_.connect(options);
+    if (!link) return std::unexpected(link.error());
+    Connection& connection = add_connection(*link);
+    connection.outgoing_ = true;
+    ++counters_.connected;
+    if (transform == nullptr) {
+      connection.session_ = protocol.open(&connection + 1, connection);
+    } else {
+      connection.transform_ = std::move(transform);
+      connection.session_ = new (&connection + 1) OpeningSession(connection, protocol);
+      connection.speaks_first_ = connection.interrupted_ = true;
+      connection.wake();
+    }
+    return &connection;
   }
 
   std::uint16_t port(engine::Listener listener) const override { return engine_.port(listener); }
@@ -140,11 +166,7 @@ class ReactorOn final : public Reactor {
   }
 
   bool on_accepted(engine::Link link, engine::Listener listener) noexcept {
-    char* const block = connection_blocks_.take();
-    KATANA_CHECK(block != nullptr);  // there is one for every link
-    auto* const connection = new (block) Connection(*this, link);
-    connections_[link.index] = connection;
-    ++links_open_;
+    Connection* const connection = &add_connection(link);
     ++counters_.accepted;
     const Served& served = served_[listener];
     if (served.transforms == nullptr) [[likely]] {
@@ -194,6 +216,7 @@ class ReactorOn final : public Reactor {
       connection.transform_->cut(TransformCut::input_ended);
     }
     if (closed == engine::Closed::link || connection.lingering_) {
+      note_failure(connection);
       destroy(connection, Ending::close);
       return;
     }
@@ -206,6 +229,15 @@ class ReactorOn final : public Reactor {
   }
 
  private:
+  Connection& add_connection(engine::Link link) noexcept {
+    char* const block = connection_blocks_.take();
+    KATANA_CHECK(block != nullptr);  // there is one for every link
+    auto* const connection = new (block) Connection(*this, link);
+    connections_[link.index] = connection;
+    ++links_open_;
+    return *connection;
+  }
+
   enum class Ending : std::uint8_t { close, reset };
   static constexpr std::size_t gather_max = 64;
   // Plaintext of one record, at most (RFC 8446 §5.1).
@@ -241,6 +273,8 @@ class ReactorOn final : public Reactor {
   };
 
   Result<void> listen_for(const engine::ListenOptions& options, Served served) {
+    KATANA_REQUIRE(served.transforms == nullptr ||
+                   served.protocol->session_bytes() >= sizeof(OpeningSession));
     KATANA_REQUIRE(sizeof(Connection) + served.protocol->session_bytes() <=
                    connection_blocks_.block_bytes());
     auto listener = engine_.listen(options);
@@ -289,6 +323,11 @@ class ReactorOn final : public Reactor {
 
   // ---- with a transform
 
+  void prepare_transforms() {
+    if (buffers_ != nullptr) return;
+    buffers_ = std::make_unique<TransformBuffers>(options_.engine.receive_bytes_max);
+  }
+
   // False: there is none to be had, and the connection is gone. The engine closes the link.
   bool begin_opening(Connection& connection, const Served& served) noexcept {
     connection.transform_ = served.transforms->make(output_blocks_);
@@ -334,7 +373,8 @@ class ReactorOn final : public Reactor {
         case TransformEvent::ended: return connection.input_ended_ || end_input(connection);
         case TransformEvent::failed:
           connection.outbox_.clear();  // there is nothing any more that it could go through
-          connection.finish(Finish::linger);
+          // Of ours nobody waits for a reply that a reset could destroy.
+          connection.finish(connection.outgoing_ ? Finish::close : Finish::linger);
           break;
       }
     }
@@ -343,7 +383,7 @@ class ReactorOn final : public Reactor {
 
   void open_session(Connection& connection) noexcept {
     auto* const opening = static_cast<OpeningSession*>(connection.session_);
-    Protocol& protocol = opening->protocol();
+    Protocol& protocol = opening->open();
     opening->~OpeningSession();
     connection.deadline_ = never;
     connection.session_ = protocol.open(&connection + 1, connection);
@@ -503,7 +543,7 @@ class ReactorOn final : public Reactor {
     return true;
   }
 
-  // A reset, or one session in the place of another. False: the connection is gone.
+  // A reset, one session in the place of another, or the first word of a transform. False: the connection is gone.
   KATANA_RARE bool interrupt(Connection& connection) noexcept {
     while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
       if (connection.reset_) {
@@ -511,7 +551,12 @@ class ReactorOn final : public Reactor {
         return false;
       }
       connection.interrupted_ = false;
-      succeed(connection);
+      if (std::exchange(connection.speaks_first_, false)) {
+        if (!unseal(connection, {})) return false;
+        if (!flush_sealed(connection)) return false;
+      } else {
+        succeed(connection);
+      }
     }
     return true;
   }
@@ -551,6 +596,7 @@ class ReactorOn final : public Reactor {
       }
       const engine::Sent sent = engine_.send(connection.link_, {parts.data(), count}, accepted);
       if (sent == engine::Sent::failed) {
+        note_failure(connection);
         destroy(connection, Ending::close);
         return false;
       }
@@ -709,6 +755,11 @@ class ReactorOn final : public Reactor {
     const Instant earliest = std::min(connection.deadline_, connection.send_deadline_);
     if (earliest < connection.armed_until_) connection.arm(earliest);
     return true;
+  }
+
+  KATANA_RARE void note_failure(Connection& connection) noexcept {
+    if (!connection.outgoing_) return;
+    connection.failure_ = static_cast<std::uint16_t>(engine_.failure(connection.link_));
   }
 
   // The engine first: until it has closed the link it may borrow bytes of the outbox.

@@ -21,6 +21,16 @@ namespace katana::engine {
 // setsockopt.
 Result<int> open_listener(const ListenOptions& options);
 
+// A socket that has begun to connect, does not block, and sends without delay (TCP_NODELAY).
+Result<int> open_connection(const ConnectOptions& options);
+
+// Why a socket broke, or could not connect; 0: nothing is known. Says it once.
+int take_socket_error(int socket) noexcept;
+
+// Whether calls wait for the peer. Cannot fail on a socket.
+enum class Blocking : bool { no, yes };
+void set_blocking(int socket, Blocking blocking) noexcept;
+
 // Takes TCP_DEFER_ACCEPT back: a connection is delivered as soon as its handshake is complete.
 void accept_at_handshake(int listener) noexcept;
 
@@ -41,7 +51,6 @@ struct FileSent {
   bool full = false;
   bool failed = false;
 };
-enum class Blocking : bool { no, yes };
 
 // Sends `before` and then the file, and holds back what is less than a segment until the file
 // follows. Never waits for the peer, whatever the socket does by itself; at most
@@ -59,5 +68,7 @@ std::string address_of(int socket);
 void reset_on_close(int socket) noexcept;
 
 Error system_error(const char* action, int error_number);
+// Of a connect() while every link is in use.
+Error no_link_left(std::size_t links_max);
 
 }  // namespace katana::engine

@@ -126,6 +126,27 @@ class UringEngine {
 
   std::uint16_t port(Listener listener) const { return port_of(listeners_[listener].fd); }
 
+  // A poll says when the peer has answered; nothing else is armed before.
+  Result<Link> connect(const ConnectOptions& options) {
+    if (free_count_ == 0) return std::unexpected(no_link_left(slots_.size()));
+    auto opened = open_connection(options);
+    if (!opened) return std::unexpected(opened.error());
+    set_blocking(*opened, Blocking::yes);  // for the ring: to wait instead of to fail
+    const std::uint32_t index = first_free_;
+    Slot& slot = slots_[index];
+    first_free_ = slot.next_free;
+    --free_count_;
+    slot.fd = *opened;
+    slot.state = State::connecting;
+    const Link link{index, slot.generation};
+    touch(link, slot);
+    return link;
+  }
+  int failure(Link link) {
+    const Slot* const slot = find(link);
+    return slot != nullptr ? slot->failure : 0;
+  }
+
   void pause_accept() { accept_paused_ = true; }
   void resume_accept() { accept_paused_ = false; }
 
@@ -142,7 +163,7 @@ class UringEngine {
   Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
     accepted = 0;
     Slot* const slot = find(link);
-    if (slot == nullptr || slot->broken) return Sent::failed;
+    if (slot == nullptr || slot->state != State::open) return send_nothing(slot);
     std::size_t wanted = gathered[0].iov_len;
     for (std::size_t index = 1; index < gathered.size(); ++index) wanted += gathered[index].iov_len;
     if (slot->output == Outputs::none) {
@@ -169,7 +190,7 @@ class UringEngine {
                  std::size_t& accepted) {
     accepted = 0;
     Slot* const slot = find(link);
-    if (slot == nullptr || slot->broken) return Sent::failed;
+    if (slot == nullptr || slot->state != State::open) return send_nothing(slot);
     if (slot->output != Outputs::none) {  // what was sent before goes first
       slot->send_wanted = true;
       return Sent::pending;
@@ -302,6 +323,7 @@ class UringEngine {
   using Kind = UringKind;
   using Held = UringHeld;
   using Slot = UringSlot;
+  using State = UringState;
   using ListenSocket = UringListener;
   using Waiting = UringWaiting;
   using Watched = UringWatched;
@@ -391,16 +413,17 @@ class UringEngine {
   bool update(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return true;
-    if (slot->broken) {
+    if (slot->state == State::broken) {
       slot->touched = false;
       return true;
     }
-    const bool wants_room = slot->send_wanted && slot->output == Outputs::none;
+    const bool connecting = slot->state == State::connecting;
+    const bool wants_room = connecting || (slot->send_wanted && slot->output == Outputs::none);
     if (wants_room && !slot->room_watched) {
       if (!submit_poll(ring_, slot->fd, POLLOUT, tag(Kind::room, link))) return false;
       slot->room_watched = true;
     }
-    if (!slot->receiving) {
+    if (!slot->receiving && !connecting) {
       if (slot->paused || slot->held != nullptr || slot->input_ended) {
         if (!slot->hangup_watched) {
           if (!submit_poll(ring_, slot->fd, 0, tag(Kind::hangup, link))) return false;
@@ -470,7 +493,7 @@ class UringEngine {
     } else if (result == -ENOBUFS) {
       ++counters_.no_buffer;  // armed again before the next wait; by then buffers are free
     } else if (result != -ECANCELED && result != -EINTR && result != -EAGAIN) {
-      break_link(link, *slot);
+      break_link(link, *slot, -result);
     }
   }
 
@@ -503,9 +526,10 @@ class UringEngine {
     sink_.on_closed(link, Closed::input);
   }
 
-  KATANA_RARE void break_link(Link link, Slot& slot) {
-    if (slot.broken) return;
-    slot.broken = true;
+  KATANA_RARE void break_link(Link link, Slot& slot, int failure) {
+    if (slot.state == State::broken) return;
+    slot.state = State::broken;
+    slot.failure = static_cast<std::uint16_t>(failure);
     sink_.on_closed(link, Closed::link);
   }
 
@@ -520,7 +544,8 @@ class UringEngine {
   KATANA_RARE void deliver_held(Link link) {
     Slot* slot = find(link);
     std::size_t budget = held_per_turn_max;
-    while (slot != nullptr && slot->held != nullptr && !slot->paused && !slot->broken) {
+    while (slot != nullptr && slot->held != nullptr && !slot->paused &&
+           slot->state != State::broken) {
       // Ours for the call, in which the link may be closed.
       std::unique_ptr<Held> held = std::move(slot->held);
       const Bytes left = Bytes(held->bytes).substr(held->begin);
@@ -569,7 +594,7 @@ class UringEngine {
     outputs_.give(index);
     slot->output = Outputs::none;
     if (result <= 0) {
-      break_link(link, *slot);
+      break_link(link, *slot, -result);
       return;
     }
     if ((slot->shutdown_wanted | slot->send_wanted) != 0) after_output(link, *slot);
@@ -586,8 +611,27 @@ class UringEngine {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
     slot->room_watched = false;
+    if (slot->state == State::connecting && !answered(link, *slot)) return;
     if (!std::exchange(slot->send_wanted, false)) return;
     sink_.on_sent(link, 0);
+  }
+
+  // The peer of a connecting link has. False: with a refusal.
+  KATANA_RARE bool answered(Link link, Slot& slot) {
+    if (const int failure = take_socket_error(slot.fd); failure != 0) {
+      break_link(link, slot, failure);
+      return false;
+    }
+    slot.state = State::open;
+    touch(link, slot);
+    return true;
+  }
+
+  // On a link that is gone or broken, or whose peer has yet to answer.
+  KATANA_RARE static Sent send_nothing(Slot* slot) {
+    if (slot == nullptr || slot->state == State::broken) return Sent::failed;
+    slot->send_wanted = true;
+    return Sent::pending;
   }
 
   KATANA_RARE void hung_up(Link link, int result) {
@@ -596,7 +640,7 @@ class UringEngine {
     // Both sides have ended, which is no error: nothing else can be told by this poll.
     if (result > 0 && (result & POLLERR) == 0) return;
     slot->hangup_watched = false;
-    if (result > 0) break_link(link, *slot);
+    if (result > 0) break_link(link, *slot, take_socket_error(slot->fd));
   }
 
   KATANA_RARE void ready(Link tagged, int result) {
@@ -618,7 +662,10 @@ class UringEngine {
       count = sendmsg(slot.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (count < 0 && errno == EINTR);
     ++counters_.sends_direct;
-    if (count < 0 && errno != EAGAIN) return Sent::failed;
+    if (count < 0 && errno != EAGAIN) {
+      slot.failure = static_cast<std::uint16_t>(errno);
+      return Sent::failed;
+    }
     accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
     if (accepted == wanted) return Sent::completed;
     slot.send_wanted = true;
