@@ -20,6 +20,7 @@ namespace {
 
 using client::HttpClient;
 using client::HttpClientOptions;
+using client::run;
 using testing::HasSubstr;
 
 constexpr std::size_t long_bytes = 3'000'000;
@@ -201,7 +202,7 @@ TEST_F(HttpClientHostTest, tls_to_a_server_without_it_is_an_error_that_says_so) 
 }
 
 // A handler that waits for another server, which is this one.
-TEST_F(HttpClientHostTest, a_handler_asks_another_server_and_a_drain_waits_for_it) {
+TEST_F(HttpClientHostTest, a_handler_asks_another_server_and_a_kept_connection_holds_up_no_end) {
   auto made = HttpClient::make();
   ASSERT_TRUE(made);
   const HttpClient& http = *made;
