@@ -1,7 +1,7 @@
 // HttpClient: asks HTTP servers from handlers and programs, on the reactor that it is used on.
 //
 //   Task<Json<Weather>> weather(client::HttpClient& http) {
-//     Result<client::Response> reply = co_await http.fetch(client::Request("https://example.org/"));
+//     auto reply = co_await http.fetch(client::Request("https://example.org/"));
 //
 // Owns       options, trust, and the threads that look names up. Connections belong to the reactor
 //            that they are on, and may be kept there for longer than this.

@@ -143,8 +143,8 @@ TEST_F(HttpClientTest, what_is_no_reply_is_an_error_and_the_end_of_its_connectio
     for (std::size_t at = 0; at < bytes_said.size(); at += 30'000) {
       if (open(index)) say(index, bytes_said.substr(at, 30'000));
     }
-    EXPECT_THAT(error_of(reply),
-                testing::AllOf(HasSubstr(problem), testing::StartsWith("GET http://server.test/: ")));
+    EXPECT_THAT(error_of(reply), testing::AllOf(HasSubstr(problem),
+                                                testing::StartsWith("GET http://server.test/: ")));
     EXPECT_FALSE(open(index)) << problem;
   }
 }

@@ -52,8 +52,8 @@ struct HttpClientOptions {
 
   // Numeric addresses of hosts that are not to be looked up.
   std::map<std::string, std::vector<std::string>> hosts = {};
-  // Other names are looked up by getaddrinfo, on these threads; null: two of its own, made when the first
-  // name is met. Borrowed. What was found is used for so long.
+  // Other names are looked up by getaddrinfo, on these threads; null: two of its own, made when the
+  // first name is met. Borrowed. What was found is used for so long.
   thread::Pool* resolver = nullptr;
   Duration addresses_kept = seconds(10);
   // For the random part of a backoff; 0: another one for each reactor.

@@ -5,7 +5,7 @@
 // Borrows    the calls that it was given, until it has ended them or is told to drop them.
 // Thread     its reactor's.
 // Fails      by ending its calls, and the line.
-// Invariant  a call that it was given is ended exactly once: Call::complete(), Call::fail(), drop().
+// Invariant  a call that it was given is ended exactly once: complete(), fail(), or drop().
 #pragma once
 
 #include <cstddef>

@@ -27,6 +27,7 @@
 #include "katana/base/hints.hpp"
 #include "katana/core/opening_session.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/core/records.hpp"
 
 namespace katana::core {
 
@@ -239,9 +240,6 @@ class ReactorOn final : public Reactor {
   }
 
   enum class Ending : std::uint8_t { close, reset };
-  static constexpr std::size_t gather_max = 64;
-  // Plaintext of one record, at most (RFC 8446 §5.1).
-  static constexpr std::size_t record_bytes = 16 * 1024;
   // Rounds of sealing and sending in one go.
   static constexpr int sealed_rounds_max = 16;
   // What may be pending beyond sealed_high_bytes: a record, and what the transform says of itself.
@@ -429,7 +427,7 @@ class ReactorOn final : public Reactor {
   // False: the connection is gone.
   bool seal(Connection& connection, Outbox& output) noexcept {
     while (!connection.outbox_.empty() && output.pending() < options_.sealed_high_bytes) {
-      const Bytes record = next_record(connection.outbox_);
+      const Bytes record = next_record(connection.outbox_, buffers_->record);
       if (record.empty()) {
         ++counters_.file_failures;  // it is shorter than what its reply said
         destroy(connection, Ending::reset);
@@ -452,30 +450,6 @@ class ReactorOn final : public Reactor {
       connection.outbox_.advance(sealed);
     }
     return true;
-  }
-
-  // What goes into the next record: pieces are gathered, because each record has its cost, and a
-  // file is read. Empty: that cannot be.
-  Bytes next_record(const Outbox& outbox) noexcept {
-    std::array<iovec, gather_max> parts;
-    const std::size_t count = outbox.gather(parts);
-    const FilePart file = outbox.has_files() ? outbox.file_behind(count) : FilePart{};
-    const auto bytes_of = [](const iovec& part) {
-      return Bytes(static_cast<const char*>(part.iov_base), part.iov_len);
-    };
-    const bool alone = count == 1 && file.size == 0;
-    if (alone || (count != 0 && parts[0].iov_len >= record_bytes)) return bytes_of(parts[0]);
-    std::size_t size = 0;
-    for (std::size_t index = 0; index < count && size < record_bytes; ++index) {
-      const Bytes part = bytes_of(parts[index]).substr(0, record_bytes - size);
-      std::memcpy(buffers_->record.data() + size, part.data(), part.size());
-      size += part.size();
-    }
-    if (file.size != 0 && size < record_bytes) {
-      const std::ptrdiff_t read = file.read({buffers_->record.data() + size, record_bytes - size});
-      size += read > 0 ? static_cast<std::size_t>(read) : 0;
-    }
-    return {buffers_->record.data(), size};
   }
 
   // Offers `bytes` as long as the session takes some and may go on. It may go on at once when it
@@ -543,7 +517,8 @@ class ReactorOn final : public Reactor {
     return true;
   }
 
-  // A reset, one session in the place of another, or the first word of a transform. False: the connection is gone.
+  // A reset, one session in the place of another, or the first word of a transform. False: the
+  // connection is gone.
   KATANA_RARE bool interrupt(Connection& connection) noexcept {
     while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
       if (connection.reset_) {

@@ -40,8 +40,9 @@ class Session {
   virtual void on_drain() noexcept = 0;
 };
 
-// Makes the sessions of one listener, or of connections that we begin; one instance per reactor. A connection with a transform gets
-// its session when that is open: Connection::application_protocol() is known in open().
+// Makes the sessions of one listener, or of connections that we begin; one instance per reactor. A
+// connection with a transform gets its session when that is open:
+// Connection::application_protocol() is known in open().
 class Protocol {
  public:
   virtual ~Protocol() = default;

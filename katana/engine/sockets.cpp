@@ -258,19 +258,24 @@ void send_part(int socket, FilePart part, FileSent& sent) noexcept {
 
 }  // namespace
 
+ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(parts.data());  // msghdr has no const form
+  message.msg_iovlen = parts.size();
+  ssize_t count;
+  do {
+    count = ::sendmsg(socket, &message, MSG_NOSIGNAL | flags);
+  } while (count < 0 && errno == EINTR);
+  return count;
+}
+
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
                        Blocking socket_blocks) noexcept {
   FileSent sent;
   if (!before.empty()) {
     std::size_t wanted = 0;
     for (const iovec& each : before) wanted += each.iov_len;
-    msghdr message{};
-    message.msg_iov = const_cast<iovec*>(before.data());  // msghdr has no const form
-    message.msg_iovlen = before.size();
-    ssize_t count;
-    do {
-      count = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE);
-    } while (count < 0 && errno == EINTR);
+    const ssize_t count = send_parts(socket, before, MSG_DONTWAIT | MSG_MORE);
     sent.failed = count < 0 && errno != EAGAIN;
     sent.accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
     sent.full = sent.accepted < wanted;

@@ -6,6 +6,7 @@
 // Fails    Result with the address, the system's reason and the remedy.
 #pragma once
 
+#include <sys/types.h>
 #include <sys/uio.h>
 
 #include <cstdint>
@@ -44,6 +45,9 @@ std::uint16_t port_of(int listener) noexcept;
 // and can be accepted. Closing a listener at once would reset them, and with them requests that
 // were already sent.
 void refuse_new_handshakes(int listener) noexcept;
+
+// As sendmsg(2), without signals and interruptions.
+ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept;
 
 // What became of send_file_now(). `full`: the socket has no room for more.
 struct FileSent {

@@ -42,7 +42,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,6 +64,7 @@
 #include "katana/engine/uring/receive_ring.hpp"
 #include "katana/engine/uring/ring.hpp"
 #include "katana/engine/uring/state.hpp"
+#include "katana/engine/uring/watches.hpp"
 
 namespace katana::engine {
 
@@ -255,29 +255,8 @@ class UringEngine {
     release(link, *slot);
   }
 
-  Result<void> watch(int fd, Watcher& watcher) {
-    struct stat status;
-    if (fstat(fd, &status) != 0) return std::unexpected(system_error("watch a descriptor", errno));
-    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
-      return std::unexpected(system_error("watch a descriptor", EPERM));  // it is always ready
-    }
-    const auto place = std::ranges::find(watchers_, nullptr, &Watched::watcher);
-    const auto index = static_cast<std::uint32_t>(place - watchers_.begin());
-    if (place == watchers_.end()) watchers_.push_back({});
-    watchers_[index].fd = fd;
-    watchers_[index].watcher = &watcher;
-    watches_.push_back(index);
-    return {};
-  }
-
-  void unwatch(int fd) {
-    for (std::uint32_t index = 0; index < watchers_.size(); ++index) {
-      Watched& each = watchers_[index];
-      if (each.watcher == nullptr || each.fd != fd) continue;
-      if (each.armed) cancels_.push_back(tag(Kind::watch, index, each.generation));
-      each = {.generation = each.generation + 1};
-    }
-  }
+  Result<void> watch(int fd, Watcher& watcher) { return watches_.add(fd, watcher); }
+  void unwatch(int fd) { watches_.remove(fd, cancels_); }
 
   void wake() noexcept {
     const std::uint64_t one = 1;
@@ -326,7 +305,6 @@ class UringEngine {
   using State = UringState;
   using ListenSocket = UringListener;
   using Waiting = UringWaiting;
-  using Watched = UringWatched;
 
   static constexpr Duration handshake_grace = milliseconds(100);
   static constexpr Duration accept_poll = milliseconds(10);
@@ -388,8 +366,7 @@ class UringEngine {
            submit_each(closes_, [this](int each) { return submit_close(ring_, each); }) &&
            submit_each(starved_, [this](Link each) { return update(each); }) &&
            submit_each(touched_, [this](Link each) { return update(each); }) &&
-           submit_each(watches_, [this](std::uint32_t each) { return submit_watch(each); }) &&
-           update_listeners();
+           watches_.submit(ring_) && update_listeners();
   }
 
   KATANA_RARE bool submit_wake() {
@@ -439,13 +416,6 @@ class UringEngine {
     return true;
   }
 
-  KATANA_RARE bool submit_watch(std::uint32_t index) {
-    Watched& each = watchers_[index];
-    if (each.watcher == nullptr || each.armed) return true;
-    each.armed = submit_poll(ring_, each.fd, POLLIN, tag(Kind::watch, index, each.generation));
-    return each.armed;
-  }
-
   // ---- from completions to the sink ------------------------------------------------------------
 
   void dispatch(const io_uring_cqe& completion) {
@@ -458,7 +428,7 @@ class UringEngine {
       case Kind::accept: accepted(link.index, completion); break;
       case Kind::room: has_room(link); break;
       case Kind::hangup: hung_up(link, completion.res); break;
-      case Kind::watch: ready(link, completion.res); break;
+      case Kind::watch: watches_.ready(link, completion.res); break;
       case Kind::wake: wake_armed_ = false; break;
       case Kind::ignored: break;
     }
@@ -643,24 +613,10 @@ class UringEngine {
     if (result > 0) break_link(link, *slot, take_socket_error(slot->fd));
   }
 
-  KATANA_RARE void ready(Link tagged, int result) {
-    Watched& each = watchers_[tagged.index];
-    if (each.watcher == nullptr || each.generation != tagged.generation) return;
-    each.armed = false;
-    watches_.push_back(tagged.index);
-    if (result > 0) each.watcher->on_ready();
-  }
-
   // More than a copy is worth, or no block left for one.
   Sent send_directly(Link link, Slot& slot, std::span<const iovec> gathered, std::size_t wanted,
                      std::size_t& accepted) {
-    msghdr message{};
-    message.msg_iov = const_cast<iovec*>(gathered.data());  // msghdr has no const form
-    message.msg_iovlen = gathered.size();
-    ssize_t count;
-    do {
-      count = sendmsg(slot.fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (count < 0 && errno == EINTR);
+    const ssize_t count = send_parts(slot.fd, gathered, MSG_DONTWAIT);
     ++counters_.sends_direct;
     if (count < 0 && errno != EAGAIN) {
       slot.failure = static_cast<std::uint16_t>(errno);
@@ -827,7 +783,6 @@ class UringEngine {
   std::vector<int> closes_;
   std::vector<Link> starved_;
   std::vector<Link> touched_;
-  std::vector<std::uint32_t> watches_;
 
   std::uint32_t leaving_ = 0;  // outputs of closed links
   Instant next_delivery_check_{};
@@ -838,7 +793,7 @@ class UringEngine {
   bool listeners_closed_ = false;
   Instant closing_at_ = never;
 
-  std::vector<Watched> watchers_;
+  UringWatches watches_;
 };
 
 }  // namespace katana::engine

@@ -1,5 +1,5 @@
-// Machine: one side of one TLS connection, as a function of bytes: ciphertext in, plaintext out, and
-// the other way round. TLS 1.2 (RFC 5246) and 1.3 (RFC 8446), by OpenSSL.
+// Machine: one side of one TLS connection, as a function of bytes: ciphertext in, plaintext out,
+// and the other way round. TLS 1.2 (RFC 5246) and 1.3 (RFC 8446), by OpenSSL.
 //
 //   handshake ── hello ──> admit() ── opened ──> bytes … ── ended (close_notify)
 //       └───────────────── failed ─────────────────┘
