@@ -96,6 +96,12 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // be all that the peer has sent. Never so without a transform, which is the only one to know.
   bool input_truncated() const noexcept { return input_truncated_; }
 
+  // We have begun it.
+  bool outgoing() const noexcept { return outgoing_; }
+  // Of one that we have begun, while its session is destroyed: why it broke, as errno has it; 0: it
+  // did not, or nothing is known.
+  int failure() const noexcept { return failure_; }
+
   // Null: the session's bytes are those of the link.
   Transform* transform() const noexcept { return transform_.get(); }
   // What was agreed on before the session was opened (ALPN); empty: nothing.
@@ -166,8 +172,11 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool linger_ = false;
   bool lingering_ = false;
   bool reset_ = false;
-  bool interrupted_ = false;  // reset, or to be succeeded: both are rare, and asked for at once
-  bool succeeded_ = false;    // since the last offer
+  bool interrupted_ = false;  // reset, to be succeeded, or to speak first: rare, and due at once
+  bool outgoing_ = false;
+  bool speaks_first_ = false;  // its transform has yet to say its first word
+  std::uint16_t failure_ = 0;
+  bool succeeded_ = false;  // since the last offer
 };
 
 }  // namespace katana::core

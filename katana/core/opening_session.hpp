@@ -1,5 +1,5 @@
 // OpeningSession: the session of a connection whose transform is not open yet. It waits, and gives
-// up when that takes too long.
+// up when that takes too long; of a connection that we have begun, its Protocol does.
 //
 // Owns       nothing; the session that follows takes its memory.
 // Thread     its reactor's.
@@ -18,12 +18,20 @@ class OpeningSession final : public Session {
  public:
   OpeningSession(Connection& connection, Protocol& protocol) noexcept
       : connection_(connection), protocol_(protocol) {
+    if (connection.outgoing()) return;  // whoever began it says for how long
     const Reactor& reactor = connection.reactor();
     connection.set_deadline(reactor.now() + reactor.options().opening_timeout);
     if (reactor.draining()) OpeningSession::on_drain();
   }
+  ~OpeningSession() override {
+    if (!opened_) protocol_.on_not_opened(connection_);
+  }
 
-  Protocol& protocol() const noexcept { return protocol_; }
+  // Its session can be opened.
+  Protocol& open() noexcept {
+    opened_ = true;
+    return protocol_;
+  }
 
   std::size_t on_bytes(Bytes) noexcept override { return 0; }
   void on_input_end() noexcept override { connection_.finish(Finish::close); }
@@ -33,6 +41,7 @@ class OpeningSession final : public Session {
   }
   // A peer that is about to ask is still answered; one that says nothing does not hold up the end.
   void on_drain() noexcept override {
+    if (connection_.outgoing()) return;
     const Instant soon = connection_.reactor().now() + drain_grace;
     connection_.set_deadline(std::min(connection_.deadline(), soon));
   }
@@ -42,6 +51,7 @@ class OpeningSession final : public Session {
 
   Connection& connection_;
   Protocol& protocol_;
+  bool opened_ = false;
 };
 
 }  // namespace katana::core

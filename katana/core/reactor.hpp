@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "katana/base/block_pool.hpp"
@@ -81,6 +82,7 @@ struct MemoryBudget {
 
 struct Counters {
   std::uint64_t accepted = 0;
+  std::uint64_t connected = 0;  // begun by us, whatever came of it
   std::uint64_t closed = 0;
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
@@ -92,6 +94,12 @@ struct Counters {
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
   std::uint64_t openings_delayed = 0;  // transforms that waited for their turn
+};
+
+// What somebody keeps for one reactor: a pool of connections.
+class Attachment {
+ public:
+  virtual ~Attachment() = default;
 };
 
 // Connections that have a pause reason; one may have several.
@@ -142,6 +150,14 @@ class Reactor : public Executor {
     return fail(Code::unsupported, "this reactor has no transforms");
   }
   virtual std::uint16_t port(engine::Listener listener) const = 0;
+  // Begins a connection. With `transforms` its session is opened when the transform is, or else
+  // Protocol::on_not_opened() is called; without, at once, and what it writes waits until the peer
+  // has answered. Calls for what it wrote outside of a call: Connection::wake(). Both are borrowed
+  // until the connection is gone.
+  virtual Result<Connection*> connect(const engine::ConnectOptions&, Protocol&,
+                                      TransformFactory* /*transforms*/ = nullptr) {
+    return fail(Code::unsupported, "this reactor begins no connections");
+  }
   virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
   virtual void unwatch(int fd) = 0;
   // The engine is asked once for each link, and not before. Empty when the peer had left by then.
@@ -167,6 +183,18 @@ class Reactor : public Executor {
     message.next = nullptr;
     *deferred_end_ = &message;
     deferred_end_ = &message.next;
+  }
+
+  // What was attached under `key`; null: nothing. It is destroyed with the reactor, after every
+  // connection is gone.
+  Attachment* attached(const void* key) const noexcept {
+    for (const Attached& each : attachments_) {
+      if (each.key == key) return each.attachment.get();
+    }
+    return nullptr;
+  }
+  void attach(const void* key, std::unique_ptr<Attachment> attachment) {
+    attachments_.push_back({key, std::move(attachment)});
   }
 
   // From any thread: accept nothing new, let sessions finish, cut off what is left after
@@ -201,6 +229,11 @@ class Reactor : public Executor {
 
   friend class Connection;
 
+  struct Attached {
+    const void* key;
+    std::unique_ptr<Attachment> attachment;
+  };
+
   inline static constinit thread_local Reactor* current_ = nullptr;
   ReactorOptions options_;
   Instant now_;
@@ -227,6 +260,7 @@ class Reactor : public Executor {
   Instant drain_deadline_ = never;
   std::atomic<std::int64_t> drain_requested_ns_ = -1;  // duration; -1: not requested
   std::atomic<bool> stop_requested_ = false;
+  std::vector<Attached> attachments_;
 };
 
 }  // namespace katana::core

@@ -43,6 +43,7 @@ struct World {
     std::size_t room = SIZE_MAX;
     std::string sent;
     int sends = 0;
+    int failure = 0;
     std::vector<iovec> borrowed;
     std::string borrowed_text;
   };
@@ -71,6 +72,16 @@ class FakeEngine {
   std::uint16_t port(engine::Listener listener) const {
     return static_cast<std::uint16_t>(8000 + listener);
   }
+  // A link that the test lets answer by giving it room.
+  Result<engine::Link> connect(const engine::ConnectOptions& options) {
+    if (options.port == 0) return fail(Code::unavailable, "nobody is there");
+    const auto index = static_cast<std::uint32_t>(world_.links.size());
+    World::LinkState& state = world_.links.emplace_back();
+    state.open = true;
+    state.room = 0;
+    return engine::Link{index, state.generation};
+  }
+  int failure(engine::Link link) { return world_.links[link.index].failure; }
   bool accepting() const { return world_.accepting; }
   void pause_accept() { world_.accept_paused = true; }
   void resume_accept() {

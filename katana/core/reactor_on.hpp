@@ -28,6 +28,7 @@
 #include "katana/core/opening_session.hpp"
 #include "katana/core/peer_book.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/core/records.hpp"
 
 namespace katana::core {
 
@@ -51,6 +52,7 @@ class ReactorOn final : public Reactor {
     for (Connection* const connection : connections_) {
       if (connection != nullptr) destroy(*connection, Ending::reset);
     }
+    attachments_.clear();  // what they wait for is not to be waited for here
     receive_expected();
   }
 
@@ -96,11 +98,36 @@ class ReactorOn final : public Reactor {
   }
   Result<void> listen_transformed(const engine::ListenOptions& options, Protocol& protocol,
                                   TransformFactory& transforms) override {
-    KATANA_REQUIRE(protocol.session_bytes() >= sizeof(OpeningSession));
-    if (buffers_ == nullptr) {
-      buffers_ = std::make_unique<TransformBuffers>(options_.engine.receive_bytes_max);
-    }
+    prepare_transforms();
     return listen_for(options, {&protocol, &transforms});
+  }
+
+  Result<Connection*> connect(const engine::ConnectOptions& options, Protocol& protocol,
+                              TransformFactory* transforms) override {
+    KATANA_REQUIRE(sizeof(Connection) + protocol.session_bytes() <=
+                   connection_blocks_.block_bytes());
+    std::unique_ptr<Transform> transform;
+    if (transforms != nullptr) {
+      prepare_transforms();
+      transform = transforms->make(output_blocks_);
+      if (transform == nullptr) {
+        return fail(Code::resource_exhausted, "connect: there is no memory for a transform");
+      }
+    }
+    auto link = engine_.connect(options);
+    if (!link) return std::unexpected(link.error());
+    Connection& connection = add_connection(*link);
+    connection.outgoing_ = true;
+    ++counters_.connected;
+    if (transform == nullptr) {
+      connection.session_ = protocol.open(&connection + 1, connection);
+    } else {
+      connection.transform_ = std::move(transform);
+      connection.session_ = new (&connection + 1) OpeningSession(connection, protocol);
+      connection.speaks_first_ = connection.interrupted_ = true;
+      connection.wake();
+    }
+    return &connection;
   }
 
   std::uint16_t port(engine::Listener listener) const override { return engine_.port(listener); }
@@ -115,7 +142,7 @@ class ReactorOn final : public Reactor {
   void turn(Duration wait_max) override {
     current_ = this;
     enter(this);
-const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty() ||
+    const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty() ||
                      keeps() || look_out();
     const std::uint64_t received = counters_.bytes_received;
     engine_.turn(due ? Duration{} : wait_max);
@@ -146,11 +173,7 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
   }
 
   bool on_accepted(engine::Link link, engine::Listener listener) noexcept {
-    char* const block = connection_blocks_.take();
-    KATANA_CHECK(block != nullptr);  // there is one for every link
-    auto* const connection = new (block) Connection(*this, link);
-    connections_[link.index] = connection;
-    ++links_open_;
+    Connection* const connection = &add_connection(link);
     ++counters_.accepted;
     const Served& served = served_[listener];
     if (served.transforms == nullptr) [[likely]] {
@@ -200,6 +223,7 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
       connection.transform_->cut(TransformCut::input_ended);
     }
     if (closed == engine::Closed::link || connection.lingering_) {
+      note_failure(connection);
       destroy(connection, Ending::close);
       return;
     }
@@ -212,10 +236,16 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
   }
 
  private:
+  Connection& add_connection(engine::Link link) noexcept {
+    char* const block = connection_blocks_.take();
+    KATANA_CHECK(block != nullptr);  // there is one for every link
+    auto* const connection = new (block) Connection(*this, link);
+    connections_[link.index] = connection;
+    ++links_open_;
+    return *connection;
+  }
+
   enum class Ending : std::uint8_t { close, reset };
-  static constexpr std::size_t gather_max = 64;
-  // Plaintext of one record, at most (RFC 8446 §5.1).
-  static constexpr std::size_t record_bytes = 16 * 1024;
   // Rounds of sealing and sending in one go.
   static constexpr int sealed_rounds_max = 16;
   // What may be pending beyond sealed_high_bytes: a record, and what the transform says of itself.
@@ -247,6 +277,8 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
   };
 
   Result<void> listen_for(const engine::ListenOptions& options, Served served) {
+    KATANA_REQUIRE(served.transforms == nullptr ||
+                   served.protocol->session_bytes() >= sizeof(OpeningSession));
     KATANA_REQUIRE(sizeof(Connection) + served.protocol->session_bytes() <=
                    connection_blocks_.block_bytes());
     auto listener = engine_.listen(options);
@@ -295,6 +327,11 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
 
   // ---- with a transform
 
+  void prepare_transforms() {
+    if (buffers_ != nullptr) return;
+    buffers_ = std::make_unique<TransformBuffers>(options_.engine.receive_bytes_max);
+  }
+
   // False: there is none to be had, and the connection is gone. The engine closes the link.
   bool begin_opening(Connection& connection, const Served& served) noexcept {
     connection.transform_ = served.transforms->make(output_blocks_);
@@ -340,7 +377,8 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
         case TransformEvent::ended: return connection.input_ended_ || end_input(connection);
         case TransformEvent::failed:
           connection.outbox_.clear();  // there is nothing any more that it could go through
-          connection.finish(Finish::linger);
+          // Of ours nobody waits for a reply that a reset could destroy.
+          connection.finish(connection.outgoing_ ? Finish::close : Finish::linger);
           break;
       }
     }
@@ -349,7 +387,7 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
 
   void open_session(Connection& connection) noexcept {
     auto* const opening = static_cast<OpeningSession*>(connection.session_);
-    Protocol& protocol = opening->protocol();
+    Protocol& protocol = opening->open();
     opening->~OpeningSession();
     connection.deadline_ = never;
     connection.session_ = protocol.open(&connection + 1, connection);
@@ -395,7 +433,7 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
   // False: the connection is gone.
   bool seal(Connection& connection, Outbox& output) noexcept {
     while (!connection.outbox_.empty() && output.pending() < options_.sealed_high_bytes) {
-      const Bytes record = next_record(connection.outbox_);
+      const Bytes record = next_record(connection.outbox_, buffers_->record);
       if (record.empty()) {
         ++counters_.file_failures;  // it is shorter than what its reply said
         destroy(connection, Ending::reset);
@@ -418,30 +456,6 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
       connection.outbox_.advance(sealed);
     }
     return true;
-  }
-
-  // What goes into the next record: pieces are gathered, because each record has its cost, and a
-  // file is read. Empty: that cannot be.
-  Bytes next_record(const Outbox& outbox) noexcept {
-    std::array<iovec, gather_max> parts;
-    const std::size_t count = outbox.gather(parts);
-    const FilePart file = outbox.has_files() ? outbox.file_behind(count) : FilePart{};
-    const auto bytes_of = [](const iovec& part) {
-      return Bytes(static_cast<const char*>(part.iov_base), part.iov_len);
-    };
-    const bool alone = count == 1 && file.size == 0;
-    if (alone || (count != 0 && parts[0].iov_len >= record_bytes)) return bytes_of(parts[0]);
-    std::size_t size = 0;
-    for (std::size_t index = 0; index < count && size < record_bytes; ++index) {
-      const Bytes part = bytes_of(parts[index]).substr(0, record_bytes - size);
-      std::memcpy(buffers_->record.data() + size, part.data(), part.size());
-      size += part.size();
-    }
-    if (file.size != 0 && size < record_bytes) {
-      const std::ptrdiff_t read = file.read({buffers_->record.data() + size, record_bytes - size});
-      size += read > 0 ? static_cast<std::size_t>(read) : 0;
-    }
-    return {buffers_->record.data(), size};
   }
 
   // Offers `bytes` as long as the session takes some and may go on. It may go on at once when it
@@ -509,7 +523,8 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
     return true;
   }
 
-  // A reset, or one session in the place of another. False: the connection is gone.
+  // A reset, one session in the place of another, or the first word of a transform. False: the
+  // connection is gone.
   KATANA_RARE bool interrupt(Connection& connection) noexcept {
     while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
       if (connection.reset_) {
@@ -517,7 +532,12 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
         return false;
       }
       connection.interrupted_ = false;
-      succeed(connection);
+      if (std::exchange(connection.speaks_first_, false)) {
+        if (!unseal(connection, {})) return false;
+        if (!flush_sealed(connection)) return false;
+      } else {
+        succeed(connection);
+      }
     }
     return true;
   }
@@ -557,6 +577,7 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
       }
       const engine::Sent sent = engine_.send(connection.link_, {parts.data(), count}, accepted);
       if (sent == engine::Sent::failed) {
+        note_failure(connection);
         destroy(connection, Ending::close);
         return false;
       }
@@ -715,6 +736,11 @@ const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiti
     const Instant earliest = std::min(connection.deadline_, connection.send_deadline_);
     if (earliest < connection.armed_until_) connection.arm(earliest);
     return true;
+  }
+
+  KATANA_RARE void note_failure(Connection& connection) noexcept {
+    if (!connection.outgoing_) return;
+    connection.failure_ = static_cast<std::uint16_t>(engine_.failure(connection.link_));
   }
 
   // The engine first: until it has closed the link it may borrow bytes of the outbox.

@@ -40,14 +40,17 @@ class Session {
   virtual void on_drain() noexcept = 0;
 };
 
-// Makes the sessions of one listener; one instance per reactor. A connection with a transform gets
-// its session when that is open: Connection::application_protocol() is known in open().
+// Makes the sessions of one listener, or of connections that we begin; one instance per reactor. A
+// connection with a transform gets its session when that is open:
+// Connection::application_protocol() is known in open().
 class Protocol {
  public:
   virtual ~Protocol() = default;
   virtual std::size_t session_bytes() const noexcept = 0;
   // Constructs a session in `memory`, which has session_bytes() bytes aligned for any type.
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
+  // A connection with a transform ends, and its session could not be opened.
+  virtual void on_not_opened(Connection&) noexcept {}
 };
 
 // Makes the session that follows another one on the same connection (Connection::succeed), and

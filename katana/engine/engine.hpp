@@ -12,6 +12,12 @@
 //   missing
 //   Result<Listener> listen(const ListenOptions&)
 //   uint16_t port(Listener) const
+//   Result<Link> connect(const ConnectOptions&)
+//                                     a link at once, whose peer has yet to answer: until then it
+//                                     takes no byte, and a send() is pending. Whether the peer
+//                                     answers is told as ever: by on_sent(), or on_closed(link)
+//   int failure(Link)                 once on_closed(link) is called or a send failed, and before
+//                                     close(): why, as errno has it; 0 when it is not known
 //   void pause_accept()               takes no more connections; the kernel's queue holds them
 //   void resume_accept()
 //   void close_listeners()            no new handshake begins; those that completed are still
@@ -139,6 +145,11 @@ struct ListenOptions {
   bool must_be_free = true;
 };
 
+struct ConnectOptions {
+  std::string address = "127.0.0.1";  // numeric IPv4 or IPv6
+  std::uint16_t port = 0;
+};
+
 // Numeric address and port, as in "127.0.0.1:5000" or "[::1]:5000"; empty when unknown.
 struct PeerAddress {
   std::array<char, 64> text{};
@@ -170,31 +181,34 @@ concept Sink = requires(S sink, Link link, Listener listener, Bytes bytes, std::
 };
 
 template <class E>
-concept Engine = requires(E engine, const E same, Link link, std::span<const iovec> gathered,
-                          std::size_t& accepted, const ListenOptions& listen, int fd,
-                          Watcher& watcher, Duration wait_max, const FilePart& part) {
-  { engine.start() } -> std::same_as<Result<void>>;
-  { engine.listen(listen) } -> std::same_as<Result<Listener>>;
-  { same.port(Listener{}) } -> std::same_as<std::uint16_t>;
-  { same.accepting() } -> std::same_as<bool>;
-  engine.pause_accept();
-  engine.resume_accept();
-  engine.close_listeners();
-  { engine.send(link, gathered, accepted) } -> std::same_as<Sent>;
-  { engine.send_file(link, gathered, part, accepted) } -> std::same_as<Sent>;
-  engine.pause_receive(link);
-  engine.resume_receive(link);
-  engine.shutdown_send(link);
-  engine.close(link);
-  engine.reset(link);
-  { engine.watch(fd, watcher) } -> std::same_as<Result<void>>;
-  engine.unwatch(fd);
-  engine.wake();
-  engine.turn(wait_max);
-  { same.now() } -> std::same_as<Instant>;
-  { same.wall_clock_s() } -> std::same_as<std::int64_t>;
-  { same.peer(link) } -> std::same_as<PeerEndpoint>;
-  { same.memory_bytes() } -> std::same_as<std::size_t>;
-};
+concept Engine =
+    requires(E engine, const E same, Link link, std::span<const iovec> gathered,
+             std::size_t& accepted, const ListenOptions& listen, const ConnectOptions& connect,
+             int fd, Watcher& watcher, Duration wait_max, const FilePart& part) {
+      { engine.start() } -> std::same_as<Result<void>>;
+      { engine.listen(listen) } -> std::same_as<Result<Listener>>;
+      { same.port(Listener{}) } -> std::same_as<std::uint16_t>;
+      { engine.connect(connect) } -> std::same_as<Result<Link>>;
+      { engine.failure(link) } -> std::same_as<int>;
+      { same.accepting() } -> std::same_as<bool>;
+      engine.pause_accept();
+      engine.resume_accept();
+      engine.close_listeners();
+      { engine.send(link, gathered, accepted) } -> std::same_as<Sent>;
+      { engine.send_file(link, gathered, part, accepted) } -> std::same_as<Sent>;
+      engine.pause_receive(link);
+      engine.resume_receive(link);
+      engine.shutdown_send(link);
+      engine.close(link);
+      engine.reset(link);
+      { engine.watch(fd, watcher) } -> std::same_as<Result<void>>;
+      engine.unwatch(fd);
+      engine.wake();
+      engine.turn(wait_max);
+      { same.now() } -> std::same_as<Instant>;
+      { same.wall_clock_s() } -> std::same_as<std::int64_t>;
+      { same.peer(link) } -> std::same_as<PeerEndpoint>;
+      { same.memory_bytes() } -> std::same_as<std::size_t>;
+    };
 
 }  // namespace katana::engine

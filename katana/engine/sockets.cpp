@@ -24,26 +24,25 @@ struct Address {
   socklen_t size = 0;
 };
 
-Result<Address> parse_address(const ListenOptions& options) {
+Result<Address> parse_address(const char* what, const std::string& address, std::uint16_t port) {
   Address parsed;
   sockaddr_in v4{};
   sockaddr_in6 v6{};
-  if (inet_pton(AF_INET, options.address.c_str(), &v4.sin_addr) == 1) {
+  if (inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1) {
     v4.sin_family = AF_INET;
-    v4.sin_port = htons(options.port);
+    v4.sin_port = htons(port);
     std::memcpy(&parsed.storage, &v4, sizeof v4);
     parsed.size = sizeof v4;
-  } else if (inet_pton(AF_INET6, options.address.c_str(), &v6.sin6_addr) == 1) {
+  } else if (inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) == 1) {
     v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(options.port);
+    v6.sin6_port = htons(port);
     std::memcpy(&parsed.storage, &v6, sizeof v6);
     parsed.size = sizeof v6;
   } else {
-    return fail(
-        Code::invalid_argument,
-        fmt::format("listen address '{}' is no numeric IPv4 or IPv6 address: use for example "
-                    "127.0.0.1, 0.0.0.0 or ::1",
-                    options.address));
+    return fail(Code::invalid_argument,
+                fmt::format("{} address '{}' is no numeric IPv4 or IPv6 address: use for example "
+                            "127.0.0.1, 0.0.0.0 or ::1",
+                            what, address));
   }
   return parsed;
 }
@@ -96,6 +95,12 @@ Error system_error(const char* action, int error_number) {
                            remedy_of(error_number)));
 }
 
+Error no_link_left(std::size_t links_max) {
+  return Error(
+      Code::resource_exhausted,
+      fmt::format("connect: all {} links of this reactor are in use; raise links_max", links_max));
+}
+
 namespace {
 
 // A descriptor of our own for a socket that somebody else has bound and made listen.
@@ -128,7 +133,7 @@ Result<int> share_listener(const ListenOptions& options) {
 
 Result<int> open_listener(const ListenOptions& options) {
   if (options.socket >= 0) return share_listener(options);
-  auto address = parse_address(options);
+  auto address = parse_address("listen", options.address, options.port);
   if (!address) return std::unexpected(address.error());
   const std::string action = fmt::format("listen on {}:{}", options.address, options.port);
   if (options.must_be_free && options.port != 0 && port_is_taken(*address)) {
@@ -152,6 +157,33 @@ Result<int> open_listener(const ListenOptions& options) {
     return std::unexpected(error);
   }
   return listener;
+}
+
+Result<int> open_connection(const ConnectOptions& options) {
+  auto address = parse_address("connect", options.address, options.port);
+  if (!address) return std::unexpected(address.error());
+  const int socket =
+      ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const auto* const to = reinterpret_cast<const sockaddr*>(&address->storage);
+  if (socket >= 0) {
+    set_stream_options(socket);
+    if (::connect(socket, to, address->size) == 0 || errno == EINPROGRESS) return socket;
+  }
+  const std::string action = fmt::format("connect to {}:{}", options.address, options.port);
+  const Error error = system_error(action.c_str(), errno);
+  if (socket >= 0) ::close(socket);
+  return std::unexpected(error);
+}
+
+int take_socket_error(int socket) noexcept {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+void set_blocking(int socket, Blocking blocking) noexcept {
+  int on = blocking == Blocking::no ? 1 : 0;
+  (void)::ioctl(socket, FIONBIO, &on);  // cannot fail on a socket (ioctl(2))
 }
 
 void accept_at_handshake(int listener) noexcept {
@@ -192,15 +224,14 @@ class WithoutBlocking {
  public:
   WithoutBlocking(int socket, Blocking blocks) noexcept
       : socket_(blocks == Blocking::yes ? socket : -1) {
-    set(1);
+    set(Blocking::no);
   }
-  ~WithoutBlocking() { set(0); }
+  ~WithoutBlocking() { set(Blocking::yes); }
   WithoutBlocking(const WithoutBlocking&) = delete;
 
  private:
-  void set(int on) noexcept {
-    // Ignored: FIONBIO cannot fail on a socket (ioctl(2)).
-    if (socket_ >= 0) (void)::ioctl(socket_, FIONBIO, &on);
+  void set(Blocking blocking) noexcept {
+    if (socket_ >= 0) set_blocking(socket_, blocking);
   }
   int socket_;
 };
@@ -233,19 +264,18 @@ ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept
   message.msg_iovlen = parts.size();
   ssize_t count;
   do {
-    count = ::sendmsg(socket, &message, flags | MSG_NOSIGNAL | MSG_DONTWAIT);
+    count = ::sendmsg(socket, &message, MSG_NOSIGNAL | flags);
   } while (count < 0 && errno == EINTR);
-  return count < 0 && errno == EAGAIN ? 0 : count;
+  return count;
 }
 
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
                        Blocking socket_blocks) noexcept {
   FileSent sent;
   if (!before.empty()) {
-    std::size_t wanted = 0;
-    for (const iovec& each : before) wanted += each.iov_len;
-    const ssize_t count = send_parts(socket, before, MSG_MORE);
-    sent.failed = count < 0;
+    const std::size_t wanted = bytes_in(before);
+    const ssize_t count = send_parts(socket, before, MSG_DONTWAIT | MSG_MORE);
+    sent.failed = count < 0 && errno != EAGAIN;
     sent.accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
     sent.full = sent.accepted < wanted;
     if (sent.full) return sent;

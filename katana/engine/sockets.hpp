@@ -6,6 +6,7 @@
 // Fails    Result with the address, the system's reason and the remedy.
 #pragma once
 
+#include <sys/types.h>
 #include <sys/uio.h>
 
 #include <cstdint>
@@ -21,6 +22,16 @@ namespace katana::engine {
 // setsockopt.
 Result<int> open_listener(const ListenOptions& options);
 
+// A socket that has begun to connect, does not block, and sends without delay (TCP_NODELAY).
+Result<int> open_connection(const ConnectOptions& options);
+
+// Why a socket broke, or could not connect; 0: nothing is known. Says it once.
+int take_socket_error(int socket) noexcept;
+
+// Whether calls wait for the peer. Cannot fail on a socket.
+enum class Blocking : bool { no, yes };
+void set_blocking(int socket, Blocking blocking) noexcept;
+
 // Takes TCP_DEFER_ACCEPT back: a connection is delivered as soon as its handshake is complete.
 void accept_at_handshake(int listener) noexcept;
 
@@ -35,9 +46,15 @@ std::uint16_t port_of(int listener) noexcept;
 // were already sent.
 void refuse_new_handshakes(int listener) noexcept;
 
-// Sends what the kernel takes at once. The count of bytes, 0 when there is no room; negative when the
-// connection is gone.
-ssize_t send_parts(int socket, std::span<const iovec> parts, int flags = 0) noexcept;
+// REQUIRES at least one part.
+inline std::size_t bytes_in(std::span<const iovec> parts) noexcept {
+  std::size_t count = parts[0].iov_len;  // by itself: most often it is the only one
+  for (std::size_t index = 1; index < parts.size(); ++index) count += parts[index].iov_len;
+  return count;
+}
+
+// As sendmsg(2), without signals and interruptions.
+ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept;
 
 // What became of send_file_now(). `full`: the socket has no room for more.
 struct FileSent {
@@ -45,7 +62,6 @@ struct FileSent {
   bool full = false;
   bool failed = false;
 };
-enum class Blocking : bool { no, yes };
 
 // Sends `before` and then the file, and holds back what is less than a segment until the file
 // follows. Never waits for the peer, whatever the socket does by itself; at most
@@ -64,5 +80,7 @@ std::string address_of(int socket);
 void reset_on_close(int socket) noexcept;
 
 Error system_error(const char* action, int error_number);
+// Of a connect() while every link is in use.
+Error no_link_left(std::size_t links_max);
 
 }  // namespace katana::engine

@@ -7,33 +7,16 @@
 #include <utility>
 
 #include "katana/tls/development.hpp"
+#include "katana/tls/setup.hpp"
 #include "katana/wire/tls/machine.hpp"
 
 namespace katana::tls {
 namespace {
 
-// With forward secrecy and authenticated encryption, the cheap ones first: what Mozilla calls
-// intermediate, without finite-field groups, which every client of the last ten years can do
-// without.
-constexpr const char* default_ciphers_1_2 =
-    "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
-    "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
-    "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305";
-constexpr const char* default_ciphers_1_3 =
-    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
-constexpr const char* default_groups = "X25519:P-256:P-384";
-
 constexpr std::size_t name_bytes_max = 255;  // of a DNS name (RFC 1035 §2.3.4)
-constexpr std::size_t protocol_bytes_max = 255;
 
 const Contexts& contexts_of(const SSL& ssl) noexcept {
   return *static_cast<const Contexts*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(&ssl)));
-}
-
-std::unexpected<Error> wrong(const char* option, const std::string& value) {
-  return fail(Code::invalid_argument,
-              fmt::format("TLS {} '{}': {}: see openssl ciphers -v and openssl list", option, value,
-                          last_error()));
 }
 
 }  // namespace
@@ -95,13 +78,9 @@ Result<std::shared_ptr<const Contexts>> Contexts::make(const TlsOptions& options
 
 Result<void> Contexts::load(const TlsOptions& options) {
   names_must_match_ = options.names_must_match;
-  for (const std::string& protocol : options.protocols) {
-    if (protocol.empty() || protocol.size() > protocol_bytes_max) {
-      return fail(Code::invalid_argument,
-                  fmt::format("TLS protocol '{}': an ALPN name has 1 to 255 bytes", protocol));
-    }
-  }
-  set_protocols(options.protocols);
+  auto protocols = encode_protocols(options.protocols);
+  if (!protocols) return std::unexpected(protocols.error());
+  protocols_ = *std::move(protocols);
   for (const Certificate& certificate : options.certificates) {
     if (auto added = add(options, certificate); !added) return added;
   }
@@ -127,13 +106,6 @@ Result<void> Contexts::load(const TlsOptions& options) {
   return {};
 }
 
-void Contexts::set_protocols(const std::vector<std::string>& protocols) {
-  for (const std::string& protocol : protocols) {
-    protocols_ += static_cast<char>(protocol.size());
-    protocols_ += protocol;
-  }
-}
-
 Result<void> Contexts::add(const TlsOptions& options, const Certificate& certificate) {
   auto identity = load_identity(certificate, notes_);
   if (!identity) return std::unexpected(identity.error());
@@ -152,37 +124,20 @@ Result<void> Contexts::add(const TlsOptions& options, const Certificate& certifi
   }
   site->key_types.push_back(key_type);
   ++certificates_;
-  SSL_CTX* const context = site->context.get();
-  if (SSL_CTX_use_certificate(context, identity->certificate.get()) != 1 ||
-      SSL_CTX_use_PrivateKey(context, identity->key.get()) != 1) {
-    return fail(
-        Code::invalid_argument,
-        fmt::format("certificate '{}' cannot be used: {} (keys of RSA need 2048 bits, those "
-                    "of elliptic curves 256)",
-                    identity->source, last_error()));
-  }
-  for (const OwnedCertificate& each : identity->chain) {
-    if (SSL_CTX_add1_chain_cert(context, each.get()) != 1) {
-      return fail(Code::invalid_argument, fmt::format("the chain in '{}' cannot be used: {}",
-                                                      identity->source, last_error()));
-    }
-  }
-  return {};
+  return use_identity(*site->context, *identity);
 }
 
 Result<OwnedContext> Contexts::make_context(const TlsOptions& options) {
   OwnedContext made(SSL_CTX_new(TLS_server_method()));
   if (made == nullptr) return fail(Code::internal, "OpenSSL: " + last_error());
   SSL_CTX& context = *made;
-  SSL_CTX_set_options(&context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
-                                    SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
-  // An idle connection keeps no record buffers. What SSL_write was given may have moved when it is
-  // called again; it never is with less.
-  SSL_CTX_set_mode(&context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   // Tickets carry the session: the server remembers none.
-  SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
-  const bool is_1_3 = options.version_min == Version::tls_1_3;
-  SSL_CTX_set_min_proto_version(&context, is_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION);
+  if (auto set = set_up(context, options.version_min,
+                        {options.ciphers_1_2, options.ciphers_1_3, options.groups});
+      !set) {
+    return std::unexpected(set.error());
+  }
+  SSL_CTX_set_options(&context, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   if (options.ticket_lifetime > Duration{}) {
     SSL_CTX_set_tlsext_ticket_key_evp_cb(&context, &Callbacks::ticket);
     SSL_CTX_set_timeout(&context, static_cast<long>(options.ticket_lifetime.ns / 1'000'000'000));
@@ -194,27 +149,10 @@ Result<OwnedContext> Contexts::make_context(const TlsOptions& options) {
   SSL_CTX_set_alpn_select_cb(&context, &Callbacks::protocol, nullptr);
   SSL_CTX_set_app_data(&context, this);
   Machine::prepare(context);
-  if (auto set = set_algorithms(context, options); !set) return std::unexpected(set.error());
   if (auto asked = ask_for_certificates(context, options); !asked) {
     return std::unexpected(asked.error());
   }
   return made;
-}
-
-Result<void> Contexts::set_algorithms(SSL_CTX& context, const TlsOptions& options) {
-  const auto chosen = [](const std::string& given, const char* otherwise) {
-    return given.empty() ? otherwise : given.c_str();
-  };
-  if (SSL_CTX_set_cipher_list(&context, chosen(options.ciphers_1_2, default_ciphers_1_2)) != 1) {
-    return wrong("1.2 ciphers", options.ciphers_1_2);
-  }
-  if (SSL_CTX_set_ciphersuites(&context, chosen(options.ciphers_1_3, default_ciphers_1_3)) != 1) {
-    return wrong("1.3 ciphers", options.ciphers_1_3);
-  }
-  if (SSL_CTX_set1_groups_list(&context, chosen(options.groups, default_groups)) != 1) {
-    return wrong("groups", options.groups);
-  }
-  return {};
 }
 
 Result<void> Contexts::ask_for_certificates(SSL_CTX& context, const TlsOptions& options) {

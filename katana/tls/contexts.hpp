@@ -50,9 +50,7 @@ class Contexts {
   Result<void> load(const TlsOptions& options);
   Result<void> add(const TlsOptions& options, const Certificate& certificate);
   Result<OwnedContext> make_context(const TlsOptions& options);
-  Result<void> set_algorithms(SSL_CTX& context, const TlsOptions& options);
   Result<void> ask_for_certificates(SSL_CTX& context, const TlsOptions& options);
-  void set_protocols(const std::vector<std::string>& protocols);
 
   TicketKeys& tickets_;
   std::vector<Site> sites_;

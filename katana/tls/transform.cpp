@@ -2,32 +2,15 @@
 
 #include <new>
 
-#include "katana/wire/tls/machine.hpp"
+#include "katana/tls/machine_transform.hpp"
 
 namespace katana::tls {
 
-class TlsTransform final : public core::Transform {
+class TlsTransform final : public MachineTransform {
  public:
   TlsTransform(TlsTransforms& owner, BlockPool& blocks) noexcept
-      : Transform(blocks),
-        owner_(owner),
-        contexts_(owner.contexts_),
-        machine_(owner.contexts_->first()) {}
-
-  bool valid() const noexcept { return machine_.valid(); }
-
-  core::TransformStep receive(Bytes input, std::span<char> plain, Instant now) noexcept override {
-    const bool had_failed = machine_.has_failed();
-    const Step step = machine_.next(input, plain, output_, now);
-    if (step.event == Event::opened) note_opened();
-    if (step.event == Event::failed && !had_failed) note_failed(machine_.failure());
-    return {event_of(step.event), step.consumed, step.produced};
-  }
-
-  void admit() noexcept override { machine_.admit(); }
-  std::size_t seal(Bytes plain) noexcept override { return machine_.seal(plain, output_); }
-  bool can_seal() const noexcept override { return machine_.can_seal(); }
-  void seal_end() noexcept override { machine_.end(output_); }
+      : MachineTransform(blocks, owner.contexts_, owner.contexts_->first(), Side::server),
+        owner_(owner) {}
 
   void cut(core::TransformCut why) noexcept override {
     if (machine_.has_failed()) return;  // it has been counted
@@ -39,28 +22,14 @@ class TlsTransform final : public core::Transform {
     }
   }
 
-  Bytes application_protocol() const noexcept override { return machine_.application_protocol(); }
-
  private:
-  static core::TransformEvent event_of(Event event) noexcept {
-    switch (event) {
-      case Event::need_bytes: return core::TransformEvent::need_bytes;
-      case Event::hello: return core::TransformEvent::costly;
-      case Event::opened: return core::TransformEvent::opened;
-      case Event::bytes: return core::TransformEvent::bytes;
-      case Event::ended: return core::TransformEvent::ended;
-      case Event::failed: break;
-    }
-    return core::TransformEvent::failed;
-  }
-
-  void note_opened() noexcept {
+  void note_opened() noexcept override {
     TlsCounters& counters = owner_.counters_;
     ++(machine_.version() == TLS1_3_VERSION ? counters.handshakes_1_3 : counters.handshakes_1_2);
     counters.resumed += machine_.resumed() ? 1 : 0;
   }
 
-  void note_failed(Failure failure) noexcept {
+  void note_failed(Failure failure) noexcept override {
     ++owner_.counters_.failures[static_cast<std::size_t>(failure)];
     const std::string& reply = owner_.credentials_.options().reply_to_plain_http;
     if (failure != Failure::plain_http || reply.empty()) return;
@@ -69,8 +38,6 @@ class TlsTransform final : public core::Transform {
   }
 
   TlsTransforms& owner_;
-  const std::shared_ptr<const Contexts> contexts_;  // callbacks of the machine look into it
-  Machine machine_;
 };
 
 TlsTransforms::TlsTransforms(const Credentials& credentials)

@@ -10,9 +10,12 @@
 #include <cstdint>
 #include <string>
 
-#include "lab/load/response.hpp"
+#include "katana/wire/http1/response_machine.hpp"
 
 namespace katana::load {
+
+using http1::HeadMemo;
+using http1::ResponseMachine;
 
 struct InFlight {
   std::int64_t due_ns;   // open loop: when it was to be sent; closed loop: when it was

@@ -44,6 +44,10 @@ class DirectEngine {
   Result<void> start() { return {}; }
   Result<engine::Listener> listen(const engine::ListenOptions&) { return 0u; }
   std::uint16_t port(engine::Listener) const { return 1; }
+  Result<engine::Link> connect(const engine::ConnectOptions&) {
+    return fail(Code::unsupported, "nobody is there");
+  }
+  int failure(engine::Link) { return 0; }
   void pause_accept() {}
   void resume_accept() {}
   void close_listeners() { accepting_ = false; }

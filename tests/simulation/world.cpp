@@ -133,8 +133,9 @@ std::vector<std::string> World::faults_at_rest() {
                                          "carry {}",
                                          used.connections, used.output, used.carry));
   require(trial_.frames() == 0, fmt::format("{} frames of handlers are left", trial_.frames()));
-  require(counters.accepted == counters.closed,
-          fmt::format("{} accepted, {} closed", counters.accepted, counters.closed));
+  require(counters.accepted + counters.connected == counters.closed,
+          fmt::format("{} accepted, {} connected, {} closed", counters.accepted, counters.connected,
+                      counters.closed));
   return faults;
 }
 

@@ -100,6 +100,31 @@ class EpollEngine {
 
   std::uint16_t port(Listener listener) const { return port_of(listeners_[listener].fd); }
 
+  // A socket that connects takes no bytes, as one whose peer does not read.
+  Result<Link> connect(const ConnectOptions& options) {
+    if (first_free_ == slots_.size()) return std::unexpected(no_link_left(slots_.size()));
+    auto opened = open_connection(options);
+    if (!opened) return std::unexpected(opened.error());
+    const std::uint32_t index = first_free_;
+    Slot& slot = slots_[index];
+    const Link link{index, slot.generation};
+    if (!control(EPOLL_CTL_ADD, *opened, receive_interest, tag(link))) {
+      const Error error = system_error("watch a connection", errno);
+      ::close(*opened);
+      return std::unexpected(error);
+    }
+    first_free_ = slot.next_free;
+    slot.fd = *opened;
+    slot.interest = receive_interest;
+    slot.in_set = true;
+    return link;
+  }
+  int failure(Link link) {
+    const Slot* const slot = find(link);
+    if (slot == nullptr) return 0;
+    return slot->failure != 0 ? slot->failure : take_socket_error(slot->fd);
+  }
+
   void pause_accept() { set_accept_paused(true); }
   void resume_accept() { set_accept_paused(false); }
 
@@ -121,8 +146,7 @@ class EpollEngine {
     accepted = 0;
     Slot* const slot = find(link);
     if (slot == nullptr) return Sent::failed;
-    std::size_t wanted = gathered[0].iov_len;
-    for (std::size_t index = 1; index < gathered.size(); ++index) wanted += gathered[index].iov_len;
+    const std::size_t wanted = bytes_in(gathered);
     const ssize_t count = send_now(slot->fd, gathered);
     if (count == static_cast<ssize_t>(wanted)) [[likely]] {
       accepted = wanted;
@@ -241,9 +265,10 @@ class EpollEngine {
     bool paused = false;
     bool send_pending = false;
     bool input_ended = false;
-    bool unread = false;    // edge: readiness that was reported and not used up
-    bool end_seen = false;  // edge: the end of the stream was reported, and will not be again
-    bool listed = false;    // edge: already in unread_links_
+    bool unread = false;        // edge: readiness that was reported and not used up
+    bool end_seen = false;      // edge: the end of the stream was reported, and will not be again
+    bool listed = false;        // edge: already in unread_links_
+    std::uint16_t failure = 0;  // what the kernel said when it broke, and does not say again
   };
   struct ListenSocket {
     int fd;
@@ -318,7 +343,10 @@ class EpollEngine {
 
   // What the kernel did not take goes when it says that it has room.
   KATANA_RARE Sent send_later(Link link, Slot& slot, ssize_t count, std::size_t& accepted) {
-    if (count < 0 && errno != EAGAIN) return Sent::failed;
+    if (count < 0 && errno != EAGAIN) {
+      slot.failure = static_cast<std::uint16_t>(errno);
+      return Sent::failed;
+    }
     accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
     return wait_for_room(link, slot);
   }
@@ -408,6 +436,7 @@ class EpollEngine {
     }
     slot.unread = false;
     if (count < 0 && errno == EAGAIN) return;
+    if (count < 0) slot.failure = static_cast<std::uint16_t>(errno);
     slot.input_ended = true;
     sink_.on_closed(link, count == 0 ? Closed::input : Closed::link);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "katana/base/check.hpp"
@@ -46,7 +47,7 @@ SimKernel::SimKernel(const Options& options, SimNetwork& network)
 SimKernel::~SimKernel() {
   network_.detach(*this);
   for (const Slot& slot : slots_) {
-    if (slot.connection) slot.connection->reset(SimSide::server);
+    if (slot.connection) slot.connection->reset(slot.side);
   }
   for (const ListenState& listener : listeners_) {
     for (const auto& connection : listener.handshaking) connection->reset(SimSide::server);
@@ -84,14 +85,12 @@ Link SimKernel::add_link(const std::shared_ptr<SimConnection>& connection) {
   free_.pop_back();
   const Link link{index, slots_[index].generation};
   slots_[index].connection = connection;
-  connection->link_state = SimLink::open;
-  connection->link = link;
   ++links_open_;
   return link;
 }
 
 void SimKernel::remove_link(Link link, Slot& slot) {
-  slot.connection->link_state = SimLink::closed;
+  if (slot.side == SimSide::server) slot.connection->link_state = SimLink::closed;
   const std::uint32_t generation = link.generation + 1;
   slot = Slot{};
   slot.generation = generation != 0 ? generation : 1;  // 0 is never a link's
@@ -130,30 +129,34 @@ void SimKernel::shutdown_send(Link link) {
   if (slot == nullptr) return;
   network_.require(!slot->send.active, "no shutdown_send() while a send() is pending");
   slot->send_shut = true;
-  slot->connection->finish(SimSide::server);
+  slot->connection->finish(slot->side);
 }
 
 void SimKernel::close(Link link) {
   Slot* const slot = find_or_count(link);
   if (slot == nullptr) return;
   const auto connection = slot->connection;
+  const SimSide side = slot->side;
   // The kernel had taken these: they are not unread.
-  connection->acknowledge(SimSide::server, slot->taken_bytes);
+  connection->acknowledge(side, slot->taken_bytes);
+  connection->attach(side, nullptr);  // an outgoing end goes with its slot
   remove_link(link, *slot);
-  connection->close(SimSide::server);
+  connection->close(side);
 }
 
 void SimKernel::reset(Link link) {
   Slot* const slot = find_or_count(link);
   if (slot == nullptr) return;
   const auto connection = slot->connection;
+  const SimSide side = slot->side;
+  connection->attach(side, nullptr);
   remove_link(link, *slot);
-  connection->reset(SimSide::server);
+  connection->reset(side);
 }
 
 PeerEndpoint SimKernel::peer(Link link) const {
   const Slot* const slot = const_cast<SimKernel*>(this)->find(link);  // find() changes nothing
-  if (slot == nullptr) return {};
+  if (slot == nullptr || slot->side == SimSide::peer) return {};
   const ListenOptions& options = listeners_[slot->connection->listener].options;
   return slot->connection->peer(options.address.find(':') != std::string::npos);
 }
@@ -197,9 +200,8 @@ Sent SimKernel::send_file(Link link, std::span<const iovec> before, const FilePa
   Slot* const slot = slot_to_send(link, ahead + part.size);
   if (slot == nullptr) return Sent::failed;
   SimConnection& connection = *slot->connection;
-  if (connection.broken(SimSide::server)) return fail_send(*slot, ahead + part.size);
-  const std::size_t room = connection.room(SimSide::server);
-  std::size_t wanted = std::min<std::uint64_t>(room, ahead + part.size);
+  if (connection.broken(slot->side)) return fail_send(*slot, ahead + part.size);
+  std::size_t wanted = std::min<std::uint64_t>(room(*slot), ahead + part.size);
   bool is_full = wanted < ahead + part.size;
   if (wanted > 0 && network_.chance(network_.faults().short_send)) {
     wanted = network_.random().below(wanted);
@@ -213,7 +215,7 @@ Sent SimKernel::send_file(Link link, std::span<const iovec> before, const FilePa
     }
   }
   accepted = wanted;
-  connection.write(SimSide::server, bytes);
+  connection.write(slot->side, bytes);
   network_.note("send file", connection.number(), accepted);
   ++(accepted == ahead + part.size ? counters_.files_sent : counters_.files_short);
   if (!is_full) return Sent::completed;
@@ -229,21 +231,22 @@ Sent SimKernel::send(Link link, std::span<const iovec> gathered, std::size_t& ac
   Slot* const slot = slot_to_send(link, total);
   if (slot == nullptr) return Sent::failed;
   SimConnection& connection = *slot->connection;
-  if (connection.broken(SimSide::server)) return fail_send(*slot, total);
+  if (connection.broken(slot->side)) return fail_send(*slot, total);
+  const std::size_t free_bytes = room(*slot);
 
   const SimFaults& faults = network_.faults();
   // An engine that copies: the bytes go when there is room, whatever becomes of the link.
-  const bool copied = total <= copied_bytes_max && total > connection.room(SimSide::server) &&
-                      connection.waiting(SimSide::server) == 0 &&
-                      network_.chance(faults.copied_send);
+  const bool answered = slot->side == SimSide::server || connection.opened();
+  const bool copied = answered && total <= copied_bytes_max && total > free_bytes &&
+                      connection.waiting(slot->side) == 0 && network_.chance(faults.copied_send);
   const bool lent = !copied && network_.chance(faults.completion_send);
   if (!lent) {
-    accepted = copied ? total : std::min(total, connection.room(SimSide::server));
+    accepted = copied ? total : std::min(total, free_bytes);
     counters_.sends_copied += copied ? 1 : 0;
     if (!copied && accepted > 0 && network_.chance(faults.short_send)) {
       accepted = network_.random().below(accepted);
     }
-    connection.write(SimSide::server, copy_of(gathered, 0, accepted));
+    connection.write(slot->side, copy_of(gathered, 0, accepted));
   }
   network_.note("send", connection.number(), accepted);
   if (accepted == total) {
@@ -272,6 +275,48 @@ void SimKernel::lend(Slot& slot, std::span<const iovec> gathered, std::size_t sk
     slot.send.parts.push_back({static_cast<char*>(part.iov_base) + passed, part.iov_len - passed});
   }
   ++counters_.sends_lent;
+}
+
+// ---- connecting ------------------------------------------------------------------------------
+
+Result<Link> SimKernel::connect(const ConnectOptions& options) {
+  KATANA_REQUIRE(started_);
+  if (!is_numeric(options.address)) {
+    return fail(Code::invalid_argument,
+                fmt::format("connect to {}:{}: not a numeric address; use one as in 127.0.0.1",
+                            options.address, options.port));
+  }
+  if (!has_free_slot()) {
+    return fail(Code::resource_exhausted, "connect: every link of this reactor is in use");
+  }
+  const SimFaults& faults = network_.faults();
+  const std::size_t to_us = network_.draw(faults.peer_window_bytes);
+  const auto connection =
+      std::make_shared<SimConnection>(network_, to_us, network_.draw(faults.server_window_bytes));
+  const Link link = add_link(connection);
+  Slot& slot = slots_[link.index];
+  slot.side = SimSide::peer;
+  slot.outgoing = std::make_unique<Outgoing>(*this, link);
+  connection->attach(SimSide::peer, slot.outgoing.get());
+  network_.note("connect", connection->number(), options.port);
+  network_.after(microseconds(network_.draw(faults.to_server_us)),
+                 [&network = network_, connection, port = options.port] {
+                   network.handshake(connection, port);
+                 });
+  return link;
+}
+
+int SimKernel::failure(Link link) {
+  const Slot* const slot = find(link);
+  if (slot == nullptr || !slot->connection->broken(slot->side)) return 0;
+  const bool refused = slot->side == SimSide::peer && !slot->connection->opened();
+  return refused ? ECONNREFUSED : ECONNRESET;
+}
+
+// What the kernel takes at once; a peer that has not answered lets it take nothing.
+std::size_t SimKernel::room(const Slot& slot) {
+  const bool answered = slot.side == SimSide::server || slot.connection->opened();
+  return answered ? slot.connection->room(slot.side) : 0;
 }
 
 // ---- accepting -------------------------------------------------------------------------------
@@ -362,6 +407,8 @@ bool SimKernel::accept_one(Listener listener) {
   }
   auto& ready = listeners_[listener].ready;
   const Link link = add_link(ready.front());
+  ready.front()->link_state = SimLink::open;
+  ready.front()->link = link;
   network_.note("on_accepted", ready.front()->number(), link.index);
   ready.pop_front();
   touch(link);

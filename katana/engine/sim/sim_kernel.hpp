@@ -67,6 +67,9 @@ class SimKernel : public SimHost, private SimEnd {
   Result<void> start();
   Result<Listener> listen(const ListenOptions& options);
   std::uint16_t port(Listener listener) const { return listeners_[listener].port; }
+  // Whatever the address: the network knows hosts by their ports.
+  Result<Link> connect(const ConnectOptions& options);
+  int failure(Link link);
   void pause_accept() { accept_paused_ = true; }
   void resume_accept() { accept_paused_ = false; }
   void close_listeners();
@@ -121,9 +124,18 @@ class SimKernel : public SimHost, private SimEnd {
     std::string copy;  // what `parts` held at send()
     std::size_t taken = 0;
   };
+  // The end of a connection that this engine has begun.
+  struct Outgoing final : SimEnd {
+    Outgoing(SimKernel& owner, Link to) : kernel(owner), link(to) {}
+    void on_stream(SimConnection&) override { kernel.touch(link); }
+    SimKernel& kernel;
+    Link link;
+  };
   struct Slot {
     std::uint32_t generation = 1;
     std::shared_ptr<SimConnection> connection;  // null: free
+    SimSide side = SimSide::server;             // ours; peer: with an `outgoing`
+    std::unique_ptr<Outgoing> outgoing;
     bool paused = false;
     bool gone = false;         // broken, and the core knows: no event follows
     bool input_ended = false;  // delivered
@@ -163,6 +175,7 @@ class SimKernel : public SimHost, private SimEnd {
   Slot* find_or_count(Link link);
   bool has_free_slot() const { return !free_.empty() || slots_.size() < options_.links_max; }
   Link add_link(const std::shared_ptr<SimConnection>& connection);
+  static std::size_t room(const Slot& slot);
   void remove_link(Link link, Slot& slot);
   void touch(Link link);
 

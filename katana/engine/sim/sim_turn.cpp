@@ -145,18 +145,18 @@ void SimKernel::look(Link link, Slot& slot) {
 
 void SimKernel::look_at_send(Link link, Slot& slot) {
   if (!slot.send.active || slot.send.queued) return;
-  if (slot.connection->broken(SimSide::server)) {
+  if (slot.connection->broken(slot.side)) {
     slot.break_noticed = true;
     return;
   }
-  if (slot.connection->room(SimSide::server) == 0) return;
+  if (room(slot) == 0) return;
   slot.send.queued = true;
   queue(slot.send.lent ? Kind::take : Kind::sent, link, draw_lateness());
 }
 
 void SimKernel::look_at_input(Link link, Slot& slot) {
   const SimConnection& connection = *slot.connection;
-  const bool broken = connection.broken(SimSide::server);
+  const bool broken = connection.broken(slot.side);
   if (broken && !slot.break_drawn) {
     slot.break_drawn = true;
     if (!network_.chance(network_.faults().unnoticed_reset)) slot.break_noticed = true;
@@ -164,11 +164,11 @@ void SimKernel::look_at_input(Link link, Slot& slot) {
   if (slot.receive_queued) return;
   if (slot.paused) {
     if (broken && slot.break_noticed) queue_input(Kind::broken, link, slot);
-  } else if (connection.arrived(SimSide::server) > 0) {
+  } else if (connection.arrived(slot.side) > 0) {
     queue_receive(link, slot);
   } else if (broken) {
     queue_input(Kind::broken, link, slot);
-  } else if (connection.ended(SimSide::server) && !slot.input_ended) {
+  } else if (connection.ended(slot.side) && !slot.input_ended) {
     queue_input(Kind::input_end, link, slot);
   }
 }
@@ -186,11 +186,11 @@ void SimKernel::queue_receive(Link link, Slot& slot) {
     queue(Kind::retry, link, microseconds(network_.draw(faults.completion_us)));
     return;
   }
-  const std::size_t available = slot.connection->arrived(SimSide::server);
+  const std::size_t available = slot.connection->arrived(slot.side);
   const std::size_t count = draw_fragment(available);
   if (count < available) ++counters_.fragments;
   slot.taken_bytes = count;
-  queue(Kind::receive, link, draw_lateness(), slot.connection->take(SimSide::server, count));
+  queue(Kind::receive, link, draw_lateness(), slot.connection->take(slot.side, count));
 }
 
 // ---- from completions to the Sink ------------------------------------------------------------
@@ -220,10 +220,10 @@ void SimKernel::deliver_bytes(Link link, Slot& slot, const std::string& bytes) {
   slot.taken_bytes = 0;
   if (slot.paused) {
     ++counters_.held_for_pause;
-    slot.connection->give_back(SimSide::server, bytes);
+    slot.connection->give_back(slot.side, bytes);
     return touch(link);
   }
-  slot.connection->acknowledge(SimSide::server, bytes.size());
+  slot.connection->acknowledge(slot.side, bytes.size());
   if (network_.chance(network_.faults().multishot_end)) {
     ++counters_.multishot_ends;
     slot.receive_queued = true;
@@ -244,7 +244,7 @@ void SimKernel::deliver_closed(Link link, Slot& slot, Closed closed) {
   slot.receive_queued = false;
   if (closed == Closed::input) {
     // Paused, or overtaken by a break.
-    if (slot.paused || slot.connection->broken(SimSide::server)) return touch(link);
+    if (slot.paused || slot.connection->broken(slot.side)) return touch(link);
     slot.input_ended = true;
   } else {
     if (slot.paused && !slot.break_noticed) return;
@@ -266,13 +266,13 @@ void SimKernel::take_lent(Link link, Slot& slot) {
   slot.send.queued = false;
   SimConnection& connection = *slot.connection;
   check_lent(slot);
-  std::size_t count = std::min(connection.room(SimSide::server), slot.send.copy.size());
-  if (count == 0 || connection.broken(SimSide::server)) {
+  std::size_t count = std::min(room(slot), slot.send.copy.size());
+  if (count == 0 || connection.broken(slot.side)) {
     touch(link);
     return;
   }
   if (network_.chance(network_.faults().short_send)) count = network_.random().between(1, count);
-  connection.write(SimSide::server, copy_of(slot.send.parts, 0, count));
+  connection.write(slot.side, copy_of(slot.send.parts, 0, count));
   network_.note("kernel takes", connection.number(), count);
   slot.send.taken = count;
   slot.send.queued = true;

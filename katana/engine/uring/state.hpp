@@ -38,6 +38,9 @@ struct UringHeld {
 inline void close_descriptor(int fd) {
   if (fd >= 0) ::close(fd);
 }
+// connecting: the peer has yet to answer. broken: and the core knows.
+enum class UringState : std::uint8_t { open, connecting, broken };
+
 struct UringSlot {
   int fd = -1;
   std::uint32_t generation = 1;
@@ -54,8 +57,9 @@ struct UringSlot {
   bool send_wanted = false;      // a send is pending: on_sent() is due
   bool shutdown_wanted = false;  // our side ends when `output` is gone
   bool input_ended = false;
-  bool broken = false;   // and the core knows
   bool touched = false;  // in touched_
+  UringState state = UringState::open;
+  std::uint16_t failure = 0;  // why it broke, as errno has it
 };
 struct UringListener {
   static constexpr Duration handshake_grace = milliseconds(100);

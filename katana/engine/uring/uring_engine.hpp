@@ -42,7 +42,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,6 +64,7 @@
 #include "katana/engine/uring/receive_ring.hpp"
 #include "katana/engine/uring/ring.hpp"
 #include "katana/engine/uring/state.hpp"
+#include "katana/engine/uring/watches.hpp"
 
 namespace katana::engine {
 
@@ -126,6 +126,21 @@ class UringEngine {
 
   std::uint16_t port(Listener listener) const { return port_of(listeners_[listener].fd); }
 
+  // A poll says when the peer has answered; nothing else is armed before.
+  Result<Link> connect(const ConnectOptions& options) {
+    if (free_count_ == 0) return std::unexpected(no_link_left(slots_.size()));
+    auto opened = open_connection(options);
+    if (!opened) return std::unexpected(opened.error());
+    set_blocking(*opened, Blocking::yes);  // for the ring: to wait instead of to fail
+    const Link link = take_slot(*opened);
+    slots_[link.index].state = State::connecting;
+    return link;
+  }
+  int failure(Link link) {
+    const Slot* const slot = find(link);
+    return slot != nullptr ? slot->failure : 0;
+  }
+
   void pause_accept() { accept_paused_ = true; }
   void resume_accept() { accept_paused_ = false; }
 
@@ -142,9 +157,8 @@ class UringEngine {
   Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
     accepted = 0;
     Slot* const slot = find(link);
-    if (slot == nullptr || slot->broken) return Sent::failed;
-    std::size_t wanted = gathered[0].iov_len;
-    for (std::size_t index = 1; index < gathered.size(); ++index) wanted += gathered[index].iov_len;
+    if (slot == nullptr || slot->state != State::open) return send_nothing(slot);
+    const std::size_t wanted = bytes_in(gathered);
     if (slot->output == Outputs::none) {
       if (wanted <= outputs_.block_bytes()) slot->output = outputs_.take(link, slot->fd);
       if (slot->output == Outputs::none) {
@@ -168,7 +182,7 @@ class UringEngine {
                  std::size_t& accepted) {
     accepted = 0;
     Slot* const slot = find(link);
-    if (slot == nullptr || slot->broken) return Sent::failed;
+    if (slot == nullptr || slot->state != State::open) return send_nothing(slot);
     if (slot->output != Outputs::none) {  // what was sent before goes first
       slot->send_wanted = true;
       return Sent::pending;
@@ -233,29 +247,8 @@ class UringEngine {
     release(link, *slot);
   }
 
-  Result<void> watch(int fd, Watcher& watcher) {
-    struct stat status;
-    if (fstat(fd, &status) != 0) return std::unexpected(system_error("watch a descriptor", errno));
-    if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
-      return std::unexpected(system_error("watch a descriptor", EPERM));  // it is always ready
-    }
-    const auto place = std::ranges::find(watchers_, nullptr, &Watched::watcher);
-    const auto index = static_cast<std::uint32_t>(place - watchers_.begin());
-    if (place == watchers_.end()) watchers_.push_back({});
-    watchers_[index].fd = fd;
-    watchers_[index].watcher = &watcher;
-    watches_.push_back(index);
-    return {};
-  }
-
-  void unwatch(int fd) {
-    for (std::uint32_t index = 0; index < watchers_.size(); ++index) {
-      Watched& each = watchers_[index];
-      if (each.watcher == nullptr || each.fd != fd) continue;
-      if (each.armed) cancels_.push_back(tag(Kind::watch, index, each.generation));
-      each = {.generation = each.generation + 1};
-    }
-  }
+  Result<void> watch(int fd, Watcher& watcher) { return watches_.add(fd, watcher); }
+  void unwatch(int fd) { watches_.remove(fd, cancels_); }
 
   void wake() noexcept {
     const std::uint64_t one = 1;
@@ -301,9 +294,9 @@ class UringEngine {
   using Kind = UringKind;
   using Held = UringHeld;
   using Slot = UringSlot;
+  using State = UringState;
   using ListenSocket = UringListener;
   using Waiting = UringWaiting;
-  using Watched = UringWatched;
 
   Slot* find(Link link) {
     Slot& slot = slots_[link.index];
@@ -354,8 +347,7 @@ class UringEngine {
            submit_each(closes_, [this](int each) { return submit_close(ring_, each); }) &&
            submit_each(starved_, [this](Link each) { return update(each); }) &&
            submit_each(touched_, [this](Link each) { return update(each); }) &&
-           submit_each(watches_, [this](std::uint32_t each) { return submit_watch(each); }) &&
-           update_listeners();
+           watches_.submit(ring_) && update_listeners();
   }
 
   KATANA_RARE bool submit_wake() {
@@ -379,16 +371,17 @@ class UringEngine {
   bool update(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return true;
-    if (slot->broken) {
+    if (slot->state == State::broken) {
       slot->touched = false;
       return true;
     }
-    const bool wants_room = slot->send_wanted && slot->output == Outputs::none;
+    const bool connecting = slot->state == State::connecting;
+    const bool wants_room = connecting || (slot->send_wanted && slot->output == Outputs::none);
     if (wants_room && !slot->room_watched) {
       if (!submit_poll(ring_, slot->fd, POLLOUT, tag(Kind::room, link))) return false;
       slot->room_watched = true;
     }
-    if (!slot->receiving) {
+    if (!slot->receiving && !connecting) {
       if (slot->paused || slot->held != nullptr || slot->input_ended) {
         if (!slot->hangup_watched) {
           if (!submit_poll(ring_, slot->fd, 0, tag(Kind::hangup, link))) return false;
@@ -404,13 +397,6 @@ class UringEngine {
     return true;
   }
 
-  KATANA_RARE bool submit_watch(std::uint32_t index) {
-    Watched& each = watchers_[index];
-    if (each.watcher == nullptr || each.armed) return true;
-    each.armed = submit_poll(ring_, each.fd, POLLIN, tag(Kind::watch, index, each.generation));
-    return each.armed;
-  }
-
   // ---- from completions to the sink ------------------------------------------------------------
 
   void dispatch(const io_uring_cqe& completion) {
@@ -423,7 +409,7 @@ class UringEngine {
       case Kind::accept: accepted(link.index, completion); break;
       case Kind::room: has_room(link); break;
       case Kind::hangup: hung_up(link, completion.res); break;
-      case Kind::watch: ready(link, completion.res); break;
+      case Kind::watch: watches_.ready(link, completion.res); break;
       case Kind::wake: wake_armed_ = false; break;
       case Kind::ignored: break;
     }
@@ -458,7 +444,7 @@ class UringEngine {
     } else if (result == -ENOBUFS) {
       ++counters_.no_buffer;  // armed again before the next wait; by then buffers are free
     } else if (result != -ECANCELED && result != -EINTR && result != -EAGAIN) {
-      break_link(link, *slot);
+      break_link(link, *slot, -result);
     }
   }
 
@@ -491,9 +477,10 @@ class UringEngine {
     sink_.on_closed(link, Closed::input);
   }
 
-  KATANA_RARE void break_link(Link link, Slot& slot) {
-    if (slot.broken) return;
-    slot.broken = true;
+  KATANA_RARE void break_link(Link link, Slot& slot, int failure) {
+    if (slot.state == State::broken) return;
+    slot.state = State::broken;
+    slot.failure = static_cast<std::uint16_t>(failure);
     sink_.on_closed(link, Closed::link);
   }
 
@@ -508,7 +495,8 @@ class UringEngine {
   KATANA_RARE void deliver_held(Link link) {
     Slot* slot = find(link);
     std::size_t budget = Held::per_turn_max;
-    while (slot != nullptr && slot->held != nullptr && !slot->paused && !slot->broken) {
+    while (slot != nullptr && slot->held != nullptr && !slot->paused &&
+           slot->state != State::broken) {
       // Ours for the call, in which the link may be closed.
       std::unique_ptr<Held> held = std::move(slot->held);
       const Bytes left = Bytes(held->bytes).substr(held->begin);
@@ -557,7 +545,7 @@ class UringEngine {
     outputs_.give(index);
     slot->output = Outputs::none;
     if (result <= 0) {
-      break_link(link, *slot);
+      break_link(link, *slot, -result);
       return;
     }
     if ((slot->shutdown_wanted | slot->send_wanted) != 0) after_output(link, *slot);
@@ -574,8 +562,27 @@ class UringEngine {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
     slot->room_watched = false;
+    if (slot->state == State::connecting && !answered(link, *slot)) return;
     if (!std::exchange(slot->send_wanted, false)) return;
     sink_.on_sent(link, 0);
+  }
+
+  // The peer of a connecting link has. False: with a refusal.
+  KATANA_RARE bool answered(Link link, Slot& slot) {
+    if (const int failure = take_socket_error(slot.fd); failure != 0) {
+      break_link(link, slot, failure);
+      return false;
+    }
+    slot.state = State::open;
+    touch(link, slot);
+    return true;
+  }
+
+  // On a link that is gone or broken, or whose peer has yet to answer.
+  KATANA_RARE static Sent send_nothing(Slot* slot) {
+    if (slot == nullptr || slot->state == State::broken) return Sent::failed;
+    slot->send_wanted = true;
+    return Sent::pending;
   }
 
   KATANA_RARE void hung_up(Link link, int result) {
@@ -584,24 +591,13 @@ class UringEngine {
     // Both sides have ended, which is no error: nothing else can be told by this poll.
     if (result > 0 && (result & POLLERR) == 0) return;
     slot->hangup_watched = false;
-    if (result > 0) break_link(link, *slot);
-  }
-
-  KATANA_RARE void ready(Link tagged, int result) {
-    Watched& each = watchers_[tagged.index];
-    if (each.watcher == nullptr || each.generation != tagged.generation) return;
-    each.armed = false;
-    watches_.push_back(tagged.index);
-    if (result > 0) each.watcher->on_ready();
+    if (result > 0) break_link(link, *slot, take_socket_error(slot->fd));
   }
 
   // More than a copy is worth, or no block left for one.
   Sent send_directly(Link link, Slot& slot, std::span<const iovec> gathered, std::size_t wanted,
                      std::size_t& accepted) {
-    const ssize_t count = send_parts(slot.fd, gathered);
-    ++counters_.sends_direct;
-    if (count < 0) return Sent::failed;
-    accepted = static_cast<std::size_t>(count);
+    if (!send_some(slot, gathered, 0, accepted)) return Sent::failed;
     if (accepted == wanted) return Sent::completed;
     slot.send_wanted = true;
     touch(link, slot);
@@ -614,10 +610,9 @@ class UringEngine {
                                       std::size_t wanted, std::size_t& accepted) {
     Output& output = outputs_[slot.output];
     const iovec staged{outputs_.bytes(slot.output) + output.begin, output.end - output.begin};
-    const ssize_t count = send_parts(slot.fd, {&staged, 1}, MSG_MORE);
-    ++counters_.sends_direct;
-    if (count < 0) return Sent::failed;
-    output.begin += static_cast<std::uint32_t>(count);
+    std::size_t sent = 0;
+    if (!send_some(slot, {&staged, 1}, MSG_MORE, sent)) return Sent::failed;
+    output.begin += static_cast<std::uint32_t>(sent);
     if (output.begin < output.end) {
       slot.send_wanted = true;
       return Sent::pending;
@@ -626,6 +621,16 @@ class UringEngine {
     staged_.erase(std::next(at).base());
     outputs_.give(std::exchange(slot.output, Outputs::none));
     return send_directly(link, slot, gathered, wanted, accepted);
+  }
+
+  // False: the connection is gone.
+  bool send_some(Slot& slot, std::span<const iovec> parts, int flags, std::size_t& sent) {
+    const ssize_t count = send_parts(slot.fd, parts, flags | MSG_DONTWAIT);
+    ++counters_.sends_direct;
+    sent = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (count >= 0 || errno == EAGAIN) return true;
+    slot.failure = static_cast<std::uint16_t>(errno);
+    return false;
   }
 
   // ---- links -----------------------------------------------------------------------------------
@@ -643,15 +648,20 @@ class UringEngine {
     ++free_count_;
   }
 
-  void add_link(int fd, Listener listener) {
+  Link take_slot(int fd) {
     const std::uint32_t index = first_free_;
     Slot& slot = slots_[index];
     first_free_ = slot.next_free;
     --free_count_;
     slot.fd = fd;
-    slot.singly = listeners_[listener].peer_speaks_first;
     const Link link{index, slot.generation};
     touch(link, slot);
+    return link;
+  }
+
+  void add_link(int fd, Listener listener) {
+    const Link link = take_slot(fd);
+    slots_[link.index].singly = listeners_[listener].peer_speaks_first;
     if (!sink_.on_accepted(link, listener)) close(link);
   }
 
@@ -784,7 +794,6 @@ class UringEngine {
   std::vector<int> closes_;
   std::vector<Link> starved_;
   std::vector<Link> touched_;
-  std::vector<std::uint32_t> watches_;
 
   std::uint32_t leaving_ = 0;  // outputs of closed links
   Instant next_delivery_check_{};
@@ -795,7 +804,7 @@ class UringEngine {
   bool listeners_closed_ = false;
   Instant closing_at_ = never;
 
-  std::vector<Watched> watchers_;
+  UringWatches watches_;
 };
 
 }  // namespace katana::engine

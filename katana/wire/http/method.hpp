@@ -33,6 +33,19 @@ constexpr Method method_from(Bytes name) noexcept {
   return Method::extension;
 }
 
+// May be sent again when nobody knows whether it was served (RFC 9110 §9.2.2).
+constexpr bool is_idempotent(Method method) noexcept {
+  switch (method) {
+    case Method::get:
+    case Method::head:
+    case Method::options:
+    case Method::trace:
+    case Method::put:
+    case Method::delete_: return true;
+    default: return false;
+  }
+}
+
 // The method's name; empty for Method::extension.
 constexpr Bytes name_of(Method method) noexcept {
   const auto index = static_cast<std::size_t>(method);

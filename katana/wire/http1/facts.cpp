@@ -4,11 +4,9 @@
 #include "katana/wire/http/url.hpp"
 
 namespace katana::http1 {
-namespace {
 
 using http::equals_ignoring_case;
 
-// Decimal digits only, and a value that fits 63 bits (RFC 9110 §8.6).
 bool parse_content_length(Bytes text, std::uint64_t& value) noexcept {
   value = 0;
   if (text.empty()) return false;
@@ -20,8 +18,6 @@ bool parse_content_length(Bytes text, std::uint64_t& value) noexcept {
   }
   return true;
 }
-
-}  // namespace
 
 void Facts::note(KnownField field, Bytes value) noexcept {
   switch (field) {

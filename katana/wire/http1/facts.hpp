@@ -21,6 +21,9 @@ enum class KnownField : std::uint8_t {
   upgrade
 };
 
+// Decimal digits only, and a value that fits 63 bits (RFC 9110 §8.6).
+bool parse_content_length(Bytes text, std::uint64_t& value) noexcept;
+
 class Facts {
  public:
   // `value` without surrounding white space. `plain`: known to be a valid host with an optional

@@ -4,6 +4,7 @@
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <cstring>
@@ -108,7 +109,7 @@ Machine& Machine::of(const SSL& ssl) noexcept {
   return *static_cast<Machine*>(SSL_get_app_data(&ssl));
 }
 
-Machine::Machine(SSL_CTX& context) noexcept : ssl_(SSL_new(&context)) {
+Machine::Machine(SSL_CTX& context, Side side) noexcept : ssl_(SSL_new(&context)) {
   if (ssl_ == nullptr) return;
   const BIO_METHOD* const method = MachineBio::method();
   BIO* const bio = method != nullptr ? BIO_new(method) : nullptr;
@@ -119,10 +120,29 @@ Machine::Machine(SSL_CTX& context) noexcept : ssl_(SSL_new(&context)) {
   BIO_set_data(bio, this);
   SSL_set_bio(ssl_, bio, bio);  // owns it
   SSL_set_app_data(ssl_, this);
-  SSL_set_accept_state(ssl_);
+  if (side == Side::server) {
+    SSL_set_accept_state(ssl_);
+  } else {
+    SSL_set_connect_state(ssl_);
+  }
 }
 
 Machine::~Machine() { SSL_free(ssl_); }
+
+bool Machine::expect_name(const char* name) noexcept {
+  X509_VERIFY_PARAM* const wanted = SSL_get0_param(ssl_);
+  if (X509_VERIFY_PARAM_set1_ip_asc(wanted, name) == 1) return true;
+  X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  const bool expected = X509_VERIFY_PARAM_set1_host(wanted, name, 0) == 1 &&
+                        SSL_set_tlsext_host_name(ssl_, name) == 1;
+  ERR_clear_error();
+  return expected;
+}
+
+const char* Machine::certificate_problem() const noexcept {
+  const long problem = SSL_get_verify_result(ssl_);
+  return problem == X509_V_OK ? nullptr : X509_verify_cert_error_string(problem);
+}
 
 void Machine::begin(Bytes input, Outbox* output) noexcept {
   ERR_clear_error();  // SSL_get_error() looks at what the thread has had to say before

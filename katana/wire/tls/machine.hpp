@@ -1,5 +1,5 @@
-// Machine: the server side of one TLS connection, as a function of bytes: ciphertext in, plaintext
-// out, and the other way round. TLS 1.2 (RFC 5246) and 1.3 (RFC 8446), by OpenSSL.
+// Machine: one side of one TLS connection, as a function of bytes: ciphertext in, plaintext out,
+// and the other way round. TLS 1.2 (RFC 5246) and 1.3 (RFC 8446), by OpenSSL.
 //
 //   handshake ── hello ──> admit() ── opened ──> bytes … ── ended (close_notify)
 //       └───────────────── failed ─────────────────┘
@@ -15,7 +15,8 @@
 //
 // The handshake's deadline is the caller's, and so is a limit on how many are answered at a time:
 // once a ClientHello is complete, and before anything costly is done about it, next() reports
-// Event::hello until admit().
+// Event::hello until admit(). A client's machine reports none, and speaks first: its first next() is
+// given no bytes.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -50,6 +51,9 @@ struct Step {
 inline constexpr std::size_t record_bytes_max = 16 * 1024;
 inline constexpr std::size_t record_overhead_max = 64;
 
+// Which side this machine is. The client speaks first.
+enum class Side : std::uint8_t { server, client };
+
 class Machine {
  public:
   // What a context needs so that machines can be made of it. Once, before the first.
@@ -57,7 +61,8 @@ class Machine {
   // The machine that `ssl` belongs to, for callbacks of the context.
   static Machine& of(const SSL& ssl) noexcept;
 
-  explicit Machine(SSL_CTX& context) noexcept;
+  // The other side's certificate, and whether it is looked at, are the context's to say.
+  explicit Machine(SSL_CTX& context, Side side = Side::server) noexcept;
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -82,6 +87,12 @@ class Machine {
   bool opened() const noexcept { return opened_; }
   bool has_failed() const noexcept { return failure_ != Failure::none; }
   Failure failure() const noexcept { return failure_; }
+  // Of a client: what is wrong with the certificate that the server has shown; null: nothing.
+  const char* certificate_problem() const noexcept;
+  // Of a client, before the first next(): the name that it asks for (SNI) and that the certificate
+  // has to be for: a DNS name or a numeric address, which is not asked for (RFC 6066 §3). False:
+  // there is no memory, or it is neither.
+  bool expect_name(const char* name) noexcept;
   // For callbacks: a failure that OpenSSL does not tell from others.
   void note_failure(Failure failure) noexcept { noted_ = failure; }
   Instant now() const noexcept { return now_; }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lab/load/response_transcript_test.hpp"
+#include "katana/wire/http1/response_transcript_test.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 4 || size > 4096) return 0;
@@ -20,8 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::ranges::sort(cuts);
   std::vector<std::size_t> every;
   for (std::size_t cut = 1; cut < text.size(); ++cut) every.push_back(cut);
-  const std::string expected = katana::load::reading_of(text, {}, to_head);
-  KATANA_CHECK(katana::load::reading_of(text, cuts, to_head) == expected);
-  KATANA_CHECK(katana::load::reading_of(text, every, to_head) == expected);
+  const std::string expected = katana::http1::reading_of(text, {}, to_head);
+  KATANA_CHECK(katana::http1::reading_of(text, cuts, to_head) == expected);
+  KATANA_CHECK(katana::http1::reading_of(text, every, to_head) == expected);
   return 0;
 }

@@ -1,5 +1,5 @@
-// ResponseMachine: the replies of one HTTP/1.x connection, as a generator of load sees them: where
-// each ends, its status and its content. Bytes in, events out.
+// ResponseMachine: the client's side of one HTTP/1.x connection: where each reply ends, its status
+// and its content. Bytes in, events out.
 //
 // Owns       its place in the reply; nothing of the input.
 // Borrows    the input for the call; an event's content is part of it.
@@ -16,15 +16,18 @@
 // A head is taken line by line; a line that has not ended yet stays with the caller. Most replies
 // of a server have the same head for as long as its Date says the same second, so a HeadMemo keeps
 // the last whole one: a head that begins with the same octets ends there and means the same.
+//
+// Whoever wants the fields keeps what a step consumed in front of its content as long as the
+// machine was not within content when it began: those are the lines of the head, judged already.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
 #include "katana/base/bytes.hpp"
-#include "lab/load/chunks.hpp"
+#include "katana/wire/http1/chunked.hpp"
 
-namespace katana::load {
+namespace katana::http1 {
 
 // What a head says about its reply.
 struct ReplyFacts {
@@ -85,6 +88,8 @@ class ResponseMachine {
   bool keeps_open() const noexcept { return keeps_open_; }
   // Some of a reply was read, but not all.
   bool is_within_reply() const noexcept { return state_ != State::head || head_bytes_ != 0; }
+  // The head of a reply is complete, and the reply is not.
+  bool is_within_content() const noexcept { return state_ != State::head; }
   const char* problem() const noexcept { return problem_; }
 
  private:
@@ -106,11 +111,11 @@ class ResponseMachine {
   std::uint16_t interims_ = 0;
   State state_ = State::head;
   bool keeps_open_ = true;
-  Chunks chunks_;
+  ChunkedDecoder chunks_;
 };
 
 // Lines of a head, without their CRLF: "" or what is wrong with them.
 const char* read_status_line(Bytes line, ReplyFacts& facts) noexcept;
 const char* read_field_line(Bytes line, ReplyFacts& facts) noexcept;
 
-}  // namespace katana::load
+}  // namespace katana::http1

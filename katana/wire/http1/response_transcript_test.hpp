@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "katana/base/check.hpp"
-#include "lab/load/response.hpp"
+#include "katana/wire/http1/response_machine.hpp"
 
-namespace katana::load {
+namespace katana::http1 {
 
 class Reading {
  public:
@@ -83,4 +83,4 @@ inline std::string reading_of(Bytes bytes, const std::vector<std::size_t>& cuts,
   return reading.end();
 }
 
-}  // namespace katana::load
+}  // namespace katana::http1

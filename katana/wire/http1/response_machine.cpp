@@ -1,61 +1,52 @@
-#include "lab/load/response.hpp"
+#include "katana/wire/http1/response_machine.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "katana/base/check.hpp"
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/field_list.hpp"
+#include "katana/wire/http1/facts.hpp"
+#include "katana/wire/http1/limits.hpp"
 
-namespace katana::load {
+namespace katana::http1 {
 namespace {
 
+using http::equals_ignoring_case;
 using http::is;
+
+// Of a reply's chunks and trailers; how much content there is, is its reader's to limit.
+constexpr Limits chunk_limits;
 
 bool is_digit(char c) { return is(c, http::digit_character); }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-bool equals_lower(Bytes text, Bytes wanted) { return std::ranges::equal(text, wanted, {}, lower); }
-
-Bytes trimmed(Bytes text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == Bytes::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-// Calls `take(element)` for each element of a list that is not empty (RFC 9110 §5.6.1).
-template <class Take>
-void for_each_element(Bytes list, Take&& take) {
-  while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    if (const Bytes element = trimmed(list.substr(0, comma)); !element.empty()) take(element);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-}
-
 // One number, or the same number several times (RFC 9110 §8.6).
 const char* read_length(Bytes value, ReplyFacts& facts) {
-  const char* problem = nullptr;
-  bool any = false;
-  for_each_element(value, [&](Bytes element) {
-    any = true;
+  http::ListReader elements(value);
+  Bytes element;
+  if (!elements.next(element)) return "Content-Length is no number";
+  do {
     std::uint64_t length = 0;
-    for (const char c : element) {
-      if (!is_digit(c) || length > (UINT64_MAX >> 5)) {
-        problem = "Content-Length is no number";
-        return;
-      }
-      length = length * 10 + static_cast<unsigned>(c - '0');
-    }
+    if (!parse_content_length(element, length)) return "Content-Length is no number";
     const auto known = facts.content_length;
-    if (length > INT64_MAX) {
-      problem = "Content-Length is no number";
-    } else if (known != ReplyFacts::no_length && known != static_cast<std::int64_t>(length)) {
-      problem = "two values of Content-Length";
-    }
     facts.content_length = static_cast<std::int64_t>(length);
-  });
-  return any ? problem : "Content-Length is no number";
+    if (known != ReplyFacts::no_length && known != facts.content_length) {
+      return "two values of Content-Length";
+    }
+  } while (elements.next(element));
+  return nullptr;
+}
+
+// What a refusal of the decoder means in a reply.
+const char* problem_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::bad_chunk_size: return "a chunk does not begin with its size in hexadecimal";
+    case Refusal::chunk_line_too_long: return "a chunk's size line is too long";
+    case Refusal::bad_chunk_end: return "a chunk has no end";
+    case Refusal::bad_trailer: return "a trailer is no field";
+    case Refusal::trailer_too_long: return "the trailers are too long";
+    case Refusal::bare_line_break: return "a line of the chunked coding does not end in CRLF";
+    default: return "a control character in a chunk's size line";
+  }
 }
 
 }  // namespace
@@ -82,21 +73,25 @@ const char* read_field_line(Bytes line, ReplyFacts& facts) noexcept {
   const auto colon = line.find(':');
   if (colon == Bytes::npos || colon == 0) return "a field without a name";
   const Bytes name = line.substr(0, colon);
-  if (!std::ranges::all_of(name, [](char c) { return is(c, http::token_character); })) {
+  if (!http::all_are(name, http::token_character)) {
     return "a field's name is no token";
   }
-  const Bytes value = trimmed(line.substr(colon + 1));
+  const Bytes value = http::trimmed(line.substr(colon + 1));
   if (value.find('\0') != Bytes::npos) return "a field's value has a NUL";
-  if (equals_lower(name, "content-length")) {
+  if (equals_ignoring_case(name, "content-length")) {
     if (const char* problem = read_length(value, facts)) return problem;
-  } else if (equals_lower(name, "transfer-encoding")) {
+  } else if (equals_ignoring_case(name, "transfer-encoding")) {
     facts.has_coding = true;
-    for_each_element(value, [&](Bytes coding) { facts.chunked = equals_lower(coding, "chunked"); });
-  } else if (equals_lower(name, "connection")) {
-    for_each_element(value, [&](Bytes option) {
-      facts.closes = facts.closes || equals_lower(option, "close");
-      facts.keeps_alive = facts.keeps_alive || equals_lower(option, "keep-alive");
-    });
+    http::ListReader codings(value);
+    for (Bytes coding; codings.next(coding);) {
+      facts.chunked = equals_ignoring_case(coding, "chunked");
+    }
+  } else if (equals_ignoring_case(name, "connection")) {
+    http::ListReader options(value);
+    for (Bytes option; options.next(option);) {
+      facts.closes = facts.closes || equals_ignoring_case(option, "close");
+      facts.keeps_alive = facts.keeps_alive || equals_ignoring_case(option, "keep-alive");
+    }
   }
   return "";
 }
@@ -204,8 +199,8 @@ ResponseMachine::Step ResponseMachine::next_length(Bytes input, std::size_t cons
 }
 
 ResponseMachine::Step ResponseMachine::next_chunks(Bytes input) noexcept {
-  const Chunks::Step step = chunks_.next(input);
-  if (step.problem != nullptr) return malformed(step.problem);
+  const ChunkedDecoder::Step step = chunks_.next(input, chunk_limits, UINT64_MAX);
+  if (step.refusal != Refusal::none) return malformed(problem_of(step.refusal));
   if (step.done) return complete(step.consumed, step.content);
   const bool is_all = step.content.empty();
   return {is_all ? Event::needs_more : Event::content, step.consumed, step.content};
@@ -231,4 +226,4 @@ ResponseMachine::Event ResponseMachine::end_of_input() noexcept {
   return Event::complete;
 }
 
-}  // namespace katana::load
+}  // namespace katana::http1

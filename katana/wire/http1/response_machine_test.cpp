@@ -1,12 +1,12 @@
-#include "lab/load/response.hpp"
+#include "katana/wire/http1/response_machine.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "lab/load/response_transcript_test.hpp"
+#include "katana/wire/http1/response_transcript_test.hpp"
 
-namespace katana::load {
+namespace katana::http1 {
 namespace {
 
 struct Case {
@@ -107,13 +107,18 @@ TEST(Response, what_is_no_reply_is_malformed_at_every_split) {
       {"a coding in HTTP/1.0", "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
        "Transfer-Encoding in HTTP/1.0"},
       {"101", "HTTP/1.1 101 Switching\r\n\r\n", "101, and no upgrade was asked for"},
-      {"chunk without a size", chunked + "\r\n", "a chunk has no size"},
-      {"chunk size no number", chunked + "1x\r\n", "a chunk's size is no hexadecimal number"},
-      {"chunk size too large", chunked + "10000000000000000\r\n", "a chunk's size is beyond 2^63"},
+      {"chunk without a size", chunked + "\r\n",
+       "a chunk does not begin with its size in hexadecimal"},
+      {"chunk size no number", chunked + "1x\r\n",
+       "a chunk does not begin with its size in hexadecimal"},
+      {"chunk size too large", chunked + "10000000000000000\r\n",
+       "a chunk does not begin with its size in hexadecimal"},
       {"chunk without an end", chunked + "1\r\nab", "a chunk has no end"},
-      {"chunk size with LF alone", chunked + "1\n", "a chunk's size is no hexadecimal number"},
-      {"chunk extension with LF alone", chunked + "1;\n", "LF without CR in a chunk's size line"},
-      {"trailer with LF alone", chunked + "0\r\nA: b\n", "LF without CR in a trailer"},
+      {"chunk size with LF alone", chunked + "1\n",
+       "a chunk does not begin with its size in hexadecimal"},
+      {"chunk extension with LF alone", chunked + "1;\n",
+       "a line of the chunked coding does not end in CRLF"},
+      {"trailer with LF alone", chunked + "0\r\nA: b\n", "a trailer is no field"},
   };
   for (Case one : cases) {
     one.reading = "malformed: " + one.reading + "\n";
@@ -179,4 +184,4 @@ TEST(HeadMemo, a_head_that_is_too_large_is_not_remembered) {
 }
 
 }  // namespace
-}  // namespace katana::load
+}  // namespace katana::http1

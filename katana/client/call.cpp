@@ -1,0 +1,183 @@
+#include "katana/client/call.hpp"
+
+#include <fmt/format.h>
+
+#include "katana/base/check.hpp"
+#include "katana/client/line.hpp"
+#include "katana/client/lines.hpp"
+#include "katana/client/pool.hpp"
+
+namespace katana::client {
+
+Call::Call(Pool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
+           Duration timeout) noexcept
+    : TimerEntry(&Call::on_timer),
+      pool_(pool),
+      outgoing_(outgoing),
+      streams_(wanted != Wanted::all),
+      wanted_(wanted),
+      deadline_(deadline),
+      timeout_(timeout) {}
+
+Call::~Call() {
+  leave();
+  if (list_ != nullptr) list_->remove(*this);
+}
+
+bool Call::await_ready() noexcept {
+  if (stage_ != Stage::fresh) return settled();
+  stage_ = Stage::waiting;
+  pool_.reactor().timers().arm(*this, deadline_);
+  lines_ = pool_.lines_of(outgoing_.origin);
+  if (lines_ != nullptr) {
+    lines_->add(*this);
+  } else {
+    fail(Error(Code::resource_exhausted,
+               fmt::format("connections to {} origins are open already; raise origins_max",
+                           pool_.options().origins_max)),
+         false);
+  }
+  return settled();
+}
+
+bool Call::settled() const noexcept {
+  if (stage_ == Stage::over) return true;
+  if (stage_ != Stage::head) return false;
+  return wanted_ == Wanted::head || (wanted_ == Wanted::content && !response_.content_.empty());
+}
+
+void Call::wake() noexcept {
+  if (waiting_ && list_ == nullptr && settled()) pool_.go_on_later(*this);
+}
+
+void Call::on_timer(TimerEntry& entry) noexcept {
+  auto& self = static_cast<Call&>(entry);
+  const char* phase = "the reply is not complete";
+  if (self.stage_ == Stage::waiting) phase = "no connection was free or could be made";
+  if (self.stage_ == Stage::on_line) phase = "there is no reply";
+  Line* const line = self.line_;
+  Error error(Code::deadline_exceeded,
+              fmt::format("{} after {} ms", phase, self.timeout_.count_ms()));
+  if (line != nullptr) {
+    self.line_ = nullptr;
+    line->drop(self);
+  }
+  self.fail(std::move(error), false);
+}
+
+// Nobody waits for it any more.
+void Call::leave() noexcept {
+  if (stage_ == Stage::over) return;
+  stage_ = Stage::over;
+  if (Line* const line = std::exchange(line_, nullptr)) line->drop(*this);
+}
+
+bool Call::take_head(unsigned status, Text head) noexcept {
+  if (const char* const problem = response_.set_head(status, std::move(head))) {
+    fail(Error(Code::resource_exhausted, fmt::format("the reply {}", problem)), false);
+    return false;
+  }
+  const auto coding = response_.find("Transfer-Encoding");
+  if (coding && !http::equals_ignoring_case(*coding, "chunked")) {
+    fail(Error(Code::unsupported,
+               fmt::format("the reply has the transfer coding {:?}, and nobody asked for it",
+                           coding->substr(0, 100))),
+         false);
+    return false;
+  }
+  stage_ = Stage::head;
+  if (streams_) arm();
+  wake();
+  return true;
+}
+
+bool Call::take_content(Bytes content) noexcept {
+  const std::uint64_t bytes_max = pool_.options().content_bytes_max;
+  if (!streams_ && content.size() > bytes_max - response_.content_.size()) {
+    fail(Error(Code::resource_exhausted,
+               fmt::format("the content of the reply has more than {} bytes; raise "
+                           "content_bytes_max, or read it as a stream",
+                           bytes_max)),
+         false);
+    return false;
+  }
+  response_.content_.append(content);
+  if (streams_) arm();
+  wake();
+  return true;
+}
+
+bool Call::is_full() const noexcept {
+  return streams_ && response_.content_.size() >= pool_.options().stream_bytes_max;
+}
+
+Text Call::take_content() noexcept {
+  const bool was_full = is_full();
+  Text taken = response_.take_content();
+  if (was_full && line_ != nullptr) {
+    arm();
+    line_->read_on();
+  }
+  return taken;
+}
+
+// The server has as long for what comes next; a reader that is behind has all the time it wants.
+void Call::arm() noexcept {
+  if (is_full()) {
+    cancel();
+  } else {
+    pool_.reactor().timers().arm(*this, pool_.reactor().now() + timeout_);
+  }
+}
+
+void Call::complete() noexcept {
+  line_ = nullptr;
+  stage_ = Stage::over;
+  cancel();
+  wake();
+}
+
+void Call::fail(Error error, bool repeat_is_safe) noexcept {
+  // Whoever waits for a line is in the list of those.
+  if (stage_ == Stage::waiting && list_ != nullptr) list_->remove(*this);
+  line_ = nullptr;
+  stage_ = Stage::over;
+  cancel();
+  error_ = std::move(error);
+  repeat_is_safe_ = repeat_is_safe;
+  wake();
+}
+
+void CallList::push_back(Call& call) noexcept {
+  call.list_ = this;
+  call.before_ = last_;
+  call.behind_ = nullptr;
+  (last_ != nullptr ? last_->behind_ : first_) = &call;
+  last_ = &call;
+  ++size_;
+}
+
+void CallList::push_front(Call& call) noexcept {
+  call.list_ = this;
+  call.before_ = nullptr;
+  call.behind_ = first_;
+  (first_ != nullptr ? first_->before_ : last_) = &call;
+  first_ = &call;
+  ++size_;
+}
+
+void CallList::remove(Call& call) noexcept {
+  (call.before_ != nullptr ? call.before_->behind_ : first_) = call.behind_;
+  (call.behind_ != nullptr ? call.behind_->before_ : last_) = call.before_;
+  call.list_ = nullptr;
+  --size_;
+}
+
+Call& CallList::pop_front() noexcept {
+  KATANA_REQUIRE(first_ != nullptr);
+  Call& call = *first_;
+  remove(call);
+  return call;
+}
+
+}  // namespace katana::client

@@ -1,0 +1,130 @@
+// Call: one sending of a request and what comes of it. A coroutine waits for it.
+//
+//   waits ──a connection──▶ on a line ──▶ head ──▶ content … ──▶ over
+//     └───────────┴──────────deadline, limit, loss──────────────────┘
+//
+// Owns       the response as far as it came, a timer, and its place in a list or on a line.
+// Borrows    the Outgoing and the Pool.
+// Thread     its reactor's.
+// Fails      result() is an Error that says what happened; repeat_is_safe() that no byte of a reply
+//            had come on a connection that was kept from before.
+// Invariant  the coroutine goes on from the reactor's turn, never inside a call of a session.
+//            Destroying it withdraws: a connection that works for it is reset.
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "katana/base/activity.hpp"
+#include "katana/base/result.hpp"
+#include "katana/client/outgoing.hpp"
+#include "katana/client/response.hpp"
+#include "katana/core/timer_wheel.hpp"
+
+namespace katana::client {
+
+class CallList;
+class Line;
+class Lines;
+class Pool;
+
+class Call final : private core::TimerEntry {
+ public:
+  // What a coroutine waits for; of content: that there is some, or no more.
+  enum class Wanted : std::uint8_t { all, head, content };
+
+  // `timeout` is for all of it until the head is there, and with Wanted::all for the content, too.
+  // Whoever reads content piece by piece gives the server as long for each.
+  Call(Pool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
+       Duration timeout) noexcept;
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // Begins it, or waits for more of it.
+  bool await_ready() noexcept;
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
+  void await_resume() const noexcept {}
+
+  // Once it has been awaited.
+  bool failed() const noexcept { return error_.has_value(); }
+  const Error& error() const noexcept { return *error_; }
+  bool repeat_is_safe() const noexcept { return repeat_is_safe_; }
+  bool over() const noexcept { return stage_ == Stage::over; }
+  Response& response() noexcept { return response_; }
+  void want(Wanted wanted) noexcept { wanted_ = wanted; }
+  // Content that came since; the connection may bring more.
+  Text take_content() noexcept;
+
+  // ---- for lines and speakers
+  const Outgoing& outgoing() const noexcept { return outgoing_; }
+  // False: it has failed, and nobody is to bring it anything more.
+  bool take_head(unsigned status, Text head) noexcept;
+  bool take_content(Bytes content) noexcept;
+  // Nothing more is to be taken until the line is told to read on.
+  bool is_full() const noexcept;
+  void complete() noexcept;
+  void fail(Error error, bool repeat_is_safe) noexcept;
+  void set_line(Line& line) noexcept {
+    line_ = &line;
+    stage_ = Stage::on_line;
+  }
+  // The line never was one: back to those that wait.
+  void wait_again() noexcept {
+    line_ = nullptr;
+    stage_ = Stage::waiting;
+  }
+  // What the coroutine waits for has come.
+  bool settled() const noexcept;
+  // REQUIRES that a coroutine waits.
+  void go_on() noexcept { std::exchange(waiting_, Waiting()).resume(); }
+
+ private:
+  friend class CallList;
+  enum class Stage : std::uint8_t { fresh, waiting, on_line, head, over };
+
+  static void on_timer(TimerEntry& entry) noexcept;
+  void wake() noexcept;
+  void leave() noexcept;
+  void arm() noexcept;
+
+  Pool& pool_;
+  const Outgoing& outgoing_;
+  const bool streams_;
+  Wanted wanted_;
+  Stage stage_ = Stage::fresh;
+  bool repeat_is_safe_ = false;
+  const Instant deadline_;
+  const Duration timeout_;
+  Lines* lines_ = nullptr;
+  Line* line_ = nullptr;
+  Waiting waiting_;
+  std::optional<Error> error_;
+  Response response_;
+  // In at most one list: of those that wait for a line, or of those to be gone on with.
+  CallList* list_ = nullptr;
+  Call* before_ = nullptr;
+  Call* behind_ = nullptr;
+};
+
+// Calls in their order; a call leaves by itself when it is destroyed.
+class CallList {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  std::size_t size() const noexcept { return size_; }
+  void push_back(Call& call) noexcept;
+  void push_front(Call& call) noexcept;
+  void remove(Call& call) noexcept;
+  // REQUIRES not empty().
+  Call& pop_front() noexcept;
+
+ private:
+  Call* first_ = nullptr;
+  Call* last_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace katana::client

@@ -1,0 +1,114 @@
+// ClientTest: an HttpClient on a reactor of core's FakeEngine; the test is the server.
+//
+// Owns       reactor, client, and the requests that were begun.
+// Thread     one.
+// Invariant  nothing happens but what a test asked for: no clock, no kernel, no chance.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/client/http_client.hpp"
+#include "katana/core/reactor_fixture_test.hpp"
+
+namespace katana::client {
+
+inline HttpClientOptions test_options() {
+  HttpClientOptions options;
+  options.user_agent = "";
+  options.seed = 1;
+  options.hosts = {{"server.test", {"192.0.2.1"}}, {"two.test", {"192.0.2.2", "192.0.2.3"}}};
+  options.tls.system_authorities = false;
+  return options;
+}
+
+class ClientTest : public core::ReactorTest {
+ protected:
+  using Reply = Task<Result<Response>>;
+
+  explicit ClientTest(const HttpClientOptions& options = test_options())
+      : core::ReactorTest(with_room()) {
+    use(options);
+    turn();  // the reactor of this thread
+  }
+  ~ClientTest() override { replies.clear(); }
+
+  static core::ReactorOptions with_room() {
+    core::ReactorOptions options = small_options();
+    options.engine.links_max = 8192;
+    options.engine.receive_bytes_max = 32 * 1024;
+    options.carry_extra_bytes = 64 * 1024;
+    return options;
+  }
+
+  void use(const HttpClientOptions& options) {
+    auto made = HttpClient::make(options);
+    ASSERT_TRUE(made) << made.error().describe();
+    client_ = std::make_unique<HttpClient>(*std::move(made));
+  }
+  HttpClient& http() { return *client_; }
+
+  // Begins it, in a turn of its own.
+  Reply& fetch(Request request) {
+    replies.push_back(http().fetch(std::move(request)));
+    replies.back().start();
+    turn();
+    return replies.back();
+  }
+  Reply& get(const std::string& url = "http://server.test/") { return fetch(Request(url)); }
+
+  // The server takes what is sent on that link, from here on.
+  void answer(std::uint32_t index) {
+    world_.links[index].room = SIZE_MAX;
+    if (world_.links[index].sending) complete(index);
+    turn();
+  }
+  // And says this.
+  void say(std::uint32_t index, const std::string& text) {
+    bytes(index, text);
+    turn();
+    turn();
+  }
+  std::string take_sent(std::uint32_t index) { return std::exchange(world_.links[index].sent, {}); }
+  void close_by_server(std::uint32_t index) {
+    input_end(index);
+    turn();
+    turn();
+  }
+  // The connection breaks, for that reason.
+  void lose(std::uint32_t index, int failure) {
+    world_.links[index].failure = failure;
+    broken(index);
+    turn();
+    turn();
+  }
+  std::size_t links() const { return world_.links.size(); }
+  bool open(std::uint32_t index) const { return world_.links[index].open; }
+  // REQUIRES done; once.
+  static std::string error_of(Reply& reply) {
+    if (!reply.done()) return "it is not done";
+    auto result = reply.result();
+    return result ? "status " + std::to_string(result->status()) : result.error().describe();
+  }
+  // A connection that has served one request.
+  void warm_up() {
+    Reply& reply = get();
+    const auto index = static_cast<std::uint32_t>(links() - 1);
+    answer(index);
+    say(index, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    ASSERT_TRUE(reply.done());
+    take_sent(index);
+  }
+
+  std::deque<Reply> replies;
+
+ private:
+  std::unique_ptr<HttpClient> client_;
+};
+
+}  // namespace katana::client

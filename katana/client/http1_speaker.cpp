@@ -1,0 +1,163 @@
+#include "katana/client/http1_speaker.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "katana/client/line.hpp"
+#include "katana/client/pool.hpp"
+
+namespace katana::client {
+
+using Event = http1::ResponseMachine::Event;
+
+void Http1Speaker::begin(Call& call) noexcept {
+  call_ = &call;
+  call.set_line(line_);
+  reply_begun_ = false;
+  head_.clear();
+  const Outgoing& outgoing = call.outgoing();
+  Outbox& outbox = connection_.outbox();
+  if (!outbox.write(outgoing.head) || !outgoing.content.send(outbox)) {
+    fail(Error(Code::resource_exhausted,
+               "the reactor has no output blocks left; raise output_blocks_max"));
+  }
+  connection_.wake();
+}
+
+void Http1Speaker::drop(Call&) noexcept {
+  call_ = nullptr;
+  ending_ = true;
+  connection_.reset();
+  connection_.wake();
+}
+
+void Http1Speaker::read_on() noexcept {
+  connection_.resume(core::PauseReason::content_unwanted);
+  connection_.wake();
+}
+
+std::size_t Http1Speaker::on_bytes(Bytes input) noexcept {
+  std::size_t at = 0;
+  while (at < input.size()) {
+    if (call_ == nullptr) {  // nobody has asked for these
+      ending_ = true;
+      connection_.reset();
+      return input.size();
+    }
+    const bool in_head = !machine_.is_within_content();
+    reply_begun_ = true;
+    const auto step = machine_.next(input.substr(at), call_->outgoing().is_head, pool_.head_memo());
+    const Bytes used = input.substr(at, step.consumed);
+    at += step.consumed;
+    if (!take(step, used, in_head)) return input.size();
+    if (step.event == Event::complete) complete(at == input.size());
+    if (step.event == Event::needs_more) {
+      const std::size_t bytes_max = pool_.options().head_bytes_max;
+      if (head_.size() + (input.size() - at) <= bytes_max || !in_head) return at;
+      fail(Error(Code::resource_exhausted,
+                 fmt::format("the head of the reply has more than {} bytes; raise head_bytes_max",
+                             bytes_max)));
+      return input.size();
+    }
+    if (connection_.finishing()) return input.size();
+    if (connection_.paused()) return at;
+  }
+  return at;
+}
+
+// False: the call has ended, and so does the connection.
+bool Http1Speaker::take(const http1::ResponseMachine::Step& step, Bytes used,
+                        bool in_head) noexcept {
+  if (step.event == Event::malformed) {
+    fail(Error(Code::data_loss, fmt::format("the reply is not HTTP/1.1: {}", machine_.problem())));
+    return false;
+  }
+  if (in_head) head_.append(used.substr(0, used.size() - step.content.size()));
+  if (step.event == Event::interim) head_.clear();
+  if (step.event != Event::content && step.event != Event::complete) return true;
+  if (in_head && !give_head()) return false;
+  if (!step.content.empty() && !call_->take_content(step.content)) {
+    fail(Error(Code::internal));  // it has failed by itself, and says why
+    return false;
+  }
+  if (call_->is_full()) connection_.pause(core::PauseReason::content_unwanted);
+  return true;
+}
+
+bool Http1Speaker::give_head() noexcept {
+  const std::size_t bytes_max = pool_.options().head_bytes_max;
+  if (head_.size() > bytes_max) {
+    fail(Error(Code::resource_exhausted,
+               fmt::format("the head of the reply has more than {} bytes; raise head_bytes_max",
+                           bytes_max)));
+    return false;
+  }
+  if (call_->take_head(machine_.status(), std::exchange(head_, Text()))) return true;
+  fail(Error(Code::internal));
+  return false;
+}
+
+void Http1Speaker::complete(bool all_read) noexcept {
+  Call* const call = std::exchange(call_, nullptr);
+  connection_.resume(core::PauseReason::content_unwanted);
+  ++served_;
+  const bool keep = machine_.keeps_open() && all_read && is_all_sent() &&
+                    !connection_.input_ended() && !line_.is_to_end();
+  if (!keep) {
+    ending_ = true;
+    if (is_all_sent()) {
+      connection_.finish(core::Finish::close);
+    } else {
+      connection_.reset();
+    }
+  }
+  call->complete();
+  if (keep) line_.on_idle();
+}
+
+bool Http1Speaker::is_all_sent() const noexcept {
+  core::Transform* const transform = connection_.transform();
+  return connection_.outbox().empty() && (transform == nullptr || transform->output().empty());
+}
+
+void Http1Speaker::on_input_end() noexcept {
+  // What the call has yet to read comes first; it is said again.
+  if (connection_.paused()) return;
+  if (call_ == nullptr) {
+    ending_ = true;
+    connection_.finish(core::Finish::close);
+    return;
+  }
+  if (machine_.end_of_input() != Event::complete) {
+    on_lost(Error(Code::unavailable, reply_begun_
+                                         ? "the server ended the connection within the reply"
+                                         : "the server ended the connection instead of a reply"));
+    connection_.reset();
+    return;
+  }
+  if (connection_.input_truncated()) {
+    fail(Error(Code::data_loss,
+               "the end of the connection is the end of the reply, and TLS did not say it: "
+               "anybody may have cut it off"));
+    return;
+  }
+  complete(true);
+}
+
+Call* Http1Speaker::take_back() noexcept { return std::exchange(call_, nullptr); }
+
+void Http1Speaker::on_lost(const Error& error) noexcept {
+  ending_ = true;
+  Call* const call = std::exchange(call_, nullptr);
+  if (call != nullptr) call->fail(error, served_ > 0 && !reply_begun_);
+}
+
+void Http1Speaker::fail(Error error) noexcept {
+  ending_ = true;
+  Call* const call = std::exchange(call_, nullptr);
+  if (call != nullptr && !call->over()) call->fail(std::move(error), false);
+  connection_.reset();
+}
+
+}  // namespace katana::client

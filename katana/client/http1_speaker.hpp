@@ -1,0 +1,51 @@
+// Http1Speaker: HTTP/1.1 on a line: one request, its reply, and the next.
+//
+// Owns       the machine, and the head of a reply as far as it came.
+// Borrows    the line, its connection, and the call.
+// Thread     its reactor's.
+// Fails      see Speaker.
+// Invariant  the line is kept for another request only when the reply was complete, nothing of the
+//            request is unsent, nothing of the input is unread, and both sides keep it open.
+#pragma once
+
+#include "katana/base/text.hpp"
+#include "katana/client/speaker.hpp"
+#include "katana/core/connection.hpp"
+#include "katana/wire/http1/response_machine.hpp"
+
+namespace katana::client {
+
+class Http1Speaker final : public Speaker {
+ public:
+  Http1Speaker(Line& line, core::Connection& connection, Pool& pool) noexcept
+      : line_(line), connection_(connection), pool_(pool) {}
+
+  std::uint32_t room() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }
+  bool idle() const noexcept override { return call_ == nullptr; }
+  void begin(Call& call) noexcept override;
+  void drop(Call& call) noexcept override;
+  void read_on() noexcept override;
+  std::size_t on_bytes(Bytes input) noexcept override;
+  void on_input_end() noexcept override;
+  Call* take_back() noexcept override;
+  void on_lost(const Error& error) noexcept override;
+
+ private:
+  bool take(const http1::ResponseMachine::Step& step, Bytes used, bool in_head) noexcept;
+  bool give_head() noexcept;
+  void complete(bool all_read) noexcept;
+  void fail(Error error) noexcept;
+  bool is_all_sent() const noexcept;
+
+  Line& line_;
+  core::Connection& connection_;
+  Pool& pool_;
+  Call* call_ = nullptr;
+  http1::ResponseMachine machine_;
+  Text head_;
+  std::uint32_t served_ = 0;  // calls, before this one
+  bool reply_begun_ = false;  // a byte of it has come
+  bool ending_ = false;
+};
+
+}  // namespace katana::client

@@ -1,0 +1,157 @@
+#include "katana/client/line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <system_error>
+
+#include "katana/base/check.hpp"
+#include "katana/client/http1_speaker.hpp"
+#include "katana/client/lines.hpp"
+#include "katana/client/pool.hpp"
+#include "katana/core/opening_session.hpp"
+
+namespace katana::client {
+
+// What stands in the connection's memory.
+class Line::Session final : public core::Session {
+ public:
+  Session(Line& line, core::Connection& connection) noexcept
+      : line_(line), connection_(connection) {}
+  ~Session() override { line_.on_gone(connection_); }
+  std::size_t on_bytes(Bytes input) noexcept override { return line_.speaker_->on_bytes(input); }
+  void on_input_end() noexcept override { line_.speaker_->on_input_end(); }
+  void on_deadline() noexcept override {}  // the line has a timer, because it outlives sessions
+  void on_drain() noexcept override { line_.on_drain(); }
+
+ private:
+  Line& line_;
+  core::Connection& connection_;
+};
+
+Line::Line(Lines& lines) noexcept : TimerEntry(&Line::on_timer), lines_(lines) {}
+
+Line::~Line() { KATANA_CHECK(connection_ == nullptr); }
+
+Result<void> Line::connect(const std::string& address) {
+  Pool& pool = lines_.pool();
+  const Origin& origin = lines_.origin();
+  address_ = address;
+  if (origin.secure) transforms_.emplace(pool.tls(), origin.host);
+  const engine::ConnectOptions to{.address = address, .port = origin.port};
+  stage_ = Stage::connecting;
+  auto connection = pool.reactor().connect(to, *this, transforms_ ? &*transforms_ : nullptr);
+  if (!connection) {
+    stage_ = Stage::gone;
+    return std::unexpected(connection.error());
+  }
+  connection_ = *connection;
+  pool.reactor().timers().arm(*this, pool.reactor().now() + pool.options().connect_timeout);
+  return {};
+}
+
+std::size_t Line::session_bytes() const noexcept {
+  return std::max(sizeof(Session), sizeof(core::OpeningSession));
+}
+
+core::Session* Line::open(void* memory, core::Connection& connection) noexcept {
+  speaker_ = std::make_unique<Http1Speaker>(*this, connection, lines_.pool());
+  // Without TLS it is open before anybody has answered, and the timer still waits for that.
+  if (transforms_) {
+    stage_ = Stage::open;
+    on_idle();
+  }
+  return new (memory) Session(*this, connection);
+}
+
+void Line::begin(Call& call) noexcept {
+  if (answered()) cancel();
+  speaker_->begin(call);
+}
+
+void Line::on_idle() noexcept {
+  Pool& pool = lines_.pool();
+  stage_ = Stage::open;
+  lines_.on_made();
+  pool.reactor().timers().arm(*this, pool.reactor().now() + pool.options().idle_timeout);
+  pool.attend_later(lines_);
+}
+
+void Line::drop(Call& call) noexcept {
+  given_up_ = true;
+  speaker_->drop(call);
+}
+
+void Line::retire() noexcept {
+  given_up_ = true;
+  if (!idle() || connection_ == nullptr || connection_->finishing()) return;
+  connection_->finish(core::Finish::close);
+  connection_->wake();
+}
+
+void Line::on_drain() noexcept { retire(); }
+
+bool Line::is_to_end() const noexcept { return given_up_ || lines_.pool().reactor().draining(); }
+
+// The peer has taken something: there is a connection.
+bool Line::answered() const noexcept {
+  return connection_ != nullptr && connection_->counters().bytes_sent > 0;
+}
+
+void Line::on_timer(TimerEntry& entry) noexcept {
+  auto& self = static_cast<Line&>(entry);
+  Pool& pool = self.lines_.pool();
+  if (self.stage_ == Stage::open) {
+    self.retire();
+  } else if (!self.answered() || self.stage_ == Stage::tls) {
+    self.give_up();
+  } else if (self.transforms_) {
+    self.stage_ = Stage::tls;
+    pool.reactor().timers().arm(self, pool.reactor().now() + pool.options().tls_timeout);
+  }
+}
+
+void Line::give_up() noexcept {
+  timed_out_ = true;
+  if (stage_ == Stage::tls) connection_->transform()->cut(core::TransformCut::timed_out);
+  connection_->reset();
+  connection_->wake();
+}
+
+Error Line::why(const core::Connection& connection) const {
+  const std::string tls_problem = transforms_ ? transforms_->problem() : std::string();
+  if (!tls_problem.empty()) {
+    return Error(timed_out_ ? Code::deadline_exceeded : Code::permission_denied, tls_problem);
+  }
+  const auto to = fmt::format("{} (address {})", lines_.origin().text(), address_);
+  if (timed_out_) {
+    return Error(Code::deadline_exceeded,
+                 fmt::format("connect to {}: no answer within {} ms", to,
+                             lines_.pool().options().connect_timeout.count_ms()));
+  }
+  const int failure = connection.failure();
+  const std::string reason =
+      failure != 0 ? std::generic_category().message(failure) : "the server ended the connection";
+  return Error(Code::unavailable, answered()
+                                      ? fmt::format("the connection to {} broke: {}", to, reason)
+                                      : fmt::format("connect to {}: {}", to, reason));
+}
+
+void Line::on_gone(core::Connection& connection) noexcept {
+  const bool made = speaker_ != nullptr && answered();
+  if (made && !speaker_->idle()) speaker_->on_lost(why(connection));
+  if (!made && !given_up_) {
+    Call* const call = speaker_ != nullptr ? speaker_->take_back() : nullptr;
+    const bool has_answered = answered();
+    const Error error = why(connection);
+    stage_ = Stage::gone;
+    lines_.on_not_made(call, error, has_answered);
+  }
+  stage_ = Stage::gone;
+  connection_ = nullptr;
+  cancel();
+  lines_.pool().attend_later(lines_);
+}
+
+}  // namespace katana::client

@@ -1,0 +1,75 @@
+// Line: one connection to an origin, from the first attempt to its end.
+//
+//   connecting ──(TLS)──▶ open ──▶ idle ⇄ busy ──▶ gone
+//
+// Owns       its speaker, its timer, and what TLS needs to be opened.
+// Borrows    the Lines that it belongs to, and its connection until that is gone.
+// Thread     its reactor's.
+// Fails      connect() is an Error; afterwards Lines::on_ended() is told, once.
+// Invariant  it is gone exactly when its connection is; whoever has the Lines forgets it then.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "katana/client/speaker.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/core/timer_wheel.hpp"
+#include "katana/tls/client_context.hpp"
+
+namespace katana::client {
+
+class Line final : private core::Protocol, private core::TimerEntry {
+ public:
+  explicit Line(Lines& lines) noexcept;
+  ~Line() override;
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  Result<void> connect(const std::string& address);
+
+  bool gone() const noexcept { return stage_ == Stage::gone; }
+  // Not open yet, so it takes no call, and may never.
+  bool opening() const noexcept { return speaker_ == nullptr && !gone(); }
+  bool idle() const noexcept { return speaker_ != nullptr && speaker_->idle(); }
+  std::uint32_t room() const noexcept {
+    return speaker_ != nullptr && !given_up_ ? speaker_->room() : 0;
+  }
+  // REQUIRES room() > 0.
+  void begin(Call& call) noexcept;
+  void drop(Call& call) noexcept;
+  void read_on() noexcept { speaker_->read_on(); }
+  // Ends it unless it is busy.
+  void retire() noexcept;
+
+  // ---- for the speaker
+  void on_idle() noexcept;
+  // It is not to be kept once its calls are over.
+  bool is_to_end() const noexcept;
+
+ private:
+  class Session;
+  enum class Stage : std::uint8_t { fresh, connecting, tls, open, gone };
+
+  std::size_t session_bytes() const noexcept override;
+  core::Session* open(void* memory, core::Connection& connection) noexcept override;
+  void on_not_opened(core::Connection& connection) noexcept override { on_gone(connection); }
+  void on_gone(core::Connection& connection) noexcept;
+  void on_drain() noexcept;
+  static void on_timer(TimerEntry& entry) noexcept;
+  void give_up() noexcept;
+  bool answered() const noexcept;
+  Error why(const core::Connection& connection) const;
+
+  Lines& lines_;
+  std::optional<tls::ClientTransforms> transforms_;
+  std::unique_ptr<Speaker> speaker_;
+  core::Connection* connection_ = nullptr;
+  std::string address_;
+  Stage stage_ = Stage::fresh;
+  bool timed_out_ = false;
+  bool given_up_ = false;  // by us: it is nobody's failure
+};
+
+}  // namespace katana::client

@@ -1,0 +1,173 @@
+#include "katana/client/lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "katana/client/addresses.hpp"
+#include "katana/client/pool.hpp"
+#include "katana/thread/pool.hpp"
+
+namespace katana::client {
+namespace {
+
+// Every address has refused, while some lines are open: so long none is begun.
+constexpr Duration refused_pause = seconds(1);
+
+}  // namespace
+
+Lines::Lines(Pool& pool, const Origin& origin) : pool_(pool), origin_(origin) {
+  const auto& hosts = pool.options().hosts;
+  if (const auto given = hosts.find(origin.host); given != hosts.end()) {
+    addresses_ = given->second;
+  } else if (is_numeric_address(origin.host)) {
+    addresses_ = {origin.host};
+  }
+  if (!addresses_.empty()) addresses_until_ = never;
+}
+
+Lines::~Lines() = default;
+
+void Lines::add(Call& call) noexcept {
+  if (Line* const line = waiting_.empty() ? free_line() : nullptr) {
+    line->begin(call);
+    return;
+  }
+  if (waiting_.size() >= pool_.options().waiting_max) {
+    call.fail(Error(Code::resource_exhausted,
+                    fmt::format("{} requests wait for a connection to {} already; raise "
+                                "waiting_max or connections_max",
+                                waiting_.size(), origin_.text())),
+              false);
+    return;
+  }
+  waiting_.push_back(call);
+  pool_.attend_later(*this);
+}
+
+// The one that was used last, so that those that are not needed grow old. Null: there is none.
+Line* Lines::free_line() noexcept {
+  for (std::size_t index = lines_.size(); index-- > 0;) {
+    if (lines_[index]->room() == 0) continue;
+    const auto found = lines_.begin() + static_cast<std::ptrdiff_t>(index);
+    std::rotate(found, found + 1, lines_.end());
+    return lines_.back().get();
+  }
+  return nullptr;
+}
+
+void Lines::serve_waiting() noexcept {
+  while (!waiting_.empty()) {
+    Line* const line = free_line();
+    if (line == nullptr) return;
+    line->begin(waiting_.pop_front());
+  }
+}
+
+void Lines::attend() noexcept {
+  std::erase_if(lines_, [](const auto& line) { return line->gone(); });
+  if (lookup_ && lookup_->done()) lookup_.reset();
+  serve_waiting();
+  if (!waiting_.empty()) begin_lines();
+  limit_idle();
+}
+
+bool Lines::knows_addresses() const noexcept {
+  return !addresses_.empty() && pool_.reactor().now() < addresses_until_;
+}
+
+bool Lines::may_begin() const noexcept {
+  const auto open = static_cast<std::size_t>(
+      std::ranges::count_if(lines_, [](const auto& line) { return !line->gone(); }));
+  if (open >= pool_.options().connections_max) return false;
+  return open == 0 || pool_.reactor().now() >= begin_again_at_;
+}
+
+void Lines::begin_lines() noexcept {
+  if (!knows_addresses()) {
+    if (lookup_) return;
+    lookup_.emplace(look_up());
+    if (!lookup_->start()) return;
+    lookup_.reset();
+    if (!knows_addresses()) return;
+  }
+  const auto opening = static_cast<std::size_t>(
+      std::ranges::count_if(lines_, [](const auto& line) { return line->opening(); }));
+  std::size_t wanted = waiting_.size() - std::min(opening, waiting_.size());
+  while (wanted > 0 && !waiting_.empty() && may_begin()) {
+    if (begin_line()) --wanted;
+    serve_waiting();
+  }
+}
+
+// False: the address was wrong at once; on_not_made() has taken note.
+bool Lines::begin_line() noexcept {
+  auto line = std::make_unique<Line>(*this);
+  auto connected = line->connect(addresses_[address_]);
+  if (connected) {
+    lines_.push_back(std::move(line));
+    return true;
+  }
+  on_not_made(nullptr, connected.error(), false);
+  return false;
+}
+
+void Lines::on_not_made(Call* call, const Error& error, bool answered) noexcept {
+  if (call != nullptr) {
+    call->wait_again();
+    waiting_.push_front(*call);
+  }
+  ++failures_;
+  if (!addresses_.empty()) address_ = (address_ + 1) % addresses_.size();
+  // Whoever answers and does not speak TLS as we do will not on another address.
+  if (!answered && failures_ < addresses_.size()) return;
+  failures_ = 0;
+  const bool any = std::ranges::any_of(
+      lines_, [](const auto& line) { return !line->gone() && !line->opening(); });
+  if (any) {
+    begin_again_at_ = pool_.reactor().now() + refused_pause;
+  } else {
+    fail_waiting(error);
+  }
+}
+
+void Lines::fail_waiting(const Error& error) noexcept {
+  while (!waiting_.empty()) waiting_.pop_front().fail(error, false);
+}
+
+void Lines::retire_idle() noexcept {
+  for (const auto& line : lines_) {
+    if (line->idle()) line->retire();
+  }
+}
+
+void Lines::limit_idle() noexcept {
+  const auto unused = [](const auto& line) { return line->idle() && line->room() > 0; };
+  auto count = static_cast<std::size_t>(std::ranges::count_if(lines_, unused));
+  for (const auto& line : lines_) {
+    if (count <= pool_.options().idle_max) return;
+    if (!unused(line)) continue;
+    line->retire();
+    --count;
+  }
+}
+
+Task<void> Lines::look_up() {
+  auto resolver = pool_.resolver();
+  if (!resolver) {
+    fail_waiting(resolver.error());
+    co_return;
+  }
+  auto job = [host = origin_.host] { return look_up_addresses(host); };
+  auto found = co_await (*resolver)->run(thread::give(job));
+  if (found) {
+    addresses_ = *std::move(found);
+    address_ = failures_ = 0;
+    addresses_until_ = pool_.reactor().now() + pool_.options().addresses_kept;
+  } else {
+    fail_waiting(found.error());
+  }
+  pool_.attend_later(*this);
+}
+
+}  // namespace katana::client

@@ -1,0 +1,73 @@
+// Lines: the connections of one reactor to one origin, and the calls that wait for one.
+//
+// Owns       its lines, and what is known of the host's addresses.
+// Borrows    the Pool; the calls that wait.
+// Thread     its reactor's.
+// Fails      a call that would wait behind waiting_max others is refused. When no address can be
+//            connected to, and there is no line left, all that wait are told why.
+// Invariant  at most connections_max lines; no call waits while a line has room. Lines are begun,
+//            and forgotten, in attend() alone, which no session and no engine is inside of.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/task.hpp"
+#include "katana/client/call.hpp"
+#include "katana/client/line.hpp"
+#include "katana/client/url.hpp"
+
+namespace katana::client {
+
+class Lines {
+ public:
+  Lines(Pool& pool, const Origin& origin);
+  ~Lines();
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  Pool& pool() noexcept { return pool_; }
+  const Origin& origin() const noexcept { return origin_; }
+  std::size_t line_count() const noexcept { return lines_.size(); }
+
+  void add(Call& call) noexcept;
+  // Gives lines to those that wait, begins lines, and forgets those that are gone.
+  void attend() noexcept;
+  // Kept connections that nobody uses end: one of them was found dead.
+  void retire_idle() noexcept;
+  bool empty() const noexcept { return lines_.empty() && waiting_.empty() && !lookup_; }
+
+  // ---- for a line
+  // It could not be opened. `call`, which may be null, has not been sent; `answered`: there was
+  // somebody, who did not do his part of TLS.
+  void on_not_made(Call* call, const Error& error, bool answered) noexcept;
+  void on_made() noexcept { failures_ = 0; }
+
+  bool attended_later = false;  // the pool's note
+
+ private:
+  Line* free_line() noexcept;
+  void serve_waiting() noexcept;
+  void begin_lines() noexcept;
+  bool begin_line() noexcept;
+  bool may_begin() const noexcept;
+  void limit_idle() noexcept;
+  void fail_waiting(const Error& error) noexcept;
+  bool knows_addresses() const noexcept;
+  Task<void> look_up();
+
+  Pool& pool_;
+  const Origin origin_;
+  std::vector<std::unique_ptr<Line>> lines_;  // the one used last stands last
+  CallList waiting_;
+  std::vector<std::string> addresses_;
+  std::size_t address_ = 0;   // the one to be tried next
+  std::size_t failures_ = 0;  // of connections, in a row
+  Instant addresses_until_{};
+  Instant begin_again_at_{};
+  std::optional<Task<void>> lookup_;
+};
+
+}  // namespace katana::client

@@ -1,0 +1,106 @@
+#include "katana/client/outgoing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "katana/wire/http/method.hpp"
+#include "katana/wire/http/reply_head.hpp"
+#include "katana/wire/http/url.hpp"
+#include "katana/wire/http1/request_head.hpp"
+
+namespace katana::client {
+namespace {
+
+// Content up to here goes with the head in one block.
+constexpr std::size_t copied_bytes_max = 2048;
+// RFC 9110 §7.6.1, §8.6, and what this client does not do.
+constexpr std::array<Bytes, 8> own_fields = {
+    "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "TE", "Trailer",
+    "Expect"};
+
+std::unexpected<Error> wrong(std::string message) {
+  return fail(Code::invalid_argument, std::move(message));
+}
+
+Result<void> check_field(const Request::Field& field) {
+  if (!http::valid_field(field.name, field.value)) {
+    return wrong(
+        fmt::format("field {:?}: {:?} cannot be sent: a name is a token, and a value has "
+                    "no CR, LF or other control and no space at its ends",
+                    field.name, field.value));
+  }
+  const auto is_it = [&](Bytes name) { return http::equals_ignoring_case(name, field.name); };
+  if (std::ranges::any_of(own_fields, is_it)) {
+    return wrong(fmt::format("field '{}' is the client's to say: leave it out", field.name));
+  }
+  return {};
+}
+
+// The field lines; Host goes into `host`.
+Result<std::string> make_fields(const Request& request, const HttpClientOptions& options,
+                                std::string& host) {
+  std::string lines;
+  bool names_agent = options.user_agent.empty();
+  for (const Request::Field& field : request.fields()) {
+    if (auto right = check_field(field); !right) return std::unexpected(right.error());
+    if (http::equals_ignoring_case(field.name, "Host")) {
+      host = field.value;
+      continue;
+    }
+    names_agent = names_agent || http::equals_ignoring_case(field.name, "User-Agent");
+    lines.append(field.name).append(": ").append(field.value).append("\r\n");
+  }
+  if (!names_agent) lines.append("User-Agent: ").append(options.user_agent).append("\r\n");
+  return lines;
+}
+
+// RFC 9110 §8.6: a request that could have content says that it has none.
+std::int64_t length_of(const Request& request, std::size_t bytes) {
+  const Bytes method = request.method();
+  const bool expected = method == "POST" || method == "PUT" || method == "PATCH";
+  const bool said = request.has_content() || expected;
+  return said ? static_cast<std::int64_t>(bytes) : http::unknown_length;
+}
+
+}  // namespace
+
+Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options) {
+  auto url = parse_url(request.url());
+  if (!url) return std::unexpected(url.error());
+  if (request.method() == "CONNECT") {
+    return wrong("method CONNECT opens a tunnel, which this client does not do");
+  }
+  std::string host = std::move(url->authority);
+  auto fields = make_fields(request, options, host);
+  if (!fields) return std::unexpected(fields.error());
+  const http1::RequestHead head{.method = request.method(),
+                                .target = url->target,
+                                .host = host,
+                                .fields = *fields,
+                                .content_length = length_of(request, request.content().size())};
+  if (!http1::is_sendable(head)) {
+    return wrong(
+        fmt::format("method {:?} or Host {:?} cannot be sent: a method is a token, and "
+                    "Host a name with an optional port",
+                    request.method(), host));
+  }
+  Outgoing made;
+  made.name = fmt::format("{} {}", request.method(), request.url().substr(0, 500));
+  made.origin = std::move(url->origin);
+  made.head.resize(http1::request_head_bytes_max(head));
+  const char* const end = http1::write_request_head(made.head.data(), head);
+  made.head.resize(static_cast<std::size_t>(end - made.head.data()));
+  if (request.content().size() <= copied_bytes_max) {
+    made.head += request.content();
+  } else {
+    made.content = KeptContent(std::move(request.content()));
+  }
+  const http::Method method = http::method_from(request.method());
+  made.is_head = method == http::Method::head;
+  made.repeatable = request.is_repeatable() || http::is_idempotent(method);
+  return made;
+}
+
+}  // namespace katana::client

@@ -1,0 +1,97 @@
+#include "katana/client/pool.hpp"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace katana::client {
+
+Result<thread::Pool*> Shared::resolver() const {
+  if (options_.resolver != nullptr) return options_.resolver;
+  const std::scoped_lock lock(mutex_);
+  if (own_resolver_ == nullptr) {
+    auto made = thread::Pool::create({.name = "resolve", .threads_min = 2, .queue_max = 1024});
+    if (!made) return std::unexpected(made.error().within("threads that look names up"));
+    own_resolver_ = *std::move(made);
+  }
+  return own_resolver_.get();
+}
+
+Pool& Pool::of(core::Reactor& reactor, const std::shared_ptr<const Shared>& shared) {
+  if (auto* const found = reactor.attached(shared.get())) return static_cast<Pool&>(*found);
+  auto made = std::make_unique<Pool>(reactor, shared);
+  Pool& pool = *made;
+  reactor.attach(shared.get(), std::move(made));
+  return pool;
+}
+
+Pool::Pool(core::Reactor& reactor, std::shared_ptr<const Shared> shared)
+    : reactor_(reactor), shared_(std::move(shared)), random_(shared_->options().seed) {
+  if (random_ == 0) random_ = std::random_device()() | std::uint64_t{1} << 32;
+}
+
+Pool::~Pool() = default;
+
+std::size_t Pool::connection_count() const noexcept {
+  std::size_t count = 0;
+  for (const auto& [name, lines] : origins_) count += lines->line_count();
+  return count;
+}
+
+Lines* Pool::lines_of(const Origin& origin) noexcept {
+  std::string name = origin.text();
+  if (const auto found = origins_.find(name); found != origins_.end()) return found->second.get();
+  if (origins_.size() >= options().origins_max) forget_empty();
+  if (origins_.size() >= options().origins_max) return nullptr;
+  auto& made = origins_[std::move(name)];
+  made = std::make_unique<Lines>(*this, origin);
+  return made.get();
+}
+
+// Not those that are to be attended.
+void Pool::forget_empty() noexcept {
+  std::erase_if(origins_, [](const auto& each) {
+    return each.second->empty() && !each.second->attended_later;
+  });
+}
+
+void Pool::attend_later(Lines& lines) noexcept {
+  if (!std::exchange(lines.attended_later, true)) to_attend_.push_back(&lines);
+  work_later();
+}
+
+void Pool::go_on_later(Call& call) noexcept {
+  to_go_on_.push_back(call);
+  work_later();
+}
+
+void Pool::work_later() noexcept {
+  if (!std::exchange(work_due_, true)) reactor_.defer(work_);
+}
+
+// Lines come first: who has waited for one is before whoever goes on now and asks for another.
+void Pool::work(Message& message) noexcept {
+  Pool& self = static_cast<Work&>(message).pool;
+  self.work_due_ = false;
+  for (Lines* const lines : std::exchange(self.to_attend_, {})) {
+    lines->attended_later = false;
+    lines->attend();
+  }
+  for (std::size_t count = self.to_go_on_.size(); count > 0 && !self.to_go_on_.empty(); --count) {
+    self.to_go_on_.pop_front().go_on();
+  }
+  if (!self.to_go_on_.empty()) self.work_later();
+}
+
+// xorshift64* (Marsaglia, Vigna): enough to keep clients from coming back in step.
+Duration Pool::random_part(Duration most) noexcept {
+  random_ ^= random_ >> 12;
+  random_ ^= random_ << 25;
+  random_ ^= random_ >> 27;
+  const std::uint64_t drawn = random_ * 0x2545f4914f6cdd1d;
+  return nanoseconds(
+      most.ns > 0 ? static_cast<std::int64_t>(drawn % (static_cast<std::uint64_t>(most.ns) + 1))
+                  : 0);
+}
+
+}  // namespace katana::client

@@ -1,0 +1,297 @@
+// Connections: which are begun, kept, given up, and what is sent again.
+#include "katana/client/pool.hpp"
+
+#include <cerrno>
+
+#include "katana/client/client_fixture_test.hpp"
+
+namespace katana::client {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string nothing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+class PoolTest : public ClientTest {};
+
+// ---- what is sent again ----
+
+TEST_F(PoolTest, a_kept_connection_that_is_lost_before_a_reply_is_tried_again_on_a_new_one) {
+  for (const bool reset : {false, true}) {
+    warm_up();
+    const auto index = static_cast<std::uint32_t>(links() - 1);
+    Reply& reply = get();
+    EXPECT_EQ(links(), index + 1u);
+    const std::string asked = sent(index);
+    reset ? lose(index, ECONNRESET) : close_by_server(index);
+    turn();
+    ASSERT_EQ(links(), index + 2u);
+    answer(index + 1);
+    EXPECT_EQ(sent(index + 1), asked);
+    say(index + 1, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+    EXPECT_EQ(error_of(reply), "status 204");
+  }
+  EXPECT_EQ(http().counters(reactor()).retries, 2u);
+  EXPECT_EQ(http().counters(reactor()).failures, 0u);
+}
+
+TEST_F(PoolTest, what_may_have_been_served_is_not_sent_again) {
+  warm_up();
+  Reply& post = fetch(Request("POST", "http://server.test/"));
+  close_by_server(0);
+  EXPECT_THAT(error_of(post), HasSubstr("ended the connection instead of a reply"));
+
+  warm_up();
+  Reply& begun = get();
+  say(1, "HTTP/1.1 2");
+  close_by_server(1);
+  EXPECT_THAT(error_of(begun), HasSubstr("ended the connection within the reply"));
+
+  Reply& fresh = get();  // the connection was never used before
+  answer(2);
+  lose(2, ECONNRESET);
+  EXPECT_THAT(error_of(fresh), HasSubstr("broke: Connection reset by peer"));
+  EXPECT_EQ(http().counters(reactor()).retries, 0u);
+}
+
+TEST_F(PoolTest, a_post_that_is_said_to_be_repeatable_is_sent_again) {
+  warm_up();
+  Reply& reply = fetch(Request("POST", "http://server.test/").repeatable());
+  close_by_server(0);
+  turn();
+  answer(1);
+  say(1, nothing);
+  EXPECT_EQ(error_of(reply), "status 200");
+}
+
+TEST_F(PoolTest, one_dead_connection_ends_the_other_idle_ones) {
+  get();
+  get();
+  for (const std::uint32_t index : {0u, 1u}) answer(index);
+  for (const std::uint32_t index : {0u, 1u}) say(index, nothing);
+  EXPECT_EQ(http().counters(reactor()).connections, 2u);
+  Reply& reply = get();
+  close_by_server(1);  // the one used last
+  turn();
+  EXPECT_FALSE(open(0));
+  ASSERT_EQ(links(), 3u);
+  answer(2);
+  say(2, nothing);
+  EXPECT_EQ(error_of(reply), "status 200");
+}
+
+TEST_F(PoolTest, a_request_is_sent_again_so_many_times_and_later_each_time) {
+  auto options = test_options();
+  options.retries_max = 3;
+  options.backoff_min = options.backoff_max = milliseconds(100);
+  use(options);
+  warm_up();
+  Reply& reply = get();
+  int sendings = 1;
+  // Each attempt goes out on a connection that another request has used first.
+  for (; !reply.done() && sendings < 10; ++sendings) {
+    const auto index = static_cast<std::uint32_t>(links() - 1);
+    if (world_.links[index].sending) break;
+    close_by_server(index);
+    if (reply.done()) break;
+    for (int wait = 0; wait < 20 && links() == index + 1; ++wait) turn(milliseconds(10));
+    if (links() == index + 1) break;
+    answer(index + 1);
+    break;
+  }
+  EXPECT_EQ(http().counters(reactor()).retries, 1u);
+  say(static_cast<std::uint32_t>(links() - 1), nothing);
+  EXPECT_EQ(error_of(reply), "status 200");
+}
+
+TEST_F(PoolTest, retry_after_of_a_503_is_honoured_when_asked_and_never_beyond_its_limit) {
+  const std::string busy = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: ";
+  Reply& ignored = get();
+  answer(0);
+  say(0, busy + "1\r\n\r\n");
+  EXPECT_EQ(error_of(ignored), "status 503");
+
+  auto options = test_options();
+  options.retry_after_max = seconds(5);
+  use(options);
+  Reply& honoured = get();
+  answer(1);
+  say(1, busy + "2\r\n\r\n");
+  turn(milliseconds(1'500));
+  EXPECT_FALSE(honoured.done());
+  EXPECT_THAT(take_sent(1), HasSubstr("GET "));
+  turn(milliseconds(600));
+  turn();
+  EXPECT_THAT(take_sent(1), HasSubstr("GET "));
+  say(1, busy + "6\r\n\r\n");
+  EXPECT_EQ(error_of(honoured), "status 503");
+}
+
+// ---- connections that cannot be made ----
+
+TEST_F(PoolTest, a_refused_connection_says_who_refused) {
+  Reply& reply = get();
+  lose(0, ECONNREFUSED);
+  EXPECT_THAT(
+      error_of(reply),
+      HasSubstr("connect to http://server.test:80 (address 192.0.2.1): Connection refused"));
+  Reply& unreachable = get("http://192.0.2.9:0");
+  EXPECT_THAT(error_of(unreachable), HasSubstr("port 0"));
+}
+
+TEST_F(PoolTest, the_next_address_of_a_host_is_tried) {
+  Reply& reply = get("http://two.test/");
+  lose(0, ECONNREFUSED);
+  ASSERT_EQ(links(), 2u);
+  EXPECT_FALSE(reply.done());
+  answer(1);
+  say(1, nothing);
+  EXPECT_EQ(error_of(reply), "status 200");
+
+  Reply& none = get("http://two.test:81/");
+  lose(2, ECONNREFUSED);
+  lose(3, EHOSTUNREACH);
+  EXPECT_THAT(error_of(none), HasSubstr("(address 192.0.2.3): No route to host"));
+}
+
+TEST_F(PoolTest, a_connection_that_nobody_answers_is_given_up) {
+  Reply& reply = get();
+  turn(milliseconds(4'900));
+  EXPECT_FALSE(reply.done());
+  turn(milliseconds(200));
+  turn();
+  EXPECT_THAT(error_of(reply), HasSubstr("no answer within 5000 ms"));
+  EXPECT_FALSE(open(0));
+}
+
+TEST_F(PoolTest, everybody_who_waits_is_told_that_nobody_is_there) {
+  auto options = test_options();
+  options.connections_max = 1;
+  use(options);
+  Reply& first = get();
+  Reply& second = get();
+  EXPECT_EQ(links(), 1u);
+  lose(0, ECONNREFUSED);
+  EXPECT_THAT(error_of(first), HasSubstr("Connection refused"));
+  EXPECT_THAT(error_of(second), HasSubstr("Connection refused"));
+}
+
+TEST_F(PoolTest, a_name_without_an_address_is_an_error) {
+  Reply& reply = get("http://no-such-host.invalid/");
+  for (int count = 0; count < 200'000 && !reply.done(); ++count) turn(microseconds(1));
+  EXPECT_THAT(error_of(reply), HasSubstr("host 'no-such-host.invalid'"));
+}
+
+TEST_F(PoolTest, a_name_is_looked_up_elsewhere_and_kept) {
+  Reply& reply = get("http://localhost/");
+  for (int count = 0; count < 200'000 && links() == 0; ++count) turn(microseconds(1));
+  ASSERT_EQ(links(), 1u);
+  answer(0);
+  say(0, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(error_of(reply), "status 200");
+  get("http://localhost/");
+  EXPECT_EQ(links(), 2u);  // at once
+}
+
+// ---- how many ----
+
+TEST_F(PoolTest, requests_wait_for_a_connection_and_only_so_many) {
+  auto options = test_options();
+  options.connections_max = 1;
+  options.waiting_max = 1;
+  use(options);
+  Reply& first = get();
+  Reply& second = get();
+  Reply& third = get();
+  EXPECT_EQ(links(), 1u);
+  EXPECT_THAT(error_of(third), HasSubstr("1 requests wait for a connection to "
+                                         "http://server.test:80 already; raise waiting_max"));
+  answer(0);
+  take_sent(0);
+  say(0, nothing);
+  EXPECT_EQ(error_of(first), "status 200");
+  EXPECT_THAT(take_sent(0), HasSubstr("GET / "));
+  say(0, nothing);
+  EXPECT_EQ(error_of(second), "status 200");
+  EXPECT_EQ(links(), 1u);
+}
+
+TEST_F(PoolTest, who_waits_too_long_is_told_that_it_waited) {
+  auto options = test_options();
+  options.connections_max = 1;
+  use(options);
+  get();
+  answer(0);
+  Reply& waits = fetch(Request("http://server.test/").timeout(seconds(1)));
+  turn(milliseconds(1'100));
+  turn();
+  EXPECT_THAT(error_of(waits), HasSubstr("no connection was free or could be made after 1000 ms"));
+  EXPECT_TRUE(open(0));
+}
+
+TEST_F(PoolTest, idle_connections_are_few_and_not_for_ever) {
+  auto options = test_options();
+  options.idle_max = 2;
+  use(options);
+  for (int count = 0; count < 4; ++count) get();
+  for (std::uint32_t index = 0; index < 4; ++index) answer(index);
+  for (std::uint32_t index = 0; index < 4; ++index) say(index, nothing);
+  EXPECT_EQ(reactor().links_open(), 2u);
+  turn(seconds(29));
+  EXPECT_EQ(reactor().links_open(), 2u);
+  turn(seconds(2));
+  turn();
+  EXPECT_EQ(reactor().links_open(), 0u);
+}
+
+TEST_F(PoolTest, origins_that_nobody_uses_make_room_for_others) {
+  auto options = test_options();
+  options.origins_max = 2;
+  use(options);
+  get("http://192.0.2.1/");
+  get("http://192.0.2.2/");
+  Reply& third = get("http://192.0.2.3/");
+  EXPECT_THAT(error_of(third), HasSubstr("raise origins_max"));
+  lose(0, ECONNREFUSED);
+  get("http://192.0.2.3/");
+  EXPECT_EQ(links(), 3u);
+}
+
+TEST_F(PoolTest, a_drain_ends_idle_connections_and_lets_others_finish) {
+  warm_up();
+  Reply& busy = get();
+  get();
+  answer(1);
+  say(1, nothing);
+  reactor().request_drain(seconds(10));
+  turn();
+  turn();
+  EXPECT_FALSE(open(1));
+  EXPECT_TRUE(open(0));
+  EXPECT_FALSE(reactor().stopped());
+  world_.accepting = false;
+  say(0, nothing);
+  EXPECT_EQ(error_of(busy), "status 200");
+  turn();
+  EXPECT_FALSE(open(0));
+  EXPECT_TRUE(reactor().stopped());
+}
+
+TEST_F(PoolTest, a_reactor_that_ends_takes_connections_and_look_ups_with_it) {
+  get();
+  answer(0);
+  get("http://localhost/");
+  replies.clear();
+  reactor_.reset();
+}
+
+TEST_F(PoolTest, connections_may_outlive_their_client) {
+  warm_up();
+  Reply& reply = get();
+  use(test_options());  // another client; the first is gone
+  say(0, nothing);
+  EXPECT_EQ(error_of(reply), "status 200");
+}
+
+}  // namespace
+}  // namespace katana::client

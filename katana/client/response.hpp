@@ -1,0 +1,46 @@
+// Response: what came back: a status, fields, and content.
+//
+// Owns       its bytes; fields and content are views of them.
+// Thread     a value: move it where you like.
+// Allocates  from the recycler.
+// Invariant  the fields are those of the final reply; interim replies (1xx) are passed over, and so
+//            are trailers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/text.hpp"
+#include "katana/wire/http/head.hpp"
+
+namespace katana::client {
+
+class Response {
+ public:
+  Response() noexcept = default;
+
+  unsigned status() const noexcept { return status_; }
+  // The first field of that name, in any case.
+  std::optional<Bytes> find(Bytes name) const noexcept { return fields_.find(name); }
+  std::size_t field_count() const noexcept { return fields_.field_count(); }
+  Bytes name(std::size_t index) const noexcept { return fields_.name(index); }
+  Bytes value(std::size_t index) const noexcept { return fields_.value(index); }
+
+  Bytes content() const noexcept { return content_.bytes(); }
+  Text take_content() noexcept { return std::exchange(content_, Text()); }
+
+ private:
+  friend class Call;
+  // Of a head that the machine has read. Null, or what is wrong with it.
+  const char* set_head(unsigned status, Text head) noexcept;
+
+  std::uint16_t status_ = 0;
+  Text head_;
+  http::Head fields_;  // slices of head_, which stay where they are when it is moved
+  Text content_;
+};
+
+}  // namespace katana::client

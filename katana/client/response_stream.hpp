@@ -1,0 +1,50 @@
+// ResponseStream: a reply whose content is read piece by piece.
+//
+//   Result<client::ResponseStream> stream = co_await http.open(client::Request(url));
+//   while (true) {
+//     Result<Text> piece = co_await stream->read();
+//     if (!piece || piece->empty()) break;   // an error, or the end
+//
+// Owns       the call, which has the connection until the content is read to its end.
+// Thread     its reactor's, before which it is destroyed.
+// Allocates  from the recycler.
+// Fails      read() is an Error when the connection breaks, or the server is silent for the timeout
+//            of the request. A request that has a reply is not sent again.
+// Invariant  at most stream_bytes_max and one receive are held: whoever does not read is not sent
+//            more. Destroying it before the end resets the connection.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "katana/base/result.hpp"
+#include "katana/base/task.hpp"
+#include "katana/base/text.hpp"
+#include "katana/client/call.hpp"
+
+namespace katana::client {
+
+class ResponseStream {
+ public:
+  // A request and its call, which refers to it.
+  struct Exchange {
+    Exchange(Pool& pool, Outgoing request, Instant deadline, Duration timeout)
+        : outgoing(std::move(request)),
+          call(pool, outgoing, Call::Wanted::head, deadline, timeout) {}
+    Outgoing outgoing;
+    Call call;
+  };
+
+  explicit ResponseStream(std::unique_ptr<Exchange> exchange) noexcept
+      : exchange_(std::move(exchange)) {}
+
+  // Status and fields.
+  const Response& head() const noexcept { return exchange_->call.response(); }
+  // What has come since, at least one byte; empty at the end. Not while another read() waits.
+  Task<Result<Text>> read();
+
+ private:
+  std::unique_ptr<Exchange> exchange_;
+};
+
+}  // namespace katana::client

@@ -1,0 +1,114 @@
+#include "katana/tls/client_context.hpp"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <utility>
+
+#include "katana/tls/identity.hpp"
+#include "katana/tls/machine_transform.hpp"
+#include "katana/tls/setup.hpp"
+
+namespace katana::tls {
+namespace {
+
+Result<void> trust(SSL_CTX& context, Bytes text, const std::string& source) {
+  auto authorities = read_certificates(text, source);
+  if (!authorities) return std::unexpected(authorities.error().within("authorities"));
+  X509_STORE* const store = SSL_CTX_get_cert_store(&context);
+  for (const OwnedCertificate& each : *authorities) {
+    if (X509_STORE_add_cert(store, each.get()) == 1) continue;
+    return fail(Code::invalid_argument,
+                fmt::format("authorities '{}' cannot be used: {}", source, last_error()));
+  }
+  return {};
+}
+
+Result<void> set_authorities(SSL_CTX& context, const ClientTlsOptions& options) {
+  if (options.dangerously_accept_any_certificate) {
+    SSL_CTX_set_verify(&context, SSL_VERIFY_NONE, nullptr);
+    return {};
+  }
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+  if (options.system_authorities && SSL_CTX_set_default_verify_paths(&context) != 1) {
+    return fail(Code::unavailable,
+                "the authorities that this machine trusts cannot be read (" + last_error() +
+                    "): install ca-certificates, or say system_authorities = false");
+  }
+  if (!options.authorities_file.empty()) {
+    auto text = read_file(options.authorities_file, "authorities");
+    if (!text) return std::unexpected(text.error());
+    auto trusted = trust(context, *text, options.authorities_file);
+    if (!trusted) return trusted;
+  }
+  if (options.authorities_text.empty()) return {};
+  return trust(context, options.authorities_text, "(given as text)");
+}
+
+Result<void> set_identity(SSL_CTX& context, const Certificate& certificate) {
+  if (certificate.chain_file.empty() && certificate.chain_text.empty()) return {};
+  std::vector<std::string> notes;
+  auto identity = load_identity(certificate, notes);
+  if (!identity) return std::unexpected(identity.error());
+  return use_identity(context, *identity);
+}
+
+}  // namespace
+
+class ClientTransform final : public MachineTransform {
+ public:
+  ClientTransform(ClientTransforms& owner, BlockPool& blocks) noexcept
+      : MachineTransform(blocks, owner.context_, owner.context_->get(), Side::client),
+        owner_(owner) {}
+
+  bool expect(const std::string& name) noexcept { return machine_.expect_name(name.c_str()); }
+
+  void cut(core::TransformCut why) noexcept override {
+    if (machine_.has_failed() || machine_.opened()) return;
+    owner_.problem_ = why == core::TransformCut::timed_out
+                          ? "the TLS handshake took too long"
+                          : "the server ended the connection in the midst of the TLS handshake";
+  }
+
+ private:
+  void note_opened() noexcept override {}
+  void note_failed(Failure failure) noexcept override {
+    if (const char* const problem = machine_.certificate_problem(); problem != nullptr) {
+      owner_.problem_ =
+          fmt::format("the certificate of '{}' is refused: {}", owner_.name_, problem);
+    } else {
+      owner_.problem_ = fmt::format("TLS with '{}' failed: {}", owner_.name_, name_of(failure));
+    }
+  }
+
+  ClientTransforms& owner_;
+};
+
+Result<std::shared_ptr<const ClientContext>> ClientContext::make(const ClientTlsOptions& options) {
+  OwnedContext made(SSL_CTX_new(TLS_client_method()));
+  if (made == nullptr) return fail(Code::internal, "OpenSSL: " + last_error());
+  SSL_CTX& context = *made;
+  auto set = set_up(context, options.version_min,
+                    {options.ciphers_1_2, options.ciphers_1_3, options.groups});
+  if (set) set = set_authorities(context, options);
+  if (set) set = set_identity(context, options.certificate);
+  if (!set) return std::unexpected(set.error());
+  auto protocols = encode_protocols(options.protocols);
+  if (!protocols) return std::unexpected(protocols.error());
+  // Returns 0 for success, unlike its kin.
+  if (SSL_CTX_set_alpn_protos(&context, reinterpret_cast<const unsigned char*>(protocols->data()),
+                              static_cast<unsigned>(protocols->size())) != 0) {
+    return fail(Code::internal, "OpenSSL: " + last_error());
+  }
+  ERR_clear_error();
+  return std::shared_ptr<const ClientContext>(new ClientContext(std::move(made)));
+}
+
+std::unique_ptr<core::Transform> ClientTransforms::make(BlockPool& blocks) noexcept {
+  problem_.clear();
+  std::unique_ptr<ClientTransform> made(new (std::nothrow) ClientTransform(*this, blocks));
+  if (made == nullptr || !made->valid() || !made->expect(name_)) return nullptr;
+  return made;
+}
+
+}  // namespace katana::tls

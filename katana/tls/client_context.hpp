@@ -1,0 +1,55 @@
+// ClientContext: everything that handshakes of a client need, ready to use and never changed.
+// ClientTransforms: TLS for one connection that we begin, as core's Transform.
+//
+// Owns       the SSL_CTX, which connections share; ClientTransforms a share of the context, and
+//            what was said of its last connection.
+// Thread     a ClientContext any; ClientTransforms its reactor's.
+// Allocates  at make(), and for each connection what OpenSSL keeps of it.
+// Fails      ClientContext::make() names the option or file. A connection that fails says why in
+//            ClientTransforms::problem().
+// Invariant  no byte is sealed or received unless the server has shown a certificate that one of
+//            the authorities has signed and that is for the name; but for what
+//            dangerously_accept_any_certificate says.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "katana/base/result.hpp"
+#include "katana/core/transform.hpp"
+#include "katana/tls/client_options.hpp"
+#include "katana/tls/openssl.hpp"
+
+namespace katana::tls {
+
+class ClientContext {
+ public:
+  static Result<std::shared_ptr<const ClientContext>> make(const ClientTlsOptions& options);
+
+  SSL_CTX& get() const noexcept { return *context_; }
+
+ private:
+  explicit ClientContext(OwnedContext context) noexcept : context_(std::move(context)) {}
+  OwnedContext context_;
+};
+
+class ClientTransforms final : public core::TransformFactory {
+ public:
+  // `name`: of the server, a DNS name or a numeric address without brackets.
+  ClientTransforms(std::shared_ptr<const ClientContext> context, std::string name) noexcept
+      : context_(std::move(context)), name_(std::move(name)) {}
+
+  std::unique_ptr<core::Transform> make(BlockPool& blocks) noexcept override;
+
+  // Why the last connection could not be opened, or broke; empty: TLS had nothing to do with it.
+  const std::string& problem() const noexcept { return problem_; }
+
+ private:
+  friend class ClientTransform;
+
+  const std::shared_ptr<const ClientContext> context_;
+  const std::string name_;
+  std::string problem_;
+};
+
+}  // namespace katana::tls

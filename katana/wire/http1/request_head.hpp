@@ -1,0 +1,36 @@
+// RequestHead: a request's head as bytes, as a client sends it (RFC 9112 §3, §6.3).
+//
+// Owns       nothing; everything is borrowed for the call that writes it.
+// Thread     any.
+// Allocates  never; the caller brings request_head_bytes_max() bytes of room.
+// Fails      is_sendable() is false for what would not be one head: whoever lets others choose
+//            method, target or fields asks before it writes.
+// Invariant  what is written ends where its head ends: no part of a sendable one can begin a line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/http/reply_head.hpp"
+
+namespace katana::http1 {
+
+struct RequestHead {
+  Bytes method = "GET";
+  Bytes target = "/";
+  Bytes host;
+  Bytes fields = {};  // complete lines "name: value" CRLF that passed http::valid_field()
+  std::int64_t content_length = http::unknown_length;  // that: no Content-Length is sent
+  bool close = false;                                  // it is the last on its connection
+};
+
+// `fields` is not looked at.
+bool is_sendable(const RequestHead& head) noexcept;
+
+std::size_t request_head_bytes_max(const RequestHead& head) noexcept;
+
+// Returns its end. REQUIRES is_sendable(head).
+char* write_request_head(char* to, const RequestHead& head) noexcept;
+
+}  // namespace katana::http1

@@ -1,0 +1,153 @@
+// HttpClient through the whole stack: a reactor that asks itself, over a simulated network.
+#include "katana/client/http_client.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+
+#include "tests/simulation/seed_share.hpp"
+#include "tests/simulation/world.hpp"
+
+namespace katana::simulation {
+namespace {
+
+using client::HttpClient;
+using client::HttpClientOptions;
+using client::Request;
+using client::Response;
+
+// More of them: KATANA_CLIENT_SEEDS.
+std::uint64_t seeds() { return number_from("KATANA_CLIENT_SEEDS", 40); }
+
+struct Asked {
+  Task<Result<Response>> task;
+  std::string content;
+  bool started = false;
+};
+
+HttpClientOptions client_options() {
+  HttpClientOptions options;
+  options.connections_max = 3;
+  options.idle_timeout = seconds(2);
+  options.timeout = seconds(300);
+  options.connect_timeout = seconds(60);
+  options.seed = 7;
+  options.tls.system_authorities = false;
+  return options;
+}
+
+Asked ask(const HttpClient& http, const std::string& origin, std::mt19937_64& random) {
+  const std::size_t size = static_cast<std::size_t>(random() % 9'000);
+  const std::string content(size, static_cast<char>('a' + random() % 26));
+  const std::string number = std::to_string(size), pause = std::to_string(random() % 30);
+  const auto post = [&](const std::string& path) {
+    return http.fetch(Request("POST", origin + path).content(content, "text/plain"));
+  };
+  switch (random() % 5) {
+    case 0: return {http.fetch(Request(origin + "/text/" + number)), trial_text(size)};
+    case 1: return {http.fetch(Request(origin + "/ready/" + number)), trial_text(size)};
+    case 2: return {post("/mirror/" + pause), trial_mirrored(content)};
+    case 3: return {post("/collect"), trial_digest(content)};
+    default: return {post("/read/" + pause), trial_digest(content)};
+  }
+}
+
+// Eight requests at a time over three connections; then everything is given back.
+void run_client_seed(std::uint64_t seed, bool lossless) {
+  WorldOptions options;
+  options.seed = seed;
+  options.faults = SimFaults::random(seed);
+  if (lossless) options.faults = options.faults.lossless();
+  options.http.limits.head_timeout = options.http.limits.content_timeout = seconds(600);
+  World world(options);
+  auto http = HttpClient::make(client_options());
+  ASSERT_TRUE(http);
+  world.turn(Duration{});
+  const std::string origin = "http://127.0.0.1:" + std::to_string(world.port(Site::trial));
+  std::mt19937_64 random(seed);
+  std::deque<Asked> asked;
+  for (int count = 0; count < 8; ++count) {
+    asked.push_back(ask(*http, origin, random));
+    asked.back().task.start();
+  }
+  const auto all_done = [&] {
+    return std::ranges::all_of(asked, [](const Asked& each) { return each.task.done(); });
+  };
+  ASSERT_TRUE(world.run_while_not(all_done)) << world.network().explain();
+  for (Asked& each : asked) {
+    auto result = each.task.result();
+    if (!result) {
+      ASSERT_FALSE(lossless) << result.error().describe() << world.network().explain();
+      continue;
+    }
+    EXPECT_EQ(result->status(), 200u) << world.network().explain();
+    EXPECT_EQ(result->content(), each.content) << world.network().explain();
+  }
+  asked.clear();
+  world.run_to_rest();
+  for (const std::string& fault : world.faults_at_rest()) {
+    ADD_FAILURE() << fault << world.network().explain();
+  }
+}
+
+TEST(HttpClientWorld, every_request_gets_its_reply_on_a_network_that_loses_nothing) {
+  for (std::uint64_t seed = 1; seed <= seeds() && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    run_client_seed(seed, true);
+  }
+}
+
+TEST(HttpClientWorld, a_reply_is_right_or_an_error_on_a_network_that_breaks) {
+  for (std::uint64_t seed = 1; seed <= seeds() && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    run_client_seed(seed, false);
+  }
+}
+
+TEST(HttpClientWorld, nobody_listens_and_the_request_says_so) {
+  World world;
+  auto http = HttpClient::make(client_options());
+  ASSERT_TRUE(http);
+  world.turn(Duration{});
+  auto task = http->fetch(Request("http://127.0.0.1:9/"));
+  task.start();
+  ASSERT_TRUE(world.run_while_not([&] { return task.done(); }));
+  const auto result = task.result();
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().describe().find("Connection refused"), std::string::npos)
+      << result.error().describe();
+}
+
+// Requests are destroyed at any moment of their lives, and nothing is left of them.
+TEST(HttpClientWorld, cancelled_requests_leave_nothing) {
+  for (std::uint64_t seed = 1; seed <= seeds() && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    WorldOptions options;
+    options.seed = seed;
+    options.faults = SimFaults::random(seed);
+    World world(options);
+    auto http = HttpClient::make(client_options());
+    world.turn(Duration{});
+    const std::string origin = "http://127.0.0.1:" + std::to_string(world.port(Site::trial));
+    std::mt19937_64 random(seed);
+    std::deque<Asked> asked;
+    for (int step = 0; step < 60; ++step) {
+      if (random() % 2 == 0) {
+        asked.push_back(ask(*http, origin, random));
+        asked.back().task.start();
+      } else if (!asked.empty()) {
+        asked.erase(asked.begin() + static_cast<std::ptrdiff_t>(random() % asked.size()));
+      }
+      world.turn(milliseconds(static_cast<std::int64_t>(random() % 10)));
+    }
+    asked.clear();
+    world.run_to_rest();
+    for (const std::string& fault : world.faults_at_rest()) {
+      ADD_FAILURE() << fault << world.network().explain();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace katana::simulation
