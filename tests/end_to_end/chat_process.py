@@ -13,7 +13,7 @@ import urllib.request
 from server_process import ROOT, START_SECONDS_MAX, STOP_SECONDS_MAX, free_port
 
 FAREWELL = b"* The server is stopping. Goodbye.\n"
-READY = re.compile(r"chat_server: ready on http://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
+READY = re.compile(r"chat_server: ready on https?://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
                    r" \(engine (?P<engine>epoll-edge|epoll-level|io_uring), (?P<reactors>[0-9]+) reactors\)"
                    r" in [0-9.]+ ms\n")
 STOPPED = re.compile(r"^chat_server: stopped: (?P<messages>\d+) messages on (?P<connections>\d+) connections finished,"

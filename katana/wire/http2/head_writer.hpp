@@ -2,7 +2,7 @@
 // is used, so that no connection has one for what it sends (decision 0053).
 //
 // Owns       the block it wrote last, in which nearly all replies of a service are alike.
-// Borrows    the Server and Date fields, until they are set anew.
+// Borrows    the fields that every reply has (Server, Date), until they are set anew.
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      never; the caller brings bytes_max() bytes of room.
@@ -25,6 +25,7 @@ enum class StaticName : std::uint8_t {
   content_type = 31,
   date = 33,
   server = 54,
+  strict_transport_security = 56,
 };
 
 // A field whose name the static table has, not to be indexed. At most bytes of value + 5.
@@ -42,8 +43,9 @@ class HeadWriter {
   // Room that write() needs for `head`.
   std::size_t bytes_max(const http::ReplyHead& head) const noexcept {
     // A field's line is longer than its block, but for strings that are long themselves.
-    return kept_capacity + server_and_date_.size() + head.content_type.size() + head.fields.size() +
-           head.fields.size() / 32 + 64;
+    const std::size_t fields = head.fields.size() + head.more_fields.size();
+    return kept_capacity + server_and_date_.size() + head.content_type.size() + fields +
+           fields / 32 + 64;
   }
 
   // Writes a block with a Content-Length if that is not negative. Returns its end.

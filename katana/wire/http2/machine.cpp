@@ -23,7 +23,7 @@ Machine::Machine(Context& context, Instant now) noexcept
 
 bool Machine::start(Outbox& outbox) noexcept {
   const Limits& limits = context_->limits;
-  std::array<char, 4 * setting_bytes> settings;
+  std::array<char, 5 * setting_bytes> settings;
   char* to = settings.data();
   const auto add = [&to](Setting setting, std::uint32_t value) {
     to = put_number(put_number(to, static_cast<std::uint16_t>(setting), 2), value, 4);
@@ -32,8 +32,9 @@ bool Machine::start(Outbox& outbox) noexcept {
   add(Setting::initial_window_size, limits.stream_window_bytes);
   add(Setting::max_header_list_size, static_cast<std::uint32_t>(limits.head_bytes_max));
   add(Setting::no_rfc7540_priorities, 1);
-  const FrameHeader header{settings.size(), FrameType::settings, 0, 0};
-  if (!put(header, {settings.data(), settings.size()}, outbox)) return false;
+  if (context_->extended_connect) add(Setting::enable_connect_protocol, 1);
+  const auto size = static_cast<std::uint32_t>(to - settings.data());
+  if (!put({size, FrameType::settings, 0, 0}, {settings.data(), size}, outbox)) return false;
   const std::uint32_t more = limits.connection_window_bytes - default_window_bytes;
   return more == 0 || put_window(0, more, outbox);
 }

@@ -247,19 +247,25 @@ Step Machine::end_replied(Stream& stream, bool last, Instant now, Outbox& outbox
 
 void Machine::consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept {
   if (bytes == 0 || closed_) return;
-  const Limits& limits = context_->limits;
-  // Half of the window at a time: one WINDOW_UPDATE for many frames.
-  const auto give_back = [&](std::uint32_t id, std::uint32_t& unreturned, std::int64_t& window,
-                             std::uint32_t window_bytes) {
-    unreturned += static_cast<std::uint32_t>(bytes);
-    if (unreturned < window_bytes / 2) return;
-    if (!put_window(id, unreturned, outbox)) fail(Failure::no_room, outbox);
-    window += unreturned;
-    unreturned = 0;
-  };
-  give_back(0, unreturned_, receive_window_, limits.connection_window_bytes);
-  if (stream == nullptr || stream->state != StreamState::open || closed_) return;
-  give_back(stream->id, stream->unreturned, stream->receive_window, limits.stream_window_bytes);
+  give_back(0, bytes, context_->limits.connection_window_bytes, unreturned_, receive_window_,
+            outbox);
+  if (stream != nullptr) open_window(*stream, bytes, outbox);
+}
+
+void Machine::open_window(Stream& stream, std::size_t bytes, Outbox& outbox) noexcept {
+  if (stream.state != StreamState::open || bytes == 0 || closed_) return;
+  give_back(stream.id, bytes, context_->limits.stream_window_bytes, stream.unreturned,
+            stream.receive_window, outbox);
+}
+
+// Half of the window at a time: one WINDOW_UPDATE for many frames.
+void Machine::give_back(std::uint32_t id, std::size_t bytes, std::uint32_t window_bytes,
+                        std::uint32_t& unreturned, std::int64_t& window, Outbox& outbox) noexcept {
+  unreturned += static_cast<std::uint32_t>(bytes);
+  if (unreturned < window_bytes / 2) return;
+  if (!put_window(id, unreturned, outbox)) fail(Failure::no_room, outbox);
+  window += unreturned;
+  unreturned = 0;
 }
 
 // ---- priorities and resets ----------------------------------------------------------------------
