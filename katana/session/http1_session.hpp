@@ -64,7 +64,7 @@ class Http1Session final : public core::Session, private Exchange {
   KATANA_RARE void abort() noexcept override;
   WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }
   KATANA_RARE bool upgrade(const http::ReplyHead& head,
-                           std::unique_ptr<core::Successor> successor) noexcept override;
+                           std::unique_ptr<WebSocketSuccessor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
   // False: no room at present.

@@ -6,13 +6,18 @@
 // Allocates  held bytes only.
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "katana/engine/engine.hpp"
+#include "katana/engine/sockets.hpp"
 #include "katana/engine/uring/outputs.hpp"
 
 namespace katana::engine {
@@ -61,6 +66,16 @@ struct UringSlot {
   UringState state = UringState::open;
   std::uint16_t failure = 0;  // why it broke, as errno has it
 };
+// Sends what there is room for. False: the connection is gone.
+inline bool send_some(UringSlot& slot, std::span<const iovec> parts, int flags, std::size_t& sent,
+                      UringCounters& counters) {
+  const ssize_t count = send_parts(slot.fd, parts, flags | MSG_DONTWAIT);
+  ++counters.sends_direct;
+  sent = count > 0 ? static_cast<std::size_t>(count) : 0;
+  if (count >= 0 || errno == EAGAIN) return true;
+  slot.failure = static_cast<std::uint16_t>(errno);
+  return false;
+}
 struct UringListener {
   static constexpr Duration handshake_grace = milliseconds(100);
   static constexpr Duration accept_poll = milliseconds(10);

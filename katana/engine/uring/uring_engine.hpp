@@ -597,7 +597,7 @@ class UringEngine {
   // More than a copy is worth, or no block left for one.
   Sent send_directly(Link link, Slot& slot, std::span<const iovec> gathered, std::size_t wanted,
                      std::size_t& accepted) {
-    if (!send_some(slot, gathered, 0, accepted)) return Sent::failed;
+    if (!send_some(slot, gathered, 0, accepted, counters_)) return Sent::failed;
     if (accepted == wanted) return Sent::completed;
     slot.send_wanted = true;
     touch(link, slot);
@@ -611,7 +611,7 @@ class UringEngine {
     Output& output = outputs_[slot.output];
     const iovec staged{outputs_.bytes(slot.output) + output.begin, output.end - output.begin};
     std::size_t sent = 0;
-    if (!send_some(slot, {&staged, 1}, MSG_MORE, sent)) return Sent::failed;
+    if (!send_some(slot, {&staged, 1}, MSG_MORE, sent, counters_)) return Sent::failed;
     output.begin += static_cast<std::uint32_t>(sent);
     if (output.begin < output.end) {
       slot.send_wanted = true;
@@ -621,16 +621,6 @@ class UringEngine {
     staged_.erase(std::next(at).base());
     outputs_.give(std::exchange(slot.output, Outputs::none));
     return send_directly(link, slot, gathered, wanted, accepted);
-  }
-
-  // False: the connection is gone.
-  bool send_some(Slot& slot, std::span<const iovec> parts, int flags, std::size_t& sent) {
-    const ssize_t count = send_parts(slot.fd, parts, flags | MSG_DONTWAIT);
-    ++counters_.sends_direct;
-    sent = count > 0 ? static_cast<std::size_t>(count) : 0;
-    if (count >= 0 || errno == EAGAIN) return true;
-    slot.failure = static_cast<std::uint16_t>(errno);
-    return false;
   }
 
   // ---- links -----------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ enum class StaticName : std::uint8_t {
   content_type = 31,
   date = 33,
   server = 54,
+  strict_transport_security = 56,
 };
 
 // Room for what put_lines() writes: a field's line is longer than its block, but for strings that

@@ -100,6 +100,15 @@ void HeadReader::take_pseudo(Bytes name, Bytes value) noexcept {
     authority_ = keep(value);
     host_ = {bytes_.data() + authority_.at, authority_.size};
     head_.add_field(host, authority_);
+  } else if (name == ":protocol" && extended_connect_) {
+    first(protocol);
+    if (value.empty() || !http::all_are(value, http::token_character)) return spoil();
+    const http::Slice upgrade = keep("upgrade");
+    head_.add_field(upgrade, keep(value));
+    // RFC 9220 §3.
+    if (!http::equals_ignoring_case(value, "websocket")) {
+      refuse(501, "The only protocol that is spoken on a stream here is websocket (RFC 8441).");
+    }
   } else {
     spoil();
   }
@@ -168,16 +177,12 @@ void HeadReader::judge() noexcept {
   const auto text = [this](http::Slice slice) {
     return Bytes(bytes_.data() + slice.at, slice.size);
   };
-  const http::Method known = http::method_from(text(method_text_));
-  if (known == http::Method::connect) {
-    // It names whom to connect to, and nothing else (RFC 9113 §8.5).
-    if ((seen_ & (scheme | path)) != 0 || (seen_ & authority) == 0) return spoil();
-    target_ = authority_;
-  } else {
-    if ((seen_ & (scheme | path)) != (scheme | path)) return spoil();
-    const Bytes target = text(target_);
-    const bool is_asterisk = known == http::Method::options && target == "*";
-    if (!target.starts_with('/') && !is_asterisk) return spoil();
+  http::Method known = http::method_from(text(method_text_));
+  if (!judge_target(known)) return spoil();
+  if (asks_upgrade()) {
+    known = http::Method::get;
+    method_text_ = keep("GET");
+    head_.set_bytes(kept_bytes_);
   }
   head_.set_request_line(known, method_text_, target_, 1);
   head_.set_target_is_plain(known != http::Method::connect && text(target_).starts_with('/') &&
@@ -187,6 +192,21 @@ void HeadReader::judge() noexcept {
   } else if (!http::all_are(host_, http::plain_host_character) && !http::valid_authority(host_)) {
     refuse(400, "The authority is not a host with an optional port (RFC 9113 §8.3.1).");
   }
+}
+
+bool HeadReader::judge_target(http::Method known) noexcept {
+  const bool is_connect = known == http::Method::connect;
+  if (asks_upgrade() && (!is_connect || (seen_ & authority) == 0)) return false;  // RFC 8441 §4
+  if (is_connect && !asks_upgrade()) {
+    // It names whom to connect to, and nothing else (RFC 9113 §8.5).
+    if ((seen_ & (scheme | path)) != 0 || (seen_ & authority) == 0) return false;
+    target_ = authority_;
+    return true;
+  }
+  if ((seen_ & (scheme | path)) != (scheme | path)) return false;
+  const Bytes target{bytes_.data() + target_.at, target_.size};
+  const bool is_asterisk = known == http::Method::options && target == "*";
+  return target.starts_with('/') || is_asterisk;
 }
 
 void HeadReader::join_cookies() noexcept {

@@ -33,7 +33,9 @@ Priority parse_priority(Bytes value) noexcept;
 
 class HeadReader {
  public:
-  explicit HeadReader(const Limits& limits) noexcept : limits_(limits) {}
+  // `extended_connect`: requests may ask for another protocol on their stream (RFC 8441).
+  explicit HeadReader(const Limits& limits, bool extended_connect = false) noexcept
+      : limits_(limits), extended_connect_(extended_connect) {}
   HeadReader(const HeadReader&) = delete;
 
   HeadVerdict read_request(Inflater& inflater, Bytes block) noexcept;
@@ -45,12 +47,15 @@ class HeadReader {
   std::int64_t content_length() const noexcept { return content_length_; }
   bool expects_continue() const noexcept { return expects_continue_; }
   Priority priority() const noexcept { return priority_; }
+  // An extended CONNECT. Its head reads as in HTTP/1.1: a GET with the field Upgrade, which no
+  // other request has, so that the same routes and middleware serve it.
+  bool asks_upgrade() const noexcept { return (seen_ & protocol) != 0; }
   // Of HeadVerdict::refused.
   unsigned status() const noexcept { return status_; }
   Bytes detail() const noexcept { return detail_; }
 
  private:
-  enum Pseudo : std::uint8_t { method = 1, scheme = 2, authority = 4, path = 8 };
+  enum Pseudo : std::uint8_t { method = 1, scheme = 2, authority = 4, path = 8, protocol = 16 };
 
   HeadVerdict read(Inflater& inflater, Bytes block, bool trailers) noexcept;
   void begin() noexcept;
@@ -61,12 +66,15 @@ class HeadReader {
   bool note(Bytes name, Bytes value) noexcept;
   void note_host(Bytes value) noexcept;
   void judge() noexcept;
+  // False: there is no such request.
+  bool judge_target(http::Method known) noexcept;
   void join_cookies() noexcept;
   http::Slice keep(Bytes bytes) noexcept;
   void refuse(unsigned status, Bytes detail) noexcept;
   void spoil() noexcept { malformed_ = true; }
 
   const Limits& limits_;
+  const bool extended_connect_;
   http::Head head_;
   Priority priority_;
   std::int64_t content_length_ = no_length;

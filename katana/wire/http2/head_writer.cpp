@@ -22,7 +22,8 @@ char* put_status(char* to, unsigned status) noexcept {
 // The type is compared by its bytes: the same address may hold another type by now.
 bool HeadWriter::is_alike(const http::ReplyHead& head, std::int64_t content_length) const noexcept {
   return kept_size_ != 0 && kept_status_ == head.status && kept_length_ == content_length &&
-         head.fields.empty() && Bytes(kept_type_.data(), kept_type_size_) == head.content_type;
+         (head.fields.size() | head.more_fields.size()) == 0 &&
+         Bytes(kept_type_.data(), kept_type_size_) == head.content_type;
 }
 
 char* HeadWriter::write(char* to, const http::ReplyHead& head,
@@ -45,9 +46,10 @@ char* HeadWriter::write_anew(char* to, const http::ReplyHead& head,
   }
   if (!head.content_type.empty()) to = put_field(to, StaticName::content_type, head.content_type);
   if (content_length >= 0) to = put_content_length(to, content_length);
-  to = put_lines(to, head.fields);
+  to = put_lines(put_lines(to, head.fields), head.more_fields);
   const auto size = static_cast<std::size_t>(to - begin);
-  if (head.fields.empty() && size <= kept_capacity && head.content_type.size() <= type_capacity) {
+  const bool has_fields = (head.fields.size() | head.more_fields.size()) != 0;
+  if (!has_fields && size <= kept_capacity && head.content_type.size() <= type_capacity) {
     std::memcpy(kept_.data(), begin, size);
     if (!head.content_type.empty()) {
       std::memcpy(kept_type_.data(), head.content_type.data(), head.content_type.size());

@@ -1,7 +1,7 @@
 // HeadWriter: reply heads as header blocks, see block_writer.hpp.
 //
 // Owns       the block it wrote last, in which nearly all replies of a service are alike.
-// Borrows    the Server and Date fields, until they are set anew.
+// Borrows    the fields that every reply has (Server, Date), until they are set anew.
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      never; the caller brings bytes_max() bytes of room.
@@ -30,7 +30,7 @@ class HeadWriter {
   // Room that write() needs for `head`.
   std::size_t bytes_max(const http::ReplyHead& head) const noexcept {
     return kept_capacity + server_and_date_.size() + head.content_type.size() +
-           lines_bytes_max(head.fields) + 64;
+           lines_bytes_max(head.fields) + lines_bytes_max(head.more_fields) + 64;
   }
 
   // Writes a block with a Content-Length if that is not negative. Returns its end.

@@ -24,15 +24,16 @@ Machine::Machine(Context& context, Instant now) noexcept
 
 bool Machine::start(Outbox& outbox) noexcept {
   const Limits& limits = context_->limits;
-  std::array<char, 4 * setting_bytes> settings;
+  std::array<char, 5 * setting_bytes> settings;
   char* to = settings.data();
   to = put_setting(to, Setting::max_concurrent_streams, limits.streams_max);
   to = put_setting(to, Setting::initial_window_size, limits.stream_window_bytes);
   to = put_setting(to, Setting::max_header_list_size,
                    static_cast<std::uint32_t>(limits.head_bytes_max));
   to = put_setting(to, Setting::no_rfc7540_priorities, 1);
-  const FrameHeader header{settings.size(), FrameType::settings, 0, 0};
-  if (!put(header, {settings.data(), settings.size()}, outbox)) return false;
+  if (context_->extended_connect) to = put_setting(to, Setting::enable_connect_protocol, 1);
+  const auto size = static_cast<std::uint32_t>(to - settings.data());
+  if (!put({size, FrameType::settings, 0, 0}, {settings.data(), size}, outbox)) return false;
   const std::uint32_t more = limits.connection_window_bytes - default_window_bytes;
   return more == 0 || put_window(0, more, outbox);
 }

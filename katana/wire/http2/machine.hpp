@@ -46,12 +46,15 @@ namespace katana::http2 {
 
 // What the machines of one reactor share.
 struct Context {
-  explicit Context(const Limits& given) noexcept : limits(given), reader(limits) {
+  // `extended`: WebSocket is spoken on streams, and SETTINGS say so (RFC 8441).
+  explicit Context(const Limits& given, bool extended = false) noexcept
+      : limits(given), extended_connect(extended), reader(limits, extended) {
     KATANA_REQUIRE(are_valid(given));
   }
   Context(const Context&) = delete;
 
   const Limits limits;
+  const bool extended_connect;
   HeadReader reader;  // of the request reported last, by whichever machine
   HeadWriter head_writer;
 };
@@ -121,6 +124,8 @@ class Machine {
   // ---- content of requests ----
   // So much has been taken and may be sent again. `stream`: null when it is gone.
   void consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept;
+  // The stream's share of that, when the connection's was consumed before.
+  void open_window(Stream& stream, std::size_t bytes, Outbox& outbox) noexcept;
   // 100 (Continue).
   void send_continue(Stream& stream, Outbox& outbox) noexcept;
 
@@ -136,6 +141,9 @@ class Machine {
   // it; it has ended when the stream is closed.
   bool write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
                      std::size_t output_max, Instant now, Outbox& outbox) noexcept;
+  // Moves so much of what is pending in `content`, which has no files.
+  bool move_content(Stream& stream, Outbox& content, std::size_t output_max,
+                    Outbox& outbox) noexcept;
   void reset(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
   // What can be sent on the stream now.
   std::size_t window(const Stream& stream) const noexcept {

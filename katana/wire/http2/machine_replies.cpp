@@ -80,6 +80,31 @@ bool Machine::write_content(Stream& stream, Bytes& content, bool content_stays, 
   return output.has_room && !closed_;
 }
 
+bool Machine::move_content(Stream& stream, Outbox& content, std::size_t output_max,
+                           Outbox& outbox) noexcept {
+  if (closed_ || is_replied(stream)) return false;
+  for (;;) {
+    const std::size_t size =
+        std::min({content.pending(), window(stream), frame_bytes_max, output_max});
+    if (size == 0) return true;
+    if (!outbox.has_room(frame_header_bytes + size)) return false;
+    KATANA_CHECK(
+        put({static_cast<std::uint32_t>(size), FrameType::data, 0, stream.id}, {}, outbox));
+    for (std::size_t left = size; left != 0;) {
+      iovec part{};
+      KATANA_CHECK(content.gather({&part, 1}) == 1);
+      const Bytes piece(static_cast<const char*>(part.iov_base), std::min(left, part.iov_len));
+      KATANA_CHECK(outbox.write(piece));
+      content.advance(piece.size());
+      left -= piece.size();
+    }
+    output_max -= size;
+    stream.send_window -= static_cast<std::int64_t>(size);
+    send_window_ -= static_cast<std::int64_t>(size);
+    earn();
+  }
+}
+
 void Machine::send_continue(Stream& stream, Outbox& outbox) noexcept {
   if (closed_ || stream.state != StreamState::open) return;
   std::array<char, 16> block;

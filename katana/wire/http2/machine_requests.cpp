@@ -194,13 +194,17 @@ Step Machine::end_replied(Stream& stream, bool last, Instant now, Outbox& outbox
 
 void Machine::consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept {
   if (bytes == 0 || closed_) return;
-  const Limits& limits = context_->limits;
-  if (!give_back(0, bytes, limits.connection_window_bytes, unreturned_, receive_window_, outbox)) {
+  const std::uint32_t window = context_->limits.connection_window_bytes;
+  if (!give_back(0, bytes, window, unreturned_, receive_window_, outbox)) {
     fail(Failure::no_room, outbox);
   }
-  if (stream == nullptr || stream->state != StreamState::open || closed_) return;
-  if (!give_back(stream->id, bytes, limits.stream_window_bytes, stream->unreturned,
-                 stream->receive_window, outbox)) {
+  if (stream != nullptr) open_window(*stream, bytes, outbox);
+}
+
+void Machine::open_window(Stream& stream, std::size_t bytes, Outbox& outbox) noexcept {
+  if (stream.state != StreamState::open || bytes == 0 || closed_) return;
+  if (!give_back(stream.id, bytes, context_->limits.stream_window_bytes, stream.unreturned,
+                 stream.receive_window, outbox)) {
     fail(Failure::no_room, outbox);
   }
 }
