@@ -26,7 +26,10 @@ Priority parse_priority(Bytes value) noexcept {
 }
 
 HeadVerdict HeadReader::read_request(Inflater& inflater, Bytes block) noexcept {
-  return read(inflater, block, false);
+  if (kept_.is(inflater, block)) return HeadVerdict::accepted;
+  const HeadVerdict verdict = read(inflater, block, false);
+  if (verdict == HeadVerdict::accepted) kept_.keep(inflater, block);
+  return verdict;
 }
 
 HeadVerdict HeadReader::read_trailers(Inflater& inflater, Bytes block) noexcept {
@@ -46,6 +49,7 @@ HeadVerdict HeadReader::read(Inflater& inflater, Bytes block, bool trailers) noe
 }
 
 void HeadReader::begin() noexcept {
+  kept_.forget();
   head_.begin(bytes_.data());
   head_.set_request_line(http::Method::get, {}, {}, 1);
   priority_ = {};
@@ -85,7 +89,8 @@ void HeadReader::take_pseudo(Bytes name, Bytes value) noexcept {
     method_text_ = keep(value);
   } else if (name == ":path") {
     first(path);
-    if (value.empty() || !http::all_are(value, http::target_character)) return spoil();
+    target_classes_ = classes_of_all(value);
+    if (value.empty() || (target_classes_ & http::target_character) == 0) return spoil();
     target_ = keep(value);
   } else if (name == ":scheme") {
     first(scheme);
@@ -181,7 +186,7 @@ void HeadReader::judge() noexcept {
   }
   head_.set_request_line(known, method_text_, target_, 1);
   head_.set_target_is_plain(known != http::Method::connect && text(target_).starts_with('/') &&
-                            http::all_are(text(target_), http::plain_path_character));
+                            (target_classes_ & http::plain_path_character) != 0);
   if (host_.empty()) {
     refuse(400, "A request needs an authority (RFC 9113 §8.3.1).");
   } else if (!http::all_are(host_, http::plain_host_character) && !http::valid_authority(host_)) {

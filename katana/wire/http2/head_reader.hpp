@@ -18,6 +18,7 @@
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http2/field_rules.hpp"
 #include "katana/wire/http2/inflater.hpp"
+#include "katana/wire/http2/kept_block.hpp"
 #include "katana/wire/http2/limits.hpp"
 
 namespace katana::http2 {
@@ -38,6 +39,8 @@ class HeadReader {
 
   HeadVerdict read_request(Inflater& inflater, Bytes block) noexcept;
   HeadVerdict read_trailers(Inflater& inflater, Bytes block) noexcept;
+  // A connection begins: see KeptBlock.
+  void forget() noexcept { kept_.forget(); }
 
   // ---- of the request read last ----
   const http::Head& head() const noexcept { return head_; }
@@ -73,12 +76,14 @@ class HeadReader {
   std::size_t listed_bytes_ = 0;  // as SETTINGS_MAX_HEADER_LIST_SIZE counts
   std::size_t kept_bytes_ = 0;
   std::size_t cookies_ = 0;
+  unsigned target_classes_ = 0;  // of characters, that all of it has
   std::uint16_t status_ = 0;
   std::uint8_t seen_ = 0;
   bool regular_seen_ = false;
   bool malformed_ = false;
   bool expects_continue_ = false;
   Bytes detail_;
+  KeptBlock kept_;  // clients ask for the same again and again
   Bytes host_;
   http::Slice method_text_;
   http::Slice target_;
