@@ -20,30 +20,19 @@ enum class HeadVerdict : std::uint8_t {
   bomb,       // far more than is accepted
 };
 
-// The classes that all octets have; no branch depends on an octet.
-constexpr unsigned classes_of_all(Bytes text) noexcept {
-  unsigned classes = 0xff;
-  for (const char c : text) classes &= http::detail::character_table[static_cast<unsigned char>(c)];
-  return classes;
-}
-
 // A token without upper case (RFC 9113 §8.2).
 inline bool valid_name(Bytes name) noexcept {
-  unsigned classes = name.empty() ? 0 : http::token_character;
-  unsigned upper = 0;
   for (const char c : name) {
-    const auto octet = static_cast<unsigned char>(c);
-    classes &= http::detail::character_table[octet];
-    upper |= octet - unsigned{'A'} < 26u ? 1 : 0;
+    if (!http::is(c, http::token_character) || (c >= 'A' && c <= 'Z')) return false;
   }
-  return classes != 0 && upper == 0;
+  return !name.empty();
 }
 
 inline bool valid_value(Bytes value) noexcept {
   if (!value.empty() && (http::is_blank(value.front()) || http::is_blank(value.back()))) {
     return false;
   }
-  return (classes_of_all(value) & http::value_character) != 0;
+  return http::all_are(value, http::value_character);
 }
 
 // Fields that are about a connection, which HTTP/2 does without (RFC 9113 §8.2.2).

@@ -89,8 +89,7 @@ void HeadReader::take_pseudo(Bytes name, Bytes value) noexcept {
     method_text_ = keep(value);
   } else if (name == ":path") {
     first(path);
-    target_classes_ = classes_of_all(value);
-    if (value.empty() || (target_classes_ & http::target_character) == 0) return spoil();
+    if (value.empty() || !http::all_are(value, http::target_character)) return spoil();
     target_ = keep(value);
   } else if (name == ":scheme") {
     first(scheme);
@@ -186,7 +185,7 @@ void HeadReader::judge() noexcept {
   }
   head_.set_request_line(known, method_text_, target_, 1);
   head_.set_target_is_plain(known != http::Method::connect && text(target_).starts_with('/') &&
-                            (target_classes_ & http::plain_path_character) != 0);
+                            http::all_are(text(target_), http::plain_path_character));
   if (host_.empty()) {
     refuse(400, "A request needs an authority (RFC 9113 §8.3.1).");
   } else if (!http::all_are(host_, http::plain_host_character) && !http::valid_authority(host_)) {

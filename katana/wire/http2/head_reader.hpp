@@ -76,7 +76,6 @@ class HeadReader {
   std::size_t listed_bytes_ = 0;  // as SETTINGS_MAX_HEADER_LIST_SIZE counts
   std::size_t kept_bytes_ = 0;
   std::size_t cookies_ = 0;
-  unsigned target_classes_ = 0;  // of characters, that all of it has
   std::uint16_t status_ = 0;
   std::uint8_t seen_ = 0;
   bool regular_seen_ = false;
