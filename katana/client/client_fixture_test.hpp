@@ -18,6 +18,8 @@
 
 namespace katana::client {
 
+inline const std::string ok = "HTTP/1.1 200 OK\r\n";
+
 inline HttpClientOptions test_options() {
   HttpClientOptions options;
   options.user_agent = "";

@@ -7,7 +7,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string ok = "HTTP/1.1 200 OK\r\n";
 const std::string hello = ok + "Content-Length: 5\r\n\r\nhello";
 
 class HttpClientTest : public ClientTest {};

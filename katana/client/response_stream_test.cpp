@@ -10,8 +10,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string ok = "HTTP/1.1 200 OK\r\n";
-
 class ResponseStreamTest : public ClientTest {
  protected:
   ~ResponseStreamTest() override {

@@ -6,8 +6,6 @@
 // Fails      empty: a file is shorter than what its reply said.
 #pragma once
 
-#include <sys/uio.h>
-
 #include <array>
 #include <cstddef>
 #include <cstring>

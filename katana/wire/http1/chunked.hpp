@@ -58,6 +58,7 @@ class ChunkedDecoder {
     done,
   };
 
+  std::size_t eat_whole(Bytes input, const Limits& limits) noexcept;
   Refusal eat(char c, const Limits& limits) noexcept;
   Refusal eat_size_line(char c, const Limits& limits) noexcept;
   Refusal eat_size(char c, const Limits& limits) noexcept;

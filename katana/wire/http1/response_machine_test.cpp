@@ -9,7 +9,7 @@
 namespace katana::http1 {
 namespace {
 
-struct Case {
+struct ResponseCase {
   const char* name;
   std::string bytes;
   std::string reading;
@@ -17,7 +17,7 @@ struct Case {
 };
 
 // What is read, whole, octet by octet, and cut at every pair of places.
-void expect_reading(const Case& one) {
+void expect_reading(const ResponseCase& one) {
   SCOPED_TRACE(one.name);
   EXPECT_EQ(reading_of(one.bytes, {}, one.to_head), one.reading);
   std::vector<std::size_t> every;
@@ -33,7 +33,7 @@ void expect_reading(const Case& one) {
 
 TEST(Response, framing_is_that_of_the_rfc_at_every_split) {
   const std::string ok = "HTTP/1.1 200 OK\r\n";
-  const Case cases[] = {
+  const ResponseCase cases[] = {
       {"content length", ok + "Content-Length: 3\r\n\r\nabc", "200 'abc'\n"},
       {"length 0", ok + "content-length:0\r\n\r\n", "200 ''\n"},
       {"two replies, one head",
@@ -67,7 +67,7 @@ TEST(Response, framing_is_that_of_the_rfc_at_every_split) {
        "cut off with content 'a'\n"},
       {"nothing", "", ""},
   };
-  for (const Case& one : cases) expect_reading(one);
+  for (const ResponseCase& one : cases) expect_reading(one);
 }
 
 TEST(Response, to_head_has_no_content_at_every_split) {
@@ -81,7 +81,7 @@ TEST(Response, to_head_has_no_content_at_every_split) {
 TEST(Response, what_is_no_reply_is_malformed_at_every_split) {
   const std::string ok = "HTTP/1.1 200 OK\r\n";
   const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
-  const Case cases[] = {
+  const ResponseCase cases[] = {
       {"garbage", "\x16\x03\x01 no line end", "no HTTP/1.x status line"},
       {"another version", "HTTP/2.0 200 OK\r\n\r\n", "no HTTP/1.x status line"},
       {"a status of two digits", "HTTP/1.1 20 OK\r\n\r\n",
@@ -120,7 +120,7 @@ TEST(Response, what_is_no_reply_is_malformed_at_every_split) {
        "a line of the chunked coding does not end in CRLF"},
       {"trailer with LF alone", chunked + "0\r\nA: b\n", "a trailer is no field"},
   };
-  for (Case one : cases) {
+  for (ResponseCase one : cases) {
     one.reading = "malformed: " + one.reading + "\n";
     expect_reading(one);
   }

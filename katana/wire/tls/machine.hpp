@@ -15,8 +15,8 @@
 //
 // The handshake's deadline is the caller's, and so is a limit on how many are answered at a time:
 // once a ClientHello is complete, and before anything costly is done about it, next() reports
-// Event::hello until admit(). A client's machine reports none, and speaks first: its first next() is
-// given no bytes.
+// Event::hello until admit(). A client's machine reports none, and speaks first: its first next()
+// is given no bytes.
 #pragma once
 
 #include <openssl/ssl.h>
