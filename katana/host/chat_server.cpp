@@ -108,9 +108,8 @@ struct SecureListener {
   }
   Result<void> listen(core::Reactor& reactor, const engine::ListenOptions& options,
                       core::Protocol& protocol, std::size_t index) const {
-    return transforms.empty()
-               ? reactor.listen(options, protocol)
-               : reactor.listen_transformed(options, protocol, *transforms[index]);
+    return transforms.empty() ? reactor.listen(options, protocol)
+                              : reactor.listen_transformed(options, protocol, *transforms[index]);
   }
 };
 
@@ -207,11 +206,12 @@ Result<void> ChatServer::set_up() {
   }
   chat::Hub::connect(hubs);
   parts.group = std::make_unique<ReactorGroup>(
-      reactors, ReactorGroupOptions{
-                    .pin = options_.pin,
-                    .drain_timeout = options_.drain_timeout,
-                    .on_reload = options_.tls ? std::function<void()>([this] { reload_certificates(); })
-                                              : std::function<void()>()});
+      reactors, ReactorGroupOptions{.pin = options_.pin,
+                                    .drain_timeout = options_.drain_timeout,
+                                    .on_reload = options_.tls ? std::function<void()>([this] {
+                                      reload_certificates();
+                                    })
+                                                              : std::function<void()>()});
   return register_metrics();
 }
 
@@ -305,7 +305,8 @@ void ChatServer::refresh_metrics() const {
 Result<void> ChatServer::load_certificates() {
   if (!options_.tls) return {};
   Parts& parts = *parts_;
-  if (auto done = parts.secure_chat.load(*options_.tls, {"katana-chat"}, options_.reactors); !done) {
+  if (auto done = parts.secure_chat.load(*options_.tls, {"katana-chat"}, options_.reactors);
+      !done) {
     return done;
   }
   for (const std::string& note : parts.secure_chat.credentials->present()->notes()) {
@@ -330,9 +331,8 @@ Result<void> ChatServer::listen(unsigned index) {
   Parts& parts = *parts_;
   core::Reactor& reactor = *parts.reactors[index];
   const bool first = index == 0;
-  engine::ListenOptions chats{.address = options_.address,
-                              .port = first ? options_.port : port_,
-                              .must_be_free = first};
+  engine::ListenOptions chats{
+      .address = options_.address, .port = first ? options_.port : port_, .must_be_free = first};
   chats.peer_speaks_first = options_.tls.has_value();  // else a client may only listen
   if (auto done = parts.secure_chat.listen(reactor, chats, *parts.chats[index], index); !done) {
     return done;

@@ -186,10 +186,11 @@ inline constexpr bool wants_content = false;
 // before it.
 template <class P>
 struct Extractor {
-  static_assert(!std::same_as<P, P>,
-                "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
-                "Json<T> (service/json.hpp), FormFields<T> (service/form_fields.hpp), ContentReader "
-                "or ReplyWriter");
+  static_assert(
+      !std::same_as<P, P>,
+      "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
+      "Json<T> (service/json.hpp), FormFields<T> (service/form_fields.hpp), ContentReader "
+      "or ReplyWriter");
 };
 template <class T>
 struct Extractor<Path<T>> {

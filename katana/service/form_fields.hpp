@@ -59,9 +59,8 @@ class FormPairs : public QueryPairs {
   template <class T>
   Result<T> value(Bytes name) const {
     if constexpr (std::same_as<T, FormFile>) {
-      return fail(Code::invalid_argument,
-                  "form field '" + std::string(name) +
-                      "': is a file, which multipart/form-data can carry");
+      return fail(Code::invalid_argument, "form field '" + std::string(name) +
+                                              "': is a file, which multipart/form-data can carry");
     } else {
       return QueryPairs::value<T>(name);
     }

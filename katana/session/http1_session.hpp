@@ -108,7 +108,7 @@ class Http1Session final : public core::Session, private Exchange {
   std::uint64_t content_bytes_ = 0;  // of its reply
   // Of the input that on_bytes() works on, behind the present event; less than 4 GiB, as a receive.
   std::uint32_t input_left_ = 0;
-  std::uint16_t status_ = 0;    // of its reply; 0: not begun
+  std::uint16_t status_ = 0;  // of its reply; 0: not begun
   Mode mode_ = Mode::ignore;
   ExchangeEnd end_ = ExchangeEnd::replied;  // what the exchange is about to come to
   bool active_ = false;                     // an exchange is going on

@@ -162,7 +162,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool yielded_ = false;       // it goes on when others had their turn
   bool asks_upgrade_ = false;  // it is an extended CONNECT
   bool told_ = false;          // the observer
-  bool over_ = false;  // to be destroyed
+  bool over_ = false;          // to be destroyed
 };
 
 }  // namespace katana::session

@@ -14,8 +14,7 @@ Http2Protocol::Http2Protocol(const HttpOptions& options, RequestHandler& handler
       handler_(handler),
       http_counters_(counters),
       websockets_(options.http2.websocket ? websockets : nullptr),
-      context_(
-          std::make_unique<http2::Context>(options.http2.limits, websockets_ != nullptr)) {
+      context_(std::make_unique<http2::Context>(options.http2.limits, websockets_ != nullptr)) {
   KATANA_REQUIRE(options_.server_name.size() <= server_name_bytes_max);
   KATANA_REQUIRE(options_.strict_transport_security.size() <= server_name_bytes_max);
   refresh_date(0);

@@ -98,8 +98,8 @@ class Http2Session final : public core::Session {
   std::uint64_t passes_ = 0;  // of deliver_wanted()
   Instant streams_deadline_ = never;
   Instant drain_deadline_ = never;
-  std::uint32_t blocked_ = 0;  // exchanges that wait to send
-  std::uint32_t queued_ = 0;   // exchanges whose handlers wait to be called
+  std::uint32_t blocked_ = 0;       // exchanges that wait to send
+  std::uint32_t queued_ = 0;        // exchanges whose handlers wait to be called
   std::uint32_t windows_held_ = 0;  // exchanges whose windows are
   bool delivery_due_ = false;
   bool has_yielded_ = false;  // an exchange has

@@ -210,8 +210,7 @@ SendOutcome WebSocketSession::note_full() noexcept {
 
 SendOutcome WebSocketSession::send(Bytes payload, MessageKind kind) noexcept {
   if (!may_send()) return SendOutcome::closed;
-  if (!queue_takes(payload.size()) ||
-      !machine_.send(opcode_of(kind), payload, carrier_.outbox())) {
+  if (!queue_takes(payload.size()) || !machine_.send(opcode_of(kind), payload, carrier_.outbox())) {
     return note_full();
   }
   ++share_.counters().messages_sent;
@@ -233,8 +232,7 @@ SendOutcome WebSocketSession::send_shared(Bytes payload, Retained& memory,
 
 void WebSocketSession::deliver(Batch& message) noexcept {
   if (!may_send()) return;
-  if (!queue_takes(message.bytes().size()) ||
-      !carrier_.outbox().refer(message.bytes(), message)) {
+  if (!queue_takes(message.bytes().size()) || !carrier_.outbox().refer(message.bytes(), message)) {
     limit_queue();
     return;
   }

@@ -29,7 +29,8 @@ struct TlsCounters {
     handshakes_1_3 += other.handshakes_1_3;
     resumed += other.resumed;
     truncated += other.truncated;
-    for (std::size_t each = 0; each < failures.size(); ++each) failures[each] += other.failures[each];
+    for (std::size_t each = 0; each < failures.size(); ++each)
+      failures[each] += other.failures[each];
     return *this;
   }
 };

@@ -17,7 +17,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 // What the handlers of a test were told, and what its test makes them do.
-struct Notes {
+struct SocketNotes {
   Words events;
   std::function<void(WebSocket&, Bytes)> at_message;
   std::function<void(WebSocket&)> at_room;
@@ -27,7 +27,7 @@ struct Notes {
 
 class NotingHandler final : public WebSocketHandler {
  public:
-  explicit NotingHandler(Notes& notes) : notes_(notes) { ++notes_.handlers; }
+  explicit NotingHandler(SocketNotes& notes) : notes_(notes) { ++notes_.handlers; }
   ~NotingHandler() override { --notes_.handlers; }
   void on_open(WebSocket& socket) override {
     notes_.events.emplace_back("open");
@@ -53,7 +53,7 @@ class NotingHandler final : public WebSocketHandler {
   }
 
  private:
-  Notes& notes_;
+  SocketNotes& notes_;
 };
 
 class Http2WebSocketTest : public ::testing::Test {
@@ -66,7 +66,9 @@ class Http2WebSocketTest : public ::testing::Test {
   }
 
   void add_routes(Router& router) {
-    const auto make = [this](const RequestView&) { return std::make_unique<NotingHandler>(notes_); };
+    const auto make = [this](const RequestView&) {
+      return std::make_unique<NotingHandler>(notes_);
+    };
     router.websocket("/ws", make, {.subprotocols = {"two", "one"}});
     Group guarded = router.group("/safe");
     guarded.use({.before = [](const RequestView& request) -> std::optional<Reply> {
@@ -90,7 +92,9 @@ class Http2WebSocketTest : public ::testing::Test {
   Socket& open(Http2Client& client, const http2::Fields& more = {}) {
     auto& socket = *sockets_.emplace_back(std::make_unique<Socket>());
     socket.id = client.connect("/ws", more);
-    socket.talk.send_bytes = [&client, id = socket.id](Bytes bytes) { client.send_data(id, bytes); };
+    socket.talk.send_bytes = [&client, id = socket.id](Bytes bytes) {
+      client.send_data(id, bytes);
+    };
     client.on_content = [this](std::uint32_t id, Bytes bytes) {
       for (const auto& each : sockets_) {
         if (each->id == id) each->talk.feed(bytes);
@@ -102,13 +106,14 @@ class Http2WebSocketTest : public ::testing::Test {
   }
   void expect_events(const Words& events) { EXPECT_EQ(std::exchange(notes_.events, {}), events); }
 
-  Notes notes_;
+  SocketNotes notes_;
   std::unique_ptr<World> world_;
   std::vector<std::unique_ptr<Socket>> sockets_;
 };
 
 constexpr const char* upgrade_head =
-    "GET /safe/ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Token: t\r\n"
+    "GET /safe/ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Token: "
+    "t\r\n"
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
 TEST_F(Http2WebSocketTest, the_routes_and_middleware_of_http_1_serve_it) {

@@ -99,8 +99,8 @@ class OldClient final : public MixedClient {
         requests_(std::move(requests)),
         depth_(depth) {
     if (socket) {
-      socket_ = std::make_unique<SocketScript>(*socket, seed,
-                                               [this](Bytes bytes) { send_bytes(bytes); });
+      socket_ =
+          std::make_unique<SocketScript>(*socket, seed, [this](Bytes bytes) { send_bytes(bytes); });
     }
     channel_.on_bytes = [this](Bytes bytes) { take(bytes); };
     channel_.on_over = [this] {
@@ -202,8 +202,8 @@ class NewClient final : public MixedClient {
     client_->on_end = [this](std::uint32_t id) { on_end(id); };
     for (const Planned& each : requests_) {
       const bool is_get = each.content.empty() && each.head.starts_with("GET ");
-      const std::string path = each.head.substr(each.head.find('/'), each.head.find(" HTTP/") -
-                                                                         each.head.find('/'));
+      const std::string path =
+          each.head.substr(each.head.find('/'), each.head.find(" HTTP/") - each.head.find('/'));
       ids_.push_back(is_get ? client_->get(path) : client_->post(path, each.content));
     }
     for (const SocketPlan& each : plans_) {
@@ -282,8 +282,9 @@ class MixedRun {
   WorldOptions draw_options() {
     SimFaults faults = SimFaults::random(seed_);
     if (lossless_) faults = faults.lossless();
-    octets_ = faults.segment_bytes.max <= 64 ? 1'500 : faults.segment_bytes.max <= 1460 ? 8'000
-                                                                                        : 40'000;
+    octets_ = faults.segment_bytes.max <= 64     ? 1'500
+              : faults.segment_bytes.max <= 1460 ? 8'000
+                                                 : 40'000;
     if (faults.fragment > 512) octets_ /= 4;
     WorldOptions options = patient_options(seed_, faults);
     options.reactor.carry_extra_bytes += 16 * 1024;
@@ -376,14 +377,15 @@ std::vector<std::string> MixedRun::faults() {
     std::vector<std::string> mine;
     clients_[index]->check(lossless_ && clients_[index]->stays(), mine);
     for (const std::string& fault : mine) {
-      faults.push_back(fmt::format("client {} ({}): {}", index + 1, clients_[index]->name(), fault));
+      faults.push_back(
+          fmt::format("client {} ({}): {}", index + 1, clients_[index]->name(), fault));
     }
   }
   for (const auto& [client, note] : sockets_.notes()) {
     if (!note.fault.empty()) faults.push_back(fmt::format("socket {}: {}", client, note.fault));
     if (note.opened != note.closed) {
-      faults.push_back(fmt::format("socket {}: {} opened, {} closed", client, note.opened,
-                                   note.closed));
+      faults.push_back(
+          fmt::format("socket {}: {} opened, {} closed", client, note.opened, note.closed));
     }
   }
   const session::HttpCounters counters = world_->protocol(Site::trial).counters();
@@ -393,7 +395,8 @@ std::vector<std::string> MixedRun::faults() {
   if (counters.websocket.opened != counters.websocket.closed) {
     faults.emplace_back("WebSocket connections are left");
   }
-  if (counters.websocket.disconnects + counters.websocket.dropped + counters.websocket.refused != 0) {
+  if (counters.websocket.disconnects + counters.websocket.dropped + counters.websocket.refused !=
+      0) {
     faults.emplace_back("a WebSocket peer that did nothing wrong was refused");
   }
   if (sockets_.topics().subscribers("all") != 0) faults.emplace_back("subscriptions are left");

@@ -1,10 +1,11 @@
-// The WebSocket side of MixedRun: a handler that echoes and publishes, what it notes, and a client's
-// script.
+// The WebSocket side of MixedRun: a handler that echoes and publishes, what it notes, and a
+// client's script.
 //
 // Owns       the topics, and a note for each connection.
 // Thread     one.
 // Fails      faults() says what did not hold.
-// Invariant  a message is "number:text"; its echo is the same. What is published is "client/number".
+// Invariant  a message is "number:text", and its echo the same. What is published is
+//            "/client/number".
 #pragma once
 
 #include <cstdint>
@@ -45,9 +46,9 @@ class MixedSockets {
 struct SocketPlan {
   std::size_t client = 0;
   std::uint64_t messages = 0;
-  std::size_t bytes_max = 0;     // of one
-  std::size_t depth = 1;         // messages on their way at once
-  std::uint32_t publishes = 0;   // chance of each message per 1024
+  std::size_t bytes_max = 0;    // of one
+  std::size_t depth = 1;        // messages on their way at once
+  std::uint32_t publishes = 0;  // chance of each message per 1024
   bool fragments = false;
   bool server_closes = false;
 };

@@ -24,8 +24,7 @@ class WebSocketTalk {
     if (close_sent_) return;
     std::string frame(ws::header_bytes_max, '\0');
     // A mask of zero: the payload is as it stands.
-    char* const end =
-        ws::write_header(frame.data(), opcode, last, false, payload.size(), true, 0);
+    char* const end = ws::write_header(frame.data(), opcode, last, false, payload.size(), true, 0);
     frame.resize(static_cast<std::size_t>(end - frame.data()));
     send_bytes(frame + std::string(payload));
   }

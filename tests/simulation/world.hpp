@@ -41,7 +41,7 @@ struct WorldOptions {
   SimFaults faults = SimFaults::calm();
   core::ReactorOptions reactor;
   session::HttpOptions http;
-  tls::Credentials* credentials = nullptr;  // borrowed
+  tls::Credentials* credentials = nullptr;   // borrowed
   std::function<void(Router&)> more_routes;  // of Site::trial
   std::size_t trace_lines_max = 400;
 };

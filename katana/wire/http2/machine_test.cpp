@@ -172,12 +172,9 @@ TEST(Http2Machine, connect_has_an_authority_for_its_target) {
 }
 
 // RFC 8441.
-const Fields connect_websocket = {{":method", "CONNECT"},
-                                  {":protocol", "websocket"},
-                                  {":scheme", "https"},
-                                  {":path", "/chat"},
-                                  {":authority", "a.example"},
-                                  {"sec-websocket-version", "13"}};
+const Fields connect_websocket = {{":method", "CONNECT"},      {":protocol", "websocket"},
+                                  {":scheme", "https"},        {":path", "/chat"},
+                                  {":authority", "a.example"}, {"sec-websocket-version", "13"}};
 
 TEST(Http2Machine, says_that_other_protocols_may_be_asked_for_where_they_may) {
   const std::string said = setting(Setting::enable_connect_protocol, 1);

@@ -228,7 +228,8 @@ TEST(StreamHandshake, says_what_was_agreed_on_and_nothing_else) {
   fields.emplace_back("sec-websocket-protocol", "b, a");
   fields.emplace_back("sec-websocket-extensions", "permessage-deflate");
   constexpr std::array<Bytes, 1> ours = {"a"};
-  const HandshakeOptions options{.subprotocols = ours, .on_stream = true, .deflate_window_bits = 11};
+  const HandshakeOptions options{
+      .subprotocols = ours, .on_stream = true, .deflate_window_bits = 11};
   EXPECT_EQ(stream_answer(fields, options),
             "Sec-WebSocket-Protocol: a\r\nSec-WebSocket-Extensions: permessage-deflate; "
             "server_no_context_takeover; client_no_context_takeover\r\n");
@@ -238,8 +239,7 @@ TEST(StreamHandshake, is_refused_to_what_does_not_ask_and_to_pages_of_others) {
   const HandshakeOptions options{.on_stream = true};
   Fields fields = stream_fields();
   fields.erase(fields.begin() + 1);
-  EXPECT_EQ(judge_handshake(Request(fields).head(), options).refusal,
-            HandshakeRefusal::no_connect);
+  EXPECT_EQ(judge_handshake(Request(fields).head(), options).refusal, HandshakeRefusal::no_connect);
   fields = stream_fields();
   fields[2].second = "12";
   EXPECT_EQ(judge_handshake(Request(fields).head(), options).refusal,
