@@ -30,7 +30,8 @@ class Streams:
             assert self.sock.selected_alpn_protocol() == "h2"
         self.http = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True, header_encoding="utf-8"))
         self.http.initiate_connection()
-        self.sockets, self.status, self.received, self.ended, self.goodbye = {}, {}, {}, set(), False
+        self.sockets, self.status, self.received, self.ended = {}, {}, {}, set()
+        self.kept, self.goodbye = b"", False
         self.pump(lambda: self.http.remote_settings.get(h2.settings.SettingCodes.ENABLE_CONNECT_PROTOCOL) == 1)
 
     def flush(self):
@@ -45,10 +46,23 @@ class Streams:
             data = self.sock.recv(65536)
             if not data:
                 return False
-            for event in self.http.receive_data(data):
+            for event in self.http.receive_data(self.without_goodbye(data)):
                 self.take(event)
             self.flush()
         return True
+
+    def without_goodbye(self, data):
+        """Whole frames but GOAWAY, behind which h2 takes nothing any more, although streams go on (RFC 9113 §6.8)."""
+        self.kept += data
+        frames = b""
+        while len(self.kept) >= 9 and len(self.kept) >= (size := 9 + int.from_bytes(self.kept[:3], "big")):
+            frame, self.kept = self.kept[:size], self.kept[size:]
+            if frame[3] == 7:
+                assert int.from_bytes(frame[13:17], "big") == 0, frame
+                self.goodbye = True
+            else:
+                frames += frame
+        return frames
 
     def take(self, event):
         """One event of HTTP/2."""
@@ -60,8 +74,6 @@ class Streams:
                 self.hear(event.stream_id, event.data)
         elif isinstance(event, (h2.events.StreamEnded, h2.events.StreamReset)):
             self.ended.add(event.stream_id)
-        elif isinstance(event, h2.events.ConnectionTerminated):
-            self.goodbye = event.error_code == 0
 
     def hear(self, stream, data):
         """What the server says on a WebSocket stream; its close frame and its pings are answered."""
