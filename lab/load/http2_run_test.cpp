@@ -195,7 +195,7 @@ TEST(Http2Load, what_becomes_of_a_stream_is_counted_as_what_it_is_and_leaves_the
                                            {Deed::refuses, Failure::stream_refused}};
   for (const auto& [deed, failure] : rows) {
     FakeServer server(
-        serving([deed = deed](unsigned count) { return count % 4 == 0 ? deed : Deed::answers; }));
+        serving([does = deed](unsigned count) { return count % 4 == 0 ? does : Deed::answers; }));
     const auto result = run(counted(100, 1, 8), server.port());
     EXPECT_EQ(result->total.counts.requests, 75u);
     EXPECT_EQ(result->total.counts.failure(failure), 25u);
@@ -210,7 +210,7 @@ TEST(Http2Load, what_ends_a_connection_ends_all_requests_on_it_in_the_same_way) 
                                            {Deed::breaks_off, Failure::reset},
                                            {Deed::babbles, Failure::malformed}};
   for (const auto& [deed, failure] : rows) {
-    FakeServer server(serving([deed = deed](unsigned) { return deed; }));
+    FakeServer server(serving([does = deed](unsigned) { return does; }));
     const auto result = run(counted(4, 2, 1), server.port());
     EXPECT_EQ(result->total.counts.requests, 0u) << failure_name(failure);
     EXPECT_EQ(result->total.counts.failure(failure), 4u) << failure_name(failure);
