@@ -4,7 +4,7 @@
     cost.py [--server mine='build/bench/hello_world_server --port {port} --threads 1 --engine epoll-edge']
             [--server other='…'] [--with floor,floor_uring,nginx,h2o] [--tests keepalive,pipeline,churn]
             [--rounds 5] [--seconds 3] [--connections 64,1000] [--path /plaintext] [--build build/bench]
-            [--json FILE] [--markdown FILE]
+            [--json FILE] [--markdown FILE] [--readme]
 
 Without --server: hello_world_server of the bench build with one reactor, on each engine.
 
@@ -24,7 +24,6 @@ import argparse
 import json
 import os
 import pathlib
-import platform
 import re
 import statistics
 import subprocess
@@ -32,7 +31,8 @@ import sys
 import tempfile
 import time
 
-from katana_lab import LabError, proc            # lab/katana_lab; these two need no more than Python itself
+from katana_lab import LabError, proc            # lab/katana_lab; these need no more than Python itself
+from katana_lab.heading import made_by, replace_between
 from katana_lab.proc import cpu_busy_s, process_cpu_s, rss_kib, stop, tree
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -224,15 +224,25 @@ def table(trial, rounds, options):
 
 def heading():
     """Return the lines that say how the figures came about."""
-    cpuinfo = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    model = re.search(r"model name\s*: (.*)", cpuinfo)
-    command = " ".join(["lab/cost.py", *sys.argv[1:]])
-    kernel = platform.release().split("-")[0]
     return ["# What a request costs", "",
-            f"`{command}`, {time.strftime('%Y-%m-%d')}, Linux {kernel}, {os.cpu_count()} CPUs"
-            f" ({model.group(1) if model else platform.machine()}).", "",
+            made_by("lab/cost.py"), "",
             "[lab/README.md](../../lab/README.md) says how to read the tables. The ratio is what means the same"
             " elsewhere."]
+
+
+README_COLUMNS = ("server", "CPU µs/request", "ratio to the floor", "system calls")
+
+
+def readme_table(trial, rounds):
+    """Return the short table of the README as lines: what means something on another machine."""
+    lines = ["", made_by("lab/cost.py"), "", "| " + " | ".join(README_COLUMNS) + " |",
+             "|" + "---|" * len(README_COLUMNS)]
+    wanted = [COLUMNS.index(name) for name in ("server", "CPU us/request", "ratio to {base}", "syscalls")]
+    for name in rounds[0]:
+        cells = row(name, next(iter(rounds[0])), rounds)
+        lines.append("| " + " | ".join(cells[at] for at in wanted) + " |")
+    return [*lines, "", f"`GET` of a short text, {title(trial)}. The floor parses nothing and makes only the system"
+            " calls.", ""]
 
 
 def numbers(text):
@@ -255,6 +265,7 @@ def parse_options(arguments=None):
     add("--build", type=pathlib.Path, default=ROOT / "build" / "bench", help="where the built programs are")
     add("--json", metavar="FILE", help="write every round's results")
     add("--markdown", type=pathlib.Path, metavar="FILE", help="write the tables there, too")
+    add("--readme", action="store_true", help="put the first table, shortened, into README.md")
     options = parser.parse_args(arguments)
     options.rivals = [name for name in options.rivals.split(",") if name]
     options.tests = options.tests.split(",")
@@ -301,6 +312,9 @@ def main():
         everything[title(trial)] = rounds
         print("\n".join(table(trial, rounds, options)), flush=True)
         lines += table(trial, rounds, options)
+    if options.readme:
+        first = next(iter(plan))
+        replace_between(ROOT / "README.md", "measured", readme_table(first, everything[title(first)]))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:
             json.dump(everything, out, indent=1)

@@ -8,6 +8,10 @@ round, with their range. Servers that are not installed are left out.
 
   lab/http2_cost.py                       # build/bench/hello_world_server beside nghttpd and h2o
   lab/http2_cost.py --rounds 9 --requests 400000 --json FILE
+  lab/http2_cost.py --client              # what the generators cost: katana-load --http2 beside h2load
+
+With --client the first server is loaded by both generators in turn, with the same connections and streams, and a figure
+is the generator's own processor time for each request, beside its user instructions where perf can count them.
 """
 import argparse
 import json
@@ -111,10 +115,64 @@ def measure(servers, options):
     return costs
 
 
+def generators(options, port, path):
+    """Return {name: command} of the generators of load, which send the same requests."""
+    url = f"http://127.0.0.1:{port}{path}"
+    return {"katana-load": [options.generator, "--http2", "-c", "16", "--streams", "16", "-n", str(options.requests),
+                            "--strict", "--quiet", url],
+            "h2load": ["h2load", "-t1", "-c16", "-m16", "-n", str(options.requests), url]}
+
+
+def run_generator(command, counts):
+    """Run it on CPU 1 and return its processor seconds and user instructions; fails when it does."""
+    counted = ["perf", "stat", "-x,", "-e", "instructions:u", "-o", counts] if shutil.which("perf") else []
+    process = subprocess.Popen([*counted, "taskset", "-c", "1", *command], stdout=subprocess.PIPE, text=True)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0 or ("h2load" in command[0] and " 0 failed, 0 errored" not in output):
+        sys.exit(f"http2_cost: {' '.join(command)} failed:\n{output}")
+    found = re.search(r"^(\d+),", pathlib.Path(counts).read_text(encoding="utf-8"), re.M) if counted else None
+    return usage.ru_utime + usage.ru_stime, int(found[1]) if found else None
+
+
+def measure_clients(server, options, folder):
+    """Return {name: ([microseconds for each request, by round], [user instructions])} of the generators."""
+    command, port, path = server
+    process = subprocess.Popen(["taskset", "-c", "0", *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    found = {}
+    try:
+        wait_for(port, process)
+        load(port, path, 20_000)
+        for _ in range(options.rounds):
+            for name, generator in generators(options, port, path).items():
+                seconds, instructions = run_generator(generator, str(folder / "counts"))
+                costs = found.setdefault(name, ([], []))
+                costs[0].append(seconds / options.requests * 1e6)
+                if instructions is not None:
+                    costs[1].append(instructions / options.requests)
+    finally:
+        process.terminate()
+        process.wait(10)
+    return found
+
+
+def print_clients(found):
+    """Print the table of the generators."""
+    print(f"{'generator':<12} {'CPU us/request':>15} {'user instructions':>18} {'ratio to h2load (median, range)':>34}")
+    for name, (own, instructions) in found.items():
+        ratios = sorted(cost / base for cost, base in zip(own, found["h2load"][0]))
+        span = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        counted = f"{statistics.median(instructions):.0f}" if instructions else "n/a"
+        print(f"{name:<12} {statistics.median(own):>15.2f} {counted:>18} {span:>34}")
+
+
 def main():
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", default=str(ROOT / "build/bench/hello_world_server"), help="ours")
+    parser.add_argument("--generator", default=str(ROOT / "build/bench/katana-load"), help="ours")
+    parser.add_argument("--client", action="store_true", help="measure the generators, not the servers")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--requests", type=int, default=200_000, help="of each round and server")
     parser.add_argument("--json", metavar="FILE", help="write the figures of each round")
@@ -124,7 +182,11 @@ def main():
             sys.exit(f"http2_cost: {tool} is missing: apt-get install nghttp2-client util-linux")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        costs = measure(commands(options, pathlib.Path(folder)), options)
+        servers = commands(options, pathlib.Path(folder))
+        if options.client:
+            print_clients(measure_clients(servers["katana"], options, pathlib.Path(folder)))
+            return
+        costs = measure(servers, options)
     print(f"{'server':<10} {'CPU us/request':>15} {'ratio to katana (median, range)':>34}")
     for name, own in costs.items():
         ratios = sorted(cost / base for cost, base in zip(own, costs["katana"]))

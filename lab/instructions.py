@@ -2,11 +2,15 @@
 """Where the user instructions of one keep-alive request go, room by room.
 
     instructions.py [--build build/count] [--path /plaintext] [--connections 64] [--rounds 25 150] [--engine epoll-edge]
-                    [--by room|file] [--markdown FILE]
+                    [--by room|file|function] [--markdown FILE]
+    instructions.py --server 'build/count/e2e_benchmarks --serve logging=background port=0 folder={folder}' [--path …]
 
 Counts under valgrind's callgrind, which needs no hardware counters and gives the same figure on every machine. The
 server runs twice, for a short and for a long load; the difference, divided by the difference in requests, is what a
 request costs once everything is warm. An inlined function counts for the file that it is written in.
+
+Without --server it is hello_world_server. All threads count, also one that only looks whether there is work: under
+valgrind time is slow, so that such a thread looks more often for each request than it does otherwise.
 
 The request is wrk's: a request line and Host. `build/count` is the bench build for a CPU that valgrind knows:
     cmake --preset count && cmake --build --preset count
@@ -17,6 +21,7 @@ import os
 import pathlib
 import platform
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -26,9 +31,25 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-REPLY_END = b"Hello, World!"
+LENGTH = re.compile(rb"\r\nContent-Length: (\d+)\r\n", re.IGNORECASE)
 COST = re.compile(r"^(?:0x[0-9a-f]+ |[+*-]\S* )?(\+\d+|-\d+|\*|\d+) (\d+)$")
 NAME = re.compile(r"\((\d+)\)(?: (.*))?")
+
+
+def read_reply(link):
+    """Read one whole reply, which must be a 200."""
+    received = b""
+    while True:
+        piece = link.recv(65536)
+        if not piece:
+            sys.exit(f"instructions.py: the server ended a connection; it had sent {received!r}")
+        received += piece
+        head, behind, content = received.partition(b"\r\n\r\n")
+        length = LENGTH.search(head + b"\r\n")
+        if behind and (not head.startswith(b"HTTP/1.1 200 ") or length is None):
+            sys.exit(f"instructions.py: a 200 with Content-Length is wanted, and this came: {received!r}")
+        if behind and len(content) == int(length[1]):
+            return
 
 
 def load(port, path, connections, rounds):
@@ -39,12 +60,7 @@ def load(port, path, connections, rounds):
         for link in links:
             link.sendall(request)
         for link in links:
-            received = b""
-            while not received.endswith(REPLY_END):
-                piece = link.recv(4096)
-                if not piece:
-                    sys.exit(f"instructions.py: the server ended a connection; it had sent {received!r}")
-                received += piece
+            read_reply(link)
     for link in links:
         link.close()
     return connections * rounds
@@ -52,40 +68,43 @@ def load(port, path, connections, rounds):
 
 def ready_port(process):
     """Return the port that the server names in its ready line."""
-    line = process.stdout.readline()
-    found = re.search(r"ready on http://\S+:(\d+) ", line)
-    if not found:
-        sys.exit(f"instructions.py: the server did not start: {line or 'it printed nothing'}")
-    return int(found.group(1))
+    said = ""
+    for line in process.stdout:
+        said += line
+        if found := re.search(r"ready on http://\S+:(\d+) ", line):
+            return int(found.group(1))
+    sys.exit(f"instructions.py: the server did not start: {said or 'it printed nothing'}")
 
 
-def count(program, options, rounds):
-    """Run the server under callgrind for so many rounds; return (instructions by file, requests)."""
+def count(options, rounds):
+    """Run the server under callgrind for so many rounds; return (instructions by file or function, requests)."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "callgrind.out"
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", str(program), "--threads", "1",
-                   "--port", "0", "--engine", options.engine]
+        server = shlex.split(options.server.replace("{folder}", folder))
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *server]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
             try:
                 requests = load(ready_port(process), options.path, options.connections, rounds)
             finally:
                 process.send_signal(signal.SIGTERM)
                 process.wait(60)
-        return by_file(out), requests
+        return charged(out, ("fn",) if options.by == "function" else ("fl", "fi", "fe")), requests
 
 
-def by_file(path):
-    """Return the instructions that a callgrind file charges to each source file, callees not included."""
+def charged(path, keys):
+    """Return the instructions that a callgrind file charges to each source file or function, without callees."""
     names, current, is_call = {}, "", False
     counts = collections.Counter()
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             key, _, rest = line.rstrip("\n").partition("=")
-            if key in ("fl", "fi", "fe", "cfl", "cfi"):
+            if key in (*keys, *("c" + one for one in keys)):
                 number, name = NAME.match(rest).groups()
                 names.setdefault(number, name)
-                if key[0] == "f":
+                if key in keys:
                     current = names[number]
+            elif key in ("fl", "fi", "fe", "fn", "cfl", "cfi", "cfn"):
+                continue
             elif key == "calls":
                 is_call = True                  # the next line charges the callee
             elif found := COST.match(line):
@@ -118,7 +137,7 @@ def describe(options):
     version = subprocess.run(["g++-12", "-dumpfullversion"], capture_output=True, text=True, check=False)
     kernel = platform.release().split("-")[0]
     return [f"`{command.strip()}`, {time.strftime('%Y-%m-%d')}, Linux {kernel}, g++ {version.stdout.strip()}.", "",
-            f"`GET {options.path}` on {options.connections} keep-alive connections, {options.engine}, one reactor."]
+            f"`GET {options.path}` on {options.connections} keep-alive connections, one reactor."]
 
 
 def parse_options():
@@ -126,18 +145,21 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--build", type=pathlib.Path, default=ROOT / "build" / "count")
-    add("--path", default="/plaintext", help="must answer with Hello, World!")
+    add("--server", metavar="COMMAND", help="another program; {folder} is an empty one")
+    add("--path", default="/plaintext", help="what is asked for, with 200 and Content-Length")
     add("--connections", type=int, default=64)
     add("--rounds", type=int, nargs=2, default=(25, 150), metavar=("SHORT", "LONG"))
     add("--engine", default="epoll-edge")
-    add("--by", choices=("room", "file"), default="room")
+    add("--by", choices=("room", "file", "function"), default="room")
     add("--markdown", type=pathlib.Path, metavar="FILE", help="write the table there, too")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
         sys.exit("instructions.py: valgrind is missing: apt-get install valgrind")
-    if not (options.build / "hello_world_server").exists():
-        sys.exit(f"instructions.py: {options.build}/hello_world_server is missing: "
-                 "cmake --preset count && cmake --build --preset count")
+    program = options.build / "hello_world_server"
+    if options.server is None:
+        if not program.exists():
+            sys.exit(f"instructions.py: {program} is missing: cmake --preset count && cmake --build --preset count")
+        options.server = f"{program} --threads 1 --port 0 --engine {options.engine}"
     if options.rounds[0] >= options.rounds[1]:
         parser.error("--rounds wants the smaller number first")
     return options
@@ -146,9 +168,9 @@ def parse_options():
 def main():
     """Run the command line."""
     options = parse_options()
-    program = options.build / "hello_world_server"
-    (small, few), (large, many) = (count(program, options, rounds) for rounds in options.rounds)
-    name_of = room_of if options.by == "room" else lambda path: os.path.relpath(path, ROOT) if "/" in path else path
+    (small, few), (large, many) = (count(options, rounds) for rounds in options.rounds)
+    name_of = {"room": room_of, "function": str,
+               "file": lambda path: os.path.relpath(path, ROOT) if "/" in path else path}[options.by]
     costs = collections.Counter()
     for path, instructions in large.items():
         costs[name_of(path)] += (instructions - small[path]) / (many - few)

@@ -1,14 +1,17 @@
-#!/usr/bin/python3
-"""startup: what a program on host::Application takes from exec to its first 200, by part.
+#!/usr/bin/env python3
+"""startup: from exec to the first 200, by part, and by the number of systems.
 
-    lab/startup.py [--rounds N] [PROGRAM] [FLAG…]
+    lab/startup.py [--rounds 15] [--build build/bench] [--markdown FILE]
+    lab/startup.py [--rounds 15] --program 'build/release/application_server' [--program …]
 
-PROGRAM (default build/release/application_server) is started N times, each time in an empty folder, so its database
-is made and its migrations are applied. Printed are medians and extremes, in milliseconds. Parts that do not need one
-another overlap.
+Without --program: fullstack as it is shipped, once with an empty folder (it makes its database and applies the
+migrations) and once with the folder of a former start; then e2e_benchmarks --serve with the first 1 to 7 systems. Every
+round starts each of them once. Parts that do not need one another overlap. Exit status 1 when fullstack takes longer
+than 60 ms, in the median, with an empty folder.
 """
 import argparse
 import re
+import shlex
 import signal
 import socket
 import statistics
@@ -17,6 +20,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from katana_lab.heading import made_by          # lab/katana_lab; it needs no more than Python itself
+
+ROOT = Path(__file__).resolve().parents[1]
+SYSTEMS = ("network", "thread", "log", "database", "metrics", "registry", "configuration")
+TOTAL = "exec to the first 200"
+LIMIT_MS = 60
+# What a program says of itself: a metric, or a line of its own before it is ready.
+PART = re.compile(r'^(?:katana_startup_seconds\{part="(?P<part>[^"]+)"\} (?P<s>\S+)|phase (?P<phase>\S+) (?P<ms>\S+))$',
+                  re.MULTILINE)
 
 
 def free_port():
@@ -35,21 +48,22 @@ def get(port, path):
             while piece := client.recv(65536):
                 text += piece
             return text.decode()
-    except ConnectionRefusedError:
+    except ConnectionError:
         return ""
 
 
-def run_once(program, flags):
-    """Start the program, and return milliseconds by phase."""
+def start_once(command, folder):
+    """Start a program in a folder, and return milliseconds by part."""
     port = free_port()
-    with tempfile.TemporaryDirectory() as folder:
+    arguments = [part.replace("{port}", str(port)).replace("{folder}", str(folder)) for part in command]
+    with tempfile.TemporaryFile("w+") as output:
         began = time.perf_counter()
-        process = subprocess.Popen([program, "--port", str(port), *flags], cwd=folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.DEVNULL)
         try:
             while not (reply := get(port, "/health")):
                 if process.poll() is not None:
-                    sys.exit(f"startup: {program} ended with {process.returncode}")
+                    sys.exit(f"startup: `{shlex.join(arguments)}` ended with {process.returncode}")
             first = (time.perf_counter() - began) * 1e3
             if not reply.startswith("HTTP/1.1 200 "):
                 sys.exit(f"startup: GET /health: {reply.splitlines()[0]}")
@@ -57,27 +71,104 @@ def run_once(program, flags):
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
-    phases = {part: float(value) * 1e3
-              for part, value in re.findall(r'^katana_startup_seconds\{part="([^"]+)"\} (\S+)$', metrics, re.MULTILINE)}
-    return {**phases, "exec to the first 200": first}
+        output.seek(0)
+        said = output.read()
+    parts = {found["part"] or found["phase"]: float(found["s"]) * 1e3 if found["s"] else float(found["ms"])
+             for found in PART.finditer(metrics + "\n" + said)}
+    return {**parts, TOTAL: first}
+
+
+class Subject:
+    """A program, how it is started, and what that took. A `kept` folder is that of every start."""
+
+    def __init__(self, name, command, kept=False):
+        self.name = name
+        self.command = [str(Path(command[0]).resolve()), *command[1:]]
+        if not Path(self.command[0]).exists():
+            sys.exit(f"startup: {self.command[0]} is missing: cmake --preset bench && cmake --build --preset bench"
+                     " --target fullstack e2e_benchmarks (or name another with --program)")
+        self.folder = tempfile.TemporaryDirectory() if kept else None
+        self.starts = []
+        if kept:
+            start_once(self.command, self.folder.name)
+
+    def start(self):
+        """One start more."""
+        if self.folder is not None:
+            self.starts.append(start_once(self.command, self.folder.name))
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            self.starts.append(start_once(self.command, folder))
+
+    def median(self, part):
+        """Of all starts; nothing for a part that it does not have."""
+        values = [start[part] for start in self.starts if part in start]
+        return statistics.median(values) if values else None
+
+
+def table_by_part(subject):
+    """Return a table of one program: a row for each part."""
+    lines = ["", f"## {subject.name}: {len(subject.starts)} starts", "", "| part | median ms | least | most |",
+             "|---|---|---|---|"]
+    for part in subject.starts[0]:
+        values = [start[part] for start in subject.starts]
+        lines.append(f"| {part} | {statistics.median(values):.2f} | {min(values):.2f} | {max(values):.2f} |")
+    return lines
+
+
+def table_by_systems(subjects):
+    """Return one table: a row for each number of systems, a column for each part."""
+    parts = [part for part in subjects[-1].starts[0] if part != TOTAL]
+    lines = ["", f"## By the number of systems: {len(subjects[0].starts)} starts, median ms", "",
+             f"| systems | the last of them | {TOTAL} | " + " | ".join(parts) + " |", "|" + "---|" * (len(parts) + 3)]
+    for count, subject in enumerate(subjects, 1):
+        cells = [subject.median(part) for part in parts]
+        lines.append(f"| {count} | {SYSTEMS[count - 1]} | {subject.median(TOTAL):.2f} | "
+                     + " | ".join("" if cell is None else f"{cell:.2f}" for cell in cells) + " |")
+    return lines
+
+
+def parse_options():
+    """Return the options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15, help="starts of each (default 15)")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/bench", help="where the built programs are")
+    parser.add_argument("--program", action="append", default=[], metavar="COMMAND",
+                        help="instead: a program on host::Application, with flags")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there, too")
+    return parser.parse_args()
 
 
 def main():
-    """Run and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15, help="starts of the program (default 15)")
-    parser.add_argument("program", nargs="?", default="build/release/application_server")
-    parser.add_argument("flags", nargs=argparse.REMAINDER, help="passed on to the program")
-    chosen = parser.parse_args()
-    program = Path(chosen.program).resolve()
-    if not program.exists():
-        sys.exit(f"startup: {program} is missing: build it, or name another")
-    rounds = [run_once(str(program), chosen.flags) for _ in range(chosen.rounds)]
-    print(f"| part | median ms | least | most |   ({chosen.rounds} starts of {program.name})\n|---|---|---|---|")
-    for phase in rounds[0]:
-        values = [each[phase] for each in rounds]
-        print(f"| {phase} | {statistics.median(values):.2f} | {min(values):.2f} | {max(values):.2f} |")
+    """Run, print, and return the exit status."""
+    options = parse_options()
+    programs, by_systems = [], []
+    if options.program:
+        for command in map(shlex.split, options.program):
+            programs.append(Subject(Path(command[0]).name, [*command, "--port", "{port}"]))
+    else:
+        full = [str(options.build / "fullstack"), "--port", "{port}", "--set", "http.drain_notice=0s"]
+        programs = [Subject("fullstack, an empty folder", full), Subject("fullstack, started again", full, kept=True)]
+        served = [str(options.build / "e2e_benchmarks"), "--serve"]
+        by_systems = [Subject(f"{count} systems", [*served, f"systems={count}", "port={port}", "folder={folder}"])
+                      for count in range(1, len(SYSTEMS) + 1)]
+    for _ in range(options.rounds):
+        for subject in programs + by_systems:
+            subject.start()
+    lines = ["# From exec to the first reply", "", made_by("lab/startup.py"), "",
+             f"The clock runs from fork() to the end of the first reply to `GET /health`. Limit: {LIMIT_MS} ms."]
+    for subject in programs:
+        lines += table_by_part(subject)
+    if by_systems:
+        lines += table_by_systems(by_systems)
+    print("\n".join(lines))
+    if options.markdown:
+        options.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if not options.program and programs[0].median(TOTAL) > LIMIT_MS:
+        print(f"startup: {programs[0].median(TOTAL):.1f} ms are more than {LIMIT_MS}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -2,11 +2,13 @@
 """Build two commits on this machine, run their end-to-end benchmarks in turns, and compare.
 
     scripts/compare_commits.py BEFORE [--rounds 5] [--threshold 1.25] [--filter REGEX] [--out DIR]
+    scripts/compare_commits.py --baseline lab/baselines/e2e.json [--rounds 5] [--filter REGEX]
 
 BEFORE is built in build/before (a git worktree), what is checked out here in build/bench. Each round runs both in
 turn, so what else the machine does meets both. Exit status: 0 no regression (or BEFORE has no such benchmarks), 1 a
 figure got worse and its whole interval lies beyond the threshold, 2 wrong usage. The two results are written to DIR
-(build/compare), for scripts/compare_benchmarks.py.
+(build/compare), for scripts/compare_benchmarks.py. With --baseline what is checked out is measured alone, on a machine
+that should be calm, and kept in FILE.
 """
 import argparse
 import json
@@ -57,10 +59,21 @@ def joined(rounds):
     return {"context": rounds[0]["context"], "benchmarks": [one for each in rounds for one in each["benchmarks"]]}
 
 
+def measure_in_turns(programs, flags):
+    """The rounds of each program, joined: A B A B, so that what else the machine does meets both."""
+    rounds = {name: [] for name in programs}
+    for number in range(flags.rounds):
+        for name, program in programs.items():
+            print(f"round {number + 1} of {flags.rounds}: {name}", flush=True)
+            rounds[name].append(measure(program, flags.filter, flags.out / "round.json"))
+    return {name: joined(found) for name, found in rounds.items()}
+
+
 def main():
     """The exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("before", metavar="BEFORE", help="a commit")
+    parser.add_argument("before", metavar="BEFORE", nargs="?", help="a commit")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="compare nothing: measure, and write FILE")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threshold", type=float, default=1.25)
     parser.add_argument("--filter", default=FILTER, metavar="REGEX", help="which benchmarks")
@@ -68,20 +81,24 @@ def main():
     flags = parser.parse_args()
     if flags.rounds < 2:
         parser.error(f"--rounds is {flags.rounds}: an interval needs at least 2")
-    check_out(flags.before, ROOT / "build/before")
-    programs = {"before": build(ROOT / "build/before"), "after": build(ROOT)}
+    if (flags.before is None) == (flags.baseline is None):
+        parser.error("wants a commit, or --baseline FILE")
+    programs = {"after": build(ROOT)}
+    if flags.before is not None:
+        check_out(flags.before, ROOT / "build/before")
+        programs = {"before": build(ROOT / "build/before"), **programs}
     for name, program in programs.items():
         if program is None:
             print(f"compare_commits.py: the commit {name} has no {PROGRAM}: nothing to compare")
             return 0
     flags.out.mkdir(parents=True, exist_ok=True)
-    rounds = {name: [] for name in programs}
-    for number in range(flags.rounds):
-        for name, program in programs.items():
-            print(f"round {number + 1} of {flags.rounds}: {name}", flush=True)
-            rounds[name].append(measure(program, flags.filter, flags.out / "round.json"))
-    for name, found in rounds.items():
-        (flags.out / f"{name}.json").write_text(json.dumps(joined(found)), encoding="utf-8")
+    results = measure_in_turns(programs, flags)
+    if flags.baseline is not None:
+        flags.baseline.write_text(json.dumps(results["after"], indent=1) + "\n", encoding="utf-8")
+        print(f"wrote {flags.baseline}")
+        return 0
+    for name, result in results.items():
+        (flags.out / f"{name}.json").write_text(json.dumps(result), encoding="utf-8")
     compare = [sys.executable, ROOT / "scripts/compare_benchmarks.py", "--baseline", flags.out / "before.json",
                "--current", flags.out / "after.json", "--threshold", str(flags.threshold)]
     return subprocess.run([str(part) for part in compare], check=False).returncode

@@ -10,6 +10,7 @@
 #include "katana/host/chat_server.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/log/log.hpp"
+#include "tls_flags.hpp"
 
 namespace {
 
@@ -40,6 +41,7 @@ struct Flags {
   int metrics_port = -1;
   int websocket_port = -1;
   std::string log_levels = "info";
+  apps::TlsFlags tls;
 };
 
 void describe_network(CLI::App& app, Flags& flags) {
@@ -61,6 +63,7 @@ void describe_network(CLI::App& app, Flags& flags) {
                  "port of the same chat over WebSocket (/chat) and of a page for browsers (/); 0 "
                  "lets the kernel choose; default: none")
       ->check(CLI::Range(0, 65535));
+  flags.tls.describe(app);
   app.add_option("--log", flags.log_levels, "level of the log, as in \"info\" or \"warn\"")
       ->capture_default_str();
 }
@@ -120,8 +123,12 @@ Duration duration_of(double seconds_wanted) {
   return nanoseconds(static_cast<std::int64_t>(seconds_wanted * 1e9));
 }
 
-host::ChatServerOptions options_from(const Flags& flags, host::EngineKind engine) {
+Result<host::ChatServerOptions> options_from(const Flags& flags, host::EngineKind engine) {
   host::ChatServerOptions options;
+  auto secure = flags.tls.options();
+  if (!secure) return std::unexpected(secure.error());
+  options.tls = *std::move(secure);
+  options.reactor.opening_timeout = flags.tls.handshake_timeout();
   options.address = flags.address;
   options.port = flags.port;
   options.reactors = flags.threads;
@@ -190,7 +197,9 @@ int serve(const Flags& flags, const host::EngineChoice& engine,
   if (!engine.note.empty()) log.info("{}", engine.note);
 
   host::raise_descriptor_limit();
-  host::ChatServerOptions options = options_from(flags, engine.kind);
+  auto given = options_from(flags, engine.kind);
+  if (!given) return fail(given.error());
+  host::ChatServerOptions options = *std::move(given);
   options.log = log;
   auto made = host::ChatServer::make(options);
   if (!made) return fail(made.error());
@@ -201,8 +210,9 @@ int serve(const Flags& flags, const host::EngineChoice& engine,
     log.info("metrics on http://{}:{}/metrics", flags.address, server.metrics_port());
   }
   if (options.websocket_port) {
-    log.info("WebSocket on ws://{}:{}/chat, and a page on http://{}:{}/", flags.address,
-             server.websocket_port(), flags.address, server.websocket_port());
+    const char* const s = options.tls ? "s" : "";
+    log.info("WebSocket on ws{}://{}:{}/chat, and a page on http{}://{}:{}/", s, flags.address,
+             server.websocket_port(), s, flags.address, server.websocket_port());
   }
   const double took_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

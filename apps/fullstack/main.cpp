@@ -42,7 +42,9 @@ std::optional<Reply> require_json(const RequestView& request) {
 openapi::Info info() {
   return {.title = "KATANA full stack",
           .version = KATANA_VERSION,
-          .description = "Users and documents. What is under /api/users is under /users, too."};
+          .description =
+              "Users and documents. What is under /api/users is under /users, too: the "
+              "same users, with Location and Link as they were asked for."};
 }
 
 // What /health and /ready say.
@@ -93,7 +95,8 @@ void add_routes(const registry::Services& services, Router& router) {
 
   Group bare = router.group("");
   bare.use({.before = require_json});
-  users.add_to(bare);
+  openapi::Routes also_described = document.describe(bare);
+  users.add_to(also_described, "", "AtRoot");
 
   describe_operations(document);
   router.get("/openapi.json", [text = document.to_json()] { return Reply::json(Text(text)); });

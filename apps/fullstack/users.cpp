@@ -134,16 +134,6 @@ Users::Answer Users::remove(std::int64_t id, std::optional<std::string> conditio
 
 namespace {
 
-// Adds a route, and forgets the words: for routes that are not described.
-struct Undescribed {
-  Group group;
-  template <class F>
-  void route(http::Method method, std::string_view pattern, F handler, openapi::Operation,
-             RouteOptions options = {}) {
-    group.route(method, pattern, std::move(handler), options);
-  }
-};
-
 const openapi::ReplyField etag{"ETag", "The version of the user, for If-Match."};
 // In words, not as a parameter: whoever tries out what a parameter may be has no tag that fits.
 const std::string if_match =
@@ -152,13 +142,13 @@ const std::string if_match =
 
 }  // namespace
 
-template <class Routes>
-void Users::add_routes(Routes& routes, const std::string& base) {
+void Users::add_to(openapi::Routes& routes, const std::string& base, const std::string& id_suffix) {
   using http::Method;
-  const auto words = [](std::string id, std::string summary, std::vector<unsigned> problems,
-                        std::vector<openapi::ReplyWords> replies) {
+  const auto words = [&id_suffix](const std::string& id, std::string summary,
+                                  std::vector<unsigned> problems,
+                                  std::vector<openapi::ReplyWords> replies) {
     openapi::Operation operation;
-    operation.id = std::move(id);
+    operation.id = id + id_suffix;
     operation.summary = std::move(summary);
     operation.tag = "users";
     operation.problems = std::move(problems);
@@ -218,12 +208,5 @@ void Users::add_routes(Routes& routes, const std::string& base) {
       },
       delete_words);
 }
-
-void Users::add_to(Group routes) {
-  Undescribed undescribed{std::move(routes)};
-  add_routes(undescribed, "");
-}
-
-void Users::add_to(openapi::Routes& routes, const std::string& base) { add_routes(routes, base); }
 
 }  // namespace katana::fullstack

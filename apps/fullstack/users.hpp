@@ -70,10 +70,9 @@ class Users {
  public:
   explicit Users(database::Database& database) noexcept : database_(database) {}
 
-  // Adds GET, POST {base}/users and GET, PUT, DELETE {base}/users/{id}.
-  void add_to(Group routes);
-  // The same, and describes them.
-  void add_to(openapi::Routes& routes, const std::string& base);
+  // Adds GET, POST {base}/users and GET, PUT, DELETE {base}/users/{id}, and describes them.
+  // `id_suffix` stands behind the id of each operation, which is one of the whole document.
+  void add_to(openapi::Routes& routes, const std::string& base, const std::string& id_suffix = "");
 
  private:
   using Answer = Task<Result<Reply>>;
@@ -86,9 +85,6 @@ class Users {
 
   using Found = database::Result<std::optional<StoredUser>>;
   Task<Found> find(std::int64_t id);
-
-  template <class Routes>
-  void add_routes(Routes& routes, const std::string& base);
 
   database::Database& database_;
 };

@@ -16,6 +16,7 @@
 #include "katana/host/observability.hpp"
 #include "katana/log/log.hpp"
 #include "katana/service/compression.hpp"
+#include "tls_flags.hpp"
 
 namespace {
 
@@ -35,11 +36,7 @@ struct Flags {
   std::string files;       // a folder; empty: none
   bool compress = false;
   std::vector<std::string> laboratory;
-  std::vector<std::string> tls_certificates, tls_keys;
-  bool tls_development = false;
-  std::string tls_min = "1.2";
-  std::string tls_client_authorities;
-  double tls_handshake_s = 10;
+  katana::apps::TlsFlags tls;
   double hsts_s = 0;
   std::uint64_t websocket_bytes_max = 1024 * 1024;
   bool websocket_deflate = false;
@@ -73,9 +70,10 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  app.add_option("--access-log", flags.access_log,
-                 "a record of every request: FILE (JSON lines if it ends in .jsonl), or - for "
-                 "standard error; default: none")
+  app.add_option(
+         "--access-log", flags.access_log,
+         "a record of every request: FILE (JSON lines if it ends in .jsonl, for katana-log if "
+         "in .bin), or - for standard error; default: none")
       ->check(not_empty);
   app.add_option("--websocket-bytes-max", flags.websocket_bytes_max,
                  "of one message on /ws; a larger one ends its connection")
@@ -93,51 +91,11 @@ void describe(CLI::App& app, Flags& flags) {
 }
 
 void describe_tls(CLI::App& app, Flags& flags) {
-  app.add_option("--tls-cert", flags.tls_certificates,
-                 "serve HTTPS: PEM file of the certificate and its chain; may be given again, each "
-                 "with its --tls-key, and clients choose by name (SNI)");
-  app.add_option("--tls-key", flags.tls_keys, "PEM file of the private key");
-  app.add_flag("--tls-dev", flags.tls_development,
-               "serve HTTPS with a certificate for localhost that is made at the start and signs "
-               "itself");
-  app.add_option("--tls-min", flags.tls_min, "oldest version of TLS: 1.2 or 1.3")
-      ->check(CLI::IsMember({"1.2", "1.3"}))
-      ->capture_default_str();
-  app.add_option(
-      "--tls-client-ca", flags.tls_client_authorities,
-      "PEM file of authorities: clients must show a certificate that one of them signed");
-  app.add_option("--tls-handshake-s", flags.tls_handshake_s,
-                 "seconds that a handshake may take; then the connection is cut off")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
+  flags.tls.describe(app);
   app.add_option("--hsts-s", flags.hsts_s,
                  "seconds for which browsers shall come back by HTTPS only; 0: not said")
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
-}
-
-// What the flags say of TLS; none: HTTP.
-katana::Result<std::optional<katana::tls::TlsOptions>> tls_options(const Flags& flags) {
-  using katana::Code;
-  if (flags.tls_certificates.size() != flags.tls_keys.size()) {
-    return katana::fail(Code::invalid_argument,
-                        "--tls-cert and --tls-key belong together: give as many of each");
-  }
-  const bool wanted = flags.tls_development || !flags.tls_certificates.empty();
-  if (!wanted && !flags.tls_client_authorities.empty()) {
-    return katana::fail(Code::invalid_argument,
-                        "--tls-client-ca needs --tls-cert and --tls-key, or --tls-dev");
-  }
-  if (!wanted) return std::nullopt;
-  katana::tls::TlsOptions options;
-  for (std::size_t index = 0; index < flags.tls_keys.size(); ++index) {
-    options.certificates.push_back(
-        {.chain_file = flags.tls_certificates[index], .key_file = flags.tls_keys[index]});
-  }
-  options.development = flags.tls_development;
-  if (flags.tls_min == "1.3") options.version_min = katana::tls::Version::tls_1_3;
-  options.client_authorities_file = flags.tls_client_authorities;
-  return options;
 }
 
 void tell_reload(const katana::Result<std::vector<std::string>>& reloaded) {
@@ -158,7 +116,9 @@ katana::Result<std::unique_ptr<katana::log::Log>> start_access_log(const std::st
   if (file == "-") {
     options.sinks = {log::console()};
   } else {
-    options.sinks = {file.ends_with(".jsonl") ? log::json_file(file) : log::file(file)};
+    options.sinks = {file.ends_with(".jsonl") ? log::json_file(file)
+                     : file.ends_with(".bin") ? log::binary_file(file)
+                                              : log::file(file)};
   }
   return log::Log::start(std::move(options));
 }
@@ -209,12 +169,11 @@ katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flag
   if (auto taken = hello::take_back(flags.laboratory, options); !taken) {
     return std::unexpected(taken.error());
   }
-  auto secure = tls_options(flags);
+  auto secure = flags.tls.options();
   if (!secure) return std::unexpected(secure.error());
   options.tls = *std::move(secure);
   options.on_certificates = tell_reload;
-  options.reactor.opening_timeout =
-      nanoseconds(static_cast<std::int64_t>(flags.tls_handshake_s * 1e9));
+  options.reactor.opening_timeout = flags.tls.handshake_timeout();
   options.hsts = nanoseconds(static_cast<std::int64_t>(flags.hsts_s * 1e9));
   return options;
 }

@@ -53,43 +53,67 @@ class Executor {
 
   // What is better done once for everything that happens in a turn: the message runs when the rest
   // of the turn is done, before the executor next waits. In the order of the calls.
-  void at_turn_end(Message& message) noexcept {
-    message.next = nullptr;
-    (turn_end_last_ != nullptr ? turn_end_last_->next : turn_end_first_) = &message;
-    turn_end_last_ = &message;
-  }
+  void at_turn_end(Message& message) noexcept { turn_end_.add(message); }
   // Takes it back. REQUIRES that it has not run since.
-  void forget_at_turn_end(Message& message) noexcept {
-    Message* before = nullptr;
-    Message** link = &turn_end_first_;
-    for (; *link != &message; link = &before->next) before = *link;
-    *link = message.next;
-    if (turn_end_last_ == &message) turn_end_last_ = before;
-  }
+  void forget_at_turn_end(Message& message) noexcept { turn_end_.remove(message); }
+
+  // What may be kept from turn to turn while there is something to do, but not while the executor
+  // waits: the message runs before it does, and after kept_turns_max turns at the latest.
+  void before_wait(Message& message) noexcept { before_wait_.add(message); }
+  void forget_before_wait(Message& message) noexcept { before_wait_.remove(message); }
+  static constexpr unsigned kept_turns_max = 16;
 
  protected:
   Executor() noexcept = default;
   ~Executor() {
     if (current_ == this) current_ = nullptr;
   }
-  // The turn is over. What these messages ask for in turn is done, too.
-  void end_turn() noexcept {
-    while (turn_end_first_ != nullptr) [[unlikely]] {
-      Message& message = *turn_end_first_;
-      turn_end_first_ = message.next;
-      if (turn_end_first_ == nullptr) turn_end_last_ = nullptr;
-      message.run(message);
-    }
+  // The turn is over. What these messages ask for in turn is done, too. `waits`: the next turn may
+  // wait; one that must not, because something is kept, is told by keeps().
+  void end_turn(bool waits = true) noexcept {
+    turn_end_.run();
+    if (!keeps()) [[likely]]
+      return;
+    if (!waits && ++kept_turns_ < kept_turns_max) return;
+    kept_turns_ = 0;
+    before_wait_.run();
   }
+  bool keeps() const noexcept { return before_wait_.first != nullptr; }
   // This thread does the work of `executor` from here on. Returns whose it did before.
   static Executor* enter(Executor* executor) noexcept { return std::exchange(current_, executor); }
 
  private:
+  struct Messages {
+    void add(Message& message) noexcept {
+      message.next = nullptr;
+      (last != nullptr ? last->next : first) = &message;
+      last = &message;
+    }
+    void remove(Message& message) noexcept {
+      Message* before = nullptr;
+      Message** link = &first;
+      for (; *link != &message; link = &before->next) before = *link;
+      *link = message.next;
+      if (last == &message) last = before;
+    }
+    void run() noexcept {
+      while (first != nullptr) [[unlikely]] {
+        Message& message = *first;
+        first = message.next;
+        if (first == nullptr) last = nullptr;
+        message.run(message);
+      }
+    }
+    Message* first = nullptr;
+    Message* last = nullptr;
+  };
+
   inline static constinit thread_local Executor* current_ = nullptr;
   std::uint64_t expected_ = 0;
   std::atomic<const std::string*> site_ = nullptr;
-  Message* turn_end_first_ = nullptr;
-  Message* turn_end_last_ = nullptr;
+  Messages turn_end_;
+  Messages before_wait_;
+  unsigned kept_turns_ = 0;
 };
 
 }  // namespace katana

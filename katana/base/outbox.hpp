@@ -134,6 +134,7 @@ class Outbox {
     }
   }
 
+  BlockPool& blocks() const noexcept { return *blocks_; }
   std::size_t pending() const noexcept { return pending_; }
   bool empty() const noexcept { return pending_ == 0; }
 

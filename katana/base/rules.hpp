@@ -8,7 +8,7 @@
 //   satisfies(f, "an even number")   any bool(const Member&)
 //   each(length(1, 20))     the same for each item of a list or value of a dictionary
 //   named("e-mail")         the name in JSON, configuration or a table, when it is not the member's
-//   secret                  not repeated in messages; configuration does not print it
+//   secret                  not repeated in messages; configuration and logs do not show it
 //   reloadable              may change while the program runs
 //   help("…")               a sentence for whoever has to fill it in
 //
@@ -230,6 +230,9 @@ std::string broken_bound(const Rules<T>& rules, const T& value) {
 }
 
 }  // namespace detail
+
+// Stands for a secret where values are shown: in configuration that is printed, and in a log.
+inline constexpr Bytes hidden_value = "***";
 
 // What is wrong with a value that does not obey, in words: "expected at most 9, got 12". Of a
 // secret only what was expected is said where the value would be repeated.

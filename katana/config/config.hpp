@@ -85,8 +85,8 @@ void merge_member(Merging& merging, T& value, const T& fresh, bool reloadable, b
       merging.keep_origin(merging.fresh_origins);
       return;
     }
-    merging.note(reloadable, secret ? std::string(hidden) : write_value(value),
-                 secret ? std::string(hidden) : write_value(fresh));
+    merging.note(reloadable, secret ? std::string(hidden_value) : write_value(value),
+                 secret ? std::string(hidden_value) : write_value(fresh));
     merging.keep_origin(reloadable ? merging.fresh_origins : merging.old_origins);
     if (reloadable) value = fresh;
   }

@@ -15,8 +15,6 @@
 
 namespace katana::config {
 
-inline constexpr Bytes hidden = "***";
-
 // In one line; `shown`: secrets inside of it too, to compare values.
 template <class T>
 std::string write_value(const T& value, bool shown = false) {
@@ -30,7 +28,7 @@ std::string write_value(const T& value, bool shown = false) {
       if (text.size() > 1) text += ", ";
       text += field.name;
       text += ": ";
-      text += field.rules.secret && !shown ? std::string(hidden) : write_value(member, shown);
+      text += field.rules.secret && !shown ? std::string(hidden_value) : write_value(member, shown);
     });
     return text + "}";
   } else if constexpr (DictionaryMember<T>) {
@@ -80,7 +78,7 @@ void print_group(Printing& printing, const T& value, bool secret = false) {
     } else if constexpr (Described<Value>) {
       member ? group(*member) : printing.line(field.name, "null");
     } else {
-      printing.line(field.name, hide ? std::string(hidden) : write_value(member));
+      printing.line(field.name, hide ? std::string(hidden_value) : write_value(member));
     }
     printing.path.resize(size);
   });

@@ -224,8 +224,8 @@ Node read_yaml(Bytes text, const Origin& origin, Problems& problems) {
   std::string source(text);
   Node root = parse(source, origin, problems);
   if (!problems.empty()) return root;
-  // yaml-cpp 0.7 takes some quotes that the end of the text leaves open, but none before the mark of
-  // an end, which says nothing new about any other text.
+  // yaml-cpp 0.7 takes some quotes that the end of the text leaves open, but none before the mark
+  // of an end, which says nothing new about any other text.
   source += source.ends_with('\n') ? "...\n" : "\n...\n";
   parse(source, origin, problems);
   return root;

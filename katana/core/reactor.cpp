@@ -94,6 +94,7 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
     : options_(options),
       now_(now),
       timers_(now),
+      lookout_(options.lookout),
       carry_pools_{
           {options.carry_small_bytes, options.engine.links_max},
           {options.engine.receive_bytes_max + options.carry_extra_bytes, options.carry_large_max}},
@@ -116,9 +117,28 @@ void Reactor::run() {
   }
 }
 
+bool Reactor::look_out() noexcept {
+  if (expected() == 0 || options_.lookout == Duration{}) [[likely]] {
+    lookout_end_ = never;
+    return false;
+  }
+  if (lookout_end_ == never) {
+    lookout_end_ = lookout_.end(now_);
+  } else if (now_ >= lookout_end_ && !lookout_over_) {
+    lookout_.failed(now_);
+  }
+  lookout_over_ = now_ >= lookout_end_;
+  if (lookout_over_) return mailbox_.has_messages();
+  // A microsecond or so: then the engine is asked what else there is, and the time.
+  for (int pause = 0; pause < 32 && !mailbox_.has_messages(); ++pause) relax();
+  return true;
+}
+
 void Reactor::run_messages() noexcept {
   Message* message = mailbox_.take_all();
-  if (message != nullptr) ++wakes_due_;
+  if (message == nullptr) return;
+  ++wakes_due_;
+  lookout_end_ = never;  // what is still awaited has a lookout of its own
   while (message != nullptr) {
     Message* const next = message->next;
     message->run(*message);

@@ -170,7 +170,7 @@ class FakeEngine {
   }
   Instant now() const { return world_.now; }
   std::int64_t wall_clock_s() const { return world_.now.ns / 1'000'000'000; }
-  engine::PeerAddress peer(engine::Link) const { return {}; }
+  engine::PeerEndpoint peer(engine::Link) const { return {}; }
   std::size_t memory_bytes() const { return 0; }
 
  private:

@@ -26,6 +26,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/core/opening_session.hpp"
+#include "katana/core/peer_book.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/core/records.hpp"
 
@@ -41,6 +42,7 @@ class ReactorOn final : public Reactor {
       : Reactor(options, Instant{}),
         connection_blocks_(sizeof(Connection) + session_bytes_max, options.engine.links_max),
         connections_(options.engine.links_max),
+        peers_(options.engine.links_max),
         engine_(options.engine, *this, engine_arguments...) {
     static_assert(engine::Engine<EngineOf<ReactorOn>>);
     note_time();
@@ -133,12 +135,16 @@ class ReactorOn final : public Reactor {
     return engine_.watch(fd, watcher);
   }
   void unwatch(int fd) override { engine_.unwatch(fd); }
-  engine::PeerAddress peer(engine::Link link) const override { return engine_.peer(link); }
+  engine::PeerAddress peer(engine::Link link) const override {
+    return peers_.find(link, [&] { return engine_.peer(link); }).text();
+  }
 
   void turn(Duration wait_max) override {
     current_ = this;
     enter(this);
-    const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty();
+    const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty() ||
+                     keeps() || look_out();
+    const std::uint64_t received = counters_.bytes_received;
     engine_.turn(due ? Duration{} : wait_max);
     timers_.advance(now_);
     run_messages();
@@ -147,7 +153,7 @@ class ReactorOn final : public Reactor {
     begin_attending();
     while (Connection* const connection = pop_attended()) attend(*connection);
     if (first_starved_ != nullptr) relieve_starved();
-    end_turn();
+    end_turn(counters_.bytes_received == received);
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
     busy_since_ns_.store(never.ns, std::memory_order_relaxed);
@@ -156,7 +162,6 @@ class ReactorOn final : public Reactor {
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
 
   // ---- what the engine calls
-  // -----------------------------------------------------------------------------------
 
   void on_turn(Instant) noexcept {
     note_time();
@@ -517,8 +522,7 @@ class ReactorOn final : public Reactor {
     return true;
   }
 
-  // A reset, one session in the place of another, or the first word of a transform. False: the
-  // connection is gone.
+  // A reset, another session, or the first word of a transform. False: the connection is gone.
   KATANA_RARE bool interrupt(Connection& connection) noexcept {
     while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
       if (connection.reset_) {
@@ -784,6 +788,7 @@ class ReactorOn final : public Reactor {
 
   BlockPool connection_blocks_;
   std::vector<Connection*> connections_;
+  mutable PeerBook peers_;  // who asks changes nothing that can be seen
   std::vector<Served> served_;
   std::unique_ptr<TransformBuffers> buffers_;  // null: no listener has transforms
   WaitingTransforms waiting_;

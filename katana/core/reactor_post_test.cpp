@@ -96,6 +96,46 @@ TEST_F(ReactorTest, a_message_forgotten_last_leaves_room_for_the_next) {
   EXPECT_EQ(notes, "12");
 }
 
+TEST_F(ReactorTest, what_is_kept_while_bytes_come_goes_before_the_reactor_waits) {
+  connect();
+  std::string notes;
+  AtEnd kept(reactor(), notes, 'k');
+  world_.events.push_back([&] { reactor().before_wait(kept); });
+  bytes(0, "a");
+  reactor().turn(milliseconds(50));
+  for (int count = 0; count < 3; ++count) {
+    bytes(0, "a");
+    reactor().turn(milliseconds(50));
+    EXPECT_EQ(world_.waited, Duration{}) << "it looks before it waits";
+    EXPECT_EQ(notes, "");
+  }
+  reactor().turn(milliseconds(50));
+  EXPECT_EQ(world_.waited, Duration{});
+  EXPECT_EQ(notes, "k");
+  reactor().turn(milliseconds(50));
+  EXPECT_EQ(world_.waited, milliseconds(50));
+  EXPECT_EQ(notes, "k") << "once";
+}
+
+TEST_F(ReactorTest, what_is_kept_goes_after_so_many_turns_even_if_bytes_never_end) {
+  connect();
+  std::string notes;
+  AtEnd kept(reactor(), notes, 'k'), taken_back(reactor(), notes, 'x');
+  world_.events.push_back([&] {
+    reactor().before_wait(taken_back);
+    reactor().before_wait(kept);
+    reactor().forget_before_wait(taken_back);
+  });
+  for (unsigned count = 1; count < Executor::kept_turns_max; ++count) {
+    bytes(0, "a");
+    turn();
+  }
+  EXPECT_EQ(notes, "");
+  bytes(0, "a");
+  turn();
+  EXPECT_EQ(notes, "k");
+}
+
 struct Later : Message {
   explicit Later(std::function<void()> what)
       : Message([](Message& message) noexcept { static_cast<Later&>(message).action(); }),
@@ -142,6 +182,52 @@ TEST_F(ReactorTest, what_is_deferred_meanwhile_runs_in_the_next_turn_which_does_
   turn();
   EXPECT_EQ(runs, 1);
   EXPECT_EQ(world_.waited, milliseconds(50));
+}
+
+class LookoutTest : public ReactorTest {
+ protected:
+  static ReactorOptions options() {
+    ReactorOptions options = small_options();
+    options.lookout = microseconds(100);
+    return options;
+  }
+  LookoutTest() : ReactorTest(options()) {}
+
+  bool sleeps(Duration later) {
+    turn(later);
+    return world_.waited > Duration{};
+  }
+  void receive(Letter& letter) {
+    reactor().post(letter);
+    turn();
+  }
+};
+
+TEST_F(LookoutTest, a_reactor_stays_awake_for_what_was_promised_and_no_longer_than_it_is_told) {
+  EXPECT_TRUE(sleeps({})) << "nobody promised anything";
+  Letter letter(reactor());
+  reactor().expect();
+  EXPECT_FALSE(sleeps({}));
+  EXPECT_FALSE(sleeps(microseconds(60)));
+  EXPECT_FALSE(sleeps(microseconds(60))) << "it learns the time in this turn";
+  EXPECT_TRUE(sleeps({}));
+  receive(letter);
+}
+
+TEST_F(LookoutTest, in_vain_it_is_not_kept_again_for_a_while) {
+  Letter late(reactor()), soon(reactor()), again(reactor());
+  reactor().expect();
+  EXPECT_FALSE(sleeps({}));
+  EXPECT_FALSE(sleeps(milliseconds(1)));
+  EXPECT_TRUE(sleeps({}));
+  receive(late);
+  reactor().expect();
+  EXPECT_TRUE(sleeps({}));
+  receive(soon);
+  turn(milliseconds(60));
+  reactor().expect();
+  EXPECT_FALSE(sleeps({}));
+  receive(again);
 }
 
 }  // namespace

@@ -17,12 +17,17 @@ struct Clocks {
   std::int64_t wall_clock_s = 0;  // since 1970, a tick of the kernel behind at most
 };
 
-inline Clocks read_clocks() noexcept {
+inline Instant read_monotonic() noexcept {
   timespec monotonic;
   clock_gettime(CLOCK_MONOTONIC, &monotonic);
+  return {monotonic.tv_sec * 1'000'000'000 + monotonic.tv_nsec};
+}
+
+inline Clocks read_clocks() noexcept {
+  const Instant now = read_monotonic();
   timespec wall;
   clock_gettime(CLOCK_REALTIME_COARSE, &wall);  // a second is wanted, so the cheap one will do
-  return {{monotonic.tv_sec * 1'000'000'000 + monotonic.tv_nsec}, wall.tv_sec};
+  return {now, wall.tv_sec};
 }
 
 }  // namespace katana::engine

@@ -51,7 +51,7 @@
 //   Instant now() const               read once per turn
 //   Instant read_clock() const        the time at this moment; engines of virtual time have none
 //   int64_t wall_clock_s() const      Unix time, read with now()
-//   PeerAddress peer(Link) const
+//   PeerEndpoint peer(Link) const     asks the kernel; the reactor keeps what it says
 //   size_t memory_bytes() const       what it reserves for bytes on their way, once started
 //
 // and calls these of its Sink:
@@ -157,6 +157,18 @@ struct PeerAddress {
   Bytes bytes() const noexcept { return {text.data(), size}; }
 };
 
+// Who is at the other end, as a kernel says it. `none`: unknown.
+struct PeerEndpoint {
+  enum class Family : std::uint8_t { none, v4, v6 };
+
+  std::array<std::uint8_t, 16> address{};  // in the order of the network; of v4 the first four
+  std::uint16_t port = 0;
+  Family family = Family::none;
+
+  // As inet_ntop() and RFC 5952 write it.
+  PeerAddress text() const noexcept;
+};
+
 template <class S>
 concept Sink = requires(S sink, Link link, Listener listener, Bytes bytes, std::size_t count,
                         Closed closed, AcceptFailure failure, Instant now) {
@@ -195,7 +207,7 @@ concept Engine =
       engine.turn(wait_max);
       { same.now() } -> std::same_as<Instant>;
       { same.wall_clock_s() } -> std::same_as<std::int64_t>;
-      { same.peer(link) } -> std::same_as<PeerAddress>;
+      { same.peer(link) } -> std::same_as<PeerEndpoint>;
       { same.memory_bytes() } -> std::same_as<std::size_t>;
     };
 

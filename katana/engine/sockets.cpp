@@ -273,8 +273,7 @@ FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart
                        Blocking socket_blocks) noexcept {
   FileSent sent;
   if (!before.empty()) {
-    std::size_t wanted = 0;
-    for (const iovec& each : before) wanted += each.iov_len;
+    const std::size_t wanted = bytes_in(before);
     const ssize_t count = send_parts(socket, before, MSG_DONTWAIT | MSG_MORE);
     sent.failed = count < 0 && errno != EAGAIN;
     sent.accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
@@ -286,25 +285,24 @@ FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart
   return sent;
 }
 
-PeerAddress peer_of(int socket) noexcept {
-  PeerAddress peer;
+PeerEndpoint peer_of(int socket) noexcept {
+  PeerEndpoint peer;
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
   if (getpeername(socket, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return peer;
-  char text[INET6_ADDRSTRLEN] = "";
-  sockaddr_in v4;
-  std::memcpy(&v4, &storage, sizeof v4);
-  const bool is_v6 = storage.ss_family == AF_INET6;
-  sockaddr_in6 v6;
-  std::memcpy(&v6, &storage, sizeof v6);
-  const void* const raw =
-      is_v6 ? static_cast<const void*>(&v6.sin6_addr) : static_cast<const void*>(&v4.sin_addr);
-  if (inet_ntop(storage.ss_family, raw, text, sizeof text) == nullptr) return peer;
-  const unsigned port = ntohs(v4.sin_port);
-  const auto end = is_v6
-                       ? fmt::format_to_n(peer.text.data(), peer.text.size(), "[{}]:{}", text, port)
-                       : fmt::format_to_n(peer.text.data(), peer.text.size(), "{}:{}", text, port);
-  peer.size = static_cast<std::uint8_t>(std::min(end.size, peer.text.size()));
+  if (storage.ss_family == AF_INET6) {
+    sockaddr_in6 v6;
+    std::memcpy(&v6, &storage, sizeof v6);
+    std::memcpy(peer.address.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
+    peer.port = ntohs(v6.sin6_port);
+    peer.family = PeerEndpoint::Family::v6;
+  } else if (storage.ss_family == AF_INET) {
+    sockaddr_in v4;
+    std::memcpy(&v4, &storage, sizeof v4);
+    std::memcpy(peer.address.data(), &v4.sin_addr, sizeof v4.sin_addr);
+    peer.port = ntohs(v4.sin_port);
+    peer.family = PeerEndpoint::Family::v4;
+  }
   return peer;
 }
 

@@ -46,6 +46,13 @@ std::uint16_t port_of(int listener) noexcept;
 // were already sent.
 void refuse_new_handshakes(int listener) noexcept;
 
+// REQUIRES at least one part.
+inline std::size_t bytes_in(std::span<const iovec> parts) noexcept {
+  std::size_t count = parts[0].iov_len;  // by itself: most often it is the only one
+  for (std::size_t index = 1; index < parts.size(); ++index) count += parts[index].iov_len;
+  return count;
+}
+
 // As sendmsg(2), without signals and interruptions.
 ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept;
 
@@ -63,7 +70,8 @@ inline constexpr std::size_t file_bytes_per_send_max = 1024 * 1024;
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
                        Blocking socket_blocks) noexcept;
 
-PeerAddress peer_of(int socket) noexcept;
+// `none` when the connection is gone.
+PeerEndpoint peer_of(int socket) noexcept;
 
 // The numeric address that a socket is bound to; empty when it is none of IP.
 std::string address_of(int socket);

@@ -80,13 +80,13 @@ TEST(Sockets, listens_on_ipv6_where_the_machine_has_it) {
   address.sin6_addr = in6addr_loopback;
   address.sin6_port = htons(port_of(*listener));
   ASSERT_EQ(connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(peer_of(client).bytes(), "[::1]:" + std::to_string(port_of(*listener)));
+  EXPECT_EQ(peer_of(client).text().bytes(), "[::1]:" + std::to_string(port_of(*listener)));
   close(client);
   close(*listener);
 }
 
 TEST(Sockets, what_is_no_socket_has_no_peer_and_no_port) {
-  EXPECT_TRUE(peer_of(-1).bytes().empty());
+  EXPECT_TRUE(peer_of(-1).text().bytes().empty());
   EXPECT_EQ(port_of(-1), 0);
 }
 

@@ -26,7 +26,7 @@ log::Level level_of(const session::ExchangeRecord& record) noexcept {
 void AccessLog::on_exchange_end(session::Exchange& exchange,
                                 const session::ExchangeRecord& record) noexcept {
   const log::Level level = level_of(record);
-  if (!logger_.enabled(level)) return;  // asking for the peer is a system call
+  if (!logger_.enabled(level)) return;
   const engine::PeerAddress peer = exchange.peer();
   const Bytes address = peer.bytes();
   const Bytes end = name_of(record.end);

@@ -9,7 +9,7 @@
 //   status       of the reply; 0: none was begun
 //   bytes        of its content
 //   duration_us  from the end of the request's head to the end of the exchange
-//   peer         its address; empty when the connection is gone
+//   peer         its address; empty when the connection was gone before its first record
 //   request      which of its connection, from 1
 //   end          replied, aborted or peer_left
 //
@@ -18,7 +18,7 @@
 //
 // Borrows    the Log behind the logger, which must outlive the server.
 // Thread     any: reactors share it, and each writes into its own ring.
-// Allocates  never, but for the first record of a thread.
+// Allocates  never, but for the first record of a thread, and of a page of core/peer_book.hpp.
 // Fails      never: what a full ring drops is counted, and the log says so.
 #pragma once
 

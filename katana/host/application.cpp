@@ -47,6 +47,10 @@ log::Options log_options(const LogSettings& settings) {
     make_folder_of(settings.json_file);
     options.sinks.push_back(log::json_file(settings.json_file, rotation));
   }
+  if (!settings.binary_file.empty()) {
+    make_folder_of(settings.binary_file);
+    options.sinks.push_back(log::binary_file(settings.binary_file, rotation));
+  }
   options.mode = settings.synchronous ? log::Mode::synchronous : log::Mode::background;
   options.when_full =
       settings.when_full == LogFull::block ? log::WhenFull::block : log::WhenFull::drop;
@@ -254,6 +258,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   options.on_reload = [this] { on_reload(); };
   options.on_drain = [this] { on_drain(); };
   options.reactor.engine.links_max = http.connections_max;
+  options.reactor.lookout = http.lookout;
   options.http.server_name = http.server_name;
   options.http.requests_per_connection_max = http.requests_per_connection_max;
   options.http.handler_timeout = http.handler_timeout;

@@ -11,6 +11,8 @@
 #include "katana/host/observability.hpp"
 #include "katana/host/reactor_group.hpp"
 #include "katana/service/dispatcher.hpp"
+#include "katana/session/http2_protocol.hpp"
+#include "katana/tls/transform.hpp"
 
 namespace katana::host {
 namespace {
@@ -84,6 +86,33 @@ class LogObserver final : public chat::Observer {
 // Rejected connections and scrapes need links, too.
 constexpr std::uint32_t spare_links = 64;
 
+// What a listener with TLS is made of, on all reactors.
+struct SecureListener {
+  std::unique_ptr<tls::Credentials> credentials;
+  std::vector<std::unique_ptr<tls::TlsTransforms>> transforms;  // by reactor
+
+  Result<void> load(tls::TlsOptions options, std::vector<std::string> protocols,
+                    unsigned reactors) {
+    options.protocols = std::move(protocols);
+    auto loaded = tls::Credentials::load(options);
+    if (!loaded) return std::unexpected(loaded.error());
+    credentials = *std::move(loaded);
+    for (unsigned index = 0; index < reactors; ++index) {
+      transforms.push_back(std::make_unique<tls::TlsTransforms>(*credentials));
+    }
+    return {};
+  }
+  // Null: without TLS.
+  const tls::TlsTransforms* of(std::size_t index) const {
+    return transforms.empty() ? nullptr : transforms[index].get();
+  }
+  Result<void> listen(core::Reactor& reactor, const engine::ListenOptions& options,
+                      core::Protocol& protocol, std::size_t index) const {
+    return transforms.empty() ? reactor.listen(options, protocol)
+                              : reactor.listen_transformed(options, protocol, *transforms[index]);
+  }
+};
+
 }  // namespace
 
 // In the order in which they may be destroyed from the back: hubs outlive reactors.
@@ -103,6 +132,8 @@ struct ChatServer::Parts {
   std::optional<Service> pages;
   std::vector<std::unique_ptr<Dispatcher>> page_dispatchers;
   std::vector<std::unique_ptr<session::Http1Protocol>> page_protocols;
+  std::vector<std::unique_ptr<session::Http2Protocol>> page_http2;
+  SecureListener secure_chat, secure_pages;  // without TLS they are empty
   std::vector<std::unique_ptr<core::Reactor>> reactors;
   std::vector<std::unique_ptr<ReactorProbe>> probes;
   std::unique_ptr<ReactorGroup> group;
@@ -120,6 +151,8 @@ struct ChatServer::Parts {
 ChatServer::ChatServer(const ChatServerOptions& options) : options_(options) {
   options_.chat.hub.line_bytes_max = options_.chat.limits.line_bytes_max;
   options_.reactor.engine.links_max = options_.connections_max + spare_links;
+  // What a receive unseals may be more than was received: a record that was begun before it.
+  if (options_.tls) options_.reactor.carry_extra_bytes += 16 * 1024;
   chat::adapt_reactor(options_.reactor, options_.chat);
   parts_ = std::make_unique<Parts>(options_, options_.log);
   options_.chat.hub.observer = &parts_->observer;
@@ -155,9 +188,11 @@ Result<void> ChatServer::set_up() {
   for (unsigned index = 0; index < options_.reactors; ++index) {
     auto& chat = *parts.chats.emplace_back(
         std::make_unique<chat::ChatProtocol>(options_.chat, parts.directory, index));
+    const std::size_t page_bytes =
+        options_.websocket_port ? parts.page_http2[index]->session_bytes() : 0;
     const std::size_t session_bytes =
-        std::max(chat.session_bytes(),
-                 index == 0 || options_.websocket_port ? parts.http->session_bytes() : 0);
+        std::max({chat.session_bytes(), page_bytes,
+                  index == 0 || options_.websocket_port ? parts.http->session_bytes() : 0});
     auto& reactor = *parts.reactors.emplace_back(
         make_reactor(options_.engine, options_.reactor, session_bytes));
     chat.attach(reactor);
@@ -171,7 +206,12 @@ Result<void> ChatServer::set_up() {
   }
   chat::Hub::connect(hubs);
   parts.group = std::make_unique<ReactorGroup>(
-      reactors, ReactorGroupOptions{.pin = options_.pin, .drain_timeout = options_.drain_timeout});
+      reactors, ReactorGroupOptions{.pin = options_.pin,
+                                    .drain_timeout = options_.drain_timeout,
+                                    .on_reload = options_.tls ? std::function<void()>([this] {
+                                      reload_certificates();
+                                    })
+                                                              : std::function<void()>()});
   return register_metrics();
 }
 
@@ -191,7 +231,11 @@ Result<void> ChatServer::set_up_websocket() {
   for (unsigned index = 0; index < options_.reactors; ++index) {
     auto& dispatcher =
         *parts.page_dispatchers.emplace_back(std::make_unique<Dispatcher>(*parts.pages));
-    parts.page_protocols.push_back(std::make_unique<session::Http1Protocol>(http, dispatcher));
+    auto& pages = *parts.page_protocols.emplace_back(
+        std::make_unique<session::Http1Protocol>(http, dispatcher));
+    auto& http2 = *parts.page_http2.emplace_back(std::make_unique<session::Http2Protocol>(
+        http, dispatcher, pages.counters(), &pages.websockets()));
+    pages.set_http2(&http2);
   }
   return {};
 }
@@ -256,30 +300,63 @@ void ChatServer::refresh_metrics() const {
   parts.rooms.set(parts.directory.rooms());
 }
 
-Result<void> ChatServer::start() {
+// The two ports do not take each other's clients: what a browser is made to send to the chat's is
+// refused in the handshake, because it offers HTTP only.
+Result<void> ChatServer::load_certificates() {
+  if (!options_.tls) return {};
   Parts& parts = *parts_;
-  engine::ListenOptions listen{.address = options_.address, .port = options_.port};
-  listen.peer_speaks_first = false;  // a client may only listen
-  for (std::size_t index = 0; index < parts.reactors.size(); ++index) {
-    core::Reactor& reactor = *parts.reactors[index];
-    if (auto started = reactor.start(); !started) return started;
-    if (auto done = reactor.listen(listen, *parts.chats[index]); !done) return done;
-    parts.probes[index]->start();
-    port_ = reactor.port(0);
-    listen.port = port_;
-    listen.must_be_free = false;
+  if (auto done = parts.secure_chat.load(*options_.tls, {"katana-chat"}, options_.reactors);
+      !done) {
+    return done;
   }
-  core::Reactor& first = *parts.reactors.front();
-  if (options_.websocket_port) {
-    engine::ListenOptions pages{.address = options_.address, .port = *options_.websocket_port};
-    for (std::size_t index = 0; index < parts.reactors.size(); ++index) {
-      core::Reactor& reactor = *parts.reactors[index];
-      if (auto done = reactor.listen(pages, *parts.page_protocols[index]); !done) return done;
-      websocket_port_ = reactor.port(1);
-      pages.port = websocket_port_;
-      pages.must_be_free = false;
+  for (const std::string& note : parts.secure_chat.credentials->present()->notes()) {
+    options_.log.warn("{}", note);
+  }
+  if (!options_.websocket_port) return {};
+  return parts.secure_pages.load(*options_.tls, {"h2", "http/1.1"}, options_.reactors);
+}
+
+void ChatServer::reload_certificates() {
+  for (const SecureListener* each : {&parts_->secure_chat, &parts_->secure_pages}) {
+    if (each->credentials == nullptr) continue;
+    if (auto reloaded = each->credentials->reload(); !reloaded) {
+      options_.log.error("certificates stay as they were: {}", reloaded.error().describe());
+      return;
     }
   }
+  options_.log.info("certificates read again");
+}
+
+Result<void> ChatServer::listen(unsigned index) {
+  Parts& parts = *parts_;
+  core::Reactor& reactor = *parts.reactors[index];
+  const bool first = index == 0;
+  engine::ListenOptions chats{
+      .address = options_.address, .port = first ? options_.port : port_, .must_be_free = first};
+  chats.peer_speaks_first = options_.tls.has_value();  // else a client may only listen
+  if (auto done = parts.secure_chat.listen(reactor, chats, *parts.chats[index], index); !done) {
+    return done;
+  }
+  port_ = reactor.port(0);
+  if (!options_.websocket_port) return {};
+  const engine::ListenOptions pages{.address = options_.address,
+                                    .port = first ? *options_.websocket_port : websocket_port_,
+                                    .must_be_free = first};
+  auto& protocol = *parts.page_protocols[index];
+  if (auto done = parts.secure_pages.listen(reactor, pages, protocol, index); !done) return done;
+  websocket_port_ = reactor.port(1);
+  return {};
+}
+
+Result<void> ChatServer::start() {
+  Parts& parts = *parts_;
+  if (auto done = load_certificates(); !done) return done;
+  for (unsigned index = 0; index < parts.reactors.size(); ++index) {
+    if (auto started = parts.reactors[index]->start(); !started) return started;
+    if (auto done = listen(index); !done) return done;
+    parts.probes[index]->start(parts.secure_chat.of(index), parts.secure_pages.of(index));
+  }
+  core::Reactor& first = *parts.reactors.front();
   if (options_.metrics_port) {
     const engine::ListenOptions scrapes{.address = options_.address,
                                         .port = *options_.metrics_port};
@@ -316,8 +393,9 @@ ChatBudget ChatServer::budget() const {
 
 std::string ChatServer::url() const {
   const bool is_v6 = options_.address.find(':') != std::string::npos;
-  return is_v6 ? fmt::format("http://[{}]:{}", options_.address, port_)
-               : fmt::format("http://{}:{}", options_.address, port_);
+  const char* const scheme = options_.tls ? "https" : "http";
+  return is_v6 ? fmt::format("{}://[{}]:{}", scheme, options_.address, port_)
+               : fmt::format("{}://{}:{}", scheme, options_.address, port_);
 }
 
 }  // namespace katana::host

@@ -1,5 +1,5 @@
 // ChatServer: a chat on any engine and any number of reactors, with a WebSocket port and /metrics
-// beside it.
+// beside it; both with TLS, if it has certificates.
 //
 // Owns       one reactor and one hub per thread, what they share, and the HTTP side of the first
 //            reactor, which answers the scrapes.
@@ -20,6 +20,7 @@
 #include "katana/core/reactor.hpp"
 #include "katana/host/engines.hpp"
 #include "katana/log/logger.hpp"
+#include "katana/tls/options.hpp"
 
 namespace katana::host {
 
@@ -36,6 +37,9 @@ struct ChatServerOptions {
   std::optional<std::uint16_t> metrics_port = {};
   // Of the page and /chat, the same chat over WebSocket; 0: the kernel chooses. None: no listener.
   std::optional<std::uint16_t> websocket_port = {};
+  // TLS on the chat's port and on that of the page; none: neither has it. SIGHUP reads certificates
+  // and keys again. TlsOptions::protocols is the server's to say.
+  std::optional<tls::TlsOptions> tls = {};
   core::ReactorOptions reactor = {};
   chat::ChatOptions chat = {};
   log::Logger log = {};
@@ -81,6 +85,9 @@ class ChatServer {
   explicit ChatServer(const ChatServerOptions& options);
   Result<void> set_up();
   Result<void> set_up_websocket();
+  Result<void> load_certificates();
+  void reload_certificates();
+  Result<void> listen(unsigned reactor);
   Result<void> register_metrics();
   void refresh_metrics() const;
 

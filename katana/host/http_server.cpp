@@ -29,7 +29,7 @@ struct HttpServer::Worker {
   Worker(const HttpServerOptions& options, const Service& service)
       : dispatcher(service),
         protocol(options.http, dispatcher),
-        http2(options.http, dispatcher, protocol.counters()),
+        http2(options.http, dispatcher, protocol.counters(), &protocol.websockets()),
         reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
     if (options.http.http2.enabled) protocol.set_http2(&http2);
     if (options.observability != nullptr) {

@@ -107,7 +107,10 @@ constexpr std::array counter_rows{
                [](const ReactorFigures& of) { return of.http.http2.streams_stalled; }},
     CounterRow{"katana_http2_requests_held", "",
                "Requests of HTTP/2 that waited for the replies of others to be taken.",
-               [](const ReactorFigures& of) { return of.http.http2.requests_held; }}};
+               [](const ReactorFigures& of) { return of.http.http2.requests_held; }},
+    CounterRow{"katana_http2_windows_held", "",
+               "Streams of HTTP/2 whose windows waited for the content of others to be done with.",
+               [](const ReactorFigures& of) { return of.http.http2.windows_held; }}};
 
 struct PartRow {
   const char* part;

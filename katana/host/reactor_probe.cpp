@@ -58,16 +58,21 @@ ReactorProbe::~ReactorProbe() {
   status_->probe_ = nullptr;
 }
 
-void ReactorProbe::start(const tls::TlsTransforms* transforms) noexcept {
-  tls_ = transforms;
+void ReactorProbe::start(const tls::TlsTransforms* first,
+                         const tls::TlsTransforms* second) noexcept {
+  tls_ = {first, second};
   due_ = reactor_.now() + interval_;
   reactor_.timers().arm(tick_, due_);
 }
 
 ReactorFigures ReactorProbe::figures() const noexcept {
+  tls::TlsCounters tls;
+  for (const tls::TlsTransforms* each : tls_) {
+    if (each != nullptr) tls += each->counters();
+  }
   return {reactor_.counters(),
           http_,
-          tls_ != nullptr ? tls_->counters() : tls::TlsCounters{},
+          tls,
           reactor_.paused_links(),
           reactor_.memory_budget(),
           reactor_.memory_used(),

@@ -13,6 +13,7 @@
 // Invariant  at most one message is under way.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -73,8 +74,10 @@ class ReactorProbe {
   ReactorProbe(const ReactorProbe&) = delete;
   ReactorProbe& operator=(const ReactorProbe&) = delete;
 
-  // Before the reactor runs. `transforms` outlive the probe; null: it speaks no TLS.
-  void start(const tls::TlsTransforms* transforms = nullptr) noexcept;
+  // Before the reactor runs. The transforms of its listeners outlive the probe; null: such a one
+  // speaks no TLS.
+  void start(const tls::TlsTransforms* first = nullptr,
+             const tls::TlsTransforms* second = nullptr) noexcept;
 
  private:
   friend class ReactorStatus;
@@ -88,7 +91,7 @@ class ReactorProbe {
 
   core::Reactor& reactor_;
   session::HttpCounters& http_;
-  const tls::TlsTransforms* tls_ = nullptr;
+  std::array<const tls::TlsTransforms*, 2> tls_{};
   const std::shared_ptr<ReactorStatus> status_;
   const metrics::LogHistogram lag_;
   const Duration interval_;

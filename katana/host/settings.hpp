@@ -36,6 +36,7 @@ struct HttpSettings {
   unsigned reactors = 0;
   EngineSetting engine = EngineSetting::epoll_edge;
   bool pin = false;
+  Duration lookout = {};
   std::uint32_t connections_max = 16 * 1024;
   std::uint32_t requests_per_connection_max = 0;
   Duration idle_timeout = seconds(75);
@@ -50,6 +51,8 @@ KATANA_DESCRIBE(HttpSettings, (address, length(1, 64), help("numeric address to 
                 (port, help("0: the kernel chooses")),
                 (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")), engine,
                 (pin, help("bind each reactor to a CPU")),
+                (lookout, range(Duration{}, milliseconds(10)),
+                 help("how long a reactor stays awake for a commit or a job it waits for")),
                 (connections_max, range(1, 1 << 24), help("of each reactor")),
                 (requests_per_connection_max, help("0: no limit")),
                 (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
@@ -70,6 +73,7 @@ struct LogSettings {
   bool console = true;
   std::string file;
   std::string json_file;
+  std::string binary_file;
   config::ByteCount file_bytes_max = config::mebibytes(64);
   unsigned files_kept = 8;
   bool synchronous = false;
@@ -78,8 +82,9 @@ struct LogSettings {
 KATANA_DESCRIBE(LogSettings,
                 (levels, reloadable, help("'info', or 'warn,access=off,database=debug'")),
                 (console, help("to standard error")), (file, help("empty: none")),
-                (json_file, help("JSON lines; empty: none")), file_bytes_max,
-                (files_kept, at_most(1000)),
+                (json_file, help("JSON lines; empty: none")),
+                (binary_file, help("records as they are, which katana-log prints; the cheapest")),
+                file_bytes_max, (files_kept, at_most(1000)),
                 (synchronous, help("who logs writes; for contrast, not for speed")), when_full)
 
 struct RequestSettings {

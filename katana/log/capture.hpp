@@ -10,6 +10,7 @@
 //   text: std::string, string_view, char*  text              4 (length; top bit: cut) and text
 //   Rendered<> (field.hpp)                 text              as above
 //   structs with KATANA_DESCRIBE           object … end      those of the members, in order
+//   members of them marked secret          text              "***": what they hold is not even read
 //
 // Thread     the caller's.
 // Allocates  never.
@@ -135,15 +136,25 @@ constexpr auto capture(const Field<T>& one) noexcept {
   return capture(one.value);
 }
 
+// Calls use(captured) for each member of a described struct, in order.
+template <class T, class Use>
+constexpr void for_each_captured(const T& value, Use&& use) noexcept {
+  for_each_index<T>([&](auto index) {
+    if constexpr (field_of<T, index>.rules.secret) {
+      use(CapturedText{hidden_value, false});
+    } else {
+      use(capture(value.*field_of<T, index>.pointer));
+    }
+  });
+}
+
 template <class T>
 constexpr std::size_t captured_bytes(const T& captured) noexcept {
   if constexpr (std::same_as<T, CapturedText>) {
     return 4 + captured.kept.size();
   } else if constexpr (std::is_pointer_v<T>) {
     std::size_t bytes = 0;
-    for_each_field(*captured, [&](const auto&, const auto& member) {
-      bytes += captured_bytes(capture(member));
-    });
+    for_each_captured(*captured, [&](const auto& member) { bytes += captured_bytes(member); });
     return bytes;
   } else {
     return sizeof(T);
@@ -181,8 +192,7 @@ inline char* put(char* at, const T& captured) noexcept {
     copy_text(at + 4, captured.kept.data(), size);
     return at + 4 + size;
   } else if constexpr (std::is_pointer_v<T>) {
-    for_each_field(*captured,
-                   [&](const auto&, const auto& member) { at = put(at, capture(member)); });
+    for_each_captured(*captured, [&](const auto& member) { at = put(at, member); });
     return at;
   } else {
     std::memcpy(at, &captured, sizeof captured);
@@ -217,11 +227,16 @@ constexpr std::size_t slot_count() {
   if constexpr (is_field<T>) {
     return slot_count<std::remove_cvref_t<decltype(T::value)>>();
   } else if constexpr (Described<T> && !Textual<T>) {
-    return std::apply(
-        [](const auto&... field) {
-          return 2 + (slot_count<MemberOf<decltype(field)>>() + ... + 0);
-        },
-        description_of<T>.fields);
+    std::size_t count = 2;
+    for_each_index<T>([&count](auto index) {
+      constexpr const auto& field = field_of<T, index>;
+      if constexpr (field.rules.secret) {
+        ++count;
+      } else {
+        count += slot_count<MemberOf<decltype(field)>>();
+      }
+    });
+    return count;
   } else {
     return 1;
   }
@@ -233,8 +248,14 @@ constexpr Slot* put_slots(Slot* at, Bytes name) {
     return put_slots<std::remove_cvref_t<decltype(T::value)>>(at, name);
   } else if constexpr (Described<T> && !Textual<T>) {
     *at++ = {Kind::object, name};
-    for_each_field<T>(
-        [&at](const auto& field) { at = put_slots<MemberOf<decltype(field)>>(at, field.name); });
+    for_each_index<T>([&at](auto index) {
+      constexpr const auto& field = field_of<T, index>;
+      if constexpr (field.rules.secret) {
+        *at++ = {Kind::text, field.name};
+      } else {
+        at = put_slots<MemberOf<decltype(field)>>(at, field.name);
+      }
+    });
     *at++ = {Kind::object_end, {}};
     return at;
   } else {

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "katana/log/capture.hpp"
+#include "katana/log/field_label.hpp"
 #include "katana/log/level.hpp"
 #include "katana/log/plan.hpp"
 
@@ -28,6 +30,7 @@ struct Site {
   std::span<const Slot> slots;
   std::uint16_t positional_slots = 0;
   std::span<const Bytes> field_names;
+  std::vector<FieldLabel> labels;  // of the fields, as far as they were made
   Plan plan;
 };
 

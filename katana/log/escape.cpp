@@ -25,6 +25,42 @@ constexpr std::uint64_t not_plain(std::uint64_t word) noexcept {
          highs;
 }
 
+// Of a word as not_plain() gives it, and of what stands for more in a line of text.
+constexpr std::uint64_t not_word(std::uint64_t word) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101u, highs = ones << 7;
+  const auto has_zero = [](std::uint64_t of) { return (of - ones) & ~of; };
+  return not_plain(word) |
+         ((has_zero(word ^ (ones * ' ')) | has_zero(word ^ (ones * '='))) & highs);
+}
+
+template <class Word>
+Word load(const char* from) noexcept {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// Whether `bad` finds nothing in the text, of which it is given eight octets at a time: at the end
+// some of them once more.
+template <class Bad>
+bool has_none(Bytes text, const Bad& bad) noexcept {
+  const char* const begin = text.data();
+  const std::size_t size = text.size();
+  if (size >= 8) {
+    for (std::size_t at = 0; at + 8 < size; at += 8) {
+      if (bad(load<std::uint64_t>(begin + at)) != 0) return false;
+    }
+    return bad(load<std::uint64_t>(begin + size - 8)) == 0;
+  }
+  if (size >= 4) {
+    const std::uint64_t tail = load<std::uint32_t>(begin + size - 4);
+    return bad(tail << 32 | load<std::uint32_t>(begin)) == 0;
+  }
+  std::uint64_t word = 0x6161616161616161u;  // what nobody objects to
+  for (const char c : text) word = word << 8 | static_cast<std::uint8_t>(c);
+  return bad(word) == 0;
+}
+
 void append_hex(char c, Bytes introduction, Buffer& out) {
   const auto octet = static_cast<std::uint8_t>(c);
   append(out, introduction);
@@ -87,15 +123,15 @@ std::size_t put_line(Bytes text, Buffer& out) {
 }  // namespace
 
 std::size_t plain_prefix(Bytes text) noexcept {
+  if (has_none(text, not_plain)) [[likely]]
+    return text.size();
   std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, text.data() + at, 8);
-    if (not_plain(word) != 0) break;
-  }
-  while (at < text.size() && is_plain(text[at])) ++at;
+  while (at + 8 <= text.size() && not_plain(load<std::uint64_t>(text.data() + at)) == 0) at += 8;
+  while (is_plain(text[at])) ++at;  // there is one that is not
   return at;
 }
+
+bool is_word(Bytes text) noexcept { return !text.empty() && has_none(text, not_word); }
 
 void escape_line(Bytes text, Buffer& out) { escape(text, out, put_line); }
 

@@ -17,6 +17,8 @@ namespace katana::log {
 
 // How many octets of `text` from its front are printable ASCII without `"` and `\`.
 std::size_t plain_prefix(Bytes text) noexcept;
+// All of it is, it is not empty, and no space or `=` is in it: it needs no quotes behind `name=`.
+bool is_word(Bytes text) noexcept;
 
 // Control characters become \n, \r, \t or \xNN, and octets that are no UTF-8 \xNN.
 void escape_line(Bytes text, Buffer& out);

@@ -4,12 +4,11 @@
 #include <cmath>
 
 #include "katana/log/escape.hpp"
+#include "katana/log/field_label.hpp"
 
 namespace katana::log {
 
 namespace {
-
-constexpr std::array<Bytes, 5> own_names = {"time", "level", "logger", "message", "thread"};
 
 constexpr Bytes line_begin = R"({"time":")";
 
@@ -33,11 +32,12 @@ void JsonLayout::add(const Entry& entry, Buffer& out) {
   append(out, R"(","thread":)");
   const fmt::format_int thread(entry.thread_id);
   append(out, {thread.data(), thread.size()});
-  for (std::span<const Value> fields = entry.fields; !fields.empty();) {
-    append(out, ",\"");
-    escape_json(fields.front().name, out);
-    if (std::ranges::find(own_names, fields.front().name) != own_names.end()) out.push_back('_');
-    append(out, "\":");
+  std::size_t index = 0;
+  for (std::span<const Value> fields = entry.fields; !fields.empty(); ++index) {
+    if (index < entry.site->labels.size()) [[likely]]
+      append(out, entry.site->labels[index].json);
+    else
+      append_json_label(fields.front().name, out);
     fields = fields.subspan(append_value(fields, out));
   }
   append(out, "}\n");

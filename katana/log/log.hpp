@@ -50,7 +50,7 @@ struct Options {
   Duration block_max = milliseconds(100);        // what WhenFull::block may wait for one record
   std::uint64_t ring_bytes = 256 * 1024;         // of each thread; a power of two, at least 64 KiB
   std::uint32_t threads_max = 64;                // that log at the same time
-  Duration poll_interval = milliseconds(1);      // of a writer with work
+  Duration poll_interval = milliseconds(4);      // of a writer with work
   Duration poll_interval_max = milliseconds(8);  // of an idle one
   // How far a pass stays behind, so that late records find their place. Not while rings are full.
   Duration order_grace = microseconds(200);

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include "katana/base/text.hpp"
@@ -24,6 +26,27 @@ struct Query {
   bool exact = false;
 };
 KATANA_DESCRIBE(Query, page, exact)
+
+struct Vault {
+  std::string inside;
+};
+KATANA_DESCRIBE(Vault, inside)
+
+struct Account {
+  std::string user;
+  std::string password;
+  int pin = 0;
+  Vault vault;
+  std::optional<std::string> recovery;
+};
+KATANA_DESCRIBE(Account, user, (password, secret), (pin, secret, named("PIN")), (vault, secret),
+                (recovery, secret))
+
+struct Login {
+  Account account;
+  bool ok = false;
+};
+KATANA_DESCRIBE(Login, account, ok)
 
 struct Coordinates {
   double x, y;
@@ -103,6 +126,29 @@ TEST(Logger, described_structs_are_kept_member_by_member) {
               ElementsAre(R"(info  asked {page: {limit: 5, after: x y}, exact: true} twice )"
                           R"(page="{limit: 6, after: }")",
                           "info      {limit: 1, after: a}|"));
+}
+
+TEST(Logger, secrets_of_described_structs_are_in_no_record) {
+  const MemoryLog log;
+  const Logger logger = log->logger("");
+  const Account account{"ada", "countess", 4711, {"countess"}, "countess"};
+  logger.info("{}", account);
+  logger.info("in", field("login", Login{account, true}), field("next", 1));
+  EXPECT_THAT(log.lines(),
+              ElementsAre("info  {user: ada, password: ***, PIN: ***, vault: ***, recovery: ***}",
+                          R"(info  in login="{account: {user: ada, password: ***, PIN: ***, )"
+                          R"(vault: ***, recovery: ***}, ok: true}" next=1)"));
+}
+
+// Not in the memory of the ring either, where a crash would find it, and not in a binary file.
+TEST(Logger, a_secret_is_not_copied) {
+  const Account account{"ada", "countess", 4711, {"countess"}, {}};
+  std::array<char, 256> record{};
+  const char* const end = put(record.data(), capture(account));
+  const Bytes copied(record.data(), static_cast<std::size_t>(end - record.data()));
+  EXPECT_EQ(copied.size(), captured_bytes(capture(account)));
+  EXPECT_NE(copied.find("ada"), Bytes::npos);
+  EXPECT_EQ(copied.find("countess"), Bytes::npos);
 }
 
 TEST(Logger, other_types_are_formatted_at_the_call_when_that_is_asked_for) {

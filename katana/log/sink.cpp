@@ -125,8 +125,9 @@ std::optional<Sink::Recovery> Sink::take_recovery() {
 bool Sink::wants_rotation(const Entry& entry, Instant now) const noexcept {
   if (rotation_failed_ && now < retry_at_) return false;
   const Rotation& rotation = options_.rotation;
-  const std::uint64_t size = options_.output->size() + buffer_.size();
-  if (rotation.bytes_max != 0 && size >= rotation.bytes_max) return true;
+  if (rotation.bytes_max != 0 && options_.output->size() + buffer_.size() >= rotation.bytes_max) {
+    return true;
+  }
   return rotation.period.ns > 0 && period_ >= 0 && entry.wall_ns / rotation.period.ns > period_;
 }
 

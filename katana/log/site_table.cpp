@@ -63,6 +63,7 @@ const Site& SiteTable::add(const RecordHead& head, Bytes names, std::size_t at) 
   site.slots = {head.shape->slots, head.shape->slot_count};
   site.positional_slots = head.shape->positional_slots;
   site.field_names = known->names;
+  for (const Bytes name : known->names) site.labels.push_back(label_of(name));
   site.plan = Plan(head.pattern);
   table_[at] = known.get();
   sites_.push_back(std::move(known));

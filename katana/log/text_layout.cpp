@@ -1,6 +1,7 @@
 #include "katana/log/text_layout.hpp"
 
 #include "katana/log/escape.hpp"
+#include "katana/log/field_label.hpp"
 
 namespace katana::log {
 
@@ -11,11 +12,6 @@ constexpr std::array<Bytes, 6> level_columns = {"trace ", "debug ", "info  ",
 constexpr std::array<Bytes, 6> level_colours = {"\x1b[90m", "\x1b[36m", "\x1b[32m",
                                                 "\x1b[33m", "\x1b[31m", "\x1b[1;31m"};
 constexpr Bytes colour_end = "\x1b[0m";
-
-bool needs_quotes(Bytes text) noexcept {
-  return text.empty() || plain_prefix(text) != text.size() ||
-         text.find_first_of(" =") != Bytes::npos;
-}
 
 }  // namespace
 
@@ -35,27 +31,39 @@ void TextLayout::add(const Entry& entry, Buffer& out) {
     append(out, ": ");
   }
   entry.site->plan.format_escaped(entry.arguments, out, scratch_, escape_line);
-  append_fields(entry.fields, out);
+  append_fields(entry, out);
   out.push_back('\n');
 }
 
-void TextLayout::append_fields(std::span<const Value> fields, Buffer& out) {
-  while (!fields.empty()) {
-    out.push_back(' ');
-    escape_line(fields.front().name, out);
-    out.push_back('=');
-    scratch_.clear();
-    const std::size_t count = append_value(fields, scratch_);
-    const Bytes text(scratch_.data(), scratch_.size());
-    if (needs_quotes(text)) {
-      out.push_back('"');
-      escape_quoted(text, out);
-      out.push_back('"');
-    } else {
-      append(out, text);
-    }
-    fields = fields.subspan(count);
+void TextLayout::append_fields(const Entry& entry, Buffer& out) {
+  std::size_t index = 0;
+  for (std::span<const Value> fields = entry.fields; !fields.empty(); ++index) {
+    if (index < entry.site->labels.size()) [[likely]]
+      append(out, entry.site->labels[index].text);
+    else
+      append_text_label(fields.front().name, out);
+    fields = fields.subspan(append_field(fields, out));
   }
+}
+
+// Nearly every field is a number or one word, and goes where it belongs at once.
+std::size_t TextLayout::append_field(std::span<const Value> values, Buffer& out) {
+  const Value& value = values.front();
+  const bool is_number = value.kind == Kind::signed_integer || value.kind == Kind::unsigned_integer;
+  if (is_number || (value.kind == Kind::text && !value.cut && is_word(value.text))) {
+    return append_value(values, out);
+  }
+  scratch_.clear();
+  const std::size_t count = append_value(values, scratch_);
+  const Bytes text(scratch_.data(), scratch_.size());
+  if (is_word(text)) {
+    append(out, text);
+  } else {
+    out.push_back('"');
+    escape_quoted(text, out);
+    out.push_back('"');
+  }
+  return count;
 }
 
 }  // namespace katana::log

@@ -19,7 +19,9 @@ class TextLayout final : public Layout {
   void add(const Entry& entry, Buffer& out) override;
 
  private:
-  void append_fields(std::span<const Value> fields, Buffer& out);
+  void append_fields(const Entry& entry, Buffer& out);
+  // How many values that took.
+  std::size_t append_field(std::span<const Value> values, Buffer& out);
   void append_level(Level level, Buffer& out) const;
 
   const bool coloured_;

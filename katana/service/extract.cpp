@@ -17,18 +17,18 @@ Error not_a(const char* expected, const char* kind, Bytes name, Bytes text) {
                                                    shortened(name), expected, shortened(text)));
 }
 
-Error bad_parameter(Bytes name, Bytes words) {
-  return Error(Code::invalid_argument, fmt::format("query parameter '{}': {}", name, words));
+Error bad_parameter(const char* kind, Bytes name, Bytes words) {
+  return Error(Code::invalid_argument, fmt::format("{} '{}': {}", kind, name, words));
 }
 
-Error unknown_parameter(Bytes encoded) {
+Error unknown_parameter(const char* kind, Bytes encoded) {
   return Error(Code::invalid_argument,
-               fmt::format("query parameter '{}': there is none of that name", shortened(encoded)));
+               fmt::format("{} '{}': there is none of that name", kind, shortened(encoded)));
 }
 
 bool is_form_name(Bytes encoded, Bytes name) {
   if (!http::needs_form_decoding(encoded)) return encoded == name;
-  const auto decoded = decoded_form(encoded, name);
+  const auto decoded = decoded_form(encoded, "name", name);
   return decoded && decoded->bytes() == name;
 }
 
@@ -41,10 +41,10 @@ Result<Text> decoded_segment(Bytes segment) {
   return text;
 }
 
-Result<Text> decoded_form(Bytes raw, Bytes name) {
+Result<Text> decoded_form(Bytes raw, const char* kind, Bytes name) {
   Text text(raw);
   const auto size = http::decode_form(raw, std::span(text.data(), text.size()));
-  if (!size) return std::unexpected(not_a("valid percent-encoding", "query parameter", name, raw));
+  if (!size) return std::unexpected(not_a("valid percent-encoding", kind, name, raw));
   text.resize(*size);
   return text;
 }

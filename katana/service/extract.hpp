@@ -71,21 +71,43 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
 }
 
 Result<Text> decoded_segment(Bytes segment);
-Result<Text> decoded_form(Bytes text, Bytes name);
+// `kind` and `name` say in the error where it came from.
+Result<Text> decoded_form(Bytes text, const char* kind, Bytes name);
 // Whether `encoded` is the form encoding of `name`.
 bool is_form_name(Bytes encoded, Bytes name);
-Error bad_parameter(Bytes name, Bytes words);
-Error unknown_parameter(Bytes encoded);
+Error bad_parameter(const char* kind, Bytes name, Bytes words);
+Error unknown_parameter(const char* kind, Bytes encoded);
 
-// The value of a query's parameter, which obeys the rules of its description.
-template <class Field, class M>
-std::optional<Error> parse_member(const Field& field, Bytes raw, M& member) {
-  auto text = decoded_form(raw, field.name);
-  if (!text) return text.error();
-  auto parsed = parse_text<WithoutOptional<M>>(text->bytes(), "query parameter", field.name);
+// The names and values of a query, one after another.
+class QueryPairs {
+ public:
+  explicit QueryPairs(Bytes query, const char* what = "query parameter") noexcept
+      : kind(what), reader_(query) {}
+
+  const char* const kind;
+  bool next() noexcept { return reader_.next(name_, raw_); }
+  bool is(Bytes name) const { return is_form_name(name_, name); }
+  Bytes shown_name() const noexcept { return name_; }
+  template <class T>
+  Result<T> value(Bytes name) const {
+    auto text = decoded_form(raw_, kind, name);
+    if (!text) return std::unexpected(text.error());
+    return parse_text<T>(text->bytes(), kind, name);
+  }
+  std::optional<Error> error() const noexcept { return std::nullopt; }
+
+ private:
+  http::QueryReader reader_;
+  Bytes name_, raw_;
+};
+
+// A value that obeys the rules of its description.
+template <class Field, class Pairs, class M>
+std::optional<Error> parse_member(const Field& field, const Pairs& pairs, M& member) {
+  auto parsed = pairs.template value<WithoutOptional<M>>(field.name);
   if (!parsed) return parsed.error();
   if (!obeys(field.rules, *parsed)) {
-    return bad_parameter(field.name, broken_rule(field.rules, *parsed));
+    return bad_parameter(pairs.kind, field.name, broken_rule(field.rules, *parsed));
   }
   member = *std::move(parsed);
   return std::nullopt;
@@ -94,44 +116,60 @@ std::optional<Error> parse_member(const Field& field, Bytes raw, M& member) {
 template <class T>
 Result<T> parse_path_parameter(const RequestView& request, std::size_t index) {
   const PathParameter parameter = request.parameters()[index];
+  if constexpr (std::is_arithmetic_v<T>) {  // nothing to decode, nearly always: no copy
+    if (parameter.value.find('%') == Bytes::npos) {
+      return parse_text<T>(parameter.value, "path parameter", parameter.name);
+    }
+  }
   auto text = decoded_segment(parameter.value);
   if (!text) return std::unexpected(text.error());
   return parse_text<T>(text->bytes(), "path parameter", parameter.name);
 }
 
+// Puts the value at hand into the member of its name.
+template <Described T, class Pairs>
+std::optional<Error> take_pair(const Pairs& pairs, T& value,
+                               std::array<bool, field_count<T>>& given) {
+  constexpr bool strict = unknown_names<T> == UnknownNames::refuse;
+  std::optional<Error> error;
+  bool known = false;
+  std::size_t place = 0;
+  for_each_field(value, [&](const auto& field, auto& member) {
+    const std::size_t at = place++;
+    if (known || !pairs.is(field.name)) return;
+    known = true;
+    if (std::exchange(given[at], true) && strict) {
+      error = bad_parameter(pairs.kind, field.name, "is given more than once");
+      return;
+    }
+    error = parse_member(field, pairs, member);
+  });
+  if (strict && !known) error = unknown_parameter(pairs.kind, pairs.shown_name());
+  return error;
+}
+
 // Of a name that comes more than once the last value counts, and names that T lacks are passed
 // over; T that is KATANA_DESCRIBE_STRICT refuses both.
-template <Described T>
-Result<T> parse_query(Bytes query) {
-  constexpr bool strict = unknown_names<T> == UnknownNames::refuse;
+template <Described T, class Pairs>
+Result<T> parse_pairs(Pairs pairs) {
   T value{};
   std::array<bool, field_count<T>> given{};
-  Bytes name, raw;
-  for (http::QueryReader pairs(query); pairs.next(name, raw);) {
-    std::optional<Error> error;
-    bool known = false;
-    std::size_t place = 0;
-    for_each_field(value, [&](const auto& field, auto& member) {
-      const std::size_t at = place++;
-      if (known || !is_form_name(name, field.name)) return;
-      known = true;
-      if (std::exchange(given[at], true) && strict) {
-        error = bad_parameter(field.name, "is given more than once");
-        return;
-      }
-      error = parse_member(field, raw, member);
-    });
-    if (strict && !known) error = unknown_parameter(name);
-    if (error) return std::unexpected(*std::move(error));
+  while (pairs.next()) {
+    if (auto error = take_pair(pairs, value, given)) return std::unexpected(*std::move(error));
   }
-  std::optional<Error> missing;
+  std::optional<Error> wrong = pairs.error();
   std::size_t place = 0;
   for_each_field<T>([&](const auto& field) {
     const bool absent = !given[place++] && field.rules.presence == Presence::required;
-    if (absent && !missing) missing = bad_parameter(field.name, "is missing");
+    if (absent && !wrong) wrong = bad_parameter(pairs.kind, field.name, "is missing");
   });
-  if (missing) return std::unexpected(*std::move(missing));
+  if (wrong) return std::unexpected(*std::move(wrong));
   return value;
+}
+
+template <Described T>
+Result<T> parse_query(Bytes query) {
+  return parse_pairs<T>(QueryPairs(query));
 }
 
 // How many Path<> parameters come before the one at `index` of a parameter list.
@@ -153,9 +191,11 @@ inline constexpr bool wants_content = false;
 // before it.
 template <class P>
 struct Extractor {
-  static_assert(!std::same_as<P, P>,
-                "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
-                "Json<T> (service/json.hpp), ContentReader or ReplyWriter");
+  static_assert(
+      !std::same_as<P, P>,
+      "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
+      "Json<T> (service/json.hpp), FormFields<T> (service/form_fields.hpp), ContentReader "
+      "or ReplyWriter");
 };
 template <class T>
 struct Extractor<Path<T>> {

@@ -317,7 +317,8 @@ class StreamHandler final : public Handler {
                 "a coroutine takes its parameters by value: what a reference names is gone after "
                 "its first suspension");
   static_assert(!has_parameter<Parameters, ContentReader> || !any_wants_content<Parameters>,
-                "the content is either read as a whole (Json<T>) or in pieces (ContentReader)");
+                "the content is either read as a whole (Json<T>, FormFields<T>) or in pieces "
+                "(ContentReader)");
   explicit StreamHandler(F f)
       : Handler(has_parameter<Parameters, ContentReader> ? ContentWanted::stream
                 : any_wants_content<Parameters>          ? ContentWanted::whole

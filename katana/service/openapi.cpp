@@ -117,6 +117,7 @@ std::vector<unsigned> problems_of(const SignatureWords& words, const Operation& 
   std::vector<unsigned> problems = operation.problems;
   problems.push_back(400);
   if (words.content != nullptr) problems.insert(problems.end(), {413, 415, 422});
+  if (words.form != nullptr) problems.insert(problems.end(), {413, 415});
   std::ranges::sort(problems);
   problems.erase(std::ranges::unique(problems).begin(), problems.end());
   return problems;
@@ -224,6 +225,13 @@ void Document::add(http::Method method, std::string_view pattern, SignatureWords
     Value content = content_of("application/json", words.content(schemas_));
     if (!operation.example.is_null()) {
       content.as_object().find("application/json")->as_object().set("example", operation.example);
+    }
+    made.set("requestBody", Object{{"required", true}, {"content", std::move(content)}});
+  }
+  if (words.form != nullptr) {
+    Object content;
+    for (const char* const type : {"multipart/form-data", "application/x-www-form-urlencoded"}) {
+      content.set(type, Object{{"schema", words.form(schemas_)}});
     }
     made.set("requestBody", Object{{"required", true}, {"content", std::move(content)}});
   }

@@ -36,6 +36,7 @@
 #include "katana/container/json_read.hpp"
 #include "katana/container/json_write.hpp"
 #include "katana/container/value.hpp"
+#include "katana/service/form_fields.hpp"
 #include "katana/service/json.hpp"
 #include "katana/service/router.hpp"
 
@@ -115,6 +116,7 @@ struct ParameterWords {
 struct SignatureWords {
   std::vector<ParameterWords> parameters = {};
   MakeSchema content = nullptr;
+  MakeSchema form = nullptr;  // instead, when it is a form
   std::optional<ReplyWords> reply = {};
 };
 
@@ -291,6 +293,36 @@ struct Words<Query<T>> {
 template <class T>
 struct Words<Json<T>> {
   static void add(Schemas&, SignatureWords& words) { words.content = &schema_of<T>; }
+};
+
+template <class T>
+Value form_schema(Schemas& schemas) {
+  const T defaults{};
+  Object properties;
+  List required;
+  for_each_field<T>([&](const auto& field) {
+    using M = MemberOf<decltype(field)>;
+    if (field.rules.presence == Presence::required) required.emplace_back(std::string(field.name));
+    if constexpr (std::same_as<WithoutOptional<M>, FormFile>) {
+      properties.set(field.name, Object{{"type", "string"}, {"format", "binary"}});
+    } else {
+      Value member = ruled_schema(schemas, field.rules);
+      if constexpr (!is_optional<M>) {
+        if (field.rules.presence != Presence::required) {
+          member.as_object().set("default", to_value(defaults.*field.pointer));
+        }
+      }
+      properties.set(field.name, std::move(member));
+    }
+  });
+  Object schema{{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) schema.set("required", std::move(required));
+  if (unknown_names<T> == UnknownNames::refuse) schema.set("additionalProperties", false);
+  return schema;
+}
+template <class T>
+struct Words<FormFields<T>> {
+  static void add(Schemas&, SignatureWords& words) { words.form = &form_schema<T>; }
 };
 
 template <class R>

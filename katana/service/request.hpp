@@ -13,7 +13,7 @@
 #include "katana/base/bytes.hpp"
 #include "katana/base/task.hpp"
 #include "katana/base/text.hpp"
-#include "katana/service/route_table.hpp"
+#include "katana/service/routes/route_table.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/url.hpp"
 

@@ -64,7 +64,7 @@ void WebSocketRoute::serve(session::Exchange& exchange, const Route& route,
   const session::UpgradeOptions options{
       .any_origin = rules_.any_origin, .origins = origins_, .subprotocols = subprotocols_};
   const session::Upgrade agreed = session::judge_upgrade(exchange, options);
-  if (agreed.status == 101) {
+  if (agreed.status == 0) {
     auto handler = make(request);
     if (!handler) {
       send_reply(exchange, route, &request, problem(handler.error()));
@@ -77,7 +77,7 @@ void WebSocketRoute::serve(session::Exchange& exchange, const Route& route,
     return;
   }
   Reply reply = problem(agreed.status, agreed.detail);
-  if (agreed.status == 426) {
+  if (agreed.status == 426 || agreed.handshake.refusal == ws::HandshakeRefusal::other_version) {
     reply.add_field("Upgrade", "websocket");
     reply.add_field("Sec-WebSocket-Version", "13");
   }

@@ -2,7 +2,13 @@
 
 #include <array>
 
+#include "katana/session/websocket_connection.hpp"
+
 namespace katana::session {
+
+bool Exchange::upgrade(const http::ReplyHead&, std::unique_ptr<WebSocketSuccessor>) noexcept {
+  return false;
+}
 
 bool Exchange::write_file(FilePart& part) noexcept {
   std::array<char, 16 * 1024> buffer;

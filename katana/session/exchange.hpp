@@ -29,6 +29,7 @@
 namespace katana::session {
 
 class WebSocketShare;
+class WebSocketSuccessor;
 
 // Work that goes on after the handler's call returned. Destroying it cancels it: when the peer has
 // left, when time is up, or when its reply is complete.
@@ -105,12 +106,13 @@ class Exchange {
   // ---- another protocol, in on_request() ----
   // What the WebSocket sessions of this reactor share; null: this connection cannot become one.
   virtual WebSocketShare* websockets() noexcept { return nullptr; }
-  // Answers with `head`, a 101, and gives the connection to the successor. False: that cannot be,
-  // because the request asks for no upgrade, has content, or is its connection's last; nothing was
-  // written.
-  virtual bool upgrade(const http::ReplyHead&, std::unique_ptr<core::Successor>) noexcept {
-    return false;
-  }
+  // It is a stream of its connection that becomes one: its answer is a 200 (RFC 8441).
+  virtual bool upgrades_stream() const noexcept { return false; }
+  // Answers with `head`, a 101 or a 200, and gives the connection, or the stream, to the successor.
+  // False: that cannot be, because the request asks for no upgrade, has content, or is its
+  // connection's last; nothing was written.
+  virtual bool upgrade(const http::ReplyHead& head,
+                       std::unique_ptr<WebSocketSuccessor> successor) noexcept;
 
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
   void hold(std::unique_ptr<Pending> pending) noexcept { pending_ = std::move(pending); }

@@ -44,7 +44,7 @@ class ExchangeObserver {
     return nullptr;
   }
   // `exchange` is over. Its connection_counters() may still be asked for, and its peer(), which is
-  // empty when the connection is gone.
+  // empty when the connection was gone before anybody asked.
   virtual void on_exchange_end(Exchange& exchange, const ExchangeRecord& record) noexcept = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/session/http1_session.hpp"
+#include "katana/session/websocket_connection.hpp"
 #include "katana/wire/http/date.hpp"
 
 namespace katana::session {
@@ -31,7 +32,7 @@ Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler
 }
 
 std::size_t Http1Protocol::session_bytes() const noexcept {
-  return std::max(sizeof(Http1Session), sizeof(WebSocketSession));
+  return std::max(sizeof(Http1Session), sizeof(WebSocketConnection));
 }
 
 core::Session* Http1Protocol::open(void* memory, core::Connection& connection) noexcept {

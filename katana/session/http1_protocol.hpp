@@ -27,6 +27,11 @@ inline constexpr std::size_t server_name_bytes_max = 128;
 struct Http2Options {
   bool enabled = true;  // by prior knowledge (RFC 9113 §3.3) on the port of HTTP/1.1
   http2::Limits limits = {};
+  // Streams may become WebSocket connections (RFC 8441), which SETTINGS then say.
+  bool websocket = true;
+  // What bodies that are collected, and messages that are not complete, may take of one connection
+  // together. Beyond that streams are not told to send more, but for one at a time.
+  std::size_t content_held_bytes_max = 4 * 1024 * 1024;
   // What replies of one connection may hold back because windows are closed. Beyond that no
   // handler is called for further requests, and streams write only what their windows take.
   std::size_t held_bytes_max = 1024 * 1024;
@@ -65,6 +70,7 @@ struct Http2Counters {
       0;  // before their replies were sent, by the peer or for what it did wrong
   std::uint64_t streams_stalled = 0;  // reset because their windows stayed closed
   std::uint64_t requests_held = 0;    // that waited for others to be sent
+  std::uint64_t windows_held = 0;     // streams that waited for the content of others
   // Connections that ended by it.
   std::array<std::uint64_t, static_cast<std::size_t>(http2::Failure::count_)> failures{};
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/session/websocket_connection.hpp"
 #include "katana/wire/http/status.hpp"
 
 namespace katana::session {
@@ -315,7 +316,7 @@ void Http1Session::respond(const http::ReplyHead& given, Bytes content,
 }
 
 bool Http1Session::upgrade(const http::ReplyHead& head,
-                           std::unique_ptr<core::Successor> successor) noexcept {
+                           std::unique_ptr<WebSocketSuccessor> successor) noexcept {
   if (!active_ || replied_ || !in_call_ || content_pending_ || !machine_.may_upgrade()) {
     return false;
   }

@@ -64,7 +64,7 @@ class Http1Session final : public core::Session, private Exchange {
   KATANA_RARE void abort() noexcept override;
   WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }
   KATANA_RARE bool upgrade(const http::ReplyHead& head,
-                           std::unique_ptr<core::Successor> successor) noexcept override;
+                           std::unique_ptr<WebSocketSuccessor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
   // False: no room at present.
@@ -108,7 +108,7 @@ class Http1Session final : public core::Session, private Exchange {
   std::uint64_t content_bytes_ = 0;  // of its reply
   // Of the input that on_bytes() works on, behind the present event; less than 4 GiB, as a receive.
   std::uint32_t input_left_ = 0;
-  std::uint16_t status_ = 0;    // of its reply; 0: not begun
+  std::uint16_t status_ = 0;  // of its reply; 0: not begun
   Mode mode_ = Mode::ignore;
   ExchangeEnd end_ = ExchangeEnd::replied;  // what the exchange is about to come to
   bool active_ = false;                     // an exchange is going on

@@ -20,9 +20,10 @@ void Http2Exchange::begin(const http2::HeadReader& reader, bool complete) noexce
   announced_ = reader.content_length();
   expects_continue_ = reader.expects_continue() && !complete;
   complete_ = complete;
-  content_pending_ = !complete;
+  asks_upgrade_ = reader.asks_upgrade();
+  content_pending_ = !complete && !asks_upgrade_;
   content_bytes_max_ = session_.protocol_.options().http2.limits.content_bytes_max;
-  if (!complete) give_peer_time();
+  if (content_pending_) give_peer_time();
 }
 
 // `refused`: parts of the head may be missing.
@@ -46,6 +47,10 @@ void Http2Exchange::dispatch() noexcept {
 // The handler's call is over: it answered, or something is pending, or content is awaited.
 void Http2Exchange::after_handler() noexcept {
   if (over_ || replied_) return;
+  if (socket_ != nullptr) {
+    end_exchange();
+    return;
+  }
   if (refusal_ != 0) {
     answer_refusal();
     return;
@@ -61,7 +66,12 @@ void Http2Exchange::after_handler() noexcept {
 }
 
 void Http2Exchange::on_drain() noexcept {
-  if (!over_ && pending_ != nullptr) pending_->on_drain();
+  if (over_) return;
+  if (socket_ != nullptr) {
+    socket_->on_drain();
+  } else if (pending_ != nullptr) {
+    pending_->on_drain();
+  }
 }
 
 void Http2Exchange::detach_head() {
@@ -118,6 +128,10 @@ void Http2Exchange::want_content() noexcept {
 
 void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
   complete_ = complete;
+  if (socket_ != nullptr && !over_) {
+    socket_->on_content(piece, complete);
+    return;
+  }
   expects_continue_ = false;
   received_bytes_ += piece.size();
   if (over_) {
@@ -147,6 +161,7 @@ void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
 }
 
 bool Http2Exchange::deliver_received() noexcept {
+  if (socket_ != nullptr) return !over_ && socket_->attend(session_.passes_);
   const bool due = content_pending_ && !queued_ && !over_ && (complete_ || !received_.empty());
   if (!due || (mode_ == Mode::stream && !wanted_)) return false;
   const Text piece = std::exchange(received_, Text());
@@ -157,14 +172,17 @@ bool Http2Exchange::deliver_received() noexcept {
 // What is taken may be sent again: the window follows whoever reads.
 void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
   const ActivityScope scope(context_.get());
-  session_.machine().consume(this, piece.size(), session_.outbox());
   if (complete) {
     content_pending_ = false;
     content_deadline_ = never;
   }
   if (mode_ == Mode::collect) {
+    session_.machine().consume(nullptr, piece.size(), session_.outbox());
     collect(piece, complete);
-  } else if (mode_ == Mode::stream && pending_ != nullptr) {
+    return;
+  }
+  session_.machine().consume(this, piece.size(), session_.outbox());
+  if (mode_ == Mode::stream && pending_ != nullptr) {
     give_handler_time();
     wanted_ = false;
     const bool wants_more = pending_->on_content(piece, complete);
@@ -183,6 +201,8 @@ void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
 
 void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
   if (!complete || !detached_->content.empty()) detached_->content.append(piece);
+  note_content_held(detached_->content.size());
+  return_window(piece.size());
   if (!complete) return;
   content_ = detached_->content.empty() ? piece : detached_->content.bytes();
   session_.protocol_.handler().on_content_collected(*this);
@@ -190,12 +210,41 @@ void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
   after_handler();
 }
 
+// ---- content that is held, and windows ---------------------------------------------------------
+
+void Http2Exchange::note_content_held(std::size_t bytes) noexcept {
+  session_.content_held_ = session_.content_held_ - content_held_ + bytes;
+  content_held_ = bytes;
+}
+
+void Http2Exchange::return_window(std::size_t bytes) noexcept {
+  if (bytes == 0 || complete_) return;
+  if (withheld_ == 0 && session_.may_receive(*this)) {
+    session_.machine().open_window(*this, bytes, session_.outbox());
+    return;
+  }
+  if (withheld_ == 0) {
+    ++session_.windows_held_;
+    ++session_.protocol_.counters().windows_held;
+  }
+  withheld_ += bytes;
+  if (receive_window <= 0) content_deadline_ = never;  // it is not the peer's fault
+}
+
+void Http2Exchange::release_window() noexcept {
+  --session_.windows_held_;
+  session_.machine().open_window(*this, std::exchange(withheld_, 0), session_.outbox());
+  if (mode_ == Mode::collect) give_peer_time();
+}
+
 // ---- the reply -------------------------------------------------------------------------------
 
-void Http2Exchange::respond(const http::ReplyHead& head, Bytes content,
+void Http2Exchange::respond(const http::ReplyHead& given, Bytes content,
                             bool content_stays) noexcept {
   if (over_ || begun_) return;
   session_.protocol_.set_date(reactor().wall_clock_s());
+  http::ReplyHead head = given;
+  if (context_ != nullptr) head.more_fields = context_->reply_fields;
   begun_ = replied_ = true;
   end_ = ExchangeEnd::replied;
   status_ = static_cast<std::uint16_t>(head.status);
@@ -211,9 +260,11 @@ void Http2Exchange::respond(const http::ReplyHead& head, Bytes content,
   session_.touch();
 }
 
-void Http2Exchange::begin_reply(const http::ReplyHead& head) noexcept {
+void Http2Exchange::begin_reply(const http::ReplyHead& given) noexcept {
   if (over_ || begun_) return;
   session_.protocol_.set_date(reactor().wall_clock_s());
+  http::ReplyHead head = given;
+  if (context_ != nullptr) head.more_fields = context_->reply_fields;
   begun_ = true;
   status_ = static_cast<std::uint16_t>(head.status);
   const bool has_content = http::status_has_content(head.status);
@@ -265,6 +316,21 @@ bool Http2Exchange::write(Bytes content) noexcept {
   if (!content.empty()) hold_back(content, false);
   session_.touch();
   return true;
+}
+
+bool Http2Exchange::yield() noexcept {
+  if (over_ || replied_ || !begun_) return false;
+  give_handler_time();
+  yielded_ = session_.has_yielded_ = true;
+  session_.connection_.want_room();
+  session_.touch();
+  return true;
+}
+
+void Http2Exchange::resume_yielded() noexcept {
+  if (!std::exchange(yielded_, false) || over_) return;
+  waits_ = true;
+  set_blocked(true);
 }
 
 void Http2Exchange::end_reply() noexcept {
@@ -324,6 +390,10 @@ void Http2Exchange::set_blocked(bool blocked) noexcept {
 }
 
 void Http2Exchange::proceed() noexcept {
+  if (socket_ != nullptr) {
+    socket_->proceed();
+    return;
+  }
   if (has_unsent()) {
     const std::size_t before = unsent_.size();
     const bool written = session_.machine().write_content(*this, unsent_, stays_, replied_,
@@ -346,6 +416,10 @@ void Http2Exchange::proceed() noexcept {
 
 void Http2Exchange::note_sent(std::size_t bytes) noexcept {
   if (!stays_) session_.held_bytes_ -= bytes;
+  buy_time(bytes);
+}
+
+void Http2Exchange::buy_time(std::size_t bytes) noexcept {
   const HttpOptions& options = session_.protocol_.options();
   const Duration bought = nanoseconds(static_cast<std::int64_t>(bytes) *
                                       (1'000'000'000 / options.limits.rate_min_bytes_per_s));
@@ -365,6 +439,54 @@ void Http2Exchange::abort() noexcept {
 
 void Http2Exchange::note_failure() noexcept {
   ++session_.protocol_.http_counters().handler_failures;
+}
+
+// ---- WebSocket ---------------------------------------------------------------------------------
+
+WebSocketShare* Http2Exchange::websockets() noexcept { return session_.protocol_.websockets(); }
+
+bool Http2Exchange::upgrade(const http::ReplyHead& given,
+                            std::unique_ptr<WebSocketSuccessor> successor) noexcept {
+  if (!asks_upgrade_ || over_ || begun_ || complete_) return false;
+  session_.protocol_.set_date(reactor().wall_clock_s());
+  http::ReplyHead head = given;
+  if (context_ != nullptr) head.more_fields = context_->reply_fields;
+  begun_ = true;
+  end_ = ExchangeEnd::replied;
+  status_ = static_cast<std::uint16_t>(head.status);
+  handler_deadline_ = content_deadline_ = never;
+  if (!session_.machine().begin_reply(*this, head, http::unknown_length, false, session_.now(),
+                                      session_.outbox())) {
+    abort();
+    return true;
+  }
+  socket_.reset(new Http2WebSocket(*this));
+  socket_->open(*successor);
+  if (const Text early = std::exchange(received_, Text()); !early.empty()) {
+    socket_->on_content(early.bytes(), complete_);
+  }
+  session_.touch();
+  return true;
+}
+
+// Its reply was the 200: what follows is none of it.
+void Http2Exchange::end_exchange() noexcept {
+  if (session_.protocol_.options().observer != nullptr) tell_observer();
+  if (current_activity == context_.get()) current_activity = nullptr;
+  context_.reset();
+  detached_.reset();
+  head_ = nullptr;
+}
+
+void Http2Exchange::end_socket() noexcept {
+  replied_ = true;
+  Bytes nothing;
+  if (!session_.machine().write_content(*this, nothing, false, true, 0, session_.now(),
+                                        session_.outbox())) {
+    session_.note_over(*this);
+    return;
+  }
+  end_if_sent();
 }
 
 // ---- refusals and time -------------------------------------------------------------------------
@@ -393,7 +515,9 @@ void Http2Exchange::fail(unsigned status, Bytes detail) noexcept {
 }
 
 void Http2Exchange::on_deadline(Instant now) noexcept {
-  if (now >= handler_deadline_) {
+  if (socket_ != nullptr && !sent_ && now >= socket_->deadline()) {
+    socket_->on_deadline();
+  } else if (now >= handler_deadline_) {
     handler_deadline_ = never;
     if (session_.connection_.input_ended()) {
       end_ = ExchangeEnd::peer_left;
@@ -432,7 +556,9 @@ void Http2Exchange::shorten(Duration grace) noexcept {
 }
 
 Instant Http2Exchange::deadline() const noexcept {
-  return over_ ? never : std::min({handler_deadline_, content_deadline_, stall_deadline_});
+  if (over_) return never;
+  const Instant socket = socket_ != nullptr && !sent_ ? socket_->deadline() : never;
+  return std::min({handler_deadline_, content_deadline_, stall_deadline_, socket});
 }
 
 void Http2Exchange::set_deadline(Instant& which, Instant moment) noexcept {
@@ -470,6 +596,7 @@ const core::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
 }
 
 void Http2Exchange::tell_observer() noexcept {
+  if (std::exchange(told_, true)) return;
   const ActivityScope scope(context_.get());
   ExchangeRecord record{.route = route_,
                         .status = status_,

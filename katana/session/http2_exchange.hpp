@@ -1,7 +1,8 @@
 // Http2Exchange: one stream of HTTP/2 as an Exchange.
 //
 // Owns       what Exchange says; content that its handler does not want yet, at most the stream's
-//            window; what of its reply the windows do not take yet.
+//            window; what of its reply the windows do not take yet; the WebSocket session that it
+//            became.
 // Borrows    its session, which destroys it.
 // Thread     its reactor's.
 // Allocates  itself, from the recycler.
@@ -12,6 +13,7 @@
 #include "katana/base/hints.hpp"
 #include "katana/session/exchange.hpp"
 #include "katana/session/exchange_observer.hpp"
+#include "katana/session/http2_websocket.hpp"
 #include "katana/wire/http2/machine.hpp"
 
 namespace katana::session {
@@ -40,6 +42,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool write(Bytes content) noexcept override;
+  bool yield() noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return begun_; }
   void set_patient() noexcept override {
@@ -49,9 +52,14 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void close_after_reply() noexcept override;
   KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override;
+  WebSocketShare* websockets() noexcept override;
+  bool upgrades_stream() const noexcept override { return true; }
+  KATANA_RARE bool upgrade(const http::ReplyHead& head,
+                           std::unique_ptr<WebSocketSuccessor> successor) noexcept override;
 
  private:
   friend class Http2Session;
+  friend class Http2WebSocket;
 
   // How the content of the request is taken.
   enum class Mode : std::uint8_t { ignore, collect, stream };
@@ -81,6 +89,17 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void shorten(Duration grace) noexcept;
   Instant deadline() const noexcept;
   bool has_unsent() const noexcept { return !unsent_.empty(); }
+  // What may hold a share of the memory for content: it is not complete, and goes on.
+  bool is_receiving() const noexcept {
+    return !complete_ && !over_ && !replied_ && (socket_ == nullptr || socket_->may_go_on());
+  }
+  void resume_yielded() noexcept;
+
+  // ---- content that is held, and windows ----
+  void note_content_held(std::size_t bytes) noexcept;
+  // The peer may send so much again, unless too much is held.
+  void return_window(std::size_t bytes) noexcept;
+  void release_window() noexcept;
 
   void deliver(Bytes piece, bool complete) noexcept;
   void collect(Bytes piece, bool complete) noexcept;
@@ -91,6 +110,11 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void detach_head();
   void hold_back(Bytes rest, bool stays) noexcept;
   void note_sent(std::size_t bytes) noexcept;
+  // The peer has taken so much.
+  void buy_time(std::size_t bytes) noexcept;
+  // The WebSocket session is over, and all that it sent is on its way.
+  void end_socket() noexcept;
+  void end_exchange() noexcept;
   void set_blocked(bool blocked) noexcept;
   void give_handler_time() noexcept;
   void give_peer_time() noexcept;
@@ -100,6 +124,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
 
   Http2Session& session_;
   std::unique_ptr<Detached> detached_;
+  std::unique_ptr<Http2WebSocket> socket_;  // null: a request and its reply
   Http2Exchange* next_over_ = nullptr;
   Text received_;  // and not delivered
   Text unsent_text_;
@@ -115,6 +140,8 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   std::uint64_t tried_ = 0;          // the pump in which it could not go on
   std::uint64_t reply_left_ = UINT64_MAX;
   std::int64_t announced_ = -1;
+  std::size_t content_held_ = 0;  // of the session's sum
+  std::size_t withheld_ = 0;      // of the window
   Bytes refusal_detail_;
   std::uint32_t request_ = 0;
   std::uint16_t status_ = 0;
@@ -132,7 +159,10 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool waits_ = false;    // the handler has more to write
   bool patient_ = false;  // the reply may be silent for as long as it likes
   bool blocked_ = false;
-  bool over_ = false;  // to be destroyed
+  bool yielded_ = false;       // it goes on when others had their turn
+  bool asks_upgrade_ = false;  // it is an extended CONNECT
+  bool told_ = false;          // the observer
+  bool over_ = false;          // to be destroyed
 };
 
 }  // namespace katana::session

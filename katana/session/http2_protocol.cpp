@@ -9,12 +9,14 @@
 namespace katana::session {
 
 Http2Protocol::Http2Protocol(const HttpOptions& options, RequestHandler& handler,
-                             HttpCounters& counters)
+                             HttpCounters& counters, WebSocketShare* websockets)
     : options_(options),
       handler_(handler),
       http_counters_(counters),
-      context_(std::make_unique<http2::Context>(options.http2.limits)) {
+      websockets_(options.http2.websocket ? websockets : nullptr),
+      context_(std::make_unique<http2::Context>(options.http2.limits, websockets_ != nullptr)) {
   KATANA_REQUIRE(options_.server_name.size() <= server_name_bytes_max);
+  KATANA_REQUIRE(options_.strict_transport_security.size() <= server_name_bytes_max);
   refresh_date(0);
 }
 
@@ -31,6 +33,9 @@ void Http2Protocol::refresh_date(std::int64_t unix_seconds) noexcept {
   char* to = prefix_.data();
   if (!options_.server_name.empty()) {
     to = http2::put_field(to, http2::StaticName::server, options_.server_name);
+  }
+  if (const std::string& transport = options_.strict_transport_security; !transport.empty()) {
+    to = http2::put_field(to, http2::StaticName::strict_transport_security, transport);
   }
   to = http2::put_field(to, http2::StaticName::date, {date.data(), date.size()});
   context_->head_writer.set_server_and_date(

@@ -1,7 +1,8 @@
 // Http2Protocol: HTTP/2 as a core::Protocol: what the sessions of one reactor share.
 //
 // Owns       the head of the request at hand, the prefix of reply heads with its date, counters.
-// Borrows    the RequestHandler and the counters that it shares with HTTP/1.1; both outlive it.
+// Borrows    the RequestHandler, and what it shares with HTTP/1.1: counters, and the WebSocketShare.
+//            All outlive it.
 // Thread     its reactor's; counters() may be read when the reactor has stopped.
 // Allocates  at construction.
 #pragma once
@@ -19,8 +20,10 @@ namespace katana::session {
 
 class Http2Protocol final : public core::Protocol {
  public:
-  // `counters`: of requests, whatever version of HTTP they came by.
-  Http2Protocol(const HttpOptions& options, RequestHandler& handler, HttpCounters& counters);
+  // `counters`: of requests, whatever version of HTTP they came by. Without `websockets` streams
+  // cannot become WebSocket ones.
+  Http2Protocol(const HttpOptions& options, RequestHandler& handler, HttpCounters& counters,
+                WebSocketShare* websockets = nullptr);
 
   std::size_t session_bytes() const noexcept override;
   core::Session* open(void* memory, core::Connection& connection) noexcept override;
@@ -30,6 +33,8 @@ class Http2Protocol final : public core::Protocol {
   const HttpOptions& options() const noexcept { return options_; }
   RequestHandler& handler() noexcept { return handler_; }
   http2::Context& context() noexcept { return *context_; }
+  // Null: streams cannot become WebSocket ones.
+  WebSocketShare* websockets() noexcept { return websockets_; }
 
   // The Date in replies is that of `unix_seconds` from now on (RFC 9110 §6.6.1).
   void set_date(std::int64_t unix_seconds) noexcept {
@@ -42,8 +47,9 @@ class Http2Protocol final : public core::Protocol {
   const HttpOptions options_;
   RequestHandler& handler_;
   HttpCounters& http_counters_;
+  WebSocketShare* const websockets_;
   std::unique_ptr<http2::Context> context_;
-  std::array<char, server_name_bytes_max + 64> prefix_;
+  std::array<char, 2 * server_name_bytes_max + 64> prefix_;
   std::int64_t date_of_ = -1;
 };
 

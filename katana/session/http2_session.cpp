@@ -79,6 +79,7 @@ void Http2Session::on_input_end() noexcept {
 void Http2Session::on_room() noexcept {
   in_call_ = true;
   machine_->restart_deadline(now());
+  if (std::exchange(has_yielded_, false)) resume_yielded();
   after_call();
 }
 
@@ -166,8 +167,46 @@ void Http2Session::serve_queued() noexcept {
   }
 }
 
+// Who wrote much has let others go first: those on this connection, and all other connections.
+void Http2Session::resume_yielded() noexcept {
+  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+    exchange_of(*each).resume_yielded();
+  }
+}
+
+// ---- content that is held
+
+bool Http2Session::may_receive(const Http2Exchange& exchange) noexcept {
+  return content_held_ < protocol_.options().http2.content_held_bytes_max ||
+         first_in_line() == &exchange;
+}
+
+// Somebody has to get on, or nobody would ever be done: the first of those who are still receiving.
+// But if there is a handler that is at work on what it has, room comes from that one.
+Http2Exchange* Http2Session::first_in_line() noexcept {
+  Http2Exchange* first = nullptr;
+  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+    Http2Exchange& exchange = exchange_of(*each);
+    if (exchange.content_held_ == 0 || exchange.over_) continue;
+    if (exchange.complete_) return nullptr;
+    if (first == nullptr && exchange.is_receiving()) first = &exchange;
+  }
+  return first;
+}
+
+void Http2Session::release_windows() noexcept {
+  const bool has_room = content_held_ < protocol_.options().http2.content_held_bytes_max;
+  const Http2Exchange* const first = has_room ? nullptr : first_in_line();
+  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+    Http2Exchange& exchange = exchange_of(*each);
+    const bool may = has_room || &exchange == first;
+    if (exchange.withheld_ != 0 && !exchange.over_ && may) exchange.release_window();
+  }
+}
+
 void Http2Session::deliver_wanted() noexcept {
   delivery_due_ = false;
+  ++passes_;
   http2::Stream* each = machine_->first();
   while (each != nullptr) {
     // From the first again, whatever the handler did to others.
@@ -250,6 +289,12 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
     ++protocol_.http_counters().handlers_cancelled;
   }
   exchange.pending_.reset();
+  exchange.note_content_held(0);
+  if (exchange.withheld_ != 0) --windows_held_;
+  if (exchange.socket_ != nullptr) {
+    held_bytes_ -= exchange.socket_->noted_bytes();
+    exchange.socket_.reset();
+  }
   if (exchange.state != StreamState::closed) {
     const http2::ErrorCode code = exchange.sent_ ? http2::ErrorCode::no_error
                                   : exchange.end_ == ExchangeEnd::aborted
@@ -279,6 +324,7 @@ void Http2Session::after_call() noexcept {
     if (blocked_ != 0) pump();
     if (first_over_ != nullptr) sweep();
     if (queued_ != 0) serve_queued();
+    if (windows_held_ != 0) release_windows();
     more = delivery_due_ || first_over_ != nullptr || (queued_ != 0 && may_dispatch());
   }
   in_call_ = false;

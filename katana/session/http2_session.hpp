@@ -5,7 +5,8 @@
 // Thread     its reactor's.
 // Allocates  from the recycler: the machine, and an exchange for each request.
 // Invariant  exchanges are destroyed between calls only. What a peer can make it hold is bounded:
-//            content by the windows, replies by held_bytes_max and one reply, heads by streams_max.
+//            content by content_held_bytes_max, one body more, and the windows; replies by
+//            held_bytes_max and one reply; heads by streams_max.
 //
 // Who sends next when several could: the most urgent; among equals those that are not incremental,
 // in the order of their requests; then the incremental ones in turns (RFC 9218 §10).
@@ -34,6 +35,7 @@ class Http2Session final : public core::Session {
 
  private:
   friend class Http2Exchange;
+  friend class Http2WebSocket;
 
   struct RecycledMachine final : http2::Machine {
     using Machine::Machine;
@@ -59,6 +61,12 @@ class Http2Session final : public core::Session {
     if (!in_call_) connection_.wake();
   }
 
+  // Whether its content may be told to go on: little is held, or it is the first in the line.
+  bool may_receive(const Http2Exchange& exchange) noexcept;
+  Http2Exchange* first_in_line() noexcept;
+  void release_windows() noexcept;
+  KATANA_RARE void resume_yielded() noexcept;
+
   void on_head(const http2::Step& step, bool refused) noexcept;
   void on_over(Http2Exchange& exchange) noexcept;
   static Http2Exchange& exchange_of(http2::Stream& stream) noexcept {
@@ -83,14 +91,18 @@ class Http2Session final : public core::Session {
   Http2Exchange* first_over_ = nullptr;
   Http2Exchange* turn_ = nullptr;  // whose turn it is to send
   std::size_t turn_bytes_left_ = 0;
-  std::size_t held_bytes_ = 0;  // of replies, for want of a window
+  std::size_t held_bytes_ = 0;    // of replies, for want of a window
+  std::size_t content_held_ = 0;  // of requests, until their handlers are done with it
   std::uint64_t turns_ = 0;
   std::uint64_t pumps_ = 0;
+  std::uint64_t passes_ = 0;  // of deliver_wanted()
   Instant streams_deadline_ = never;
   Instant drain_deadline_ = never;
-  std::uint32_t blocked_ = 0;  // exchanges that wait to send
-  std::uint32_t queued_ = 0;   // exchanges whose handlers wait to be called
+  std::uint32_t blocked_ = 0;       // exchanges that wait to send
+  std::uint32_t queued_ = 0;        // exchanges whose handlers wait to be called
+  std::uint32_t windows_held_ = 0;  // exchanges whose windows are
   bool delivery_due_ = false;
+  bool has_yielded_ = false;  // an exchange has
   bool in_call_ = false;
   bool ended_ = false;
   bool input_end_noted_ = false;

@@ -1,14 +1,10 @@
 #include "katana/session/websocket_session.hpp"
 
-#include <new>
 #include <utility>
-
-#include "katana/core/reactor.hpp"
 
 namespace katana::session {
 
 using core::Finish;
-using core::PauseReason;
 
 namespace {
 
@@ -29,22 +25,18 @@ WebSocketShare::WebSocketShare(const WebSocketOptions& options, WebSocketCounter
       context_(options.limits, ws::Role::server, deflate_.get()),
       post_(std::make_shared<WebSocketPost>(options.posted_bytes_max)) {}
 
-core::Session* WebSocketSuccessor::open(void* memory, core::Connection& connection) noexcept {
-  return new (memory) WebSocketSession(share_, connection, terms_, std::move(handler_));
-}
-
-WebSocketSession::WebSocketSession(WebSocketShare& share, core::Connection& connection,
+WebSocketSession::WebSocketSession(WebSocketShare& share, WebSocketCarrier& carrier,
                                    const WebSocketTerms& terms,
                                    std::unique_ptr<WebSocketHandler> handler) noexcept
     : share_(share),
-      connection_(connection),
-      machine_(share.context(), connection.reactor().now(), terms.window_bits),
+      carrier_(carrier),
+      machine_(share.context(), carrier.reactor().now(), terms.window_bits),
       handler_(std::move(handler)),
       subprotocol_(terms.subprotocol) {
   in_call_ = true;  // whoever opens a session settles what it did
   ++share_.counters().opened;
   call_handler([this] { handler_->on_open(*this); });
-  if (connection.reactor().draining()) on_drain();
+  if (carrier.reactor().draining()) on_drain();
   update_deadline();
   in_call_ = false;
 }
@@ -63,7 +55,7 @@ std::size_t WebSocketSession::on_bytes(Bytes input) noexcept { return pump(input
 std::size_t WebSocketSession::pump(Bytes input) noexcept {
   in_call_ = true;
   std::size_t consumed = 0;
-  while (!connection_.paused() && !connection_.finishing() && !connection_.output_full()) {
+  while (carrier_.may_take()) {
     const ws::Step step = machine_.next(input.substr(consumed), now());
     consumed += step.consumed;
     if (step.event == ws::Event::need_bytes) break;
@@ -76,10 +68,10 @@ std::size_t WebSocketSession::pump(Bytes input) noexcept {
 
 void WebSocketSession::on_input_end() noexcept {
   // Paused, it has bytes that were not read yet; it is told again when they are.
-  if (connection_.paused() || connection_.finishing()) return;
+  if (carrier_.paused() || carrier_.finishing()) return;
   machine_.end_of_input();
   tell_close(CloseCode::abnormal, "The peer ended without a close frame.");
-  connection_.finish(Finish::close);
+  carrier_.finish(Finish::close);
 }
 
 // What the machine has of a compressed message needs no further bytes, so it is asked again.
@@ -93,9 +85,9 @@ void WebSocketSession::on_room() noexcept {
 }
 
 void WebSocketSession::on_deadline() noexcept {
-  if (connection_.finishing()) return;
+  if (carrier_.finishing()) return;
   in_call_ = true;
-  if (connection_.paused() && machine_.may_send()) {
+  if (carrier_.paused() && machine_.may_send()) {
     machine_.restart_deadline(now());  // while it is not read, silence is not the peer's doing
   } else {
     machine_.on_deadline(now());
@@ -107,7 +99,7 @@ void WebSocketSession::on_deadline() noexcept {
 }
 
 void WebSocketSession::on_drain() noexcept {
-  if (connection_.finishing() || !machine_.may_send()) return;
+  if (carrier_.finishing() || !machine_.may_send()) return;
   call_handler([this] { handler_->on_drain(*this); });
   close(CloseCode::going_away, "The server is stopping.");
 }
@@ -118,17 +110,17 @@ void WebSocketSession::obey(const ws::Step& step) noexcept {
   switch (step.event) {
     case ws::Event::data: on_data(step); break;
     case ws::Event::ping:
-      if (!machine_.pong(machine_.payload(), connection_.outbox())) connection_.reset();
+      if (!machine_.pong(machine_.payload(), carrier_.outbox())) carrier_.reset();
       break;
     case ws::Event::pong: break;
     case ws::Event::close: on_peer_close(); break;
     case ws::Event::refused: on_refused(); break;
     case ws::Event::ping_due:
       ++share_.counters().pings;
-      if (!machine_.ping({}, connection_.outbox())) connection_.reset();
+      if (!machine_.ping({}, carrier_.outbox())) carrier_.reset();
       break;
     case ws::Event::timed_out: on_timed_out(); break;
-    case ws::Event::closed: connection_.finish(Finish::close); break;
+    case ws::Event::closed: carrier_.finish(Finish::close); break;
     case ws::Event::need_bytes: break;
   }
 }
@@ -161,24 +153,24 @@ void WebSocketSession::on_peer_close() noexcept {
   tell_close(machine_.close_code(), machine_.payload());
   // False when it is the answer to ours: then everything has been said.
   if (machine_.state() == ws::State::answering &&
-      !machine_.close(machine_.close_code(), {}, now(), connection_.outbox())) {
-    connection_.reset();
+      !machine_.close(machine_.close_code(), {}, now(), carrier_.outbox())) {
+    carrier_.reset();
   }
-  connection_.finish(Finish::close);
+  carrier_.finish(Finish::close);
 }
 
 void WebSocketSession::on_refused() noexcept {
   ++share_.counters().refused;
   const ws::RefusalText& text = ws::text_of(machine_.refusal());
   tell_close(text.code, text.sentence);
-  if (!machine_.close(text.code, text.sentence, now(), connection_.outbox())) connection_.reset();
-  connection_.finish(Finish::linger);
+  if (!machine_.close(text.code, text.sentence, now(), carrier_.outbox())) carrier_.reset();
+  carrier_.finish(Finish::linger);
 }
 
 void WebSocketSession::on_timed_out() noexcept {
   ++share_.counters().timeouts;
   tell_close(CloseCode::abnormal, "The peer did not answer in time.");
-  connection_.reset();
+  carrier_.reset();
 }
 
 template <class Call>
@@ -198,22 +190,27 @@ void WebSocketSession::tell_close(CloseCode code, Bytes reason) noexcept {
 
 // ---- what is sent ------------------------------------------------------------------------------
 
+// Neither side has ended, as far as the handler knows.
+bool WebSocketSession::may_send() const noexcept {
+  return machine_.may_send() && !close_told_ && !carrier_.finishing();
+}
+
 bool WebSocketSession::queue_takes(std::size_t bytes) const noexcept {
-  const std::size_t waiting = connection_.outbox().pending();
-  return waiting == 0 || waiting + bytes <= share_.options().queue_bytes_max;
+  const std::size_t waiting = carrier_.outbox().pending();
+  return waiting == 0 ||
+         waiting + bytes <= carrier_.queue_bytes_max(share_.options().queue_bytes_max);
 }
 
 SendOutcome WebSocketSession::note_full() noexcept {
   room_owed_ = true;
-  connection_.want_room();
+  carrier_.want_room();
   settle_later();
   return SendOutcome::full;
 }
 
 SendOutcome WebSocketSession::send(Bytes payload, MessageKind kind) noexcept {
-  if (!machine_.may_send() || connection_.finishing()) return SendOutcome::closed;
-  if (!queue_takes(payload.size()) ||
-      !machine_.send(opcode_of(kind), payload, connection_.outbox())) {
+  if (!may_send()) return SendOutcome::closed;
+  if (!queue_takes(payload.size()) || !machine_.send(opcode_of(kind), payload, carrier_.outbox())) {
     return note_full();
   }
   ++share_.counters().messages_sent;
@@ -223,9 +220,9 @@ SendOutcome WebSocketSession::send(Bytes payload, MessageKind kind) noexcept {
 
 SendOutcome WebSocketSession::send_shared(Bytes payload, Retained& memory,
                                           MessageKind kind) noexcept {
-  if (!machine_.may_send() || connection_.finishing()) return SendOutcome::closed;
+  if (!may_send()) return SendOutcome::closed;
   if (!queue_takes(payload.size()) ||
-      !machine_.send_shared(opcode_of(kind), payload, memory, connection_.outbox())) {
+      !machine_.send_shared(opcode_of(kind), payload, memory, carrier_.outbox())) {
     return note_full();
   }
   ++share_.counters().messages_sent;
@@ -234,9 +231,8 @@ SendOutcome WebSocketSession::send_shared(Bytes payload, Retained& memory,
 }
 
 void WebSocketSession::deliver(Batch& message) noexcept {
-  if (!machine_.may_send() || connection_.finishing()) return;
-  if (!queue_takes(message.bytes().size()) ||
-      !connection_.outbox().refer(message.bytes(), message)) {
+  if (!may_send()) return;
+  if (!queue_takes(message.bytes().size()) || !carrier_.outbox().refer(message.bytes(), message)) {
     limit_queue();
     return;
   }
@@ -254,23 +250,23 @@ void WebSocketSession::limit_queue() noexcept {
 }
 
 void WebSocketSession::close(CloseCode code, Bytes reason) noexcept {
-  if (connection_.finishing() || !machine_.may_send()) return;
-  if (!machine_.close(code, reason, now(), connection_.outbox())) connection_.reset();
-  message_ = Text();                                 // the rest of it is not wanted
-  connection_.resume(PauseReason::handler_pending);  // the peer's close frame is
+  if (!may_send()) return;
+  if (!machine_.close(code, reason, now(), carrier_.outbox())) carrier_.reset();
+  message_ = Text();  // the rest of it is not wanted
+  carrier_.resume();  // the peer's close frame is
   update_deadline();
   settle_later();
 }
 
 void WebSocketSession::pause() noexcept {
-  if (machine_.may_send()) connection_.pause(PauseReason::handler_pending);
+  if (machine_.may_send()) carrier_.pause();
 }
 
 void WebSocketSession::resume() noexcept {
-  if (!connection_.has(PauseReason::handler_pending)) return;
-  connection_.resume(PauseReason::handler_pending);
+  if (!carrier_.paused_by_handler()) return;
+  carrier_.resume();
   machine_.restart_deadline(now());
-  connection_.want_room();  // on_room() asks the machine, which may need no bytes
+  carrier_.want_room();  // on_room() asks the machine, which may need no bytes
   settle_later();
 }
 
@@ -279,12 +275,8 @@ void WebSocketSession::resume() noexcept {
 WebSocketHandle WebSocketSession::handle() { return {share_.post(), slot()}; }
 
 Slot WebSocketSession::slot() {
-  if (slot_.generation == 0) slot_ = share_.post()->open(connection_.reactor(), *this);
+  if (slot_.generation == 0) slot_ = share_.post()->open(carrier_.reactor(), *this);
   return slot_;
-}
-
-engine::PeerAddress WebSocketSession::peer() noexcept {
-  return connection_.reactor().peer(connection_.link());
 }
 
 }  // namespace katana::session

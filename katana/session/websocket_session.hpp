@@ -1,21 +1,20 @@
-// WebSocketSession: the ws machine on a connection: it pulls events, lets the handler have the
+// WebSocketSession: the ws machine on what carries it: it pulls events, lets the handler have the
 // messages, and ends what has to end.
 //
 // Owns       the machine; the handler; a message that is not complete.
-// Borrows    the WebSocketShare of its reactor.
+// Borrows    the WebSocketShare of its reactor; its carrier.
 // Thread     its reactor's.
 // Allocates  for a message that does not arrive at once.
-// Invariant  follows an HTTP session on its connection, in whose memory it lies; an idle one owns
-//            nothing beside that and its handler.
+// Invariant  an idle one owns nothing beside its handler. The on_…() calls are its carrier's, as a
+//            core::Session has them, and never nest.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "katana/base/text.hpp"
-#include "katana/core/connection.hpp"
-#include "katana/core/session.hpp"
 #include "katana/session/websocket.hpp"
+#include "katana/session/websocket_carrier.hpp"
 #include "katana/session/websocket_handle.hpp"
 #include "katana/session/websocket_post.hpp"
 #include "katana/wire/ws/machine.hpp"
@@ -48,18 +47,22 @@ struct WebSocketTerms {
   int window_bits = 0;  // of what we compress with; 0: nothing is compressed
 };
 
-class WebSocketSession final : public core::Session, public WebSocket {
+class WebSocketSession final : public WebSocket {
  public:
-  WebSocketSession(WebSocketShare& share, core::Connection& connection, const WebSocketTerms& terms,
+  WebSocketSession(WebSocketShare& share, WebSocketCarrier& carrier, const WebSocketTerms& terms,
                    std::unique_ptr<WebSocketHandler> handler) noexcept;
-  ~WebSocketSession() override;
+  ~WebSocketSession();
+  WebSocketSession(const WebSocketSession&) = delete;
+  WebSocketSession& operator=(const WebSocketSession&) = delete;
 
-  // ---- core::Session ----
-  std::size_t on_bytes(Bytes input) noexcept override;
-  void on_input_end() noexcept override;
-  void on_room() noexcept override;
-  void on_deadline() noexcept override;
-  void on_drain() noexcept override;
+  // ---- calls by its carrier ----
+  std::size_t on_bytes(Bytes input) noexcept;
+  void on_input_end() noexcept;
+  void on_room() noexcept;
+  void on_deadline() noexcept;
+  void on_drain() noexcept;
+  // Of a message that is not complete.
+  std::size_t held_bytes() const noexcept { return message_.size(); }
 
   // ---- WebSocket ----
   SendOutcome send(Bytes payload, MessageKind kind) noexcept override;
@@ -68,12 +71,12 @@ class WebSocketSession final : public core::Session, public WebSocket {
   void pause() noexcept override;
   void resume() noexcept override;
   WebSocketHandle handle() override;
-  core::Reactor& reactor() noexcept override { return connection_.reactor(); }
-  engine::PeerAddress peer() noexcept override;
+  core::Reactor& reactor() noexcept override { return carrier_.reactor(); }
+  engine::PeerAddress peer() noexcept override { return carrier_.peer(); }
   Bytes subprotocol() const noexcept override { return subprotocol_; }
-  std::size_t queued_bytes() const noexcept override { return connection_.outbox().pending(); }
+  std::size_t queued_bytes() const noexcept override { return carrier_.outbox().pending(); }
   void want_room() noexcept override { (void)note_full(); }
-  Outbox& outbox() noexcept override { return connection_.outbox(); }
+  Outbox& outbox() noexcept override { return carrier_.outbox(); }
 
   // ---- for WebSocketPost and Topics ----
   // A message of frame_message().
@@ -93,40 +96,26 @@ class WebSocketSession final : public core::Session, public WebSocket {
   template <class Call>
   void call_handler(Call&& call) noexcept;
   void tell_close(CloseCode code, Bytes reason) noexcept;
+  bool may_send() const noexcept;
   bool queue_takes(std::size_t bytes) const noexcept;
   SendOutcome note_full() noexcept;
   void limit_queue() noexcept;
-  void update_deadline() noexcept { connection_.set_deadline(machine_.deadline()); }
+  void update_deadline() noexcept { carrier_.set_deadline(machine_.deadline()); }
   void settle_later() noexcept {
-    if (!in_call_) connection_.wake();
+    if (!in_call_) carrier_.settle_later();
   }
-  Instant now() const noexcept { return connection_.reactor().now(); }
+  Instant now() const noexcept { return carrier_.reactor().now(); }
 
   WebSocketShare& share_;
-  core::Connection& connection_;
+  WebSocketCarrier& carrier_;
   ws::Machine machine_;
   std::unique_ptr<WebSocketHandler> handler_;
   Text message_;
   Bytes subprotocol_;
   Slot slot_;
-  bool in_call_ = false;     // inside a call by the core, which settles what was done
+  bool in_call_ = false;     // inside a call by the carrier, which settles what was done
   bool close_told_ = false;  // to the handler
   bool room_owed_ = false;   // it was told that the queue is full
-};
-
-// Makes a WebSocketSession of an HTTP session whose answer was 101.
-class WebSocketSuccessor final : public core::Successor {
- public:
-  WebSocketSuccessor(WebSocketShare& share, const WebSocketTerms& terms,
-                     std::unique_ptr<WebSocketHandler> handler) noexcept
-      : share_(share), terms_(terms), handler_(std::move(handler)) {}
-  std::size_t session_bytes() const noexcept override { return sizeof(WebSocketSession); }
-  core::Session* open(void* memory, core::Connection& connection) noexcept override;
-
- private:
-  WebSocketShare& share_;
-  WebSocketTerms terms_;
-  std::unique_ptr<WebSocketHandler> handler_;
 };
 
 }  // namespace katana::session

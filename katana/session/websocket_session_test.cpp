@@ -11,6 +11,7 @@
 
 #include "katana/core/reactor_fixture_test.hpp"
 #include "katana/session/topics.hpp"
+#include "katana/session/websocket_connection.hpp"
 
 namespace katana::session {
 namespace {
@@ -56,7 +57,7 @@ class WebSocketProtocol final : public core::Protocol {
  public:
   WebSocketProtocol(const WebSocketOptions& options, Notes& notes)
       : share(options, counters), notes_(notes) {}
-  std::size_t session_bytes() const noexcept override { return sizeof(WebSocketSession); }
+  std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
   core::Session* open(void* memory, core::Connection& connection) noexcept override {
     return WebSocketSuccessor(share, {}, std::make_unique<NotingHandler>(notes_))
         .open(memory, connection);
@@ -497,7 +498,7 @@ TEST_F(Dropping, a_subscriber_that_reads_too_slowly_misses_messages_which_are_co
 }
 
 TEST(WebSocketMemory, a_connection_needs_no_more_than_an_http_one_and_its_handler) {
-  EXPECT_LE(sizeof(WebSocketSession), 400u);
+  EXPECT_LE(sizeof(WebSocketConnection), 400u);
 }
 
 }  // namespace

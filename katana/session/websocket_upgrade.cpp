@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "katana/session/websocket_session.hpp"
+#include "katana/session/websocket_connection.hpp"
 
 namespace katana::session {
 
@@ -19,21 +19,25 @@ Upgrade judge_upgrade(Exchange& exchange, const UpgradeOptions& options) noexcep
       .origins = options.any_origin ? ws::Origins::any : ws::Origins::same_host,
       .more_origins = options.origins,
       .subprotocols = options.subprotocols,
+      .on_stream = exchange.upgrades_stream(),
       .deflate_window_bits = deflate.inflaters_max != 0 ? deflate.window_bits : 0};
   Upgrade judged{.handshake = ws::judge_handshake(exchange.head(), wanted)};
   if (judged.handshake.refusal == ws::HandshakeRefusal::none) return judged;
   ++share->counters().handshakes_refused;
   const ws::HandshakeRefusalText& text = ws::text_of(judged.handshake.refusal);
-  judged.status = text.status;
+  // There is no Upgrade to name in HTTP/2, without which 426 says nothing (RFC 9110 §15.5.22).
+  judged.status = wanted.on_stream && text.status == 426 ? 400 : text.status;
   judged.detail = text.sentence;
   return judged;
 }
 
 bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocketHandler> handler) {
   std::array<char, ws::answer_bytes_max> fields;
-  const char* const end = ws::write_answer(fields.data(), agreed.handshake);
+  const bool on_stream = exchange.upgrades_stream();
+  const char* const end = on_stream ? ws::write_stream_answer(fields.data(), agreed.handshake)
+                                    : ws::write_answer(fields.data(), agreed.handshake);
   const http::ReplyHead head{
-      .status = 101,
+      .status = on_stream ? 200u : 101u,
       .content_type = {},
       .fields = {fields.data(), static_cast<std::size_t>(end - fields.data())}};
   const WebSocketTerms terms{.subprotocol = agreed.handshake.subprotocol,

@@ -22,14 +22,14 @@ struct UpgradeOptions {
 };
 
 struct Upgrade {
-  unsigned status = 101;  // else: of the refusal
+  unsigned status = 0;  // of the refusal; 0: there is none
   Bytes detail = {};
   ws::Handshake handshake = {};
 };
 
 // Counts what it refuses.
 Upgrade judge_upgrade(Exchange& exchange, const UpgradeOptions& options) noexcept;
-// Sends the 101. REQUIRES no refusal. False: the connection cannot go on as one; nothing was sent.
+// Sends the 101, or on a stream of HTTP/2 the 200. REQUIRES no refusal. False: the connection cannot go on as one; nothing was sent.
 bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocketHandler> handler);
 
 }  // namespace katana::session

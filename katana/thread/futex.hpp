@@ -24,11 +24,4 @@ void sleep_on(const FutexWord& word, std::uint32_t expected, Duration timeout = 
 // worst a stranger who sleeps on what is there now looks again.
 void wake(const FutexWord* word, int count) noexcept;
 
-// Tells the processor that this is a loop that waits for another thread.
-inline void relax() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
 }  // namespace katana::thread

@@ -21,6 +21,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/executor.hpp"
+#include "katana/base/lookout.hpp"
 #include "katana/base/result.hpp"
 #include "katana/thread/futex.hpp"
 #include "katana/thread/job.hpp"

@@ -7,13 +7,16 @@
 // Thread     run() and the destructor: the one that created it. post() any.
 // Allocates  never.
 // Fails      run() rethrows what leaves the task.
-// Invariant  as Executor. While there is nothing to do the thread sleeps.
+// Invariant  as Executor. While there is nothing to do the thread sleeps, but for the short while in
+//            which the answer to what it asked may come (Lookout).
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "katana/base/executor.hpp"
+#include "katana/base/lookout.hpp"
 #include "katana/base/mailbox.hpp"
 #include "katana/base/task.hpp"
 #include "katana/thread/futex.hpp"
@@ -55,22 +58,15 @@ class Loop final : public Executor {
 
   // Waits for messages and runs them.
   void turn() noexcept {
-    while (!run_messages()) {
-      // Some microseconds, less than a sleep costs; few looks, so that messages come together.
-      for (int round = 0; round < 16; ++round) {
-        for (int pause = 0; pause < 16; ++pause) relax();
-        if (run_messages()) return;
-      }
-      // Whoever is to send may need this very CPU.
-      for (int round = 0; round < 16; ++round) {
-        std::this_thread::yield();
-        if (run_messages()) return;
-      }
-      const std::uint32_t epoch = epoch_.load(std::memory_order_acquire);
-      asleep_.store(true, std::memory_order_seq_cst);
-      if (!mailbox_.has_messages()) sleep_on(epoch_, epoch);
-      asleep_.store(false, std::memory_order_relaxed);
+    // Some microseconds, less than a sleep costs; few looks, so that messages come together.
+    for (int round = 0; round < 16; ++round) {
+      if (run_messages()) return;
+      for (int pause = 0; pause < 16; ++pause) relax();
     }
+    look_out();
+    // Whoever is to send may need this very CPU.
+    for (int round = 0; round < 16 && !mailbox_.has_messages(); ++round) std::this_thread::yield();
+    while (!run_messages()) sleep();
   }
   // Runs the messages that are here. False: there were none.
   bool run_messages() noexcept {
@@ -108,6 +104,26 @@ class Loop final : public Executor {
     Executor* before_;
   };
 
+  static Instant read_clock() noexcept {
+    return {std::chrono::steady_clock::now().time_since_epoch().count()};
+  }
+  void look_out() noexcept {
+    Instant now = read_clock();
+    const Instant end = lookout_.end(now);
+    while (now < end && !mailbox_.has_messages()) {
+      for (int pause = 0; pause < 16; ++pause) relax();
+      now = read_clock();
+      if (now >= end) lookout_.failed(now);
+    }
+  }
+  void sleep() noexcept {
+    const std::uint32_t epoch = epoch_.load(std::memory_order_acquire);
+    asleep_.store(true, std::memory_order_seq_cst);
+    if (!mailbox_.has_messages()) sleep_on(epoch_, epoch);
+    asleep_.store(false, std::memory_order_relaxed);
+  }
+
+  Lookout lookout_{microseconds(300)};  // some commits on a disk that flushes fast
   Mailbox mailbox_;
   FutexWord epoch_ = 0;
   std::atomic<bool> asleep_ = false;

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "katana/base/lookout.hpp"
 #include "katana/thread/pool_fixture_test.hpp"
 
 namespace katana::thread {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "katana/base/check.hpp"
+#include "katana/base/lookout.hpp"
 #include "katana/thread/pool.hpp"
 
 namespace katana::thread {

@@ -23,6 +23,16 @@ struct TlsCounters {
   std::uint64_t resumed = 0;    // of both
   std::uint64_t truncated = 0;  // connections that ended without close_notify
   std::array<std::uint64_t, failure_count> failures{};
+
+  TlsCounters& operator+=(const TlsCounters& other) noexcept {
+    handshakes_1_2 += other.handshakes_1_2;
+    handshakes_1_3 += other.handshakes_1_3;
+    resumed += other.resumed;
+    truncated += other.truncated;
+    for (std::size_t each = 0; each < failures.size(); ++each)
+      failures[each] += other.failures[each];
+    return *this;
+  }
 };
 
 class TlsTransforms final : public core::TransformFactory {

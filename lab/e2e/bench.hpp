@@ -80,10 +80,6 @@ std::shared_ptr<ServerProcess> started(const ServerCommand& command);
 void compare_made(benchmark::State& state, const std::string& unit,
                   const std::function<std::vector<Compared>()>& make);
 
-// A server with the first so many systems, 1 to 7, and the name of the last of them.
-StackOptions with_systems(int count);
-const char* system_added(int count);
-
 // Each group adds its benchmarks.
 void add_logged_server();
 void add_database_api();

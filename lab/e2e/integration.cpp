@@ -9,43 +9,17 @@
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/heap.hpp"
 #include "lab/e2e/places.hpp"
+#include "lab/micro/common/subjects.hpp"
 #include "lab/micro/micro.hpp"
 
 namespace e2e {
 namespace {
 
 using namespace katana;
+using common_bench::AdaptedCounter, common_bench::Counter, common_bench::PlainCounter;
+using common_bench::hidden, common_bench::VirtualCounter, common_bench::Wanted;
 
 // ---- calls ------------------------------------------------------------------------------------
-
-struct Counter {
-  virtual std::uint64_t add(std::uint64_t amount) = 0;
-
- protected:
-  ~Counter() = default;
-};
-// Knows no interface.
-struct PlainCounter {
-  std::uint64_t sum = 0;
-  [[gnu::noinline]] std::uint64_t add(std::uint64_t amount) { return sum += amount; }
-  std::uint64_t add_inlined(std::uint64_t amount) { return sum += amount; }
-};
-struct VirtualCounter final : Counter {
-  std::uint64_t sum = 0;
-  std::uint64_t add(std::uint64_t amount) override { return sum += amount; }
-};
-struct AdaptedCounter final : Counter {
-  explicit AdaptedCounter(PlainCounter& of) : counter(of) {}
-  std::uint64_t add(std::uint64_t amount) override { return counter.add_inlined(amount); }
-  PlainCounter& counter;
-};
-
-// The compiler may not know what they point to, or it would call directly.
-template <class T>
-T* hidden(T* pointer) {
-  asm volatile("" : "+r"(pointer));
-  return pointer;
-}
 
 template <class T>
 void call(benchmark::State& state, T* counter) {
@@ -75,28 +49,8 @@ void add_calls() {
 
 // ---- lookups ----------------------------------------------------------------------------------
 
-template <int number>
-struct Numbered {
-  int value = number;
-};
-constexpr int services_count = 32;
-
-template <class F>
-void for_each_service(F f) {
-  [&]<int... numbers>(std::integer_sequence<int, numbers...>) {
-    (f.template operator()<Numbered<numbers>>(), ...);
-  }(std::make_integer_sequence<int, services_count>());
-}
-
 const registry::Services& shared_services() {
-  static const std::unique_ptr<registry::Services> services = [] {
-    registry::Registry registry;
-    for_each_service(
-        [&]<class T>() { registry.singleton<T>([] { return std::make_unique<T>(); }); });
-    auto sealed = std::move(registry).seal();
-    micro::expect(sealed.has_value(), "seal");
-    return std::move(*sealed);
-  }();
+  static const std::unique_ptr<registry::Services> services = common_bench::numbered_services();
   return *services;
 }
 
@@ -104,14 +58,14 @@ void look_up_by_type(benchmark::State& state) {
   const registry::Services* const services = hidden(&shared_services());
   for (auto unused : state) {
     (void)unused;
-    benchmark::DoNotOptimize(services->get<Numbered<17>>().value);
+    benchmark::DoNotOptimize(services->get<Wanted>().value);
     benchmark::ClobberMemory();
   }
 }
 
 void look_up_by_slot(benchmark::State& state) {
   const registry::Services* const services = hidden(&shared_services());
-  const auto slot = *services->slot<Numbered<17>>();
+  const auto slot = *services->slot<Wanted>();
   for (auto unused : state) {
     (void)unused;
     benchmark::DoNotOptimize(services->get(slot).value);
@@ -121,19 +75,18 @@ void look_up_by_slot(benchmark::State& state) {
 
 // Every service once, after the caches were filled with something else; one iteration is all.
 void look_up_cold(benchmark::State& state) {
-  static std::vector<std::uint64_t> other(4 << 20);  // 32 MiB
   const registry::Services& services = shared_services();
   for (auto unused : state) {
     (void)unused;
-    for (std::size_t at = 0; at < other.size(); at += 8) ++other[at];
-    benchmark::ClobberMemory();
+    common_bench::evict_caches();
     const std::uint64_t begin = micro::ticks();
-    for_each_service([&]<class T>() { micro::use(services.get<T>()); });
+    common_bench::for_each_service([&]<class T>() { micro::use(services.get<T>()); });
     const auto ticks = static_cast<double>(micro::ticks() - begin);
     state.SetIterationTime(ticks * micro::ns_per_tick() / 1e9);
   }
   state.counters["each_s"] = benchmark::Counter(
-      services_count, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+      common_bench::service_count,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 void add_lookups() {
@@ -230,27 +183,6 @@ void add_start_up() {
 }
 
 }  // namespace
-
-// In the order in which the systems are made: the network, without which there is nothing to ask,
-// then one more each.
-StackOptions with_systems(int count) {
-  StackOptions options;
-  options.folder = folder_for("systems");
-  if (count >= 2) options.pool_threads = 4;
-  if (count >= 3) options.logging = Logging::background;
-  if (count >= 4) options.database = true;
-  if (count >= 5) options.metrics = true;
-  if (count >= 6) options.registry = true;
-  if (count >= 7) options.configuration = true;
-  options.rows = 1000;
-  return options;
-}
-
-const char* system_added(int count) {
-  constexpr const char* names[] = {"network", "thread",   "log",          "database",
-                                   "metrics", "registry", "configuration"};
-  return names[count - 1];
-}
 
 void add_integration() {
   add_calls();

@@ -1,5 +1,5 @@
-// What does a server pay for a record of every request: none, written by a thread of the log, or
-// written before the reply?
+// What does a server pay for a record of every request: none, written by a thread of the log (text
+// or binary), or written before the reply?
 #include <fmt/format.h>
 
 #include "lab/e2e/bench.hpp"
@@ -43,6 +43,7 @@ std::vector<Compared> subjects() {
   std::vector<Compared> found;
   found.push_back({"off", cost_of(started(serving(logged(Logging::off))), what)});
   found.push_back({"background", cost_of(started(serving(logged(Logging::background))), what)});
+  found.push_back({"binary", cost_of(started(serving(logged(Logging::binary))), what)});
   found.push_back({"synchronous", cost_of(started(serving(logged(Logging::synchronous))), what)});
   return found;
 }
@@ -52,6 +53,7 @@ std::vector<Compared> subjects() {
 void add_logged_server() {
   add_one("off", Logging::off);
   add_one("background", Logging::background);
+  add_one("binary", Logging::binary);
   add_one("synchronous", Logging::synchronous);
   in_rounds(benchmark::RegisterBenchmark(
       "LoggedServer/cost_of_logging",

@@ -57,6 +57,7 @@ LOGGED = Section("1. Logged network server", [
     *requests("synchronous", ("156,800 req/s", "51 µs", "287 µs"), "LoggedServer/synchronous"),
     Row("memory, no logging", "42 MB", "LoggedServer/off", "rss_mib", 1, "MiB"),
     Row("memory, in the background", "58 MB", "LoggedServer/background", "rss_mib", 1, "MiB"),
+    Row("CPU per request, binary / none", "", "LoggedServer/cost_of_logging", "binary_ratio"),
     Row("CPU per request, background / none", "1.05 (rate)", "LoggedServer/cost_of_logging", "background_ratio"),
     Row("CPU per request, synchronous / none", "2.09 (rate)", "LoggedServer/cost_of_logging", "synchronous_ratio")],
     "The source's program calls a logger in a loop and has no server in it. Here every request comes over the "

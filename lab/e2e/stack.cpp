@@ -13,6 +13,7 @@
 #include "katana/database/sqlite/sqlite.hpp"
 #include "katana/service/json.hpp"
 #include "lab/e2e/heap.hpp"
+#include "lab/e2e/places.hpp"
 #include "lab/e2e/users.hpp"
 
 namespace e2e {
@@ -95,10 +96,12 @@ Result<void> read_logging(std::string_view setting, std::string_view text, Loggi
     value = Logging::off;
   } else if (text == "background") {
     value = Logging::background;
+  } else if (text == "binary") {
+    value = Logging::binary;
   } else if (text == "synchronous") {
     value = Logging::synchronous;
   } else {
-    return wrong(setting, "off, background or synchronous");
+    return wrong(setting, "off, background, binary or synchronous");
   }
   return {};
 }
@@ -107,6 +110,7 @@ const char* name_of(Logging logging) {
   switch (logging) {
     case Logging::off: return "off";
     case Logging::background: return "background";
+    case Logging::binary: return "binary";
     case Logging::synchronous: break;
   }
   return "synchronous";
@@ -116,10 +120,36 @@ const char* on_or_off(bool value) { return value ? "on" : "off"; }
 
 }  // namespace
 
+StackOptions with_systems(int count) {
+  StackOptions options;
+  options.folder = folder_for("systems");
+  if (count >= 2) options.pool_threads = 4;
+  if (count >= 3) options.logging = Logging::background;
+  if (count >= 4) options.database = true;
+  if (count >= 5) options.metrics = true;
+  if (count >= 6) options.registry = true;
+  if (count >= 7) options.configuration = true;
+  options.rows = 1000;
+  return options;
+}
+
+const char* system_added(int count) {
+  constexpr const char* names[] = {"network", "thread",   "log",          "database",
+                                   "metrics", "registry", "configuration"};
+  return names[count - 1];
+}
+
 Result<void> set_option(StackOptions& options, std::string_view setting) {
   const std::size_t equals = std::min(setting.find('='), setting.size());
   const std::string_view name = setting.substr(0, equals);
   const std::string_view text = setting.substr(std::min(equals + 1, setting.size()));
+  if (name == "systems") {
+    int count = 0;
+    if (auto read = read_number(setting, text, count); !read) return read;
+    if (count < 1 || count > 7) return wrong(setting, "1 to 7");
+    options = with_systems(count);
+    return {};
+  }
   if (name == "port") return read_number(setting, text, options.port);
   if (name == "reactors") return read_number(setting, text, options.reactors);
   if (name == "pool_threads") return read_number(setting, text, options.pool_threads);
@@ -213,7 +243,9 @@ Result<void> Stack::read_configuration() {
 
 Result<void> Stack::start_log() {
   log::Options options;
-  options.sinks = {log::file(options_.folder + "/server.log")};
+  options.sinks = {options_.logging == Logging::binary
+                       ? log::binary_file(options_.folder + "/server.bin")
+                       : log::file(options_.folder + "/server.log")};
   if (options_.logging == Logging::synchronous) options.mode = log::Mode::synchronous;
   auto started = log::Log::start(std::move(options));
   if (!started) return std::unexpected(started.error());

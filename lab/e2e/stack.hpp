@@ -24,7 +24,8 @@
 
 namespace e2e {
 
-enum class Logging : std::uint8_t { off, background, synchronous };
+// `binary`: in the background, into a file that katana-log prints.
+enum class Logging : std::uint8_t { off, background, binary, synchronous };
 
 struct StackOptions {
   std::uint16_t port = 0;
@@ -44,7 +45,12 @@ struct StackOptions {
   bool count_heap = false;
 };
 
-// "key=value" of one option.
+// A server with the first so many systems, 1 to 7, and the name of the last of them: in the order
+// in which they are made, the network first, without which there is nothing to ask.
+StackOptions with_systems(int count);
+const char* system_added(int count);
+
+// "key=value" of one option. systems=N is with_systems(N), and stands in front of the others.
 katana::Result<void> set_option(StackOptions& options, std::string_view setting);
 std::vector<std::string> to_arguments(const StackOptions& options);
 

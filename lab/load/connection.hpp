@@ -24,6 +24,13 @@ struct InFlight {
   bool closing;  // it asks the peer to close
 };
 
+// What came of a reply.
+struct Answer {
+  std::uint64_t content_bytes = 0;
+  std::uint16_t status = 0;
+  bool body_differs = false;
+};
+
 struct Connection {
   enum class State : std::uint8_t { closed, queued, connecting, open };
 
@@ -40,9 +47,8 @@ struct Connection {
   bool is_in_ready = false;
   bool is_in_again = false;
   bool is_hungry = false;
-  bool body_differs = false;
-  std::uint64_t content_bytes = 0;  // of the present reply
-  std::int64_t since_ns = 0;        // connecting: when that began; closed: when to open it again
+  Answer answer;              // HTTP/1.1: of the present reply
+  std::int64_t since_ns = 0;  // connecting: when that began; closed: when to open it again
   ResponseMachine machine;
   std::string carry;
 };

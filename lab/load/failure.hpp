@@ -18,18 +18,21 @@ enum class Failure : std::uint8_t {
   no_local_port,     // the generator's own ports are used up
   reset,             // the peer broke the connection off
   closed_early,      // the peer ended the connection before the reply was whole
-  malformed,         // what came is no HTTP/1.x reply
+  malformed,         // what came is no reply of the protocol
   response_timeout,  // no whole reply in time
+  stream_reset,      // HTTP/2: the peer gave this request up, and not its connection
+  stream_refused,    // HTTP/2: likewise, before it did anything about it (REFUSED_STREAM)
+  goaway,            // HTTP/2: the peer goes away, and did nothing about it
   wrong_status,
   wrong_length,
   wrong_body,
   unsolicited,  // bytes that answer no request
 };
 
-inline constexpr std::array<std::string_view, 12> failure_names = {
-    "connect_refused", "connect_timeout", "connect_failed", "no_local_port",
-    "reset",           "closed_early",    "malformed",      "response_timeout",
-    "wrong_status",    "wrong_length",    "wrong_body",     "unsolicited",
+inline constexpr std::array<std::string_view, 15> failure_names = {
+    "connect_refused", "connect_timeout", "connect_failed",   "no_local_port", "reset",
+    "closed_early",    "malformed",       "response_timeout", "stream_reset",  "stream_refused",
+    "goaway",          "wrong_status",    "wrong_length",     "wrong_body",    "unsolicited",
 };
 inline constexpr std::size_t failure_count = failure_names.size();
 

@@ -29,6 +29,7 @@ struct Typed {
   std::string statuses = "2xx,3xx";
   std::string expect_body;
   std::optional<std::uint64_t> expect_length;
+  std::optional<std::uint32_t> streams;
   std::optional<double> rate;
   bool poisson = false;
 };
@@ -61,6 +62,12 @@ void describe_load(CLI::App& app, Flags& flags, Typed& typed) {
   app.add_option("--pipeline", plan.pipeline, "requests in flight on a connection")
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();
+  app.add_flag("--http2", plan.http2,
+               "HTTP/2 by prior knowledge (h2c); not over TLS, so that https:// is refused");
+  app.add_option("--streams", typed.streams,
+                 "HTTP/2: requests in flight on a connection, as far as the server allows "
+                 "(default 1)")
+      ->check(CLI::Range(1u, 1024u));
   app.add_option("--churn", plan.requests_per_connection,
                  "requests on a connection before a new one is opened; 1 if no number is given")
       ->check(CLI::Range(1u, 1'000'000'000u));
@@ -187,6 +194,14 @@ Result<void> read_connection_ramp(const Typed& typed, LoadPlan& plan) {
   return {};
 }
 
+Result<void> read_protocol(const Typed& typed, LoadPlan& plan) {
+  if (!plan.http2 && typed.streams) return wrong("--streams is of HTTP/2; give --http2");
+  if (!plan.http2) return {};
+  if (plan.pipeline > 1) return wrong("--pipeline is of HTTP/1.1; give --streams");
+  plan.pipeline = typed.streams.value_or(1);
+  return {};
+}
+
 Result<std::string> text_or_file(const std::string& text) {
   if (!text.starts_with('@')) return text;
   return read_file(text.substr(1));
@@ -213,6 +228,7 @@ Result<void> finish(const Typed& typed, Flags& flags) {
   if (auto read = read_durations(typed, plan); !read) return read;
   if (auto read = read_pace(typed, plan); !read) return read;
   if (auto read = read_connection_ramp(typed, plan); !read) return read;
+  if (auto read = read_protocol(typed, plan); !read) return read;
   if (auto read = read_contents(typed, flags); !read) return read;
   if (plan.connections < plan.threads) {
     return wrong(fmt::format("{} threads and {} connections: each thread needs one; give -c {}",

@@ -33,11 +33,12 @@ void write_parameters(JsonWriter& json, const ReportInput& input) {
   json.text("url", input.url);
   json.text("method", input.method);
   json.integer("urls", input.target.requests.size());
+  json.text("protocol", plan.http2 ? "h2c" : "http/1.1");
   json.text("loop", plan.is_open_loop() ? "open" : "closed");
   json.integer("threads", plan.threads);
   json.integer("connections", plan.connections);
   json.boolean("connection_ramp", !plan.connection_ramp.empty());
-  json.integer("pipeline", plan.pipeline);
+  json.integer(plan.http2 ? "streams" : "pipeline", plan.pipeline);
   json.integer("requests_per_connection", plan.requests_per_connection);
   json.integer("requests_max", plan.requests_max);
   json.number("duration_s", seconds_of(plan.duration));

@@ -8,6 +8,7 @@
 
 #include "lab/load/flags.hpp"
 #include "lab/load/hdr_log.hpp"
+#include "lab/load/http2_requests.hpp"
 #include "lab/load/json_report.hpp"
 #include "lab/load/progress.hpp"
 #include "lab/load/run.hpp"
@@ -70,6 +71,11 @@ Result<Target> make_target(const Flags& flags) {
   target.url = *url;
   target.requests = std::move(*requests);
   target.address = *address;
+  if (flags.plan.http2) {
+    if (auto added = add_blocks(target, flags.request); !added) {
+      return std::unexpected(added.error());
+    }
+  }
   return target;
 }
 

@@ -30,7 +30,8 @@ struct Expectation {
 struct LoadPlan {
   std::uint32_t threads = 1;
   std::uint32_t connections = 10;             // of all threads
-  std::uint32_t pipeline = 1;                 // requests in flight on one connection
+  bool http2 = false;                         // by prior knowledge, without TLS
+  std::uint32_t pipeline = 1;                 // requests, or streams, in flight on one connection
   std::uint32_t requests_per_connection = 0;  // 0: as many as the peer takes
   std::uint64_t requests_max = 0;             // in all; 0: until time is up
   ConnectionRamp connection_ramp;  // of the measured window; empty: all of them all the time

@@ -67,9 +67,11 @@ std::string summary(const ReportInput& input) {
   const LoadPlan& plan = input.plan;
   const double duration_s = std::max(1e-9, result.duration_s);
   const Histogram& lag = plan.is_open_loop() ? result.total.send_lag : result.total.receive_lag;
-  std::string text = fmt::format("{} {}: {} loop, {} threads, {} connections{}\n", input.method,
-                                 input.url, plan.is_open_loop() ? "open" : "closed", plan.threads,
-                                 plan.connections, result.interrupted ? ", interrupted" : "");
+  const std::string protocol = plan.http2 ? fmt::format(" of {} streams", plan.pipeline) : "";
+  std::string text =
+      fmt::format("{} {}: {} loop, {} threads, {} connections{}{}\n", input.method, input.url,
+                  plan.is_open_loop() ? "open" : "closed", plan.threads, plan.connections, protocol,
+                  result.interrupted ? ", interrupted" : "");
   text += fmt::format("requests    {} in {:.2f} s: {} per second, {} per second received\n",
                       counts.requests, result.duration_s,
                       short_count(static_cast<double>(counts.completions) / duration_s),

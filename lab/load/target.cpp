@@ -115,6 +115,8 @@ Request build(const Url& url, const RequestSpec& spec, Bytes method, Bytes targe
                                ? request.octets
                                : head + "Connection: close\r\n\r\n" + spec.body;
   request.is_head = method == "HEAD";
+  request.method = method;
+  request.path = target;
   return request;
 }
 

@@ -35,6 +35,11 @@ struct Request {
   std::string octets;
   std::string closing_octets;  // the same with Connection: close, the last on its connection
   bool is_head = false;
+  std::string method;
+  std::string path;
+  // Of HTTP/2: see http2_requests.hpp.
+  std::string block;
+  std::string content;
 };
 
 struct Address {

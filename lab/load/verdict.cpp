@@ -78,7 +78,7 @@ void judge_schedule(const LoadPlan& plan, const RunResult& result, const Sums& s
   } else {
     verdict.notes.push_back(sentence +
                             ": no connection was free. The server was slower than the "
-                            "rate, or there are too few connections (-c, --pipeline)");
+                            "rate, or there are too few connections (-c, --pipeline, --streams)");
   }
 }
 

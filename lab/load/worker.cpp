@@ -83,6 +83,7 @@ Worker::Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, 
   for (std::uint32_t place = 0; place < connections_.size(); ++place) {
     connections_[place].index = place;
   }
+  if (plan.http2) http2_ = std::make_unique<Http2Side>(plan, target, connections_.size());
   next_request_ = index % static_cast<std::uint32_t>(target.requests.size());
 }
 
@@ -96,7 +97,8 @@ std::size_t Worker::memory_bytes_max() const noexcept {
   const std::size_t each = sizeof(Connection) + plan_.pipeline * sizeof(InFlight) +
                            ResponseMachine::head_bytes_max + 4 * sizeof(std::uint32_t);
   return connections_.size() * each + scratch_bytes + events_max * sizeof(epoll_event) +
-         2 * 4 * Histogram::counts_size * sizeof(std::uint64_t);
+         2 * 4 * Histogram::counts_size * sizeof(std::uint64_t) +
+         (http2_ != nullptr ? http2_->memory_bytes_max() : 0);
 }
 
 void Worker::start(Instant begin) noexcept {
@@ -317,6 +319,7 @@ void Worker::look_after(Connection& connection) {
       return;
     case Connection::State::open:
       if (connection.in_flight == 0 && !is_wanted(connection)) return retire(connection);
+      if (http2_ != nullptr) return look_after_streams(connection);
       if (connection.in_flight > 0 && now_ns_ - place(connection, 0).sent_ns > plan_.timeout.ns) {
         fail_requests(connection, Failure::response_timeout);
         reopen(connection, true);

@@ -22,6 +22,7 @@
 #include "lab/load/connection.hpp"
 #include "lab/load/descriptor.hpp"
 #include "lab/load/figures.hpp"
+#include "lab/load/http2_connection.hpp"
 #include "lab/load/plan.hpp"
 #include "lab/load/ring_queue.hpp"
 #include "lab/load/target.hpp"
@@ -123,27 +124,47 @@ class Worker {
   void close(Connection& connection);
   void reopen(Connection& connection, bool after_failure);
   void fail_connect(Connection& connection, int error);
+  template <class Visit>
+  void for_each_in_flight(Connection& connection, Visit&& visit);
+  void count_failure(const InFlight& request, Failure failure) noexcept;
   void fail_requests(Connection& connection, Failure failure);
   void withdraw_requests(Connection& connection);
 
   // Requests and replies (worker_requests.cpp).
   InFlight& place(const Connection& connection, std::uint32_t offset) noexcept;
   bool has_room(const Connection& connection) const noexcept;
+  bool can_ask(const Connection& connection) const noexcept;
   void feed(Connection& connection);
   void feed_hungry();
   void push_request(Connection& connection, std::int64_t due_ns);
   void flush(Connection& connection);
+  void on_write_error(Connection& connection, int error);
   long write_some(Connection& connection);
   void on_written(Connection& connection, std::size_t bytes);
   void receive(Connection& connection, bool until_end);
   bool take(Connection& connection, Bytes bytes);
   bool take_all(Connection& connection, Bytes rest);
   bool take_step(Connection& connection, Bytes& input);
-  void take_content(Connection& connection, Bytes content) noexcept;
+  void take_content(Answer& answer, Bytes content) const noexcept;
   bool end_reply(Connection& connection);
-  void judge(const Connection& connection, const InFlight& request);
+  void judge(const Answer& answer, const InFlight& request);
   void on_end(Connection& connection);
   void receive_again(Connection& connection);
+
+  // HTTP/2 (worker_http2.cpp).
+  Http2Connection& http2_of(const Connection& connection) const noexcept {
+    return http2_->connections[connection.index];
+  }
+  void begin_stream(Connection& connection, const InFlight& request);
+  void upload(Connection& connection);
+  void flush_frames(Connection& connection);
+  bool take_frames(Connection& connection, Bytes rest);
+  bool take_frame(Connection& connection, const http2::ClientStep& step);
+  bool end_frames(Connection& connection);
+  void end_exchange(Connection& connection, Exchange& exchange);
+  void end_stream(Connection& connection, Exchange& exchange);
+  void lose_stream(Connection& connection, Exchange& exchange, Failure failure);
+  void look_after_streams(Connection& connection);
 
   const LoadPlan& plan_;
   const Target& target_;
@@ -155,7 +176,8 @@ class Worker {
   std::unique_ptr<char[]> scratch_;
   std::vector<epoll_event> events_;
   std::vector<Connection> connections_;
-  std::vector<InFlight> in_flight_;  // `pipeline` places for each connection
+  std::vector<InFlight> in_flight_;   // `pipeline` places for each connection
+  std::unique_ptr<Http2Side> http2_;  // null: HTTP/1.1
   RingQueue to_open_;
   RingQueue ready_ring_;  // open loop: connections with room
   std::vector<std::uint32_t> again_;

@@ -50,6 +50,7 @@ void Worker::open(Connection& connection) {
   connection.state = Connection::State::connecting;
   connection.since_ns = read_clock();
   connection.machine.begin_connection();
+  if (http2_ != nullptr) http2_of(connection).begin({now_ns_});
   connection.asked = 0;
   ++connection.generation;
   ++connecting_;
@@ -105,10 +106,8 @@ bool Worker::finish_connect(Connection& connection) {
   read_clock();
   on_established(connection);
   if (plan_.is_open_loop()) return true;
-  for (std::uint32_t offset = 0; offset < connection.in_flight; ++offset) {
-    InFlight& request = place(connection, offset);
-    request.due_ns = request.sent_ns = now_ns_;
-  }
+  for_each_in_flight(connection,
+                     [this](InFlight& request) { request.due_ns = request.sent_ns = now_ns_; });
   if (connection.in_flight == 0) {
     feed(connection);
   } else {
@@ -126,7 +125,12 @@ void Worker::on_event(const epoll_event& event) {
     if ((event.events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) == 0) return;
     if (!finish_connect(connection)) return;
   } else if (connection.unwritten > 0 && (event.events & EPOLLOUT) != 0) {
-    flush(connection);
+    // Requests of HTTP/2 may have had no room while what went before them was not written.
+    if (http2_ != nullptr && !plan_.is_open_loop()) {
+      feed(connection);
+    } else {
+      flush(connection);
+    }
   }
   if ((event.events & (EPOLLIN | ended)) != 0) receive(connection, (event.events & ended) != 0);
 }
@@ -159,26 +163,42 @@ void Worker::fail_connect(Connection& connection, int error) {
   reopen(connection, true);
 }
 
+template <class Visit>
+void Worker::for_each_in_flight(Connection& connection, Visit&& visit) {
+  if (http2_ != nullptr) {
+    if (connection.in_flight == 0) return;
+    for (Exchange* each = http2_of(connection).first(); each != nullptr;
+         each = Http2Connection::next(*each)) {
+      visit(each->request);
+    }
+    return;
+  }
+  for (std::uint32_t offset = 0; offset < connection.in_flight; ++offset) {
+    visit(place(connection, offset));
+  }
+}
+
+void Worker::count_failure(const InFlight& request, Failure failure) noexcept {
+  if (request.due_ns < window_begin_ns_) {
+    ++now_->counts.warm_up;
+  } else {
+    now_->counts.count(failure);
+  }
+}
+
 // Every request in flight ends the way the first does.
 void Worker::fail_requests(Connection& connection, Failure failure) {
-  for (std::uint32_t offset = 0; offset < connection.in_flight; ++offset) {
-    if (place(connection, offset).due_ns < window_begin_ns_) {
-      ++now_->counts.warm_up;
-    } else {
-      now_->counts.count(failure);
-    }
-  }
+  for_each_in_flight(connection, [&](const InFlight& request) { count_failure(request, failure); });
   all_in_flight_ -= connection.in_flight;
   connection.in_flight = connection.unwritten = connection.written_bytes = 0;
-  connection.content_bytes = 0;
-  connection.body_differs = false;
+  connection.answer = {};
 }
 
 // They were to go out with the handshake, and there was none.
 void Worker::withdraw_requests(Connection& connection) {
-  for (std::uint32_t offset = 0; offset < connection.in_flight; ++offset) {
-    if (place(connection, offset).due_ns >= window_begin_ns_) --now_->counts.sent;
-  }
+  for_each_in_flight(connection, [this](const InFlight& request) {
+    if (request.due_ns >= window_begin_ns_) --now_->counts.sent;
+  });
   if (budget_ < UINT64_MAX - connection.in_flight) budget_ += connection.in_flight;
   all_in_flight_ -= connection.in_flight;
   connection.in_flight = connection.unwritten = connection.written_bytes = 0;

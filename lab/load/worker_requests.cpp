@@ -29,20 +29,26 @@ InFlight& Worker::place(const Connection& connection, std::uint32_t offset) noex
 }
 
 bool Worker::has_room(const Connection& connection) const noexcept {
+  return connection.state == Connection::State::open && can_ask(connection);
+}
+
+// One request more.
+bool Worker::can_ask(const Connection& connection) const noexcept {
   const std::uint32_t asked_max = plan_.requests_per_connection;
-  return connection.state == Connection::State::open && connection.in_flight < plan_.pipeline &&
-         (asked_max == 0 || connection.asked < asked_max);
+  if (connection.in_flight >= plan_.pipeline) return false;
+  if (asked_max != 0 && connection.asked >= asked_max) return false;
+  if (http2_ == nullptr) return true;
+  const Http2Connection& link = http2_of(connection);
+  return link.machine().can_begin() && link.outbox().has_room(2 * http2_->block_bytes_max + 512);
 }
 
 // Closed loop: as many requests as the connection may have in flight.
 void Worker::feed(Connection& connection) {
-  const std::uint32_t asked_max = plan_.requests_per_connection;
   const std::uint32_t before = connection.in_flight;
-  while (may_send() && is_wanted(connection) && connection.in_flight < plan_.pipeline &&
-         (asked_max == 0 || connection.asked < asked_max)) {
+  while (may_send() && is_wanted(connection) && can_ask(connection)) {
     push_request(connection, now_ns_);
   }
-  if (connection.in_flight != before) flush(connection);
+  if (connection.in_flight != before || http2_ != nullptr) flush(connection);
 }
 
 // Closed loop: all replies of the turn were read first. A send takes several times as long as a
@@ -61,16 +67,22 @@ void Worker::feed_hungry() {
 void Worker::push_request(Connection& connection, std::int64_t due_ns) {
   ++connection.asked;
   const bool closing = connection.asked == plan_.requests_per_connection;
-  place(connection, connection.in_flight) = {due_ns, now_ns_, next_request_, closing};
+  const InFlight request{due_ns, now_ns_, next_request_, closing};
+  if (http2_ != nullptr) {
+    begin_stream(connection, request);
+  } else {
+    place(connection, connection.in_flight) = request;
+    ++connection.unwritten;
+  }
   if (++next_request_ == target_.requests.size()) next_request_ = 0;
   ++connection.in_flight;
-  ++connection.unwritten;
   ++all_in_flight_;
   --budget_;
   if (due_ns >= window_begin_ns_) ++now_->counts.sent;
 }
 
 void Worker::flush(Connection& connection) {
+  if (http2_ != nullptr) return flush_frames(connection);
   while (connection.unwritten > 0) {
     const long written = write_some(connection);
     if (written >= 0) {
@@ -78,15 +90,17 @@ void Worker::flush(Connection& connection) {
       continue;
     }
     if (errno == EINTR) continue;
-    if (errno == EAGAIN) return;  // EPOLLOUT will say when there is room again
-    if (connection.state == Connection::State::connecting) return fail_connect(connection, errno);
-    // The peer is gone. What it said before that is still to be read, and then the reason.
-    if (!connection.is_in_again) {
-      connection.is_in_again = true;
-      again_.push_back(connection.index);
-    }
-    return;
+    return on_write_error(connection, errno);
   }
+}
+
+void Worker::on_write_error(Connection& connection, int error) {
+  if (error == EAGAIN) return;  // EPOLLOUT will say when there is room again
+  if (connection.state == Connection::State::connecting) return fail_connect(connection, error);
+  // The peer is gone. What it said before that is still to be read, and then the reason.
+  if (connection.is_in_again) return;
+  connection.is_in_again = true;
+  again_.push_back(connection.index);
 }
 
 long Worker::write_some(Connection& connection) {
@@ -173,6 +187,7 @@ bool Worker::take(Connection& connection, Bytes bytes) {
 }
 
 bool Worker::take_all(Connection& connection, Bytes rest) {
+  if (http2_ != nullptr) return take_frames(connection, rest);
   std::size_t before = 0;
   while (!rest.empty() && rest.size() != before) {
     before = rest.size();
@@ -195,7 +210,7 @@ bool Worker::take_step(Connection& connection, Bytes& input) {
   const bool to_head = target_.requests[request.request].is_head;
   const ResponseMachine::Step step = connection.machine.next(input, to_head, memo_);
   input.remove_prefix(step.consumed);
-  take_content(connection, step.content);
+  take_content(connection.answer, step.content);
   switch (step.event) {
     case ResponseMachine::Event::needs_more:
     case ResponseMachine::Event::content: return true;
@@ -208,23 +223,23 @@ bool Worker::take_step(Connection& connection, Bytes& input) {
   return false;
 }
 
-void Worker::take_content(Connection& connection, Bytes content) noexcept {
+void Worker::take_content(Answer& answer, Bytes content) const noexcept {
   if (content.empty()) return;
   if (plan_.expect.body) {
     const Bytes wanted = *plan_.expect.body;
-    const std::size_t at = std::min<std::size_t>(connection.content_bytes, wanted.size());
-    if (wanted.substr(at, content.size()) != content) connection.body_differs = true;
+    const std::size_t at = std::min<std::size_t>(answer.content_bytes, wanted.size());
+    if (wanted.substr(at, content.size()) != content) answer.body_differs = true;
   }
-  connection.content_bytes += content.size();
+  answer.content_bytes += content.size();
 }
 
 // False: the connection was closed.
 bool Worker::end_reply(Connection& connection) {
   const InFlight request = place(connection, 0);
   const bool is_written = connection.in_flight > connection.unwritten;
-  judge(connection, request);
-  connection.content_bytes = 0;
-  connection.body_differs = false;
+  connection.answer.status = connection.machine.status();
+  judge(connection.answer, request);
+  connection.answer = {};
   connection.failures = 0;
   --connection.in_flight;
   --all_in_flight_;
@@ -241,7 +256,7 @@ bool Worker::end_reply(Connection& connection) {
   return false;
 }
 
-void Worker::judge(const Connection& connection, const InFlight& request) {
+void Worker::judge(const Answer& answer, const InFlight& request) {
   Counts& counts = now_->counts;
   own_.last_reply_ns = now_ns_;
   if (request.due_ns < window_begin_ns_) {
@@ -250,15 +265,14 @@ void Worker::judge(const Connection& connection, const InFlight& request) {
     return;
   }
   const Expectation& expect = plan_.expect;
-  const std::uint16_t status = connection.machine.status();
-  ++counts.statuses[status];
-  counts.content_bytes += connection.content_bytes;
-  if (!expect.statuses[status]) return counts.count(Failure::wrong_status);
-  if (expect.length_bytes && connection.content_bytes != *expect.length_bytes) {
+  ++counts.statuses[answer.status];
+  counts.content_bytes += answer.content_bytes;
+  if (!expect.statuses[answer.status]) return counts.count(Failure::wrong_status);
+  if (expect.length_bytes && answer.content_bytes != *expect.length_bytes) {
     return counts.count(Failure::wrong_length);
   }
-  const bool is_short = expect.body && connection.content_bytes != expect.body->size();
-  if (connection.body_differs || is_short) return counts.count(Failure::wrong_body);
+  const bool is_short = expect.body && answer.content_bytes != expect.body->size();
+  if (answer.body_differs || is_short) return counts.count(Failure::wrong_body);
   ++counts.requests;
   if (now_ns_ < window_end_ns_) ++counts.completions;
   now_->latency.record(now_ns_ - request.due_ns);
@@ -272,7 +286,8 @@ void Worker::on_end(Connection& connection) {
     ++now_->counts.closed_idle;
     return reopen(connection, connection.asked == 0);
   }
-  const bool is_whole = connection.machine.end_of_input() == ResponseMachine::Event::complete;
+  const bool is_whole =
+      http2_ == nullptr && connection.machine.end_of_input() == ResponseMachine::Event::complete;
   if (is_whole) {
     end_reply(connection);
     return;

@@ -14,7 +14,8 @@ import subprocess
 
 import pytest
 
-from server_process import ROOT, Server
+from program_process import ROOT
+from server_process import Server
 
 # Without groups 9, 12 and 13, whose subjects test_ws.py has, and which take minutes.
 CASES = ["1.*", "2.*", "3.*", "4.*", "5.*", "6.*", "7.*", "10.*"]

@@ -11,7 +11,8 @@ import subprocess
 import pytest
 
 import without_io_uring
-from server_process import ENGINES, ROOT, Server
+from program_process import ROOT
+from server_process import ENGINES, Server
 
 MODULE = "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible"
 FOLDER = ROOT / "build" / "tools"

@@ -1,6 +1,5 @@
 """application_server as a child process, in a folder of its own."""
 import os
-import pathlib
 import re
 import signal
 import socket
@@ -9,7 +8,8 @@ import threading
 import urllib.error
 import urllib.request
 
-from server_process import ROOT, environment
+from program_process import built
+from server_process import environment
 
 PROGRAM = "application_server"
 READY = re.compile(PROGRAM + r": ready on (?P<url>http://[0-9.]+:(?P<port>[0-9]+)) \(engine [a-z_-]+, [0-9]+ reactors\)"
@@ -20,10 +20,8 @@ SECONDS_MAX = 60
 
 
 def program_path():
-    """Return the path of the program; fails with the command that builds it when it is missing."""
-    path = pathlib.Path(os.environ.get("KATANA_BUILD", ROOT / "build" / "release")) / PROGRAM
-    assert path.exists(), f"{path} is missing: cmake --build --preset release"
-    return str(path.resolve())
+    """Return the path of the program."""
+    return built(PROGRAM)
 
 
 def clean_environment(**variables):

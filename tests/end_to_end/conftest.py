@@ -4,6 +4,7 @@ import shutil
 import pytest
 
 import without_io_uring
+from program_process import Program
 from server_process import ENGINES, Server
 
 
@@ -11,7 +12,7 @@ from server_process import ENGINES, Server
 def no_server_left_behind():
     """End whatever a failed test has left running."""
     yield
-    for left in list(Server.running):
+    for left in list(Program.running):
         left.kill()
 
 

@@ -1,8 +1,10 @@
 """hello_world_server --access-log: a record of every exchange, whole, once, whatever the client does."""
 import json
+import subprocess
 
 import httpx
 
+from program_process import built
 from raw_client import eventually, exchange
 from server_process import Server, run_program
 
@@ -27,6 +29,18 @@ def test_every_request_is_one_record_even_those_of_many_connections_at_once(engi
         assert [record["request"] for record in exchanges] == list(range(1, 26))
         assert [record["message"] for record in exchanges] == [f"GET /hello/{number}" for number in range(25)]
         assert all(record["status"] == 200 and record["end"] == "replied" for record in exchanges)
+
+
+def test_a_binary_access_log_says_the_same_once_it_is_printed(tmp_path):
+    """The cheapest form, for whoever logs millions of requests."""
+    path = tmp_path / "access.bin"
+    with Server("--access-log", str(path)) as server:
+        assert httpx.get(server.url("/hello/there")).status_code == 200
+    printed = subprocess.run([built("katana-log"), "--format", "json", str(path)], capture_output=True, text=True,
+                             timeout=20, check=True)
+    record = json.loads(printed.stdout)
+    assert (record["message"], record["route"], record["status"]) == ("GET /hello/there", "/hello/{name}", 200)
+    assert record["peer"].startswith("127.0.0.1:") and record["request"] == 1
 
 
 def test_hostile_targets_cannot_write_a_line_of_their_own(tmp_path):

@@ -190,9 +190,13 @@ def test_the_description_names_every_route(api):
     """And every reference in it leads somewhere."""
     document = api.client.get("/openapi.json").json()
     assert document["openapi"].startswith("3.1.")
-    assert set(document["paths"]) == {"/api/users", "/api/users/{id}", "/api/data", "/api/data/{id}",
-                                      "/health", "/ready", "/metrics"}
-    assert set(document["paths"]["/api/users/{id}"]) == {"get", "put", "delete"}
+    assert set(document["paths"]) == {"/api/users", "/api/users/{id}", "/users", "/users/{id}", "/api/data",
+                                      "/api/data/{id}", "/health", "/ready", "/metrics"}
+    for base in ("/api", ""):
+        assert set(document["paths"][base + "/users"]) == {"get", "post"}
+        assert set(document["paths"][base + "/users/{id}"]) == {"get", "put", "delete"}
+    ids = re.findall(r'"operationId": "([^"]+)"', json.dumps(document))
+    assert len(ids) == len(set(ids)) == 15
     for reference in re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(document)):
         found = document
         for step in reference.split("/"):

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from fullstack_process import FullStack, run_program
-from server_process import ROOT
+from program_process import ROOT
 
 TEMPLATES = sorted((ROOT / "apps" / "fullstack" / "config").glob("*.yaml"))
 

@@ -181,7 +181,7 @@ def test_the_limit_of_open_files_stops_new_connections_and_nobody_else(tmp_path)
     with FullStack(tmp_path, prefix=("prlimit", "--nofile=64:64")) as program:
         assert program.add_user("Ada", "ada@example.org").status_code == 201
         crowd = [socket.create_connection(("127.0.0.1", program.port), 5) for _ in range(80)]
-        wait_until(lambda: program.descriptors() >= 60, "the limit is reached")
+        wait_until(lambda: program.open_descriptors() >= 60, "the limit is reached")
         assert program.client.get("/users/1").status_code == 200        # on the connection that it has
         for each in crowd:
             each.close()

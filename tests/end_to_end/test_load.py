@@ -9,6 +9,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,7 +20,8 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 
-from server_process import ROOT, Server, free_port
+from program_process import ROOT
+from server_process import Server, free_port
 
 BUILD = pathlib.Path(os.environ.get("KATANA_BUILD", ROOT / "build" / "release"))
 GENERATOR = str(BUILD / "katana-load")
@@ -345,6 +347,8 @@ def test_quiet_with_a_file_prints_nothing(tmp_path):
     (["-R", "fast", "http://a/"], "fast"),
     (["--ramp", "1s", "http://a/"], "1s"),
     (["https://a/"], "https://a/"),
+    (["--streams", "4", "http://a/"], "--http2"),
+    (["--http2", "--pipeline", "4", "http://a/"], "--streams"),
     (["http://a:b/"], "http://a:b/"),
     (["--header", "nonsense", "http://127.0.0.1:1/"], "nonsense"),
     (["--urls", "/no/such/file", "http://127.0.0.1:1/"], "/no/such/file"),
@@ -361,7 +365,8 @@ def test_help_names_every_flag_and_version_has_a_number():
     text = load("--help")
     assert text.returncode == 0 and text.stderr == ""
     for name in ("--threads", "--connections", "--duration", "--rate", "--ramp", "--poisson", "--burst", "--pipeline",
-                 "--churn", "--method", "--header", "--body", "--urls", "--warmup", "--json", "--hdr", "--quiet",
+                 "--http2", "--streams", "--churn", "--method", "--header", "--body", "--urls", "--warmup", "--json",
+                 "--hdr", "--quiet",
                  "--expect-status", "--expect-length", "--expect-body", "--timeout", "--strict", "--pin"):
         assert name in text.stdout, name
     assert re.fullmatch(r"katana-load \d+\.\d+\.\d+\n", load("--version").stdout)
@@ -396,3 +401,51 @@ def test_simple_benchmark_without_a_server_is_exit_1_and_without_a_port_exit_2()
         result = subprocess.run([BENCHMARK, *arguments], capture_output=True, text=True, timeout=30, check=False)
         assert result.returncode == status and result.stdout == ""
         assert result.stderr.count("\n") == 1 and culprit in result.stderr
+
+
+# ---- HTTP/2 ----------------------------------------------------------------------------------------------------------
+
+def test_http2_requests_are_counted_as_those_of_http1_are():
+    """Every one with its status and content, by both loops; the server has seen the same number."""
+    with Server() as server:
+        many = ("--http2", "-c", 4, "--streams", 16, "--expect-status", "200")
+        closed = load_json(*many, "-n", 5000, "--expect-body", "Hello, World!", server.url("/plaintext"))
+        opened = load_json(*many, "-R", 500, "-d", "400ms", server.url("/json"))
+        large = load_json(*many, "-n", 40, "--expect-length", 300_000, server.url("/bytes/300000"))
+        posted = load_json(*many, "-n", 50, "-m", "POST", "--body", "x" * 70_000, "--expect-body", "x" * 70_000,
+                           server.url("/echo"))
+        missing = load_json(*many, "-n", 10, server.url("/nothing"))
+    assert closed["requests"] == closed["sent"] == closed["statuses"]["200"] == 5000 and closed["errors"]["total"] == 0
+    assert closed["content_bytes"] == 13 * 5000 and closed["connections"]["opened"] == 4
+    assert closed["parameters"]["protocol"] == "h2c" and closed["parameters"]["streams"] == 16
+    assert opened["requests"] == opened["schedule"]["due"] - opened["schedule"]["unsent"]
+    assert opened["schedule"]["due"] == 200 and opened["errors"]["total"] == 0
+    assert large["requests"] == 40 and posted["requests"] == 50
+    assert missing["requests"] == 0 and missing["errors"]["wrong_status"] == 10
+
+
+@pytest.mark.skipif(shutil.which("nghttpd") is None, reason="nghttpd is missing: apt-get install nghttp2-server")
+def test_http2_load_of_a_server_that_compresses_with_its_table(tmp_path):
+    """nghttpd indexes what it sends: the same block means something else after a change of the table."""
+    (tmp_path / "small").write_bytes(b"small")
+    (tmp_path / "large").write_bytes(b"x" * 200_000)
+    (tmp_path / "urls").write_text("/small\n/large\n/small\n/none\n", encoding="ascii")
+    port = free_port()
+    process = subprocess.Popen(["nghttpd", "--no-tls", "-d", str(tmp_path), str(port)], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    try:
+        wait_until_up(port)
+        result = load_json("--http2", "-c", 2, "--streams", 8, "-n", 400, "--urls", tmp_path / "urls",
+                           "--expect-status", "200,404", f"http://127.0.0.1:{port}/")
+    finally:
+        process.kill()
+        process.wait()
+    assert result["requests"] == 400 and result["errors"]["total"] == 0
+    assert result["statuses"] == {"200": 300, "404": 100}
+
+
+def test_http2_over_tls_is_refused_in_one_line():
+    """As without --http2."""
+    result = load("--http2", "https://127.0.0.1/")
+    assert result.returncode == 2 and "TLS is not supported" in result.stderr and result.stderr.count("\n") == 1
+    assert "not over TLS" in " ".join(load("--help").stdout.split())

@@ -65,7 +65,6 @@ def test_a_wrong_ready_line_is_caught(program, start, culprit):
 ], ids=str)
 def test_a_wrong_end_is_caught(program, monkeypatch, program_parts, culprit):
     """Exit status, report, chatter, and no end at all."""
-    monkeypatch.setattr(server_process, "STOP_SECONDS_MAX", 1)
     monkeypatch.setattr(Server.wait, "__defaults__", (1,))
     program(**program_parts)
     with pytest.raises(AssertionError, match=culprit):

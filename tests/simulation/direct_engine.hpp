@@ -83,7 +83,7 @@ class DirectEngine {
   }
   Instant now() const { return wire_.now; }
   std::int64_t wall_clock_s() const { return 1'800'000'000 + wire_.now.ns / 1'000'000'000; }
-  engine::PeerAddress peer(engine::Link) const { return {}; }
+  engine::PeerEndpoint peer(engine::Link) const { return {}; }
   std::size_t memory_bytes() const { return 0; }
 
  private:

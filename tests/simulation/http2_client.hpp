@@ -10,11 +10,13 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "katana/wire/http2/peer_test.hpp"
+#include "tests/simulation/channel.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -38,10 +40,10 @@ struct Http2ClientOptions {
 class Http2Client {
  public:
   Http2Client(World& world, const Http2ClientOptions& options = {})
-      : world_(world), options_(options), peer_(world.network()) {
-    peer_.on_received = [this] { take(peer_.take_received()); };
-    peer_.connect(world.port(options.site));
-    peer_.send(http2::client_preface);
+      : world_(world), options_(options), channel_(world) {
+    channel_.on_bytes = [this](Bytes bytes) { take(bytes); };
+    channel_.connect(options.site, {"h2"});
+    channel_.send(http2::client_preface);
     send(http2::FrameType::settings, 0, 0,
          http2::setting(http2::Setting::initial_window_size, options.stream_window));
     window_ = options.connection_window;
@@ -51,7 +53,8 @@ class Http2Client {
     }
   }
 
-  engine::SimPeer& peer() { return peer_; }
+  Channel& channel() { return channel_; }
+  engine::SimPeer& peer() { return channel_.peer(); }
 
   std::uint32_t get(const std::string& path, const http2::Fields& more = {}) {
     return request("GET", path, {}, more);
@@ -65,12 +68,47 @@ class Http2Client {
     return id;
   }
   void send(http2::FrameType type, unsigned flags, std::uint32_t stream, Bytes payload) {
-    peer_.send(http2::frame(type, flags, stream, payload));
+    channel_.send(http2::frame(type, flags, stream, payload));
   }
+
+  // Extended CONNECT (RFC 8441). What is sent on the stream follows with send_data().
+  std::uint32_t connect(const std::string& path, const http2::Fields& more = {}) {
+    const std::uint32_t id = head("CONNECT", path, connecting(more), false);
+    send_windows_[id] = http2::default_window_bytes;
+    uploads_[id] = {};
+    return id;
+  }
+  std::uint32_t connect_and_end(const std::string& path) {
+    return head("CONNECT", path, connecting({}), true);
+  }
+  std::uint32_t plain_connect(const std::string& authority) {
+    return send_head({{":method", "CONNECT"}, {":authority", authority}}, false);
+  }
+  void send_data(std::uint32_t id, Bytes bytes, bool ends = false) {
+    const auto found = uploads_.find(id);
+    if (found == uploads_.end()) {  // the reply is over: its end is all that may follow
+      if (ends && replies_[id].reset < 0) {
+        send(http2::FrameType::data, http2::flag_end_stream, id, bytes);
+      }
+      return;
+    }
+    found->second.left += bytes;
+    found->second.ends = ends;
+    upload();
+  }
+  std::function<void(std::uint32_t)> on_head;  // of a reply
+  // Every piece of a reply's content, as it comes.
+  std::function<void(std::uint32_t, Bytes)> on_content;
+  std::function<void(std::uint32_t)> on_end;  // of a reply, in order or not
+  bool knows_connect() const { return knows_connect_; }
 
   void open_window(std::uint32_t more) {
     window_ += more;
     send(http2::FrameType::window_update, 0, 0, http2::number(more));
+  }
+  void open_window_of(std::uint32_t id, std::uint32_t more) {
+    receive_windows_[id] += more;
+    send(http2::FrameType::window_update, 0, id, http2::number(more));
   }
 
   Http2Reply& reply(std::uint32_t id) { return replies_[id]; }
@@ -87,7 +125,7 @@ class Http2Client {
   }
   bool wait_for_all(Duration limit = seconds(600)) {
     return world_.run_while_not(
-        [&] { return over() == replies_.size() || goaway_ > 0 || peer_.over(); }, limit);
+        [&] { return over() == replies_.size() || goaway_ > 0 || peer().over(); }, limit);
   }
   // The code of GOAWAY; -1: none came.
   std::int64_t goaway() const { return goaway_; }
@@ -95,9 +133,20 @@ class Http2Client {
  private:
   std::uint32_t head(const std::string& method, const std::string& path, const http2::Fields& more,
                      bool ends) {
+    const char* const scheme = options_.site == Site::trial_tls ? "https" : "http";
     http2::Fields fields = {
-        {":method", method}, {":scheme", "http"}, {":path", path}, {":authority", "sim.example"}};
+        {":method", method}, {":scheme", scheme}, {":path", path}, {":authority", "sim.example"}};
     fields.insert(fields.end(), more.begin(), more.end());
+    return send_head(fields, ends);
+  }
+  static http2::Fields connecting(const http2::Fields& more) {
+    http2::Fields fields = {{":protocol", "websocket"}};
+    fields.insert(fields.end(), more.begin(), more.end());
+    fields.emplace_back("sec-websocket-version", "13");
+    return fields;
+  }
+
+  std::uint32_t send_head(const http2::Fields& fields, bool ends) {
     const std::uint32_t id = next_id_;
     next_id_ += 2;
     replies_[id];
@@ -114,7 +163,7 @@ class Http2Client {
     const bool ends = method == "GET";
     const std::uint32_t id = head(method, path, more, ends);
     if (ends) return id;
-    uploads_[id] = std::move(content);
+    uploads_[id] = {std::move(content), true};
     // Nothing is known of the server's windows before its SETTINGS.
     send_windows_[id] = http2::default_window_bytes;
     upload();
@@ -124,14 +173,14 @@ class Http2Client {
   void upload() {
     for (auto it = uploads_.begin(); it != uploads_.end();) {
       const auto id = it->first;
-      std::string& left = it->second;
+      std::string& left = it->second.left;
       bool ends = false;
       while (!ends) {
         const auto room = std::min<std::int64_t>({send_window_, send_windows_[id], 16'384});
-        if (!left.empty() && room <= 0) break;
+        if (left.empty() ? !it->second.ends : room <= 0) break;
         const std::size_t size =
             std::min(left.size(), static_cast<std::size_t>(std::max<std::int64_t>(0, room)));
-        ends = size == left.size();
+        ends = it->second.ends && size == left.size();
         send(http2::FrameType::data, ends ? unsigned{http2::flag_end_stream} : 0u, id,
              Bytes(left).substr(0, size));
         left.erase(0, size);
@@ -142,7 +191,7 @@ class Http2Client {
     }
   }
 
-  void take(std::string more) {
+  void take(Bytes more) {
     kept_ += more;
     while (kept_.size() >= http2::frame_header_bytes) {
       const http2::FrameHeader header = http2::parse_frame_header(kept_.data());
@@ -163,9 +212,13 @@ class Http2Client {
       case FrameType::rst_stream:
         replies_[header.stream].reset = http2::parse_number(payload.data(), 4);
         uploads_.erase(header.stream);
+        if (on_end) on_end(header.stream);
         break;
       case FrameType::settings:
-        if (!header.has(http2::flag_ack)) send(FrameType::settings, http2::flag_ack, 0, {});
+        if (header.has(http2::flag_ack)) break;
+        knows_connect_ = payload.find(http2::setting(http2::Setting::enable_connect_protocol, 1)) !=
+                         std::string::npos;
+        send(FrameType::settings, http2::flag_ack, 0, {});
         break;
       case FrameType::ping:
         if (!header.has(http2::flag_ack)) send(FrameType::ping, http2::flag_ack, 0, payload);
@@ -197,18 +250,25 @@ class Http2Client {
     if (status == "100") return;
     reply.status = status;
     reply.begun = true;
-    if (header.has(http2::flag_end_stream)) end(reply);
+    if (on_head) on_head(header.stream);
+    if (!header.has(http2::flag_end_stream)) return;
+    end(reply);
+    if (on_end) on_end(header.stream);
   }
 
   void on_data(const http2::FrameHeader& header, const std::string& payload) {
     Http2Reply& reply = replies_[header.stream];
     EXPECT_TRUE(reply.begun && !reply.ended) << "data outside of a reply on " << header.stream;
     reply.content += payload;
+    if (on_content) on_content(header.stream, payload);
     window_ -= header.size;
     receive_windows_[header.stream] -= header.size;
     EXPECT_GE(window_, 0) << "more than the window of the connection";
     EXPECT_GE(receive_windows_[header.stream], 0) << "more than the window of " << header.stream;
-    if (header.has(http2::flag_end_stream)) end(reply);
+    if (header.has(http2::flag_end_stream)) {
+      end(reply);
+      if (on_end) on_end(header.stream);
+    }
     if (!options_.opens_windows || header.size == 0) return;
     send(http2::FrameType::window_update, 0, 0, http2::number(header.size));
     window_ += header.size;
@@ -222,13 +282,18 @@ class Http2Client {
     reply.ended_as = ++ended_;
   }
 
+  struct Upload {
+    std::string left;
+    bool ends = false;
+  };
+
   World& world_;
   const Http2ClientOptions options_;
-  engine::SimPeer peer_;
+  Channel channel_;
   http2::Deflater deflater_;
   http2::Inflater inflater_;
   std::map<std::uint32_t, Http2Reply> replies_;
-  std::map<std::uint32_t, std::string> uploads_;
+  std::map<std::uint32_t, Upload> uploads_;
   std::map<std::uint32_t, std::int64_t> send_windows_;
   std::map<std::uint32_t, std::int64_t> receive_windows_;
   std::string kept_;
@@ -237,6 +302,7 @@ class Http2Client {
   std::int64_t goaway_ = -1;
   std::size_t ended_ = 0;
   std::uint32_t next_id_ = 1;
+  bool knows_connect_ = false;
 };
 
 }  // namespace katana::simulation

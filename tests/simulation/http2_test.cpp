@@ -143,6 +143,38 @@ TEST(Http2, a_slow_handler_does_not_hold_up_the_others) {
   EXPECT_TRUE(client.wait_for_all());
 }
 
+TEST(Http2, content_that_costs_much_is_made_in_turns_with_everybody_else) {
+  constexpr int pieces = 1'000;
+  int asked = 0;
+  WorldOptions options;
+  options.more_routes = [&](Router& router) {
+    router.get("/costly", [&asked] {
+      return Reply::stream("text/plain", pieces * 100, [&asked](ContentSink& sink) {
+        if (!sink.write(std::string(100, 'x'))) return false;
+        if (++asked == pieces) return true;
+        EXPECT_TRUE(sink.yield()) << "it would have to go on, and nobody else could";
+        return false;
+      });
+    });
+  };
+  World world(options);
+  Http2Client client(world);
+  const auto costly = client.get("/costly");
+  ASSERT_TRUE(world.run_while_not([&] { return asked > 0; }));
+  const auto other = client.get("/text/10");
+  int most = 0;
+  while (!client.is_over(costly) && !world.http2(Site::trial).counters().streams_reset) {
+    const int before = asked;
+    world.turn(microseconds(100));
+    most = std::max(most, asked - before);
+    if (client.is_over(other) && before < pieces / 2) break;
+  }
+  EXPECT_TRUE(client.is_over(other)) << "before half of the other was made";
+  EXPECT_LE(most, 32);
+  ASSERT_TRUE(client.wait_for_all());
+  EXPECT_EQ(client.reply(costly).content, std::string(pieces * 100, 'x'));
+}
+
 TEST(Http2, what_is_more_urgent_is_sent_first) {
   World world;
   Http2ClientOptions options;

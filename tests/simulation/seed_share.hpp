@@ -31,10 +31,10 @@ inline std::uint64_t number_from(const char* variable, std::uint64_t otherwise) 
 
 class SeedShare {
  public:
-  // `repeat`: the command that runs one seed, which is its last argument.
-  SeedShare(std::uint64_t count_default, const char* repeat)
-      : first_(number_from("KATANA_FIRST_SEED", 1)),
-        count_(number_from("KATANA_SEEDS", count_default)) {
+  // `repeat`: the command that runs one seed, which is its last argument. `variable`: that says how
+  // many there are.
+  SeedShare(std::uint64_t count_default, const char* repeat, const char* variable = "KATANA_SEEDS")
+      : first_(number_from("KATANA_FIRST_SEED", 1)), count_(number_from(variable, count_default)) {
     command_ = repeat;
     std::signal(SIGABRT, &on_abort);
 #if defined(KATANA_DEATH_CALLBACK)

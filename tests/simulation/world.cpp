@@ -17,7 +17,7 @@ struct Front {
       : service(*std::move(made)),
         dispatcher(service),
         protocol(options, dispatcher),
-        http2(options, dispatcher, protocol.counters()) {
+        http2(options, dispatcher, protocol.counters(), &protocol.websockets()) {
     if (options.http2.enabled) protocol.set_http2(&http2);
   }
   Service service;
@@ -40,10 +40,14 @@ struct World::Server {
     KATANA_CHECK(reactor.start());
     KATANA_CHECK(reactor.listen({}, hello.protocol));
     KATANA_CHECK(reactor.listen({}, trial.protocol));
+    if (options.credentials == nullptr) return;
+    transforms = std::make_unique<tls::TlsTransforms>(*options.credentials);
+    KATANA_CHECK(reactor.listen_transformed({}, trial.protocol, *transforms));
   }
 
   Front hello;
   Front trial;
+  std::unique_ptr<tls::TlsTransforms> transforms;  // null without credentials
   core::ReactorOn<engine::SimEngine> reactor;
 };
 
@@ -71,7 +75,9 @@ session::Http2Protocol& World::http2(Site site) noexcept {
   return site == Site::hello ? server_->hello.http2 : server_->trial.http2;
 }
 
-std::uint16_t World::port(Site site) const { return reactor_->port(site == Site::hello ? 0 : 1); }
+std::uint16_t World::port(Site site) const {
+  return reactor_->port(static_cast<engine::Listener>(site));
+}
 
 session::HttpCounters World::http_counters() noexcept {
   session::HttpCounters sum = server_->hello.protocol.counters();

@@ -22,6 +22,7 @@
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http1_protocol.hpp"
 #include "katana/session/http2_protocol.hpp"
+#include "katana/tls/transform.hpp"
 #include "tests/simulation/trial.hpp"
 
 namespace katana::simulation {
@@ -31,7 +32,8 @@ using engine::SimNetwork;
 using engine::SimPeer;
 using engine::SimRange;
 
-enum class Site : std::uint8_t { hello, trial };
+// trial_tls: Trial's, under TLS, where WorldOptions have credentials.
+enum class Site : std::uint8_t { hello, trial, trial_tls };
 
 struct WorldOptions {
   WorldOptions();  // small pools, so that making a world is cheap
@@ -39,6 +41,7 @@ struct WorldOptions {
   SimFaults faults = SimFaults::calm();
   core::ReactorOptions reactor;
   session::HttpOptions http;
+  tls::Credentials* credentials = nullptr;   // borrowed
   std::function<void(Router&)> more_routes;  // of Site::trial
   std::size_t trace_lines_max = 400;
 };

@@ -70,17 +70,17 @@ def test_memory_and_descriptors_return_after_load(tmp_path):
         load(program, min(LOAD_SECONDS, 30))            # caches are full, statements prepared, pools warm
         program.client.get("/ready")
         time.sleep(1)
-        rss_kib, descriptors = program.rss_kib(), program.descriptors()
+        rss_kib, descriptors = program.rss_kib(), program.open_descriptors()
         acknowledged = load(program, LOAD_SECONDS)
         assert acknowledged
         end = time.monotonic() + REST_SECONDS
         while time.monotonic() < end:
             program.client.get("/ready")
             grown = program.rss_kib() > rss_kib * 1.1 + SLACK_KIB
-            if not grown and program.descriptors() <= descriptors:
+            if not grown and program.open_descriptors() <= descriptors:
                 break
             time.sleep(0.5)
-        assert program.descriptors() <= descriptors
+        assert program.open_descriptors() <= descriptors
         assert program.rss_kib() <= rss_kib * 1.1 + SLACK_KIB, f"{rss_kib} KiB before the load"
     assert set(acknowledged) <= stored(tmp_path)
 

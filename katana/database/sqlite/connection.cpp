@@ -330,11 +330,13 @@ Error Connection::error(int code, Bytes text) const {
   }
 }
 
-void Connection::checkpoint() noexcept {
+bool Connection::checkpoint() noexcept {
   limits_ = {};
-  int left = 0, done = 0;
-  sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, &left, &done);
+  int pages = 0, written = 0;
+  const int code =
+      sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, &pages, &written);
   log_pages_ = 0;
+  return code == SQLITE_OK && pages == written;
 }
 
 void Connection::leave_log() noexcept {

@@ -95,9 +95,9 @@ class Connection {
 
   // What `code`, just returned for a statement that ran, is called. `text`: its statement.
   Error error(int code, Bytes text) const;
-  // Log pages since it was last written back; writes them back.
+  // Log pages since it was last written back; writes them back. True: all of them.
   int log_pages() const noexcept { return log_pages_; }
-  void checkpoint() noexcept;
+  bool checkpoint() noexcept;
   // The log is left as it is when the connection closes: the file under its name is another.
   void leave_log() noexcept;
   sqlite3* handle() noexcept { return handle_; }

@@ -379,6 +379,83 @@ TEST_F(SqliteTest, the_log_is_written_back_when_it_is_long) {
   EXPECT_LT(std::filesystem::file_size(folder_ / "a.db-wal"), 60u * 4120);
 }
 
+// Turns of an executor that has more to do, or is about to wait.
+class Turns final : public Executor {
+ public:
+  template <class F>
+  void turn(bool waits, F&& happens) {
+    enter(this);
+    std::forward<F>(happens)();
+    end_turn(waits);
+    enter(nullptr);
+  }
+  void post(Message&) noexcept override { ADD_FAILURE() << "a read left its executor"; }
+};
+
+class KeptSnapshotTest : public SqliteTest {
+ protected:
+  // How many rows a read in a turn of its own sees.
+  std::int64_t count(bool waits) {
+    std::int64_t seen = -1;
+    turns_.turn(waits, [&] {
+      auto task = read(seen);
+      EXPECT_TRUE(task.start());
+    });
+    return seen;
+  }
+  std::uint64_t snapshots() const { return backend_->figures().snapshots; }
+
+ private:
+  Task<void> read(std::int64_t& seen) {
+    const auto found = co_await db_->query_one<std::int64_t>("SELECT count(*) FROM t");
+    if (found) seen = **found;
+  }
+  Turns turns_;
+};
+
+TEST_F(KeptSnapshotTest, it_lasts_while_there_is_something_to_do_and_not_for_ever) {
+  open();
+  const std::uint64_t before = snapshots();
+  for (unsigned turn = 0; turn < Executor::kept_turns_max; ++turn) count(false);
+  EXPECT_EQ(snapshots() - before, 1u);
+  count(false);
+  count(true);
+  EXPECT_EQ(snapshots() - before, 2u);
+  count(true);
+  EXPECT_EQ(snapshots() - before, 3u);
+}
+
+TEST_F(KeptSnapshotTest,
+       a_commit_of_this_program_is_seen_by_the_next_read_and_another_s_after_a_wait) {
+  open();
+  EXPECT_EQ(count(false), 0);
+  EXPECT_EQ(text(run(insert(1, "ours"))), "1");
+  EXPECT_EQ(count(false), 1);
+  Bare(folder_ / "a.db").run("INSERT INTO t VALUES (2, 'theirs')");
+  count(true);
+  EXPECT_EQ(count(true), 2);
+}
+
+TEST_F(KeptSnapshotTest, none_is_kept_while_the_log_is_to_be_written_back) {
+  Options options;
+  options.checkpoint_pages = 1;
+  open(options);
+  Bare other(folder_ / "a.db");
+  other.run("BEGIN");
+  (void)other.one("SELECT count(*) FROM t");  // so that the log cannot be written back
+  EXPECT_EQ(text(run(insert(1, "x"))), "1");
+  EXPECT_EQ(text(run(insert(2, "y"))), "1");
+  const std::uint64_t before = snapshots();
+  for (int turn = 0; turn < 3; ++turn) EXPECT_EQ(count(false), 2);
+  EXPECT_EQ(snapshots() - before, 3u);
+  other.run("COMMIT");
+  EXPECT_EQ(text(run(insert(3, "z"))), "1");
+  const std::uint64_t then = snapshots();
+  for (int turn = 0; turn < 3; ++turn) EXPECT_EQ(count(false), 3);
+  EXPECT_EQ(snapshots() - then, 1u);
+  count(true);
+}
+
 TEST_F(SqliteTest, columns_find_their_members_whoever_asks_and_whatever_became_of_the_table) {
   open();
   Bare other(folder_ / "a.db");

@@ -18,6 +18,7 @@ Station::~Station() {
   KATANA_REQUIRE(to_writer_.empty() && to_readers_.empty());
   // Only a database that ends in the midst of a turn comes here with one that is not over.
   if (ends_turn_) executor_.forget_at_turn_end(*this);
+  if (snapshot_kept_) executor_.forget_before_wait(snapshot_end_);
   end_snapshot();
 }
 
@@ -46,7 +47,7 @@ Attempt Station::read(const Request& request, Outcome& outcome) noexcept {
     return Attempt::elsewhere;
   }
   if (!ensure_snapshot()) return Attempt::elsewhere;
-  ++reads_this_turn_;
+  if (reads_this_turn_++ == 0) at_turn_end();
   const int code =
       connection_->run(statement, request.values, outcome,
                        {.rows_max = options_.rows_max, .budget = options_.read_budget});
@@ -106,7 +107,7 @@ bool Station::ensure_snapshot() noexcept {
   if (connection_->run(Command::begin) != SQLITE_DONE) return false;
   in_snapshot_ = true;
   snapshots_.add();
-  at_turn_end();
+  if (!std::exchange(snapshot_kept_, true)) executor_.before_wait(snapshot_end_);
   return true;
 }
 
@@ -141,7 +142,7 @@ void Station::end_turn(Message& message) noexcept {
   auto& self = static_cast<Station&>(message);
   self.ends_turn_ = false;
   self.reads_this_turn_ = 0;
-  self.end_snapshot();
+  if (self.watch_.log_is_long()) self.end_snapshot();
   for (WorkList* const list : {&self.to_writer_, &self.to_readers_}) {
     for (Work* work = list->first(); work != nullptr; work = work->behind) work->at_home = false;
   }

@@ -1,13 +1,14 @@
 // Station: what one executor has of the database: a read connection of its own, the snapshot that
-// the reads of a turn share, and the works that it hands over when the turn ends.
+// reads share while there is something to do, and the works that it hands over when the turn ends.
 //
 // Owns       its connection; works until the turn ends.
 // Borrows    options, watch, clock, writer, readers.
 // Thread     its executor's; figures any.
 // Allocates  its connection, and statements.
 // Fails      by Outcome::error.
-// Invariant  a snapshot ends with the turn, and before a read that begins after a commit was
-//            acknowledged: so every read sees every write acknowledged before it began.
+// Invariant  a snapshot ends before its executor waits, after Executor::kept_turns_max turns, and
+//            before a read that begins after a commit was acknowledged: so every read sees every
+//            write acknowledged before it began.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,17 @@ class Station final : private Message {
   void add_figures(Figures& figures) const;
 
  private:
+  // Ends the snapshot before the executor waits.
+  struct SnapshotEnd final : Message {
+    explicit SnapshotEnd(Station& owner) noexcept : Message(&run_it), station(owner) {}
+    static void run_it(Message& message) noexcept {
+      Station& station = static_cast<SnapshotEnd&>(message).station;
+      station.snapshot_kept_ = false;
+      station.end_snapshot();
+    }
+    Station& station;
+  };
+
   static void end_turn(Message& message) noexcept;
   void at_turn_end() noexcept;
   bool ensure_connection(Outcome& outcome) noexcept;
@@ -54,6 +66,8 @@ class Station final : private Message {
   std::unique_ptr<Connection> connection_;
   std::uint64_t seen_commits_ = 0;  // when the snapshot was taken
   bool in_snapshot_ = false;
+  bool snapshot_kept_ = false;  // snapshot_end_ is registered
+  SnapshotEnd snapshot_end_{*this};
   bool ends_turn_ = false;  // end_turn() is registered
   std::uint32_t reads_this_turn_ = 0;
   WorkList to_writer_;

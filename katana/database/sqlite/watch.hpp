@@ -39,6 +39,12 @@ class Watch {
   // How many commits have become durable: a snapshot that was taken at another count is stale.
   std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
   void note_commit() noexcept { commits_.fetch_add(1, std::memory_order_acq_rel); }
+  // The log is to be written back and begun anew, for which no snapshot may be open: none is kept
+  // for longer than a turn meanwhile. Relaxed: a turn more or less does not matter.
+  bool log_is_long() const noexcept { return log_is_long_.load(std::memory_order_relaxed); }
+  void set_log_is_long(bool is_long) noexcept {
+    if (is_long != log_is_long()) log_is_long_.store(is_long, std::memory_order_relaxed);
+  }
 
   // It is not usable. Only the first reason of an outage is kept.
   void report(std::string_view why, bool corrupt = false) {
@@ -81,6 +87,7 @@ class Watch {
   std::atomic<bool> usable_ = true;
   std::atomic<std::uint64_t> generation_ = 1;
   std::atomic<std::uint64_t> commits_ = 1;
+  std::atomic<bool> log_is_long_ = false;
   mutable std::mutex mutex_;  // what follows
   std::string reason_;
   bool corrupt_ = false;

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "katana/base/check.hpp"
+#include "katana/base/lookout.hpp"
 #include "katana/database/sqlite/waiting.hpp"
-#include "katana/thread/futex.hpp"
 
 namespace katana::database::sqlite {
 
@@ -147,7 +147,7 @@ void Writer::linger() noexcept {
   do {
     for (int pause = 0; pause < 32; ++pause) {
       if (arrived_.load(std::memory_order_relaxed)) return;
-      thread::relax();
+      relax();
     }
   } while (clock_() < until);
 }

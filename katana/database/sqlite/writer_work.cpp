@@ -32,8 +32,11 @@ void Writer::run_group(WorkList& group) noexcept {
     }
   }
   // After the acknowledgements: nobody waits for it.
-  if (connection_ && connection_->log_pages() >= static_cast<int>(options_.checkpoint_pages)) {
-    connection_->checkpoint();
+  if (!connection_ || connection_->log_pages() == 0) return;
+  const bool is_long = connection_->log_pages() >= static_cast<int>(options_.checkpoint_pages);
+  watch_.set_log_is_long(is_long);
+  if (is_long) {
+    if (connection_->checkpoint()) watch_.set_log_is_long(false);
     checkpoints_.add();
   }
 }

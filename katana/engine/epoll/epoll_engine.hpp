@@ -146,8 +146,7 @@ class EpollEngine {
     accepted = 0;
     Slot* const slot = find(link);
     if (slot == nullptr) return Sent::failed;
-    std::size_t wanted = gathered[0].iov_len;
-    for (std::size_t index = 1; index < gathered.size(); ++index) wanted += gathered[index].iov_len;
+    const std::size_t wanted = bytes_in(gathered);
     const ssize_t count = send_now(slot->fd, gathered);
     if (count == static_cast<ssize_t>(wanted)) [[likely]] {
       accepted = wanted;
@@ -248,11 +247,11 @@ class EpollEngine {
   }
 
   Instant now() const { return clocks_.now; }
-  Instant read_clock() const noexcept { return read_clocks().now; }
+  Instant read_clock() const noexcept { return read_monotonic(); }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
-  PeerAddress peer(Link link) const {
+  PeerEndpoint peer(Link link) const {
     const Slot& slot = slots_[link.index];
-    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerAddress{};
+    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerEndpoint{};
   }
   std::size_t memory_bytes() const { return receive_bytes_max_; }
 

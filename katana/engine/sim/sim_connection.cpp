@@ -1,7 +1,5 @@
 #include "katana/engine/sim/sim_connection.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -212,15 +210,20 @@ void SimConnection::defer(Duration delay) {
   });
 }
 
-PeerAddress SimConnection::peer_address(bool is_v6) const {
+PeerEndpoint SimConnection::peer(bool is_v6) const {
   // Addresses that RFC 5737 and RFC 3849 keep for documentation.
-  const std::uint64_t host = number_ % 250 + 1;
-  const std::uint64_t port = number_ / 250 % 50'000 + 10'000;
-  const std::string text = is_v6 ? fmt::format("[2001:db8::{:x}]:{}", host, port)
-                                 : fmt::format("192.0.2.{}:{}", host, port);
-  PeerAddress address;
-  address.size = static_cast<std::uint8_t>(text.copy(address.text.data(), address.text.size()));
-  return address;
+  const auto host = static_cast<std::uint8_t>(number_ % 250 + 1);
+  PeerEndpoint peer;
+  peer.port = static_cast<std::uint16_t>(number_ / 250 % 50'000 + 10'000);
+  if (is_v6) {
+    peer.address = {0x20, 0x01, 0x0d, 0xb8};
+    peer.address.back() = host;
+    peer.family = PeerEndpoint::Family::v6;
+  } else {
+    peer.address = {192, 0, 2, host};
+    peer.family = PeerEndpoint::Family::v4;
+  }
+  return peer;
 }
 
 }  // namespace katana::engine

@@ -104,7 +104,7 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   void defer(Duration delay);
   void stop_deferring() { network_.cancel(defer_event_); }
   bool defer_over() const noexcept { return defer_over_; }
-  PeerAddress peer_address(bool is_v6) const;
+  PeerEndpoint peer(bool is_v6) const;
 
  private:
   // A side, and the stream that it writes.

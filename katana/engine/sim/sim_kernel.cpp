@@ -154,11 +154,11 @@ void SimKernel::reset(Link link) {
   connection->reset(side);
 }
 
-PeerAddress SimKernel::peer(Link link) const {
+PeerEndpoint SimKernel::peer(Link link) const {
   const Slot* const slot = const_cast<SimKernel*>(this)->find(link);  // find() changes nothing
   if (slot == nullptr || slot->side == SimSide::peer) return {};
   const ListenOptions& options = listeners_[slot->connection->listener].options;
-  return slot->connection->peer_address(options.address.find(':') != std::string::npos);
+  return slot->connection->peer(options.address.find(':') != std::string::npos);
 }
 
 // ---- sending ---------------------------------------------------------------------------------

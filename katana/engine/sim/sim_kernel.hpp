@@ -90,7 +90,7 @@ class SimKernel : public SimHost, private SimEnd {
   void turn(Duration wait_max);
   Instant now() const noexcept { return now_; }
   std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
-  PeerAddress peer(Link link) const;
+  PeerEndpoint peer(Link link) const;
   std::size_t memory_bytes() const { return 0; }  // a test's tool; nothing is reserved
 
   // ---- for tests -----------------------------------------------------------------------------

@@ -20,6 +20,7 @@
 namespace katana::engine {
 
 struct Output {
+  static constexpr Duration delivery_check_max = seconds(1);
   enum class State : std::uint8_t { free, staged, under_way };
   State state = State::free;
   bool abandoned = false;  // its link is closed; what it holds is still delivered

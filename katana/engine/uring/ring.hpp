@@ -59,7 +59,7 @@ class Ring {
   }
 
   // Submits what there is, lets the kernel do its work, and waits.
-  void enter(const Wait& wait) noexcept { enter(wait, true); }
+  void enter(const Wait& wait) noexcept;
 
   // Calls `use` for each completion that is here now. Their places are the kernel's again
   // afterwards.
@@ -74,8 +74,8 @@ class Ring {
     std::atomic_ref(*queue.khead).store(head, std::memory_order_release);
   }
 
-  bool has_completions() const noexcept {
-    return *ring_.cq.khead != std::atomic_ref(*ring_.cq.ktail).load(std::memory_order_acquire);
+  unsigned completions() const noexcept {
+    return std::atomic_ref(*ring_.cq.ktail).load(std::memory_order_acquire) - *ring_.cq.khead;
   }
 
  private:

@@ -6,11 +6,18 @@
 // Allocates  held bytes only.
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "katana/engine/engine.hpp"
+#include "katana/engine/sockets.hpp"
 #include "katana/engine/uring/outputs.hpp"
 
 namespace katana::engine {
@@ -28,10 +35,14 @@ struct UringCounters {
 
 // Bytes, and perhaps the end of the stream, that arrived for a link while it was paused.
 struct UringHeld {
+  static constexpr std::size_t per_turn_max = 64 * 1024;
   std::string bytes;
   std::size_t begin = 0;
   bool ended = false;
 };
+inline void close_descriptor(int fd) {
+  if (fd >= 0) ::close(fd);
+}
 // connecting: the peer has yet to answer. broken: and the core knows.
 enum class UringState : std::uint8_t { open, connecting, broken };
 
@@ -55,7 +66,21 @@ struct UringSlot {
   UringState state = UringState::open;
   std::uint16_t failure = 0;  // why it broke, as errno has it
 };
+// Sends what there is room for. False: the connection is gone.
+inline bool send_some(UringSlot& slot, std::span<const iovec> parts, int flags, std::size_t& sent,
+                      UringCounters& counters) {
+  const ssize_t count = send_parts(slot.fd, parts, flags | MSG_DONTWAIT);
+  ++counters.sends_direct;
+  sent = count > 0 ? static_cast<std::size_t>(count) : 0;
+  if (count >= 0 || errno == EAGAIN) return true;
+  slot.failure = static_cast<std::uint16_t>(errno);
+  return false;
+}
 struct UringListener {
+  static constexpr Duration handshake_grace = milliseconds(100);
+  static constexpr Duration accept_poll = milliseconds(10);
+  // With fewer free slots connections are accepted one by one, so that few are accepted in vain.
+  static constexpr std::uint32_t multishot_slots_min = 64;
   int fd = -1;
   bool peer_speaks_first = true;
   bool shared = false;  // opened by somebody else: ListenOptions::socket

@@ -132,14 +132,8 @@ class UringEngine {
     auto opened = open_connection(options);
     if (!opened) return std::unexpected(opened.error());
     set_blocking(*opened, Blocking::yes);  // for the ring: to wait instead of to fail
-    const std::uint32_t index = first_free_;
-    Slot& slot = slots_[index];
-    first_free_ = slot.next_free;
-    --free_count_;
-    slot.fd = *opened;
-    slot.state = State::connecting;
-    const Link link{index, slot.generation};
-    touch(link, slot);
+    const Link link = take_slot(*opened);
+    slots_[link.index].state = State::connecting;
     return link;
   }
   int failure(Link link) {
@@ -155,7 +149,7 @@ class UringEngine {
     for (const ListenSocket& listener : listeners_) {
       if (!listener.shared) refuse_new_handshakes(listener.fd);
     }
-    closing_at_ = clocks_.now + handshake_grace;
+    closing_at_ = clocks_.now + ListenSocket::handshake_grace;
     accept_paused_ = false;
   }
   bool accepting() const { return !listeners_closed_ || leaving_ > 0 || !closes_.empty(); }
@@ -164,20 +158,18 @@ class UringEngine {
     accepted = 0;
     Slot* const slot = find(link);
     if (slot == nullptr || slot->state != State::open) return send_nothing(slot);
-    std::size_t wanted = gathered[0].iov_len;
-    for (std::size_t index = 1; index < gathered.size(); ++index) wanted += gathered[index].iov_len;
+    const std::size_t wanted = bytes_in(gathered);
     if (slot->output == Outputs::none) {
-      if (wanted > outputs_.block_bytes())
-        return send_directly(link, *slot, gathered, wanted, accepted);
-      slot->output = outputs_.take(link, slot->fd);
+      if (wanted <= outputs_.block_bytes()) slot->output = outputs_.take(link, slot->fd);
       if (slot->output == Outputs::none) {
         return send_directly(link, *slot, gathered, wanted, accepted);
       }
       staged_.push_back(slot->output);
-    } else if (outputs_[slot->output].state != Output::State::staged ||
-               !outputs_.has_room(slot->output, wanted)) {
+    } else if (outputs_[slot->output].state != Output::State::staged) {
       slot->send_wanted = true;
       return Sent::pending;
+    } else if (!outputs_.has_room(slot->output, wanted)) {
+      return send_behind_staged(link, *slot, gathered, wanted, accepted);
     }
     outputs_.append(slot->output, gathered);
     ++counters_.sends_staged;
@@ -282,11 +274,11 @@ class UringEngine {
   }
 
   Instant now() const { return clocks_.now; }
-  Instant read_clock() const noexcept { return read_clocks().now; }
+  Instant read_clock() const noexcept { return read_monotonic(); }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
-  PeerAddress peer(Link link) const {
+  PeerEndpoint peer(Link link) const {
     const Slot& slot = slots_[link.index];
-    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerAddress{};
+    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerEndpoint{};
   }
   std::size_t memory_bytes() const {
     const UringOptions sizes = uring_;
@@ -306,17 +298,6 @@ class UringEngine {
   using ListenSocket = UringListener;
   using Waiting = UringWaiting;
 
-  static constexpr Duration handshake_grace = milliseconds(100);
-  static constexpr Duration accept_poll = milliseconds(10);
-  static constexpr Duration delivery_check_max = seconds(1);
-  // With fewer free slots connections are accepted one by one, so that few are accepted in vain.
-  static constexpr std::uint32_t multishot_slots_min = 64;
-  static constexpr std::size_t held_per_turn_max = 64 * 1024;
-
-  static void close_descriptor(int fd) {
-    if (fd >= 0) ::close(fd);
-  }
-
   Slot* find(Link link) {
     Slot& slot = slots_[link.index];
     return slot.generation == link.generation && slot.fd >= 0 ? &slot : nullptr;
@@ -327,7 +308,7 @@ class UringEngine {
     if (leaving_ > 0) wait_max = std::min(wait_max, delivery_check());
     if (closing_at_ != never && !listeners_closed_) {
       const Duration left = closing_at_ - clocks_.now;
-      wait_max = std::min(wait_max, left.ns > 0 ? left : accept_poll);
+      wait_max = std::min(wait_max, left.ns > 0 ? left : ListenSocket::accept_poll);
     }
     return wait_max;
   }
@@ -513,7 +494,7 @@ class UringEngine {
 
   KATANA_RARE void deliver_held(Link link) {
     Slot* slot = find(link);
-    std::size_t budget = held_per_turn_max;
+    std::size_t budget = Held::per_turn_max;
     while (slot != nullptr && slot->held != nullptr && !slot->paused &&
            slot->state != State::broken) {
       // Ours for the call, in which the link may be closed.
@@ -616,17 +597,30 @@ class UringEngine {
   // More than a copy is worth, or no block left for one.
   Sent send_directly(Link link, Slot& slot, std::span<const iovec> gathered, std::size_t wanted,
                      std::size_t& accepted) {
-    const ssize_t count = send_parts(slot.fd, gathered, MSG_DONTWAIT);
-    ++counters_.sends_direct;
-    if (count < 0 && errno != EAGAIN) {
-      slot.failure = static_cast<std::uint16_t>(errno);
-      return Sent::failed;
-    }
-    accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
+    if (!send_some(slot, gathered, 0, accepted, counters_)) return Sent::failed;
     if (accepted == wanted) return Sent::completed;
     slot.send_wanted = true;
     touch(link, slot);
     return Sent::pending;
+  }
+
+  // What is staged goes first. Who has more to send than a block holds would get rid of one block
+  // in each turn otherwise.
+  KATANA_RARE Sent send_behind_staged(Link link, Slot& slot, std::span<const iovec> gathered,
+                                      std::size_t wanted, std::size_t& accepted) {
+    Output& output = outputs_[slot.output];
+    const iovec staged{outputs_.bytes(slot.output) + output.begin, output.end - output.begin};
+    std::size_t sent = 0;
+    if (!send_some(slot, {&staged, 1}, MSG_MORE, sent, counters_)) return Sent::failed;
+    output.begin += static_cast<std::uint32_t>(sent);
+    if (output.begin < output.end) {
+      slot.send_wanted = true;
+      return Sent::pending;
+    }
+    const auto at = std::find(staged_.rbegin(), staged_.rend(), slot.output);  // one of the last
+    staged_.erase(std::next(at).base());
+    outputs_.give(std::exchange(slot.output, Outputs::none));
+    return send_directly(link, slot, gathered, wanted, accepted);
   }
 
   // ---- links -----------------------------------------------------------------------------------
@@ -644,19 +638,26 @@ class UringEngine {
     ++free_count_;
   }
 
-  void add_link(int fd, Listener listener) {
+  Link take_slot(int fd) {
     const std::uint32_t index = first_free_;
     Slot& slot = slots_[index];
     first_free_ = slot.next_free;
     --free_count_;
     slot.fd = fd;
-    slot.singly = listeners_[listener].peer_speaks_first;
     const Link link{index, slot.generation};
     touch(link, slot);
+    return link;
+  }
+
+  void add_link(int fd, Listener listener) {
+    const Link link = take_slot(fd);
+    slots_[link.index].singly = listeners_[listener].peer_speaks_first;
     if (!sink_.on_accepted(link, listener)) close(link);
   }
 
-  Duration delivery_check() const { return std::min(delivery_check_max, uring_.delivery_grace); }
+  Duration delivery_check() const {
+    return std::min(Output::delivery_check_max, uring_.delivery_grace);
+  }
 
   // Blocks of closed links whose peers do not read.
   KATANA_RARE void cut_overdue() {
@@ -685,7 +686,7 @@ class UringEngine {
   bool update_listeners() {
     for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
       ListenSocket& listener = listeners_[index];
-      const bool few = free_count_ <= multishot_slots_min;
+      const bool few = free_count_ <= ListenSocket::multishot_slots_min;
       const bool wants = wants_accept(listener);
       if (!listener.armed) {
         if (!wants) continue;

@@ -152,6 +152,24 @@ TEST_F(UringEngineTest, without_a_block_for_output_it_goes_by_a_system_call) {
   }
 }
 
+TEST_F(UringEngineTest,
+       what_does_not_fit_behind_what_is_staged_goes_in_the_same_turn_and_in_order) {
+  Rings server(Options{}, UringOptions{.output_bytes = 64});
+  const auto clients = connect_some(server, server.listen(), 2);
+  const std::string first(40, 'a'), second(50, 'b'), third(1000, 'c'), fourth(10, 'd');
+  for (const Link link : server.links) {
+    for (const std::string& each : {first, second, third, fourth}) {
+      EXPECT_EQ(server.send(link, each), each.size());
+    }
+  }
+  for (const auto& client : clients) {
+    ASSERT_TRUE(until(server, [&] {
+      client->receive();
+      return client->received == first + second + third + fourth;
+    }));
+  }
+}
+
 // What a link gets is what its peer sent, however links, sizes, pauses and rings mix.
 TEST_F(UringEngineTest, streams_of_many_links_do_not_mix) {
   for (const UringOptions& options : {default_rings, whole_buffers, tiny_rings, tiny_whole_rings}) {

@@ -72,6 +72,7 @@ enum class Setting : std::uint16_t {
   initial_window_size = 4,
   max_frame_size = 5,
   max_header_list_size = 6,
+  enable_connect_protocol = 8,  // RFC 8441 §3
   no_rfc7540_priorities = 9,
 };
 

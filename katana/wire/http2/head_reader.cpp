@@ -7,36 +7,6 @@
 #include "katana/wire/http/url.hpp"
 
 namespace katana::http2 {
-namespace {
-
-constexpr std::size_t field_overhead = 32;  // RFC 7541 §4.1
-
-// A token without upper case (RFC 9113 §8.2).
-bool valid_name(Bytes name) noexcept {
-  for (const char c : name) {
-    if (!http::is(c, http::token_character) || (c >= 'A' && c <= 'Z')) return false;
-  }
-  return !name.empty();
-}
-
-bool valid_value(Bytes value) noexcept {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  if (!value.empty() && (is_space(value.front()) || is_space(value.back()))) return false;
-  return http::all_are(value, http::value_character);
-}
-
-// Fields that are about a connection, which HTTP/2 does without (RFC 9113 §8.2.2).
-bool is_about_connection(Bytes name) noexcept {
-  switch (name.size()) {
-    case 7: return name == "upgrade";
-    case 10: return name == "connection" || name == "keep-alive";
-    case 16: return name == "proxy-connection";
-    case 17: return name == "transfer-encoding";
-    default: return false;
-  }
-}
-
-}  // namespace
 
 Priority parse_priority(Bytes value) noexcept {
   Priority priority;
@@ -65,14 +35,10 @@ HeadVerdict HeadReader::read_trailers(Inflater& inflater, Bytes block) noexcept 
 
 HeadVerdict HeadReader::read(Inflater& inflater, Bytes block, bool trailers) noexcept {
   begin();
-  if (!inflater.begin()) return HeadVerdict::broken;
-  for (Bytes name, value;;) {
-    const Inflater::Got got = inflater.next(block, name, value);
-    if (got == Inflater::Got::failure) return HeadVerdict::broken;
-    if (got == Inflater::Got::end) break;
-    listed_bytes_ += name.size() + value.size() + field_overhead;
-    if (listed_bytes_ > limits_.head_decoded_bytes_max) return HeadVerdict::bomb;
-    take(name, value, trailers);
+  const auto verdict = decode(inflater, block, limits_.head_decoded_bytes_max, listed_bytes_,
+                              [&](Bytes name, Bytes value) { take(name, value, trailers); });
+  if (verdict != Decoded::all) {
+    return verdict == Decoded::bomb ? HeadVerdict::bomb : HeadVerdict::broken;
   }
   if (!trailers && !malformed_) judge();
   if (malformed_) return HeadVerdict::malformed;
@@ -134,6 +100,15 @@ void HeadReader::take_pseudo(Bytes name, Bytes value) noexcept {
     authority_ = keep(value);
     host_ = {bytes_.data() + authority_.at, authority_.size};
     head_.add_field(host, authority_);
+  } else if (name == ":protocol" && extended_connect_) {
+    first(protocol);
+    if (value.empty() || !http::all_are(value, http::token_character)) return spoil();
+    const http::Slice upgrade = keep("upgrade");
+    head_.add_field(upgrade, keep(value));
+    // RFC 9220 §3.
+    if (!http::equals_ignoring_case(value, "websocket")) {
+      refuse(501, "The only protocol that is spoken on a stream here is websocket (RFC 8441).");
+    }
   } else {
     spoil();
   }
@@ -180,21 +155,11 @@ bool HeadReader::note(Bytes name, Bytes value) noexcept {
       if (name == "priority") priority_ = parse_priority(value);
       break;
     case 14:
-      if (name == "content-length") note_content_length(value);
+      if (name == "content-length" && !take_content_length(value, content_length_)) spoil();
       break;
     default: break;
   }
   return true;
-}
-
-void HeadReader::note_content_length(Bytes value) noexcept {
-  if (value.empty() || value.size() > 18 || !http::all_are(value, http::digit_character)) {
-    return spoil();
-  }
-  std::int64_t length = 0;
-  for (const char c : value) length = length * 10 + (c - '0');
-  if (content_length_ != no_length && content_length_ != length) return spoil();
-  content_length_ = length;
 }
 
 // One host, whichever field names it (RFC 9113 §8.3.1).
@@ -212,16 +177,12 @@ void HeadReader::judge() noexcept {
   const auto text = [this](http::Slice slice) {
     return Bytes(bytes_.data() + slice.at, slice.size);
   };
-  const http::Method known = http::method_from(text(method_text_));
-  if (known == http::Method::connect) {
-    // It names whom to connect to, and nothing else (RFC 9113 §8.5).
-    if ((seen_ & (scheme | path)) != 0 || (seen_ & authority) == 0) return spoil();
-    target_ = authority_;
-  } else {
-    if ((seen_ & (scheme | path)) != (scheme | path)) return spoil();
-    const Bytes target = text(target_);
-    const bool is_asterisk = known == http::Method::options && target == "*";
-    if (!target.starts_with('/') && !is_asterisk) return spoil();
+  http::Method known = http::method_from(text(method_text_));
+  if (!judge_target(known)) return spoil();
+  if (asks_upgrade()) {
+    known = http::Method::get;
+    method_text_ = keep("GET");
+    head_.set_bytes(kept_bytes_);
   }
   head_.set_request_line(known, method_text_, target_, 1);
   head_.set_target_is_plain(known != http::Method::connect && text(target_).starts_with('/') &&
@@ -231,6 +192,21 @@ void HeadReader::judge() noexcept {
   } else if (!http::all_are(host_, http::plain_host_character) && !http::valid_authority(host_)) {
     refuse(400, "The authority is not a host with an optional port (RFC 9113 §8.3.1).");
   }
+}
+
+bool HeadReader::judge_target(http::Method known) noexcept {
+  const bool is_connect = known == http::Method::connect;
+  if (asks_upgrade() && (!is_connect || (seen_ & authority) == 0)) return false;  // RFC 8441 §4
+  if (is_connect && !asks_upgrade()) {
+    // It names whom to connect to, and nothing else (RFC 9113 §8.5).
+    if ((seen_ & (scheme | path)) != 0 || (seen_ & authority) == 0) return false;
+    target_ = authority_;
+    return true;
+  }
+  if ((seen_ & (scheme | path)) != (scheme | path)) return false;
+  const Bytes target{bytes_.data() + target_.at, target_.size};
+  const bool is_asterisk = known == http::Method::options && target == "*";
+  return target.starts_with('/') || is_asterisk;
 }
 
 void HeadReader::join_cookies() noexcept {

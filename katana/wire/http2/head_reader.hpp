@@ -16,6 +16,7 @@
 
 #include "katana/base/bytes.hpp"
 #include "katana/wire/http/head.hpp"
+#include "katana/wire/http2/field_rules.hpp"
 #include "katana/wire/http2/inflater.hpp"
 #include "katana/wire/http2/limits.hpp"
 
@@ -30,17 +31,11 @@ struct Priority {
 // A value of the field Priority. What is missing or wrong keeps its default (RFC 9218 §4).
 Priority parse_priority(Bytes value) noexcept;
 
-enum class HeadVerdict : std::uint8_t {
-  accepted,
-  malformed,  // the stream is reset (RFC 9113 §8.1.1)
-  refused,    // it is answered: status() and detail()
-  broken,     // COMPRESSION_ERROR
-  bomb,       // far more than is accepted
-};
-
 class HeadReader {
  public:
-  explicit HeadReader(const Limits& limits) noexcept : limits_(limits) {}
+  // `extended_connect`: requests may ask for another protocol on their stream (RFC 8441).
+  explicit HeadReader(const Limits& limits, bool extended_connect = false) noexcept
+      : limits_(limits), extended_connect_(extended_connect) {}
   HeadReader(const HeadReader&) = delete;
 
   HeadVerdict read_request(Inflater& inflater, Bytes block) noexcept;
@@ -48,16 +43,19 @@ class HeadReader {
 
   // ---- of the request read last ----
   const http::Head& head() const noexcept { return head_; }
-  static constexpr std::int64_t no_length = -1;
+  static constexpr std::int64_t no_length = http2::no_length;
   std::int64_t content_length() const noexcept { return content_length_; }
   bool expects_continue() const noexcept { return expects_continue_; }
   Priority priority() const noexcept { return priority_; }
+  // An extended CONNECT. Its head reads as in HTTP/1.1: a GET with the field Upgrade, which no
+  // other request has, so that the same routes and middleware serve it.
+  bool asks_upgrade() const noexcept { return (seen_ & protocol) != 0; }
   // Of HeadVerdict::refused.
   unsigned status() const noexcept { return status_; }
   Bytes detail() const noexcept { return detail_; }
 
  private:
-  enum Pseudo : std::uint8_t { method = 1, scheme = 2, authority = 4, path = 8 };
+  enum Pseudo : std::uint8_t { method = 1, scheme = 2, authority = 4, path = 8, protocol = 16 };
 
   HeadVerdict read(Inflater& inflater, Bytes block, bool trailers) noexcept;
   void begin() noexcept;
@@ -66,15 +64,17 @@ class HeadReader {
   void take_field(Bytes name, Bytes value) noexcept;
   // False: the field is not kept as it is.
   bool note(Bytes name, Bytes value) noexcept;
-  void note_content_length(Bytes value) noexcept;
   void note_host(Bytes value) noexcept;
   void judge() noexcept;
+  // False: there is no such request.
+  bool judge_target(http::Method known) noexcept;
   void join_cookies() noexcept;
   http::Slice keep(Bytes bytes) noexcept;
   void refuse(unsigned status, Bytes detail) noexcept;
   void spoil() noexcept { malformed_ = true; }
 
   const Limits& limits_;
+  const bool extended_connect_;
   http::Head head_;
   Priority priority_;
   std::int64_t content_length_ = no_length;

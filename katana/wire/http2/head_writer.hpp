@@ -1,8 +1,7 @@
-// HeadWriter: reply heads as header blocks (RFC 7541), without state between them: no dynamic table
-// is used, so that no connection has one for what it sends (decision 0053).
+// HeadWriter: reply heads as header blocks, see block_writer.hpp.
 //
 // Owns       the block it wrote last, in which nearly all replies of a service are alike.
-// Borrows    the Server and Date fields, until they are set anew.
+// Borrows    the fields that every reply has (Server, Date), until they are set anew.
 // Thread     its reactor's.
 // Allocates  never.
 // Fails      never; the caller brings bytes_max() bytes of room.
@@ -15,20 +14,9 @@
 #include "katana/base/bytes.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/wire/http/reply_head.hpp"
+#include "katana/wire/http2/block_writer.hpp"
 
 namespace katana::http2 {
-
-// Of the static table, by name.
-enum class StaticName : std::uint8_t {
-  status = 8,
-  content_length = 28,
-  content_type = 31,
-  date = 33,
-  server = 54,
-};
-
-// A field whose name the static table has, not to be indexed. At most bytes of value + 5.
-char* put_field(char* to, StaticName name, Bytes value) noexcept;
 
 class HeadWriter {
  public:
@@ -41,9 +29,8 @@ class HeadWriter {
 
   // Room that write() needs for `head`.
   std::size_t bytes_max(const http::ReplyHead& head) const noexcept {
-    // A field's line is longer than its block, but for strings that are long themselves.
-    return kept_capacity + server_and_date_.size() + head.content_type.size() + head.fields.size() +
-           head.fields.size() / 32 + 64;
+    return kept_capacity + server_and_date_.size() + head.content_type.size() +
+           lines_bytes_max(head.fields) + lines_bytes_max(head.more_fields) + 64;
   }
 
   // Writes a block with a Content-Length if that is not negative. Returns its end.

@@ -98,7 +98,7 @@ class Run {
 
   // Once for all runs: making them costs more than a run.
   static Context& shared_context() {
-    static Context context{Limits()};
+    static Context context{Limits(), true};
     return context;
   }
   static BlockPool& shared_blocks() {

@@ -13,6 +13,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include "katana/base/bytes.hpp"
+#include "katana/wire/http2/field_rules.hpp"
 
 namespace katana::http2 {
 
@@ -56,5 +57,28 @@ class Inflater {
  private:
   nghttp2_hd_inflater* state_ = nullptr;
 };
+
+enum class Decoded : std::uint8_t {
+  all,
+  broken,  // COMPRESSION_ERROR
+  bomb,    // far more than is accepted
+};
+
+// Gives each field of a block to `take(Bytes name, Bytes value)`. A block is decoded to its end, or
+// the connection ends: its fields change the table. `listed_bytes` counts as the setting
+// MAX_HEADER_LIST_SIZE does, up to and with the field at hand.
+template <class Take>
+Decoded decode(Inflater& inflater, Bytes block, std::size_t bytes_max, std::size_t& listed_bytes,
+               Take&& take) noexcept {
+  if (!inflater.begin()) return Decoded::broken;
+  for (Bytes name, value;;) {
+    const Inflater::Got got = inflater.next(block, name, value);
+    if (got == Inflater::Got::failure) return Decoded::broken;
+    if (got == Inflater::Got::end) return Decoded::all;
+    listed_bytes += name.size() + value.size() + field_overhead;
+    if (listed_bytes > bytes_max) return Decoded::bomb;
+    take(name, value);
+  }
+}
 
 }  // namespace katana::http2

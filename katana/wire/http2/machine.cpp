@@ -1,13 +1,14 @@
 #include "katana/wire/http2/machine.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+
+#include "katana/wire/http2/frame_output.hpp"
+#include "katana/wire/http2/settings.hpp"
 
 namespace katana::http2 {
 namespace {
 
-// What is said in SETTINGS (RFC 9113 §6.5.2), six octets each.
-constexpr std::size_t setting_bytes = 6;
 constexpr Bytes drain_ping = "drained?";
 static_assert(drain_ping.size() == 8);
 
@@ -23,17 +24,16 @@ Machine::Machine(Context& context, Instant now) noexcept
 
 bool Machine::start(Outbox& outbox) noexcept {
   const Limits& limits = context_->limits;
-  std::array<char, 4 * setting_bytes> settings;
+  std::array<char, 5 * setting_bytes> settings;
   char* to = settings.data();
-  const auto add = [&to](Setting setting, std::uint32_t value) {
-    to = put_number(put_number(to, static_cast<std::uint16_t>(setting), 2), value, 4);
-  };
-  add(Setting::max_concurrent_streams, limits.streams_max);
-  add(Setting::initial_window_size, limits.stream_window_bytes);
-  add(Setting::max_header_list_size, static_cast<std::uint32_t>(limits.head_bytes_max));
-  add(Setting::no_rfc7540_priorities, 1);
-  const FrameHeader header{settings.size(), FrameType::settings, 0, 0};
-  if (!put(header, {settings.data(), settings.size()}, outbox)) return false;
+  to = put_setting(to, Setting::max_concurrent_streams, limits.streams_max);
+  to = put_setting(to, Setting::initial_window_size, limits.stream_window_bytes);
+  to = put_setting(to, Setting::max_header_list_size,
+                   static_cast<std::uint32_t>(limits.head_bytes_max));
+  to = put_setting(to, Setting::no_rfc7540_priorities, 1);
+  if (context_->extended_connect) to = put_setting(to, Setting::enable_connect_protocol, 1);
+  const auto size = static_cast<std::uint32_t>(to - settings.data());
+  if (!put({size, FrameType::settings, 0, 0}, {settings.data(), size}, outbox)) return false;
   const std::uint32_t more = limits.connection_window_bytes - default_window_bytes;
   return more == 0 || put_window(0, more, outbox);
 }
@@ -42,7 +42,7 @@ bool Machine::start(Outbox& outbox) noexcept {
 
 Step Machine::next(Bytes input, Instant now, Outbox& outbox) noexcept {
   if (closed_) return {.event = Event::closed};
-  if (in_data_) return next_data(input, now, outbox);
+  if (data_.is_open()) return next_data(input, now, outbox);
   if (phase_ == Phase::preface) return next_preface(input, now, outbox);
   return next_frame(input, now, outbox);
 }
@@ -74,13 +74,11 @@ Step Machine::next_frame(Bytes input, Instant now, Outbox& outbox) noexcept {
     return fail(Failure::bad_preface, outbox);
   }
   if (header.size > frame_bytes_max) return fail(Failure::bad_frame_size, outbox);
-  if (in_block_ && (header.type != FrameType::continuation || header.stream != block_id_)) {
-    return fail(Failure::broken_block, outbox);
-  }
+  if (!block_.permits(header)) return fail(Failure::broken_block, outbox);
   if (header.type == FrameType::data) return begin_data(header, input, now, outbox);
   const std::size_t size = frame_header_bytes + header.size;
   if (input.size() < size) return wait(input, now);
-  if (!in_block_) partial_deadline_ = never;
+  if (!block_.is_open()) partial_deadline_ = never;
   Step step = on_frame(header, input.substr(frame_header_bytes, header.size), now, outbox);
   step.consumed = size;
   return step;
@@ -121,11 +119,9 @@ Step Machine::on_settings(const FrameHeader& header, Bytes payload, Instant now,
   if (payload.size() % setting_bytes != 0) return fail(Failure::bad_frame_size, outbox);
   phase_ = Phase::open;
   for (; !payload.empty(); payload.remove_prefix(setting_bytes)) {
-    Failure failure = Failure::none;
-    const auto setting = static_cast<Setting>(parse_number(payload.data(), 2));
-    if (!apply(setting, parse_number(payload.data() + 2, 4), failure)) {
-      return fail(failure, outbox);
-    }
+    const Failure failure = apply(static_cast<Setting>(parse_number(payload.data(), 2)),
+                                  parse_number(payload.data() + 2, 4));
+    if (failure != Failure::none) return fail(failure, outbox);
   }
   if (!put({0, FrameType::settings, flag_ack, 0}, {}, outbox)) {
     return fail(Failure::no_room, outbox);
@@ -133,28 +129,14 @@ Step Machine::on_settings(const FrameHeader& header, Bytes payload, Instant now,
   return {.event = Event::room};
 }
 
-bool Machine::apply(Setting setting, std::uint32_t value, Failure& failure) noexcept {
-  failure = Failure::bad_settings;
-  switch (setting) {
-    case Setting::header_table_size:
-      // Ours is unused, whatever its size; a smaller one has to be confirmed once (RFC 7541 §4.2).
-      if (value < 4096 && !table_is_off_) table_size_due_ = true;
-      return true;
-    case Setting::enable_push: return value <= 1;
-    case Setting::max_frame_size: return value >= frame_bytes_max && value < (1u << 24);
-    case Setting::initial_window_size: {
-      failure = Failure::flow_control;
-      if (value > window_bytes_max) return false;
-      const std::int64_t more = std::int64_t{value} - peer_window_bytes_;
-      peer_window_bytes_ = value;
-      for (Stream* stream = first_; stream != nullptr; stream = stream->next) {
-        stream->send_window += more;
-        if (stream->send_window > window_bytes_max) return false;
-      }
-      return true;
-    }
-    default: return true;  // unknown, or none of a server's business
-  }
+Failure Machine::apply(Setting setting, std::uint32_t value) noexcept {
+  const Failure failure = judge(setting, value);
+  if (failure != Failure::none) return failure;
+  if (setting == Setting::header_table_size) table_.on_setting(value);
+  if (setting != Setting::initial_window_size) return Failure::none;
+  const std::int64_t more = std::int64_t{value} - peer_window_bytes_;
+  peer_window_bytes_ = value;
+  return streams_.widen(more) ? Failure::none : Failure::flow_control;
 }
 
 Step Machine::on_ping(const FrameHeader& header, Bytes payload, Instant now,
@@ -183,7 +165,7 @@ Step Machine::on_window_update(const FrameHeader& header, Bytes payload, Instant
     if (send_window_ > window_bytes_max) return fail(Failure::flow_control, outbox);
     return {.event = Event::room};
   }
-  Stream* const stream = find(header.stream);
+  Stream* const stream = streams_.find(header.stream);
   if (stream == nullptr) {
     const bool idle = !is_client_stream(header.stream) || header.stream > last_id_;
     if (idle) return fail(Failure::bad_stream, outbox);
@@ -205,7 +187,7 @@ void Machine::on_deadline(Instant now, Outbox& outbox) noexcept {
     fail(Failure::head_timeout, outbox);
   } else if (now >= settings_deadline_) {
     fail(Failure::settings_timeout, outbox);
-  } else if (first_ == nullptr && now >= idle_deadline_) {
+  } else if (streams_.empty() && now >= idle_deadline_) {
     fail(Failure::none, outbox);
   }
 }
@@ -246,24 +228,13 @@ Step Machine::reset_for(Stream& stream, ErrorCode code, Instant now, Outbox& out
 }
 
 void Machine::reset(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept {
-  std::array<char, 4> payload;
-  put_number(payload.data(), static_cast<std::uint32_t>(code), 4);
-  const bool told = closed_ || put({4, FrameType::rst_stream, 0, stream.id},
-                                   {payload.data(), payload.size()}, outbox);
+  const bool told = closed_ || put_reset(stream.id, code, outbox);
   go(stream, StreamCause::own_reset);
   let_go(stream, Past::own_reset, now);
   if (!told) fail(Failure::no_room, outbox);
 }
 
 // ---- the streams that there are ----------------------------------------------------------------
-
-Stream* Machine::find(std::uint32_t id) noexcept {
-  // The latest are asked for most.
-  for (Stream* stream = last_; stream != nullptr && stream->id >= id; stream = stream->previous) {
-    if (stream->id == id) return stream;
-  }
-  return nullptr;
-}
 
 void Machine::admit(Stream& stream) noexcept {
   KATANA_REQUIRE(pending_id_ != 0 && stream.state == StreamState::idle);
@@ -275,65 +246,15 @@ void Machine::admit(Stream& stream) noexcept {
   stream.is_head_request = context_->reader.head().method() == http::Method::head;
   stream.content_left = context_->reader.content_length();
   go(stream, pending_ends_stream_ ? StreamCause::request : StreamCause::head);
-  stream.previous = last_;
-  (last_ != nullptr ? last_->next : first_) = &stream;
-  last_ = &stream;
-  ++stream_count_;
+  streams_.append(stream);
   earn();
 }
 
 void Machine::let_go(Stream& stream, Past past, Instant now) noexcept {
-  (stream.previous != nullptr ? stream.previous->next : first_) = stream.next;
-  (stream.next != nullptr ? stream.next->previous : last_) = stream.previous;
-  stream.next = stream.previous = nullptr;
+  streams_.remove(stream);
   if (data_stream_ == &stream) data_stream_ = nullptr;
-  --stream_count_;
-  if (first_ == nullptr) idle_deadline_ = now + context_->limits.idle_timeout;
-  note_past(stream.id, past);
-}
-
-// The ids of clients are odd, so that two bits of 32 are free to say how a stream ended.
-void Machine::note_past(std::uint32_t id, Past past) noexcept {
-  const auto how = static_cast<std::uint32_t>(past);
-  pasts_[pasts_next_] = (id & (stream_id_max - 1)) | (how & 1) | (how >> 1) << 31;
-  pasts_next_ = static_cast<std::uint8_t>((pasts_next_ + 1) % pasts_.size());
-}
-
-Machine::Past Machine::past_of(std::uint32_t id) const noexcept {
-  for (const std::uint32_t each : pasts_) {
-    if ((each & (stream_id_max - 1)) == (id & (stream_id_max - 1))) {
-      return static_cast<Past>((each & 1) | (each >> 31) << 1);
-    }
-  }
-  return Past::unknown;
-}
-
-// ---- output ----------------------------------------------------------------------------------
-
-bool Machine::put(const FrameHeader& header, Bytes payload, Outbox& outbox) noexcept {
-  char* const begin = outbox.reserve(frame_header_bytes + payload.size());
-  if (begin == nullptr) return false;
-  char* const to = put_frame_header(begin, header);
-  if (!payload.empty()) std::memcpy(to, payload.data(), payload.size());
-  outbox.commit(frame_header_bytes + payload.size());
-  return true;
-}
-
-bool Machine::put_goaway(std::uint32_t last, ErrorCode code, Bytes detail,
-                         Outbox& outbox) noexcept {
-  std::array<char, 128> payload;
-  char* const text =
-      put_number(put_number(payload.data(), last, 4), static_cast<std::uint32_t>(code), 4);
-  detail = detail.substr(0, payload.size() - 8);
-  if (!detail.empty()) std::memcpy(text, detail.data(), detail.size());
-  const auto size = static_cast<std::uint32_t>(8 + detail.size());
-  return put({size, FrameType::goaway, 0, 0}, {payload.data(), size}, outbox);
-}
-
-bool Machine::put_window(std::uint32_t stream, std::uint32_t bytes, Outbox& outbox) noexcept {
-  std::array<char, 4> payload;
-  put_number(payload.data(), bytes, 4);
-  return put({4, FrameType::window_update, 0, stream}, {payload.data(), payload.size()}, outbox);
+  if (streams_.empty()) idle_deadline_ = now + context_->limits.idle_timeout;
+  pasts_.note(stream.id, past);
 }
 
 }  // namespace katana::http2

@@ -20,7 +20,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "katana/base/bytes.hpp"
@@ -28,27 +27,34 @@
 #include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
-#include "katana/base/text.hpp"
 #include "katana/wire/http/reply_head.hpp"
+#include "katana/wire/http2/block_writer.hpp"
 #include "katana/wire/http2/budget.hpp"
+#include "katana/wire/http2/data_frame.hpp"
 #include "katana/wire/http2/failure.hpp"
 #include "katana/wire/http2/frame.hpp"
 #include "katana/wire/http2/head_reader.hpp"
 #include "katana/wire/http2/head_writer.hpp"
+#include "katana/wire/http2/header_block.hpp"
 #include "katana/wire/http2/inflater.hpp"
 #include "katana/wire/http2/limits.hpp"
+#include "katana/wire/http2/past_streams.hpp"
 #include "katana/wire/http2/states.hpp"
+#include "katana/wire/http2/stream_list.hpp"
 
 namespace katana::http2 {
 
 // What the machines of one reactor share.
 struct Context {
-  explicit Context(const Limits& given) noexcept : limits(given), reader(limits) {
+  // `extended`: WebSocket is spoken on streams, and SETTINGS say so (RFC 8441).
+  explicit Context(const Limits& given, bool extended = false) noexcept
+      : limits(given), extended_connect(extended), reader(limits, extended) {
     KATANA_REQUIRE(are_valid(given));
   }
   Context(const Context&) = delete;
 
   const Limits limits;
+  const bool extended_connect;
   HeadReader reader;  // of the request reported last, by whichever machine
   HeadWriter head_writer;
 };
@@ -105,7 +111,7 @@ class Machine {
 
   // ---- time ----
   Instant deadline() const noexcept {
-    const Instant idle = first_ == nullptr ? idle_deadline_ : never;
+    const Instant idle = streams_.empty() ? idle_deadline_ : never;
     return std::min({partial_deadline_, settings_deadline_, idle});
   }
   // May close the connection.
@@ -118,6 +124,8 @@ class Machine {
   // ---- content of requests ----
   // So much has been taken and may be sent again. `stream`: null when it is gone.
   void consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept;
+  // The stream's share of that, when the connection's was consumed before.
+  void open_window(Stream& stream, std::size_t bytes, Outbox& outbox) noexcept;
   // 100 (Continue).
   void send_continue(Stream& stream, Outbox& outbox) noexcept;
 
@@ -133,6 +141,9 @@ class Machine {
   // it; it has ended when the stream is closed.
   bool write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
                      std::size_t output_max, Instant now, Outbox& outbox) noexcept;
+  // Moves so much of what is pending in `content`, which has no files.
+  bool move_content(Stream& stream, Outbox& content, std::size_t output_max,
+                    Outbox& outbox) noexcept;
   void reset(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
   // What can be sent on the stream now.
   std::size_t window(const Stream& stream) const noexcept {
@@ -147,15 +158,13 @@ class Machine {
   void end_drain(Outbox& outbox) noexcept;
   bool draining() const noexcept { return draining_; }
   // Nothing is left, and nothing will come.
-  bool drained() const noexcept { return last_told_ && first_ == nullptr; }
+  bool drained() const noexcept { return last_told_ && streams_.empty(); }
 
-  Stream* first() const noexcept { return first_; }
-  std::uint32_t stream_count() const noexcept { return stream_count_; }
+  Stream* first() const noexcept { return streams_.first(); }
+  std::uint32_t stream_count() const noexcept { return streams_.count(); }
 
  private:
   enum class Phase : std::uint8_t { preface, settings, open };
-  // How a stream ended that is no more.
-  enum class Past : std::uint8_t { unknown, ended, peer_reset, own_reset };
 
   Step next_preface(Bytes input, Instant now, Outbox& outbox) noexcept;
   Step next_frame(Bytes input, Instant now, Outbox& outbox) noexcept;
@@ -182,7 +191,7 @@ class Machine {
   Step on_rst_stream(const FrameHeader& header, Bytes payload, Instant now,
                      Outbox& outbox) noexcept;
   Step on_settings(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
-  bool apply(Setting setting, std::uint32_t value, Failure& failure) noexcept;
+  Failure apply(Setting setting, std::uint32_t value) noexcept;
   Step on_ping(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
   Step on_window_update(const FrameHeader& header, Bytes payload, Instant now,
                         Outbox& outbox) noexcept;
@@ -198,8 +207,9 @@ class Machine {
     const Limits& limits = context_->limits;
     return resets_.spend(now, limits.resets_max, limits.resets_per_s);
   }
-  void earn() noexcept {
-    idle_frames_.earn(context_->limits.idle_frames_per_use, context_->limits.idle_frames_max);
+  void earn(std::uint32_t uses = 1) noexcept {
+    const Limits& limits = context_->limits;
+    idle_frames_.earn(uses * limits.idle_frames_per_use, limits.idle_frames_max);
   }
 
   static void go(Stream& stream, StreamCause cause) noexcept {
@@ -208,27 +218,20 @@ class Machine {
     KATANA_CHECK(next != stream.state);
     stream.state = next;
   }
-  Stream* find(std::uint32_t id) noexcept;
   void let_go(Stream& stream, Past past, Instant now) noexcept;
   void end_reply(Stream& stream, Instant now) noexcept;
   // What is left of the request is not worth reading.
   void end_early(Stream& stream, Instant now, Outbox& outbox) noexcept;
   Step end_replied(Stream& stream, bool last, Instant now, Outbox& outbox) noexcept;
-  void note_past(std::uint32_t id, Past past) noexcept;
-  Past past_of(std::uint32_t id) const noexcept;
-  bool put(const FrameHeader& header, Bytes payload, Outbox& outbox) noexcept;
-  bool put_goaway(std::uint32_t last, ErrorCode code, Bytes detail, Outbox& outbox) noexcept;
-  bool put_window(std::uint32_t stream, std::uint32_t bytes, Outbox& outbox) noexcept;
   char* put_head(char* to, const Stream& stream, const http::ReplyHead& head,
                  std::int64_t content_length, bool last) noexcept;
 
   Context* context_;
   Inflater inflater_;
-  Stream* first_ = nullptr;
-  Stream* last_ = nullptr;
+  StreamList<Stream> streams_;
   Stream* data_stream_ = nullptr;  // of the DATA frame at hand; null: nobody's
   Bytes content_;
-  Text block_;  // fragments of a header block
+  HeaderBlock block_;
 
   Instant partial_deadline_;
   Instant settings_deadline_ = never;
@@ -242,26 +245,16 @@ class Machine {
   std::uint32_t peer_window_bytes_ = default_window_bytes;  // of a new stream
   std::uint32_t last_id_ = 0;
   std::uint32_t final_id_ = stream_id_max;  // streams beyond it are not served any more
-  std::uint32_t block_id_ = 0;
-  std::uint32_t stream_count_ = 0;
-  std::uint32_t data_left_ = 0;
-  std::uint32_t continuations_ = 0;
-  std::uint32_t pending_id_ = 0;  // of the head to admit()
-  std::uint16_t padding_left_ = 0;
-  std::uint8_t pasts_next_ = 0;
+  std::uint32_t pending_id_ = 0;            // of the head to admit()
+  DataFrame data_;
+  PastStreams pasts_;
+  OwnTable table_;
   Phase phase_ = Phase::preface;
   Failure failure_ = Failure::none;
-  bool in_data_ = false;
-  bool data_ends_stream_ = false;
-  bool in_block_ = false;
-  bool block_ends_stream_ = false;
   bool pending_ends_stream_ = false;
-  bool table_size_due_ = false;  // the peer's table became smaller: the next block says so
-  bool table_is_off_ = false;
   bool draining_ = false;
   bool last_told_ = false;  // the final GOAWAY
   bool closed_ = false;
-  std::array<std::uint32_t, 16> pasts_{};
 };
 
 }  // namespace katana::http2

@@ -1,15 +1,13 @@
 // What becomes of replies: heads and content in frames, as the windows allow.
-#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "katana/wire/http/status.hpp"
+#include "katana/wire/http2/frame_output.hpp"
 #include "katana/wire/http2/machine.hpp"
 
 namespace katana::http2 {
 namespace {
-
-// Short content is copied behind its head; referring to it would cost more.
-constexpr std::size_t copied_bytes_max = 1024;
 
 bool is_replied(const Stream& stream) noexcept {
   return stream.state == StreamState::replied || stream.state == StreamState::closed;
@@ -21,13 +19,7 @@ bool is_replied(const Stream& stream) noexcept {
 char* Machine::put_head(char* to, const Stream& stream, const http::ReplyHead& head,
                         std::int64_t content_length, bool last) noexcept {
   char* const block = to + frame_header_bytes;
-  char* end = block;
-  if (table_size_due_) [[unlikely]] {
-    *end++ = 0x20;
-    table_size_due_ = false;
-    table_is_off_ = true;
-  }
-  end = context_->head_writer.write(end, head, content_length);
+  char* const end = context_->head_writer.write(table_.put(block), head, content_length);
   const auto size = static_cast<std::uint32_t>(end - block);
   const auto flags =
       static_cast<std::uint8_t>(flag_end_headers | (last ? flag_end_stream : Flag{}));
@@ -81,42 +73,42 @@ bool Machine::begin_reply(Stream& stream, const http::ReplyHead& head, std::int6
 bool Machine::write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
                             std::size_t output_max, Instant now, Outbox& outbox) noexcept {
   if (closed_ || is_replied(stream)) return false;
-  do {
+  const DataOutput output = put_data(stream.id, content, content_stays, last, output_max,
+                                     stream.send_window, send_window_, outbox);
+  earn(output.frames);
+  if (output.ends) end_reply(stream, now);
+  return output.has_room && !closed_;
+}
+
+bool Machine::move_content(Stream& stream, Outbox& content, std::size_t output_max,
+                           Outbox& outbox) noexcept {
+  if (closed_ || is_replied(stream)) return false;
+  for (;;) {
     const std::size_t size =
-        std::min({content.size(), window(stream), frame_bytes_max, output_max});
-    if (size == 0 && !content.empty()) return true;
-    const bool ends = last && size == content.size();
-    if (size == 0 && !ends) return true;
-    const bool refers = content_stays && size > copied_bytes_max;
-    if (!outbox.has_room(frame_header_bytes + (refers ? 0 : size))) return false;
-    const std::uint8_t flags = ends ? flag_end_stream : 0;
+        std::min({content.pending(), window(stream), frame_bytes_max, output_max});
+    if (size == 0) return true;
+    if (!outbox.has_room(frame_header_bytes + size)) return false;
     KATANA_CHECK(
-        put({static_cast<std::uint32_t>(size), FrameType::data, flags, stream.id}, {}, outbox));
-    const Bytes piece = content.substr(0, size);
-    KATANA_CHECK(refers ? outbox.refer(piece) : outbox.write(piece));
-    content.remove_prefix(size);
+        put({static_cast<std::uint32_t>(size), FrameType::data, 0, stream.id}, {}, outbox));
+    for (std::size_t left = size; left != 0;) {
+      iovec part{};
+      KATANA_CHECK(content.gather({&part, 1}) == 1);
+      const Bytes piece(static_cast<const char*>(part.iov_base), std::min(left, part.iov_len));
+      KATANA_CHECK(outbox.write(piece));
+      content.advance(piece.size());
+      left -= piece.size();
+    }
     output_max -= size;
     stream.send_window -= static_cast<std::int64_t>(size);
     send_window_ -= static_cast<std::int64_t>(size);
     earn();
-    if (ends) {
-      end_reply(stream, now);
-      return !closed_;
-    }
-  } while (!content.empty());
-  return true;
+  }
 }
 
 void Machine::send_continue(Stream& stream, Outbox& outbox) noexcept {
   if (closed_ || stream.state != StreamState::open) return;
   std::array<char, 16> block;
-  std::size_t table = 0;
-  if (table_size_due_) {
-    block[table++] = 0x20;
-    table_size_due_ = false;
-    table_is_off_ = true;
-  }
-  char* const end = put_field(block.data() + table, StaticName::status, "100");
+  char* const end = put_field(table_.put(block.data()), StaticName::status, "100");
   const auto size = static_cast<std::uint32_t>(end - block.data());
   if (!put({size, FrameType::headers, flag_end_headers, stream.id}, {block.data(), size}, outbox)) {
     fail(Failure::no_room, outbox);
@@ -137,10 +129,7 @@ void Machine::end_reply(Stream& stream, Instant now) noexcept {
 void Machine::end_early(Stream& stream, Instant now, Outbox& outbox) noexcept {
   go(stream, StreamCause::rest_refused);
   let_go(stream, Past::own_reset, now);
-  std::array<char, 4> payload{};  // NO_ERROR
-  if (!put({4, FrameType::rst_stream, 0, stream.id}, {payload.data(), payload.size()}, outbox)) {
-    fail(Failure::no_room, outbox);
-  }
+  if (!put_reset(stream.id, ErrorCode::no_error, outbox)) fail(Failure::no_room, outbox);
 }
 
 }  // namespace katana::http2

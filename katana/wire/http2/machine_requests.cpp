@@ -1,70 +1,38 @@
 // What makes requests: heads, content, priorities and resets.
-#include <algorithm>
-
+#include "katana/wire/http2/frame_output.hpp"
 #include "katana/wire/http2/machine.hpp"
 
 namespace katana::http2 {
-namespace {
-
-// Takes the padding of a frame away. False: it is longer than the frame (RFC 9113 §6.1).
-bool remove_padding(const FrameHeader& header, Bytes& payload) noexcept {
-  if (!header.has(flag_padded)) return true;
-  if (payload.empty()) return false;
-  const std::size_t padding = static_cast<unsigned char>(payload[0]);
-  payload.remove_prefix(1);
-  if (padding > payload.size()) return false;
-  payload.remove_suffix(padding);
-  return true;
-}
-
-}  // namespace
 
 // ---- heads -----------------------------------------------------------------------------------
 
 Step Machine::on_headers(const FrameHeader& header, Bytes payload, Instant now,
                          Outbox& outbox) noexcept {
   if (!is_client_stream(header.stream)) return fail(Failure::bad_stream, outbox);
-  if (!remove_padding(header, payload)) return fail(Failure::bad_frame, outbox);
-  if (header.has(flag_priority)) {
-    if (payload.size() < 5) return fail(Failure::bad_frame_size, outbox);
-    // RFC 9113 §5.3.2: that order of priorities is no more, but its rules of form are.
-    const std::uint32_t parent = parse_number(payload.data(), 4) & stream_id_max;
-    if (parent == header.stream) return fail(Failure::bad_frame, outbox);
-    payload.remove_prefix(5);
-  }
-  const bool ends_stream = header.has(flag_end_stream);
+  const Failure failure = strip_headers(header, payload);
+  if (failure != Failure::none) return fail(failure, outbox);
   if (header.has(flag_end_headers)) {
-    return on_block(header.stream, ends_stream, payload, now, outbox);
+    return on_block(header.stream, header.has(flag_end_stream), payload, now, outbox);
   }
-  in_block_ = true;
-  block_id_ = header.stream;
-  block_ends_stream_ = ends_stream;
-  continuations_ = 0;
-  block_.append(payload);
+  block_.begin(header, payload);
   partial_deadline_ = now + context_->limits.head_timeout;
   return {};
 }
 
 Step Machine::on_continuation(const FrameHeader& header, Bytes payload, Instant now,
                               Outbox& outbox) noexcept {
-  if (!in_block_) return fail(Failure::bad_frame, outbox);
-  if (++continuations_ > context_->limits.continuations_max ||
-      block_.size() + payload.size() > context_->limits.block_bytes_max) {
-    return fail(Failure::continuation_flood, outbox);
-  }
-  block_.append(payload);
-  if (!header.has(flag_end_headers)) return {};
-  in_block_ = false;
+  const Failure failure = block_.add(header, payload, context_->limits);
+  if (failure != Failure::none) return fail(failure, outbox);
+  if (block_.is_open()) return {};
   partial_deadline_ = never;
-  const Text block = std::move(block_);
-  block_ = Text();
-  return on_block(block_id_, block_ends_stream_, block.bytes(), now, outbox);
+  const Text block = block_.take();
+  return on_block(header.stream, block_.ends_stream(), block.bytes(), now, outbox);
 }
 
 Step Machine::on_block(std::uint32_t id, bool end_stream, Bytes block, Instant now,
                        Outbox& outbox) noexcept {
   if (id > last_id_) return on_request(id, end_stream, block, now, outbox);
-  Stream* const stream = find(id);
+  Stream* const stream = streams_.find(id);
   if (stream != nullptr) return on_trailers(*stream, end_stream, block, now, outbox);
   return on_late_block(id, block, outbox);
 }
@@ -81,7 +49,7 @@ Step Machine::on_request(std::uint32_t id, bool end_stream, Bytes block, Instant
   if (verdict == HeadVerdict::malformed) {
     return refuse_stream(id, ErrorCode::protocol_error, now, outbox);
   }
-  if (stream_count_ >= context_->limits.streams_max) {
+  if (streams_.count() >= context_->limits.streams_max) {
     return refuse_stream(id, ErrorCode::refused_stream, now, outbox);
   }
   pending_id_ = id;
@@ -94,12 +62,8 @@ Step Machine::on_request(std::uint32_t id, bool end_stream, Bytes block, Instant
 Step Machine::refuse_stream(std::uint32_t id, ErrorCode code, Instant now,
                             Outbox& outbox) noexcept {
   if (!spend_reset(now)) return fail(Failure::made_reset, outbox);
-  std::array<char, 4> payload;
-  put_number(payload.data(), static_cast<std::uint32_t>(code), 4);
-  note_past(id, Past::own_reset);
-  if (!put({4, FrameType::rst_stream, 0, id}, {payload.data(), payload.size()}, outbox)) {
-    return fail(Failure::no_room, outbox);
-  }
+  pasts_.note(id, Past::own_reset);
+  if (!put_reset(id, code, outbox)) return fail(Failure::no_room, outbox);
   return {};
 }
 
@@ -123,7 +87,7 @@ Step Machine::on_trailers(Stream& stream, bool end_stream, Bytes block, Instant 
 
 // On a stream that is no more.
 Step Machine::on_late_block(std::uint32_t id, Bytes block, Outbox& outbox) noexcept {
-  const Past past = past_of(id);
+  const Past past = pasts_.find(id);
   if (past == Past::unknown) return fail(Failure::bad_stream, outbox);
   if (past != Past::own_reset) return fail(Failure::closed_stream, outbox);
   // Its sender may not know yet. It is decoded because it changes the table.
@@ -137,46 +101,33 @@ Step Machine::on_late_block(std::uint32_t id, Bytes block, Outbox& outbox) noexc
 
 Step Machine::begin_data(const FrameHeader& header, Bytes input, Instant now,
                          Outbox& outbox) noexcept {
-  if (header.stream == 0) return fail(Failure::bad_frame, outbox);
-  const bool padded = header.has(flag_padded);
-  std::size_t padding = 0;
-  if (padded) {
-    if (header.size == 0) return fail(Failure::bad_frame_size, outbox);
-    if (input.size() == frame_header_bytes) return wait(input, now);
-    padding = static_cast<unsigned char>(input[frame_header_bytes]);
-    if (padding >= header.size) return fail(Failure::bad_frame, outbox);
-  }
+  const DataFrame::Begun begun = data_.begin(header, input);
+  if (begun.failure != Failure::none) return fail(begun.failure, outbox);
+  if (begun.consumed == 0) return wait(input, now);
   // Padding counts (RFC 9113 §6.9.1).
   if (header.size > receive_window_) return fail(Failure::flow_control, outbox);
   receive_window_ -= header.size;
   partial_deadline_ = never;
-  in_data_ = true;
-  padding_left_ = static_cast<std::uint16_t>(padding);
-  data_left_ = static_cast<std::uint32_t>(header.size - padding - (padded ? 1 : 0));
-  data_ends_stream_ = header.has(flag_end_stream);
   data_stream_ = nullptr;
-  if (data_left_ != 0) {
+  if (data_.left() != 0) {
     earn();
-  } else if (!data_ends_stream_ && !spend_idle(now)) {
+  } else if (!data_.ends_stream() && !spend_idle(now)) {
     return fail(Failure::empty_frame_flood, outbox);
   }
   Step step = take_data(header, now, outbox);
-  if (padded) consume(data_stream_, padding + 1, outbox);
-  if (data_left_ + padding_left_ == 0) {
-    in_data_ = false;
-    if (step.event == Event::need_bytes) step = end_data({}, 0, now, outbox);
-  }
-  step.consumed = frame_header_bytes + (padded ? 1 : 0);
+  consume(data_stream_, header.size - data_.left(), outbox);
+  if (!data_.is_open() && step.event == Event::need_bytes) step = end_data({}, 0, now, outbox);
+  step.consumed = begun.consumed;
   return step;
 }
 
 // Finds out whose the data is.
 Step Machine::take_data(const FrameHeader& header, Instant now, Outbox& outbox) noexcept {
-  Stream* const stream = find(header.stream);
+  Stream* const stream = streams_.find(header.stream);
   if (stream == nullptr) {
     const bool idle = !is_client_stream(header.stream) || header.stream > last_id_;
     if (idle) return fail(Failure::bad_stream, outbox);
-    const Past past = past_of(header.stream);
+    const Past past = pasts_.find(header.stream);
     if (past == Past::ended) return fail(Failure::closed_stream, outbox);
     if (past == Past::peer_reset) {
       return refuse_stream(header.stream, ErrorCode::stream_closed, now, outbox);
@@ -191,8 +142,8 @@ Step Machine::take_data(const FrameHeader& header, Instant now, Outbox& outbox) 
   }
   stream->receive_window -= header.size;
   if (stream->content_left != HeadReader::no_length) {
-    stream->content_left -= data_left_;
-    const bool exact = !data_ends_stream_ || stream->content_left == 0;
+    stream->content_left -= data_.left();
+    const bool exact = !data_.ends_stream() || stream->content_left == 0;
     if (stream->content_left < 0 || !exact) {  // RFC 9113 §8.1.1
       return reset_for(*stream, ErrorCode::protocol_error, now, outbox);
     }
@@ -203,25 +154,21 @@ Step Machine::take_data(const FrameHeader& header, Instant now, Outbox& outbox) 
 
 Step Machine::next_data(Bytes input, Instant now, Outbox& outbox) noexcept {
   if (input.empty()) return {};
-  const Bytes piece = input.substr(0, data_left_);
-  data_left_ -= static_cast<std::uint32_t>(piece.size());
-  const std::size_t padding = std::min<std::size_t>(input.size() - piece.size(), padding_left_);
-  padding_left_ = static_cast<std::uint16_t>(padding_left_ - padding);
-  return end_data(piece, piece.size() + padding, now, outbox);
+  std::size_t consumed = 0;
+  const Bytes piece = data_.next(input, consumed);
+  return end_data(piece, consumed, now, outbox);
 }
 
 Step Machine::end_data(Bytes piece, std::size_t consumed, Instant now, Outbox& outbox) noexcept {
-  const bool frame_ends = data_left_ + padding_left_ == 0;
-  if (frame_ends) in_data_ = false;
   if (data_stream_ == nullptr) {  // nobody takes it, but the window is everybody's
     consume(nullptr, piece.size(), outbox);
     return {.event = closed_ ? Event::closed : Event::need_bytes, .consumed = consumed};
   }
   Stream& stream = *data_stream_;
-  const bool last = frame_ends && data_ends_stream_;
+  const bool last = !data_.is_open() && data_.ends_stream();
   if (stream.state == StreamState::replied) {
     consume(nullptr, piece.size(), outbox);
-    Step step = frame_ends ? end_replied(stream, last, now, outbox) : Step{};
+    Step step = data_.is_open() ? Step{} : end_replied(stream, last, now, outbox);
     step.consumed = consumed;
     return step;
   }
@@ -247,19 +194,19 @@ Step Machine::end_replied(Stream& stream, bool last, Instant now, Outbox& outbox
 
 void Machine::consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept {
   if (bytes == 0 || closed_) return;
-  const Limits& limits = context_->limits;
-  // Half of the window at a time: one WINDOW_UPDATE for many frames.
-  const auto give_back = [&](std::uint32_t id, std::uint32_t& unreturned, std::int64_t& window,
-                             std::uint32_t window_bytes) {
-    unreturned += static_cast<std::uint32_t>(bytes);
-    if (unreturned < window_bytes / 2) return;
-    if (!put_window(id, unreturned, outbox)) fail(Failure::no_room, outbox);
-    window += unreturned;
-    unreturned = 0;
-  };
-  give_back(0, unreturned_, receive_window_, limits.connection_window_bytes);
-  if (stream == nullptr || stream->state != StreamState::open || closed_) return;
-  give_back(stream->id, stream->unreturned, stream->receive_window, limits.stream_window_bytes);
+  const std::uint32_t window = context_->limits.connection_window_bytes;
+  if (!give_back(0, bytes, window, unreturned_, receive_window_, outbox)) {
+    fail(Failure::no_room, outbox);
+  }
+  if (stream != nullptr) open_window(*stream, bytes, outbox);
+}
+
+void Machine::open_window(Stream& stream, std::size_t bytes, Outbox& outbox) noexcept {
+  if (stream.state != StreamState::open || bytes == 0 || closed_) return;
+  if (!give_back(stream.id, bytes, context_->limits.stream_window_bytes, stream.unreturned,
+                 stream.receive_window, outbox)) {
+    fail(Failure::no_room, outbox);
+  }
 }
 
 // ---- priorities and resets ----------------------------------------------------------------------
@@ -272,7 +219,7 @@ Step Machine::on_priority(const FrameHeader& header, Bytes payload, Instant now,
   const bool on_itself =
       right_size && (parse_number(payload.data(), 4) & stream_id_max) == header.stream;
   if (right_size && !on_itself) return {};
-  Stream* const stream = find(header.stream);
+  Stream* const stream = streams_.find(header.stream);
   if (stream == nullptr) {
     return fail(right_size ? Failure::bad_frame : Failure::bad_frame_size, outbox);
   }
@@ -288,7 +235,7 @@ Step Machine::on_priority_update(const FrameHeader& header, Bytes payload, Insta
   if (!spend_idle(now)) return fail(Failure::other_flood, outbox);
   const std::uint32_t id = parse_number(payload.data(), 4) & stream_id_max;
   if (!is_client_stream(id)) return fail(Failure::bad_stream, outbox);
-  Stream* const stream = find(id);
+  Stream* const stream = streams_.find(id);
   if (stream != nullptr) stream->priority = parse_priority(payload.substr(4));
   return {};
 }
@@ -299,7 +246,7 @@ Step Machine::on_rst_stream(const FrameHeader& header, Bytes payload, Instant no
   if (!is_client_stream(header.stream) || header.stream > last_id_) {
     return fail(Failure::bad_stream, outbox);
   }
-  Stream* const stream = find(header.stream);
+  Stream* const stream = streams_.find(header.stream);
   if (stream == nullptr) return spend_idle(now) ? Step{} : fail(Failure::other_flood, outbox);
   // A request that is given up costs its sender nothing, and us what it began (CVE-2023-44487).
   if (!spend_reset(now)) return fail(Failure::rapid_reset, outbox);

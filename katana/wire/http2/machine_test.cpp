@@ -171,6 +171,107 @@ TEST(Http2Machine, connect_has_an_authority_for_its_target) {
   EXPECT_EQ(bench.events(), Events{"head CONNECT a.example:80"});
 }
 
+// RFC 8441.
+const Fields connect_websocket = {{":method", "CONNECT"},      {":protocol", "websocket"},
+                                  {":scheme", "https"},        {":path", "/chat"},
+                                  {":authority", "a.example"}, {"sec-websocket-version", "13"}};
+
+TEST(Http2Machine, says_that_other_protocols_may_be_asked_for_where_they_may) {
+  const std::string said = setting(Setting::enable_connect_protocol, 1);
+  Bench plain;
+  EXPECT_EQ(plain.take_sent().find(said), std::string::npos);
+  Bench extended({}, true);
+  EXPECT_NE(extended.take_sent().find(said), std::string::npos);
+}
+
+TEST(Http2Machine, an_extended_connect_reads_as_the_upgrade_of_http_1) {
+  Bench bench({}, true);
+  bench.open();
+  bench.request(connect_websocket, false);
+  ASSERT_EQ(bench.events(), Events{"head GET /chat"});
+  const http::Head& head = bench.head();
+  EXPECT_TRUE(bench.asks_upgrade());
+  EXPECT_EQ(head.method(), http::Method::get);
+  EXPECT_TRUE(head.target_is_plain());
+  EXPECT_EQ(head.find("upgrade"), Bytes("websocket"));
+  EXPECT_EQ(head.find("host"), Bytes("a.example"));
+  EXPECT_EQ(head.bytes().substr(head.bytes().size() - 3), "GET") << "it is moved with the head";
+  bench.request(get_root);
+  EXPECT_FALSE(bench.asks_upgrade());
+}
+
+TEST(Http2Machine, an_extended_connect_is_a_connect_with_all_that_a_request_has) {
+  Bench bench({}, true);
+  bench.open();
+  const auto expect_reset = [&](const char* why, const Fields& fields) {
+    const auto id = bench.request(fields, false);
+    EXPECT_EQ(bench.sent(), Events{"RST_STREAM " + std::to_string(id) + " error 1"}) << why;
+  };
+  for (const std::size_t left_out : {2u, 3u, 4u}) {
+    Fields fields = connect_websocket;
+    fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(left_out));
+    expect_reset(connect_websocket[left_out].first.c_str(), fields);
+  }
+  Fields fields = connect_websocket;
+  fields[0].second = "GET";
+  expect_reset("another method", fields);
+  fields = connect_websocket;
+  fields[1].second = "a b";
+  expect_reset("no token", fields);
+  fields = connect_websocket;
+  fields.insert(fields.begin(), {":protocol", "websocket"});
+  expect_reset("twice", fields);
+  EXPECT_EQ(bench.events(), Events{});
+  Bench plain;
+  plain.open();
+  plain.request(connect_websocket, false);
+  EXPECT_EQ(plain.sent(), Events{"RST_STREAM 1 error 1"}) << "nobody was told that it may";
+}
+
+TEST(Http2Machine, a_protocol_that_is_not_spoken_is_501) {
+  Bench bench({}, true);
+  bench.open();
+  Fields fields = connect_websocket;
+  fields[1].second = "connect-udp";
+  bench.request(fields, false);
+  EXPECT_EQ(bench.events(), Events{"refused 501"});
+}
+
+TEST(Http2Machine, content_moves_from_another_outbox_as_the_windows_allow) {
+  Bench bench;
+  bench.open(setting(Setting::initial_window_size, 20'000));
+  const auto id = bench.request(post_root, false);
+  Stream& stream = bench.stream(id);
+  EXPECT_TRUE(bench.machine().begin_reply(stream, {}, http::unknown_length, false, bench.now(),
+                                          bench.outbox()));
+  (void)bench.take_sent();
+  BlockPool blocks(512, 64);
+  Outbox content(blocks);
+  for (int count = 0; count < 250; ++count) ASSERT_TRUE(content.write(std::string(100, 'x')));
+  EXPECT_TRUE(bench.machine().move_content(stream, content, 1'000, bench.outbox()));
+  EXPECT_EQ(bench.sent(), Events{"DATA 1 1000"});
+  EXPECT_TRUE(bench.machine().move_content(stream, content, SIZE_MAX, bench.outbox()));
+  EXPECT_EQ(bench.sent(), (Events{"DATA 1 16384", "DATA 1 2616"}));
+  EXPECT_EQ(content.pending(), 5'000u);
+  bench.feed(frame(FrameType::window_update, 0, id, number(10'000)));
+  EXPECT_TRUE(bench.machine().move_content(stream, content, SIZE_MAX, bench.outbox()));
+  EXPECT_EQ(bench.sent(), Events{"DATA 1 5000"});
+  EXPECT_TRUE(content.empty());
+}
+
+TEST(Http2Machine, the_window_of_a_stream_can_be_opened_later_than_that_of_the_connection) {
+  Bench bench;
+  bench.open();
+  const auto id = bench.request(post_root, false);
+  bench.feed_untaken(frame(FrameType::data, 0, id, std::string(16'000, 'x')) +
+                     frame(FrameType::data, 0, id, std::string(16'000, 'x')) +
+                     frame(FrameType::data, 0, id, std::string(16'000, 'x')));
+  bench.machine().consume(nullptr, 48'000, bench.outbox());
+  EXPECT_EQ(bench.sent(), Events{}) << "less than half of the connection's window";
+  bench.machine().open_window(bench.stream(id), 48'000, bench.outbox());
+  EXPECT_EQ(bench.sent(), Events{"WINDOW_UPDATE 1 48000"});
+}
+
 TEST(Http2Machine, content_that_is_not_as_long_as_announced_resets_the_stream) {
   Bench bench;
   bench.open();

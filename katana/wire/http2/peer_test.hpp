@@ -114,7 +114,8 @@ inline std::vector<std::string> describe_all(Bytes sent) {
 // itself.
 class Bench {
  public:
-  explicit Bench(const Limits& limits = {}) : context_(limits) {
+  // `extended`: as Context.
+  explicit Bench(const Limits& limits = {}, bool extended = false) : context_(limits, extended) {
     EXPECT_TRUE(machine_.start(outbox_));
   }
   ~Bench() {
@@ -180,6 +181,7 @@ class Bench {
   std::vector<std::string> sent() { return describe_all(take_sent()); }
   const std::vector<std::string>& events() const { return events_; }
   const http::Head& head() const { return context_.reader.head(); }
+  bool asks_upgrade() const { return context_.reader.asks_upgrade(); }
   Failure failure() const { return machine_.failure(); }
 
  private:

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "katana/base/bytes.hpp"
+#include "katana/wire/http2/transitions.hpp"
 
 namespace katana::http2 {
 
@@ -31,11 +32,7 @@ enum class StreamCause : std::uint8_t {
   own_reset,  // a malformed request, a handler that failed, a limit
 };
 
-struct StreamTransition {
-  StreamState from;
-  StreamCause cause;
-  StreamState to;
-};
+using StreamTransition = Transition<StreamState, StreamCause>;
 
 inline constexpr std::array<Bytes, 5> stream_state_names = {"idle", "open", "replying", "replied",
                                                             "closed"};
@@ -60,27 +57,9 @@ inline constexpr std::array<StreamTransition, 14> stream_transitions = {{
     {StreamState::replied, StreamCause::own_reset, StreamState::closed},
 }};
 
-// The state after `cause`; the same state means that the table has no such transition.
-constexpr StreamState state_after(StreamState from, StreamCause cause) noexcept {
-  for (const StreamTransition& each : stream_transitions) {
-    if (each.from == from && each.cause == cause) return each.to;
-  }
-  return from;
-}
-
 namespace detail {
-constexpr auto make_stream_matrix() {
-  std::array<std::array<StreamState, stream_cause_names.size()>, stream_state_names.size()>
-      matrix{};
-  for (std::size_t from = 0; from < stream_state_names.size(); ++from) {
-    for (std::size_t cause = 0; cause < stream_cause_names.size(); ++cause) {
-      matrix[from][cause] =
-          state_after(static_cast<StreamState>(from), static_cast<StreamCause>(cause));
-    }
-  }
-  return matrix;
-}
-inline constexpr auto stream_matrix = make_stream_matrix();
+inline constexpr auto stream_matrix =
+    make_matrix<stream_state_names.size(), stream_cause_names.size()>(stream_transitions);
 }  // namespace detail
 
 }  // namespace katana::http2

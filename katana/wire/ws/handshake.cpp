@@ -22,6 +22,7 @@ constexpr std::array<HandshakeRefusalText, static_cast<std::size_t>(HandshakeRef
     texts = {{
         {101, ""},
         {426, "This resource speaks WebSocket: ask for it with Upgrade: websocket."},
+        {400, "This resource speaks WebSocket: ask for it with CONNECT and :protocol (RFC 8441)."},
         {405, "A WebSocket handshake is a GET request (RFC 6455 §4.1)."},
         {426, "A WebSocket handshake needs HTTP/1.1 (RFC 6455 §4.1)."},
         {426, "Version 13 of WebSocket is served here, which Sec-WebSocket-Version has to name."},
@@ -95,7 +96,13 @@ bool may_connect(const http::Head& head, const HandshakeOptions& options) noexce
   return may;
 }
 
-HandshakeRefusal judge_form(const http::Head& head) noexcept {
+HandshakeRefusal judge_form(const http::Head& head, bool on_stream) noexcept {
+  if (on_stream) {
+    if (!names_token(head, "Upgrade", "websocket")) return HandshakeRefusal::no_connect;
+    return only_value(head, "Sec-WebSocket-Version") == Bytes("13")
+               ? HandshakeRefusal::none
+               : HandshakeRefusal::other_version;
+  }
   if (!names_token(head, "Upgrade", "websocket") || !names_token(head, "Connection", "upgrade")) {
     return HandshakeRefusal::no_upgrade;
   }
@@ -170,6 +177,24 @@ char* put(char* to, Bytes text) noexcept {
   return to + text.size();
 }
 
+// What was agreed on beyond the protocol itself, as whole lines.
+char* put_terms(char* to, const Handshake& handshake) noexcept {
+  if (!handshake.subprotocol.empty()) {
+    KATANA_REQUIRE(handshake.subprotocol.size() <= subprotocol_bytes_max);
+    to = put(put(put(to, "Sec-WebSocket-Protocol: "), handshake.subprotocol), "\r\n");
+  }
+  if (handshake.window_bits == 0) return to;
+  to = put(to,
+           "Sec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; "
+           "client_no_context_takeover");
+  if (handshake.window_bits_asked) {
+    to = put(to, "; server_max_window_bits=");
+    if (handshake.window_bits > 9) *to++ = '1';
+    *to++ = static_cast<char>('0' + handshake.window_bits % 10);
+  }
+  return put(to, "\r\n");
+}
+
 }  // namespace
 
 const HandshakeRefusalText& text_of(HandshakeRefusal refusal) noexcept {
@@ -206,7 +231,7 @@ DeflateOffer judge_extensions(Bytes offers, int window_bits) noexcept {
 
 Handshake judge_handshake(const http::Head& head, const HandshakeOptions& options) noexcept {
   Handshake handshake;
-  handshake.refusal = judge_form(head);
+  handshake.refusal = judge_form(head, options.on_stream);
   if (handshake.refusal != HandshakeRefusal::none) return handshake;
   if (!choose_subprotocol(head, options.subprotocols, handshake.subprotocol)) {
     handshake.refusal = HandshakeRefusal::bad_subprotocols;
@@ -214,7 +239,7 @@ Handshake judge_handshake(const http::Head& head, const HandshakeOptions& option
     handshake.refusal = HandshakeRefusal::foreign_origin;
   }
   if (handshake.refusal != HandshakeRefusal::none) return handshake;
-  handshake.accept = accept_of(*only_value(head, "Sec-WebSocket-Key"));
+  if (!options.on_stream) handshake.accept = accept_of(*only_value(head, "Sec-WebSocket-Key"));
   if (options.deflate_window_bits == 0) return handshake;
   for_each_value(head, "Sec-WebSocket-Extensions", [&](Bytes offers) {
     if (handshake.window_bits != 0) return;
@@ -229,21 +254,12 @@ char* write_answer(char* to, const Handshake& handshake) noexcept {
   KATANA_REQUIRE(handshake.refusal == HandshakeRefusal::none);
   to = put(to, "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
   to = put(to, {handshake.accept.data(), handshake.accept.size()});
-  if (!handshake.subprotocol.empty()) {
-    KATANA_REQUIRE(handshake.subprotocol.size() <= subprotocol_bytes_max);
-    to = put(put(to, "\r\nSec-WebSocket-Protocol: "), handshake.subprotocol);
-  }
-  if (handshake.window_bits != 0) {
-    to = put(to,
-             "\r\nSec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; "
-             "client_no_context_takeover");
-    if (handshake.window_bits_asked) {
-      to = put(to, "; server_max_window_bits=");
-      if (handshake.window_bits > 9) *to++ = '1';
-      *to++ = static_cast<char>('0' + handshake.window_bits % 10);
-    }
-  }
-  return put(to, "\r\n");
+  return put_terms(put(to, "\r\n"), handshake);
+}
+
+char* write_stream_answer(char* to, const Handshake& handshake) noexcept {
+  KATANA_REQUIRE(handshake.refusal == HandshakeRefusal::none);
+  return put_terms(to, handshake);
 }
 
 }  // namespace katana::ws

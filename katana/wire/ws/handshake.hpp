@@ -5,7 +5,7 @@
 // Thread     any.
 // Allocates  never.
 // Fails      judge_handshake() says what is wrong with which status.
-// Source     RFC 6455 §4.2; RFC 7692 §5 and §7.1 for the extension.
+// Source     RFC 6455 §4.2; RFC 7692 §5 and §7.1 for the extension; RFC 8441 §5 for HTTP/2.
 #pragma once
 
 #include <array>
@@ -20,6 +20,7 @@ namespace katana::ws {
 enum class HandshakeRefusal : std::uint8_t {
   none,
   no_upgrade,
+  no_connect,
   bad_method,
   old_http,
   other_version,
@@ -48,6 +49,8 @@ struct HandshakeOptions {
   std::span<const Bytes> more_origins = {};
   // That the server speaks; the first that the client names too is chosen.
   std::span<const Bytes> subprotocols = {};
+  // On a stream of HTTP/2: neither a key nor the field Connection; see http2::HeadReader.
+  bool on_stream = false;
   // Whether permessage-deflate may be agreed to; 0: it may not. See DeflateOptions.
   int deflate_window_bits = 0;
 };
@@ -72,6 +75,8 @@ inline constexpr std::size_t answer_bytes_max = 384;
 inline constexpr std::size_t subprotocol_bytes_max = 64;
 // Writes the fields of the 101, each with its line end, and returns the end. REQUIRES no refusal.
 char* write_answer(char* to, const Handshake& handshake) noexcept;
+// The same for the 200 on a stream of HTTP/2; there may be none.
+char* write_stream_answer(char* to, const Handshake& handshake) noexcept;
 
 // The extension that is agreed on, of all that a Sec-WebSocket-Extensions field offers; for tests.
 struct DeflateOffer {

@@ -202,5 +202,53 @@ TEST(Handshake, the_longest_answer_fits) {
   EXPECT_LE(answer_to(longest).size(), answer_bytes_max);
 }
 
+// ---- on a stream of HTTP/2 ---------------------------------------------------------------------
+
+// As http2::HeadReader makes it of an extended CONNECT.
+Fields stream_fields() {
+  return {{"host", "example.org"}, {"upgrade", "websocket"}, {"sec-websocket-version", "13"}};
+}
+
+std::string stream_answer(Fields fields, const HandshakeOptions& options) {
+  const Handshake handshake = judge_handshake(Request(fields).head(), options);
+  EXPECT_EQ(handshake.refusal, HandshakeRefusal::none);
+  std::array<char, answer_bytes_max> answer;
+  char* const end = write_stream_answer(answer.data(), handshake);
+  return {answer.data(), end};
+}
+
+TEST(StreamHandshake, needs_neither_a_key_nor_the_field_connection) {
+  EXPECT_EQ(stream_answer(stream_fields(), {.on_stream = true}), "");
+  EXPECT_EQ(judge_handshake(Request(stream_fields()).head(), {}).refusal,
+            HandshakeRefusal::no_upgrade);
+}
+
+TEST(StreamHandshake, says_what_was_agreed_on_and_nothing_else) {
+  Fields fields = stream_fields();
+  fields.emplace_back("sec-websocket-protocol", "b, a");
+  fields.emplace_back("sec-websocket-extensions", "permessage-deflate");
+  constexpr std::array<Bytes, 1> ours = {"a"};
+  const HandshakeOptions options{
+      .subprotocols = ours, .on_stream = true, .deflate_window_bits = 11};
+  EXPECT_EQ(stream_answer(fields, options),
+            "Sec-WebSocket-Protocol: a\r\nSec-WebSocket-Extensions: permessage-deflate; "
+            "server_no_context_takeover; client_no_context_takeover\r\n");
+}
+
+TEST(StreamHandshake, is_refused_to_what_does_not_ask_and_to_pages_of_others) {
+  const HandshakeOptions options{.on_stream = true};
+  Fields fields = stream_fields();
+  fields.erase(fields.begin() + 1);
+  EXPECT_EQ(judge_handshake(Request(fields).head(), options).refusal, HandshakeRefusal::no_connect);
+  fields = stream_fields();
+  fields[2].second = "12";
+  EXPECT_EQ(judge_handshake(Request(fields).head(), options).refusal,
+            HandshakeRefusal::other_version);
+  fields = stream_fields();
+  fields.emplace_back("origin", "https://other.example");
+  EXPECT_EQ(judge_handshake(Request(fields).head(), options).refusal,
+            HandshakeRefusal::foreign_origin);
+}
+
 }  // namespace
 }  // namespace katana::ws

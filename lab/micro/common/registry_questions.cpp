@@ -10,6 +10,7 @@
 
 #include "katana/registry/registry.hpp"
 #include "questions.hpp"
+#include "subjects.hpp"
 
 namespace common_bench {
 namespace {
@@ -18,19 +19,7 @@ using katana::registry::Registry;
 using katana::registry::Services;
 using katana::registry::Slot;
 
-constexpr std::size_t service_count = 100;
 constexpr std::uint64_t lookups = 4'000'000;
-
-template <std::size_t number>
-struct Service {
-  std::uint64_t value = number;
-};
-template <class Use>
-void for_each_service(Use use) {
-  [&use]<std::size_t... number>(std::index_sequence<number...>) {
-    (use.template operator()<Service<number>>(), ...);
-  }(std::make_index_sequence<service_count>());
-}
 
 // What one would write: a map by type, its values as they are.
 struct TypeMap {
@@ -49,20 +38,12 @@ struct TypeMap {
 };
 
 struct Fixture {
-  Fixture() {
-    Registry registry;
-    for_each_service(
-        [&]<class T>() { registry.singleton<T>([] { return std::make_unique<T>(); }); });
-    auto sealed = std::move(registry).seal();
-    micro::expect(sealed.has_value(), "seal");
-    services = std::move(*sealed);
+  Fixture() : services(numbered_services()) {
     for_each_service([&]<class T>() { map.services[typeid(T)] = &services->get<T>(); });
   }
   std::unique_ptr<Services> services;
   TypeMap map;
 };
-
-using Wanted = Service<42>;
 
 // The compiler may not keep what it has looked up: memory could have changed.
 template <class Look>
@@ -122,12 +103,10 @@ void ask_concurrent(micro::Suite& suite, Fixture& fixture) {
 // Every service once, after the caches were filled with something else.
 template <class LookAll>
 micro::Sample look_up_cold(micro::Suite& suite, LookAll look_all) {
-  static std::vector<std::uint64_t> other(4 << 20);  // 32 MiB
   const std::uint64_t rounds = suite.operations(12);
   std::int64_t ticks = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
-    for (std::size_t at = 0; at < other.size(); at += 8) other[at] += round;
-    micro::use(other);
+    evict_caches();
     const std::uint64_t begin = micro::ticks();
     look_all();
     ticks += static_cast<std::int64_t>(micro::ticks() - begin);
@@ -152,28 +131,6 @@ void ask_cold(micro::Suite& suite, Fixture& fixture) {
               }}});
 }
 
-struct Counter {
-  virtual std::uint64_t add(std::uint64_t amount) = 0;
-
- protected:
-  ~Counter() = default;
-};
-// Knows no interface.
-struct PlainCounter {
-  std::uint64_t sum = 0;
-  [[gnu::noinline]] std::uint64_t add_direct(std::uint64_t amount) { return sum += amount; }
-  std::uint64_t add_inlined(std::uint64_t amount) { return sum += amount; }
-};
-struct VirtualCounter final : Counter {
-  std::uint64_t sum = 0;
-  std::uint64_t add(std::uint64_t amount) override { return sum += amount; }
-};
-struct Adapter final : Counter {
-  explicit Adapter(PlainCounter& adapted) : counter(adapted) {}
-  std::uint64_t add(std::uint64_t amount) override { return counter.add_inlined(amount); }
-  PlainCounter& counter;
-};
-
 }  // namespace
 
 void ask_registry(micro::Suite& suite) {
@@ -186,15 +143,14 @@ void ask_registry(micro::Suite& suite) {
 void ask_calls(micro::Suite& suite) {
   Registry registry;
   registry.singleton<PlainCounter>([] { return std::make_unique<PlainCounter>(); });
-  registry.singleton<Counter>([](PlainCounter& of) { return std::make_unique<Adapter>(of); });
+  registry.singleton<Counter>(
+      [](PlainCounter& of) { return std::make_unique<AdaptedCounter>(of); });
   registry.singleton<VirtualCounter>([] { return std::make_unique<VirtualCounter>(); });
   const auto sealed = std::move(registry).seal();
   micro::expect(sealed.has_value(), "seal");
   PlainCounter& plain = (*sealed)->get<PlainCounter>();
-  Counter* of_virtual = &(*sealed)->get<VirtualCounter>();
-  Counter* of_adapter = &(*sealed)->get<Counter>();
-  // The compiler may not know what they point to, or it would call directly.
-  asm volatile("" : "+r"(of_virtual), "+r"(of_adapter));
+  Counter* const of_virtual = hidden(static_cast<Counter*>(&(*sealed)->get<VirtualCounter>()));
+  Counter* const of_adapter = hidden(&(*sealed)->get<Counter>());
   const auto count = [&suite](auto add) {
     const std::uint64_t before = add(0);
     const micro::Sample sample = timed(suite, lookups, [&add] { micro::use(add(1)); });
@@ -203,12 +159,11 @@ void ask_calls(micro::Suite& suite) {
   };
   const auto* const calls = suite.ask(
       {"a call that adds to a member: ns", "ns"},
-      {{"direct", [&] { return count([&](std::uint64_t n) { return plain.add_direct(n); }); }},
+      {{"direct", [&] { return count([&](std::uint64_t n) { return plain.add(n); }); }},
        {"virtual", [&] { return count([&](std::uint64_t n) { return of_virtual->add(n); }); }},
        {"adapter", [&] { return count([&](std::uint64_t n) { return of_adapter->add(n); }); }},
        {"direct and virtual", [&] {
-          return count(
-              [&](std::uint64_t n) { return of_virtual->add(plain.add_direct(n) * 0 + n); });
+          return count([&](std::uint64_t n) { return of_virtual->add(plain.add(n) * 0 + n); });
         }}});
   suite.target("an adapter <= the call itself and one virtual call", calls, "adapter",
                "direct and virtual", 1.0, micro::at_most);

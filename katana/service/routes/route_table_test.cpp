@@ -1,4 +1,4 @@
-#include "katana/service/route_table.hpp"
+#include "katana/service/routes/route_table.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

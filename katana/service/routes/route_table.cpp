@@ -33,7 +33,7 @@
 // paths are only ever looked up, nothing that a peer sends is inserted, so the longest run of
 // occupied slots is fixed when the table is built and no choice of paths makes it longer.
 
-#include "katana/service/route_table.hpp"
+#include "katana/service/routes/route_table.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,68 @@
+// The text of addresses, held against inet_ntop().
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "katana/engine/engine.hpp"
+
+namespace katana::engine {
+namespace {
+
+using Family = PeerEndpoint::Family;
+
+std::string text_of(const PeerEndpoint& peer) { return std::string(peer.text().bytes()); }
+
+std::string by_inet_ntop(const PeerEndpoint& peer) {
+  char text[INET6_ADDRSTRLEN] = "";
+  const bool is_v6 = peer.family == Family::v6;
+  inet_ntop(is_v6 ? AF_INET6 : AF_INET, peer.address.data(), text, sizeof text);
+  const std::string port = ":" + std::to_string(peer.port);
+  return is_v6 ? "[" + std::string(text) + "]" + port : text + port;
+}
+
+TEST(PeerAddress, nobody_has_no_text) { EXPECT_EQ(text_of(PeerEndpoint{}), ""); }
+
+TEST(PeerAddress, the_longest_texts_fit) {
+  PeerEndpoint peer;
+  peer.address.fill(0xff);
+  peer.port = 65'535;
+  peer.family = Family::v4;
+  EXPECT_EQ(text_of(peer), "255.255.255.255:65535");
+  peer.family = Family::v6;
+  EXPECT_EQ(text_of(peer), "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535");
+}
+
+TEST(PeerAddress, every_octet_of_ipv4_is_written_as_inet_ntop_writes_it) {
+  for (unsigned octet = 0; octet < 256; ++octet) {
+    const auto low = static_cast<std::uint8_t>(octet);
+    PeerEndpoint peer{.address = {low, static_cast<std::uint8_t>(255 - low), low, 1},
+                      .port = static_cast<std::uint16_t>(octet * 257),
+                      .family = Family::v4};
+    EXPECT_EQ(text_of(peer), by_inet_ntop(peer));
+  }
+}
+
+// Which groups are zero decides where "::" stands; each of them in turn, with others of every
+// length.
+TEST(PeerAddress, every_pattern_of_zeros_of_ipv6_is_written_as_inet_ntop_writes_it) {
+  std::mt19937 random(1);
+  for (unsigned zeros = 0; zeros < 256; ++zeros) {
+    for (unsigned repeat = 0; repeat < 8; ++repeat) {
+      PeerEndpoint peer{.address = {}, .port = 443, .family = Family::v6};
+      for (unsigned group = 0; group < 8; ++group) {
+        if ((zeros >> group & 1) != 0) continue;
+        const unsigned long value =
+            repeat == 0 ? 0xffff : 1 + random() % (0xffffu >> (4 * (repeat % 4)));
+        peer.address[2 * group] = static_cast<std::uint8_t>(value >> 8);
+        peer.address[2 * group + 1] = static_cast<std::uint8_t>(value);
+      }
+      EXPECT_EQ(text_of(peer), by_inet_ntop(peer));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace katana::engine

@@ -1,0 +1,48 @@
+// Which texts need no escaping, held against a look at each octet.
+#include "katana/log/escape.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace katana::log {
+namespace {
+
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
+// Every octet at every place of texts of every length up to two words and a half.
+TEST(Escape, what_is_plain_and_what_is_a_word_is_seen_at_every_place) {
+  for (std::size_t size = 1; size <= 20; ++size) {
+    for (std::size_t place = 0; place < size; ++place) {
+      for (int octet = 0; octet < 256; ++octet) {
+        const char c = static_cast<char>(octet);
+        std::string text(size, '~');
+        text[place] = c;
+        ASSERT_EQ(plain_prefix(text), is_plain(c) ? size : place) << size << ' ' << octet;
+        ASSERT_EQ(is_word(text), is_plain(c) && c != ' ' && c != '=') << size << ' ' << octet;
+      }
+    }
+  }
+}
+
+TEST(Escape, nothing_is_plain_and_no_word) {
+  EXPECT_EQ(plain_prefix(""), 0u);
+  EXPECT_FALSE(is_word(""));
+}
+
+// Two octets that are not plain, so that what a word's arithmetic carries from one to the next
+// would be seen.
+TEST(Escape, the_first_of_several_ends_the_prefix) {
+  for (std::size_t first = 0; first < 12; ++first) {
+    for (std::size_t second = first + 1; second < 13; ++second) {
+      std::string text(13, 'a');
+      text[first] = '"';
+      text[second] = '\n';
+      EXPECT_EQ(plain_prefix(text), first);
+      EXPECT_FALSE(is_word(text));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace katana::log

@@ -1,0 +1,165 @@
+// Forms as typed parameters: both kinds that browsers send, what is refused, and files.
+#include "katana/service/form_fields.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "katana/service/exchange_fixture_test.hpp"
+#include "katana/service/openapi.hpp"
+
+namespace katana {
+namespace {
+
+using testing::HasSubstr;
+
+struct Application {
+  std::string name;
+  int age = 18;
+  bool remember = false;
+  std::optional<std::string> note;
+  std::optional<FormFile> picture;
+};
+KATANA_DESCRIBE(Application, (name, required, length(1, 8)), (age, range(0, 150)), remember, note,
+                picture)
+
+struct Strict {
+  std::string name;
+};
+KATANA_DESCRIBE_STRICT(Strict, name)
+
+constexpr Bytes urlencoded = "application/x-www-form-urlencoded";
+constexpr Bytes multipart = "multipart/form-data; boundary=B";
+
+struct Answer {
+  unsigned status;
+  std::string content;
+  std::string fields;
+};
+
+template <class T, class Show>
+Answer post(Bytes type, const std::string& content, Show show) {
+  const Service service = make_service([&](Router& router) {
+    router.post("/x", [&](FormFields<T> form) { return Reply::text(Text(show(*form))); });
+  });
+  Dispatcher dispatcher(service);
+  FakeExchange exchange("POST", "/x",
+                        type.empty() ? "" : "Content-Type: " + std::string(type) + "\n");
+  exchange.with_content(content);
+  exchange.serve(dispatcher);
+  return {exchange.status, exchange.content_sent, exchange.fields_sent};
+}
+
+std::string shown(const Application& form) {
+  std::string text =
+      fmt::format("{} {} {} {}", form.name, form.age, form.remember, form.note.value_or("-"));
+  if (form.picture) {
+    text += fmt::format(" {} {} {}", form.picture->filename, form.picture->content_type,
+                        form.picture->content.size());
+  }
+  return text;
+}
+Answer apply(Bytes type, const std::string& content) {
+  return post<Application>(type, content, shown);
+}
+
+std::string part(const std::string& name, const std::string& content,
+                 const std::string& more = "") {
+  return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"" + more + "\r\n\r\n" +
+         content + "\r\n";
+}
+
+TEST(FormFields, are_filled_from_either_kind_of_form) {
+  const Answer pairs = apply(urlencoded, "name=A+%26+B&age=40&remember=1&unknown=x");
+  EXPECT_EQ(pairs.status, 200u);
+  EXPECT_EQ(pairs.content, "A & B 40 true -");
+  const Answer parts = apply(multipart, part("name", "A & B") + part("age", "40") +
+                                            part("remember", "1") + part("unknown", "x") + "--B--");
+  EXPECT_EQ(parts.status, 200u);
+  EXPECT_EQ(parts.content, pairs.content);
+}
+
+TEST(FormFields, keep_their_initialisers_and_of_a_name_the_last_value_counts) {
+  EXPECT_EQ(apply(urlencoded, "name=a&name=b").content, "b 18 false -");
+  EXPECT_EQ(apply(multipart, part("name", "a") + part("name", "b") + "--B--").content,
+            "b 18 false -");
+}
+
+TEST(FormFields, are_read_whatever_parameters_the_type_has) {
+  EXPECT_EQ(apply("Application/X-WWW-form-urlencoded ; charset=utf-8", "name=a").status, 200u);
+  EXPECT_EQ(apply("multipart/form-data; charset=utf-8; boundary=\"B\"", part("name", "a") + "--B--")
+                .status,
+            200u);
+}
+
+TEST(FormFields, a_value_that_does_not_fit_is_400_and_named) {
+  const Answer number = apply(urlencoded, "name=a&age=old");
+  EXPECT_EQ(number.status, 400u);
+  EXPECT_THAT(number.content, HasSubstr("form field 'age': expected a whole number, got 'old'"));
+  const Answer rule = apply(multipart, part("name", "far too long") + "--B--");
+  EXPECT_EQ(rule.status, 400u);
+  EXPECT_THAT(rule.content, HasSubstr("form field 'name': expected 1 to 8 characters, got 12"));
+  EXPECT_THAT(apply(urlencoded, "").content, HasSubstr("form field 'name': is missing"));
+  EXPECT_THAT(apply(urlencoded, "name=%zz").content, HasSubstr("form field 'name'"));
+}
+
+TEST(FormFields, of_a_strict_description_none_is_unknown_or_comes_twice) {
+  const auto name = [](const Strict& form) { return form.name; };
+  EXPECT_EQ(post<Strict>(urlencoded, "name=a", name).status, 200u);
+  EXPECT_THAT(post<Strict>(urlencoded, "name=a&b=c", name).content,
+              HasSubstr("form field 'b': there is none of that name"));
+  EXPECT_THAT(
+      post<Strict>(multipart, part("name", "a") + part("name", "b") + "--B--", name).content,
+      HasSubstr("form field 'name': is given more than once"));
+}
+
+TEST(FormFields, a_file_is_its_name_type_and_content) {
+  const std::string bytes("\0\r\n--\xff", 6);
+  const Answer sent = apply(
+      multipart, part("name", "a") +
+                     part("picture", bytes, "; filename=\"me.png\"\r\nContent-Type: image/png") +
+                     "--B--");
+  EXPECT_EQ(sent.content, "a 18 false - me.png image/png 6");
+  const Answer none =
+      apply(multipart, part("name", "a") + part("picture", "", "; filename=\"\"") + "--B--");
+  EXPECT_EQ(none.content, "a 18 false -") << "no file was chosen";
+  EXPECT_THAT(apply(urlencoded, "name=a&picture=x").content,
+              HasSubstr("is a file, which multipart/form-data can carry"));
+}
+
+TEST(FormFields, what_is_no_form_is_415_and_says_what_is_taken) {
+  for (const Bytes type : {Bytes("application/json"), Bytes("multipart/form-data"), Bytes("")}) {
+    const Answer answer = apply(type, "name=a");
+    EXPECT_EQ(answer.status, 415u) << type;
+    EXPECT_THAT(answer.fields, HasSubstr("Accept: application/x-www-form-urlencoded, multipart"));
+  }
+}
+
+TEST(FormFields, what_is_malformed_or_ends_too_soon_is_400_before_anything_is_missing) {
+  EXPECT_THAT(apply(multipart, part("name", "a")).content, HasSubstr("The form ends too soon."));
+  EXPECT_THAT(apply(multipart, "--B\r\nnonsense\r\n\r\n").content,
+              HasSubstr("The content is no multipart/form-data"));
+  EXPECT_EQ(apply(multipart, "").status, 400u);
+}
+
+TEST(FormFields, whatever_is_cut_off_is_answered) {
+  const std::string whole = part("name", "a") + part("age", "4") + "--B--";
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_EQ(apply(multipart, whole.substr(0, size)).status, 400u) << size;
+  }
+}
+
+TEST(FormFields, stand_in_the_openapi_document_with_their_rules) {
+  openapi::Schemas schemas;
+  const auto handler = [](FormFields<Application>) { return Reply(204); };
+  const auto words = openapi::detail::words_of<decltype(handler)>(schemas);
+  ASSERT_NE(words.form, nullptr);
+  const std::string schema = container::to_json(words.form(schemas));
+  EXPECT_THAT(schema, HasSubstr(R"("picture":{"type":"string","format":"binary"})"));
+  EXPECT_THAT(schema, HasSubstr(R"("required":["name"])"));
+  EXPECT_THAT(schema, HasSubstr(R"("maximum":150)"));
+}
+
+}  // namespace
+}  // namespace katana

@@ -1,0 +1,172 @@
+#include "katana/session/http2_websocket.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "katana/session/http2_session.hpp"
+
+namespace katana::session {
+
+Http2WebSocket::Http2WebSocket(Http2Exchange& exchange) noexcept
+    : WebSocketCarrier(exchange.reactor(), own_outbox_),
+      exchange_(exchange),
+      own_outbox_(exchange.session_.outbox().blocks()) {}
+
+Http2WebSocket::~Http2WebSocket() { finishing_ = true; }
+
+void Http2WebSocket::open(WebSocketSuccessor& successor) noexcept {
+  session_ = successor.open_on(*this);
+  settle();
+}
+
+// ---- what comes --------------------------------------------------------------------------------
+
+// The window of the connection is everybody's: a session that is made to wait does not keep it. That
+// of the stream follows what the session takes.
+void Http2WebSocket::on_content(Bytes piece, bool complete) noexcept {
+  exchange_.session_.machine().consume(nullptr, piece.size(), exchange_.session_.outbox());
+  input_ended_ = complete;
+  if (finishing_) return;  // read past: its window is not opened again
+  if (!waiting().empty() || !may_take()) {
+    keep(piece);
+    if (may_take()) offer_waiting();
+  } else {
+    const std::size_t used = session_->on_bytes(piece);
+    note_taken(used);
+    keep(piece.substr(used));
+    offered_ = may_go_on();
+  }
+  end_input();
+  settle();
+}
+
+void Http2WebSocket::keep(Bytes bytes) noexcept {
+  if (bytes.empty()) return;
+  offered_ = false;
+  if (taken_ > received_.size() / 2) {
+    Text rest(waiting());
+    received_ = std::move(rest);
+    taken_ = 0;
+  }
+  received_.append(bytes);
+}
+
+void Http2WebSocket::offer_waiting() noexcept {
+  const std::size_t used = session_->on_bytes(waiting());
+  note_taken(used);
+  taken_ += used;
+  if (taken_ == received_.size()) {
+    received_ = Text();
+    taken_ = 0;
+  }
+  offered_ = may_go_on();
+}
+
+void Http2WebSocket::note_taken(std::size_t bytes) noexcept {
+  exchange_.note_content_held(held_bytes());
+  exchange_.return_window(bytes);
+}
+
+void Http2WebSocket::end_input() noexcept {
+  if (input_ended_ && (offered_ || waiting().empty()) && may_go_on()) session_->on_input_end();
+}
+
+bool Http2WebSocket::may_take() noexcept {
+  full_ = full_ || own_outbox_.pending() >= reactor().options().outbox_high_bytes;
+  return may_go_on();
+}
+
+// ---- what is sent ------------------------------------------------------------------------------
+
+// Beside what other streams hold back.
+std::size_t Http2WebSocket::queue_bytes_max(std::size_t most) const noexcept {
+  const Http2Session& session = exchange_.session_;
+  const std::size_t others = session.held_bytes_ - noted_bytes_;
+  const std::size_t limit = session.protocol_.options().http2.held_bytes_max;
+  return std::min(most, limit - std::min(limit, others));
+}
+
+bool Http2WebSocket::has_room() const noexcept {
+  const std::size_t pending = own_outbox_.pending();
+  const core::ReactorOptions& options = exchange_.session_.connection_.reactor().options();
+  return (full_ && pending <= options.outbox_low_bytes) || (room_wanted_ && pending == 0);
+}
+
+void Http2WebSocket::note_unsent() noexcept {
+  Http2Session& session = exchange_.session_;
+  session.held_bytes_ = session.held_bytes_ - noted_bytes_ + own_outbox_.pending();
+  noted_bytes_ = own_outbox_.pending();
+}
+
+void Http2WebSocket::flush(std::size_t output_max) noexcept {
+  Http2Session& session = exchange_.session_;
+  const std::size_t before = own_outbox_.pending();
+  if (!session.machine().move_content(exchange_, own_outbox_, output_max, session.outbox())) {
+    reset_ = true;
+  }
+  const std::size_t sent = before - own_outbox_.pending();
+  session.turn_bytes_left_ -= std::min(sent, session.turn_bytes_left_);
+  note_unsent();
+  if (reset_) {
+    session.note_over(exchange_);
+    return;
+  }
+  if (sent != 0) exchange_.buy_time(sent);
+  exchange_.set_blocked(has_unsent());
+  if (finishing_ && !has_unsent()) exchange_.end_socket();
+}
+
+void Http2WebSocket::settle() noexcept {
+  Http2Session& session = exchange_.session_;
+  if (exchange_.over_ || exchange_.sent_) return;
+  exchange_.note_content_held(held_bytes());
+  flush(session.output_max());
+  const bool has_waiting = !waiting().empty() && !offered_;
+  const bool due = has_room() || (may_go_on() && (has_waiting || input_ended_));
+  if (due && !finishing()) session.delivery_due_ = true;
+  if (session.in_call_) return;
+  if (session.delivery_due_ || deadline_ < session.connection_.deadline()) session.attend_soon();
+  session.touch();
+}
+
+bool Http2WebSocket::attend(std::uint64_t pass) noexcept {
+  if (finishing() || std::exchange(attended_, pass) == pass) return false;
+  bool done = false;
+  if (has_room()) {
+    full_ = room_wanted_ = false;
+    session_->on_room();
+    done = true;
+  }
+  if (!waiting().empty() && !offered_ && may_take()) {
+    offer_waiting();
+    done = true;
+  }
+  end_input();
+  if (done || input_ended_) settle();
+  return done;
+}
+
+// ---- its end, and time -------------------------------------------------------------------------
+
+bool Http2WebSocket::finishing() const noexcept { return finishing_ || reset_ || exchange_.over_; }
+
+void Http2WebSocket::set_deadline(Instant deadline) noexcept {
+  exchange_.set_deadline(deadline_, deadline);
+}
+
+void Http2WebSocket::on_deadline() noexcept {
+  deadline_ = never;
+  session_->on_deadline();
+  // What is due again at once has its time in the next turn, as on a connection.
+  if (deadline_ <= reactor().now()) set_deadline(reactor().now() + milliseconds(1));
+  settle();
+}
+
+void Http2WebSocket::on_drain() noexcept {
+  session_->on_drain();
+  settle();
+}
+
+engine::PeerAddress Http2WebSocket::peer() noexcept { return exchange_.peer(); }
+
+}  // namespace katana::session

@@ -1,0 +1,87 @@
+// WebSocketConnection: a connection of its own for a WebSocket session.
+// WebSocketSuccessor: makes one of an HTTP session whose answer was 101, or lets a stream make its
+// session.
+//
+// Owns       the session; the successor what the handshake agreed on, and the handler.
+// Borrows    the WebSocketShare of its reactor.
+// Thread     its reactor's.
+// Allocates  never.
+// Invariant  follows an HTTP session on its connection, in whose memory it lies.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "katana/core/connection.hpp"
+#include "katana/core/session.hpp"
+#include "katana/session/websocket_carrier.hpp"
+#include "katana/session/websocket_session.hpp"
+
+namespace katana::session {
+
+class WebSocketConnection final : public core::Session {
+ public:
+  WebSocketConnection(WebSocketShare& share, core::Connection& connection,
+                      const WebSocketTerms& terms,
+                      std::unique_ptr<WebSocketHandler> handler) noexcept
+      : carrier_(connection), session_(share, carrier_, terms, std::move(handler)) {}
+
+  std::size_t on_bytes(Bytes input) noexcept override { return session_.on_bytes(input); }
+  void on_input_end() noexcept override { session_.on_input_end(); }
+  void on_room() noexcept override { session_.on_room(); }
+  void on_deadline() noexcept override { session_.on_deadline(); }
+  void on_drain() noexcept override { session_.on_drain(); }
+
+ private:
+  class Carrier final : public WebSocketCarrier {
+   public:
+    explicit Carrier(core::Connection& connection) noexcept
+        : WebSocketCarrier(connection.reactor(), connection.outbox()), connection_(connection) {}
+
+    engine::PeerAddress peer() noexcept override { return reactor().peer(connection_.link()); }
+    bool may_take() noexcept override {
+      return !connection_.paused() && !connection_.finishing() && !connection_.output_full();
+    }
+    bool paused() const noexcept override { return connection_.paused(); }
+    void pause() noexcept override { connection_.pause(core::PauseReason::handler_pending); }
+    void resume() noexcept override { connection_.resume(core::PauseReason::handler_pending); }
+    bool paused_by_handler() const noexcept override {
+      return connection_.has(core::PauseReason::handler_pending);
+    }
+    std::size_t queue_bytes_max(std::size_t most) const noexcept override { return most; }
+    void want_room() noexcept override { connection_.want_room(); }
+    bool finishing() const noexcept override { return connection_.finishing(); }
+    void finish(core::Finish how) noexcept override { connection_.finish(how); }
+    void reset() noexcept override { connection_.reset(); }
+    void set_deadline(Instant deadline) noexcept override { connection_.set_deadline(deadline); }
+    void settle_later() noexcept override { connection_.wake(); }
+
+   private:
+    core::Connection& connection_;
+  };
+
+  Carrier carrier_;
+  WebSocketSession session_;
+};
+
+class WebSocketSuccessor final : public core::Successor {
+ public:
+  WebSocketSuccessor(WebSocketShare& share, const WebSocketTerms& terms,
+                     std::unique_ptr<WebSocketHandler> handler) noexcept
+      : share_(share), terms_(terms), handler_(std::move(handler)) {}
+  std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
+  core::Session* open(void* memory, core::Connection& connection) noexcept override {
+    return new (memory) WebSocketConnection(share_, connection, terms_, std::move(handler_));
+  }
+  // The session of a stream. Once, instead of open().
+  std::unique_ptr<WebSocketSession> open_on(WebSocketCarrier& carrier) noexcept {
+    return std::make_unique<WebSocketSession>(share_, carrier, terms_, std::move(handler_));
+  }
+
+ private:
+  WebSocketShare& share_;
+  WebSocketTerms terms_;
+  std::unique_ptr<WebSocketHandler> handler_;
+};
+
+}  // namespace katana::session

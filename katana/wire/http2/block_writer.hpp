@@ -1,0 +1,80 @@
+// Header blocks as they are written here (RFC 7541 §6): from the static table, with literals that
+// are not indexed and no Huffman code, so that no connection has state for what it sends and a
+// block may be written once and sent on many (decision 0053).
+//
+// Owns       nothing but, in OwnTable, what the peer is still to be told.
+// Thread     any.
+// Allocates  never.
+// Fails      never; the caller brings the room.
+// Invariant  names are in lower case, and none is about a connection.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::http2 {
+
+// Of the static table, by name.
+enum class StaticName : std::uint8_t {
+  authority = 1,
+  method = 2,
+  path = 4,
+  scheme = 6,
+  status = 8,
+  content_length = 28,
+  content_type = 31,
+  date = 33,
+  server = 54,
+  strict_transport_security = 56,
+};
+
+// Room for what put_lines() writes: a field's line is longer than its block, but for strings that
+// are long themselves.
+constexpr std::size_t lines_bytes_max(Bytes lines) noexcept {
+  return lines.size() + lines.size() / 32;
+}
+
+// An integer with a prefix (RFC 7541 §5.1) behind the bits that stand in the same octet.
+char* put_integer(char* to, unsigned bits, unsigned prefix, std::size_t value) noexcept;
+
+// A field that the static table has as a whole.
+inline char* put_indexed(char* to, unsigned index) noexcept {
+  return put_integer(to, 0x80, 7, index);
+}
+
+// A field whose name the static table has, not to be indexed. At most bytes of value + 5.
+char* put_field(char* to, StaticName name, Bytes value) noexcept;
+
+// Content-Length, in at most 24 bytes.
+char* put_content_length(char* to, std::int64_t length) noexcept;
+
+// `lines` passed valid_field(): each is "name: value" CRLF. Those about a connection are left out,
+// and Host, which :authority stands for.
+char* put_lines(char* to, Bytes lines) noexcept;
+
+// The table that a peer keeps for our blocks, which is empty whatever its size. If the peer made it
+// smaller that is confirmed, once, in front of the next block (RFC 7541 §4.2).
+class OwnTable {
+ public:
+  void on_setting(std::uint32_t header_table_size) noexcept {
+    if (header_table_size < 4096 && !is_off_) is_due_ = true;
+  }
+  bool is_due() const noexcept { return is_due_; }
+  // At most one byte.
+  char* put(char* to) noexcept {
+    if (!is_due_) [[likely]] {
+      return to;
+    }
+    *to++ = 0x20;
+    is_due_ = false;
+    is_off_ = true;
+    return to;
+  }
+
+ private:
+  bool is_due_ = false;
+  bool is_off_ = false;
+};
+
+}  // namespace katana::http2

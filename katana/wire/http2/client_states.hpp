@@ -1,0 +1,65 @@
+// States of a stream as its client sees it (RFC 9113 §5.1), and every transition between them.
+//
+// ClientMachine moves streams by this table and by nothing else. docs/diagrams/http2_client.md is
+// drawn from it by client_machine_test, which compares the two and draws anew when KATANA_UPDATE is
+// set. Nothing may be pushed, so the reserved states of the RFC do not occur.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/http2/transitions.hpp"
+
+namespace katana::http2 {
+
+enum class ClientStreamState : std::uint8_t {
+  idle,      // its request has not begun
+  open,      // the request's content is still to be sent, and its reply is not complete
+  waiting,   // the request is sent, its reply is not complete: half-closed (local)
+  answered,  // the reply is complete, the request's content is not: half-closed (remote)
+  closed,    // nothing more is sent or read
+};
+
+enum class ClientStreamCause : std::uint8_t {
+  head,          // of a request with content
+  request,       // a head that is all of the request
+  request_ends,  // the last of the content
+  reply_ends,    // END_STREAM came
+  peer_reset,
+  own_reset,    // a malformed reply, a limit, a caller that waits no longer
+  unprocessed,  // the server goes away, and did nothing about it
+};
+
+using ClientStreamTransition = Transition<ClientStreamState, ClientStreamCause>;
+
+inline constexpr std::array<Bytes, 5> client_stream_state_names = {"idle", "open", "waiting",
+                                                                   "answered", "closed"};
+inline constexpr std::array<Bytes, 7> client_stream_cause_names = {
+    "head, content follows", "head, request complete", "request complete", "reply complete",
+    "reset by the server",   "reset by the client",    "not processed"};
+
+inline constexpr std::array<ClientStreamTransition, 14> client_stream_transitions = {{
+    {ClientStreamState::idle, ClientStreamCause::head, ClientStreamState::open},
+    {ClientStreamState::idle, ClientStreamCause::request, ClientStreamState::waiting},
+    {ClientStreamState::open, ClientStreamCause::request_ends, ClientStreamState::waiting},
+    {ClientStreamState::open, ClientStreamCause::reply_ends, ClientStreamState::answered},
+    {ClientStreamState::open, ClientStreamCause::peer_reset, ClientStreamState::closed},
+    {ClientStreamState::open, ClientStreamCause::own_reset, ClientStreamState::closed},
+    {ClientStreamState::open, ClientStreamCause::unprocessed, ClientStreamState::closed},
+    {ClientStreamState::waiting, ClientStreamCause::reply_ends, ClientStreamState::closed},
+    {ClientStreamState::waiting, ClientStreamCause::peer_reset, ClientStreamState::closed},
+    {ClientStreamState::waiting, ClientStreamCause::own_reset, ClientStreamState::closed},
+    {ClientStreamState::waiting, ClientStreamCause::unprocessed, ClientStreamState::closed},
+    {ClientStreamState::answered, ClientStreamCause::request_ends, ClientStreamState::closed},
+    {ClientStreamState::answered, ClientStreamCause::peer_reset, ClientStreamState::closed},
+    {ClientStreamState::answered, ClientStreamCause::own_reset, ClientStreamState::closed},
+}};
+
+namespace detail {
+inline constexpr auto client_stream_matrix =
+    make_matrix<client_stream_state_names.size(), client_stream_cause_names.size()>(
+        client_stream_transitions);
+}  // namespace detail
+
+}  // namespace katana::http2

@@ -1,0 +1,53 @@
+// KeptBlock: the header block that a reader accepted last. When the same octets come again, and no
+// other block was read meanwhile, what was made of them stands as it is.
+//
+// Owns       a copy of the block, unless it is long.
+// Thread     its reader's.
+// Allocates  never.
+// Invariant  exact: a block is kept only if it puts nothing into the table that it is decoded with,
+//            and one that reads the table is the same for its own inflater alone. A reader that
+//            reads another block forgets it; so does a connection that begins, because its inflater
+//            may stand where another's was.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/http2/inflater.hpp"
+
+namespace katana::http2 {
+
+// What a block does to the table that it is decoded with (RFC 7541 §6).
+enum class BlockEffect : std::uint8_t {
+  none,     // it means the same on every connection
+  reads,    // it means the same until the table changes
+  changes,  // or it is not a block
+};
+BlockEffect effect_of(Bytes block) noexcept;
+
+class KeptBlock {
+ public:
+  bool is(const Inflater& inflater, Bytes block) const noexcept {
+    return block.size() == size_ && size_ != 0 && (of_ == nullptr || of_ == &inflater) &&
+           std::memcmp(block.data(), octets_.data(), size_) == 0;
+  }
+  // It was read and accepted.
+  void keep(const Inflater& inflater, Bytes block) noexcept {
+    if (block.size() > octets_.size()) return;
+    const BlockEffect effect = effect_of(block);
+    if (effect == BlockEffect::changes) return;
+    std::memcpy(octets_.data(), block.data(), block.size());
+    size_ = block.size();
+    of_ = effect == BlockEffect::reads ? &inflater : nullptr;
+  }
+  void forget() noexcept { size_ = 0; }
+
+ private:
+  std::size_t size_ = 0;          // 0: none is kept
+  const Inflater* of_ = nullptr;  // null: it refers to the static table at most
+  std::array<char, 512> octets_;
+};
+
+}  // namespace katana::http2

@@ -1,0 +1,29 @@
+// Settings: how they are written, and the values that nobody may send (RFC 9113 §6.5).
+#pragma once
+
+#include <cstdint>
+
+#include "katana/wire/http2/failure.hpp"
+#include "katana/wire/http2/frame.hpp"
+
+namespace katana::http2 {
+
+inline constexpr std::size_t setting_bytes = 6;
+
+inline char* put_setting(char* to, Setting setting, std::uint32_t value) noexcept {
+  return put_number(put_number(to, static_cast<std::uint16_t>(setting), 2), value, 4);
+}
+
+// Unknown settings have no meaning (RFC 9113 §6.5.2).
+constexpr Failure judge(Setting setting, std::uint32_t value) noexcept {
+  switch (setting) {
+    case Setting::enable_push: return value <= 1 ? Failure::none : Failure::bad_settings;
+    case Setting::max_frame_size:
+      return value >= frame_bytes_max && value < (1u << 24) ? Failure::none : Failure::bad_settings;
+    case Setting::initial_window_size:
+      return value <= window_bytes_max ? Failure::none : Failure::flow_control;
+    default: return Failure::none;
+  }
+}
+
+}  // namespace katana::http2

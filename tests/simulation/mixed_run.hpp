@@ -1,0 +1,25 @@
+// MixedRun: one seed of clients that speak different protocols to the same handlers at once:
+// HTTP/1.1 and HTTP/2, each as it stands and under TLS, and WebSocket on both.
+//
+// What has to hold, whatever the kernel and the network do: every request is answered once, with
+// its own content; the messages of a WebSocket connection arrive at its handler and come back in
+// their order, each once, and none behind its close; what is published reaches every subscriber in
+// the publisher's order; handlers are told of open and close once; memory is bounded, and all of it
+// is given back in the end. Of who leaves, or is reset, the same holds up to then.
+//
+// Allocates  as std::string does.
+// Thread     one.
+// Fails      the verdict's faults say what is wrong, with the explanation of SimNetwork.
+// Invariant  the same seed gives the same run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tests/simulation/seed_run.hpp"
+
+namespace katana::simulation {
+
+SeedVerdict run_mixed_seed(std::uint64_t seed, std::size_t trace_lines_max, bool always_explain);
+
+}  // namespace katana::simulation
