@@ -31,9 +31,10 @@ def run(*command, cwd=ROOT, **options):
 def build(folder):
     """The program of a tree, or None where it has no such target."""
     run("cmake", "--preset", "bench", cwd=folder, stdout=subprocess.DEVNULL)
-    listed = subprocess.run(["cmake", "--build", "--preset", "bench", "--target", "help"], cwd=folder, text=True,
+    # Not `--target help`, which leaves out what another target is made of.
+    listed = subprocess.run(["ninja", "-C", "build/bench", "-t", "targets", "all"], cwd=folder, text=True,
                             capture_output=True, check=True)
-    if f"{PROGRAM}:" not in listed.stdout:
+    if f"\n{PROGRAM}: " not in listed.stdout:
         return None
     run("cmake", "--build", "--preset", "bench", "--target", PROGRAM, "--", "--quiet", cwd=folder)
     return folder / "build/bench" / PROGRAM
@@ -87,10 +88,12 @@ def main():
     if flags.before is not None:
         check_out(flags.before, ROOT / "build/before")
         programs = {"before": build(ROOT / "build/before"), **programs}
-    for name, program in programs.items():
-        if program is None:
-            print(f"compare_commits.py: the commit {name} has no {PROGRAM}: nothing to compare")
-            return 0
+    if programs["after"] is None:
+        print(f"compare_commits.py: {PROGRAM} is not built here: apt-get install libbenchmark-dev", file=sys.stderr)
+        return 1
+    if None in programs.values():
+        print(f"compare_commits.py: {flags.before} has no {PROGRAM}: nothing to compare")
+        return 0
     flags.out.mkdir(parents=True, exist_ok=True)
     results = measure_in_turns(programs, flags)
     if flags.baseline is not None:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "katana/service/json.hpp"
@@ -65,6 +66,26 @@ Task<void> echo(Request request, ContentReader content, ReplyWriter reply) {
   }
 }
 
+// Sends every message back. One that finds the queue full waits, and the peer with it.
+class SocketEcho final : public WebSocketHandler {
+ public:
+  void on_message(WebSocket& socket, Bytes payload, MessageKind kind) override {
+    if (socket.send(payload, kind) != SendOutcome::full) return;
+    waiting_ = Text(payload);
+    kind_ = kind;
+    socket.pause();
+  }
+  void on_room(WebSocket& socket) override {
+    if (socket.send(waiting_.bytes(), kind_) == SendOutcome::full) return;
+    waiting_ = Text();
+    socket.resume();
+  }
+
+ private:
+  Text waiting_;
+  MessageKind kind_ = MessageKind::text;
+};
+
 }  // namespace
 
 Result<Service> make_service(const std::function<void(Group&)>& add) {
@@ -75,9 +96,7 @@ Result<Service> make_service(const std::function<void(Group&)>& add) {
       .get("/hello/{name}", greet)
       .get("/bytes/{n}", bytes)
       .any("/echo", echo)
-      .websocket("/ws", {.on_message = [](WebSocket& socket, Bytes payload, MessageKind kind) {
-                   socket.send(payload, kind);
-                 }});
+      .websocket("/ws", [](const RequestView&) { return std::make_unique<SocketEcho>(); });
   add(router);
   return std::move(router).build();
 }

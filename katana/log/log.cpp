@@ -224,11 +224,11 @@ Duration LogCore::turn(Duration interval) noexcept {
   records_.store(writer_.records(), std::memory_order_relaxed);
   lost_.store(writer_.lost(), std::memory_order_relaxed);
   if (bytes >= options_.ring_bytes / 4) {
-    short_sleeps_ = short_sleeps_after_burst;
+    // It may only have paused because its thread waits for room; who drops records never does.
+    short_sleeps_ = options_.when_full == WhenFull::block ? short_sleeps_after_burst : 0;
     return {};
   }
   if (short_sleeps_ > 0) {
-    // A burst may only have paused because its thread was waiting for room.
     --short_sleeps_;
     return Duration{options_.poll_interval.ns / 16};
   }

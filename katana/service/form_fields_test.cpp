@@ -60,7 +60,7 @@ std::string shown(const Application& form) {
   }
   return text;
 }
-Answer apply(Bytes type, const std::string& content) {
+Answer send_form(Bytes type, const std::string& content) {
   return post<Application>(type, content, shown);
 }
 
@@ -71,37 +71,39 @@ std::string part(const std::string& name, const std::string& content,
 }
 
 TEST(FormFields, are_filled_from_either_kind_of_form) {
-  const Answer pairs = apply(urlencoded, "name=A+%26+B&age=40&remember=1&unknown=x");
+  const Answer pairs = send_form(urlencoded, "name=A+%26+B&age=40&remember=1&unknown=x");
   EXPECT_EQ(pairs.status, 200u);
   EXPECT_EQ(pairs.content, "A & B 40 true -");
-  const Answer parts = apply(multipart, part("name", "A & B") + part("age", "40") +
-                                            part("remember", "1") + part("unknown", "x") + "--B--");
+  const Answer parts =
+      send_form(multipart, part("name", "A & B") + part("age", "40") + part("remember", "1") +
+                               part("unknown", "x") + "--B--");
   EXPECT_EQ(parts.status, 200u);
   EXPECT_EQ(parts.content, pairs.content);
 }
 
 TEST(FormFields, keep_their_initialisers_and_of_a_name_the_last_value_counts) {
-  EXPECT_EQ(apply(urlencoded, "name=a&name=b").content, "b 18 false -");
-  EXPECT_EQ(apply(multipart, part("name", "a") + part("name", "b") + "--B--").content,
+  EXPECT_EQ(send_form(urlencoded, "name=a&name=b").content, "b 18 false -");
+  EXPECT_EQ(send_form(multipart, part("name", "a") + part("name", "b") + "--B--").content,
             "b 18 false -");
 }
 
 TEST(FormFields, are_read_whatever_parameters_the_type_has) {
-  EXPECT_EQ(apply("Application/X-WWW-form-urlencoded ; charset=utf-8", "name=a").status, 200u);
-  EXPECT_EQ(apply("multipart/form-data; charset=utf-8; boundary=\"B\"", part("name", "a") + "--B--")
-                .status,
-            200u);
+  EXPECT_EQ(send_form("Application/X-WWW-form-urlencoded ; charset=utf-8", "name=a").status, 200u);
+  EXPECT_EQ(
+      send_form("multipart/form-data; charset=utf-8; boundary=\"B\"", part("name", "a") + "--B--")
+          .status,
+      200u);
 }
 
 TEST(FormFields, a_value_that_does_not_fit_is_400_and_named) {
-  const Answer number = apply(urlencoded, "name=a&age=old");
+  const Answer number = send_form(urlencoded, "name=a&age=old");
   EXPECT_EQ(number.status, 400u);
   EXPECT_THAT(number.content, HasSubstr("form field 'age': expected a whole number, got 'old'"));
-  const Answer rule = apply(multipart, part("name", "far too long") + "--B--");
+  const Answer rule = send_form(multipart, part("name", "far too long") + "--B--");
   EXPECT_EQ(rule.status, 400u);
   EXPECT_THAT(rule.content, HasSubstr("form field 'name': expected 1 to 8 characters, got 12"));
-  EXPECT_THAT(apply(urlencoded, "").content, HasSubstr("form field 'name': is missing"));
-  EXPECT_THAT(apply(urlencoded, "name=%zz").content, HasSubstr("form field 'name'"));
+  EXPECT_THAT(send_form(urlencoded, "").content, HasSubstr("form field 'name': is missing"));
+  EXPECT_THAT(send_form(urlencoded, "name=%zz").content, HasSubstr("form field 'name'"));
 }
 
 TEST(FormFields, of_a_strict_description_none_is_unknown_or_comes_twice) {
@@ -116,37 +118,38 @@ TEST(FormFields, of_a_strict_description_none_is_unknown_or_comes_twice) {
 
 TEST(FormFields, a_file_is_its_name_type_and_content) {
   const std::string bytes("\0\r\n--\xff", 6);
-  const Answer sent = apply(
+  const Answer sent = send_form(
       multipart, part("name", "a") +
                      part("picture", bytes, "; filename=\"me.png\"\r\nContent-Type: image/png") +
                      "--B--");
   EXPECT_EQ(sent.content, "a 18 false - me.png image/png 6");
   const Answer none =
-      apply(multipart, part("name", "a") + part("picture", "", "; filename=\"\"") + "--B--");
+      send_form(multipart, part("name", "a") + part("picture", "", "; filename=\"\"") + "--B--");
   EXPECT_EQ(none.content, "a 18 false -") << "no file was chosen";
-  EXPECT_THAT(apply(urlencoded, "name=a&picture=x").content,
+  EXPECT_THAT(send_form(urlencoded, "name=a&picture=x").content,
               HasSubstr("is a file, which multipart/form-data can carry"));
 }
 
 TEST(FormFields, what_is_no_form_is_415_and_says_what_is_taken) {
   for (const Bytes type : {Bytes("application/json"), Bytes("multipart/form-data"), Bytes("")}) {
-    const Answer answer = apply(type, "name=a");
+    const Answer answer = send_form(type, "name=a");
     EXPECT_EQ(answer.status, 415u) << type;
     EXPECT_THAT(answer.fields, HasSubstr("Accept: application/x-www-form-urlencoded, multipart"));
   }
 }
 
 TEST(FormFields, what_is_malformed_or_ends_too_soon_is_400_before_anything_is_missing) {
-  EXPECT_THAT(apply(multipart, part("name", "a")).content, HasSubstr("The form ends too soon."));
-  EXPECT_THAT(apply(multipart, "--B\r\nnonsense\r\n\r\n").content,
+  EXPECT_THAT(send_form(multipart, part("name", "a")).content,
+              HasSubstr("The form ends too soon."));
+  EXPECT_THAT(send_form(multipart, "--B\r\nnonsense\r\n\r\n").content,
               HasSubstr("The content is no multipart/form-data"));
-  EXPECT_EQ(apply(multipart, "").status, 400u);
+  EXPECT_EQ(send_form(multipart, "").status, 400u);
 }
 
 TEST(FormFields, whatever_is_cut_off_is_answered) {
   const std::string whole = part("name", "a") + part("age", "4") + "--B--";
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_EQ(apply(multipart, whole.substr(0, size)).status, 400u) << size;
+    EXPECT_EQ(send_form(multipart, whole.substr(0, size)).status, 400u) << size;
   }
 }
 

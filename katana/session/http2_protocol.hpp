@@ -1,8 +1,8 @@
 // Http2Protocol: HTTP/2 as a core::Protocol: what the sessions of one reactor share.
 //
 // Owns       the head of the request at hand, the prefix of reply heads with its date, counters.
-// Borrows    the RequestHandler, and what it shares with HTTP/1.1: counters, and the WebSocketShare.
-//            All outlive it.
+// Borrows    the RequestHandler, and what it shares with HTTP/1.1: counters and the WebSocketShare;
+//            all outlive it.
 // Thread     its reactor's; counters() may be read when the reactor has stopped.
 // Allocates  at construction.
 #pragma once

@@ -21,8 +21,8 @@ void Http2WebSocket::open(WebSocketSuccessor& successor) noexcept {
 
 // ---- what comes --------------------------------------------------------------------------------
 
-// The window of the connection is everybody's: a session that is made to wait does not keep it. That
-// of the stream follows what the session takes.
+// The window of the connection is everybody's: a session that is made to wait does not keep it.
+// That of the stream follows what the session takes.
 void Http2WebSocket::on_content(Bytes piece, bool complete) noexcept {
   exchange_.session_.machine().consume(nullptr, piece.size(), exchange_.session_.outbox());
   input_ended_ = complete;

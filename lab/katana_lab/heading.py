@@ -23,11 +23,12 @@ def commit() -> str:
 
 
 def made_by(script: str) -> str:
-    """`script`, as it was called, and the machine."""
+    """`script`, as it was called, and the machine: with more load than CPUs only counts and ratios mean something."""
     model = re.search(r"model name\s*: (.*)", proc.read("/proc/cpuinfo"))
     command = " ".join([script, *sys.argv[1:]])
     return (f"`{command}`, {time.strftime('%Y-%m-%d')}, commit {commit()}, Linux {platform.release().split('-')[0]},"
-            f" {os.cpu_count()} CPUs ({model[1] if model else platform.machine()}).")
+            f" {os.cpu_count()} CPUs ({model[1] if model else platform.machine()}),"
+            f" load average {os.getloadavg()[0]:.1f}.")
 
 
 def replace_between(path: Path, name: str, lines: list[str]) -> None:

@@ -70,7 +70,7 @@ class Channel {
     }
     peer_.close();
   }
-  // The server's end of what it sends was said by whoever speaks to us, and not only by the network.
+  // The server has said that it ends, and not only the network.
   bool ended_in_order() const {
     return peer_.saw_end() && (client_ == nullptr || client_->ended());
   }

@@ -17,7 +17,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 // What the handlers of a test were told, and what its test makes them do.
-struct Notes {
+struct SocketNotes {
   Words events;
   std::function<void(WebSocket&, Bytes)> at_message;
   std::function<void(WebSocket&)> at_room;
@@ -27,7 +27,7 @@ struct Notes {
 
 class NotingHandler final : public WebSocketHandler {
  public:
-  explicit NotingHandler(Notes& notes) : notes_(notes) { ++notes_.handlers; }
+  explicit NotingHandler(SocketNotes& notes) : notes_(notes) { ++notes_.handlers; }
   ~NotingHandler() override { --notes_.handlers; }
   void on_open(WebSocket& socket) override {
     notes_.events.emplace_back("open");
@@ -53,7 +53,7 @@ class NotingHandler final : public WebSocketHandler {
   }
 
  private:
-  Notes& notes_;
+  SocketNotes& notes_;
 };
 
 class Http2WebSocketTest : public ::testing::Test {
@@ -106,7 +106,7 @@ class Http2WebSocketTest : public ::testing::Test {
   }
   void expect_events(const Words& events) { EXPECT_EQ(std::exchange(notes_.events, {}), events); }
 
-  Notes notes_;
+  SocketNotes notes_;
   std::unique_ptr<World> world_;
   std::vector<std::unique_ptr<Socket>> sockets_;
 };

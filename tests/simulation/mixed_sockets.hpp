@@ -1,10 +1,11 @@
-// The WebSocket side of MixedRun: a handler that echoes and publishes, what it notes, and a client's
-// script.
+// The WebSocket side of MixedRun: a handler that echoes and publishes, what it notes, and a
+// client's script.
 //
 // Owns       the topics, and a note for each connection.
 // Thread     one.
 // Fails      faults() says what did not hold.
-// Invariant  a message is "number:text"; its echo is the same. What is published is "client/number".
+// Invariant  a message is "number:text", and its echo the same. What is published is
+//            "/client/number".
 #pragma once
 
 #include <cstdint>

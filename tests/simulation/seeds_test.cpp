@@ -1,5 +1,5 @@
-// The seeds of one share (seed_share.hpp). tools/replay SEED runs one, and tools/replay --mixed SEED
-// one of the mixed workloads, of which there are fewer: KATANA_MIXED_SEEDS.
+// The seeds of one share (seed_share.hpp). tools/replay SEED runs one, and tools/replay --mixed
+// SEED one of the mixed workloads, of which there are fewer: KATANA_MIXED_SEEDS.
 //
 //   KATANA_TRACE  a number: prints so many lines of what happened, however it ends
 #include <fmt/format.h>

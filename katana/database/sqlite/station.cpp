@@ -47,7 +47,7 @@ Attempt Station::read(const Request& request, Outcome& outcome) noexcept {
     return Attempt::elsewhere;
   }
   if (!ensure_snapshot()) return Attempt::elsewhere;
-  if (reads_this_turn_++ == 0) at_turn_end();
+  if (reads_this_turn_++ == 0) at_turn_end();  // so that they are counted for a turn
   const int code =
       connection_->run(statement, request.values, outcome,
                        {.rows_max = options_.rows_max, .budget = options_.read_budget});
@@ -107,7 +107,7 @@ bool Station::ensure_snapshot() noexcept {
   if (connection_->run(Command::begin) != SQLITE_DONE) return false;
   in_snapshot_ = true;
   snapshots_.add();
-  if (!std::exchange(snapshot_kept_, true)) executor_.before_wait(snapshot_end_);
+  at_turn_end();
   return true;
 }
 
@@ -141,8 +141,13 @@ void Station::at_turn_end() noexcept {
 void Station::end_turn(Message& message) noexcept {
   auto& self = static_cast<Station&>(message);
   self.ends_turn_ = false;
-  self.reads_this_turn_ = 0;
-  if (self.watch_.log_is_long()) self.end_snapshot();
+  // One read alone has probably nobody behind it: then the reactor waits at once.
+  const bool busy = std::exchange(self.reads_this_turn_, 0) > 1;
+  if (self.watch_.log_is_long() || !(busy || self.snapshot_kept_)) {
+    self.end_snapshot();
+  } else if (self.in_snapshot_ && !std::exchange(self.snapshot_kept_, true)) {
+    self.executor_.before_wait(self.snapshot_end_);
+  }
   for (WorkList* const list : {&self.to_writer_, &self.to_readers_}) {
     for (Work* work = list->first(); work != nullptr; work = work->behind) work->at_home = false;
   }

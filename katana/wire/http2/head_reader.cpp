@@ -26,7 +26,10 @@ Priority parse_priority(Bytes value) noexcept {
 }
 
 HeadVerdict HeadReader::read_request(Inflater& inflater, Bytes block) noexcept {
-  return read(inflater, block, false);
+  if (kept_.is(inflater, block)) return HeadVerdict::accepted;
+  const HeadVerdict verdict = read(inflater, block, false);
+  if (verdict == HeadVerdict::accepted) kept_.keep(inflater, block);
+  return verdict;
 }
 
 HeadVerdict HeadReader::read_trailers(Inflater& inflater, Bytes block) noexcept {
@@ -46,6 +49,7 @@ HeadVerdict HeadReader::read(Inflater& inflater, Bytes block, bool trailers) noe
 }
 
 void HeadReader::begin() noexcept {
+  kept_.forget();
   head_.begin(bytes_.data());
   head_.set_request_line(http::Method::get, {}, {}, 1);
   priority_ = {};

@@ -18,6 +18,7 @@
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http2/field_rules.hpp"
 #include "katana/wire/http2/inflater.hpp"
+#include "katana/wire/http2/kept_block.hpp"
 #include "katana/wire/http2/limits.hpp"
 
 namespace katana::http2 {
@@ -40,6 +41,8 @@ class HeadReader {
 
   HeadVerdict read_request(Inflater& inflater, Bytes block) noexcept;
   HeadVerdict read_trailers(Inflater& inflater, Bytes block) noexcept;
+  // A connection begins: see KeptBlock.
+  void forget() noexcept { kept_.forget(); }
 
   // ---- of the request read last ----
   const http::Head& head() const noexcept { return head_; }
@@ -87,6 +90,7 @@ class HeadReader {
   bool malformed_ = false;
   bool expects_continue_ = false;
   Bytes detail_;
+  KeptBlock kept_;  // clients ask for the same again and again
   Bytes host_;
   http::Slice method_text_;
   http::Slice target_;

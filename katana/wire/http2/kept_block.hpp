@@ -29,12 +29,16 @@ BlockEffect effect_of(Bytes block) noexcept;
 
 class KeptBlock {
  public:
-  bool is(const Inflater& inflater, Bytes block) const noexcept {
-    return block.size() == size_ && size_ != 0 && (of_ == nullptr || of_ == &inflater) &&
-           std::memcmp(block.data(), octets_.data(), size_) == 0;
+  bool is(const Inflater& inflater, Bytes block) noexcept {
+    const bool same = block.size() == size_ && size_ != 0 && (of_ == nullptr || of_ == &inflater) &&
+                      std::memcmp(block.data(), octets_.data(), size_) == 0;
+    if (same) misses_ = 0;
+    return same;
   }
-  // It was read and accepted.
+  // It was read and accepted. Where blocks differ all the time one in sixteen is kept: to look at
+  // each would be for nothing.
   void keep(const Inflater& inflater, Bytes block) noexcept {
+    if (++misses_ > 4 && misses_ % 16 != 0) return;
     if (block.size() > octets_.size()) return;
     const BlockEffect effect = effect_of(block);
     if (effect == BlockEffect::changes) return;
@@ -47,6 +51,7 @@ class KeptBlock {
  private:
   std::size_t size_ = 0;          // 0: none is kept
   const Inflater* of_ = nullptr;  // null: it refers to the static table at most
+  std::uint8_t misses_ = 0;       // since it came again
   std::array<char, 512> octets_;
 };
 

@@ -20,7 +20,9 @@ Machine::Machine(Context& context, Instant now) noexcept
       idle_deadline_(now + context.limits.idle_timeout),
       resets_(context.limits.resets_max, now),
       idle_frames_(context.limits.idle_frames_max, now),
-      receive_window_(context.limits.connection_window_bytes) {}
+      receive_window_(context.limits.connection_window_bytes) {
+  context.reader.forget();
+}
 
 bool Machine::start(Outbox& outbox) noexcept {
   const Limits& limits = context_->limits;

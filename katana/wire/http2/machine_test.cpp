@@ -143,6 +143,62 @@ TEST(Http2Machine, a_malformed_head_resets_its_stream_and_no_other) {
   EXPECT_EQ(bench.events(), Events{"head GET / last"});
 }
 
+TEST(Http2Machine, an_equal_block_is_the_same_request_only_while_no_table_changed) {
+  Bench bench;
+  bench.open();
+  const std::string get =
+      "\x82\x86\x84\x01\x01"
+      "a";  // GET http / of a, literals not indexed
+  const std::string adds_one = get +
+                               "\x40\x01"
+                               "x\x01"
+                               "1";  // and a new entry, 62
+  const std::string adds_two = get +
+                               "\x40\x01"
+                               "x\x01"
+                               "2";
+  const std::string newest = get + "\xbe";
+  std::uint32_t id = 1;
+  const auto ask = [&](const std::string& block) {
+    bench.feed(frame(FrameType::headers, flag_end_headers | flag_end_stream, id, block));
+    bench.respond(id, "");
+    id += 2;
+    return bench.head().find("x").value_or("none");
+  };
+  EXPECT_EQ(ask(adds_one), "1");
+  EXPECT_EQ(ask(newest), "1");
+  EXPECT_EQ(ask(newest), "1");
+  EXPECT_EQ(ask(adds_two), "2");
+  EXPECT_EQ(ask(newest), "2");
+  EXPECT_EQ(ask(newest), "2");
+  EXPECT_EQ(ask(get), "none");
+  EXPECT_EQ(ask(get), "none");
+  bench.feed(frame(FrameType::headers, flag_end_headers, id, newest));  // with content
+  bench.feed(frame(FrameType::headers, flag_end_headers | flag_end_stream, id,
+                   "\x0f\x0d\x01"
+                   "1"));
+  id += 2;
+  EXPECT_EQ(ask(newest), "2");
+  EXPECT_EQ(bench.failure(), Failure::none);
+}
+
+TEST(Http2Machine, an_equal_block_of_another_connection_is_not_taken_from_this_ones_table) {
+  const Limits limits;
+  HeadReader reader(limits);
+  Inflater with_entry, without;
+  const std::string get =
+      "\x82\x86\x84\x01\x01"
+      "a";
+  const std::string newest = get + "\xbe";
+  EXPECT_EQ(reader.read_request(with_entry, get + "\x40\x01"
+                                                  "x\x01"
+                                                  "1"),
+            HeadVerdict::accepted);
+  EXPECT_EQ(reader.read_request(with_entry, newest), HeadVerdict::accepted);
+  EXPECT_EQ(reader.read_request(with_entry, newest), HeadVerdict::accepted);
+  EXPECT_EQ(reader.read_request(without, newest), HeadVerdict::broken);
+}
+
 TEST(Http2Machine, a_head_that_is_refused_can_be_answered) {
   Bench bench;
   bench.open();
