@@ -162,7 +162,6 @@ class ReactorOn final : public Reactor {
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
 
   // ---- what the engine calls
-  // -----------------------------------------------------------------------------------
 
   void on_turn(Instant) noexcept {
     note_time();
@@ -523,8 +522,7 @@ class ReactorOn final : public Reactor {
     return true;
   }
 
-  // A reset, one session in the place of another, or the first word of a transform. False: the
-  // connection is gone.
+  // A reset, another session, or the first word of a transform. False: the connection is gone.
   KATANA_RARE bool interrupt(Connection& connection) noexcept {
     while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
       if (connection.reset_) {
