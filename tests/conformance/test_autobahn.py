@@ -41,4 +41,4 @@ def test_every_case_is_strictly_right(tmp_path):
         results = json.loads((tmp_path / "reports" / "index.json").read_text())["KATANA"]
     failed = {name: (each["behavior"], each["behaviorClose"]) for name, each in results.items()
               if each["behavior"] not in PASSED or each["behaviorClose"] not in PASSED}
-    assert not failed and len(results) > 240, failed
+    assert not failed and len(results) > (0 if cases else 240), failed

@@ -1,4 +1,4 @@
-"""The page of the chat in headless Chromium, over TLS and HTTP/2. Skipped, with the reason, where there is no Chromium."""
+"""The page of the chat in headless Chromium, over TLS and HTTP/2. Skipped where there is no Chromium."""
 import json
 import shutil
 import socket

@@ -161,3 +161,12 @@ def test_what_dribbles_in_is_served_and_what_stops_is_ended(server):
         assert kinds[0] == (4, 0)
         sock.shutdown(socket.SHUT_WR)
         assert list(frames(sock)) == []
+
+
+def test_browsers_are_told_to_come_back_by_https_in_http2_too(engine):
+    """Strict-Transport-Security stands in the replies of both versions."""
+    with Server("--tls-dev", "--hsts-s", "3600", engine=engine) as server:
+        for version in ("--http1.1", "--http2"):
+            head = run("curl", "--silent", "--insecure", version, "--max-time", "20", "--output", "/dev/null",
+                       "--dump-header", "-", f"https://localhost:{server.port}/plaintext")
+            assert "strict-transport-security: max-age=3600" in head.lower(), head

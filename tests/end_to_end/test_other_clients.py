@@ -59,8 +59,8 @@ def test_node_speaks_all_of_it(urls):
     if not (folder / "node_modules" / "ws").exists():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text(json.dumps({"private": True, "dependencies": NODE_PACKAGES}))
-        fetched = subprocess.run([npm, "install", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True,
-                                 timeout=120, check=False)
+        fetched = subprocess.run([npm, "install", "--no-audit", "--no-fund"], cwd=folder, capture_output=True,
+                                 text=True, timeout=120, check=False)
         if fetched.returncode != 0:
             pytest.skip(f"undici and ws could not be fetched: {fetched.stderr.strip()[-200:]}")
     assert run(node, str(CLIENTS / "client.mjs"), *urls, str(folder)) == [
