@@ -64,8 +64,8 @@ Answer send_form(Bytes type, const std::string& content) {
   return post<Application>(type, content, shown);
 }
 
-std::string part(const std::string& name, const std::string& content,
-                 const std::string& more = "") {
+std::string field(const std::string& name, const std::string& content,
+                  const std::string& more = "") {
   return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"" + more + "\r\n\r\n" +
          content + "\r\n";
 }
@@ -75,22 +75,22 @@ TEST(FormFields, are_filled_from_either_kind_of_form) {
   EXPECT_EQ(pairs.status, 200u);
   EXPECT_EQ(pairs.content, "A & B 40 true -");
   const Answer parts =
-      send_form(multipart, part("name", "A & B") + part("age", "40") + part("remember", "1") +
-                               part("unknown", "x") + "--B--");
+      send_form(multipart, field("name", "A & B") + field("age", "40") + field("remember", "1") +
+                               field("unknown", "x") + "--B--");
   EXPECT_EQ(parts.status, 200u);
   EXPECT_EQ(parts.content, pairs.content);
 }
 
 TEST(FormFields, keep_their_initialisers_and_of_a_name_the_last_value_counts) {
   EXPECT_EQ(send_form(urlencoded, "name=a&name=b").content, "b 18 false -");
-  EXPECT_EQ(send_form(multipart, part("name", "a") + part("name", "b") + "--B--").content,
+  EXPECT_EQ(send_form(multipart, field("name", "a") + field("name", "b") + "--B--").content,
             "b 18 false -");
 }
 
 TEST(FormFields, are_read_whatever_parameters_the_type_has) {
   EXPECT_EQ(send_form("Application/X-WWW-form-urlencoded ; charset=utf-8", "name=a").status, 200u);
   EXPECT_EQ(
-      send_form("multipart/form-data; charset=utf-8; boundary=\"B\"", part("name", "a") + "--B--")
+      send_form("multipart/form-data; charset=utf-8; boundary=\"B\"", field("name", "a") + "--B--")
           .status,
       200u);
 }
@@ -99,7 +99,7 @@ TEST(FormFields, a_value_that_does_not_fit_is_400_and_named) {
   const Answer number = send_form(urlencoded, "name=a&age=old");
   EXPECT_EQ(number.status, 400u);
   EXPECT_THAT(number.content, HasSubstr("form field 'age': expected a whole number, got 'old'"));
-  const Answer rule = send_form(multipart, part("name", "far too long") + "--B--");
+  const Answer rule = send_form(multipart, field("name", "far too long") + "--B--");
   EXPECT_EQ(rule.status, 400u);
   EXPECT_THAT(rule.content, HasSubstr("form field 'name': expected 1 to 8 characters, got 12"));
   EXPECT_THAT(send_form(urlencoded, "").content, HasSubstr("form field 'name': is missing"));
@@ -112,19 +112,19 @@ TEST(FormFields, of_a_strict_description_none_is_unknown_or_comes_twice) {
   EXPECT_THAT(post<Strict>(urlencoded, "name=a&b=c", name).content,
               HasSubstr("form field 'b': there is none of that name"));
   EXPECT_THAT(
-      post<Strict>(multipart, part("name", "a") + part("name", "b") + "--B--", name).content,
+      post<Strict>(multipart, field("name", "a") + field("name", "b") + "--B--", name).content,
       HasSubstr("form field 'name': is given more than once"));
 }
 
 TEST(FormFields, a_file_is_its_name_type_and_content) {
   const std::string bytes("\0\r\n--\xff", 6);
   const Answer sent = send_form(
-      multipart, part("name", "a") +
-                     part("picture", bytes, "; filename=\"me.png\"\r\nContent-Type: image/png") +
+      multipart, field("name", "a") +
+                     field("picture", bytes, "; filename=\"me.png\"\r\nContent-Type: image/png") +
                      "--B--");
   EXPECT_EQ(sent.content, "a 18 false - me.png image/png 6");
   const Answer none =
-      send_form(multipart, part("name", "a") + part("picture", "", "; filename=\"\"") + "--B--");
+      send_form(multipart, field("name", "a") + field("picture", "", "; filename=\"\"") + "--B--");
   EXPECT_EQ(none.content, "a 18 false -") << "no file was chosen";
   EXPECT_THAT(send_form(urlencoded, "name=a&picture=x").content,
               HasSubstr("is a file, which multipart/form-data can carry"));
@@ -139,7 +139,7 @@ TEST(FormFields, what_is_no_form_is_415_and_says_what_is_taken) {
 }
 
 TEST(FormFields, what_is_malformed_or_ends_too_soon_is_400_before_anything_is_missing) {
-  EXPECT_THAT(send_form(multipart, part("name", "a")).content,
+  EXPECT_THAT(send_form(multipart, field("name", "a")).content,
               HasSubstr("The form ends too soon."));
   EXPECT_THAT(send_form(multipart, "--B\r\nnonsense\r\n\r\n").content,
               HasSubstr("The content is no multipart/form-data"));
@@ -147,7 +147,7 @@ TEST(FormFields, what_is_malformed_or_ends_too_soon_is_400_before_anything_is_mi
 }
 
 TEST(FormFields, whatever_is_cut_off_is_answered) {
-  const std::string whole = part("name", "a") + part("age", "4") + "--B--";
+  const std::string whole = field("name", "a") + field("age", "4") + "--B--";
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_EQ(send_form(multipart, whole.substr(0, size)).status, 400u) << size;
   }

@@ -18,9 +18,9 @@ using client::Request;
 using client::Response;
 
 // More of them: KATANA_CLIENT_SEEDS.
-std::uint64_t seeds() { return number_from("KATANA_CLIENT_SEEDS", 40); }
+std::uint64_t client_seeds() { return number_from("KATANA_CLIENT_SEEDS", 40); }
 
-struct Asked {
+struct Fetch {
   Task<Result<Response>> task;
   std::string content;
   bool started = false;
@@ -37,7 +37,7 @@ HttpClientOptions client_options() {
   return options;
 }
 
-Asked ask(const HttpClient& http, const std::string& origin, std::mt19937_64& random) {
+Fetch ask(const HttpClient& http, const std::string& origin, std::mt19937_64& random) {
   const std::size_t size = static_cast<std::size_t>(random() % 9'000);
   const std::string content(size, static_cast<char>('a' + random() % 26));
   const std::string number = std::to_string(size), pause = std::to_string(random() % 30);
@@ -66,16 +66,16 @@ void run_client_seed(std::uint64_t seed, bool lossless) {
   world.turn(Duration{});
   const std::string origin = "http://127.0.0.1:" + std::to_string(world.port(Site::trial));
   std::mt19937_64 random(seed);
-  std::deque<Asked> asked;
+  std::deque<Fetch> asked;
   for (int count = 0; count < 8; ++count) {
     asked.push_back(ask(*http, origin, random));
     asked.back().task.start();
   }
   const auto all_done = [&] {
-    return std::ranges::all_of(asked, [](const Asked& each) { return each.task.done(); });
+    return std::ranges::all_of(asked, [](const Fetch& each) { return each.task.done(); });
   };
   ASSERT_TRUE(world.run_while_not(all_done)) << world.network().explain();
-  for (Asked& each : asked) {
+  for (Fetch& each : asked) {
     auto result = each.task.result();
     if (!result) {
       ASSERT_FALSE(lossless) << result.error().describe() << world.network().explain();
@@ -92,14 +92,14 @@ void run_client_seed(std::uint64_t seed, bool lossless) {
 }
 
 TEST(HttpClientWorld, every_request_gets_its_reply_on_a_network_that_loses_nothing) {
-  for (std::uint64_t seed = 1; seed <= seeds() && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= client_seeds() && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     run_client_seed(seed, true);
   }
 }
 
 TEST(HttpClientWorld, a_reply_is_right_or_an_error_on_a_network_that_breaks) {
-  for (std::uint64_t seed = 1; seed <= seeds() && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= client_seeds() && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     run_client_seed(seed, false);
   }
@@ -121,7 +121,7 @@ TEST(HttpClientWorld, nobody_listens_and_the_request_says_so) {
 
 // Requests are destroyed at any moment of their lives, and nothing is left of them.
 TEST(HttpClientWorld, cancelled_requests_leave_nothing) {
-  for (std::uint64_t seed = 1; seed <= seeds() && !testing::Test::HasFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= client_seeds() && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     WorldOptions options;
     options.seed = seed;
@@ -131,7 +131,7 @@ TEST(HttpClientWorld, cancelled_requests_leave_nothing) {
     world.turn(Duration{});
     const std::string origin = "http://127.0.0.1:" + std::to_string(world.port(Site::trial));
     std::mt19937_64 random(seed);
-    std::deque<Asked> asked;
+    std::deque<Fetch> asked;
     for (int step = 0; step < 60; ++step) {
       if (random() % 2 == 0) {
         asked.push_back(ask(*http, origin, random));
