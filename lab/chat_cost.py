@@ -289,7 +289,8 @@ def sustained_tables(options, ports, results):
         servers = ["floor", *options.engines]
         best = {name: sustained_rate(name, size, options, ports) for name in servers}
         known = [one["per_sender"] for one in best.values() if one]
-        half = Load(500, size, round(min(known) / 2, 1)) if known else None    # the same for all, or they do not compare
+        # The same rate for all, or they do not compare.
+        half = Load(500, size, round(min(known) / 2, 1)) if known else None
         latencies = rounds_of(half, options, ports, servers) if half else []
         results[f"sustained {size}"] = {"best": best, "half": latencies}
         for name, one in best.items():

@@ -7,8 +7,8 @@
 // Thread     run() and the destructor: the one that created it. post() any.
 // Allocates  never.
 // Fails      run() rethrows what leaves the task.
-// Invariant  as Executor. While there is nothing to do the thread sleeps, but for the short while in
-//            which the answer to what it asked may come (Lookout).
+// Invariant  as Executor. While there is nothing to do the thread sleeps, but for the short while
+//            in which the answer to what it asked may come (Lookout).
 #pragma once
 
 #include <atomic>
