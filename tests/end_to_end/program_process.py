@@ -7,6 +7,7 @@ import os
 import pathlib
 import queue
 import re
+import signal
 import subprocess
 import tempfile
 import threading
@@ -109,7 +110,7 @@ class Program:
 
     # ---- the end ---------------------------------------------------------------------------------
 
-    def send_signal(self, number):
+    def send_signal(self, number=signal.SIGTERM):
         """Send a signal."""
         self.process.send_signal(number)
 

@@ -1,89 +1,20 @@
 """The page of the chat in headless Chromium, over TLS and HTTP/2. Skipped where there is no Chromium."""
-import json
-import shutil
 import socket
 import ssl
-import subprocess
-import time
 
 import pytest
 
+from browser import SECONDS_MAX, Browser
 from chat_process import ChatServer
 from server_process import free_port
-
-SECONDS_MAX = 60
-
-
-class Browser:
-    """Headless Chromium, driven by its DevTools protocol."""
-
-    def __init__(self, folder):
-        self.client = pytest.importorskip("websockets.sync.client", reason="websockets is not installed")
-        path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        if path is None:
-            pytest.skip("there is no Chromium (apt-get install chromium)")
-        self.folder = folder
-        self.process = subprocess.Popen(
-            [path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-             "--ignore-certificate-errors", "--remote-debugging-port=0", f"--user-data-dir={folder}", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.number, self.session, self.connection, self.socket = 0, None, None, None
-
-    def __enter__(self):
-        file = self.folder / "DevToolsActivePort"
-        port, path = self.eventually(lambda: file.exists() and len(lines := file.read_text().split()) == 2 and lines)
-        self.connection = self.client.connect(f"ws://127.0.0.1:{port}{path}", max_size=None, open_timeout=SECONDS_MAX)
-        self.socket = self.connection.__enter__()
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        return self
-
-    def __exit__(self, *_):
-        if self.socket is not None:
-            self.connection.__exit__(None, None, None)
-        self.process.kill()
-        self.process.wait()
-
-    @staticmethod
-    def eventually(condition):
-        """What the condition gives, once that is something."""
-        last = time.monotonic() + SECONDS_MAX
-        while time.monotonic() < last:
-            if found := condition():
-                return found
-            time.sleep(0.05)
-        raise AssertionError("it did not come true")
-
-    def call(self, method, **parameters):
-        """Call a method of the browser and wait for its result."""
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session is not None:
-            message["sessionId"] = self.session
-        self.socket.send(json.dumps(message))
-        while True:
-            answer = json.loads(self.socket.recv(timeout=SECONDS_MAX))
-            if answer.get("id") == self.number:
-                assert "error" not in answer, answer
-                return answer["result"]
-
-    def value(self, expression):
-        """Evaluate it in the page."""
-        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
-
-    def see(self, text):
-        """Wait until the log has it."""
-        self.eventually(lambda: text in (self.value("document.getElementById('log').textContent") or ""))
 
 
 def test_a_browser_and_a_plain_client_talk_to_each_other(tmp_path):
     """Both over TLS; the page came by HTTP/2."""
     port = free_port()
     with Browser(tmp_path) as browser, ChatServer("--websocket-port", str(port), "--tls-dev") as server:
-        browser.call("Page.enable")
-        browser.call("Page.navigate", url=f"https://localhost:{port}/")
-        browser.eventually(lambda: "Connected" in (browser.value(
-            "document.getElementById('state') && document.getElementById('state').textContent") or ""))
+        browser.open(f"https://localhost:{port}/")
+        browser.see("Connected", "state")
         assert browser.value("performance.getEntriesByType('navigation')[0].nextHopProtocol") == "h2"
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from server_process import ROOT, Server
+from program_process import ROOT
+from server_process import Server
 
 CLIENTS = pathlib.Path(__file__).resolve().parent / "clients"
 TOOLS = ROOT / "build" / "tools"

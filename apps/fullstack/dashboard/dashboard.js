@@ -140,8 +140,12 @@ byId("pause").addEventListener("click", (event) => {
   say("pause", paused ? "Go on" : "Pause");
 });
 
-fetch("dashboard/lines").then((reply) => reply.json()).then(showLines);
 const source = new EventSource("dashboard/events");
+// What was written before is asked for once the events come, so that no line falls between the two.
+let earlier = Promise.resolve();
+source.addEventListener("open", () => {
+  earlier = fetch("dashboard/lines").then((reply) => reply.json()).then(showLines);
+});
 source.addEventListener("figures", (event) => showFigures(JSON.parse(event.data)));
-source.addEventListener("lines", (event) => showLines(JSON.parse(event.data)));
+source.addEventListener("lines", (event) => earlier.then(() => showLines(JSON.parse(event.data))));
 source.addEventListener("error", () => setState("no connection; trying again", false));

@@ -74,6 +74,15 @@ Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Acc
   return connection;
 }
 
+// SQLite does not ask on_busy() while a database gets its log: two may be about to give it one.
+Result<std::string> Connection::ask_for_log() {
+  lock_until_ = never;
+  for (int count = 0;; ++count) {
+    auto mode = ask("PRAGMA journal_mode = WAL");
+    if (mode || mode.error().kind() != Kind::busy || on_busy(this, count) == 0) return mode;
+  }
+}
+
 Result<void> Connection::set_up(Access access) {
   lock_wait_ = options_.busy_wait;
   sqlite3_progress_handler(handle_, instructions_per_look, &on_progress, this);
@@ -83,7 +92,7 @@ Result<void> Connection::set_up(Access access) {
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
   if (access != Access::read) {
-    const auto mode = ask("PRAGMA journal_mode = WAL");
+    const auto mode = ask_for_log();
     if (!mode) return std::unexpected(mode.error());
     if (*mode != "wal") {
       return fail(

@@ -80,6 +80,7 @@ class Connection {
   Result<void> run_script(const std::string& text);
   // The first column of the first row of such a text.
   Result<std::string> ask(const char* text);
+  Result<std::string> ask_for_log();
 
   bool in_transaction() const noexcept { return sqlite3_get_autocommit(handle_) == 0; }
   // Foreign keys that are violated and may be mended until the commit.
