@@ -1,5 +1,6 @@
 """fullstack when something breaks: what the user sees, and that nothing acknowledged is lost."""
 import concurrent.futures
+import itertools
 import os
 import shutil
 import signal
@@ -26,11 +27,17 @@ def wait_until(holds, what):
 
 
 class Writers:
-    """Clients that add users until told to stop, or until the server is gone; remember what was acknowledged."""
+    """Clients that add users until told to stop, or until the server is gone; remember what was acknowledged.
+
+    No two have an address in common: what one has added would be refused for the other.
+    """
+
+    _numbers = itertools.count()
 
     def __init__(self, program, count=8):
         self.program = program
         self.acknowledged = []
+        self._number = next(self._numbers)
         self._stop = threading.Event()
         self._pool = concurrent.futures.ThreadPoolExecutor(count)
         self._runs = [self._pool.submit(self._run, number) for number in range(count)]
@@ -40,7 +47,7 @@ class Writers:
             for serial in range(1_000_000):
                 if self._stop.is_set():
                     return
-                email = f"w{number}.{serial}@example.org"
+                email = f"w{self._number}.{number}.{serial}@example.org"
                 try:
                     reply = client.post("/users", json={"name": "Writer", "email": email})
                 except httpx.TransportError:
