@@ -284,7 +284,8 @@ def sustained_rate(name, size, options, ports):
 def sustained_tables(options, ports, results):
     """Return the sustained rates, and the latency at half of each."""
     lines = ["", "| server | size | deliveries/s with nothing missing | CPU us/delivery"
-             " | deliveries per core and second | p99 us at half of that: median (range) | CPU client |", "|" + "---|" * 7]
+             " | deliveries per core and second | p99 us at half of that: median (range) | CPU client |",
+             "|" + "---|" * 7]
     for size in (64,) if options.quick else (64, 128, 256, 512):
         servers = ["floor", *options.engines]
         best = {name: sustained_rate(name, size, options, ports) for name in servers}
