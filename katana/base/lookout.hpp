@@ -9,7 +9,7 @@
 // Thread     one.
 // Allocates  never.
 // Fails      never.
-// Invariant  a thread is awake in vain for at most 1/500 of the time.
+// Invariant  a thread is awake in vain for at most 1/50 of the time.
 #pragma once
 
 #include "katana/base/instant.hpp"
@@ -33,7 +33,7 @@ class Lookout {
     return now < asleep_until_ ? now : now + longest_;
   }
   // It lasted until its end, or longer because something else ran on this CPU.
-  constexpr void failed(Instant now) noexcept { asleep_until_ = now + longest_ * 500; }
+  constexpr void failed(Instant now) noexcept { asleep_until_ = now + longest_ * 50; }
 
  private:
   Duration longest_;

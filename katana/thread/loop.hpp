@@ -123,7 +123,7 @@ class Loop final : public Executor {
     asleep_.store(false, std::memory_order_relaxed);
   }
 
-  Lookout lookout_{microseconds(300)};  // some commits on a disk that flushes fast
+  Lookout lookout_{microseconds(1000)};  // some commits on a disk that flushes fast
   Mailbox mailbox_;
   FutexWord epoch_ = 0;
   std::atomic<bool> asleep_ = false;
