@@ -21,7 +21,10 @@ def program(name, package, *places):
     return found or pytest.skip(f"{name} is not installed (apt-get install {package})")
 
 
-def run(*command, seconds=120, **options):
+pytestmark = pytest.mark.timeout(600)   # a first `go build` compiles the whole of net/http
+
+
+def run(*command, seconds=300, **options):
     """Run a client to its end; return what it printed."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, **options)
     assert done.returncode == 0, done.stdout + done.stderr
