@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "katana/base/described.hpp"
@@ -371,6 +372,34 @@ TEST_F(SqliteTest, the_lock_of_another_program_is_waited_for_and_then_named) {
   EXPECT_EQ(waiting.result(), "done");
   EXPECT_GE(db->figures().busy_retries, 1u);
   EXPECT_EQ(other.one("SELECT group_concat(id) FROM t"), "2,77");
+}
+
+TEST_F(SqliteTest, a_write_that_comes_while_a_group_is_being_written_joins_it) {
+  Options options;
+  options.path = folder_ / "d.db";
+  auto created = sqlite::open(options);
+  ASSERT_TRUE(created);
+  Database* const db = &*created;
+  const auto write = [db](int id) -> Task<bool> {
+    co_return bool(co_await db->execute("INSERT INTO t VALUES ($1)", id));
+  };
+  const auto create = [db]() -> Task<bool> {
+    co_return bool(co_await db->execute("CREATE TABLE t (id INTEGER PRIMARY KEY)"));
+  };
+  thread::Loop loop;
+  EXPECT_TRUE(loop.run(create()));
+  const std::uint64_t before = db->figures().commits;
+  Bare other(options.path);
+  other.run("BEGIN IMMEDIATE");
+  auto first = write(1), second = write(2);
+  EXPECT_FALSE(loop.start(first));
+  while (db->figures().writes_waiting != 0) std::this_thread::yield();  // the writer has it
+  EXPECT_FALSE(loop.start(second));
+  EXPECT_EQ(db->figures().writes_waiting, 1u);
+  other.run("COMMIT");
+  while (!first.done() || !second.done()) loop.turn();
+  EXPECT_TRUE(first.result() && second.result());
+  EXPECT_EQ(db->figures().commits - before, 1u);
 }
 
 TEST_F(SqliteTest, the_log_is_written_back_when_it_is_long) {

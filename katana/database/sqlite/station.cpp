@@ -122,6 +122,19 @@ void Station::submit(Work& work) noexcept {
   work.at_home = true;
   (reads ? to_readers_ : to_writer_).push(work);
   at_turn_end();
+  if (to_writer_.size() >= handed_over_at) hand_over_writes();
+}
+
+void Station::hand_over_writes() noexcept {
+  for (Work* work = to_writer_.first(); work != nullptr; work = work->behind) work->at_home = false;
+  writer_.submit(to_writer_);
+}
+
+void Station::hand_over_reads() noexcept {
+  for (Work* work = to_readers_.first(); work != nullptr; work = work->behind) {
+    work->at_home = false;
+  }
+  readers_.submit(to_readers_);
 }
 
 bool Station::withdraw(Work& work) noexcept {
@@ -148,11 +161,8 @@ void Station::end_turn(Message& message) noexcept {
   } else if (self.in_snapshot_ && !std::exchange(self.snapshot_kept_, true)) {
     self.executor_.before_wait(self.snapshot_end_);
   }
-  for (WorkList* const list : {&self.to_writer_, &self.to_readers_}) {
-    for (Work* work = list->first(); work != nullptr; work = work->behind) work->at_home = false;
-  }
-  if (!self.to_writer_.empty()) self.writer_.submit(self.to_writer_);
-  if (!self.to_readers_.empty()) self.readers_.submit(self.to_readers_);
+  if (!self.to_writer_.empty()) self.hand_over_writes();
+  if (!self.to_readers_.empty()) self.hand_over_reads();
 }
 
 void Station::add_figures(Figures& figures) const {

@@ -49,8 +49,13 @@ class Station final : private Message {
     Station& station;
   };
 
+  // Writes of one turn after which the writer begins with them, while the turn goes on.
+  static constexpr std::size_t handed_over_at = 16;
+
   static void end_turn(Message& message) noexcept;
   void at_turn_end() noexcept;
+  void hand_over_writes() noexcept;
+  void hand_over_reads() noexcept;
   bool ensure_connection(Outcome& outcome) noexcept;
   bool ensure_snapshot() noexcept;
   void end_snapshot() noexcept;

@@ -11,7 +11,13 @@
 namespace katana::database::sqlite {
 
 Writer::Writer(const Options& options, Watch& watch, const std::function<Instant()>& clock)
-    : Message(&drain_message), options_(options), watch_(watch), clock_(clock) {}
+    : Message(&drain_message),
+      options_(options),
+      watch_(watch),
+      clock_(clock),
+      // In virtual time nobody comes while the writer waits.
+      lingering_(options.seams.clock ? Duration{} : options.writer_linger),
+      gathering_(options.seams.clock ? Duration{} : options.writer_linger) {}
 
 Writer::~Writer() { KATANA_REQUIRE(queue_.empty() && within_.empty()); }
 
@@ -140,16 +146,30 @@ void Writer::schedule() noexcept {
 
 void Writer::drain_message(Message& message) noexcept { static_cast<Writer&>(message).drain(); }
 
+bool Writer::await_arrival(Instant until) const noexcept {
+  while (!arrived_.load(std::memory_order_relaxed)) {
+    if (clock_() >= until) return false;
+    for (int pause = 0; pause < 16; ++pause) relax();
+  }
+  return true;
+}
+
 // A caller that writes again as soon as it is answered finds the writer awake: to wake it takes a
 // tenth of what a commit does.
 void Writer::linger() noexcept {
-  const Instant until = clock_() + options_.writer_linger;
-  do {
-    for (int pause = 0; pause < 32; ++pause) {
-      if (arrived_.load(std::memory_order_relaxed)) return;
-      relax();
-    }
-  } while (clock_() < until);
+  const Instant end = lingering_.end(clock_());
+  if (!await_arrival(end)) lingering_.failed(end);
+}
+
+// To a group that is being written: those who came meanwhile, or may be expected at once.
+void Writer::admit(WorkList& group) noexcept {
+  if (!arrived_.load(std::memory_order_relaxed)) {
+    if (group.size() >= company_ || clock_() >= gather_until_) return;
+    if (!await_arrival(gather_until_)) return gathering_.failed(gather_until_);
+  }
+  const std::lock_guard lock(mutex_);
+  arrived_.store(false, std::memory_order_relaxed);
+  take(group);
 }
 
 void Writer::drain() noexcept {
@@ -172,7 +192,7 @@ void Writer::drain() noexcept {
       probe();
     } else if (!group.empty()) {
       run_group(group);
-      lingers = options_.writer_linger > Duration{} && !options_.seams.clock;
+      lingers = true;
     } else if (std::exchange(lingers, false)) {
       linger();
     }
@@ -182,12 +202,12 @@ void Writer::drain() noexcept {
 // What is done next: the works of the open transaction; or a begin; or the writes up to one.
 bool Writer::take(WorkList& group) {
   WorkList& from = transaction_ != 0 ? within_ : queue_;
-  while (Work* const work = from.first()) {
+  while (Work* const work = group.size() < options_.group_max ? from.first() : nullptr) {
     const bool alone = work->request.order != Order::write;
     if (alone && !group.empty()) break;
     from.remove(*work);
     group.push(*work);
-    if (alone || group.size() == options_.group_max) break;
+    if (alone) break;
   }
   return !group.empty();
 }

@@ -11,6 +11,11 @@
 //                           [ begin: BEGIN IMMEDIATE; from there on only its own works, until
 //                             commit, rollback, or held for too long ]
 //
+// Who comes while a group is being written joins it. Callers that write again as soon as they are
+// answered are kept together: a group that is smaller than the one before, with all that waited
+// then, waits a moment for the others. Else one that came a moment late would have a commit to
+// itself in every round, and delay all.
+//
 // Owns       its connection; works from submit() until they are completed or withdrawn.
 // Borrows    options, watch, clock, and the executor that it runs on.
 // Thread     submit, withdraw, roll_back, tick: any. drain: the executor's, never twice at once.
@@ -27,6 +32,7 @@
 #include <mutex>
 
 #include "katana/base/executor.hpp"
+#include "katana/base/lookout.hpp"
 #include "katana/database/backend.hpp"
 #include "katana/database/sqlite/connection.hpp"
 #include "katana/database/sqlite/file_identity.hpp"
@@ -63,9 +69,12 @@ class Writer final : private Message {
   // With the mutex held.
   void schedule() noexcept;
   bool take(WorkList& group);
+  void admit(WorkList& group) noexcept;
+  bool await_arrival(Instant until) const noexcept;
 
   void run_group(WorkList& group) noexcept;
   bool run_once(WorkList& group, Completions& done) noexcept;
+  Work* next_of(Work& work, WorkList& group) noexcept;
   int run_write(Work& work) noexcept;
   int run_statement(Work& work) noexcept;
   bool settle(WorkList& group, int code, Completions& done) noexcept;
@@ -95,8 +104,11 @@ class Writer final : private Message {
   std::unique_ptr<Connection> connection_;
   FileIdentity identity_;
   bool transaction_failed_ = false;
+  Lookout lingering_, gathering_;
+  Instant gather_until_ = {};
+  std::size_t company_ = 0;  // works of the last group, and those that waited then
 
-  std::atomic<bool> arrived_ = false;  // a hint for linger()
+  std::atomic<bool> arrived_ = false;  // a hint: since drain() took works
 
   mutable std::mutex mutex_;  // what follows
   WorkList queue_;

@@ -26,6 +26,7 @@ void Writer::run_group(WorkList& group) noexcept {
     case Order::within: return run_within(*group.pop());
     default: break;
   }
+  gather_until_ = gathering_.end(clock_());
   {
     Completions done;
     while (!group.empty() && !run_once(group, done)) {
@@ -41,11 +42,16 @@ void Writer::run_group(WorkList& group) noexcept {
   }
 }
 
+Work* Writer::next_of(Work& work, WorkList& group) noexcept {
+  if (work.behind == nullptr) admit(group);
+  return work.behind;
+}
+
 // True: every work of the group has been added to `done`. False: one that broke the transaction has
 // been, and the others are to be run again.
 bool Writer::run_once(WorkList& group, Completions& done) noexcept {
   if (!begin_transaction(group, done)) return true;
-  for (Work* work = group.first(); work != nullptr; work = work->behind) {
+  for (Work* work = group.first(); work != nullptr; work = next_of(*work, group)) {
     if (work->abandoned_by_now()) {
       work->outcome.error.emplace(Kind::cancelled, "nobody waits for it any more");
       continue;
@@ -157,6 +163,10 @@ bool Writer::settle(WorkList& group, int code, Completions& done) noexcept {
   if (code == SQLITE_DONE && file_is_there()) {
     watch_.note_commit();
     commits_.add();
+    {
+      const std::lock_guard lock(mutex_);
+      company_ = group.size() + queue_.size();
+    }
     while (Work* const work = group.pop()) {
       if (!work->outcome.error) writes_.add();
       done.add(*work);
