@@ -176,6 +176,18 @@ def measure(name, load, port, options, prefixes=((), ()), address="127.0.0.1"):
             "duplicated": told["duplicated"], "out_of_order": told["out_of_order"], "lost": share_not_delivered(due)}
 
 
+def stop_tracing(trace):
+    """End perf, which looks for a signal before it waits, and not between: one that comes just then is sent again."""
+    for _ in range(50):
+        trace.send_signal(signal.SIGINT)
+        try:
+            return trace.wait(0.2)
+        except subprocess.TimeoutExpired:
+            pass
+    trace.kill()
+    return trace.wait()
+
+
 def count_calls(name, load, port, options):
     """Return (system calls per delivery, wake-ups per second), counted in a run of its own."""
     if not shutil.which("perf"):
@@ -186,8 +198,7 @@ def count_calls(name, load, port, options):
                                  stderr=subprocess.DEVNULL)
         time.sleep(0.3)
         told = run_load(load, port, options.seconds, options)
-        trace.send_signal(signal.SIGINT)
-        trace.wait()
+        stop_tracing(trace)
     calls = {call: int(number) for call, number in
              re.findall(r"^\s+(\w+)\s+(\d+)\s", out.read_text(errors="replace"), re.M)}
     if not calls:
