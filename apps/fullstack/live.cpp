@@ -107,7 +107,8 @@ LiveFigures Live::compare(const Counts& before, Counts& now) {
   add_checks(figures);
   const log::Counts log = log_.counts();
   now.log_records = log.records;
-  figures.log = {rate(before.log_records, log.records, seconds_between), log.dropped, log.lost};
+  figures.log = {rate(before.log_records, log.records, seconds_between), log.dropped, log.lost,
+                 log.waiting_bytes, log.fullest_ring};
   return figures;
 }
 

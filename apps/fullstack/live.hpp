@@ -62,8 +62,10 @@ struct LogLoad {
   double records_per_s = 0;
   std::uint64_t dropped = 0;
   std::uint64_t lost = 0;
+  std::uint64_t waiting_bytes = 0;
+  double fullest_ring = 0;
 };
-KATANA_DESCRIBE(LogLoad, records_per_s, dropped, lost)
+KATANA_DESCRIBE(LogLoad, records_per_s, dropped, lost, waiting_bytes, fullest_ring)
 
 struct ProcessLoad {
   double processors = 0;

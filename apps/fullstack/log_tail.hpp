@@ -2,13 +2,13 @@
 //
 // Owns       the lines, of which it keeps the latest ones.
 // Thread     write() the log's writer; since() any.
-// Allocates  for each line; the memory is that of lines_kept_max × line_bytes_max at most.
+// Allocates  for the first lines; the memory is that of lines_kept_max × line_bytes_max at most.
 // Fails      never.
 // Invariant  lines have numbers, so that nobody is told one twice, and who was overtaken knows.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -35,8 +35,8 @@ class LogTail final : public log::Output {
 
  private:
   const std::string name_ = "the dashboard";
-  mutable std::mutex mutex_;  // what follows
-  std::deque<std::string> kept_;
+  mutable std::mutex mutex_;                      // what follows
+  std::array<std::string, lines_kept_max> kept_;  // in turn
   std::uint64_t written_ = 0;
 };
 

@@ -20,6 +20,11 @@
 namespace katana::fullstack {
 namespace {
 
+struct Settings : host::ApplicationSettings {
+  Settings() { log.file = "var/log/fullstack.log"; }
+};
+KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database)
+
 host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   host::ApplicationOptions options;
   options.name = "fullstack";
@@ -110,7 +115,7 @@ void add_routes(const registry::Services& services, Router& router) {
 int main(int count, char** arguments) {
   using namespace katana;
   const auto tail = std::make_shared<fullstack::LogTail>();
-  host::Application app(fullstack::options(tail));
+  host::Application<fullstack::Settings> app(fullstack::options(tail));
   app.services([&tail](registry::Registry& registry) {
     using database::Database;
     registry.singleton<fullstack::Users>(

@@ -107,9 +107,19 @@ constexpr std::array log_counters{
            [](const log::Counts& of) { return double(of.dropped); }},
     LogRow{"katana_log_records_lost", "Records that an output could not take.",
            [](const log::Counts& of) { return double(of.lost); }}};
+constexpr std::array log_gauges{
+    LogRow{"katana_log_waiting_bytes", "Records in memory that are not written yet.",
+           [](const log::Counts& of) { return double(of.waiting_bytes); }},
+    LogRow{"katana_log_fullest_ring_ratio",
+           "How much of its memory the thread with most of them uses; at 1 records are dropped.",
+           [](const log::Counts& of) { return of.fullest_ring; }}};
 
 // A unit that a name ends with is said.
-std::string unit_of(std::string_view name) { return name.ends_with("_seconds") ? "seconds" : ""; }
+std::string unit_of(std::string_view name) {
+  const std::string_view last = name.substr(name.rfind('_') + 1);
+  const bool is_unit = last == "seconds" || last == "bytes" || last == "ratio";
+  return std::string(is_unit ? last : std::string_view());
+}
 
 template <class Instrument>
 void tell(const Instrument& instrument, double value) {
@@ -188,8 +198,13 @@ Result<void> add_database_metrics(metrics::Registry& registry, const database::D
 Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log) {
   auto counters = series_of<ObservedCounter>(registry, log_counters, "", {});
   if (!counters) return std::unexpected(counters.error());
-  registry.before_scrape(
-      [&log, counters = counters->front()] { tell_all(log_counters, counters, log.counts()); });
+  auto gauges = series_of<Gauge>(registry, log_gauges, "", {});
+  if (!gauges) return std::unexpected(gauges.error());
+  registry.before_scrape([&log, counters = counters->front(), gauges = gauges->front()] {
+    const log::Counts counts = log.counts();
+    tell_all(log_counters, counters, counts);
+    tell_all(log_gauges, gauges, counts);
+  });
   return {};
 }
 

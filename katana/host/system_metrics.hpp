@@ -2,7 +2,7 @@
 //
 //   katana_pool_…{pool}    threads, queued, jobs, busy time, waits
 //   katana_database_…      reads, writes, commits, refusals, queues
-//   katana_log_…           records, dropped, lost
+//   katana_log_…           records, dropped, lost, waiting
 //
 // Owns       nothing.
 // Borrows    the registry, and what is registered, which outlives its last scrape and check.

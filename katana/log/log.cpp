@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <deque>
@@ -334,9 +335,14 @@ Counts LogCore::counts() const noexcept {
   counts.records = records_.load(std::memory_order_relaxed);
   counts.lost = lost_.load(std::memory_order_relaxed);
   counts.dropped = dropped_without_ring();
+  std::uint64_t most = 0;
   for (const Ring& ring : const_cast<LogCore*>(this)->rings().rings()) {
     counts.dropped += ring.dropped();
+    const std::uint64_t waiting = ring.waiting();
+    counts.waiting_bytes += waiting;
+    most = std::max(most, waiting);
   }
+  counts.fullest_ring = static_cast<double>(most) / static_cast<double>(options_.ring_bytes);
   counts.refused = refused_when_stopped();
   return counts;
 }

@@ -62,6 +62,9 @@ struct Counts {
   std::uint64_t dropped = 0;  // no room in a ring, or no ring
   std::uint64_t refused = 0;  // after stop()
   std::uint64_t lost = 0;     // by sinks; each sink counts for itself
+  // Of this moment: what is in the rings of all threads, and how much of the fullest one is in use.
+  std::uint64_t waiting_bytes = 0;
+  double fullest_ring = 0;  // 0 to 1
 };
 
 class Log {

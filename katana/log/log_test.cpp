@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <map>
 #include <thread>
@@ -183,6 +184,29 @@ TEST(Log, several_sinks_get_the_same_records_in_their_own_forms) {
   EXPECT_THAT(read_file(folder / "a.log"), HasSubstr("info  x: one 1 f=2\n"));
   EXPECT_THAT(read_file(folder / "a.json"), HasSubstr(R"("message":"one 1")"));
   EXPECT_THAT(read_file(folder / "a.bin"), HasSubstr("one {}"));
+}
+
+TEST(Log, sinks_of_one_form_get_the_same_text_each_from_its_level_on) {
+  std::array<std::shared_ptr<MemoryOutput>, 3> outputs;
+  Options options;
+  for (std::size_t index = 0; index < outputs.size(); ++index) {
+    outputs[index] = std::make_shared<MemoryOutput>();
+    SinkOptions sink;
+    sink.output = outputs[index];
+    sink.level = index == 0 ? Level::warn : Level::trace;
+    sink.buffer_bytes = 1;  // handed on with each record, before the next sink has it
+    options.sinks.push_back(sink);
+  }
+  auto log = *Log::start(options);
+  const Logger logger = log->logger("a");
+  logger.info("one", field("path", "/a b"));
+  logger.warn("two {}", std::string(3000, 'x'));
+  logger.info("three");
+  log->stop();
+  EXPECT_EQ(lines_of(outputs[1]->text()).size(), 3u);
+  EXPECT_EQ(outputs[1]->text(), outputs[2]->text());
+  EXPECT_EQ(outputs[0]->text(), lines_of(outputs[1]->text())[1] + "\n");
+  EXPECT_EQ(without_time(lines_of(outputs[2]->text())[0]), "info  a: one path=\"/a b\"");
 }
 
 TEST(Log, memory_is_bounded_by_what_was_configured) {

@@ -84,6 +84,15 @@ class Ring {
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
   std::uint64_t dropped_told = 0;  // of dropped(), what the log already says
 
+  // Any thread -------------------------------------------------------------------------------
+
+  // Octets that were committed and not given back, a moment ago.
+  std::uint64_t waiting() const noexcept {
+    // acquire, and before the other: what was released had been published, so this is never < 0.
+    const std::uint64_t released = released_.load(std::memory_order_acquire);
+    return published_.load(std::memory_order_relaxed) - released;
+  }
+
   // Both -------------------------------------------------------------------------------------
 
   std::atomic<State> state{State::free};

@@ -73,7 +73,15 @@ bool Sink::ready(Instant now) {
   return true;
 }
 
-void Sink::write(const Entry& entry, Instant now) {
+void Sink::add(const Entry& entry, Bytes& text) {
+  const bool is_plain = options_.layout == LayoutKind::text;
+  if (is_plain && !text.empty()) return append(buffer_, text);
+  const std::size_t before = buffer_.size();
+  layout_->add(entry, buffer_);
+  if (is_plain) text = {buffer_.data() + before, buffer_.size() - before};
+}
+
+void Sink::write(const Entry& entry, Instant now, Bytes& text) {
   if (entry.site->level < options_.level) return;
   if (!ready(now)) {
     ++lost_, ++lost_in_failure_;
@@ -85,7 +93,7 @@ void Sink::write(const Entry& entry, Instant now) {
     return;
   }
   if (options_.rotation.period.ns > 0) period_ = entry.wall_ns / options_.rotation.period.ns;
-  layout_->add(entry, buffer_);
+  add(entry, text);
   ++buffered_records_;
   if (buffer_.size() >= options_.buffer_bytes) push(now);
 }

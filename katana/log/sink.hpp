@@ -54,7 +54,9 @@ class Sink {
 
   Level level() const noexcept { return options_.level; }
   bool is_binary() const noexcept { return options_.layout == LayoutKind::binary; }
-  void write(const Entry& entry, Instant now);
+  // `text` is the entry as plain text, once a sink has made it, so that several share the work. It
+  // lies in the buffer of that sink, until its next record.
+  void write(const Entry& entry, Instant now, Bytes& text);
   // Hands what is buffered to the output.
   void push(Instant now);
   // Opens the file again: somebody has moved it.
@@ -72,6 +74,7 @@ class Sink {
 
  private:
   bool ready(Instant now);
+  void add(const Entry& entry, Bytes& text);
   void lose(std::uint64_t records, const Error& error, Instant now);
   bool wants_rotation(const Entry& entry, Instant now) const noexcept;
   void rotate(Instant now);

@@ -43,7 +43,8 @@ class SinkTest : public testing::Test {
     entry.wall_ns = wall_ns;
     entry.arguments = {&value, 1};
     entry.raw_arguments = {reinterpret_cast<const char*>(&value.signed_integer), 8};
-    sink.write(entry, now);
+    Bytes text;
+    sink.write(entry, now, text);
   }
   static std::vector<std::string> messages(const std::string& path) {
     auto lines = lines_of(read_file(path));

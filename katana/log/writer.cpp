@@ -112,7 +112,8 @@ void Writer::write(const Ring& ring, Instant now) {
     if (!entry.raw_context.empty()) add_context(entry, entry.raw_context);
   }
   ++records_;
-  for (const auto& sink : sinks_) sink->write(entry, now);
+  Bytes text;
+  for (const auto& sink : sinks_) sink->write(entry, now, text);
 }
 
 void Writer::add_context(Entry& entry, Bytes context) noexcept {

@@ -89,6 +89,24 @@ TEST_F(WriterTest, ticks_become_wall_clock_time) {
   EXPECT_EQ(output->text(), "2026-01-31T23:59:59.123456Z info  m\n");
 }
 
+TEST_F(WriterTest, what_waits_in_a_ring_is_known_and_nothing_waits_once_it_is_written) {
+  const auto waiting = [this] {
+    std::uint64_t bytes = 0;
+    for (const Ring& ring : rings->rings()) bytes += ring.waiting();
+    return bytes;
+  };
+  EXPECT_EQ(waiting(), 0u);
+  logger.write_at(10, Level::info, "one");
+  const std::uint64_t one = waiting();
+  EXPECT_GE(one, sizeof(RecordHead));
+  logger.write_at(20, Level::info, "one");
+  EXPECT_EQ(waiting(), 2 * one);
+  writer->pass(15, {});
+  EXPECT_EQ(waiting(), one);
+  writer->pass(Writer::everything, {});
+  EXPECT_EQ(waiting(), 0u);
+}
+
 TEST_F(WriterTest, a_full_ring_drops_counts_and_says_how_many) {
   int accepted = 0, refused = 0;
   for (int count = 0; count < 200; ++count) (logger.info("{}", count) ? accepted : refused)++;

@@ -99,12 +99,24 @@ TEST(Summary, a_generator_that_is_the_limit_says_so) {
 
 TEST(Summary, the_unit_of_a_rate_is_its_own) {
   ChatPlan plan;
+  plan.duration_s = 20;
   Figures figures;
   figures.wall_ns = 20'000'000'000;
   figures.sent = 440'000;
   figures.sent_bytes = 440'000 * 64;
   const std::string text = to_text(plan, summarise(plan, {&figures}));
   EXPECT_NE(text.find("22000.0 msg/s, 1.41 MB/s"), std::string::npos) << text;
+  EXPECT_EQ(text.find("interrupted"), std::string::npos) << text;
+}
+
+TEST(Summary, a_run_that_ended_early_says_so) {
+  ChatPlan plan;
+  plan.duration_s = 600;
+  Figures figures;
+  figures.wall_ns = 20'000'000'000;
+  const Summary summary = summarise(plan, {&figures});
+  EXPECT_TRUE(summary.interrupted);
+  EXPECT_NE(to_text(plan, summary).find("interrupted after 20.0 of 600 s"), std::string::npos);
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -87,11 +89,21 @@ struct Addresses {
   }
 };
 
+// The first Ctrl-C ends the sending, and the report is of what was run; a second one ends it all.
+volatile std::sig_atomic_t interrupted = 0;
+void hear_interrupt() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = SA_RESETHAND;
+  (void)sigaction(SIGINT, &action, nullptr);
+}
+
+// False: it did not come true in its time, or somebody interrupts.
 template <class Done>
 bool wait_until(Done done, double limit_s) {
   const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
   while (!done()) {
-    if (std::chrono::steady_clock::now() > limit) return false;
+    if (interrupted != 0 || std::chrono::steady_clock::now() > limit) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
@@ -99,11 +111,14 @@ bool wait_until(Done done, double limit_s) {
 
 // The run from outside: connect, probe, begin, end. Returns what went wrong.
 std::string conduct(const ChatPlan& plan, Stage& stage) {
+  constexpr const char* too_early = "interrupted before the load began";
   const auto count = [](const auto& counter) { return counter.load(std::memory_order_relaxed); };
   if (!wait_until([&] { return count(stage.settled) == plan.connections; }, connect_limit_s)) {
+    if (interrupted != 0) return too_early;
     return fmt::format("{} of {} connections were neither opened nor refused within {} s",
                        plan.connections - count(stage.settled), plan.connections, connect_limit_s);
   }
+  if (count(stage.failed) == plan.connections) return "no connection was opened";
   stage.phase.store(Phase::probing, std::memory_order_release);
   const std::uint32_t receivers = plan.receiver_count();
   if (receivers > 0 && plan.connections > 1) {
@@ -112,18 +127,25 @@ std::string conduct(const ChatPlan& plan, Stage& stage) {
     while (count(stage.probes_seen) < receivers) {
       before = count(stage.probes_seen);
       (void)wait_until([&] { return count(stage.probes_seen) == receivers; }, probe_limit_s / 10);
+      if (interrupted != 0) return too_early;
       if (count(stage.probes_seen) == before && before > 0) break;
       if (count(stage.probes_seen) == 0 && before == 0 &&
           !wait_until([&] { return count(stage.probes_seen) > 0; }, probe_limit_s)) {
-        return "no receiver gets what others say: is this a chat server?";
+        return interrupted != 0 ? too_early
+                                : "no receiver gets what others say: is this a chat server?";
       }
     }
   }
   stage.begin_ns.store(clock_ns() + 50'000'000, std::memory_order_relaxed);
   stage.phase.store(Phase::running, std::memory_order_release);
   const double limit_s = plan.duration_s + 2 * plan.settle_s + 30;
-  const bool ended =
-      wait_until([&] { return count(stage.done_receiving) == plan.threads; }, limit_s);
+  const auto done = [&] { return count(stage.done_receiving) == plan.threads; };
+  bool ended = wait_until(done, limit_s);
+  if (!ended && interrupted != 0) {
+    interrupted = 0;
+    stage.interrupted.store(true, std::memory_order_relaxed);
+    ended = wait_until(done, limit_s);
+  }
   return ended ? "" : "the run did not end in its time";
 }
 
@@ -140,6 +162,7 @@ int run(Flags& flags) {
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);  // what is still too little shows as failures
   }
+  hear_interrupt();
   Stage stage;
   std::vector<std::unique_ptr<Worker>> workers;
   for (std::uint32_t index = 0; index < plan.threads; ++index) {

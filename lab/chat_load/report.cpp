@@ -71,6 +71,12 @@ void note_what_matters(const ChatPlan& plan, Summary& summary) {
                     "generator has no time",
                     total.unsent));
   }
+  summary.interrupted = summary.duration_s < 0.98 * plan.duration_s;
+  if (summary.interrupted) {
+    summary.notes.push_back(
+        fmt::format("interrupted after {:.1f} of {:g} s: rates are of that time",
+                    summary.duration_s, plan.duration_s));
+  }
   if (total.connect_failures > 0) {
     summary.notes.push_back(
         fmt::format("{} of {} connections failed", total.connect_failures, plan.connections));
@@ -169,6 +175,7 @@ std::string to_json(const ChatPlan& plan, const Summary& summary) {
   write_times(json, "send_lag_us", total.send_lag);
   json.boolean("saturated", summary.saturated);
   json.end_object();
+  json.boolean("interrupted", summary.interrupted);
   json.begin_array("notes");
   for (const std::string& note : summary.notes) json.text({}, note);
   json.end_array();

@@ -21,6 +21,7 @@ struct Summary {
   double duration_s = 0;
   double cpu_share = 0;  // of the busiest thread
   bool saturated = false;
+  bool interrupted = false;  // it ended before its time
   std::uint64_t missing = 0;
   std::vector<std::string> notes;  // what a reader has to know
 };

@@ -75,7 +75,9 @@ void Worker::run() {
     } else if (!done_sending_) {
       if (begin_ns_ == 0) begin();
       until = std::min(until, send_due(now));
-      if (now - begin_ns_ >= static_cast<std::int64_t>(plan_.duration_s * 1e9)) end_sending();
+      const auto end_ns = static_cast<std::int64_t>(plan_.duration_s * 1e9);
+      const bool interrupted = stage_.interrupted.load(std::memory_order_relaxed);
+      if (now >= begin_ns_ + (interrupted ? 0 : end_ns)) end_sending();
     } else if (!done_receiving_ && is_settled(now)) {
       settle();
     }
@@ -125,6 +127,7 @@ void Worker::connect_some() {
 
 void Worker::fail_connect(Connection& connection) {
   ++figures_.connect_failures;
+  stage_.failed.fetch_add(1, std::memory_order_relaxed);
   if (connection.fd >= 0) ::close(connection.fd);
   connection.fd = -1;
   stage_.settled.fetch_add(1, std::memory_order_relaxed);

@@ -34,10 +34,12 @@ struct Stage {
   std::atomic<Phase> phase = Phase::connecting;
   std::atomic<std::int64_t> begin_ns = 0;
   std::atomic<std::uint32_t> settled = 0;         // connections that are open, or have failed
+  std::atomic<std::uint32_t> failed = 0;          // of these
   std::atomic<std::uint32_t> probes_seen = 0;     // receivers that are in
   std::atomic<std::uint32_t> done_sending = 0;    // threads
   std::atomic<std::uint64_t> sent = 0;            // of the threads that are done
   std::atomic<std::uint32_t> done_receiving = 0;  // threads
+  std::atomic<bool> interrupted = false;          // sending ends now, as if its time were over
 };
 
 struct Figures {

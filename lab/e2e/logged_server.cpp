@@ -2,6 +2,8 @@
 // or binary), or written before the reply?
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/places.hpp"
 
@@ -37,6 +39,7 @@ void add_one(const char* name, Logging logging) {
       }));
 }
 
+// Beside a request that does nothing: the most that a record can be of one.
 std::vector<Compared> subjects() {
   const Requests what{.count = settings().requests(16'000),
                       .asks_of = always({.path = "/plaintext"})};
@@ -45,6 +48,22 @@ std::vector<Compared> subjects() {
   found.push_back({"background", cost_of(started(serving(logged(Logging::background))), what)});
   found.push_back({"binary", cost_of(started(serving(logged(Logging::binary))), what)});
   found.push_back({"synchronous", cost_of(started(serving(logged(Logging::synchronous))), what)});
+  return found;
+}
+
+// Beside one that does something: a page of 20 users out of a database.
+std::vector<Compared> pages() {
+  const Requests what{.count = settings().requests(8'000),
+                      .asks_of = always({.path = "/users?limit=20&after=500"})};
+  std::vector<Compared> found;
+  for (const auto& [name, logging] :
+       {std::pair("off", Logging::off), std::pair("background", Logging::background),
+        std::pair("binary", Logging::binary)}) {
+    StackOptions options = logged(logging);
+    options.database = true;
+    options.rows = 1'000;
+    found.push_back({name, cost_of(started(serving(options)), what)});
+  }
   return found;
 }
 
@@ -58,6 +77,9 @@ void add_logged_server() {
   in_rounds(benchmark::RegisterBenchmark(
       "LoggedServer/cost_of_logging",
       [](benchmark::State& state) { compare_made(state, "cpu_us", subjects); }));
+  in_rounds(benchmark::RegisterBenchmark(
+      "LoggedServer/cost_of_logging_pages",
+      [](benchmark::State& state) { compare_made(state, "cpu_us", pages); }));
 }
 
 }  // namespace e2e

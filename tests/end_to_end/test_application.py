@@ -51,7 +51,8 @@ def test_it_serves_from_its_database_and_tells_everything_about_itself(tmp_path)
         assert app.get("/health")[0] == 200
         metrics = app.get("/metrics")[1]
         for line in (r'katana_startup_seconds\{part="database"\}', r'katana_pool_jobs_ran_total\{pool="work"\} [1-9]',
-                     "katana_database_usable 1", "katana_log_records_total", "katana_reactor_stalls_total",
+                     "katana_database_usable 1", "katana_log_records_total", "katana_log_waiting_bytes [0-9]",
+                     "katana_log_fullest_ring_ratio 0", "katana_reactor_stalls_total",
                      r'katana_http_route_requests_total\{method="GET",route="/users/\{id\}",status="2xx"\} 1',
                      r'katana_http_route_requests_total\{method="GET",route="/users/\{id\}",status="4xx"\} 1'):
             assert re.search("^" + line, metrics, re.MULTILINE), f"{line} is not in\n{metrics}"

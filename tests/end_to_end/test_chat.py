@@ -2,6 +2,7 @@
 import json
 import re
 import select
+import signal
 import socket
 import subprocess
 import time
@@ -192,6 +193,20 @@ def test_the_load_generator_agrees_that_nothing_is_lost(engine, tmp_path):
         assert told["latency_us"]["samples"] == told["delivered"]
         assert "saturated" in told["generator"]
         assert server.metrics()["dropped.slow_reader"] == 0
+
+
+def test_an_interrupted_load_still_says_what_it_found():
+    """Ctrl-C ends the sending; what was sent is waited for, and nothing of it is missing."""
+    with ChatServer() as server:
+        load = subprocess.Popen([built("chat_load"), "127.0.0.1", str(server.port), "10", "600", "64", "50"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + 20
+        while server.metrics()["messages"] < 100:
+            assert time.monotonic() < end and load.poll() is None
+        load.send_signal(signal.SIGINT)
+        text, errors = load.communicate(timeout=60)
+    assert load.returncode == 0, errors
+    assert re.search(r"^missing +0 ", text, re.M) and "interrupted after" in text, text
 
 
 @pytest.mark.parametrize("program, arguments, says", [

@@ -19,11 +19,15 @@ def test_help_and_version_succeed_and_a_flag_that_is_unknown_is_named(tmp_path):
     assert wrong.returncode == 2 and "--colour" in wrong.stderr and wrong.stderr.count("\n") == 1
 
 
-def test_without_a_configuration_it_makes_its_folder_and_its_database(tmp_path):
-    """The defaults need nothing to be there."""
+def test_without_a_configuration_it_makes_its_folder_its_database_and_its_log(tmp_path):
+    """The defaults need nothing to be there; the log is on standard error, too."""
     with FullStack(tmp_path) as program:
         assert program.add_user("Ada", "ada@example.org").status_code == 201
-    assert (tmp_path / "var" / "katana.db").exists()
+        program.stop()
+        assert (tmp_path / "var" / "katana.db").exists()
+        written = (tmp_path / "var" / "log" / "fullstack.log").read_text(encoding="utf-8")
+        assert "POST /api/users" in written
+        assert set(written.splitlines()) <= set(program.stderr().splitlines())
     with FullStack(tmp_path) as program:
         assert [each["name"] for each in program.client.get("/users").json()["users"]] == ["Ada"]
 

@@ -2,6 +2,8 @@
 import concurrent.futures
 import itertools
 import os
+import random
+import re
 import shutil
 import signal
 import socket
@@ -133,7 +135,7 @@ def small_disk(tmp_path):
 
 def test_a_full_disk_refuses_writes_serves_reads_and_heals(small_disk):
     """503 for what cannot be stored; nothing acknowledged is lost; room makes it whole again."""
-    with FullStack(small_disk, sets=["log.file=var/log/fullstack.log"]) as program:
+    with FullStack(small_disk) as program:
         assert program.add_user("Ada", "ada@example.org").status_code == 201
         kept = []
         for _ in range(200):
@@ -157,7 +159,7 @@ def test_a_log_folder_that_cannot_be_written_stops_nobody(tmp_path):
     """A line on standard error and a count; the service goes on."""
     (tmp_path / "var").mkdir()
     (tmp_path / "var" / "log").write_text("a file where a folder should be", encoding="ascii")
-    with FullStack(tmp_path, sets=["log.file=var/log/fullstack.log"]) as program:
+    with FullStack(tmp_path) as program:
         assert program.add_user("Ada", "ada@example.org").status_code == 201
         wait_until(lambda: "var/log/fullstack.log" in program.stderr(), "the sink is named")
         wait_until(lambda: 'katana_log_records_lost_total 0\n' not in program.client.get("/metrics").text,
@@ -194,6 +196,67 @@ def test_the_limit_of_open_files_stops_new_connections_and_nobody_else(tmp_path)
             each.close()
         wait_until(lambda: httpx.get(program.url("/users/1"), timeout=20).status_code == 200, "others come in")
         assert program.add_user("Bob", "bob@example.org").status_code == 201
+
+
+JSON = b'{"name":"Ada","email":"ada@example.org"}'
+SAMPLES = (b"GET /api/users?limit=3&after=0 HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\n\r\n",
+           b"POST /api/users HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+           b"Content-Length: 40\r\n\r\n" + JSON,
+           b'PUT /api/users/1 HTTP/1.1\r\nHost: x\r\nIf-Match: "1"\r\nContent-Type: application/json\r\n'
+           b"Transfer-Encoding: chunked\r\n\r\n28\r\n" + JSON + b"\r\n0\r\n\r\n",
+           b"DELETE /api/users/7 HTTP/1.1\r\nHost: x\r\nX-Request-Id: seven\r\n\r\n",
+           b"POST /api/data HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+           b'Content-Length: 9\r\n\r\n{"a":[1]}')
+BITS = (b"\r\n", b"\r\n\r\n", b"\0", b"\xff", b"%00", b"%2e%2e/", b" ", b":", b"Content-Length: 5\r\n", b"chunked",
+        b"-1", b"18446744073709551616", b'"', b"{", b"]", b"\\ud800", b"1e999", b"Host: y\r\n",
+        b"Expect: 100-continue\r\n")
+
+
+def mutated(draw):
+    """A good request with one to four mistakes."""
+    request = bytearray(draw.choice(SAMPLES))
+    for _ in range(draw.randint(1, 4)):
+        at = draw.randrange(len(request))
+        end = at + draw.randint(1, 20)
+        request[at:draw.choice((at, at, end))] = draw.choice((b"", request[at:end], *draw.sample(BITS, 3)))
+    return bytes(request)
+
+
+def test_requests_that_are_broken_in_any_way_are_refused_and_cost_nobody_else(tmp_path):
+    """Drawn from a seed: 2xx to 4xx, 501 or 505, or the end; never a 500, and never an error in the log."""
+    draw, statuses = random.Random(8), set()
+    with FullStack(tmp_path) as program:
+        for _ in range(500):
+            with socket.create_connection(("127.0.0.1", program.port), 20) as connection:
+                connection.sendall(mutated(draw))
+                connection.shutdown(socket.SHUT_WR)
+                told = b""
+                while piece := connection.recv(65536):
+                    told += piece
+                statuses |= {int(status) for status in re.findall(rb"(?:^|\n)HTTP/1\.1 (\d+) ", told)}
+        assert {status for status in statuses if status >= 500} <= {501, 505}, statuses
+        assert {201, 400, 404} <= statuses, statuses                   # the mistakes are of all kinds
+        assert program.client.get("/ready").status_code == 200
+        assert not re.search(r"^\S+ (error|fatal)", program.stderr(), re.MULTILINE)
+
+
+def test_clients_that_are_slow_are_told_so_and_nobody_waits_for_them(tmp_path):
+    """A head and content that never end: 408; who does not read what was asked for holds up nobody."""
+    limits = ["http.head_timeout=300ms", "http.content_timeout=300ms"]
+    with FullStack(tmp_path, sets=limits) as program:
+        assert program.add_user("Ada", "ada@example.org").status_code == 201
+        deaf = socket.create_connection(("127.0.0.1", program.port), 20)
+        deaf.sendall(b"GET /api/users HTTP/1.1\r\nHost: x\r\n\r\n" * 2000)
+        for begun in (b"GET /api/us", b"POST /api/users HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                                      b"Content-Length: 40\r\n\r\n{"):
+            with socket.create_connection(("127.0.0.1", program.port), 20) as slow:
+                slow.sendall(begun)
+                assert program.client.get("/users/1").status_code == 200
+                told = b""
+                while piece := slow.recv(65536):
+                    told += piece
+                assert told.startswith(b"HTTP/1.1 408 ") and b"application/problem+json" in told, told
+        deaf.close()
 
 
 def test_streams_of_events_end_in_order_when_it_stops(tmp_path):

@@ -109,6 +109,8 @@ const showFigures = (figures) => {
   showReactors(figures.reactors);
   showDatabase(figures.database);
   say("log-rate", number(figures.log.records_per_s));
+  say("log-waiting", bytes(figures.log.waiting_bytes));
+  say("log-fullest", String(Math.round(100 * figures.log.fullest_ring)));
   say("log-dropped", number(figures.log.dropped));
   say("log-lost", number(figures.log.lost));
   say("cpu", `${short.format(figures.process.processors)} busy`);
