@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import os
 import re
 import shutil
 import signal
@@ -39,10 +40,16 @@ class Sample:
 
 
 class Sampler:
-    """Reads /proc every `every_s` until stopped; the first and last samples are the moments of start and stop."""
+    """Reads /proc every `every_s` until stopped; the first and last samples are the moments of start and stop.
 
-    def __init__(self, pid: int, server_cpus: Sequence[int], generator_cpus: Sequence[int], every_s: float):
+    `yields`: to everything else on its CPU, at once. It sits on the generator's, whose schedule it must not delay; but
+    where the generator takes all of its CPU it would never come to sample.
+    """
+
+    def __init__(self, pid: int, server_cpus: Sequence[int], generator_cpus: Sequence[int], every_s: float,
+                 yields: bool = False):
         self._pid, self._cpus, self._every_s = pid, (tuple(server_cpus), tuple(generator_cpus)), every_s
+        self._yields = yields
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.samples: list[Sample] = []
@@ -62,6 +69,8 @@ class Sampler:
         self.samples.append(Sample(at, proc.usage(self._pid), *(proc.cpu_busy_s(*cpus) for cpus in self._cpus)))
 
     def _run(self) -> None:
+        if self._yields:
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))       # this thread
         due = time.monotonic() + self._every_s
         while not self._stop.wait(max(0.0, due - time.monotonic())):
             self._take()
