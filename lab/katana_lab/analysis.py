@@ -117,9 +117,9 @@ def scalings(result: ExperimentResult) -> list[VariantScaling]:
     return found
 
 
-def merged_histogram(case: CaseResult):
-    """The histogram of all rounds that count, or None."""
-    texts = [visit.histogram for visit in case.visits if visit.histogram and not visit.void]
+def merged_histogram(case: CaseResult, void: bool = False):
+    """The histogram of all rounds that count, or of those that are void; None where there are none."""
+    texts = [visit.histogram for visit in case.visits if visit.histogram and bool(visit.void) == void]
     return generator.merge([generator.decode(text) for text in texts]) if texts else None
 
 

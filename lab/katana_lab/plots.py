@@ -90,10 +90,10 @@ def _chosen(result: ExperimentResult) -> list[CaseResult]:
 
 
 def latency(result: ExperimentResult) -> Plot | None:
-    """Latency over percentiles, the tail on a logarithmic scale."""
-    figure, rarest, samples = go.Figure(), 1.0, []
-    for case in _chosen(result):
-        histogram = analysis.merged_histogram(case)
+    """Latency over percentiles, the tail on a logarithmic scale. Void rounds are only drawn where there are no others."""
+    figure, rarest, samples, void = go.Figure(), 1.0, [], not _measured(result)
+    for case in result.cases[:LINES_MAX] if void else _chosen(result):
+        histogram = analysis.merged_histogram(case, void)
         points = generator.spectrum(histogram) if histogram else []
         if len(points) < 3:
             continue
@@ -101,7 +101,7 @@ def latency(result: ExperimentResult) -> Plot | None:
         samples.append(histogram.get_total_count())
         shares = [100 * (1 - share) for share, _ in points]
         figure.add_scatter(x=[1 / share for share, _ in points], y=[us for _, us in points], mode="lines",
-                           name=case.name, customdata=shares,
+                           name=case.name, customdata=shares, opacity=0.35 if void else 1,
                            line=_line(case, result),
                            hovertemplate="%{customdata:.4f} % within %{y:,.1f} µs<extra>" + case.name + "</extra>")
     if not figure.data:
@@ -110,11 +110,12 @@ def latency(result: ExperimentResult) -> Plot | None:
     loop = "counted from the intended moment" if result.definition.load.rate_per_s else "closed loop: queueing included"
     least, most = min(samples), max(samples)
     n = f"n = {least:,}" if least == most else f"n = {least:,} to {most:,}"
-    figure.update_layout(_layout(f"Latency by percentile ({loop}; {n})", height=380))
+    warning = "; every round is void: the tail is the generator's own" if void else ""
+    figure.update_layout(_layout(f"Latency by percentile ({loop}; {n}{warning})", height=380))
     figure.update_xaxes(type="log", tickvals=[at for at, _ in ticks], ticktext=[text for _, text in ticks],
                         tickangle=0,
                         title={"text": "percentile"})
-    figure.update_yaxes(type="log", title={"text": "µs"})
+    figure.update_yaxes(type="log", dtick=1, separatethousands=True, exponentformat="none", title={"text": "µs"})
     return _plain(figure)
 
 
@@ -200,7 +201,9 @@ def scaling_plot(result: ExperimentResult) -> Plot | None:
     if not figure.data:
         return None
     figure.update_layout(_layout(f"Universal Scalability Law (n = {points})", height=380))
-    figure.update_xaxes(type="log", title={"text": result.definition.sweep.parameter.removeprefix("option:")})
+    ticks = sorted({n for one in analysis.scalings(result) for n, _ in one.points})
+    figure.update_xaxes(type="log", title={"text": result.definition.sweep.parameter.removeprefix("option:")},
+                        tickvals=ticks, ticktext=[f"{count:,g}" for count in ticks])
     figure.update_yaxes(rangemode="tozero", title={"text": "req/s"})
     return _plain(figure)
 
@@ -265,7 +268,7 @@ def series(result: ExperimentResult) -> Plot | None:
     if not figure.data:
         return None
     figure.update_layout(_layout("Rate over time, first round (faint: warm-up)"))
-    figure.update_xaxes(title={"text": "s"})
+    figure.update_xaxes(title={"text": "seconds of load"})
     figure.update_yaxes(rangemode="tozero", title={"text": "req/s"})
     return _plain(figure)
 
@@ -281,7 +284,7 @@ def memory(result: ExperimentResult) -> Plot | None:
     if not figure.data:
         return None
     figure.update_layout(_layout("Resident memory over time, first round"))
-    figure.update_xaxes(title={"text": "s"})
+    figure.update_xaxes(title={"text": "seconds of load"})
     figure.update_yaxes(rangemode="tozero", title={"text": "MiB"})
     return _plain(figure)
 

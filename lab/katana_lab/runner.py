@@ -194,7 +194,8 @@ class ExperimentRunner:
         server, sample, access = self._servers[case.server], self._experiment.sample, self._bench.access
         if sample.calls and access.names:
             self._progress(f"{text}: tracing calls", 0.0)
-            row.calls, row.calls_n = trace_calls(self._bench, server, case, self._places, self._phases)
+            row.calls, row.calls_n, lost = trace_calls(self._bench, server, case, self._places, self._phases)
+            row.visits[-1].notes += [lost] if lost else []
             row.calls_by = access.names
         if sample.profile and access.profile:
             self._progress(f"{text}: profiling", 0.0)

@@ -26,6 +26,7 @@ HARDWARE_EVENTS = ("instructions:u", "instructions:k", "cycles", "cache-misses")
 CALLS_EVENT = "raw_syscalls:sys_enter"
 PROFILE_HZ = 499                  # no divisor of the timer's rate, so that it does not march in step with it
 STACK_BYTES = 4096
+TRACE_PAGES = "2048"              # of memory on each CPU, for what perf has yet to follow
 ATTACH_S = 0.3                    # perf has no way to say that it is attached
 
 
@@ -203,20 +204,26 @@ def parse_trace(text: str) -> list[Call]:
     return sorted(found, key=lambda call: -call.calls)
 
 
+LOST = re.compile(r"LOST (\d+) events")
+
+
 class Trace(Attached):
-    """Follows the system calls of a server; `calls` holds them afterwards."""
+    """Follows the system calls of a server; `calls` holds them afterwards, `lost` how many perf could not follow."""
 
     def __init__(self, pid: int, names: str, folder: Path):
         self._out = folder / "calls.txt"
         if names == "perf":
-            super().__init__([proc.tool("perf"), "trace", "-s", "-p", _pids(pid), "-o", str(self._out)])
+            super().__init__([proc.tool("perf"), "trace", "-s", "-m", TRACE_PAGES, "-p", _pids(pid), "-o",
+                              str(self._out)])
         else:
             super().__init__([proc.tool("strace"), "-c", "-f", "-p", _pids(pid), "-o", str(self._out)])
         self.calls: list[Call] = []
+        self.lost = 0
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        self.calls = parse_trace(proc.read(self._out))
+        text = proc.read(self._out)
+        self.calls, self.lost = parse_trace(text), sum(map(int, LOST.findall(text)))
 
 
 class StackRecorder(Attached):

@@ -248,9 +248,9 @@ def _per_request(counts: dict[str, float]) -> dict[str, float]:
 
 
 def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places,
-                phases: Phases) -> tuple[list[CallRow], int]:
-    """System calls by name per request, and of how many requests, from a run of its own: tracing slows the server
-    several times over.
+                phases: Phases) -> tuple[list[CallRow], int, str]:
+    """System calls by name per request, of how many requests, and what is wrong with them, from a run of its own:
+    tracing slows the server several times over.
     """
     with serving(bench, server, case, places) as running:
         with sampling.Trace(running.process.pid, bench.access.names, running.work) as trace:
@@ -258,7 +258,8 @@ def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places,
     requests = max(1, load.report.requests)
     rows = [CallRow(name=call.name, per_request=call.calls / requests, errors_per_request=call.errors / requests,
                     us_per_call=1000 * call.total_ms / call.calls) for call in trace.calls if call.calls]
-    return rows, load.report.requests
+    lost = "perf could not follow every system call: those by name are too few" if trace.lost else ""
+    return rows, load.report.requests, lost
 
 
 def profile(bench: Bench, server: peers.Server, case: Case, places: Places, phases: Phases) -> dict[str, int]:

@@ -128,6 +128,19 @@ def test_the_page_asks_no_network_for_anything(run):
     assert "@import" not in page.split("</style>")[0] and "url(" not in page.split("</style>")[0]
 
 
+def test_latency_of_void_rounds_is_drawn_as_such_and_only_where_there_is_no_other(run):
+    result = run.experiments[0]
+    for visit in result.cases[0].visits:
+        visit.void = "the generator slept"
+    assert len(plots.latency(result)["data"]) == 2
+    for case in result.cases[1:]:
+        for visit in case.visits:
+            visit.void = "the generator slept"
+    drawn = plots.latency(result)
+    assert "every round is void" in drawn["layout"]["title"]["text"] and len(drawn["data"]) == 3
+    assert all(trace["opacity"] < 0.5 for trace in drawn["data"])
+
+
 def test_names_cannot_break_out_of_the_page():
     hostile = "</script><b>x"
     experiment = make_run(ours=[1.0, 1.1]).experiments[0]

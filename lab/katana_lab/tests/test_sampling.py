@@ -65,7 +65,16 @@ def test_perf_names_the_calls_of_a_server_and_all_it_started(perf, tmp_path, bus
     with sampling.Trace(os.getpid(), "perf", tmp_path) as trace:
         assert trace.calls == []
     assert trace.calls[0].name in ("sendto", "recvfrom") and trace.calls[0].calls > 6000
-    assert asked.read_text().startswith("trace -s -p ") and str(busy_process.pid) in asked.read_text()
+    assert asked.read_text().startswith("trace -s ") and str(busy_process.pid) in asked.read_text()
+    assert trace.lost == 0
+
+
+def test_system_calls_that_perf_could_not_follow_are_told(perf, tmp_path):
+    (tmp_path / "traced").write_text("LOST 40 events!\nLOST 2 events!\n" + (FIXTURES / "perf_trace.txt").read_text())
+    perf(tmp_path / "traced")
+    with sampling.Trace(os.getpid(), "perf", tmp_path) as trace:
+        pass
+    assert trace.lost == 42 and trace.calls
 
 
 def test_perf_samples_the_stacks_of_a_server(perf, tmp_path):
