@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "katana/core/reactor_on.hpp"
 #include "katana/engine/epoll/epoll_engine.hpp"
+#include "katana/engine/uring/options.hpp"
+#include "katana/host/engines.hpp"
 
 namespace hello {
 namespace {
@@ -22,64 +26,116 @@ class UndecidedEngine final : public engine::EpollEngine<engine::Trigger::edge, 
   using engine::EpollEngine<engine::Trigger::edge, S, Undecided>::EpollEngine;
 };
 
-struct Switch {
-  std::string_view name;
-  bool Undecided::* place;
+// What is decided, unless a setting takes it back.
+struct Rules {
+  Undecided epoll;
+  engine::UringOptions uring;
+  bool lazy_timers = true;
 };
-constexpr Switch switches[] = {{"read_again", &Undecided::read_again},
-                               {"first_read", &Undecided::first_read},
-                               {"deferred_accept", &Undecided::deferred_accept},
-                               {"inherited_options", &Undecided::inherited_options},
-                               {"delete_before_close", &Undecided::delete_before_close},
-                               {"close_at_turn_end", &Undecided::close_at_turn_end}};
 
-struct Count {
+struct Decision {
   std::string_view name;
-  int Undecided::* place;
-  int max;
+  int max;  // its value is 1 … max; 0: it is on or off, as 1 or 0
+  void (*take)(Rules& rules, int value);
 };
-constexpr Count counts[] = {
-    {"accepts_per_event", &Undecided::accepts_per_event_max, 4096},
-    {"events_per_wait", &Undecided::events_per_wait_max, Decided::events_per_wait_max}};
 
-constexpr std::string_view timers = "lazy_timers";
+constexpr int on_or_off = 0;
+
+template <bool Undecided::* member>
+constexpr Decision epoll_switch(std::string_view name) {
+  return {name, on_or_off, [](Rules& rules, int value) { rules.epoll.*member = value != 0; }};
+}
+template <bool engine::UringRules::* member>
+constexpr Decision uring_switch(std::string_view name) {
+  return {name, on_or_off, [](Rules& rules, int value) { rules.uring.rules.*member = value != 0; }};
+}
+
+constexpr Decision lazy_timers{"lazy_timers", on_or_off,
+                               [](Rules& rules, int value) { rules.lazy_timers = value != 0; }};
+
+constexpr Decision of_epoll[] = {
+    epoll_switch<&Undecided::read_again>("read_again"),
+    epoll_switch<&Undecided::first_read>("first_read"),
+    epoll_switch<&Undecided::deferred_accept>("deferred_accept"),
+    epoll_switch<&Undecided::inherited_options>("inherited_options"),
+    epoll_switch<&Undecided::delete_before_close>("delete_before_close"),
+    epoll_switch<&Undecided::close_at_turn_end>("close_at_turn_end"),
+    {"accepts_per_event", 4096,
+     [](Rules& rules, int value) { rules.epoll.accepts_per_event_max = value; }},
+    {"events_per_wait", Decided::events_per_wait_max,
+     [](Rules& rules, int value) { rules.epoll.events_per_wait_max = value; }},
+    lazy_timers};
+
+constexpr Decision of_uring[] = {
+    uring_switch<&engine::UringRules::deferred_work>("deferred_work"),
+    uring_switch<&engine::UringRules::enter_again>("enter_again"),
+    uring_switch<&engine::UringRules::registered_ring>("registered_ring"),
+    uring_switch<&engine::UringRules::multishot_receive>("multishot_receive"),
+    uring_switch<&engine::UringRules::first_receive_single>("first_receive_single"),
+    uring_switch<&engine::UringRules::quiet_entries>("quiet_entries"),
+    {"multishot_accept", on_or_off,
+     [](Rules& rules, int value) {
+       if (value == 0) rules.uring.rules.multishot_slots_min = UINT32_MAX;
+     }},
+    {"shared_buffers", on_or_off,
+     [](Rules& rules, int value) { rules.uring.incremental = value != 0; }},
+    // No output fits a block of one octet, so each goes by a system call of its own.
+    {"staged_output", on_or_off,
+     [](Rules& rules, int value) {
+       if (value == 0) rules.uring.output_bytes = 1;
+     }},
+    {"receive_kib", 64 * 1024,
+     [](Rules& rules, int value) {
+       rules.uring.receive_bytes = static_cast<std::size_t>(value) * 1024;
+     }},
+    {"completions", 32 * 1024,
+     [](Rules& rules, int value) { rules.uring.completions = static_cast<std::uint32_t>(value); }},
+    {"submissions", 32 * 1024,
+     [](Rules& rules, int value) { rules.uring.submissions = static_cast<std::uint32_t>(value); }},
+    {"collect_us", 10'000,
+     [](Rules& rules, int value) {
+       rules.uring.batch = 32;
+       rules.uring.collect = microseconds(value);
+     }},
+    lazy_timers};
 
 std::unexpected<Error> wrong(std::string_view setting, std::string_view expected) {
   return fail(Code::invalid_argument, fmt::format("--lab '{}': expected {}", setting, expected));
 }
 
-std::string known() {
+std::string names_of(std::span<const Decision> decisions) {
   std::string names;
-  for (const Switch& each : switches) names += fmt::format("{}, ", each.name);
-  for (const Count& each : counts) names += fmt::format("{}, ", each.name);
-  return names + std::string(timers);
-}
-
-Result<bool> read_switch(std::string_view setting, std::string_view value) {
-  if (value != "on" && value != "off") return wrong(setting, "on or off");
-  return value == "on";
-}
-
-Result<void> take_back_one(std::string_view setting, Undecided& rules, bool& lazy_timers) {
-  const std::size_t equals = std::min(setting.find('='), setting.size());
-  const std::string_view name = setting.substr(0, equals);
-  const std::string_view value = setting.substr(std::min(equals + 1, setting.size()));
-  if (const auto* found = std::ranges::find(switches, name, &Switch::name);
-      found != std::end(switches) || name == timers) {
-    const auto read = read_switch(setting, value);
-    if (!read) return std::unexpected(read.error());
-    (name == timers ? lazy_timers : rules.*found->place) = *read;
-    return {};
+  for (const Decision& each : decisions) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
   }
-  const auto* found = std::ranges::find(counts, name, &Count::name);
-  if (found == std::end(counts)) return wrong(setting, "KEY=VALUE, KEY one of " + known());
+  return names;
+}
+
+Result<int> read_value(const Decision& decision, std::string_view setting, std::string_view value) {
+  if (decision.max == on_or_off) {
+    if (value != "on" && value != "off") return wrong(setting, "on or off");
+    return value == "on" ? 1 : 0;
+  }
   int number = 0;
-  const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (read.ec != std::errc() || read.ptr != value.data() + value.size() || number < 1 ||
-      number > found->max) {
-    return wrong(setting, fmt::format("a number from 1 to {}", found->max));
+  const char* const end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end || number < 1 || number > decision.max) {
+    return wrong(setting, fmt::format("a number from 1 to {}", decision.max));
   }
-  rules.*found->place = number;
+  return number;
+}
+
+Result<void> take_back_one(std::string_view setting, std::span<const Decision> decisions,
+                           Rules& rules) {
+  const std::size_t equals = std::min(setting.find('='), setting.size());
+  const auto found = std::ranges::find(decisions, setting.substr(0, equals), &Decision::name);
+  if (found == decisions.end()) {
+    return wrong(setting, "KEY=VALUE, KEY one of " + names_of(decisions));
+  }
+  const auto value =
+      read_value(*found, setting, setting.substr(std::min(equals + 1, setting.size())));
+  if (!value) return std::unexpected(value.error());
+  found->take(rules, *value);
   return {};
 }
 
@@ -87,18 +143,24 @@ Result<void> take_back_one(std::string_view setting, Undecided& rules, bool& laz
 
 Result<void> take_back(const std::vector<std::string>& settings, host::HttpServerOptions& options) {
   if (settings.empty()) return {};
-  if (options.engine != host::EngineKind::epoll_edge) {
+  const bool is_uring = options.engine == host::EngineKind::io_uring;
+  if (!is_uring && options.engine != host::EngineKind::epoll_edge) {
     return fail(Code::invalid_argument,
-                "--lab needs --engine epoll-edge: it is what is taken apart");
+                "--lab needs --engine epoll-edge or io_uring: they are what is taken apart");
   }
-  Undecided rules;
+  const auto decisions = is_uring ? std::span<const Decision>(of_uring) : of_epoll;
+  Rules rules;
   for (const std::string& setting : settings) {
-    auto taken = take_back_one(setting, rules, options.reactor.lazy_timers);
+    auto taken = take_back_one(setting, decisions, rules);
     if (!taken) return taken;
   }
-  options.make_reactor = [rules](const core::ReactorOptions& reactor,
-                                 std::size_t session_bytes_max) -> std::unique_ptr<core::Reactor> {
-    return std::make_unique<core::ReactorOn<UndecidedEngine>>(reactor, session_bytes_max, rules);
+  options.reactor.lazy_timers = rules.lazy_timers;
+  options.make_reactor = [rules, is_uring](
+                             const core::ReactorOptions& reactor,
+                             std::size_t session_bytes_max) -> std::unique_ptr<core::Reactor> {
+    if (is_uring) return host::make_uring_reactor(reactor, session_bytes_max, rules.uring);
+    return std::make_unique<core::ReactorOn<UndecidedEngine>>(reactor, session_bytes_max,
+                                                              rules.epoll);
   };
   return {};
 }

@@ -1,11 +1,11 @@
-// Laboratory: options that take back one decision of the epoll engine or the reactor, so that the
+// Laboratory: options that take back one decision of an engine or the reactor, so that the
 // laboratory can say what it is worth.
 //
 //   hello_world_server --lab first_read=off --lab accepts_per_event=1
+//   hello_world_server --engine io_uring --lab multishot_receive=off
 //
 // Thread     one.
-// Fails      names the option, its value and what it may be; or the engine, when it is another than
-//            epoll-edge.
+// Fails      names the option, its value and what it may be; or the engine, when it has none.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "katana/engine/uring/features.hpp"
+#include "katana/engine/uring/options.hpp"
 
 namespace katana::host {
 namespace {
@@ -55,7 +56,7 @@ std::unique_ptr<core::Reactor> make_reactor(EngineKind kind, const core::Reactor
                                             std::size_t session_bytes_max) {
   switch (kind) {
     case EngineKind::epoll_level: return make_epoll_level_reactor(options, session_bytes_max);
-    case EngineKind::io_uring: return make_uring_reactor(options, session_bytes_max);
+    case EngineKind::io_uring: return make_uring_reactor(options, session_bytes_max, {});
     case EngineKind::epoll_edge: break;
   }
   return make_epoll_edge_reactor(options, session_bytes_max);

@@ -11,6 +11,10 @@
 #include "katana/base/result.hpp"
 #include "katana/core/reactor.hpp"
 
+namespace katana::engine {
+struct UringOptions;
+}
+
 namespace katana::host {
 
 enum class EngineKind : std::uint8_t { epoll_edge, epoll_level, io_uring };
@@ -39,6 +43,7 @@ std::unique_ptr<core::Reactor> make_epoll_edge_reactor(const core::ReactorOption
 std::unique_ptr<core::Reactor> make_epoll_level_reactor(const core::ReactorOptions& options,
                                                         std::size_t session_bytes_max);
 std::unique_ptr<core::Reactor> make_uring_reactor(const core::ReactorOptions& options,
-                                                  std::size_t session_bytes_max);
+                                                  std::size_t session_bytes_max,
+                                                  const engine::UringOptions& rings);
 
 }  // namespace katana::host

@@ -5,8 +5,9 @@
 namespace katana::host {
 
 std::unique_ptr<core::Reactor> make_uring_reactor(const core::ReactorOptions& options,
-                                                  std::size_t session_bytes_max) {
-  return std::make_unique<core::ReactorOn<engine::UringEngine>>(options, session_bytes_max);
+                                                  std::size_t session_bytes_max,
+                                                  const engine::UringOptions& rings) {
+  return std::make_unique<core::ReactorOn<engine::UringEngine>>(options, session_bytes_max, rings);
 }
 
 }  // namespace katana::host

@@ -49,6 +49,16 @@ def requests(what, claimed, benchmark):
             Row(f"{what}: server CPU", "", benchmark, "cpu_us", 1, "µs per request")]
 
 
+def timed(prefix, rows):
+    """Rows of what takes nanoseconds: (what, what was claimed, the benchmark below `prefix`)."""
+    return [Row(what, claimed, f"{prefix}/{name}", "", 1, "ns") for what, claimed, name in rows]
+
+
+def counted(prefix, counter, unit, rows):
+    """Rows of one counter in several benchmarks: (what, what was claimed, the benchmark below `prefix`)."""
+    return [Row(what, claimed, f"{prefix}/{name}", counter, 1, unit) for what, claimed, name in rows]
+
+
 def started(prefix, parts):
     """Rows of a start by parts."""
     return [Row(what, claimed, prefix, f"{part}_ms", 1, "ms") for what, claimed, part in parts]
@@ -93,14 +103,14 @@ DATABASE = Section("2. DB-backed API", [
     "the writes that share one. The source does not say whether its writes are durable.")
 
 STAGES = Section("2. Where the time of GET /users/:id goes", [
-    Row("parsing the request", "12 µs", "DatabaseApi/stage/parse", "", 1, "ns"),
-    Row("parsing, and making the reply", "12 + 4 µs", "DatabaseApi/stage/parse_and_respond", "", 1, "ns"),
-    Row("routing", "", "DatabaseApi/stage/route", "", 1, "ns"),
-    Row("one registry lookup and adapter call", "(8 + 3) / 3 µs", "DatabaseApi/stage/registry_and_adapter", "", 1,
-        "ns"),
-    Row("query, 16 requests in a turn", "142 µs", "DatabaseApi/stage/query/16", "", 1, "ns"),
-    Row("query, alone in its turn", "142 µs", "DatabaseApi/stage/query/1", "", 1, "ns"),
-    Row("serialising", "18 µs", "DatabaseApi/stage/serialise", "", 1, "ns"),
+    *timed("DatabaseApi/stage", [
+        ("parsing the request", "12 µs", "parse"),
+        ("parsing, and making the reply", "12 + 4 µs", "parse_and_respond"),
+        ("routing", "", "route"),
+        ("one registry lookup and adapter call", "(8 + 3) / 3 µs", "registry_and_adapter"),
+        ("query, 16 requests in a turn", "142 µs", "query/16"),
+        ("query, alone in its turn", "142 µs", "query/1"),
+        ("serialising", "18 µs", "serialise")]),
     Row("all of it, in the server, by CPU", "187 µs", "DatabaseApi/GET_user", "cpu_us", 1000, "ns")],
     "Each stage is the server's own code, timed by itself with the same request and the same table. What is "
     "missing between their sum and the last row is the kernel's (recv, send, epoll_wait), the reactor's, and the "
@@ -119,14 +129,10 @@ WORKERS = Section("3. Monitored worker pool", [
     Row("job with counter, gauge and histogram", "918 ns (1,089,000 jobs/s)", "WorkerPool/jobs_watched", "", 1, "ns"),
     Row("pool watched / not", "1.064", "WorkerPool/cost_of_watching", "pool_watched_ratio"),
     Row("jobs watched / not", "1.064", "WorkerPool/cost_of_watching", "jobs_watched_ratio"),
-    Row("counter", "12 ns", "WorkerPool/metric/counter/1", "", 1, "ns"),
-    Row("gauge", "14 ns", "WorkerPool/metric/gauge/1", "", 1, "ns"),
-    Row("histogram", "38 ns", "WorkerPool/metric/histogram/1", "", 1, "ns"),
-    Row("all three", "64 ns", "WorkerPool/metric/all_three/1", "", 1, "ns"),
-    Row("exposition of 100 series", "2 ms", "WorkerPool/exposition/100", "", 1e-6, "ms"),
-    Row("exposition of 1,000 series", "18 ms", "WorkerPool/exposition/1000", "", 1e-6, "ms"),
-    Row("exposition of 10,000 series", "156 ms", "WorkerPool/exposition/10000", "", 1e-6, "ms"),
-    Row("exposition of 100,000 series", "1,842 ms", "WorkerPool/exposition/100000", "", 1e-6, "ms"),
+    *timed("WorkerPool/metric", [("counter", "12 ns", "counter/1"), ("gauge", "14 ns", "gauge/1"),
+                                 ("histogram", "38 ns", "histogram/1"), ("all three", "64 ns", "all_three/1")]),
+    *[Row(f"exposition of {count:,} series", claimed, f"WorkerPool/exposition/{count}", "", 1e-6, "ms")
+      for count, claimed in ((100, "2 ms"), (1_000, "18 ms"), (10_000, "156 ms"), (100_000, "1,842 ms"))],
     Row("size of 100,000 series", "12,400 KB", "WorkerPool/exposition/100000", "kib", 1, "KiB")],
     "A counter or histogram is a cell of the calling thread's own; only a gauge is shared. A pool counts by "
     "itself, and is asked when somebody scrapes, so watching it costs a job nothing. The text of a series is made "
@@ -167,42 +173,42 @@ START = Section("4. Start-up", [
     "reply.")
 
 INTEGRATION = Section("5. Integration", [
-    Row("direct call", "2.4 ns", "Integration/call/direct", "", 1, "ns"),
-    Row("virtual call", "4.1 ns", "Integration/call/virtual", "", 1, "ns"),
-    Row("call through an adapter", "5.2 to 6.8 ns", "Integration/call/adapter", "", 1, "ns"),
+    *timed("Integration/call", [("direct call", "2.4 ns", "direct"), ("virtual call", "4.1 ns", "virtual"),
+                                ("call through an adapter", "5.2 to 6.8 ns", "adapter")]),
     Row("lookup, cold", "248 ns", "Integration/lookup/cold", "each_s", 1e9, "ns"),
-    Row("lookup, warm", "12 ns", "Integration/lookup/by_type/1", "", 1, "ns"),
-    Row("lookup, 8 threads", "18 ns", "Integration/lookup/by_type/8", "", 1, "ns"),
-    Row("success", "2.4 ns", "Integration/error/ok", "", 1, "ns"),
-    Row("failure with a code", "8.2 ns", "Integration/error/code", "", 1, "ns"),
-    Row("failure with a message", "18.4 ns", "Integration/error/message", "", 1, "ns"),
-    Row("chain of 2", "24.6 ns", "Integration/error/chain_of_2", "", 1, "ns"),
-    Row("chain of 5", "56.2 ns", "Integration/error/chain_of_5", "", 1, "ns"),
-    Row("allocations: code", "0", "Integration/error/code", "allocations"),
-    Row("allocations: message", "1", "Integration/error/message", "allocations"),
-    Row("allocations: chain of 5", "1", "Integration/error/chain_of_5", "allocations")],
+    *timed("Integration/lookup/by_type", [("lookup, warm", "12 ns", "1"), ("lookup, 8 threads", "18 ns", "8")]),
+    *timed("Integration/error", [
+        ("success", "2.4 ns", "ok"), ("failure with a code", "8.2 ns", "code"),
+        ("failure with a message", "18.4 ns", "message"), ("chain of 2", "24.6 ns", "chain_of_2"),
+        ("chain of 5", "56.2 ns", "chain_of_5")]),
+    *counted("Integration/error", "allocations", "", [
+        ("allocations: code", "0", "code"), ("allocations: message", "1", "message"),
+        ("allocations: chain of 5", "1", "chain_of_5")])],
     "The source's chain of five takes one allocation, which a chain that keeps five messages cannot. The registry "
     "is sealed before the first lookup, so threads share it without a lock.")
 
 CONTENTION = Section("6. Contention", [
-    Row("shared pool, network alone", "328,400 /s", "Contention/shared_pool/network_alone", "network_per_s", 1, "/s"),
-    Row("shared pool, database alone", "86,200 /s", "Contention/shared_pool/database_alone", "database_per_s", 1, "/s"),
-    Row("shared pool, both: network", "212,800 /s", "Contention/shared_pool/both", "network_per_s", 1, "/s"),
-    Row("shared pool, both: database", "54,600 /s", "Contention/shared_pool/both", "database_per_s", 1, "/s"),
-    Row("shared pool, both: network p99", "248 µs", "Contention/shared_pool/both", "network_p99_us", 1, "µs"),
-    Row("dedicated pools, both: network", "298,600 /s", "Contention/dedicated_pools/both", "network_per_s", 1, "/s"),
-    Row("dedicated pools, both: database", "82,400 /s", "Contention/dedicated_pools/both", "database_per_s", 1, "/s"),
-    Row("dedicated pools, both: network p99", "112 µs", "Contention/dedicated_pools/both", "network_p99_us", 1, "µs"),
+    *counted("Contention", "network_per_s", "/s", [
+        ("shared pool, network alone", "328,400 /s", "shared_pool/network_alone"),
+        ("shared pool, both: network", "212,800 /s", "shared_pool/both"),
+        ("dedicated pools, both: network", "298,600 /s", "dedicated_pools/both")]),
+    *counted("Contention", "database_per_s", "/s", [
+        ("shared pool, database alone", "86,200 /s", "shared_pool/database_alone"),
+        ("shared pool, both: database", "54,600 /s", "shared_pool/both"),
+        ("dedicated pools, both: database", "82,400 /s", "dedicated_pools/both")]),
+    *counted("Contention", "network_p99_us", "µs", [
+        ("shared pool, both: network p99", "248 µs", "shared_pool/both"),
+        ("dedicated pools, both: network p99", "112 µs", "dedicated_pools/both")]),
     *[Row(f"{name}: {what}", claimed, f"Contention/allocator/{name}", counter, 1, unit)
       for name, claimed in (("glibc", "24 % lost"), ("jemalloc", "14 % lost"), ("mimalloc", ""))
       for what, claimed, counter, unit in (("allocations per request", "", "allocations", ""),
                                            ("live memory", "", "live_mib", "MiB"),
                                            ("anonymous memory", claimed, "anonymous_mib", "MiB"),
                                            ("server CPU", "", "cpu_us", "µs per request"))],
-    Row("disk, log alone", "240 MB/s", "Contention/disk/log_alone", "log_mib_per_s", 1, "MiB/s"),
-    Row("disk, log with the database", "−35 %", "Contention/disk/both", "log_mib_per_s", 1, "MiB/s"),
-    Row("disk, database alone", "12,400 /s", "Contention/disk/database_alone", "rows_per_s", 1, "rows/s"),
-    Row("disk, database with the log", "−12 %", "Contention/disk/both", "rows_per_s", 1, "rows/s"),
+    *counted("Contention/disk", "log_mib_per_s", "MiB/s", [
+        ("disk, log alone", "240 MB/s", "log_alone"), ("disk, log with the database", "−35 %", "both")]),
+    *counted("Contention/disk", "rows_per_s", "rows/s", [
+        ("disk, database alone", "12,400 /s", "database_alone"), ("disk, database with the log", "−12 %", "both")]),
     Row("p99 while scraped 100 times a second / not", "1.11", "Contention/http_and_scraping",
         "scraped_100_times_a_second_ratio")],
     "In a shared queue both kinds of jobs get through equally often, so the short ones get what the long ones "

@@ -117,22 +117,29 @@ def scalings(result: ExperimentResult) -> list[VariantScaling]:
     return found
 
 
-def merged_histogram(case: CaseResult):
-    """The histogram of all rounds that count, or None."""
-    texts = [visit.histogram for visit in case.visits if visit.histogram and not visit.void]
+def merged_histogram(case: CaseResult, void: bool = False):
+    """The histogram of all rounds that count, or of those that are void; None where there are none."""
+    texts = [visit.histogram for visit in case.visits if visit.histogram and bool(visit.void) == void]
     return generator.merge([generator.decode(text) for text in texts]) if texts else None
 
 
 @dataclasses.dataclass(frozen=True)
+class Found:
+    """What was measured of a claim. `ratio`: measured / claimed, where units agree. `n`: rounds that it stands on."""
+
+    text: str
+    ratio: float | None = None
+    n: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
 class ClaimRow:
-    """A claim beside what was measured here. `ratio`: measured / claimed, where units agree."""
+    """A claim beside what was measured here."""
 
     what: str
     source: str
     claimed: str
-    measured: str
-    case: str
-    ratio: float | None
+    found: Found
 
 
 def _stage_share(case: CaseResult, name: str) -> float:
@@ -142,45 +149,79 @@ def _stage_share(case: CaseResult, name: str) -> float:
     return sum(time for stage, time in rows if stage == name) / total if total else math.nan
 
 
-def _measured(claim: Claim, case: CaseResult) -> tuple[str, float | None]:
-    """What stands beside a claim, and measured / claimed where the units agree."""
+def _calls(case: CaseResult, name: str) -> float:
+    """How often a request makes a system call; NaN where nothing was traced."""
+    if not case.calls:
+        return math.nan
+    return sum(call.per_request for call in case.calls
+               if call.name == name or (name == WORKING and call.name not in STAGES["wait"]))
+
+
+def _gain(claim: Claim, case: CaseResult, against: CaseResult) -> Found:
+    """How much better a case is than another within rounds, in the unit of the claim, whichever way is better."""
+    ours, theirs = case.by_round(claim.figure), against.by_round(claim.figure)
+    if FIGURES[claim.figure].better == "lower":
+        ours, theirs = theirs, ours
+    rounds = sorted(set(ours) & set(theirs))
+    found = statistics.paired_ratio([ours[number] for number in rounds], [theirs[number] for number in rounds])
+    if not math.isfinite(found.estimate):
+        return Found("n/a")
+    values = [f"{100 * (one - 1):+.1f}" if claim.unit == "%" else significant(one)
+              for one in (found.estimate, found.low, found.high)]
+    interval = f" [{values[1]}, {values[2]}]" if found.n > 1 else ""
+    ratio = found.estimate / claim.value if claim.value and claim.unit == "times" else None
+    return Found(f"{values[0]} {claim.unit}{interval}, by {FIGURES[claim.figure].title}", ratio, found.n)
+
+
+def _measured(claim: Claim, case: CaseResult) -> Found:
+    """The figure of one case; system calls by name come from one run."""
+    n = 1
     if claim.stage:
         value, unit = 100 * _stage_share(case, claim.stage), "%"
+    elif claim.call:
+        value, unit = _calls(case, claim.call), "calls"
     else:
-        figure = FIGURES[claim.figure]
-        value, unit = figure.scale * statistics.summarise(case.values(claim.figure)).median.estimate, figure.unit
-    ratio = value / claim.value if claim.value and math.isfinite(value) and claim.unit == unit else None
-    return f"{significant(value)} {unit}".strip(), ratio
+        figure, median = FIGURES[claim.figure], statistics.summarise(case.values(claim.figure)).median
+        value, unit, n = figure.scale * median.estimate, figure.unit, median.n
+    if not math.isfinite(value):
+        return Found("n/a")
+    return Found(f"{significant(value)} {unit}".strip(),
+                 value / claim.value if claim.value and claim.unit == unit else None, n)
+
+
+def _found(claim: Claim, result: ExperimentResult, doctor: Sequence[Finding]) -> Found:
+    if claim.finding:
+        return Found(next((one.value for one in doctor if one.what == claim.finding), "not looked at"))
+    cases = [result.case(name) for name in (claim.case, claim.against) if name]
+    if not cases:
+        return Found("no figure of this laboratory")
+    if any(case is None or case.skipped or not case.visits for case in cases):
+        return Found("not in this run")
+    return _gain(claim, *cases) if claim.against else _measured(claim, cases[0])
 
 
 def claim_rows(result: ExperimentResult, doctor: Sequence[Finding] = ()) -> list[ClaimRow]:
     """The seed's figures with ours beside them."""
-    rows = []
-    for claim in result.definition.claims:
-        case = result.case(claim.case) if claim.case else None
-        measured, ratio = "no figure of this laboratory", None
-        if claim.finding:
-            measured = next((one.value for one in doctor if one.what == claim.finding), "not looked at")
-        elif claim.case and (case is None or case.skipped or not case.visits):
-            measured = "not in this run"
-        elif case is not None:
-            measured, ratio = _measured(claim, case)
-        claimed = "no figure" if claim.value is None else f"{claim.value:,g} {claim.unit}".strip()
-        rows.append(ClaimRow(claim.what, claim.source, claimed, measured, claim.case, ratio))
-    return rows
+    return [ClaimRow(claim.what, claim.source,
+                     "no figure" if claim.value is None else f"{claim.value:,g} {claim.unit}".strip(),
+                     _found(claim, result, doctor)) for claim in result.definition.claims]
 
 
-def top_functions(stacks: dict[str, int], count: int = 12) -> list[tuple[str, float, bool]]:
-    """(function, share of samples, in the kernel?) of the functions that the CPU was found in, busiest first."""
+def top_functions(stacks: dict[str, int], count: int = 12, kernel: bool = True) -> list[tuple[str, float, bool]]:
+    """(function, share of all samples, in the kernel?) of the functions that the CPU was found in, busiest first;
+    without `kernel` those of the program alone.
+    """
     leaves: dict[str, int] = {}
     for stack, samples in stacks.items():
         leaf = stack.rsplit(";", 1)[-1]
         leaves[leaf] = leaves.get(leaf, 0) + samples
     total = sum(leaves.values())
-    best = sorted(leaves.items(), key=lambda item: -item[1])[:count]
+    wanted = {name: samples for name, samples in leaves.items() if kernel or not name.endswith("_[k]")}
+    best = sorted(wanted.items(), key=lambda item: -item[1])[:count]
     return [(name.removesuffix("_[k]"), samples / total, name.endswith("_[k]")) for name, samples in best]
 
 
+WORKING = "working"               # every system call but those that wait
 STAGES = {
     "accept": ("accept4", "accept", "setsockopt", "getsockname", "getpeername"),
     "register": ("epoll_ctl",),

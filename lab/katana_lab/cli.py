@@ -126,12 +126,12 @@ def run_experiments(experiments: dict[str, Experiment], quick: bool, build: Path
     bench = make_bench(build)
     run = Run(machine=machine.describe(), command=command, suite="quick" if quick else "full",
               unavailable=bench.access.reasons, doctor=doctor.examine(build))
-    os.sched_setaffinity(0, {bench.cpus[-1]})                    # our own work is not to fall on the server's CPU
+    os.sched_setaffinity(0, {bench.cpus[-1]})                    # the bar's thread is not to fall on a server's CPU
     began = time.monotonic()
     total = sum(planned_seconds(experiment, quick) for experiment in experiments.values())
     with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left:"),
                   TimeRemainingColumn(elapsed_when_finished=False, compact=False), console=ERR,
-                  disable=not ERR.is_terminal) as bar:
+                  disable=not ERR.is_terminal, refresh_per_second=2) as bar:
         task = bar.add_task("starting", total=total)
 
         def progress(text: str, seconds: float) -> None:
@@ -142,20 +142,27 @@ def run_experiments(experiments: dict[str, Experiment], quick: bool, build: Path
                 result = ExperimentResult(name=name, definition=experiment)
                 if experiment.kind == "load":
                     result = ExperimentRunner(name, experiment, quick, bench, servers, progress).run()
-                run.experiments.append(result)
-                say_done(result, bar.console)
+                if not result.interrupted or any(case.visits for case in result.cases):
+                    run.experiments.append(result)
+                    say_done(result, bar.console)
+                if result.interrupted:
+                    raise KeyboardInterrupt
         except KeyboardInterrupt:
             run.interrupted = True
-            bar.console.print("interrupted: the experiment that was running is not in the results", highlight=False)
+            left = len(experiments) - len(run.experiments)
+            bar.console.print("interrupted: what was measured until now is in the results"
+                              + (f"; {left} of {len(experiments)} experiments were not run" if left else ""),
+                              highlight=False, soft_wrap=True)
     run.seconds = time.monotonic() - began
+    os.sched_setaffinity(0, bench.cpus)
     return run
 
 
 def say_done(result: ExperimentResult, console: Console) -> None:
     """One line for a finished experiment, and one for each thing that went wrong in it."""
     counted = sum(bool(case.visits) for case in result.cases)
-    console.print(f"{result.name}: {counted} of {len(result.cases)} cases in {duration(result.seconds)}",
-                  highlight=False)
+    console.print(f"{result.name}: {counted} of {len(result.cases)} cases in {duration(result.seconds)}"
+                  f"{', interrupted' if result.interrupted else ''}", highlight=False)
     for case in result.cases:
         for word, reason in (("skipped", case.skipped), ("failed", case.failed)):
             if reason:
@@ -165,14 +172,9 @@ def say_done(result: ExperimentResult, console: Console) -> None:
             console.print(f"  check failed: {check.text}", highlight=False, soft_wrap=True)
 
 
-def all_cpus() -> set[int]:
-    """What this process may use, read before it pins itself."""
-    return set(os.sched_getaffinity(0))
-
-
 def run_run(flags: argparse.Namespace) -> int:
     """Run, write, and say where it stands."""
-    servers, usable = peers.load_peers(), all_cpus()
+    servers = peers.load_peers()
     experiments = select_peers(find_experiments(flags.experiments, flags.quick), flags.peers, servers)
     if flags.rounds is not None:
         if not 1 <= flags.rounds <= 1000:
@@ -184,7 +186,6 @@ def run_run(flags: argparse.Namespace) -> int:
         raise UsageError("no experiment is left to run; `katana-lab list` names them")
     command = " ".join([PROGRAM, *sys.argv[1:]])
     run = run_experiments(experiments, flags.quick, flags.build, command, servers)
-    os.sched_setaffinity(0, usable)
     results.write(run, flags.out / "results.json")
     if flags.baseline:
         results.write(results.slim(run), flags.baseline)
@@ -213,10 +214,9 @@ def run_report(flags: argparse.Namespace) -> int:
 
 def run_engines(flags: argparse.Namespace) -> int:
     """Which engine costs least here, for kept and for new connections."""
-    servers, usable = peers.load_peers(), all_cpus()
+    servers = peers.load_peers()
     experiments = select_peers(find_experiments(ENGINE_EXPERIMENTS, not flags.full), "none", servers)
     run = run_experiments(experiments, not flags.full, flags.build, f"{PROGRAM} engines", servers)
-    os.sched_setaffinity(0, usable)
     for result in run.experiments:
         say_engines(result)
     return 0 if all(any(case.visits for case in one.cases) for one in run.experiments) else 1

@@ -130,9 +130,16 @@ class Check(StrictModel):
         return self
 
 
+GAIN_UNITS = ("%", "times")
+
+
 class Claim(StrictModel):
-    """A figure that was claimed before. What stands beside it: `figure` of `case`; or the share of `stage` in the
-    traced system calls of `case`, in percent; or what the doctor says of `finding`.
+    """A figure that was claimed before, and what stands beside it.
+
+    `case` with one of: `figure`; `stage`, its share in the traced system calls, in percent; `call`, how often that
+    system call is made for a request (`working`: all that do not wait). With `against`, another case: how much better
+    `figure` is in `case` than there, in % or in times; of what is better lower, the inverse. `finding`, without a case:
+    what the doctor says.
     """
 
     source: str
@@ -141,15 +148,19 @@ class Claim(StrictModel):
     unit: str = ""
     case: str = ""
     figure: str = ""
+    against: str = ""
     stage: str = ""
+    call: str = ""
     finding: str = ""
 
     @model_validator(mode="after")
     def _known(self) -> Claim:
         if self.figure and self.figure not in FIGURES:
             raise ValueError(f"figure: there is no '{self.figure}'; there are {', '.join(FIGURES)}")
-        if bool(self.case) != bool(self.figure or self.stage):
-            raise ValueError("case and figure (or stage) belong together")
+        if sum(map(bool, (self.figure, self.stage, self.call))) != bool(self.case):
+            raise ValueError("case and one of figure, stage and call belong together")
+        if self.against and (not self.figure or self.unit not in GAIN_UNITS):
+            raise ValueError(f"against wants a figure, and one of these units: {', '.join(GAIN_UNITS)}")
         return self
 
 

@@ -48,6 +48,12 @@ def _plain(figure: go.Figure) -> Plot:
     return figure.to_plotly_json()
 
 
+def rounds_of(cases: Sequence[CaseResult], name: str) -> str:
+    """How many rounds a figure stands on: 'n = 3', or the range of it."""
+    counts = sorted({len(case.by_round(name)) for case in cases})
+    return f"n = {counts[0]}" if counts[0] == counts[-1] else f"n = {counts[0]} to {counts[-1]}"
+
+
 def _measured(result: ExperimentResult) -> list[CaseResult]:
     return [case for case in result.cases if any(not visit.void for visit in case.visits)]
 
@@ -84,28 +90,32 @@ def _chosen(result: ExperimentResult) -> list[CaseResult]:
 
 
 def latency(result: ExperimentResult) -> Plot | None:
-    """Latency over percentiles, the tail on a logarithmic scale."""
-    figure, rarest = go.Figure(), 1.0
-    for case in _chosen(result):
-        histogram = analysis.merged_histogram(case)
+    """Latency over percentiles, the tail on a logarithmic scale. Void rounds are only drawn where there are no others."""
+    figure, rarest, samples, void = go.Figure(), 1.0, [], not _measured(result)
+    for case in result.cases[:LINES_MAX] if void else _chosen(result):
+        histogram = analysis.merged_histogram(case, void)
         points = generator.spectrum(histogram) if histogram else []
         if len(points) < 3:
             continue
         rarest = min(rarest, points[-1][0])
+        samples.append(histogram.get_total_count())
         shares = [100 * (1 - share) for share, _ in points]
         figure.add_scatter(x=[1 / share for share, _ in points], y=[us for _, us in points], mode="lines",
-                           name=case.name, customdata=shares,
+                           name=case.name, customdata=shares, opacity=0.35 if void else 1,
                            line=_line(case, result),
                            hovertemplate="%{customdata:.4f} % within %{y:,.1f} µs<extra>" + case.name + "</extra>")
     if not figure.data:
         return None
     ticks = [(1 / share, text) for share, text in SPECTRUM_TICKS if share >= rarest / 3]
     loop = "counted from the intended moment" if result.definition.load.rate_per_s else "closed loop: queueing included"
-    figure.update_layout(_layout(f"Latency by percentile ({loop})", height=380))
+    least, most = min(samples), max(samples)
+    n = f"n = {least:,}" if least == most else f"n = {least:,} to {most:,}"
+    warning = "; every round is void: the tail is the generator's own" if void else ""
+    figure.update_layout(_layout(f"Latency by percentile ({loop}; {n}{warning})", height=380))
     figure.update_xaxes(type="log", tickvals=[at for at, _ in ticks], ticktext=[text for _, text in ticks],
                         tickangle=0,
                         title={"text": "percentile"})
-    figure.update_yaxes(type="log", title={"text": "µs"})
+    figure.update_yaxes(type="log", dtick=1, separatethousands=True, exponentformat="none", title={"text": "µs"})
     return _plain(figure)
 
 
@@ -141,7 +151,7 @@ def _side_by_side(result: ExperimentResult, name: str, cases: list[CaseResult]) 
                            error_x={"array": [above], "arrayminus": [below], "color": colour, "thickness": 2,
                                     "width": 5},
                            hovertemplate=f"median %{{x:,.4~g}}, n = {n}<extra>{case.name}</extra>")
-    figure.update_layout(_layout(title_of(name), height=120 + 34 * len(cases)))
+    figure.update_layout(_layout(f"{title_of(name)} ({rounds_of(cases, name)})", height=120 + 34 * len(cases)))
     figure.update_xaxes(range=_reach(result, name))
     return _plain(figure)
 
@@ -159,7 +169,8 @@ def _swept(result: ExperimentResult, name: str, cases: list[CaseResult]) -> Plot
                            error_y={"array": [row[3] for row in rows], "arrayminus": [row[2] for row in rows],
                                     "color": colour, "thickness": 1.5, "width": 4},
                            hovertemplate="%{x}: %{y:,.4~g}<extra>" + variant + "</extra>")
-    figure.update_layout(_layout(title_of(name), scattermode="overlay" if numeric else "group", scattergap=0.6))
+    figure.update_layout(_layout(f"{title_of(name)} ({rounds_of(cases, name)})", scattergap=0.6,
+                                 scattermode="overlay" if numeric else "group"))
     values = [case.value for case in cases if isinstance(case.value, (int, float))]
     if numeric and min(values) > 0 and max(values) / min(values) >= 8:
         ticks = sorted(set(values))
@@ -171,10 +182,11 @@ def _swept(result: ExperimentResult, name: str, cases: list[CaseResult]) -> Plot
 
 def scaling_plot(result: ExperimentResult) -> Plot | None:
     """Measured rates with the fitted scaling law and its limit."""
-    figure = go.Figure()
+    figure, points = go.Figure(), 0
     for one in analysis.scalings(result):
         if not one.fit:
             continue
+        points += one.fit.n
         colour = colour_of(one.variant, _variants(result))
         figure.add_scatter(x=[n for n, _ in one.points], y=[rate for _, rate in one.points], mode="markers",
                            name=f"{one.variant}, measured", marker={"color": colour, "size": 7, "opacity": 0.6})
@@ -188,8 +200,10 @@ def scaling_plot(result: ExperimentResult) -> Plot | None:
                                marker={"color": colour, "size": 13, "symbol": "star"})
     if not figure.data:
         return None
-    figure.update_layout(_layout("Universal Scalability Law", height=380))
-    figure.update_xaxes(type="log", title={"text": result.definition.sweep.parameter.removeprefix("option:")})
+    figure.update_layout(_layout(f"Universal Scalability Law (n = {points})", height=380))
+    ticks = sorted({n for one in analysis.scalings(result) for n, _ in one.points})
+    figure.update_xaxes(type="log", title={"text": result.definition.sweep.parameter.removeprefix("option:")},
+                        tickvals=ticks, ticktext=[f"{count:,g}" for count in ticks])
     figure.update_yaxes(rangemode="tozero", title={"text": "req/s"})
     return _plain(figure)
 
@@ -203,8 +217,17 @@ def cpu_split(result: ExperimentResult) -> Plot | None:
     for label, name, colour in (("kernel", "kernel_us_per_request", KERNEL), ("user", "user_us_per_request", USER)):
         figure.add_bar(y=names, x=[_centre(case, name)[0] for case in reversed(cases)], orientation="h", name=label,
                        marker={"color": colour}, hovertemplate="%{x:,.3~g} µs<extra>" + label + "</extra>")
-    figure.update_layout(_layout("CPU of a request, µs", height=130 + 28 * len(cases), barmode="stack"))
+    figure.update_layout(_layout(f"CPU of a request, µs ({rounds_of(cases, 'cpu_us_per_request')})",
+                                 height=130 + 28 * len(cases), barmode="stack"))
     return _plain(figure)
+
+
+def _traced(cases: Sequence[CaseResult]) -> str:
+    """Of how many requests the system calls were counted."""
+    counts = sorted(case.calls_n for case in cases)
+    if not counts[0]:
+        return "a run of its own"
+    return f"n = {counts[0]:,}{'' if counts[0] == counts[-1] else f' to {counts[-1]:,}'} requests"
 
 
 def calls(result: ExperimentResult) -> Plot | None:
@@ -219,7 +242,8 @@ def calls(result: ExperimentResult) -> Plot | None:
         counts = [next((call.per_request for call in case.calls if call.name == name), 0.0) for case in reversed(cases)]
         figure.add_bar(y=[case.name for case in reversed(cases)], x=counts, orientation="h", name=name,
                        marker={"color": SPARE[index % len(SPARE)]}, hovertemplate="%{x:.3f}<extra>" + name + "</extra>")
-    figure.update_layout(_layout("System calls per request", height=160 + 34 * len(cases), barmode="stack"))
+    figure.update_layout(_layout(f"System calls per request ({_traced(cases)})", height=160 + 34 * len(cases),
+                                 barmode="stack"))
     return _plain(figure)
 
 
@@ -244,7 +268,7 @@ def series(result: ExperimentResult) -> Plot | None:
     if not figure.data:
         return None
     figure.update_layout(_layout("Rate over time, first round (faint: warm-up)"))
-    figure.update_xaxes(title={"text": "s"})
+    figure.update_xaxes(title={"text": "seconds of load"})
     figure.update_yaxes(rangemode="tozero", title={"text": "req/s"})
     return _plain(figure)
 
@@ -259,8 +283,8 @@ def memory(result: ExperimentResult) -> Plot | None:
                                line={"color": colour_of(case.variant, _variants(result)), "width": 2})
     if not figure.data:
         return None
-    figure.update_layout(_layout("Resident memory over time"))
-    figure.update_xaxes(title={"text": "s"})
+    figure.update_layout(_layout("Resident memory over time, first round"))
+    figure.update_xaxes(title={"text": "seconds of load"})
     figure.update_yaxes(rangemode="tozero", title={"text": "MiB"})
     return _plain(figure)
 
@@ -269,7 +293,8 @@ def life(result: ExperimentResult) -> Plot | None:
     """A connection's life by stage: the time of its system calls."""
     if result.definition.load.requests_per_connection != 1:
         return None
-    rows = {case.name: analysis.stages(case) for case in result.cases if case.calls}
+    cases = [case for case in result.cases if case.calls]
+    rows = {case.name: analysis.stages(case) for case in cases}
     stages = [name for name in (*analysis.STAGES, "other") if name != "wait"
               and any(stage == name for row in rows.values() for stage, *_ in row)]
     if not rows or not stages:
@@ -279,9 +304,8 @@ def life(result: ExperimentResult) -> Plot | None:
         times = [next((us for name, _, us in rows[case] if name == stage), 0.0) for case in names]
         figure.add_bar(y=names, x=times, orientation="h", name=stage, marker={"color": SPARE[index % len(SPARE)]},
                        hovertemplate="%{x:.1f} µs<extra>" + stage + "</extra>")
-    figure.update_layout(_layout("Life of a connection: µs in system calls, under the tracer",
-                                 height=160 + 34 * len(rows),
-                                 barmode="stack"))
+    figure.update_layout(_layout(f"Life of a connection: µs in system calls, under the tracer ({_traced(cases)})",
+                                 height=160 + 34 * len(rows), barmode="stack"))
     return _plain(figure)
 
 

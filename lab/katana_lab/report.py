@@ -24,12 +24,25 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A figure of a case as the table has it. `detail`: mean, outliers, n, for those who want to know."""
+    """A figure of a case as the table has it. `best`: better than all others beside it, and its interval says so."""
 
     text: str
     interval: str
-    detail: str
+    n: int
     best: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Spread:
+    """A figure of a case by its mean, with and without Tukey's outliers, and the rounds for a mean within ± 5 %."""
+
+    case: str
+    figure: str
+    n: int
+    mean: str
+    outliers: str
+    without: str                         # mean and median; empty without outliers
+    needed: str
 
 
 @dataclasses.dataclass
@@ -39,6 +52,15 @@ class Row:
     case: CaseResult
     cells: list[Cell]
     flags: list[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Top:
+    """The functions that the CPU was found in, in one case: all, and those of the program alone. `n`: samples."""
+
+    case: str
+    n: int
+    tables: list[tuple[str, list[tuple[str, float, bool]]]]
 
 
 @dataclasses.dataclass
@@ -55,9 +77,11 @@ class Section:
     scaling: list[str]
     drift: list[str]
     notes: list[tuple[str, int, int]]    # a note, in how many visits of how many
-    tops: list[tuple[str, list[tuple[str, float, bool]]]]
+    tops: list[Top]
+    spreads: list[Spread]
     rest: list[str]                      # figures beyond the headline
-    rest_rows: list[tuple[str, list[str]]]
+    rest_rows: list[tuple[str, list[tuple[str, int]]]]           # case: what is shown, and n
+    counters: list[tuple[str, list[str]]]                        # of the server's own: name, growth in each case
     plots: list[plots.Plot]
     wide_plots: list[plots.Plot]
 
@@ -65,30 +89,33 @@ class Section:
 def _cell(case: CaseResult, name: str, best: str) -> Cell:
     summary = analysis.summary(case, name)
     if summary.n == 0:
-        return Cell("n/a", "", "not measured", False)
+        return Cell("n/a", "", 0, False)
     low, high = summary.median.low, summary.median.high
     interval = f"{show(name, low)} – {show(name, high)}" if math.isfinite(low) and summary.n > 1 else "one round"
-    parts = [f"n = {summary.n}"]
-    if summary.n > 1:
-        mean = summary.mean
-        parts.append(f"mean {show(name, mean.estimate)} [{show(name, mean.low)}, {show(name, mean.high)}]")
-        parts.append(f"outliers: {', '.join(show(name, one) for one in summary.outliers) or 'none'}")
-        if summary.outliers:
-            parts.append(f"without them: mean {show(name, summary.mean_without)}, "
-                         f"median {show(name, summary.median_without)}")
-        if summary.needed_n:
-            parts.append(f"rounds for a mean within ± 5 %: {summary.needed_n}")
-    return Cell(show(name, summary.median.estimate), interval, "; ".join(parts), case.name == best)
+    return Cell(show(name, summary.median.estimate), interval, summary.n, case.name == best)
+
+
+def _spread(case: CaseResult, name: str) -> Spread | None:
+    summary = analysis.summary(case, name)
+    if summary.n < 2:
+        return None
+    mean, needed = summary.mean, summary.needed_n
+    without = f"{show(name, summary.mean_without)}, {show(name, summary.median_without)}" if summary.outliers else ""
+    return Spread(case.name, name, summary.n,
+                  f"{show(name, mean.estimate)} [{show(name, mean.low)}, {show(name, mean.high)}]",
+                  ", ".join(show(name, one) for one in summary.outliers) or "none", without,
+                  "" if needed is None else f"{needed:,}")
 
 
 def _best(cases: list[CaseResult], name: str) -> str:
-    """The case with the best median, if the figure has a better side and there is a choice."""
-    better = FIGURES[name].better
-    medians = {case.name: analysis.summary(case, name).median.estimate for case in cases}
-    medians = {key: value for key, value in medians.items() if math.isfinite(value)}
-    if better == "neither" or len(set(medians.values())) < 2:
+    """The case whose median is better than that of all others and whose interval excludes the next one's."""
+    medians = {case.name: analysis.summary(case, name).median for case in cases}
+    order = sorted((one for one in medians if math.isfinite(medians[one].estimate)),
+                   key=lambda one: medians[one].estimate, reverse=FIGURES[name].better == "higher")
+    if FIGURES[name].better == "neither" or len(order) < 2:
         return ""
-    return (min if better == "lower" else max)(medians, key=lambda key: medians[key])
+    best, following = medians[order[0]], medians[order[1]].estimate
+    return "" if best.low <= following <= best.high else order[0]
 
 
 def _rows(result: ExperimentResult, figures: list[str]) -> list[Row]:
@@ -184,15 +211,33 @@ def _sentences(result: ExperimentResult, ratios: list[analysis.Comparison]) -> l
             found.append(f"{one.case}: {one.ratio.estimate:.2f} times the {FIGURES[figure].title} of {one.base}; "
                          "one round, so no interval.")
             continue
-        interval = f"{one.ratio.estimate:.2f} [{one.ratio.low:.2f}, {one.ratio.high:.2f}]"
+        interval = f"{one.ratio.estimate:.2f} [{one.ratio.low:.2f}, {one.ratio.high:.2f}], n = {one.ratio.n}"
         if one.verdict == "equivalent":
             found.append(f"{one.case} and {one.base} are equivalent in {FIGURES[figure].title}: {interval}.")
         elif one.verdict == "undecided":
-            found.append(f"{one.case} against {one.base}, {FIGURES[figure].title}: {interval}; not decided by "
-                         f"n = {one.ratio.n}.")
+            found.append(f"{one.case} against {one.base}, {FIGURES[figure].title}: {interval}; not decided.")
         else:
             found.append(f"{one.case} has {abs(percent):.0f} % {'more' if percent > 0 else 'less'} "
                          f"{FIGURES[figure].title} than {one.base}: {interval}.")
+    return found
+
+
+def _plain_sentences(result: ExperimentResult, doctor: list[Finding]) -> list[str]:
+    """The answer where nothing is compared: what was measured, of the first headline figure, variant by variant."""
+    if result.definition.kind == "machine":
+        bad = [one.what for one in doctor if one.state == "bad"]
+        return [f"Figures are falsified by: {', '.join(bad)}." if bad else "Nothing here falsifies figures."]
+    figure, found = next(iter(result.definition.headline), "rate_per_s"), []
+    for variant in dict.fromkeys(case.variant for case in result.cases):
+        cases = [case for case in result.cases if case.variant == variant]
+        shown = [f"{show(figure, median.estimate)}{f' at {case.label}' if case.label else ''}" for case in cases
+                 if (median := analysis.summary(case, figure).median).n]
+        if shown:
+            counts = plots.rounds_of([case for case in cases if case.by_round(figure)], figure)
+            found.append(f"{variant}: {title_of(figure)}: {'; '.join(shown)} ({counts}).")
+        elif any(case.visits for case in cases):
+            reason = next((visit.void for case in cases for visit in case.visits if visit.void), "not measured")
+            found.append(f"{variant}: no round counts: {reason}.")
     return found
 
 
@@ -200,7 +245,7 @@ def _state(result: ExperimentResult, notes: list[tuple[str, int, int]]) -> str:
     if any(case.failed for case in result.cases) or any(not check.passed for check in result.checks):
         return "bad"
     skipped = any(case.skipped or any(visit.void for visit in case.visits) for case in result.cases)
-    return "note" if skipped or notes else "good"
+    return "note" if skipped or notes or result.interrupted else "good"
 
 
 def _plots(result: ExperimentResult) -> tuple[list[plots.Plot], list[plots.Plot]]:
@@ -220,14 +265,32 @@ def section(result: ExperimentResult, doctor: list[Finding]) -> Section:
     rest = [name for name in have if name not in headline]
     ratios = [one for name in headline for one in analysis.comparisons(result, name)]
     notes = _notes(result)
-    tops = [(case.name, analysis.top_functions(case.stacks)) for case in result.cases if case.stacks]
-    rest_rows = [(case.name, [show(name, analysis.summary(case, name).median.estimate) for name in rest])
-                 for case in result.cases if case.visits]
+    tops = [Top(case.name, sum(case.stacks.values()), [
+        ("functions that the CPU was found in", analysis.top_functions(case.stacks)),
+        ("… of the program", analysis.top_functions(case.stacks, kernel=False))])
+        for case in result.cases if case.stacks]
+    visited = [case for case in result.cases if case.visits]
+    spreads = [one for case in visited for name in headline if (one := _spread(case, name))]
+    rest_rows = [(case.name, [_median(case, name) for name in rest]) for case in visited]
     pairs, wide = _plots(result)
-    return Section(result=result, state=_state(result, notes), sentences=_sentences(result, ratios), figures=headline,
+    sentences = _sentences(result, ratios) or _plain_sentences(result, doctor)
+    return Section(result=result, state=_state(result, notes), sentences=sentences, figures=headline,
                    rows=_rows(result, headline), ratios=ratios, claims=analysis.claim_rows(result, doctor),
                    scaling=_scaling_sentences(result), drift=_drift_sentences(result), notes=notes,
-                   tops=tops, rest=rest, rest_rows=rest_rows, plots=pairs, wide_plots=wide)
+                   tops=tops, spreads=spreads, rest=rest, rest_rows=rest_rows, counters=_counters(visited),
+                   plots=pairs, wide_plots=wide)
+
+
+def _median(case: CaseResult, name: str) -> tuple[str, int]:
+    median = analysis.summary(case, name).median
+    return show(name, median.estimate), median.n
+
+
+def _counters(cases: list[CaseResult]) -> list[tuple[str, list[str]]]:
+    """How much the server's own counters grew in the first round, from start to end of the load."""
+    columns = [case.visits[0].metrics for case in cases]
+    names = sorted({name for column in columns for name in column})
+    return [(name, [f"{column.get(name, 0):,.0f}" for column in columns]) for name in names]
 
 
 def _environment() -> jinja2.Environment:

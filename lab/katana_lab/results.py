@@ -88,6 +88,7 @@ class CaseResult(_Record):
     visits: list[Visit] = []
     calls: list[CallRow] = []
     calls_by: str = ""                   # 'perf' or 'strace'
+    calls_n: int = 0                     # requests in the run that was traced
     stacks: dict[str, int] = {}
 
     def values(self, figure: str) -> list[float]:
@@ -117,6 +118,7 @@ class ExperimentResult(_Record):
     checks: list[CheckResult] = []
     seconds: float = 0.0
     server_cpus: int = 1                 # that its servers could use
+    interrupted: bool = False            # some of its visits were not made
 
     def case(self, name: str) -> CaseResult | None:
         """The case of this name, or None."""
@@ -140,7 +142,7 @@ class Run(_Record):
     command: str
     suite: str
     seconds: float = 0.0
-    interrupted: bool = False            # what was finished is here, the rest was not run
+    interrupted: bool = False            # what was measured is here, the rest was not run
     unavailable: dict[str, str] = {}     # kind of sample -> why this machine has none
     doctor: list[Finding] = []
     experiments: list[ExperimentResult] = []

@@ -4,6 +4,7 @@ A case that cannot run is skipped with its reason; one that fails is told and th
 """
 from __future__ import annotations
 
+import difflib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -33,7 +34,9 @@ def find_experiments(names: Sequence[str], quick: bool, folder: Path = EXPERIMEN
     for name in names:
         path = Path(name) if name.endswith(".yaml") else known.get(name)
         if path is None:
-            raise UsageError(f"there is no experiment '{name}'; `katana-lab list` names them")
+            near = " or ".join(f"'{one}'" for one in difflib.get_close_matches(name, known, 2))
+            raise UsageError(f"there is no experiment '{name}'{f'; is it {near}?' if near else ''}; "
+                             "`katana-lab list` names them")
         found[path.stem] = read_yaml(Experiment, path)
     return found
 
@@ -64,6 +67,11 @@ def one_cpu_places(places: Places, experiment: Experiment) -> Places:
     return places
 
 
+def home_of(places: Places, cpus: Sequence[int]) -> set[int]:
+    """Where the laboratory itself works: beside both sides, or else on the generator's CPUs, never on the server's."""
+    return set(cpus) - set(places.server) - set(places.generator) or set(places.generator)
+
+
 def planned_seconds(experiment: Experiment, quick: bool) -> float:
     """How long the experiment will take, if every case runs."""
     if experiment.kind == "machine":
@@ -92,8 +100,21 @@ class ExperimentRunner:
         self._result = ExperimentResult(name=name, definition=experiment, server_cpus=len(self._places.server))
 
     def run(self) -> ExperimentResult:
-        """All rounds. Returns what was measured, whatever failed."""
-        began = time.monotonic()
+        """All rounds. Returns what was measured, whatever failed, and whoever interrupted it."""
+        began, usable = time.monotonic(), os.sched_getaffinity(0)
+        try:
+            os.sched_setaffinity(0, home_of(self._places, self._bench.cpus))
+            self._visit_all(self._open_cases())
+        except KeyboardInterrupt:
+            self._result.interrupted = True                      # what was measured until then is worth having
+        finally:
+            os.sched_setaffinity(0, usable)
+        self._result.checks = analysis.check_results(self._result)
+        self._result.seconds = time.monotonic() - began
+        return self._result
+
+    def _open_cases(self) -> dict[str, CaseResult]:
+        """A row for each case; returned are those that can run."""
         rows = {}
         for case in self._cases:
             row = CaseResult(name=case.name, variant=case.variant, value=case.value, label=case.label, note=case.note,
@@ -106,14 +127,15 @@ class ExperimentRunner:
                 self._progress(f"{case.name}: skipped, {reason}", self._case_seconds())
             else:
                 rows[case.name] = row
+        return rows
+
+    def _visit_all(self, rows: dict[str, CaseResult]) -> None:
+        """Rounds of all cases, interleaved."""
         for number in range(self._phases.rounds):
             for case in self._cases:
                 row = rows.get(case.name)
                 if row is not None and not row.failed and not row.skipped:
                     self._visit(case, row, number)
-        self._result.checks = analysis.check_results(self._result)
-        self._result.seconds = time.monotonic() - began
-        return self._result
 
     def _case_seconds(self) -> float:
         return planned_seconds(self._experiment, self._quick) / max(1, len(self._cases))
@@ -145,11 +167,11 @@ class ExperimentRunner:
             visit, row.command = measure(self._bench, server, case, self._places, self._experiment, self._phases,
                                          number)
             self._note_cores(case, visit.notes)
+            row.visits.append(visit)                             # what fails or is interrupted now does not take it
             if self._experiment.sample.counters and number < COUNTED_ROUNDS[self._quick]:
                 visit.figures |= count(self._bench, server, case, self._places, self._phases)
             if number == 0:
                 self._extras(case, row, text)
-            row.visits.append(visit)
             time.sleep(self._phases.cool_down_s)
         except LabError as error:
             self._fail(row, server, str(error))
@@ -158,7 +180,8 @@ class ExperimentRunner:
     def _note_cores(self, case: Case, notes: list[str]) -> None:
         threads = int(case.options.get("threads", 1))
         if threads > len(self._places.server):
-            notes.append(f"the cores ran out: {threads} threads on {len(self._places.server)} CPUs of the server")
+            cpus = len(self._places.server)
+            notes.append(f"the cores ran out: {threads} threads on {cpus} CPU{'s' if cpus != 1 else ''} of the server")
 
     def _fail(self, row: CaseResult, server: peers.Server, message: str) -> None:
         """An engine that the kernel forbids is skipped, as a missing rival is; anything else failed."""
@@ -171,7 +194,8 @@ class ExperimentRunner:
         server, sample, access = self._servers[case.server], self._experiment.sample, self._bench.access
         if sample.calls and access.names:
             self._progress(f"{text}: tracing calls", 0.0)
-            row.calls = trace_calls(self._bench, server, case, self._places, self._phases)
+            row.calls, row.calls_n, lost = trace_calls(self._bench, server, case, self._places, self._phases)
+            row.visits[-1].notes += [lost] if lost else []
             row.calls_by = access.names
         if sample.profile and access.profile:
             self._progress(f"{text}: profiling", 0.0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import os
 import re
 import shutil
 import signal
@@ -25,6 +26,7 @@ HARDWARE_EVENTS = ("instructions:u", "instructions:k", "cycles", "cache-misses")
 CALLS_EVENT = "raw_syscalls:sys_enter"
 PROFILE_HZ = 499                  # no divisor of the timer's rate, so that it does not march in step with it
 STACK_BYTES = 4096
+TRACE_PAGES = "2048"              # of memory on each CPU, for what perf has yet to follow
 ATTACH_S = 0.3                    # perf has no way to say that it is attached
 
 
@@ -39,10 +41,16 @@ class Sample:
 
 
 class Sampler:
-    """Reads /proc every `every_s` until stopped; the first and last samples are the moments of start and stop."""
+    """Reads /proc every `every_s` until stopped; the first and last samples are the moments of start and stop.
 
-    def __init__(self, pid: int, server_cpus: Sequence[int], generator_cpus: Sequence[int], every_s: float):
+    `yields`: to everything else on its CPU, at once. It sits on the generator's, whose schedule it must not delay; but
+    where the generator takes all of its CPU it would never come to sample.
+    """
+
+    def __init__(self, pid: int, server_cpus: Sequence[int], generator_cpus: Sequence[int], every_s: float,
+                 yields: bool = False):
         self._pid, self._cpus, self._every_s = pid, (tuple(server_cpus), tuple(generator_cpus)), every_s
+        self._yields = yields
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.samples: list[Sample] = []
@@ -62,6 +70,8 @@ class Sampler:
         self.samples.append(Sample(at, proc.usage(self._pid), *(proc.cpu_busy_s(*cpus) for cpus in self._cpus)))
 
     def _run(self) -> None:
+        if self._yields:
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))       # this thread
         due = time.monotonic() + self._every_s
         while not self._stop.wait(max(0.0, due - time.monotonic())):
             self._take()
@@ -194,20 +204,26 @@ def parse_trace(text: str) -> list[Call]:
     return sorted(found, key=lambda call: -call.calls)
 
 
+LOST = re.compile(r"LOST (\d+) events")
+
+
 class Trace(Attached):
-    """Follows the system calls of a server; `calls` holds them afterwards."""
+    """Follows the system calls of a server; `calls` holds them afterwards, `lost` how many perf could not follow."""
 
     def __init__(self, pid: int, names: str, folder: Path):
         self._out = folder / "calls.txt"
         if names == "perf":
-            super().__init__([proc.tool("perf"), "trace", "-s", "-p", _pids(pid), "-o", str(self._out)])
+            super().__init__([proc.tool("perf"), "trace", "-s", "-m", TRACE_PAGES, "-p", _pids(pid), "-o",
+                              str(self._out)])
         else:
             super().__init__([proc.tool("strace"), "-c", "-f", "-p", _pids(pid), "-o", str(self._out)])
         self.calls: list[Call] = []
+        self.lost = 0
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        self.calls = parse_trace(proc.read(self._out))
+        text = proc.read(self._out)
+        self.calls, self.lost = parse_trace(text), sum(map(int, LOST.findall(text)))
 
 
 class StackRecorder(Attached):

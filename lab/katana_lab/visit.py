@@ -82,8 +82,8 @@ def measure(bench: Bench, server: peers.Server, case: Case, places: Places, expe
     with serving(bench, server, case, places) as running:
         path = server.peer.metrics if experiment.sample.metrics else None
         before = sampling.scrape(running.port, path) if path else {}
-        with sampling.Sampler(running.process.pid, places.server, places.generator,
-                              experiment.sample.every_s) as sampler:
+        with sampling.Sampler(running.process.pid, places.server, places.generator, experiment.sample.every_s,
+                              yields=case.load.rate_per_s is not None) as sampler:
             load = generator.run(bench.program, case.load, running.port, phases.warm_up_s_max + phases.measure_s,
                                  places.generator, experiment.sample.every_s)
         after = sampling.scrape(running.port, path) if path else {}
@@ -247,14 +247,19 @@ def _per_request(counts: dict[str, float]) -> dict[str, float]:
     return figures
 
 
-def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places, phases: Phases) -> list[CallRow]:
-    """System calls by name per request, from a run of its own: tracing slows the server several times over."""
+def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places,
+                phases: Phases) -> tuple[list[CallRow], int, str]:
+    """System calls by name per request, of how many requests, and what is wrong with them, from a run of its own:
+    tracing slows the server several times over.
+    """
     with serving(bench, server, case, places) as running:
         with sampling.Trace(running.process.pid, bench.access.names, running.work) as trace:
             load = generator.run(bench.program, case.load, running.port, _extra_seconds(phases), places.generator)
     requests = max(1, load.report.requests)
-    return [CallRow(name=call.name, per_request=call.calls / requests, errors_per_request=call.errors / requests,
+    rows = [CallRow(name=call.name, per_request=call.calls / requests, errors_per_request=call.errors / requests,
                     us_per_call=1000 * call.total_ms / call.calls) for call in trace.calls if call.calls]
+    lost = "perf could not follow every system call: those by name are too few" if trace.lost else ""
+    return rows, load.report.requests, lost
 
 
 def profile(bench: Bench, server: peers.Server, case: Case, places: Places, phases: Phases) -> dict[str, int]:

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import without_io_uring
 from raw_client import Reader, eventually, exchange, request
 from server_process import PROGRAM, Server, free_port, run_program
 
@@ -75,20 +76,42 @@ def test_a_bad_variable_is_exit_2_and_names_its_value(name, value):
     assert_refused(run_program(**{name: value}), 2, value)
 
 
-UNDONE = ("read_again=on", "first_read=off", "deferred_accept=off", "inherited_options=off",
-          "delete_before_close=on", "close_at_turn_end=on", "accepts_per_event=1", "events_per_wait=1",
-          "lazy_timers=off")
+UNDONE = {
+    "epoll-edge": ("read_again=on", "first_read=off", "deferred_accept=off", "inherited_options=off",
+                   "delete_before_close=on", "close_at_turn_end=on", "accepts_per_event=1", "events_per_wait=1",
+                   "lazy_timers=off"),
+    "io_uring": ("deferred_work=off", "enter_again=off", "registered_ring=off", "multishot_receive=off",
+                 "first_receive_single=off", "quiet_entries=off", "multishot_accept=off", "shared_buffers=off",
+                 "staged_output=off", "receive_kib=64", "completions=64", "submissions=8", "collect_us=20",
+                 "lazy_timers=off")}
 
 
-def test_a_server_whose_decisions_are_all_taken_back_serves_nevertheless():
+@pytest.fixture(params=UNDONE)
+def undone(request):
+    """An engine that can be taken apart, and every decision of it."""
+    if request.param == "io_uring" and not without_io_uring.available():
+        pytest.skip("io_uring is not allowed here")
+    return request.param, UNDONE[request.param]
+
+
+def test_a_server_whose_decisions_are_all_taken_back_serves_nevertheless(undone):
     """--lab, which only the laboratory uses: every decision at once, on kept and on new connections."""
-    with Server(*(flag for setting in UNDONE for flag in ("--lab", setting))) as server:
+    engine, settings = undone
+    with Server(*(flag for setting in settings for flag in ("--lab", setting)), engine=engine) as server:
         for _ in range(3):
             with socket.create_connection(("127.0.0.1", server.port), 10) as link:
                 reader = Reader(link)
                 for _ in range(3):
                     link.sendall(request())
                     assert reader.reply().status == 200
+
+
+def test_decisions_that_an_engine_has_not_are_refused_with_those_that_it_has(undone):
+    """Those of the one engine are none of the other."""
+    engine, settings = undone
+    other = next(setting for name in UNDONE if name != engine for setting in UNDONE[name])
+    keys = (setting.split("=")[0] for setting in settings)
+    assert_refused(run_program("--engine", engine, "--lab", other), 2, f"'{other}'", *keys)
 
 
 def test_a_port_in_use_is_exit_1_and_names_the_port():

@@ -25,7 +25,7 @@ inline bool submit_receive(Ring& ring, int fd, bool multishot, std::uint64_t nam
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
   io_uring_prep_recv(entry, fd, nullptr, 0, 0);
-  if (multishot) entry->ioprio |= IORING_RECV_MULTISHOT;
+  if (multishot && ring.rules().multishot_receive) entry->ioprio |= IORING_RECV_MULTISHOT;
   entry->flags |= select_buffer;
   entry->buf_group = ReceiveRing::group;
   entry->user_data = name;
@@ -45,7 +45,7 @@ inline bool submit_close(Ring& ring, int fd) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
   io_uring_prep_close(entry, fd);
-  entry->flags |= skip_success;
+  if (ring.rules().quiet_entries) entry->flags |= skip_success;
   return true;
 }
 
@@ -54,7 +54,7 @@ KATANA_RARE inline bool submit_cancel(Ring& ring, std::uint64_t cancelled) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
   io_uring_prep_cancel64(entry, cancelled, 0);
-  entry->flags |= skip_success;
+  if (ring.rules().quiet_entries) entry->flags |= skip_success;
   return true;
 }
 

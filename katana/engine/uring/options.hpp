@@ -11,6 +11,7 @@
 
 #include "katana/base/instant.hpp"
 #include "katana/engine/engine.hpp"
+#include "katana/engine/uring/rules.hpp"
 
 namespace katana::engine {
 
@@ -31,6 +32,7 @@ struct UringOptions {
   // costs latency; off.
   std::uint32_t batch = 1;
   Duration collect{};
+  UringRules rules{};
 
   // The same with every size filled in.
   UringOptions resolve(const Options& engine, bool has_incremental) const noexcept {

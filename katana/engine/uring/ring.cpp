@@ -33,11 +33,13 @@ Ring::~Ring() {
   io_uring_queue_exit(&ring_);
 }
 
-Result<void> Ring::start(std::uint32_t submissions, std::uint32_t completions) {
+Result<void> Ring::start(const UringOptions& options) {
+  rules_ = options.rules;
   io_uring_params parameters{};
   parameters.flags = ring_setup_flags;
-  parameters.cq_entries = completions;
-  const int result = io_uring_queue_init_params(submissions, &ring_, &parameters);
+  if (!rules_.deferred_work) parameters.flags &= ~std::uint32_t{IORING_SETUP_DEFER_TASKRUN};
+  parameters.cq_entries = options.completions;
+  const int result = io_uring_queue_init_params(options.submissions, &ring_, &parameters);
   if (result < 0) return std::unexpected(uring_error("start io_uring", -result));
   started_ = true;
   enter_fd_ = ring_.ring_fd;
@@ -56,6 +58,7 @@ void Ring::enable() noexcept {
   enabled_ = true;
   owner_ = pthread_self();
   KATANA_CHECK(register_with(ring_.ring_fd, IORING_REGISTER_ENABLE_RINGS, nullptr, 0) == 0);
+  if (!rules_.registered_ring) return;
   io_uring_rsrc_update slot{};
   slot.offset = -1u;  // any
   slot.data = static_cast<std::uint64_t>(ring_.ring_fd);
@@ -68,6 +71,7 @@ void Ring::enable() noexcept {
 
 void Ring::enter(const Wait& wait) noexcept {
   enter(wait, true);
+  if (!rules_.enter_again) return;
   // The rest of what is here by now: what came together is answered together.
   unsigned before = 0;
   for (unsigned ready = completions(); ready - before >= works_per_call_max && ready < together_max;

@@ -18,6 +18,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
 #include "katana/engine/uring/kernel.hpp"
+#include "katana/engine/uring/options.hpp"
 
 namespace katana::engine {
 
@@ -43,7 +44,8 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  Result<void> start(std::uint32_t submissions, std::uint32_t completions);
+  Result<void> start(const UringOptions& options);
+  const UringRules& rules() const noexcept { return rules_; }
   io_uring& raw() noexcept { return ring_; }
   // Memory of the queues, in bytes.
   std::size_t memory_bytes() const noexcept;
@@ -93,6 +95,7 @@ class Ring {
   void enable() noexcept;
 
   io_uring ring_{};
+  UringRules rules_;
   int enter_fd_ = -1;  // an index among the thread's registered rings, or the descriptor
   bool registered_ = false;
   bool started_ = false;

@@ -79,8 +79,6 @@ inline bool send_some(UringSlot& slot, std::span<const iovec> parts, int flags, 
 struct UringListener {
   static constexpr Duration handshake_grace = milliseconds(100);
   static constexpr Duration accept_poll = milliseconds(10);
-  // With fewer free slots connections are accepted one by one, so that few are accepted in vain.
-  static constexpr std::uint32_t multishot_slots_min = 64;
   int fd = -1;
   bool peer_speaks_first = true;
   bool shared = false;  // opened by somebody else: ListenOptions::socket

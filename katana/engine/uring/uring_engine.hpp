@@ -101,9 +101,7 @@ class UringEngine {
     uring_.incremental = uring_.incremental && features->incremental;
     if (!features->min_wait) uring_.batch = 1;
     uring_ = uring_.resolve(options_, features->incremental);
-    if (auto started = ring_.start(uring_.submissions, uring_.completions); !started) {
-      return started;
-    }
+    if (auto started = ring_.start(uring_); !started) return started;
     if (auto started = receive_.start(ring_, uring_.receive_buffer_bytes, uring_.receive_buffers(),
                                       uring_.incremental);
         !started) {
@@ -651,7 +649,8 @@ class UringEngine {
 
   void add_link(int fd, Listener listener) {
     const Link link = take_slot(fd);
-    slots_[link.index].singly = listeners_[listener].peer_speaks_first;
+    slots_[link.index].singly =
+        uring_.rules.first_receive_single && listeners_[listener].peer_speaks_first;
     if (!sink_.on_accepted(link, listener)) close(link);
   }
 
@@ -686,7 +685,7 @@ class UringEngine {
   bool update_listeners() {
     for (std::uint32_t index = 0; index < listeners_.size(); ++index) {
       ListenSocket& listener = listeners_[index];
-      const bool few = free_count_ <= ListenSocket::multishot_slots_min;
+      const bool few = free_count_ <= uring_.rules.multishot_slots_min;
       const bool wants = wants_accept(listener);
       if (!listener.armed) {
         if (!wants) continue;

@@ -102,6 +102,78 @@ TEST_F(UringEngineTest, memory_is_what_was_asked_for) {
   EXPECT_GT(large.engine.memory_bytes(), small.engine.memory_bytes());
 }
 
+// ---- what each decision is about ----
+
+TEST_F(UringEngineTest, a_ring_is_made_and_entered_as_its_rules_say) {
+  Ring decided, undone;
+  ASSERT_TRUE(decided.start(default_rings));
+  ASSERT_TRUE(undone.start(undone_rules));
+  EXPECT_NE(decided.raw().flags & IORING_SETUP_DEFER_TASKRUN, 0u);
+  EXPECT_EQ(undone.raw().flags & IORING_SETUP_DEFER_TASKRUN, 0u);
+  undone.enter(Wait{});
+  EXPECT_EQ(undone.completions(), 0u);
+}
+
+// Deliveries in one turn to many links whose peers had sent before it: the most of some turns,
+// because the network is free to take its time.
+TEST_F(UringEngineTest, what_came_together_is_told_in_one_turn) {
+  constexpr std::size_t links = 60;  // one call brings 20 since Linux 6.13
+  const auto most_of_a_turn = [](const UringRules& rules) {
+    Rings server(Options{}, UringOptions{.rules = rules});
+    const auto clients = connect_some(server, server.listen(), links);
+    turn_a_little(server);
+    std::size_t most = 0;
+    for (int round = 0; round < 50 && most < links; ++round) {
+      for (const auto& client : clients) client->send("x");
+      server.received.clear();
+      server.engine.turn(Duration{});
+      most = std::max(most, server.received.size());
+      EXPECT_TRUE(until(server, [&] { return server.received.size() == links; }));
+    }
+    return most;
+  };
+  EXPECT_EQ(most_of_a_turn({}), links);
+  if (probe_uring()->incremental) {
+    EXPECT_LT(most_of_a_turn({.enter_again = false}), links);
+  }
+}
+
+TEST_F(UringEngineTest, a_multishot_receive_stays_armed_and_a_single_one_ends_with_each_delivery) {
+  const auto ends = [](const UringRules& rules) {
+    Rings server(Options{}, UringOptions{.rules = rules});
+    const auto clients = connect_some(server, server.listen(), 1);
+    turn_a_little(server);
+    const std::uint64_t before = server.engine.counters().multishot_ends;
+    for (std::size_t count = 1; count <= 10; ++count) {
+      clients[0]->send("x");
+      EXPECT_TRUE(until(server, [&] { return server.received.size() == count; }));
+    }
+    return server.engine.counters().multishot_ends - before;
+  };
+  EXPECT_EQ(ends({}), 0u);
+  EXPECT_EQ(ends({.multishot_receive = false}), 10u);
+}
+
+TEST_F(UringEngineTest, a_first_receive_that_is_single_need_not_be_cancelled) {
+  const auto late = [](const UringRules& rules) {
+    Rings server(Options{}, UringOptions{.rules = rules});
+    server.at_bytes = [&](Link link, Bytes) { server.engine.close(link); };
+    const std::uint16_t port = server.listen();
+    for (int count = 0; count < 5; ++count) {
+      Client client(port);
+      client.send("x");
+      EXPECT_TRUE(until(server, [&] {
+        client.receive();
+        return client.saw_end;
+      }));
+      turn_a_little(server);
+    }
+    return server.engine.counters().late_completions;
+  };
+  EXPECT_EQ(late({}), 0u);
+  EXPECT_EQ(late({.first_receive_single = false}), 5u);
+}
+
 // ---- rings that run out ----
 
 TEST_F(UringEngineTest, without_a_receive_buffer_every_link_gets_its_turn) {
@@ -172,7 +244,8 @@ TEST_F(UringEngineTest,
 
 // What a link gets is what its peer sent, however links, sizes, pauses and rings mix.
 TEST_F(UringEngineTest, streams_of_many_links_do_not_mix) {
-  for (const UringOptions& options : {default_rings, whole_buffers, tiny_rings, tiny_whole_rings}) {
+  for (const UringOptions& options :
+       {default_rings, whole_buffers, tiny_rings, tiny_whole_rings, undone_rules}) {
     Rings server(Options{}, options);
     const auto clients = connect_some(server, server.listen(), 20);
     std::mt19937 random(7);

@@ -7,6 +7,7 @@
 //   Tiny      every ring is exhausted all the time: two receive buffers, four submissions, eight
 //             completions, one block of output
 //   Batching  a wait collects completions
+//   Undone    every decision taken back (rules.hpp)
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,6 +34,13 @@ inline constexpr UringOptions tiny_whole_rings{.submissions = 4,
                                                .outputs = 1,
                                                .output_bytes = 256};
 inline constexpr UringOptions batching_waits{.batch = 8, .collect = microseconds(100)};
+inline constexpr UringOptions undone_rules{.rules = {.deferred_work = false,
+                                                     .enter_again = false,
+                                                     .registered_ring = false,
+                                                     .multishot_receive = false,
+                                                     .first_receive_single = false,
+                                                     .quiet_entries = false,
+                                                     .multishot_slots_min = UINT32_MAX}};
 
 template <const UringOptions& options, std::size_t deliveries>
 struct UringForm {
@@ -54,14 +62,16 @@ using Whole = UringForm<whole_buffers, 128>;
 using Tiny = UringForm<tiny_rings, 6>;
 using TinyWhole = UringForm<tiny_whole_rings, 6>;
 using Batching = UringForm<batching_waits, 128>;
+using Undone = UringForm<undone_rules, 128>;
 
 struct FormNames {
   template <class Form>
   static std::string GetName(int index) {
-    static constexpr const char* names[] = {"default", "whole", "tiny", "tiny_whole", "batching"};
+    static constexpr const char* names[] = {"default",    "whole",    "tiny",
+                                            "tiny_whole", "batching", "undone"};
     return names[index];
   }
 };
-using Forms = testing::Types<Default, Whole, Tiny, TinyWhole, Batching>;
+using Forms = testing::Types<Default, Whole, Tiny, TinyWhole, Batching, Undone>;
 
 }  // namespace katana::engine

@@ -21,7 +21,14 @@
   function draw(element) {
     const plot = JSON.parse(document.getElementById(element.dataset.plot).textContent);
     for (const trace of plot.data) if (trace.type === "icicle") trace.textfont = { color: "#ffffff", size: 11 };
-    Plotly.react(element, plot.data, coloured(plot.layout),
+    const layout = coloured(plot.layout);
+    const named = plot.data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    if (element.clientWidth < 480 && named > 3) {  // a legend of many lines needs its own room
+      layout.height += 12 * named;
+      layout.legend = { ...layout.legend, maxheight: 1 };
+      element.style.height = `${layout.height}px`;
+    }
+    Plotly.react(element, plot.data, layout,
       { displayModeBar: false, responsive: true });
     drawn.add(element);
   }

@@ -1,17 +1,18 @@
 """The command line: help, exit statuses, one-line errors; and the doctor."""
+import io
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from katana_lab import LAB, cli, doctor, peers, proc
 from katana_lab.results import Finding
-from workbench import script
+from workbench import script, wait_until
 
 LAUNCHER = LAB / "katana-lab"
 
@@ -33,6 +34,7 @@ def test_wrong_usage_is_status_2(arguments, capsys):
 
 @pytest.mark.parametrize("arguments, status, culprit", [
     (["run", "nothing"], 2, "there is no experiment 'nothing'"),
+    (["run", "pipelinig"], 2, "is it 'pipelining'?"),
     (["run", "churn", "--peers", "apache"], 2, "there is no lab/peers/apache.yaml"),
     (["run", "churn", "--rounds", "0"], 2, "--rounds is 0"),
     (["report", "/nowhere"], 2, "/nowhere: No such file"),
@@ -113,31 +115,63 @@ def test_a_busy_neighbour_is_named(busy_process):
     assert found.state in ("note", "bad") and "%" in found.value
 
 
-def test_an_interrupted_run_keeps_what_was_finished(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("measured, kept", [(True, ["churn", "pipelining"]), (False, ["churn"])])
+def test_an_interrupted_run_keeps_what_was_measured_and_says_so(measured, kept, tmp_path, monkeypatch, capsys):
     from katana_lab import results
     from workbench import make_run
-    finished = make_run(ours=[10.0, 10.1]).experiments[0]
-    calls = []
 
     class Runner:
         """Finishes the first experiment, and is interrupted in the second."""
 
         def __init__(self, name, *_):
-            calls.append(name)
+            self._name = name
 
         def run(self):
-            """One result, then Ctrl-C."""
-            if len(calls) == 2:
-                raise KeyboardInterrupt
-            return finished
+            """One result, then half of one."""
+            one = make_run(ours=[10.0, 10.1]).experiments[0]
+            if self._name != "churn":
+                one.interrupted, one.cases = True, one.cases if measured else []
+            return one.model_copy(update={"name": self._name})
 
     monkeypatch.setenv("KATANA_LOAD", "/bin/true")
     monkeypatch.setattr(cli, "ExperimentRunner", Runner)
     monkeypatch.setattr(doctor, "examine", lambda *_: [])
-    assert cli.main(["run", "--quick", "churn", "pipelining", "--out", str(tmp_path)]) == 1
+    assert cli.main(["run", "--quick", "churn", "pipelining", "balance", "--out", str(tmp_path)]) == 1
     run = results.read(tmp_path)
-    assert run.interrupted and [one.name for one in run.experiments] == ["cost"]
-    assert "interrupted" in capsys.readouterr().err
+    assert run.interrupted and [one.name for one in run.experiments] == kept
+    assert f"{3 - len(kept)} of 3 experiments were not run" in capsys.readouterr().err
+    for name in ("report.md", "report.html"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "the rest was not run" in text
+        assert ("not all rounds of this experiment" in text) == measured
+
+
+def test_a_terminal_has_a_bar_with_the_time_left(tmp_path, monkeypatch):
+    from rich.console import Console
+
+    from workbench import make_run
+
+    class Runner:
+        """Says what it does."""
+
+        def __init__(self, *arguments):
+            self._progress = arguments[-1]
+
+        def run(self):
+            """Steps: the time that is left follows from them."""
+            for number in range(1, 5):
+                self._progress(f"round {number}/5 of this", 1.0)
+            return make_run(ours=[10.0, 10.1]).experiments[0]
+
+    screen = Console(file=io.StringIO(), force_terminal=True, width=100)
+    monkeypatch.setenv("KATANA_LOAD", "/bin/true")
+    monkeypatch.setattr(cli, "ExperimentRunner", Runner)
+    monkeypatch.setattr(cli, "ERR", screen)
+    monkeypatch.setattr(cli, "write_report", lambda *_: None)
+    monkeypatch.setattr(doctor, "examine", lambda *_: [])
+    assert cli.main(["run", "--quick", "churn", "--out", str(tmp_path)]) == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.file.getvalue())
+    assert re.search(r"round 4/5 of this .*left: +\d+:\d\d", text), text
 
 
 # katana-lab on a fake server, whose report takes forever: what a second Ctrl-C falls into.
@@ -163,14 +197,6 @@ load: {connections: 2}
 quick: {warm_up_s_max: 30, measure_s: 30, cool_down_s: 0, rounds: 1}
 sample: {counters: false, metrics: false}
 """
-
-
-def wait_until(condition, seconds=20):
-    """True as soon as the condition is."""
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
 
 
 def runs(pid, name):

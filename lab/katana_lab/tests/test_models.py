@@ -36,7 +36,10 @@ def refusal(tmp_path, text, model=Experiment):
     (GOOD + "sweep: {parameter: connections, values: [1], quick: [7]}\n", "7 is none of the values"),
     (GOOD + "headline: [speed]\n", "there is no figure 'speed'"),
     (GOOD + "baseline: two\n", "there is no variant 'two'"),
-    (GOOD + "claims: [{source: s, what: w, value: 1, case: one}]\n", "case and figure (or stage) belong together"),
+    (GOOD + "claims: [{source: s, what: w, value: 1, case: one}]\n", "case and one of figure, stage and call"),
+    (GOOD + "claims: [{source: s, what: w, value: 1, case: one, stage: read, call: read}]\n", "belong together"),
+    (GOOD + "claims: [{source: s, what: w, value: 1, unit: µs, case: one, against: two, figure: rate_per_s}]\n",
+     "against wants a figure, and one of these units: %, times"),
     (GOOD + "checks: [{figure: errors}]\n", "wants at_most or at_least"),
     (GOOD + "load: {pipeline: 4, rate_per_s: 10}\n", "exclude one another"),
     (GOOD.replace("nginx}", "nginx, load: {speed: 1}}"), "variants.one.load.speed"),
@@ -67,9 +70,11 @@ def test_every_experiment_is_complete(path):
     for case in cases:
         peers.check_options(servers[case.server], case.options, path.name)
     names = {case.name for case in cases}
+    assert experiment.claims and experiment.why_they_differ, "what was claimed before, and why it differs"
     for claim in experiment.claims:
-        assert not claim.case or claim.case in names, f"{claim.what}: there is no case '{claim.case}'"
-    assert not experiment.claims or experiment.why_they_differ, "a claim wants its explanation"
+        assert claim.case or claim.finding, f"{claim.what}: nothing that is measured stands beside it"
+        for name in (claim.case, claim.against):
+            assert not name or name in names, f"{claim.what}: there is no case '{name}'"
     assert experiment.question.endswith("?")
 
 

