@@ -1,5 +1,5 @@
-// Speaker: what speaks a protocol on a line: HTTP/1.1, one call at a time, or HTTP/2, as many as the
-// server takes.
+// Speaker: what speaks a protocol on a line: HTTP/1.1, one call at a time, or HTTP/2, as many as
+// the server takes.
 //
 // Owns       the protocol's machine.
 // Borrows    the calls that it was given, until it has ended them or is told to drop them.
