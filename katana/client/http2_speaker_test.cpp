@@ -26,7 +26,7 @@ using testing::StartsWith;
 
 using Frames = std::vector<std::string>;
 
-const std::string url = "http://server.test/";
+const std::string home_url = "http://server.test/";
 
 HttpClientOptions http2_options() {
   HttpClientOptions options = test_options();
@@ -79,7 +79,7 @@ class Http2SpeakerTest : public ClientTest {
     turn();
   }
   Reply& post(const std::string& text = "") {
-    return fetch(Request("POST", url).content(text, "text/plain"));
+    return fetch(Request("POST", home_url).content(text, "text/plain"));
   }
   // A connection that has served one request: the next stream is 3.
   void warm_up() {
@@ -90,7 +90,7 @@ class Http2SpeakerTest : public ClientTest {
     take_sent(0);
   }
   void open_stream(std::uint32_t id) {
-    Task<Result<ResponseStream>> opened = http().open(Request(url));
+    Task<Result<ResponseStream>> opened = http().open(Request(home_url));
     opened.start();
     turn();
     say(0, head(0, id, {{":status", "200"}}, false));
@@ -119,7 +119,7 @@ class Http2SpeakerTest : public ClientTest {
 // ---- requests and replies ----
 
 TEST_F(Http2SpeakerTest, a_burst_is_one_connection_and_replies_come_in_any_order) {
-  for (int count = 0; count < 64; ++count) get(url + std::to_string(count));
+  for (int count = 0; count < 64; ++count) get(home_url + std::to_string(count));
   EXPECT_EQ(links(), 1u);
   greet();
   const Frames sent = frames();
@@ -197,7 +197,7 @@ TEST_F(Http2SpeakerTest, a_reply_means_the_same_wherever_it_is_cut) {
 
 TEST_F(Http2SpeakerTest, replies_without_content_are_complete_with_their_head) {
   warm_up();
-  Reply& asked_head = fetch(Request("HEAD", url));
+  Reply& asked_head = fetch(Request("HEAD", home_url));
   Reply& empty = get();
   say(0, head(0, 3, {{":status", "200"}, {"content-length", "999"}}, true) +
              head(0, 5, {{":status", "204"}}, true));
@@ -206,10 +206,10 @@ TEST_F(Http2SpeakerTest, replies_without_content_are_complete_with_their_head) {
 }
 
 TEST_F(Http2SpeakerTest, a_head_that_cannot_be_said_or_taken_is_an_error_of_its_request_alone) {
-  Reply& nobody = fetch(Request(url).field("Host", ""));
+  Reply& nobody = fetch(Request(home_url).field("Host", ""));
   greet(0, http2::setting(Setting::max_header_list_size, 300));
   EXPECT_THAT(error_of(nobody), HasSubstr("cannot be said in HTTP/2"));
-  Reply& large = fetch(Request(url).field("X", std::string(500, 'x')));
+  Reply& large = fetch(Request(home_url).field("X", std::string(500, 'x')));
   EXPECT_THAT(error_of(large), HasSubstr("larger than this server takes"));
   Reply& fine = get();
   say(0, reply(0, 1));
@@ -408,7 +408,7 @@ TEST_F(Http2SpeakerTest, who_leaves_resets_its_stream_and_nobody_elses) {
 
 TEST_F(Http2SpeakerTest, a_late_reply_costs_its_stream_and_a_silent_connection_gets_no_more) {
   warm_up();
-  Reply& late = fetch(Request(url).timeout(seconds(2)));
+  Reply& late = fetch(Request(home_url).timeout(seconds(2)));
   turn(seconds(1));
   say(0, frame(FrameType::ping, 0, 0, "12345678"));  // it lives
   turn(milliseconds(1'100));
@@ -417,7 +417,7 @@ TEST_F(Http2SpeakerTest, a_late_reply_costs_its_stream_and_a_silent_connection_g
   EXPECT_TRUE(open(0));
 
   Reply& patient = get();
-  Reply& silent = fetch(Request(url).timeout(seconds(2)));
+  Reply& silent = fetch(Request(home_url).timeout(seconds(2)));
   turn(milliseconds(2'100));
   turn();
   EXPECT_THAT(error_of(silent), HasSubstr("there is no reply after 2000 ms"));
@@ -681,7 +681,7 @@ TEST_F(Http2SpeakerTest, whatever_a_server_sends_every_call_ends) {
     use(http2_options());
     const auto index = static_cast<std::uint32_t>(links());
     for (int count = 0; count < 4; ++count) {
-      Request request(count % 2 == 0 ? "GET" : "POST", url);
+      Request request(count % 2 == 0 ? "GET" : "POST", home_url);
       if (count == 3) request.content(std::string(20'000, 'x'), "a/b");
       fetch(std::move(request));
     }
@@ -748,7 +748,7 @@ TEST_F(Http2SpeakerTest, a_drain_ends_idle_connections_and_lets_streams_finish) 
 TEST_F(Http2SpeakerTest, a_reactor_without_blocks_says_so) {
   use(test_options());  // requests of HTTP/1.1 that no kernel takes fill them
   for (bool full = false; !full && links() < 64;) {
-    full = fetch(Request("POST", url).content(std::string(2'000, 'x'), "a/b")).done();
+    full = fetch(Request("POST", home_url).content(std::string(2'000, 'x'), "a/b")).done();
   }
   use(http2_options());
   Reply& asked = get();
