@@ -35,7 +35,7 @@ bool Call::await_ready() noexcept {
     fail(Error(Code::resource_exhausted,
                fmt::format("connections to {} origins are open already; raise origins_max",
                            pool_.options().origins_max)),
-         false);
+         Repeat::never);
   }
   return settled();
 }
@@ -60,21 +60,23 @@ void Call::on_timer(TimerEntry& entry) noexcept {
               fmt::format("{} after {} ms", phase, self.timeout_.count_ms()));
   if (line != nullptr) {
     self.line_ = nullptr;
-    line->drop(self);
+    line->drop(self, Line::Dropped::late);
   }
-  self.fail(std::move(error), false);
+  self.fail(std::move(error), Repeat::never);
 }
 
 // Nobody waits for it any more.
 void Call::leave() noexcept {
   if (stage_ == Stage::over) return;
   stage_ = Stage::over;
-  if (Line* const line = std::exchange(line_, nullptr)) line->drop(*this);
+  if (Line* const line = std::exchange(line_, nullptr)) {
+    line->drop(*this, Line::Dropped::unwanted);
+  }
 }
 
 bool Call::take_head(unsigned status, Text head) noexcept {
   if (const char* const problem = response_.set_head(status, std::move(head))) {
-    fail(Error(Code::resource_exhausted, fmt::format("the reply {}", problem)), false);
+    fail(Error(Code::resource_exhausted, fmt::format("the reply {}", problem)), Repeat::never);
     return false;
   }
   const auto coding = response_.find("Transfer-Encoding");
@@ -82,13 +84,22 @@ bool Call::take_head(unsigned status, Text head) noexcept {
     fail(Error(Code::unsupported,
                fmt::format("the reply has the transfer coding {:?}, and nobody asked for it",
                            coding->substr(0, 100))),
-         false);
+         Repeat::never);
     return false;
   }
+  begin_content();
+  return true;
+}
+
+void Call::take_head(unsigned status, const http::Head& fields) noexcept {
+  response_.set_fields(status, fields);
+  begin_content();
+}
+
+void Call::begin_content() noexcept {
   stage_ = Stage::head;
   if (streams_) arm();
   wake();
-  return true;
 }
 
 bool Call::take_content(Bytes content) noexcept {
@@ -98,7 +109,7 @@ bool Call::take_content(Bytes content) noexcept {
                fmt::format("the content of the reply has more than {} bytes; raise "
                            "content_bytes_max, or read it as a stream",
                            bytes_max)),
-         false);
+         Repeat::never);
     return false;
   }
   response_.content_.append(content);
@@ -111,19 +122,25 @@ bool Call::is_full() const noexcept {
   return streams_ && response_.content_.size() >= pool_.options().stream_bytes_max;
 }
 
+// So much that the server may wait for the reader: HTTP/2 lets it send again once half of the
+// window is read.
+bool Call::is_behind() const noexcept {
+  return streams_ && response_.content_.size() >= pool_.options().stream_bytes_max / 2;
+}
+
 Text Call::take_content() noexcept {
-  const bool was_full = is_full();
+  const bool was_behind = is_behind();
   Text taken = response_.take_content();
-  if (was_full && line_ != nullptr) {
-    arm();
-    line_->read_on();
+  if (line_ != nullptr && !taken.empty()) {
+    if (was_behind) arm();
+    line_->on_taken(*this, taken.size());
   }
   return taken;
 }
 
 // The server has as long for what comes next; a reader that is behind has all the time it wants.
 void Call::arm() noexcept {
-  if (is_full()) {
+  if (is_behind()) {
     cancel();
   } else {
     pool_.reactor().timers().arm(*this, pool_.reactor().now() + timeout_);
@@ -137,14 +154,14 @@ void Call::complete() noexcept {
   wake();
 }
 
-void Call::fail(Error error, bool repeat_is_safe) noexcept {
+void Call::fail(Error error, Repeat repeat) noexcept {
   // Whoever waits for a line is in the list of those.
   if (stage_ == Stage::waiting && list_ != nullptr) list_->remove(*this);
   line_ = nullptr;
   stage_ = Stage::over;
   cancel();
   error_ = std::move(error);
-  repeat_is_safe_ = repeat_is_safe;
+  repeat_ = repeat;
   wake();
 }
 

@@ -6,8 +6,7 @@
 // Owns       the response as far as it came, a timer, and its place in a list or on a line.
 // Borrows    the Outgoing and the Pool.
 // Thread     its reactor's.
-// Fails      result() is an Error that says what happened; repeat_is_safe() that no byte of a reply
-//            had come on a connection that was kept from before.
+// Fails      error() says what happened; repeat() whether the server can have done something.
 // Invariant  the coroutine goes on from the reactor's turn, never inside a call of a session.
 //            Destroying it withdraws: a connection that works for it is reset.
 #pragma once
@@ -31,6 +30,16 @@ class Line;
 class Lines;
 class Pool;
 
+// Whether a call that has failed may be sent again (RFC 9110 §9.2.2).
+enum class Repeat : std::uint8_t {
+  never,
+  // Its connection was kept from before and ended before a byte of its reply: the server may have
+  // done what it asks for, which does no harm if its method is idempotent.
+  if_idempotent,
+  // The server has said that it did nothing (RFC 9113 §8.7).
+  always,
+};
+
 class Call final : private core::TimerEntry {
  public:
   // What a coroutine waits for; of content: that there is some, or no more.
@@ -52,7 +61,7 @@ class Call final : private core::TimerEntry {
   // Once it has been awaited.
   bool failed() const noexcept { return error_.has_value(); }
   const Error& error() const noexcept { return *error_; }
-  bool repeat_is_safe() const noexcept { return repeat_is_safe_; }
+  Repeat repeat() const noexcept { return repeat_; }
   bool over() const noexcept { return stage_ == Stage::over; }
   Response& response() noexcept { return response_; }
   void want(Wanted wanted) noexcept { wanted_ = wanted; }
@@ -61,13 +70,17 @@ class Call final : private core::TimerEntry {
 
   // ---- for lines and speakers
   const Outgoing& outgoing() const noexcept { return outgoing_; }
+  Duration timeout() const noexcept { return timeout_; }
   // False: it has failed, and nobody is to bring it anything more.
   bool take_head(unsigned status, Text head) noexcept;
+  void take_head(unsigned status, const http::Head& fields) noexcept;
   bool take_content(Bytes content) noexcept;
-  // Nothing more is to be taken until the line is told to read on.
+  // The content is read piece by piece: Line::on_taken() tells how much of it.
+  bool streams() const noexcept { return streams_; }
+  // Nothing more is to be taken until some of it is read.
   bool is_full() const noexcept;
   void complete() noexcept;
-  void fail(Error error, bool repeat_is_safe) noexcept;
+  void fail(Error error, Repeat repeat) noexcept;
   void set_line(Line& line) noexcept {
     line_ = &line;
     stage_ = Stage::on_line;
@@ -90,13 +103,15 @@ class Call final : private core::TimerEntry {
   void wake() noexcept;
   void leave() noexcept;
   void arm() noexcept;
+  void begin_content() noexcept;
+  bool is_behind() const noexcept;
 
   Pool& pool_;
   const Outgoing& outgoing_;
   const bool streams_;
   Wanted wanted_;
   Stage stage_ = Stage::fresh;
-  bool repeat_is_safe_ = false;
+  Repeat repeat_ = Repeat::never;
   const Instant deadline_;
   const Duration timeout_;
   Lines* lines_ = nullptr;

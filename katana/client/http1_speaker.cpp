@@ -18,21 +18,23 @@ void Http1Speaker::begin(Call& call) noexcept {
   head_.clear();
   const Outgoing& outgoing = call.outgoing();
   Outbox& outbox = connection_.outbox();
-  if (!outbox.write(outgoing.head) || !outgoing.content.send(outbox)) {
+  if (!outbox.write(outgoing.http1_head().bytes()) || !outgoing.content.send(outbox)) {
     fail(Error(Code::resource_exhausted,
                "the reactor has no output blocks left; raise output_blocks_max"));
   }
   connection_.wake();
 }
 
-void Http1Speaker::drop(Call&) noexcept {
+bool Http1Speaker::drop(Call&, bool) noexcept {
   call_ = nullptr;
   ending_ = true;
   connection_.reset();
   connection_.wake();
+  return false;
 }
 
-void Http1Speaker::read_on() noexcept {
+void Http1Speaker::on_taken(Call&, std::size_t) noexcept {
+  if (!connection_.has(core::PauseReason::content_unwanted)) return;
   connection_.resume(core::PauseReason::content_unwanted);
   connection_.wake();
 }
@@ -145,18 +147,21 @@ void Http1Speaker::on_input_end() noexcept {
   complete(true);
 }
 
-Call* Http1Speaker::take_back() noexcept { return std::exchange(call_, nullptr); }
+void Http1Speaker::take_back(CallList& calls) noexcept {
+  if (Call* const call = std::exchange(call_, nullptr)) calls.push_front(*call);
+}
 
 void Http1Speaker::on_lost(const Error& error) noexcept {
   ending_ = true;
   Call* const call = std::exchange(call_, nullptr);
-  if (call != nullptr) call->fail(error, served_ > 0 && !reply_begun_);
+  if (call == nullptr) return;
+  call->fail(error, served_ > 0 && !reply_begun_ ? Repeat::if_idempotent : Repeat::never);
 }
 
 void Http1Speaker::fail(Error error) noexcept {
   ending_ = true;
   Call* const call = std::exchange(call_, nullptr);
-  if (call != nullptr && !call->over()) call->fail(std::move(error), false);
+  if (call != nullptr && !call->over()) call->fail(std::move(error), Repeat::never);
   connection_.reset();
 }
 

@@ -21,13 +21,14 @@ class Http1Speaker final : public Speaker {
       : line_(line), connection_(connection), pool_(pool) {}
 
   std::uint32_t room() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }
+  bool ending() const noexcept override { return ending_; }
   bool idle() const noexcept override { return call_ == nullptr; }
   void begin(Call& call) noexcept override;
-  void drop(Call& call) noexcept override;
-  void read_on() noexcept override;
+  bool drop(Call& call, bool late) noexcept override;
+  void on_taken(Call& call, std::size_t bytes) noexcept override;
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
-  Call* take_back() noexcept override;
+  void take_back(CallList& calls) noexcept override;
   void on_lost(const Error& error) noexcept override;
 
  private:

@@ -27,6 +27,9 @@ Result<void> check(const HttpClientOptions& options) {
   };
   if (options.connections_max == 0) return wrong("connections_max", "at least 1");
   if (options.origins_max == 0) return wrong("origins_max", "at least 1");
+  if (options.streams_max == 0 || options.streams_max > 1000) {
+    return wrong("streams_max", "from 1 to 1,000");
+  }
   if (options.head_bytes_max == 0 || options.head_bytes_max > http::head_bytes_capacity) {
     return wrong("head_bytes_max", "from 1 to 65,535");
   }
@@ -68,9 +71,10 @@ std::optional<Duration> retry_after(const Response& response, std::int64_t now_s
 // How long to wait before a call that has ended is sent again; none: it is not.
 std::optional<Duration> pause_before_retry(Pool& pool, Call& call, std::uint32_t retries) {
   const HttpClientOptions& options = pool.options();
-  if (!call.outgoing().repeatable || retries >= options.retries_max) return {};
+  if (retries >= options.retries_max) return {};
+  if (call.repeat() != Repeat::always && !call.outgoing().repeatable) return {};
   if (call.failed()) {
-    if (!call.repeat_is_safe()) return {};
+    if (call.repeat() == Repeat::never) return {};
     if (retries == 0) return Duration{};
     Duration most = options.backoff_min;
     for (std::uint32_t count = 1; count < retries && most < options.backoff_max; ++count) {
@@ -114,7 +118,7 @@ std::unexpected<Error> refuse(Pool& pool, Error error) {
 // Before a call is sent again: a connection that was found dead is seldom the only one.
 void prepare_retry(Pool& pool, const Call& call) {
   ++pool.counters().retries;
-  if (!call.failed()) return;
+  if (!call.failed() || call.repeat() == Repeat::always) return;
   if (Lines* const lines = pool.lines_of(call.outgoing().origin)) lines->retire_idle();
 }
 
@@ -126,6 +130,8 @@ HttpClient::HttpClient(std::shared_ptr<const Shared> shared) noexcept
 Result<HttpClient> HttpClient::make(HttpClientOptions options) {
   if (auto right = check(options); !right) return std::unexpected(right.error());
   options.tls.protocols = {"http/1.1"};
+  if (options.http2 != Http2::never)
+    options.tls.protocols.insert(options.tls.protocols.begin(), "h2");
   auto context = tls::ClientContext::make(options.tls);
   if (!context) return std::unexpected(context.error().within("HTTP client"));
   return HttpClient(std::make_shared<const Shared>(options, *std::move(context)));
@@ -178,7 +184,12 @@ ClientCounters HttpClient::counters(core::Reactor& reactor) const {
   auto* const pool = static_cast<Pool*>(reactor.attached(shared_.get()));
   if (pool == nullptr) return {};
   const PoolCounters& counted = pool->counters();
-  return {counted.calls, counted.retries, counted.failures, pool->connection_count()};
+  return {.calls = counted.calls,
+          .retries = counted.retries,
+          .failures = counted.failures,
+          .connections = pool->connection_count(),
+          .handshakes = counted.handshakes,
+          .handshakes_resumed = counted.handshakes_resumed};
 }
 
 Task<Result<Text>> ResponseStream::read() {

@@ -10,8 +10,9 @@
 // Allocates  for each request, mostly from the recycler.
 // Fails      with an Error that begins with method and URL, and says what happened and what to do.
 //            A reply of any status is no failure.
-// Invariant  destroying the coroutine cancels the request. A connection is used again only after a
-//            whole reply, with nothing unread. TLS verifies chain and name.
+// Invariant  destroying the coroutine cancels the request. A connection of HTTP/1.1 is used again
+//            only after a whole reply, with nothing unread; one of HTTP/2 outlives what is
+//            cancelled. TLS verifies chain and name.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +31,12 @@ namespace katana::client {
 class Shared;
 
 struct ClientCounters {
-  std::uint64_t calls = 0;        // requests that were asked for
-  std::uint64_t retries = 0;      // times that one was sent again
-  std::uint64_t failures = 0;     // requests that ended in an error
-  std::uint64_t connections = 0;  // at present
+  std::uint64_t calls = 0;               // requests that were asked for
+  std::uint64_t retries = 0;             // times that one was sent again
+  std::uint64_t failures = 0;            // requests that ended in an error
+  std::uint64_t connections = 0;         // at present
+  std::uint64_t handshakes = 0;          // of TLS, complete
+  std::uint64_t handshakes_resumed = 0;  // of those, without a certificate or a key exchange anew
 };
 
 class HttpClient {

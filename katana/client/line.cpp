@@ -8,6 +8,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/client/http1_speaker.hpp"
+#include "katana/client/http2_speaker.hpp"
 #include "katana/client/lines.hpp"
 #include "katana/client/pool.hpp"
 #include "katana/core/opening_session.hpp"
@@ -22,7 +23,9 @@ class Line::Session final : public core::Session {
   ~Session() override { line_.on_gone(connection_); }
   std::size_t on_bytes(Bytes input) noexcept override { return line_.speaker_->on_bytes(input); }
   void on_input_end() noexcept override { line_.speaker_->on_input_end(); }
-  void on_deadline() noexcept override {}  // the line has a timer, because it outlives sessions
+  void on_room() noexcept override { line_.speaker_->on_room(); }
+  // Of the protocol. The line has a timer of its own, because it outlives sessions.
+  void on_deadline() noexcept override { line_.speaker_->on_deadline(); }
   void on_drain() noexcept override { line_.on_drain(); }
 
  private:
@@ -38,7 +41,10 @@ Result<void> Line::connect(const std::string& address) {
   Pool& pool = lines_.pool();
   const Origin& origin = lines_.origin();
   address_ = address;
-  if (origin.secure) transforms_.emplace(pool.tls(), origin.host);
+  if (origin.secure) {
+    transforms_.emplace(pool.tls(), origin.host);
+    transforms_->resume(lines_.sessions(), pool.reactor().now());
+  }
   const engine::ConnectOptions to{.address = address, .port = origin.port};
   stage_ = Stage::connecting;
   auto connection = pool.reactor().connect(to, *this, transforms_ ? &*transforms_ : nullptr);
@@ -56,13 +62,26 @@ std::size_t Line::session_bytes() const noexcept {
 }
 
 core::Session* Line::open(void* memory, core::Connection& connection) noexcept {
-  speaker_ = std::make_unique<Http1Speaker>(*this, connection, lines_.pool());
+  Pool& pool = lines_.pool();
+  if (speaks_http2(connection)) {
+    speaker_ = std::make_unique<Http2Speaker>(*this, connection, pool);
+  } else {
+    speaker_ = std::make_unique<Http1Speaker>(*this, connection, pool);
+    lines_.set_calls_per_line(1);
+  }
   // Without TLS it is open before anybody has answered, and the timer still waits for that.
   if (transforms_) {
     stage_ = Stage::open;
+    ++pool.counters().handshakes;
+    if (transforms_->resumed()) ++pool.counters().handshakes_resumed;
     on_idle();
   }
   return new (memory) Session(*this, connection);
+}
+
+bool Line::speaks_http2(const core::Connection& connection) const noexcept {
+  if (transforms_) return connection.application_protocol() == "h2";
+  return lines_.pool().options().http2 == Http2::prior_knowledge;
 }
 
 void Line::begin(Call& call) noexcept {
@@ -78,14 +97,16 @@ void Line::on_idle() noexcept {
   pool.attend_later(lines_);
 }
 
-void Line::drop(Call& call) noexcept {
-  given_up_ = true;
-  speaker_->drop(call);
+void Line::on_more_room() noexcept { lines_.pool().attend_later(lines_); }
+
+void Line::drop(Call& call, Dropped why) noexcept {
+  if (!speaker_->drop(call, why == Dropped::late)) given_up_ = true;
 }
 
 void Line::retire() noexcept {
   given_up_ = true;
   if (!idle() || connection_ == nullptr || connection_->finishing()) return;
+  speaker_->say_goodbye();
   connection_->finish(core::Finish::close);
   connection_->wake();
 }
@@ -94,7 +115,6 @@ void Line::on_drain() noexcept { retire(); }
 
 bool Line::is_to_end() const noexcept { return given_up_ || lines_.pool().reactor().draining(); }
 
-// The peer has taken something: there is a connection.
 bool Line::answered() const noexcept {
   return connection_ != nullptr && connection_->counters().bytes_sent > 0;
 }
@@ -109,6 +129,8 @@ void Line::on_timer(TimerEntry& entry) noexcept {
   } else if (self.transforms_) {
     self.stage_ = Stage::tls;
     pool.reactor().timers().arm(self, pool.reactor().now() + pool.options().tls_timeout);
+  } else if (self.idle()) {  // what it was begun for was not sent
+    self.retire();
   }
 }
 
@@ -142,11 +164,12 @@ void Line::on_gone(core::Connection& connection) noexcept {
   const bool made = speaker_ != nullptr && answered();
   if (made && !speaker_->idle()) speaker_->on_lost(why(connection));
   if (!made && !given_up_) {
-    Call* const call = speaker_ != nullptr ? speaker_->take_back() : nullptr;
+    CallList calls;
+    if (speaker_ != nullptr) speaker_->take_back(calls);
     const bool has_answered = answered();
     const Error error = why(connection);
     stage_ = Stage::gone;
-    lines_.on_not_made(call, error, has_answered);
+    lines_.on_not_made(calls, error, has_answered);
   }
   stage_ = Stage::gone;
   connection_ = nullptr;

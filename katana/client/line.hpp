@@ -32,21 +32,31 @@ class Line final : private core::Protocol, private core::TimerEntry {
   bool gone() const noexcept { return stage_ == Stage::gone; }
   // Not open yet, so it takes no call, and may never.
   bool opening() const noexcept { return speaker_ == nullptr && !gone(); }
+  // It takes no call any more, but has some.
+  bool ending() const noexcept { return given_up_ || (speaker_ != nullptr && speaker_->ending()); }
   bool idle() const noexcept { return speaker_ != nullptr && speaker_->idle(); }
   std::uint32_t room() const noexcept {
-    return speaker_ != nullptr && !given_up_ ? speaker_->room() : 0;
+    return speaker_ != nullptr && !given_up_ && !gone() ? speaker_->room() : 0;
   }
   // REQUIRES room() > 0.
   void begin(Call& call) noexcept;
-  void drop(Call& call) noexcept;
-  void read_on() noexcept { speaker_->read_on(); }
+  // Nobody waits for it any more, or its deadline has come.
+  enum class Dropped : std::uint8_t { unwanted, late };
+  void drop(Call& call, Dropped why) noexcept;
+  void on_taken(Call& call, std::size_t bytes) noexcept { speaker_->on_taken(call, bytes); }
   // Ends it unless it is busy.
   void retire() noexcept;
 
   // ---- for the speaker
   void on_idle() noexcept;
+  // It takes more calls than before.
+  void on_more_room() noexcept;
   // It is not to be kept once its calls are over.
   bool is_to_end() const noexcept;
+  // The peer has taken something: there is a connection.
+  bool answered() const noexcept;
+  Lines& lines() noexcept { return lines_; }
+  const Lines& lines() const noexcept { return lines_; }
 
  private:
   class Session;
@@ -59,7 +69,7 @@ class Line final : private core::Protocol, private core::TimerEntry {
   void on_drain() noexcept;
   static void on_timer(TimerEntry& entry) noexcept;
   void give_up() noexcept;
-  bool answered() const noexcept;
+  bool speaks_http2(const core::Connection& connection) const noexcept;
   Error why(const core::Connection& connection) const;
 
   Lines& lines_;

@@ -16,7 +16,13 @@ constexpr Duration refused_pause = seconds(1);
 
 }  // namespace
 
-Lines::Lines(Pool& pool, const Origin& origin) : pool_(pool), origin_(origin) {
+Lines::Lines(Pool& pool, const Origin& origin)
+    : pool_(pool),
+      origin_(origin),
+      calls_per_line_(pool.options().http2 == Http2::never ||
+                              (pool.options().http2 == Http2::by_alpn && !origin.secure)
+                          ? 1
+                          : 0) {
   const auto& hosts = pool.options().hosts;
   if (const auto given = hosts.find(origin.host); given != hosts.end()) {
     addresses_ = given->second;
@@ -38,7 +44,7 @@ void Lines::add(Call& call) noexcept {
                     fmt::format("{} requests wait for a connection to {} already; raise "
                                 "waiting_max or connections_max",
                                 waiting_.size(), origin_.text())),
-              false);
+              Repeat::never);
     return;
   }
   waiting_.push_back(call);
@@ -91,13 +97,23 @@ void Lines::begin_lines() noexcept {
     lookup_.reset();
     if (!knows_addresses()) return;
   }
-  const auto opening = static_cast<std::size_t>(
-      std::ranges::count_if(lines_, [](const auto& line) { return line->opening(); }));
-  std::size_t wanted = waiting_.size() - std::min(opening, waiting_.size());
-  while (wanted > 0 && !waiting_.empty() && may_begin()) {
+  for (std::size_t wanted = count_wanted(); wanted > 0 && !waiting_.empty() && may_begin();) {
     if (begin_line()) --wanted;
     serve_waiting();
   }
+}
+
+// How many lines are to be begun for those that wait, beside the ones that are being opened.
+std::size_t Lines::count_wanted() const noexcept {
+  if (calls_per_line_ == 0) {
+    const bool any = std::ranges::any_of(
+        lines_, [](const auto& line) { return !line->gone() && !line->ending(); });
+    return any ? 0 : 1;
+  }
+  const auto opening = static_cast<std::size_t>(
+      std::ranges::count_if(lines_, [](const auto& line) { return line->opening(); }));
+  const std::size_t needed = (waiting_.size() + calls_per_line_ - 1) / calls_per_line_;
+  return needed - std::min(opening, needed);
 }
 
 // False: the address was wrong at once; on_not_made() has taken note.
@@ -108,14 +124,16 @@ bool Lines::begin_line() noexcept {
     lines_.push_back(std::move(line));
     return true;
   }
-  on_not_made(nullptr, connected.error(), false);
+  CallList none;
+  on_not_made(none, connected.error(), false);
   return false;
 }
 
-void Lines::on_not_made(Call* call, const Error& error, bool answered) noexcept {
-  if (call != nullptr) {
-    call->wait_again();
-    waiting_.push_front(*call);
+void Lines::on_not_made(CallList& calls, const Error& error, bool answered) noexcept {
+  while (!calls.empty()) {
+    Call& call = calls.pop_front();
+    call.wait_again();
+    waiting_.push_front(call);
   }
   ++failures_;
   if (!addresses_.empty()) address_ = (address_ + 1) % addresses_.size();
@@ -132,7 +150,7 @@ void Lines::on_not_made(Call* call, const Error& error, bool answered) noexcept 
 }
 
 void Lines::fail_waiting(const Error& error) noexcept {
-  while (!waiting_.empty()) waiting_.pop_front().fail(error, false);
+  while (!waiting_.empty()) waiting_.pop_front().fail(error, Repeat::never);
 }
 
 void Lines::retire_idle() noexcept {

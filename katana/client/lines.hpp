@@ -1,12 +1,15 @@
 // Lines: the connections of one reactor to one origin, and the calls that wait for one.
 //
-// Owns       its lines, and what is known of the host's addresses.
+// Owns       its lines, sessions of TLS that may be resumed, and what is known of the host: its
+//            addresses, and how many calls one of its connections takes.
 // Borrows    the Pool; the calls that wait.
 // Thread     its reactor's.
 // Fails      a call that would wait behind waiting_max others is refused. When no address can be
 //            connected to, and there is no line left, all that wait are told why.
-// Invariant  at most connections_max lines; no call waits while a line has room. Lines are begun,
-//            and forgotten, in attend() alone, which no session and no engine is inside of.
+// Invariant  at most connections_max lines; no call waits while a line has room. As long as nobody
+//            knows how many calls a line takes, because TLS has yet to agree on the protocol or the
+//            server to say its limit, there is one. Lines are begun, and forgotten, in attend()
+//            alone, which no session and no engine is inside of.
 #pragma once
 
 #include <memory>
@@ -18,6 +21,7 @@
 #include "katana/client/call.hpp"
 #include "katana/client/line.hpp"
 #include "katana/client/url.hpp"
+#include "katana/tls/kept_sessions.hpp"
 
 namespace katana::client {
 
@@ -40,10 +44,14 @@ class Lines {
   bool empty() const noexcept { return lines_.empty() && waiting_.empty() && !lookup_; }
 
   // ---- for a line
-  // It could not be opened. `call`, which may be null, has not been sent; `answered`: there was
+  // It could not be opened. `calls`, the latest first, have not been sent; `answered`: there was
   // somebody, who did not do his part of TLS.
-  void on_not_made(Call* call, const Error& error, bool answered) noexcept;
+  void on_not_made(CallList& calls, const Error& error, bool answered) noexcept;
   void on_made() noexcept { failures_ = 0; }
+  // How many calls a line takes at a time, as one has shown. 0: it is not known, or none.
+  std::uint32_t calls_per_line() const noexcept { return calls_per_line_; }
+  void set_calls_per_line(std::uint32_t calls) noexcept { calls_per_line_ = calls; }
+  tls::KeptSessions& sessions() noexcept { return sessions_; }
 
   bool attended_later = false;  // the pool's note
 
@@ -51,6 +59,7 @@ class Lines {
   Line* free_line() noexcept;
   void serve_waiting() noexcept;
   void begin_lines() noexcept;
+  std::size_t count_wanted() const noexcept;
   bool begin_line() noexcept;
   bool may_begin() const noexcept;
   void limit_idle() noexcept;
@@ -65,6 +74,8 @@ class Lines {
   std::vector<std::string> addresses_;
   std::size_t address_ = 0;   // the one to be tried next
   std::size_t failures_ = 0;  // of connections, in a row
+  std::uint32_t calls_per_line_;
+  tls::KeptSessions sessions_;
   Instant addresses_until_{};
   Instant begin_again_at_{};
   std::optional<Task<void>> lookup_;

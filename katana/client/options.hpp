@@ -20,6 +20,13 @@ class Pool;
 
 namespace katana::client {
 
+// Whether HTTP/2 is spoken.
+enum class Http2 : std::uint8_t {
+  never,
+  by_alpn,          // over TLS, with servers that agree; http:// is HTTP/1.1
+  prior_knowledge,  // and http:// at once (RFC 9113 §3.3), with servers that are known to speak it
+};
+
 struct HttpClientOptions {
   // Of each origin (scheme, host and port), on each reactor.
   std::uint32_t connections_max = 64;
@@ -29,18 +36,24 @@ struct HttpClientOptions {
   // Origins that a reactor knows at a time. Those without connections are forgotten.
   std::uint32_t origins_max = 1024;
 
+  Http2 http2 = Http2::by_alpn;
+  // Requests that share a connection of HTTP/2, as far as the server allows. 1 … 1,000.
+  std::uint32_t streams_max = 100;
+
   Duration connect_timeout = seconds(5);  // for each address of the host
   Duration tls_timeout = seconds(5);      // for the handshake, once connected
   Duration timeout = seconds(30);         // for all of a request, with its retries
 
   std::size_t head_bytes_max = 32 * 1024;             // of a response; at most 65,535
   std::uint64_t content_bytes_max = 8 * 1024 * 1024;  // of what fetch() returns
-  // What a stream holds of content that nobody has read; beyond it the connection is not read.
+  // What a stream holds of content that nobody has read; beyond it the connection is not read, or
+  // the server is not allowed to send more on the stream (HTTP/2, at least 65,535).
   std::size_t stream_bytes_max = 64 * 1024;
 
   // A request is sent again when the kept connection that it went out on ended before the first
-  // byte of a reply, and its method is idempotent (RFC 9110 §9.2.2). So many times, the first time
-  // at once, then after a random part of backoff_min, doubled each time up to backoff_max.
+  // byte of a reply, and its method is idempotent (RFC 9110 §9.2.2); and, whatever its method, when
+  // a server of HTTP/2 says that it did nothing about it. So many times, the first time at once,
+  // then after a random part of backoff_min, doubled each time up to backoff_max.
   std::uint32_t retries_max = 2;
   Duration backoff_min = milliseconds(50);
   Duration backoff_max = seconds(2);

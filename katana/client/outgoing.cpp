@@ -8,13 +8,10 @@
 #include "katana/wire/http/method.hpp"
 #include "katana/wire/http/reply_head.hpp"
 #include "katana/wire/http/url.hpp"
-#include "katana/wire/http1/request_head.hpp"
 
 namespace katana::client {
 namespace {
 
-// Content up to here goes with the head in one block.
-constexpr std::size_t copied_bytes_max = 2048;
 // RFC 9110 §7.6.1, §8.6, and what this client does not do.
 constexpr std::array<Bytes, 8> own_fields = {
     "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "TE", "Trailer",
@@ -66,38 +63,56 @@ std::int64_t length_of(const Request& request, std::size_t bytes) {
 
 }  // namespace
 
+http1::RequestHead Outgoing::head() const noexcept {
+  return {.method = method,
+          .target = target,
+          .host = host,
+          .fields = fields,
+          .content_length = content_length};
+}
+
+Text Outgoing::http1_head() const {
+  const http1::RequestHead parts = head();
+  Text text;
+  text.resize(http1::request_head_bytes_max(parts));
+  const char* const end = http1::write_request_head(text.data(), parts);
+  text.resize(static_cast<std::size_t>(end - text.data()));
+  return text;
+}
+
+http2::RequestHead Outgoing::http2_head() const noexcept {
+  return {.method = method,
+          .scheme = origin.secure ? "https" : "http",
+          .authority = host,
+          .target = target,
+          .fields = fields,
+          .content_length = content_length};
+}
+
 Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options) {
   auto url = parse_url(request.url());
   if (!url) return std::unexpected(url.error());
   if (request.method() == "CONNECT") {
     return wrong("method CONNECT opens a tunnel, which this client does not do");
   }
-  std::string host = std::move(url->authority);
-  auto fields = make_fields(request, options, host);
+  Outgoing made;
+  made.host = std::move(url->authority);
+  auto fields = make_fields(request, options, made.host);
   if (!fields) return std::unexpected(fields.error());
-  const http1::RequestHead head{.method = request.method(),
-                                .target = url->target,
-                                .host = host,
-                                .fields = *fields,
-                                .content_length = length_of(request, request.content().size())};
-  if (!http1::is_sendable(head)) {
+  made.fields = *std::move(fields);
+  made.method = request.method();
+  made.target = std::move(url->target);
+  made.content_length = length_of(request, request.content().size());
+  if (!http1::is_sendable(made.head())) {
     return wrong(
         fmt::format("method {:?} or Host {:?} cannot be sent: a method is a token, and "
                     "Host a name with an optional port",
-                    request.method(), host));
+                    made.method, made.host));
   }
-  Outgoing made;
-  made.name = fmt::format("{} {}", request.method(), request.url().substr(0, 500));
+  made.name = fmt::format("{} {}", made.method, request.url().substr(0, 500));
   made.origin = std::move(url->origin);
-  made.head.resize(http1::request_head_bytes_max(head));
-  const char* const end = http1::write_request_head(made.head.data(), head);
-  made.head.resize(static_cast<std::size_t>(end - made.head.data()));
-  if (request.content().size() <= copied_bytes_max) {
-    made.head += request.content();
-  } else {
-    made.content = KeptContent(std::move(request.content()));
-  }
-  const http::Method method = http::method_from(request.method());
+  if (!request.content().empty()) made.content = KeptContent(std::move(request.content()));
+  const http::Method method = http::method_from(made.method);
   made.is_head = method == http::Method::head;
   made.repeatable = request.is_repeatable() || http::is_idempotent(method);
   return made;

@@ -1,6 +1,8 @@
-// Outgoing: a request that was found right, as the bytes that go out, each time it is sent.
+// Outgoing: a request that was found right, as it goes out each time it is sent, whatever protocol
+// the connection speaks.
 //
-// Owns       head and content; connections that are sending the content share it.
+// Owns       what its head is made of, and content; connections that are sending the content share
+//            it.
 // Thread     its reactor's.
 // Fails      make_outgoing() names the URL or the field, what is wrong, and the remedy.
 // Invariant  the head is one head of one request, whatever the texts of the Request were.
@@ -14,9 +16,12 @@
 #include "katana/base/outbox.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/retained.hpp"
+#include "katana/base/text.hpp"
 #include "katana/client/options.hpp"
 #include "katana/client/request.hpp"
 #include "katana/client/url.hpp"
+#include "katana/wire/http1/request_head.hpp"
+#include "katana/wire/http2/request_writer.hpp"
 
 namespace katana::client {
 
@@ -34,12 +39,16 @@ class KeptContent {
     if (kept_ != nullptr) kept_->let_go();
   }
 
+  Bytes bytes() const noexcept { return kept_ != nullptr ? Bytes(kept_->text) : Bytes(); }
   // False: there is no block for it, and nothing was promised.
   bool send(Outbox& outbox) const noexcept {
-    return kept_ == nullptr || outbox.refer(kept_->text, *kept_);
+    if (bytes().size() <= copied_bytes_max) return bytes().empty() || outbox.write(bytes());
+    return outbox.refer(kept_->text, *kept_);
   }
 
  private:
+  // Shorter content goes out behind its head, in the same block.
+  static constexpr std::size_t copied_bytes_max = 2048;
   struct Kept final : Retained {
     explicit Kept(std::string content)
         : Retained([](Retained& self) noexcept { delete static_cast<Kept*>(&self); }),
@@ -50,12 +59,25 @@ class KeptContent {
 };
 
 struct Outgoing {
+  // As HTTP/1.1 has its head.
+  Text http1_head() const;
+  // Refers to this.
+  http2::RequestHead http2_head() const noexcept;
+
   Origin origin;
-  std::string head;      // and short content behind it
-  KeptContent content;   // the rest
+  std::string method;
+  std::string host;                                    // and port, as Host has it
+  std::string target;                                  // path and query
+  std::string fields;                                  // complete lines "name: value" CRLF
+  std::int64_t content_length = http::unknown_length;  // that: none is said
+  KeptContent content;
   std::string name;      // "GET https://example.org/users": what errors call it
   bool is_head = false;  // the method is HEAD: its reply has no content
   bool repeatable = false;
+
+ private:
+  friend Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options);
+  http1::RequestHead head() const noexcept;
 };
 
 Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options);

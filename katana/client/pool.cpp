@@ -5,6 +5,28 @@
 #include <utility>
 
 namespace katana::client {
+namespace {
+
+// Streams that nobody reads hold up no other: all of their windows fit into half of the
+// connection's, of which the other half may be consumed and not yet given back.
+http2::Limits limits_of(const HttpClientOptions& options) {
+  http2::Limits limits;
+  const auto most = static_cast<std::uint32_t>(http2::window_bytes_max);
+  const std::uint32_t window = static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(options.stream_bytes_max, http2::default_window_bytes, most / 2));
+  limits.stream_window_bytes = window;
+  limits.streams_max = std::min(options.streams_max, most / 2 / window);
+  limits.connection_window_bytes =
+      std::max(2 * window * limits.streams_max, limits.connection_window_bytes);
+  limits.head_bytes_max = std::min(options.head_bytes_max, http::head_bytes_capacity - 16);
+  // What is larger than that costs its call alone.
+  limits.block_bytes_max = std::max(limits.block_bytes_max, 2 * limits.head_bytes_max);
+  // It may begin before the connection is made.
+  limits.settings_timeout.ns += options.connect_timeout.ns;
+  return limits;
+}
+
+}  // namespace
 
 Result<thread::Pool*> Shared::resolver() const {
   if (options_.resolver != nullptr) return options_.resolver;
@@ -31,6 +53,11 @@ Pool::Pool(core::Reactor& reactor, std::shared_ptr<const Shared> shared)
 }
 
 Pool::~Pool() = default;
+
+http2::ClientContext& Pool::http2() {
+  if (http2_ == nullptr) http2_ = std::make_unique<http2::ClientContext>(limits_of(options()));
+  return *http2_;
+}
 
 std::size_t Pool::connection_count() const noexcept {
   std::size_t count = 0;

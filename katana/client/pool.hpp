@@ -25,6 +25,7 @@
 #include "katana/thread/pool.hpp"
 #include "katana/tls/client_context.hpp"
 #include "katana/wire/http1/response_machine.hpp"
+#include "katana/wire/http2/client_machine.hpp"
 
 namespace katana::client {
 
@@ -48,7 +49,9 @@ class Shared {
 struct PoolCounters {
   std::uint64_t calls = 0;
   std::uint64_t retries = 0;
-  std::uint64_t failures = 0;  // calls that ended in an error, after their retries
+  std::uint64_t failures = 0;            // calls that ended in an error, after their retries
+  std::uint64_t handshakes = 0;          // of TLS, complete
+  std::uint64_t handshakes_resumed = 0;  // of those
 };
 
 class Pool final : public core::Attachment {
@@ -64,6 +67,8 @@ class Pool final : public core::Attachment {
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return shared_->tls(); }
   Result<thread::Pool*> resolver() const { return shared_->resolver(); }
   http1::HeadMemo& head_memo() noexcept { return head_memo_; }
+  // What its connections of HTTP/2 share; made for the first.
+  http2::ClientContext& http2();
   PoolCounters& counters() noexcept { return counters_; }
   std::size_t connection_count() const noexcept;
 
@@ -81,6 +86,7 @@ class Pool final : public core::Attachment {
 
   core::Reactor& reactor_;
   const std::shared_ptr<const Shared> shared_;
+  std::unique_ptr<http2::ClientContext> http2_;  // longer than the lines
   std::unordered_map<std::string, std::unique_ptr<Lines>> origins_;
   std::vector<Lines*> to_attend_;
   CallList to_go_on_;

@@ -134,6 +134,21 @@ TEST_F(PoolTest, retry_after_of_a_503_is_honoured_when_asked_and_never_beyond_it
   EXPECT_EQ(error_of(honoured), "status 503");
 }
 
+// The line is there until the pool looks after it, later in the same turn.
+TEST_F(PoolTest, a_connection_that_broke_in_this_turn_gets_no_request) {
+  warm_up();
+  replies.push_back(http().fetch(Request("http://server.test/")));
+  broken(0);
+  world_.events.push_back([this] { replies.back().start(); });
+  turn();
+  turn();
+  EXPECT_FALSE(open(0));
+  ASSERT_EQ(links(), 2u);
+  answer(1);
+  say(1, nothing);
+  EXPECT_EQ(error_of(replies.back()), "status 200");
+}
+
 // ---- connections that cannot be made ----
 
 TEST_F(PoolTest, a_refused_connection_says_who_refused) {

@@ -9,6 +9,7 @@ const char* Response::set_head(unsigned status, Text head) noexcept {
   head_ = std::move(head);
   const Bytes text = head_.bytes();
   if (text.size() > http::head_bytes_capacity) return "has a head of more than 65,535 bytes";
+  version_ = text.starts_with("HTTP/1.0") ? HttpVersion::http_1_0 : HttpVersion::http_1_1;
   fields_.begin(text.data());
   fields_.set_bytes(text.size());
   const auto slice = [&](Bytes part) {
@@ -27,6 +28,14 @@ const char* Response::set_head(unsigned status, Text head) noexcept {
                       slice(value.empty() ? line.substr(0, 0) : value));
     at = end + 2;
   }
+}
+
+void Response::set_fields(unsigned status, const http::Head& fields) noexcept {
+  status_ = static_cast<std::uint16_t>(status);
+  version_ = HttpVersion::http_2;
+  head_ = Text(fields.bytes());
+  fields_ = fields;
+  fields_.rebase(head_.data());
 }
 
 }  // namespace katana::client

@@ -18,11 +18,15 @@
 
 namespace katana::client {
 
+// What a connection spoke.
+enum class HttpVersion : std::uint8_t { http_1_0, http_1_1, http_2 };
+
 class Response {
  public:
   Response() noexcept = default;
 
   unsigned status() const noexcept { return status_; }
+  HttpVersion version() const noexcept { return version_; }
   // The first field of that name, in any case.
   std::optional<Bytes> find(Bytes name) const noexcept { return fields_.find(name); }
   std::size_t field_count() const noexcept { return fields_.field_count(); }
@@ -34,10 +38,13 @@ class Response {
 
  private:
   friend class Call;
-  // Of a head that the machine has read. Null, or what is wrong with it.
+  // Of a head of HTTP/1.1 that the machine has read. Null, or what is wrong with it.
   const char* set_head(unsigned status, Text head) noexcept;
+  // Of HTTP/2: the fields are copied.
+  void set_fields(unsigned status, const http::Head& fields) noexcept;
 
   std::uint16_t status_ = 0;
+  HttpVersion version_ = HttpVersion::http_1_1;
   Text head_;
   http::Head fields_;  // slices of head_, which stay where they are when it is moved
   Text content_;

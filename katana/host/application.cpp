@@ -217,6 +217,7 @@ Result<void> ApplicationCore::add_figures() {
   if (auto added = add_log_metrics(registry, *log_); !added) return added;
   if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
   if (auto added = add_pool_checks(checks, *pools_); !added) return added;
+  if (auto added = add_upstream_checks(checks, *settings()); !added) return added;
   if (!database_) return {};
   if (auto added = add_database_metrics(registry, *database_); !added) return added;
   return add_database_check(checks, *database_);

@@ -126,6 +126,29 @@ TEST_F(ApplicationTest, a_program_of_twenty_lines_serves_from_its_database) {
   EXPECT_THAT(log_text(), HasSubstr("GET /users/7"));
 }
 
+// The service that it asks is itself; the other is nobody.
+TEST_F(ApplicationTest, it_is_not_ready_while_a_service_that_it_needs_does_not_answer) {
+  write("port: 0\n",
+        "monitor: {upstreams: {billing: {url: 'http://127.0.0.1:1/health', fresh_for: 0s}}}\n");
+  Application<> app({.name = "needy"});
+  ASSERT_TRUE(app.start(line()));
+  serve(app, [](std::uint16_t port) {
+    const std::string ready = Client(port).ask("/ready");
+    EXPECT_TRUE(ready.starts_with("HTTP/1.1 503 ")) << ready;
+    EXPECT_THAT(ready, HasSubstr("\"name\":\"upstream billing\""));
+    EXPECT_THAT(ready, HasSubstr("GET http://127.0.0.1:1/health: connect to"));
+    EXPECT_TRUE(Client(port).ask("/health").starts_with("HTTP/1.1 200 "));
+  });
+  app.stop();
+
+  write("port: 0\n", "monitor: {upstreams: {billing: {url: 'ftp://x/'}}}\n");
+  Application<> wrong({.name = "needy"});
+  const auto started = wrong.start(line());
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(), HasSubstr("monitor.upstreams: health check 'upstream "
+                                                    "billing': URL \"ftp://x/\""));
+}
+
 TEST_F(ApplicationTest, without_a_database_there_is_none) {
   Application<> app({.name = "plain"});
   app.routes([](const registry::Services& services, Router& router) {

@@ -20,6 +20,7 @@ namespace {
 
 using client::HttpClient;
 using client::HttpClientOptions;
+using client::HttpVersion;
 using client::run;
 using testing::HasSubstr;
 
@@ -80,13 +81,15 @@ class HttpClientHostTest : public testing::Test {
 };
 
 // Everything that a client does, at once and one after the other.
-void talk_to(const HttpClient& http, core::Reactor& reactor, const std::string& origin) {
+void talk_to(const HttpClient& http, core::Reactor& reactor, const std::string& origin,
+             client::HttpVersion version) {
   for (int count = 0; count < 10; ++count) {
     auto reply = run(reactor, http.fetch(client::Request(origin + "/hello")));
     ASSERT_TRUE(reply) << reply.error().describe();
     EXPECT_EQ(reply->status(), 200u);
     EXPECT_EQ(reply->content(), "hello there");
     EXPECT_EQ(reply->find("content-type"), "text/plain");
+    EXPECT_EQ(reply->version(), version);
   }
   EXPECT_EQ(http.counters(reactor).connections, 1u);
 
@@ -101,6 +104,11 @@ void talk_to(const HttpClient& http, core::Reactor& reactor, const std::string& 
     auto reply = each.result();
     ASSERT_TRUE(reply) << reply.error().describe();
     EXPECT_EQ(reply->content(), content);
+  }
+  if (version == client::HttpVersion::http_2) {
+    EXPECT_EQ(http.counters(reactor).connections, 1u);
+  } else {
+    EXPECT_GT(http.counters(reactor).connections, 1u);
   }
 
   auto opened = run(reactor, http.open(client::Request(origin + "/long")));
@@ -133,16 +141,30 @@ TEST_P(HttpClientEngines, a_server_of_ours_is_asked) {
   serve(GetParam(), [](std::uint16_t port, core::Reactor& reactor) {
     const auto http = HttpClient::make();
     ASSERT_TRUE(http) << http.error().describe();
-    talk_to(*http, reactor, "http://127.0.0.1:" + std::to_string(port));
+    talk_to(*http, reactor, "http://127.0.0.1:" + std::to_string(port), HttpVersion::http_1_1);
+  });
+}
+
+TEST_P(HttpClientEngines, a_server_of_ours_is_asked_in_http2_by_prior_knowledge) {
+  serve(GetParam(), [](std::uint16_t port, core::Reactor& reactor) {
+    HttpClientOptions made;
+    made.http2 = client::Http2::prior_knowledge;
+    const auto http = HttpClient::make(made);
+    ASSERT_TRUE(http) << http.error().describe();
+    talk_to(*http, reactor, "http://127.0.0.1:" + std::to_string(port), HttpVersion::http_2);
   });
 }
 
 TEST_P(HttpClientEngines, a_server_of_ours_is_asked_through_tls) {
   use_tls();
   serve(GetParam(), [](std::uint16_t port, core::Reactor& reactor) {
-    const auto http = HttpClient::make(trusting(certificate()));
-    ASSERT_TRUE(http) << http.error().describe();
-    talk_to(*http, reactor, "https://localhost:" + std::to_string(port));
+    for (const auto version : {HttpVersion::http_1_1, HttpVersion::http_2}) {
+      HttpClientOptions made = trusting(certificate());
+      if (version == HttpVersion::http_1_1) made.http2 = client::Http2::never;
+      const auto http = HttpClient::make(made);
+      ASSERT_TRUE(http) << http.error().describe();
+      talk_to(*http, reactor, "https://localhost:" + std::to_string(port), version);
+    }
   });
 }
 
@@ -187,6 +209,59 @@ TEST_F(HttpClientHostTest, a_server_that_cannot_prove_its_name_gets_no_request) 
     auto reply = run(reactor, any->fetch(client::Request("https://127.0.0.1" + at)));
     ASSERT_TRUE(reply) << reply.error().describe();
     EXPECT_EQ(reply->content(), "hello there");
+  });
+}
+
+// Before TLS has agreed on a protocol nobody knows how many connections a burst needs.
+TEST_F(HttpClientHostTest, a_burst_to_a_server_of_http2_shakes_hands_once_and_http1_still_does) {
+  use_tls();
+  for (const bool http2 : {true, false}) {
+    options.http.http2.enabled = http2;
+    router = Router();
+    router.get("/hello", [] { return Reply::text("hello there"); });
+    serve(EngineKind::epoll_edge, [http2](std::uint16_t port, core::Reactor& reactor) {
+      const auto http = HttpClient::make(trusting(certificate()));
+      const std::string url = "https://localhost:" + std::to_string(port) + "/hello";
+      std::deque<Task<Result<client::Response>>> tasks;
+      reactor.turn(Duration{});
+      for (int count = 0; count < 40; ++count) {
+        tasks.push_back(http->fetch(client::Request(url)));
+        tasks.back().start();
+      }
+      for (auto& each : tasks) {
+        while (!each.done()) reactor.turn(milliseconds(10));
+        const auto reply = each.result();
+        ASSERT_TRUE(reply) << reply.error().describe();
+        EXPECT_EQ(reply->version(), http2 ? HttpVersion::http_2 : HttpVersion::http_1_1);
+      }
+      EXPECT_EQ(http->counters(reactor).handshakes == 1u, http2);
+    });
+  }
+}
+
+TEST_F(HttpClientHostTest, the_next_connection_resumes_unless_it_is_to_another_name) {
+  static const tls::TestCertificate both({"localhost", "other.test"});
+  options.tls.emplace();
+  options.tls->certificates = {
+      {.chain_text = both.certificate_text(), .key_text = both.key_text()}};
+  serve(EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
+    HttpClientOptions made = trusting(both);
+    made.idle_max = 0;  // each request has a connection of its own
+    const auto http = HttpClient::make(made);
+    const std::string at = ":" + std::to_string(port) + "/hello";
+    const auto ask = [&](const HttpClient& asked, const std::string& name) {
+      const auto reply = run(reactor, asked.fetch(client::Request("https://" + name + at)));
+      EXPECT_TRUE(reply) << reply.error().describe();
+      return asked.counters(reactor);
+    };
+    EXPECT_EQ(ask(*http, "localhost").handshakes_resumed, 0u);
+    EXPECT_EQ(ask(*http, "localhost").handshakes_resumed, 1u);
+    EXPECT_EQ(ask(*http, "localhost").handshakes_resumed, 2u);
+    EXPECT_EQ(ask(*http, "other.test").handshakes_resumed, 2u);
+    EXPECT_EQ(ask(*http, "other.test").handshakes, 5u);
+    EXPECT_EQ(http->counters(reactor).handshakes_resumed, 3u);
+    const auto another = HttpClient::make(made);  // and whom it trusts is its own affair
+    EXPECT_EQ(ask(*another, "localhost").handshakes_resumed, 0u);
   });
 }
 

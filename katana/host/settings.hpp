@@ -99,12 +99,26 @@ KATANA_DESCRIBE(RequestSettings, (ids, help("accept or make X-Request-Id, and re
                 (slow, reloadable, range(Duration{}, seconds(3600)),
                  help("requests that take longer are logged as slow; 0: none")))
 
+struct UpstreamSettings {
+  std::string url;
+  Duration timeout = seconds(2);
+  Duration fresh_for = seconds(5);
+  std::string authorities_file;
+};
+KATANA_DESCRIBE(UpstreamSettings, (url, length(1, 2000), help("asked by GET; 200 to 299 is well")),
+                (timeout, range(milliseconds(1), seconds(3600))),
+                (fresh_for, range(Duration{}, seconds(24 * 3600)),
+                 help("a younger result is not asked for again")),
+                (authorities_file, help("PEM: whom TLS trusts besides; empty: nobody")))
+
 struct MonitorSettings {
   Duration stall = milliseconds(100);
+  std::map<std::string, UpstreamSettings> upstreams;
 };
 KATANA_DESCRIBE(MonitorSettings,
                 (stall, range(Duration{}, seconds(3600)),
-                 help("a reactor that is busy with one thing for longer is reported; 0: none")))
+                 help("a reactor that is busy with one thing for longer is reported; 0: none")),
+                (upstreams, help("services without which this one is not ready")))
 
 struct PoolSettings {
   unsigned threads_min = 1;

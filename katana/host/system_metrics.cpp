@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "katana/host/http_check.hpp"
+
 namespace katana::host {
 namespace {
 
@@ -221,6 +223,21 @@ Result<void> add_pool_checks(metrics::HealthChecks& checks, const Pools& pools) 
                              .kind = metrics::CheckKind::readiness,
                              .run = run});
     if (!added) return added;
+  }
+  return {};
+}
+
+Result<void> add_upstream_checks(metrics::HealthChecks& checks,
+                                 const ApplicationSettings& settings) {
+  for (const auto& [name, upstream] : settings.monitor.upstreams) {
+    HttpCheckOptions options{.name = "upstream " + name,
+                             .url = upstream.url,
+                             .timeout = upstream.timeout,
+                             .fresh_for = upstream.fresh_for};
+    options.client.tls.authorities_file = upstream.authorities_file;
+    auto check = http_check(std::move(options));
+    if (!check) return std::unexpected(check.error().within("monitor.upstreams"));
+    if (auto added = checks.add(*std::move(check)); !added) return added;
   }
   return {};
 }

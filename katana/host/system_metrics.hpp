@@ -15,6 +15,7 @@
 #include "katana/base/result.hpp"
 #include "katana/database/database.hpp"
 #include "katana/host/pools.hpp"
+#include "katana/host/settings.hpp"
 #include "katana/log/log.hpp"
 #include "katana/metrics/health.hpp"
 #include "katana/metrics/registry.hpp"
@@ -27,6 +28,9 @@ Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);
 
 // Not ready while the queue of a pool is full: what is sent here would be refused.
 Result<void> add_pool_checks(metrics::HealthChecks& checks, const Pools& pools);
+// Not ready while a service that is named in the settings does not answer.
+Result<void> add_upstream_checks(metrics::HealthChecks& checks,
+                                 const ApplicationSettings& settings);
 // Not ready while the database is not usable.
 Result<void> add_database_check(metrics::HealthChecks& checks, const database::Database& database);
 

@@ -55,11 +55,15 @@ Result<void> set_identity(SSL_CTX& context, const Certificate& certificate) {
 
 }  // namespace
 
-class ClientTransform final : public MachineTransform {
+class ClientTransform final : public MachineTransform, private SessionKeeper {
  public:
   ClientTransform(ClientTransforms& owner, BlockPool& blocks) noexcept
       : MachineTransform(blocks, owner.context_, owner.context_->get(), Side::client),
-        owner_(owner) {}
+        owner_(owner) {
+    if (valid() && owner.sessions_ != nullptr) {
+      machine_.resume(owner.asked_for_.session.get(), *this);
+    }
+  }
 
   bool expect(const std::string& name) noexcept { return machine_.expect_name(name.c_str()); }
 
@@ -71,8 +75,15 @@ class ClientTransform final : public MachineTransform {
   }
 
  private:
-  void note_opened() noexcept override {}
+  void note_opened() noexcept override { owner_.resumed_ = machine_.resumed(); }
+  // What comes of a session that was resumed is as old as that one's certificate is known.
+  void keep(SSL_SESSION& session, Instant now) noexcept override {
+    const Instant verified_at = machine_.resumed() ? owner_.asked_for_.verified_at : now;
+    owner_.sessions_->keep({OwnedSession(&session), verified_at});
+  }
   void note_failed(Failure failure) noexcept override {
+    // What was agreed on with whoever did this is not gone on with (RFC 5246 §7.2.2).
+    if (owner_.sessions_ != nullptr) owner_.sessions_->clear();
     if (const char* const problem = machine_.certificate_problem(); problem != nullptr) {
       owner_.problem_ =
           fmt::format("the certificate of '{}' is refused: {}", owner_.name_, problem);
@@ -93,6 +104,10 @@ Result<std::shared_ptr<const ClientContext>> ClientContext::make(const ClientTls
   if (set) set = set_authorities(context, options);
   if (set) set = set_identity(context, options.certificate);
   if (!set) return std::unexpected(set.error());
+  if (options.session_lifetime < Duration{}) {
+    return fail(Code::invalid_argument, "TLS session_lifetime has to be zero or above");
+  }
+  if (options.session_lifetime > Duration{}) Machine::prepare_to_resume(context);
   auto protocols = encode_protocols(options.protocols);
   if (!protocols) return std::unexpected(protocols.error());
   // Returns 0 for success, unlike its kin.
@@ -101,14 +116,22 @@ Result<std::shared_ptr<const ClientContext>> ClientContext::make(const ClientTls
     return fail(Code::internal, "OpenSSL: " + last_error());
   }
   ERR_clear_error();
-  return std::shared_ptr<const ClientContext>(new ClientContext(std::move(made)));
+  return std::shared_ptr<const ClientContext>(
+      new ClientContext(std::move(made), options.session_lifetime));
 }
 
 std::unique_ptr<core::Transform> ClientTransforms::make(BlockPool& blocks) noexcept {
   problem_.clear();
+  resumed_ = false;
   std::unique_ptr<ClientTransform> made(new (std::nothrow) ClientTransform(*this, blocks));
   if (made == nullptr || !made->valid() || !made->expect(name_)) return nullptr;
   return made;
+}
+
+void ClientTransforms::resume(KeptSessions& sessions, Instant now) noexcept {
+  if (context_->session_lifetime() <= Duration{}) return;
+  sessions_ = &sessions;
+  asked_for_ = sessions.take(now, context_->session_lifetime());
 }
 
 }  // namespace katana::tls

@@ -18,6 +18,7 @@
 #include "katana/base/result.hpp"
 #include "katana/core/transform.hpp"
 #include "katana/tls/client_options.hpp"
+#include "katana/tls/kept_sessions.hpp"
 #include "katana/tls/openssl.hpp"
 
 namespace katana::tls {
@@ -27,10 +28,14 @@ class ClientContext {
   static Result<std::shared_ptr<const ClientContext>> make(const ClientTlsOptions& options);
 
   SSL_CTX& get() const noexcept { return *context_; }
+  // Of a session, from the moment at which the server was verified.
+  Duration session_lifetime() const noexcept { return session_lifetime_; }
 
  private:
-  explicit ClientContext(OwnedContext context) noexcept : context_(std::move(context)) {}
+  ClientContext(OwnedContext context, Duration session_lifetime) noexcept
+      : context_(std::move(context)), session_lifetime_(session_lifetime) {}
   OwnedContext context_;
+  const Duration session_lifetime_;
 };
 
 class ClientTransforms final : public core::TransformFactory {
@@ -41,6 +46,13 @@ class ClientTransforms final : public core::TransformFactory {
 
   std::unique_ptr<core::Transform> make(BlockPool& blocks) noexcept override;
 
+  // Before make(): the next connection asks for the youngest of `sessions`, and what the server
+  // offers is kept there. REQUIRES that all of them are of this context and this name, and that
+  // they outlive the connection.
+  void resume(KeptSessions& sessions, Instant now) noexcept;
+  // The last connection went on with what an earlier one had verified.
+  bool resumed() const noexcept { return resumed_; }
+
   // Why the last connection could not be opened, or broke; empty: TLS had nothing to do with it.
   const std::string& problem() const noexcept { return problem_; }
 
@@ -50,6 +62,9 @@ class ClientTransforms final : public core::TransformFactory {
   const std::shared_ptr<const ClientContext> context_;
   const std::string name_;
   std::string problem_;
+  KeptSessions* sessions_ = nullptr;
+  KeptSession asked_for_;  // by the next connection, or the last
+  bool resumed_ = false;
 };
 
 }  // namespace katana::tls

@@ -26,6 +26,14 @@ struct Pair {
       : transforms(*ClientContext::make(options), name),
         client(transforms.make(blocks)),
         server(server_context) {}
+  // One that asks for a session, at that moment.
+  Pair(const std::shared_ptr<const ClientContext>& context, SSL_CTX& server_context,
+       KeptSessions& sessions, Instant moment)
+      : now(moment), transforms(context, "localhost"), server(server_context) {
+    transforms.resume(sessions, now);
+    client = transforms.make(blocks);
+    pass();
+  }
 
   void pass(std::size_t piece = SIZE_MAX) {
     give_client({});
@@ -44,7 +52,7 @@ struct Pair {
   void give_client(Bytes bytes) {
     std::array<char, 4096> plain;
     for (;;) {
-      const auto step = client->receive(bytes, plain, Instant{1});
+      const auto step = client->receive(bytes, plain, now);
       bytes.remove_prefix(step.consumed);
       opened = opened || step.event == core::TransformEvent::opened;
       failed = failed || step.event == core::TransformEvent::failed;
@@ -55,7 +63,7 @@ struct Pair {
   void give_server(Bytes bytes) {
     std::array<char, 4096> plain;
     for (;;) {
-      const Step step = server.next(bytes, plain, server_output, Instant{1});
+      const Step step = server.next(bytes, plain, server_output, now);
       bytes.remove_prefix(step.consumed);
       if (step.event == Event::hello) server.admit();
       server_received.append(plain.data(), step.produced);
@@ -63,6 +71,7 @@ struct Pair {
     }
   }
 
+  const Instant now{1};
   BlockPool blocks{4096, 64};
   ClientTransforms transforms;
   std::unique_ptr<core::Transform> client;
@@ -185,6 +194,107 @@ TEST(ClientContext, both_sides_agree_on_a_protocol_and_show_certificates_when_as
   EXPECT_EQ(pair.client->application_protocol(), "http/1.1");
 }
 
+// ---- sessions that are resumed ----
+
+struct Resumption : testing::TestWithParam<int> {  // the version of TLS
+  Resumption() : tickets(seconds(3600)) {
+    contexts = *Contexts::make(options_with(shared_certificate()), tickets);
+    limit(contexts->first());
+    ClientTlsOptions options = trusting(shared_certificate());
+    options.session_lifetime = seconds(60);
+    context = *ClientContext::make(options);
+  }
+  static void limit(SSL_CTX& server) { SSL_CTX_set_max_proto_version(&server, GetParam()); }
+  static Instant at_s(std::int64_t moment) { return Instant{} + seconds(moment); }
+
+  TicketKeys tickets;
+  std::shared_ptr<const Contexts> contexts;
+  std::shared_ptr<const ClientContext> context;
+  KeptSessions sessions;
+};
+
+TEST_P(Resumption, the_second_connection_goes_on_where_the_first_began) {
+  Pair first(context, contexts->first(), sessions, at_s(1));
+  ASSERT_TRUE(first.opened) << first.transforms.problem();
+  EXPECT_FALSE(first.transforms.resumed());
+  EXPECT_GE(sessions.size(), 1u);
+  for (int count = 0; count < 10; ++count) {
+    Pair next(context, contexts->first(), sessions, at_s(2));
+    ASSERT_TRUE(next.opened) << next.transforms.problem();
+    EXPECT_TRUE(next.transforms.resumed());
+    EXPECT_TRUE(next.server.resumed());
+    EXPECT_EQ(next.client->seal("ping"), 4u);
+    next.pass();
+    EXPECT_EQ(next.server_received, "ping");
+    EXPECT_LE(sessions.size(), KeptSessions::sessions_max);
+  }
+}
+
+TEST_P(Resumption, a_server_that_will_not_is_shaken_hands_with_anew) {
+  Pair first(context, contexts->first(), sessions, at_s(1));
+  TicketKeys others(seconds(3600));
+  const auto restarted = *Contexts::make(options_with(shared_certificate()), others);
+  limit(restarted->first());
+  Pair second(context, restarted->first(), sessions, at_s(2));
+  ASSERT_TRUE(second.opened) << second.transforms.problem();
+  EXPECT_FALSE(second.transforms.resumed());
+  Pair third(context, restarted->first(), sessions, at_s(3));
+  EXPECT_TRUE(third.transforms.resumed());
+}
+
+TEST_P(Resumption, a_server_that_will_not_has_to_show_a_certificate_that_is_trusted) {
+  Pair first(context, contexts->first(), sessions, at_s(1));
+  TicketKeys others(seconds(3600));
+  const TestCertificate forged;
+  const auto forger = *Contexts::make(options_with(forged), others);
+  limit(forger->first());
+  Pair second(context, forger->first(), sessions, at_s(2));
+  EXPECT_TRUE(second.failed);
+  EXPECT_FALSE(second.opened);
+  EXPECT_THAT(second.transforms.problem(), HasSubstr("is refused"));
+}
+
+TEST_P(Resumption, the_certificate_is_looked_at_again_after_a_while_however_often_it_is_resumed) {
+  Pair(context, contexts->first(), sessions, at_s(1));
+  for (const std::int64_t moment : {30, 60}) {  // each gets a session of its own
+    EXPECT_TRUE(Pair(context, contexts->first(), sessions, at_s(moment)).transforms.resumed());
+  }
+  EXPECT_FALSE(Pair(context, contexts->first(), sessions, at_s(61)).transforms.resumed());
+  EXPECT_TRUE(Pair(context, contexts->first(), sessions, at_s(62)).transforms.resumed());
+}
+
+TEST_P(Resumption, none_is_kept_where_it_is_not_wanted) {
+  ClientTlsOptions options = trusting(shared_certificate());
+  options.session_lifetime = {};
+  const auto careful = *ClientContext::make(options);
+  for (int count = 0; count < 2; ++count) {
+    Pair pair(careful, contexts->first(), sessions, at_s(1));
+    ASSERT_TRUE(pair.opened);
+    EXPECT_FALSE(pair.transforms.resumed());
+    EXPECT_EQ(sessions.size(), 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Resumption, testing::Values(TLS1_2_VERSION, TLS1_3_VERSION),
+                         [](const auto& each) {
+                           return std::string(each.param == TLS1_2_VERSION ? "tls_1_2" : "tls_1_3");
+                         });
+
+TEST(KeptSessions, a_session_of_tls_1_3_is_given_out_once) {
+  TicketKeys tickets(seconds(3600));
+  const auto contexts = *Contexts::make(options_with(shared_certificate()), tickets);
+  const auto context = *ClientContext::make(trusting(shared_certificate()));
+  KeptSessions sessions;
+  Pair pair(context, contexts->first(), sessions, Instant{1});
+  const std::size_t kept = sessions.size();
+  ASSERT_GE(kept, 1u);
+  const KeptSession one = sessions.take(Instant{2}, seconds(60));
+  EXPECT_NE(one.session, nullptr);
+  EXPECT_EQ(sessions.size(), kept - 1);
+  EXPECT_EQ(sessions.take(Instant{2} + seconds(60), seconds(60)).session, nullptr);
+  EXPECT_EQ(sessions.size(), 0u);
+}
+
 TEST(ClientContext, what_is_wrong_with_its_options_is_named) {
   ClientTlsOptions options;
   options.authorities_file = "no/such/file.pem";
@@ -198,6 +308,9 @@ TEST(ClientContext, what_is_wrong_with_its_options_is_named) {
   options = {};
   options.protocols = {""};
   EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("1 to 255 bytes"));
+  options = {};
+  options.session_lifetime = seconds(-1);
+  EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("session_lifetime"));
 }
 
 }  // namespace

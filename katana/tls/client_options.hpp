@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/instant.hpp"
 #include "katana/tls/options.hpp"
 
 namespace katana::tls {
@@ -22,6 +23,9 @@ struct ClientTlsOptions {
   // machine; a server of your own with a certificate of its own goes into authorities_file instead.
   bool dangerously_accept_any_certificate = false;
   Version version_min = Version::tls_1_2;
+  // A connection to the same server goes on with what an earlier one has agreed on and verified
+  // (RFC 5077, RFC 8446 §2.2), for so long after the certificate was looked at. Zero: never.
+  Duration session_lifetime = seconds(3600);
   // Shown to servers that ask for one; without a chain: none is.
   Certificate certificate = {};
   // ALPN, the one that we like best first.

@@ -53,8 +53,12 @@ struct Contexts::Callbacks {
 
   static int ticket(SSL* ssl, unsigned char* name, unsigned char* vector, EVP_CIPHER_CTX* cipher,
                     EVP_MAC_CTX* digest, int seal) noexcept {
-    return contexts_of(*ssl).tickets_.prepare(name, vector, cipher, digest, seal == 1,
-                                              Machine::of(*ssl).now());
+    const int done = contexts_of(*ssl).tickets_.prepare(name, vector, cipher, digest, seal == 1,
+                                                        Machine::of(*ssl).now());
+    // Clients of TLS 1.3 use a ticket once (RFC 8446 §C.4), so that each resumption is to give
+    // another: that is what 2 asks for.
+    const bool opened = seal == 0 && done == 1;
+    return opened && SSL_version(ssl) == TLS1_3_VERSION ? 2 : done;
   }
 };
 

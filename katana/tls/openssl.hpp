@@ -30,6 +30,7 @@ struct Releases {
 using OwnedBio = std::unique_ptr<BIO, Releases<BIO_free>>;
 using OwnedCertificate = std::unique_ptr<X509, Releases<X509_free>>;
 using OwnedKey = std::unique_ptr<EVP_PKEY, Releases<EVP_PKEY_free>>;
+using OwnedSession = std::unique_ptr<SSL_SESSION, Releases<SSL_SESSION_free>>;
 using OwnedContext = std::unique_ptr<SSL_CTX, Releases<SSL_CTX_free>>;
 
 // To be read by OpenSSL; borrows the text.

@@ -5,6 +5,8 @@
 
 #include <deque>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "tests/simulation/seed_share.hpp"
 #include "tests/simulation/world.hpp"
@@ -12,13 +14,14 @@
 namespace katana::simulation {
 namespace {
 
+using client::Http2;
 using client::HttpClient;
 using client::HttpClientOptions;
 using client::Request;
 using client::Response;
 
 // More of them: KATANA_CLIENT_SEEDS.
-std::uint64_t client_seeds() { return number_from("KATANA_CLIENT_SEEDS", 40); }
+std::uint64_t client_seeds() { return number_from("KATANA_CLIENT_SEEDS", 15); }
 
 struct Fetch {
   Task<Result<Response>> task;
@@ -26,8 +29,9 @@ struct Fetch {
   bool started = false;
 };
 
-HttpClientOptions client_options() {
+HttpClientOptions client_options(Http2 http2 = Http2::never) {
   HttpClientOptions options;
+  options.http2 = http2;
   options.connections_max = 3;
   options.idle_timeout = seconds(2);
   options.timeout = seconds(300);
@@ -53,22 +57,30 @@ Fetch ask(const HttpClient& http, const std::string& origin, std::mt19937_64& ra
   }
 }
 
-// Eight requests at a time over three connections; then everything is given back.
-void run_client_seed(std::uint64_t seed, bool lossless) {
+using Clients = std::vector<HttpClient>;
+
+// One of each protocol.
+Clients make_clients(const std::vector<Http2>& protocols) {
+  Clients made;
+  for (const Http2 each : protocols) made.push_back(*HttpClient::make(client_options(each)));
+  return made;
+}
+
+// Eight requests at a time, over three connections or one of HTTP/2; then everything is given back.
+void run_client_seed(std::uint64_t seed, bool lossless, const std::vector<Http2>& protocols) {
   WorldOptions options;
   options.seed = seed;
   options.faults = SimFaults::random(seed);
   if (lossless) options.faults = options.faults.lossless();
   options.http.limits.head_timeout = options.http.limits.content_timeout = seconds(600);
   World world(options);
-  auto http = HttpClient::make(client_options());
-  ASSERT_TRUE(http);
+  const Clients clients = make_clients(protocols);
   world.turn(Duration{});
   const std::string origin = "http://127.0.0.1:" + std::to_string(world.port(Site::trial));
   std::mt19937_64 random(seed);
   std::deque<Fetch> asked;
-  for (int count = 0; count < 8; ++count) {
-    asked.push_back(ask(*http, origin, random));
+  for (std::size_t count = 0; count < 8; ++count) {
+    asked.push_back(ask(clients[count % clients.size()], origin, random));
     asked.back().task.start();
   }
   const auto all_done = [&] {
@@ -91,17 +103,19 @@ void run_client_seed(std::uint64_t seed, bool lossless) {
   }
 }
 
-TEST(HttpClientWorld, every_request_gets_its_reply_on_a_network_that_loses_nothing) {
+class HttpClientSeeds : public testing::TestWithParam<std::vector<Http2>> {};
+
+TEST_P(HttpClientSeeds, every_request_gets_its_reply_on_a_network_that_loses_nothing) {
   for (std::uint64_t seed = 1; seed <= client_seeds() && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    run_client_seed(seed, true);
+    run_client_seed(seed, true, GetParam());
   }
 }
 
-TEST(HttpClientWorld, a_reply_is_right_or_an_error_on_a_network_that_breaks) {
+TEST_P(HttpClientSeeds, a_reply_is_right_or_an_error_on_a_network_that_breaks) {
   for (std::uint64_t seed = 1; seed <= client_seeds() && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    run_client_seed(seed, false);
+    run_client_seed(seed, false, GetParam());
   }
 }
 
@@ -120,21 +134,21 @@ TEST(HttpClientWorld, nobody_listens_and_the_request_says_so) {
 }
 
 // Requests are destroyed at any moment of their lives, and nothing is left of them.
-TEST(HttpClientWorld, cancelled_requests_leave_nothing) {
+TEST_P(HttpClientSeeds, cancelled_requests_leave_nothing) {
   for (std::uint64_t seed = 1; seed <= client_seeds() && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     WorldOptions options;
     options.seed = seed;
     options.faults = SimFaults::random(seed);
     World world(options);
-    auto http = HttpClient::make(client_options());
+    const Clients clients = make_clients(GetParam());
     world.turn(Duration{});
     const std::string origin = "http://127.0.0.1:" + std::to_string(world.port(Site::trial));
     std::mt19937_64 random(seed);
     std::deque<Fetch> asked;
     for (int step = 0; step < 60; ++step) {
       if (random() % 2 == 0) {
-        asked.push_back(ask(*http, origin, random));
+        asked.push_back(ask(clients[random() % clients.size()], origin, random));
         asked.back().task.start();
       } else if (!asked.empty()) {
         asked.erase(asked.begin() + static_cast<std::ptrdiff_t>(random() % asked.size()));
@@ -148,6 +162,15 @@ TEST(HttpClientWorld, cancelled_requests_leave_nothing) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, HttpClientSeeds,
+                         testing::Values(std::vector{Http2::never},
+                                         std::vector{Http2::prior_knowledge},
+                                         std::vector{Http2::never, Http2::prior_knowledge}),
+                         [](const auto& each) {
+                           if (each.param.size() == 2) return std::string("mixed");
+                           return std::string(each.param[0] == Http2::never ? "http1" : "http2");
+                         });
 
 }  // namespace
 }  // namespace katana::simulation

@@ -148,6 +148,9 @@ class ClientMachine {
   bool can_begin() const noexcept {
     return is_usable() && streams_.count() < streams_max_ && next_id_ <= stream_id_max;
   }
+  // How many may be open at once. A guess before has_settings(): the server has yet to say it.
+  std::uint32_t streams_max() const noexcept { return streams_max_; }
+  bool has_settings() const noexcept { return settings_seen_; }
   // New requests may be begun, now or when others are over.
   bool is_usable() const noexcept { return !closed_ && !goaway_ && next_id_ <= stream_id_max; }
   // `last`: it has no content. REQUIRES a stream that is idle.
@@ -170,6 +173,9 @@ class ClientMachine {
   // ---- content of replies ----
   // So much has been taken and may be sent again. `stream`: null when it is gone.
   void consume(ClientStream* stream, std::size_t bytes, Outbox& outbox) noexcept;
+  // The server may send so much more ahead on the stream than the limits say. REQUIRES that the
+  // window stays one (window_bytes_max).
+  void widen(ClientStream& stream, std::uint32_t bytes, Outbox& outbox) noexcept;
 
   // ---- the end ----
   // GOAWAY, and nothing more. Streams that are left are to be reset().

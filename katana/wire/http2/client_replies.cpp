@@ -210,6 +210,13 @@ void ClientMachine::consume(ClientStream* stream, std::size_t bytes, Outbox& out
   }
 }
 
+void ClientMachine::widen(ClientStream& stream, std::uint32_t bytes, Outbox& outbox) noexcept {
+  if (closed_ || !peer_sends(stream) || bytes == 0) return;
+  stream.receive_window += bytes;
+  KATANA_REQUIRE(stream.receive_window <= window_bytes_max);
+  if (!put_window(stream.id, bytes, outbox)) fail(Failure::no_room, outbox);
+}
+
 // ---- resets ------------------------------------------------------------------------------------
 
 ClientStep ClientMachine::on_rst_stream(const FrameHeader& header, Bytes payload, Instant now,

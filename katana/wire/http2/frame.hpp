@@ -65,6 +65,26 @@ enum class ErrorCode : std::uint32_t {
   http_1_1_required = 13,
 };
 
+// As RFC 9113 §7 has them.
+inline constexpr std::array<Bytes, 14> error_code_names = {"NO_ERROR",
+                                                           "PROTOCOL_ERROR",
+                                                           "INTERNAL_ERROR",
+                                                           "FLOW_CONTROL_ERROR",
+                                                           "SETTINGS_TIMEOUT",
+                                                           "STREAM_CLOSED",
+                                                           "FRAME_SIZE_ERROR",
+                                                           "REFUSED_STREAM",
+                                                           "CANCEL",
+                                                           "COMPRESSION_ERROR",
+                                                           "CONNECT_ERROR",
+                                                           "ENHANCE_YOUR_CALM",
+                                                           "INADEQUATE_SECURITY",
+                                                           "HTTP_1_1_REQUIRED"};
+constexpr Bytes name_of(ErrorCode code) noexcept {
+  const auto index = static_cast<std::size_t>(code);
+  return index < error_code_names.size() ? error_code_names[index] : Bytes("an unknown code");
+}
+
 enum class Setting : std::uint16_t {
   header_table_size = 1,
   enable_push = 2,

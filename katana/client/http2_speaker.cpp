@@ -1,0 +1,380 @@
+#include "katana/client/http2_speaker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "katana/base/check.hpp"
+#include "katana/client/line.hpp"
+#include "katana/client/lines.hpp"
+#include "katana/client/pool.hpp"
+
+namespace katana::client {
+
+using http2::Begun;
+using http2::ClientEvent;
+using http2::ClientStep;
+using http2::ClientStream;
+using http2::ClientStreamState;
+using http2::ErrorCode;
+using http2::Lost;
+
+namespace {
+
+// What one stream sends before the others are considered.
+constexpr std::size_t turn_bytes = 16 * 1024;
+// How much further a server may send ahead on a stream whose content is kept as it comes.
+constexpr std::int64_t widened_bytes = 1024 * 1024;
+// A deadline of the protocol that comes while we do not read is the server's again after that.
+constexpr Duration paused_grace = seconds(1);
+
+Error no_blocks() {
+  return Error(Code::resource_exhausted,
+               "the reactor has no output blocks left; raise output_blocks_max");
+}
+
+}  // namespace
+
+Http2Speaker::Http2Speaker(Line& line, core::Connection& connection, Pool& pool) noexcept
+    : line_(line),
+      connection_(connection),
+      pool_(pool),
+      machine_(pool.http2(), pool.reactor().now()),
+      received_at_(pool.reactor().now()) {
+  started_ = machine_.start(outbox());
+  connection_.set_deadline(machine_.deadline());
+  connection_.wake();
+}
+
+Instant Http2Speaker::now() const noexcept { return pool_.reactor().now(); }
+
+std::uint32_t Http2Speaker::room() const noexcept {
+  if (!started_) return 1;  // for begin() to say why
+  if (ending() || !machine_.can_begin()) return 0;
+  std::uint32_t most = machine_.streams_max();
+  const std::uint32_t known = line_.lines().calls_per_line();  // from another line
+  if (!machine_.has_settings() && known != 0) most = std::min(most, known);
+  return most - std::min(most, machine_.stream_count());
+}
+
+// ---- calls -------------------------------------------------------------------------------------
+
+void Http2Speaker::begin(Call& call) noexcept {
+  call.set_line(line_);
+  busy_ = true;
+  const http2::RequestHead head = call.outgoing().http2_head();
+  const Bytes content = call.outgoing().content.bytes();
+  if (!http2::is_sendable(head)) {
+    call.fail(
+        Error(Code::invalid_argument,
+              fmt::format("Host {:?} or target {:?} cannot be said in HTTP/2: leave Host out, "
+                          "or set http2 to never",
+                          head.authority, head.target.substr(0, 200))),
+        Repeat::never);
+    return after_call();
+  }
+  Exchange& exchange = take_exchange(call);
+  const Begun begun =
+      started_ ? machine_.begin(exchange, head, content.empty(), outbox()) : Begun::no_room;
+  if (begun != Begun::yes) {
+    free_.push_back(&exchange);
+    call.fail(why_not(begun), Repeat::never);
+    if (!started_) connection_.reset();
+  } else if (!content.empty()) {
+    exchange.unsent = content;
+    ++uploads_;
+  }
+  after_call();
+  connection_.wake();
+}
+
+Error Http2Speaker::why_not(Begun begun) const {
+  if (begun == Begun::no_room) return no_blocks();
+  if (begun == Begun::too_large) {
+    return Error(Code::resource_exhausted,
+                 "the head of the request is larger than this server takes: it has less than that "
+                 "as SETTINGS_MAX_HEADER_LIST_SIZE, or the head has more than 64 KiB");
+  }
+  return Error(Code::internal);  // there was room
+}
+
+Http2Speaker::Exchange& Http2Speaker::take_exchange(Call& call) {
+  if (free_.empty()) free_.push_back(&exchanges_.emplace_back());
+  Exchange& exchange = *free_.back();
+  free_.pop_back();
+  exchange = Exchange();
+  exchange.call = &call;
+  exchange.begun = now();
+  return exchange;
+}
+
+Http2Speaker::Exchange* Http2Speaker::find(const Call& call) noexcept {
+  for (ClientStream* each = machine_.first(); each != nullptr; each = each->next) {
+    if (exchange_of(*each).call == &call) return &exchange_of(*each);
+  }
+  return nullptr;
+}
+
+bool Http2Speaker::drop(Call& call, bool late) noexcept {
+  Exchange* const exchange = find(call);
+  KATANA_CHECK(exchange != nullptr);
+  const Duration waited = std::min(call.timeout(), now() - exchange->begun);
+  doomed_ = doomed_ || (late && now() - received_at_ >= waited);
+  release(*exchange);
+  connection_.wake();
+  if (idle() && !line_.answered()) {  // nobody waits for the connection either
+    connection_.reset();
+    return false;
+  }
+  after_call();
+  return true;
+}
+
+void Http2Speaker::on_taken(Call& call, std::size_t bytes) noexcept {
+  Exchange* const exchange = find(call);
+  KATANA_CHECK(exchange != nullptr && bytes <= exchange->unread);
+  exchange->unread -= bytes;
+  machine_.consume(exchange, bytes, outbox());
+  after_call();
+  connection_.wake();
+}
+
+// Its call has ended, or is about to. What nobody will read is the connection's to receive again.
+void Http2Speaker::release(Exchange& exchange) noexcept {
+  if (exchange.state != ClientStreamState::closed) {
+    machine_.reset(exchange, ErrorCode::cancel, outbox());
+  }
+  if (!exchange.unsent.empty()) --uploads_;
+  machine_.consume(nullptr, exchange.unread, outbox());
+  exchange.call = nullptr;
+  free_.push_back(&exchange);
+  has_room_ = true;
+}
+
+// ---- what comes --------------------------------------------------------------------------------
+
+std::size_t Http2Speaker::on_bytes(Bytes input) noexcept {
+  received_at_ = now();
+  const std::size_t used = pull(input);
+  after_call();
+  return used;
+}
+
+// After GOAWAY the machine has more to say than there is input.
+std::size_t Http2Speaker::pull(Bytes input) noexcept {
+  std::size_t at = 0;
+  while (started_ && !machine_.closed() && !connection_.output_full()) {
+    const ClientStep step = machine_.next(input.substr(at), now(), outbox());
+    at += step.consumed;
+    if (step.event == ClientEvent::closed) return input.size();
+    take(step);
+    if (step.event == ClientEvent::need_bytes && (step.consumed == 0 || at == input.size())) break;
+  }
+  return at;
+}
+
+void Http2Speaker::take(const ClientStep& step) noexcept {
+  auto* const exchange = static_cast<Exchange*>(step.stream);
+  bool goes_on = true;
+  switch (step.event) {
+    case ClientEvent::head: take_head(*exchange, step.last); break;
+    case ClientEvent::content: goes_on = take_content(*exchange); break;
+    case ClientEvent::over: return lose(*exchange, step);
+    case ClientEvent::goaway: goaway_ = step.code; break;
+    case ClientEvent::room: has_room_ = true; break;
+    case ClientEvent::interim:
+    case ClientEvent::trailers:
+    case ClientEvent::need_bytes:
+    case ClientEvent::closed: break;
+  }
+  if (!step.last || !goes_on) return;
+  // Perhaps before all of the request was sent (413, say): the rest is of no use.
+  Call& call = *exchange->call;
+  release(*exchange);
+  ++served_;
+  call.complete();
+}
+
+void Http2Speaker::take_head(Exchange& exchange, bool last) noexcept {
+  const http2::ReplyReader& reader = pool_.http2().reader;
+  Call& call = *exchange.call;
+  call.take_head(reader.status(), reader.fields());
+  if (last || call.streams()) return;
+  // All of it is kept in any case, so that its size need not wait for a window's round trips.
+  const std::int64_t most = exchange.receive_window;
+  const bool is_known = exchange.content_left != http2::no_length;
+  if (is_known && exchange.content_left <= most) return;
+  const std::int64_t more = is_known ? exchange.content_left - most : widened_bytes;
+  machine_.widen(exchange, static_cast<std::uint32_t>(std::min(more, widened_bytes)), outbox());
+}
+
+// False: the call has failed by itself, and says why.
+bool Http2Speaker::take_content(Exchange& exchange) noexcept {
+  const Bytes content = machine_.content();
+  Call& call = *exchange.call;
+  exchange.unread += content.size();
+  if (!content.empty() && !call.take_content(content)) {
+    release(exchange);
+    return false;
+  }
+  if (call.streams()) return true;
+  exchange.unread -= content.size();
+  machine_.consume(&exchange, content.size(), outbox());
+  return true;
+}
+
+void Http2Speaker::lose(Exchange& exchange, const ClientStep& step) noexcept {
+  Call& call = *exchange.call;
+  release(exchange);
+  const bool undone = step.lost == Lost::refused || step.lost == Lost::unprocessed;
+  call.fail(why_lost(step), undone ? Repeat::always : Repeat::never);
+}
+
+Error Http2Speaker::why_lost(const ClientStep& step) const {
+  switch (step.lost) {
+    case Lost::refused:
+      return Error(Code::unavailable, "the server refused the stream, and did nothing about it");
+    case Lost::unprocessed:
+      return Error(Code::unavailable,
+                   fmt::format("the server ends the connection (GOAWAY, {}), and did nothing about "
+                               "the request",
+                               http2::name_of(goaway_)));
+    case Lost::too_large:
+      return Error(Code::resource_exhausted,
+                   fmt::format("the head of the reply has more than {} bytes, or more than 128 "
+                               "fields; raise head_bytes_max",
+                               pool_.http2().limits.head_bytes_max));
+    case Lost::malformed:
+      return Error(Code::data_loss, fmt::format("the reply is not HTTP/2: it breaks a rule of RFC "
+                                                "9113 §8 ({})",
+                                                http2::name_of(step.code)));
+    default: break;
+  }
+  const bool wants_http1 = step.code == ErrorCode::http_1_1_required;
+  return Error(Code::unavailable,
+               fmt::format("the server reset the stream ({}){}", http2::name_of(step.code),
+                           wants_http1 ? ": set http2 to never for this server" : ""));
+}
+
+void Http2Speaker::on_room() noexcept {
+  machine_.restart_deadline(now());
+  pull({});
+  after_call();
+}
+
+void Http2Speaker::on_deadline() noexcept {
+  if (connection_.paused()) {
+    machine_.restart_deadline(now());
+    connection_.set_deadline(now() + paused_grace);
+    return;
+  }
+  machine_.on_deadline(now(), outbox());
+  after_call();
+}
+
+// ---- what goes out -----------------------------------------------------------------------------
+
+// As much as the windows take and will be sent soon, in turns. So little of it waits in the outbox
+// that it never keeps us from reading, which a server that sends before it reads would wait for.
+void Http2Speaker::upload() noexcept {
+  const std::size_t most = pool_.reactor().options().outbox_high_bytes / 2;
+  while (outbox().pending() < most) {
+    Exchange* const exchange = next_upload();
+    if (exchange == nullptr) return;  // ClientEvent::room tells when
+    uploaded_last_ = exchange->id;
+    const std::size_t bytes = std::min(turn_bytes, most - outbox().pending());
+    if (!machine_.write_content(*exchange, exchange->unsent, false, true, bytes, outbox())) {
+      if (connection_.output_full()) return;  // on_room() comes when there are blocks again
+      break;
+    }
+    if (exchange->unsent.empty()) --uploads_;
+  }
+  if (uploads_ > 0) connection_.want_room();
+}
+
+// The first that may send, behind the one whose turn it was. Null: none.
+Http2Speaker::Exchange* Http2Speaker::next_upload() noexcept {
+  Exchange* found = nullptr;
+  if (uploads_ == 0) return found;
+  for (ClientStream* each = machine_.first(); each != nullptr; each = each->next) {
+    if (exchange_of(*each).unsent.empty() || machine_.window(*each) == 0) continue;
+    if (each->id > uploaded_last_) return &exchange_of(*each);
+    if (found == nullptr) found = &exchange_of(*each);
+  }
+  return found;
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+// What follows from whatever was done.
+void Http2Speaker::after_call() noexcept {
+  if (uploads_ > 0 && !machine_.closed()) upload();
+  if (machine_.closed()) {
+    fail_all(why_closed(), false);
+    connection_.finish(core::Finish::close);  // GOAWAY says why
+    return;
+  }
+  if (connection_.finishing()) return;
+  connection_.set_deadline(machine_.deadline());
+  if (machine_.has_settings()) line_.lines().set_calls_per_line(machine_.streams_max());
+  if (idle() && (ending() || line_.is_to_end())) {
+    say_goodbye();
+    connection_.finish(core::Finish::close);
+    return;
+  }
+  if (idle() && line_.answered() && std::exchange(busy_, false)) line_.on_idle();
+  if (std::exchange(has_room_, false)) line_.on_more_room();
+}
+
+// `lost`: the connection is gone, by nobody's will.
+void Http2Speaker::fail_all(const Error& error, bool lost) noexcept {
+  machine_.end_of_input();
+  while (ClientStream* const stream = machine_.first()) {
+    Exchange& exchange = exchange_of(*stream);
+    Call& call = *exchange.call;
+    const bool nothing_came = !stream->has_head && stream->interims == 0;
+    release(exchange);
+    const bool may_repeat = lost && served_ > 0 && nothing_came;
+    call.fail(error, may_repeat ? Repeat::if_idempotent : Repeat::never);
+  }
+}
+
+Error Http2Speaker::why_closed() const {
+  const http2::Failure failure = machine_.failure();
+  if (failure == http2::Failure::no_room) return no_blocks();
+  const bool late =
+      failure == http2::Failure::head_timeout || failure == http2::Failure::settings_timeout;
+  const char* remedy = "";
+  if (failure == http2::Failure::bad_preface) {
+    remedy = " If it is a server of HTTP/1.1, set http2 to by_alpn.";
+  } else if (failure == http2::Failure::continuation_flood) {
+    remedy = " If it may be, raise head_bytes_max.";
+  }
+  return Error(
+      late ? Code::deadline_exceeded : Code::data_loss,
+      fmt::format("HTTP/2 with the server failed: {}{}", http2::text_of(failure).detail, remedy));
+}
+
+void Http2Speaker::on_input_end() noexcept {
+  // What the calls have yet to be given comes first; it is said again.
+  if (connection_.paused()) return;
+  std::string text = "the server ended the connection before the reply was complete";
+  if (goaway_ != ErrorCode::no_error) text += fmt::format(" (GOAWAY, {})", http2::name_of(goaway_));
+  fail_all(Error(Code::unavailable, std::move(text)), true);
+  connection_.finish(core::Finish::close);
+}
+
+void Http2Speaker::on_lost(const Error& error) noexcept { fail_all(error, true); }
+
+void Http2Speaker::take_back(CallList& calls) noexcept {
+  machine_.end_of_input();
+  while (ClientStream* const stream = machine_.first()) {
+    Exchange& exchange = exchange_of(*stream);
+    Call& call = *exchange.call;
+    release(exchange);
+    calls.push_front(call);
+  }
+}
+
+}  // namespace katana::client

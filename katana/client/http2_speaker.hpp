@@ -1,0 +1,94 @@
+// Http2Speaker: HTTP/2 on a line: requests as streams, as many at a time as the server takes.
+//
+// Owns       the machine, and an exchange for each call that is on it.
+// Borrows    the line, its connection, and the calls; their content until it is copied into the
+//            outbox, which is as the server's windows let it go.
+// Thread     its reactor's.
+// Fails      see Speaker. What is wrong with one reply ends its call, and its stream is reset; what
+//            is wrong with the connection ends all of them.
+// Invariant  what a server can make this hold for a stream that nobody reads is the stream's window
+//            (stream_bytes_max), and no such stream holds up another. A stream is open exactly as
+//            long as its call is on the line.
+//
+// A connection on which nothing at all came while a call ran into its deadline is given no other: a
+// request must not wait for a server that is gone because others have before it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/client/speaker.hpp"
+#include "katana/core/connection.hpp"
+#include "katana/wire/http2/client_machine.hpp"
+
+namespace katana::client {
+
+class Http2Speaker final : public Speaker {
+ public:
+  Http2Speaker(Line& line, core::Connection& connection, Pool& pool) noexcept;
+
+  std::uint32_t room() const noexcept override;
+  bool ending() const noexcept override { return doomed_ || !machine_.is_usable(); }
+  bool idle() const noexcept override { return machine_.stream_count() == 0; }
+  void begin(Call& call) noexcept override;
+  bool drop(Call& call, bool late) noexcept override;
+  void on_taken(Call& call, std::size_t bytes) noexcept override;
+  void say_goodbye() noexcept override { machine_.close(outbox()); }
+  std::size_t on_bytes(Bytes input) noexcept override;
+  void on_input_end() noexcept override;
+  void on_room() noexcept override;
+  void on_deadline() noexcept override;
+  void take_back(CallList& calls) noexcept override;
+  void on_lost(const Error& error) noexcept override;
+
+ private:
+  // A call, and its stream.
+  struct Exchange : http2::ClientStream {
+    Call* call = nullptr;
+    Bytes unsent;            // of the request's content
+    std::size_t unread = 0;  // of the reply's, which the server may not send more for yet
+    Instant begun{};
+  };
+
+  Outbox& outbox() noexcept { return connection_.outbox(); }
+  Instant now() const noexcept;
+  Exchange& take_exchange(Call& call);
+  Exchange* find(const Call& call) noexcept;
+  static Exchange& exchange_of(http2::ClientStream& stream) noexcept {
+    return static_cast<Exchange&>(stream);
+  }
+
+  std::size_t pull(Bytes input) noexcept;
+  void take(const http2::ClientStep& step) noexcept;
+  void take_head(Exchange& exchange, bool last) noexcept;
+  bool take_content(Exchange& exchange) noexcept;
+  void lose(Exchange& exchange, const http2::ClientStep& step) noexcept;
+  void release(Exchange& exchange) noexcept;
+  void fail_all(const Error& error, bool lost) noexcept;
+  void upload() noexcept;
+  Exchange* next_upload() noexcept;
+  void after_call() noexcept;
+  Error why_not(http2::Begun begun) const;
+  Error why_lost(const http2::ClientStep& step) const;
+  Error why_closed() const;
+
+  Line& line_;
+  core::Connection& connection_;
+  Pool& pool_;
+  http2::ClientMachine machine_;
+  std::deque<Exchange> exchanges_;
+  std::vector<Exchange*> free_;
+  std::uint32_t uploads_ = 0;        // exchanges with something unsent
+  std::uint32_t uploaded_last_ = 0;  // the stream whose turn it was
+  std::uint64_t served_ = 0;         // calls whose replies were complete
+  Instant received_at_;              // the last of anything
+  http2::ErrorCode goaway_ = http2::ErrorCode::no_error;
+  bool started_ = false;
+  bool busy_ = false;      // since the line was last told that it is idle
+  bool has_room_ = false;  // since it was last told
+  bool doomed_ = false;
+};
+
+}  // namespace katana::client
