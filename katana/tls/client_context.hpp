@@ -19,6 +19,7 @@
 #include "katana/core/transform.hpp"
 #include "katana/tls/client_options.hpp"
 #include "katana/tls/openssl.hpp"
+#include "katana/wire/tls/machine.hpp"
 
 namespace katana::tls {
 
@@ -32,6 +33,9 @@ class ClientContext {
   explicit ClientContext(OwnedContext context) noexcept : context_(std::move(context)) {}
   OwnedContext context_;
 };
+
+// Why a client's machine has failed, with the server `name`. REQUIRES that it has.
+std::string describe_failure(const Machine& machine, const std::string& name);
 
 class ClientTransforms final : public core::TransformFactory {
  public:

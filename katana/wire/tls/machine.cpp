@@ -65,6 +65,14 @@ struct MachineBio {
   static int hello(SSL* ssl, int*, void*) noexcept {
     return Machine::of(*ssl).admitted_ ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_RETRY;
   }
+
+  // 1: the reference is ours.
+  static int session(SSL* ssl, SSL_SESSION* session) noexcept {
+    const Machine& machine = Machine::of(*ssl);
+    if (machine.keeper_ == nullptr) return 0;
+    machine.keeper_->keep(*session, machine.now_);
+    return 1;
+  }
 };
 
 namespace {
@@ -105,6 +113,12 @@ void Machine::prepare(SSL_CTX& context) noexcept {
   SSL_CTX_set_client_hello_cb(&context, &MachineBio::hello, nullptr);
 }
 
+// OpenSSL keeps none of them: it would not know whose they are.
+void Machine::prepare_to_resume(SSL_CTX& context) noexcept {
+  SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+  SSL_CTX_sess_set_new_cb(&context, &MachineBio::session);
+}
+
 Machine& Machine::of(const SSL& ssl) noexcept {
   return *static_cast<Machine*>(SSL_get_app_data(&ssl));
 }
@@ -137,6 +151,12 @@ bool Machine::expect_name(const char* name) noexcept {
                         SSL_set_tlsext_host_name(ssl_, name) == 1;
   ERR_clear_error();
   return expected;
+}
+
+void Machine::resume(SSL_SESSION* session, SessionKeeper& keeper) noexcept {
+  keeper_ = &keeper;
+  if (session != nullptr) SSL_set_session(ssl_, session);
+  ERR_clear_error();
 }
 
 const char* Machine::certificate_problem() const noexcept {

@@ -51,6 +51,14 @@ struct Step {
 inline constexpr std::size_t record_bytes_max = 16 * 1024;
 inline constexpr std::size_t record_overhead_max = 64;
 
+// Who wants the sessions that a server lets its client resume. They come while next() is called.
+class SessionKeeper {
+ public:
+  virtual ~SessionKeeper() = default;
+  // Takes over a reference.
+  virtual void keep(SSL_SESSION& session, Instant now) noexcept = 0;
+};
+
 // Which side this machine is. The client speaks first.
 enum class Side : std::uint8_t { server, client };
 
@@ -58,6 +66,8 @@ class Machine {
  public:
   // What a context needs so that machines can be made of it. Once, before the first.
   static void prepare(SSL_CTX& context) noexcept;
+  // The same of a client's context whose machines resume sessions.
+  static void prepare_to_resume(SSL_CTX& context) noexcept;
   // The machine that `ssl` belongs to, for callbacks of the context.
   static Machine& of(const SSL& ssl) noexcept;
 
@@ -93,6 +103,10 @@ class Machine {
   // has to be for: a DNS name or a numeric address, which is not asked for (RFC 6066 §3). False:
   // there is no memory, or it is neither.
   bool expect_name(const char* name) noexcept;
+  // Of a client, before the first next(): asks for this session of an earlier connection with the
+  // same server, of which it takes a share; null: for none. `keeper`, which outlives the machine,
+  // is given what the server offers for the next. What was verified is not verified again.
+  void resume(SSL_SESSION* session, SessionKeeper& keeper) noexcept;
   // For callbacks: a failure that OpenSSL does not tell from others.
   void note_failure(Failure failure) noexcept { noted_ = failure; }
   Instant now() const noexcept { return now_; }
@@ -125,6 +139,7 @@ class Machine {
   bool end_said_ = false;
   Failure failure_ = Failure::none;
   Failure noted_ = Failure::none;
+  SessionKeeper* keeper_ = nullptr;
 };
 
 }  // namespace katana::tls
