@@ -114,7 +114,8 @@ def row(size, name, rounds):
     return (label(size), name, f"{cpu_us:.2f}", f"{1e3 * cpu_us / (size / 1024):.1f}",
             f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})",
             f"{statistics.median(calls):.2f}" if calls else "n/a",
-            f"{100 * statistics.median(one['client'] for one in calm):.0f} %", str(sum(one["errors"] for one in results)))
+            f"{100 * statistics.median(one['client'] for one in calm):.0f} %",
+            str(sum(one["errors"] for one in results)))
 
 
 def table(everything):

@@ -12,7 +12,8 @@ have the same certificate, ciphers and groups, and answer the same 13 bytes.
     resumed     the same with --tls-resume: handshakes that resume the session of the one before
     idle        N connections over TLS 1.3 that have had one reply: growth of the server's resident memory for each
 Rates are those of both programs together: where the client is the limit, the CPU for each handshake says more.
-'ratio' is the median over rounds of katana / nginx within a round. Needs wrk, nginx, openssl and perf, and katana-load of the same build.
+'ratio' is the median over rounds of katana / nginx within a round.
+Needs wrk, nginx, openssl and perf, and katana-load of the same build.
 """
 import argparse
 import contextlib

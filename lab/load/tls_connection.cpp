@@ -41,7 +41,11 @@ bool TlsConnection::begin(Instant now) {
   output_.clear();
   machine_.emplace(side_.context->get(), tls::Side::client);
   if (!machine_->valid() || !machine_->expect_name(side_.name.c_str())) return false;
-  if (side_.resumes) machine_->resume(session_.get(), *this);
+  if (side_.resumes) {
+    // A copy: OpenSSL takes a session of TLS 1.3 for used up, and a server need not offer another.
+    const Session copy(session_ != nullptr ? SSL_SESSION_dup(session_.get()) : nullptr);
+    machine_->resume(copy.get(), *this);
+  }
   char nothing[1];
   return machine_->next({}, nothing, output_, now).event == tls::Event::need_bytes;
 }

@@ -368,7 +368,8 @@ def test_help_names_every_flag_and_version_has_a_number():
     text = load("--help")
     assert text.returncode == 0 and text.stderr == ""
     for name in ("--threads", "--connections", "--duration", "--rate", "--ramp", "--poisson", "--burst", "--pipeline",
-                 "--http2", "--streams", "--churn", "--insecure", "--ca", "--tls-resume", "--method", "--header", "--body", "--urls", "--warmup", "--json",
+                 "--http2", "--streams", "--churn", "--insecure", "--ca", "--tls-resume",
+                 "--method", "--header", "--body", "--urls", "--warmup", "--json",
                  "--hdr", "--quiet",
                  "--expect-status", "--expect-length", "--expect-body", "--timeout", "--strict", "--pin"):
         assert name in text.stdout, name
