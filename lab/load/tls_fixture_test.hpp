@@ -33,6 +33,7 @@ inline ServerContext server_context(const char* protocol = "", int version_max =
   SSL_CTX_use_certificate(made.get(), test_certificate().certificate.get());
   SSL_CTX_use_PrivateKey(made.get(), test_certificate().key.get());
   SSL_CTX_set_max_proto_version(made.get(), version_max);
+  SSL_CTX_set_session_cache_mode(made.get(), SSL_SESS_CACHE_OFF);  // tickets are enough
   const auto select = [](SSL*, const unsigned char** out, unsigned char* size,
                          const unsigned char* in, unsigned in_size, void* wanted) {
     const std::string_view name(static_cast<const char*>(wanted));

@@ -510,7 +510,7 @@ http {{
 @pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
 @pytest.mark.parametrize("http2", ["", " http2"], ids=["http/1.1", "h2"])
 def test_nginx_is_loaded_over_tls_and_its_certificate_can_be_verified(tmp_path, http2):
-    """A server of somebody else: with its certificate as the authority, full and resumed; and what it has not is said."""
+    """Somebody else's server: its certificate as the authority, full and resumed; and what it has not is said."""
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
                     "30", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
                     tmp_path / "key.pem", "-out", tmp_path / "chain.pem"], check=True, capture_output=True)
