@@ -8,9 +8,12 @@ Each round runs both servers (A B A B …), each in a fresh process with one thr
 have the same certificate, ciphers and groups, and answer the same 13 bytes.
     keepalive   wrk -t1 -cN over TLS 1.3: server CPU us and instructions per request
     handshake   openssl s_time -new over TLS 1.2: full handshakes each second, and server CPU us for each
+    churn       katana-load --churn -c16 over TLS 1.3: a full handshake, one request, the end; each second and CPU us
+    resumed     the same with --tls-resume: handshakes that resume the session of the one before
     idle        N connections over TLS 1.3 that have had one reply: growth of the server's resident memory for each
 Rates are those of both programs together: where the client is the limit, the CPU for each handshake says more.
-'ratio' is the median over rounds of katana / nginx within a round. Needs wrk, nginx, openssl and perf.
+'ratio' is the median over rounds of katana / nginx within a round.
+Needs wrk, nginx, openssl and perf, and katana-load of the same build.
 """
 import argparse
 import contextlib
@@ -144,6 +147,22 @@ def handshake(process, port, options):
     return {"rate": int(count) / int(real_s), "us": 1e6 * (process_cpu_s(process.pid) - cpu) / int(count)}
 
 
+def churn(process, port, options, *flags):
+    """New connections of TLS 1.3 each second, and CPU for each with its one request."""
+    cpu = process_cpu_s(process.pid)
+    result = json.loads(on_client(proc.built("katana-load", options.build), "--churn", "-c16", "--insecure", *flags,
+                                  f"-d{options.seconds}s", "--quiet", "--json", "-", f"https://127.0.0.1:{port}/"))
+    found = result["tls"]
+    if result["errors"]["total"] or (found["full"] > 16 if flags else found["resumed"]):
+        raise LabError(f"errors {result['errors']}, {found['full']} full handshakes, {found['resumed']} resumed")
+    return {"rate": found["handshakes_per_s"], "us": 1e6 * (process_cpu_s(process.pid) - cpu) / found["handshakes"]}
+
+
+def resumed(process, port, options):
+    """The same, resumed."""
+    return churn(process, port, options, "--tls-resume")
+
+
 def idle(process, port, options):
     """Resident memory for each idle connection."""
     context = client_context()
@@ -157,7 +176,7 @@ def idle(process, port, options):
     return {"kib": (after - before) / options.idle}
 
 
-TESTS = {"keepalive": keepalive, "handshake": handshake, "idle": idle}
+TESTS = {"keepalive": keepalive, "handshake": handshake, "churn": churn, "resumed": resumed, "idle": idle}
 
 
 def run(options):

@@ -55,6 +55,15 @@ Result<void> set_identity(SSL_CTX& context, const Certificate& certificate) {
 
 }  // namespace
 
+std::string describe_failure(const Machine& machine, const std::string& name) {
+  // A certificate that is not looked at has its problems, too.
+  const char* const problem = machine.certificate_problem();
+  if (machine.failure() == Failure::client_certificate && problem != nullptr) {
+    return fmt::format("the certificate of '{}' is refused: {}", name, problem);
+  }
+  return fmt::format("TLS with '{}' failed: {}", name, name_of(machine.failure()));
+}
+
 class ClientTransform final : public MachineTransform, private SessionKeeper {
  public:
   ClientTransform(ClientTransforms& owner, BlockPool& blocks) noexcept
@@ -81,15 +90,10 @@ class ClientTransform final : public MachineTransform, private SessionKeeper {
     const Instant verified_at = machine_.resumed() ? owner_.asked_for_.verified_at : now;
     owner_.sessions_->keep({OwnedSession(&session), verified_at});
   }
-  void note_failed(Failure failure) noexcept override {
+  void note_failed(Failure) noexcept override {
     // What was agreed on with whoever did this is not gone on with (RFC 5246 §7.2.2).
     if (owner_.sessions_ != nullptr) owner_.sessions_->clear();
-    if (const char* const problem = machine_.certificate_problem(); problem != nullptr) {
-      owner_.problem_ =
-          fmt::format("the certificate of '{}' is refused: {}", owner_.name_, problem);
-    } else {
-      owner_.problem_ = fmt::format("TLS with '{}' failed: {}", owner_.name_, name_of(failure));
-    }
+    owner_.problem_ = describe_failure(machine_, owner_.name_);
   }
 
   ClientTransforms& owner_;

@@ -20,6 +20,7 @@
 #include "katana/tls/client_options.hpp"
 #include "katana/tls/kept_sessions.hpp"
 #include "katana/tls/openssl.hpp"
+#include "katana/wire/tls/machine.hpp"
 
 namespace katana::tls {
 
@@ -37,6 +38,9 @@ class ClientContext {
   OwnedContext context_;
   const Duration session_lifetime_;
 };
+
+// Why a client's machine has failed, with the server `name`. REQUIRES that it has.
+std::string describe_failure(const Machine& machine, const std::string& name);
 
 class ClientTransforms final : public core::TransformFactory {
  public:

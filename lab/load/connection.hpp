@@ -32,7 +32,7 @@ struct Answer {
 };
 
 struct Connection {
-  enum class State : std::uint8_t { closed, queued, connecting, open };
+  enum class State : std::uint8_t { closed, queued, connecting, securing, open };
 
   int fd = -1;
   std::uint32_t index = 0;
@@ -47,8 +47,9 @@ struct Connection {
   bool is_in_ready = false;
   bool is_in_again = false;
   bool is_hungry = false;
-  Answer answer;              // HTTP/1.1: of the present reply
-  std::int64_t since_ns = 0;  // connecting: when that began; closed: when to open it again
+  Answer answer;  // HTTP/1.1: of the present reply
+  // connecting, securing (the TLS handshake): when that began; closed: when to open it again
+  std::int64_t since_ns = 0;
   ResponseMachine machine;
   std::string carry;
 };

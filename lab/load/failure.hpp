@@ -16,9 +16,11 @@ enum class Failure : std::uint8_t {
   connect_timeout,
   connect_failed,    // any other answer to connect(): unreachable, no descriptor
   no_local_port,     // the generator's own ports are used up
+  handshake_failed,  // TLS: refused by either side, broken off, too slow, or of another protocol
   reset,             // the peer broke the connection off
   closed_early,      // the peer ended the connection before the reply was whole
   malformed,         // what came is no reply of the protocol
+  tls_broken,        // what came is no record of TLS, or an alert
   response_timeout,  // no whole reply in time
   stream_reset,      // HTTP/2: the peer gave this request up, and not its connection
   stream_refused,    // HTTP/2: likewise, before it did anything about it (REFUSED_STREAM)
@@ -29,10 +31,11 @@ enum class Failure : std::uint8_t {
   unsolicited,  // bytes that answer no request
 };
 
-inline constexpr std::array<std::string_view, 15> failure_names = {
-    "connect_refused", "connect_timeout", "connect_failed",   "no_local_port", "reset",
-    "closed_early",    "malformed",       "response_timeout", "stream_reset",  "stream_refused",
-    "goaway",          "wrong_status",    "wrong_length",     "wrong_body",    "unsolicited",
+inline constexpr std::array<std::string_view, 17> failure_names = {
+    "connect_refused", "connect_timeout", "connect_failed", "no_local_port", "handshake_failed",
+    "reset",           "closed_early",    "malformed",      "tls_broken",    "response_timeout",
+    "stream_reset",    "stream_refused",  "goaway",         "wrong_status",  "wrong_length",
+    "wrong_body",      "unsolicited",
 };
 inline constexpr std::size_t failure_count = failure_names.size();
 

@@ -1,18 +1,24 @@
 // FakeServer: a server that does to each connection what a test says, right or wrong.
 //
 // Owns       its listener and a thread for each connection; ends them when destroyed.
+// Borrows    the context, where it speaks TLS: OpenSSL's own way on the socket, none of this house.
 // Thread     `serve` runs on the connection's thread.
 // Fails      aborts: without a socket there is no test.
 #pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -26,8 +32,20 @@ namespace katana::load {
 // One accepted connection, with blocking calls that end when the server does.
 class Peer {
  public:
-  explicit Peer(int fd) : fd_(fd) {}
+  explicit Peer(int fd, SSL_CTX* tls = nullptr) : fd_(fd), ssl_(nullptr, &SSL_free) {
+    if (tls == nullptr) return;
+    ssl_.reset(SSL_new(tls));
+    SSL_set_fd(ssl_.get(), fd);
+    SSL_set_accept_state(ssl_.get());
+  }
   int fd() const { return fd_; }
+  SSL* tls() const { return ssl_.get(); }
+
+  // What comes next; none or fewer: the client is gone.
+  long read_some(char* to, std::size_t count) {
+    if (ssl_ != nullptr) return SSL_read(ssl_.get(), to, static_cast<int>(count));
+    return ::recv(fd_, to, count, 0);
+  }
 
   // The next request's head and what came with it; empty when the client is gone.
   std::string read_request() {
@@ -49,7 +67,7 @@ class Peer {
   }
   bool write(std::string_view text) {
     while (!text.empty()) {
-      const ssize_t sent = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+      const long sent = write_some(text);
       if (sent <= 0) return false;
       text.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -58,6 +76,8 @@ class Peer {
   void wait_for_end() {
     while (read_more()) kept_.clear();
   }
+  // close_notify; true: the client has said so, too.
+  bool say_end() { return SSL_shutdown(ssl_.get()) == 1 || SSL_shutdown(ssl_.get()) == 1; }
   // The close that follows breaks the connection off.
   void reset() {
     const linger now{.l_onoff = 1, .l_linger = 0};
@@ -67,19 +87,27 @@ class Peer {
  private:
   bool read_more() {
     char piece[64 * 1024];
-    const ssize_t got = ::recv(fd_, piece, sizeof piece, 0);
+    const long got = read_some(piece, sizeof piece);
     if (got <= 0) return false;
     kept_.append(piece, static_cast<std::size_t>(got));
     return true;
   }
+  long write_some(std::string_view text) {
+    if (ssl_ == nullptr) return ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+    return SSL_write(ssl_.get(), text.data(),
+                     static_cast<int>(std::min<std::size_t>(text.size(), 1 << 20)));
+  }
 
   int fd_;
+  std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
   std::string kept_;
 };
 
 class FakeServer {
  public:
-  explicit FakeServer(std::function<void(Peer&)> serve) : serve_(std::move(serve)) {
+  explicit FakeServer(std::function<void(Peer&)> serve, SSL_CTX* tls = nullptr)
+      : serve_(std::move(serve)), tls_(tls) {
+    if (tls != nullptr) std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to whoever has gone
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -111,13 +139,17 @@ class FakeServer {
       const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
       if (fd < 0) return;
       ++accepted_;
+      const int on = 1;
+      ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       {
         const std::lock_guard lock(mutex_);
         open_.push_back(fd);
       }
       threads_.emplace_back([this, fd] {
-        Peer peer(fd);
-        serve_(peer);
+        {
+          Peer peer(fd, tls_);
+          serve_(peer);
+        }
         const std::lock_guard lock(mutex_);
         std::erase(open_, fd);
         ::close(fd);
@@ -126,6 +158,7 @@ class FakeServer {
   }
 
   std::function<void(Peer&)> serve_;
+  SSL_CTX* const tls_;
   int listener_ = -1;
   std::uint16_t port_ = 0;
   std::atomic<std::uint32_t> accepted_{0};

@@ -13,6 +13,9 @@ void Counts::add(const Counts& other) noexcept {
   bytes_sent += other.bytes_sent;
   content_bytes += other.content_bytes;
   connects += other.connects;
+  handshakes += other.handshakes;
+  resumed += other.resumed;
+  handshakes_in_window += other.handshakes_in_window;
   closed_idle += other.closed_idle;
   interims += other.interims;
   for (std::size_t index = 0; index < failures.size(); ++index) {
@@ -31,6 +34,7 @@ void Figures::add(const Figures& other) noexcept {
   counts.add(other.counts);
   latency.add(other.latency);
   connect.add(other.connect);
+  handshake.add(other.handshake);
   send_lag.add(other.send_lag);
   receive_lag.add(other.receive_lag);
 }
@@ -39,6 +43,7 @@ void Figures::reset() noexcept {
   counts = {};
   latency.reset();
   connect.reset();
+  handshake.reset();
   send_lag.reset();
   receive_lag.reset();
 }

@@ -21,7 +21,10 @@ struct Counts {
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t content_bytes = 0;
-  std::uint64_t connects = 0;     // connections established
+  std::uint64_t connects = 0;    // connections established
+  std::uint64_t handshakes = 0;  // of TLS, complete
+  std::uint64_t resumed = 0;     // of those
+  std::uint64_t handshakes_in_window = 0;
   std::uint64_t closed_idle = 0;  // by the peer, without a request on them
   std::uint64_t interims = 0;     // 1xx replies
   std::array<std::uint64_t, failure_count> failures{};
@@ -39,6 +42,7 @@ struct Figures {
   Counts counts;
   Histogram latency;      // of `requests`
   Histogram connect;      // connect() to established
+  Histogram handshake;    // established to the end of the TLS handshake
   Histogram send_lag;     // open loop: how much later than it could have been a request was sent
   Histogram receive_lag;  // how long a reply may have waited to be read since epoll told of it
 

@@ -47,7 +47,7 @@ std::optional<double> read_number(std::string_view text) {
 
 void describe_load(CLI::App& app, Flags& flags, Typed& typed) {
   LoadPlan& plan = flags.plan;
-  app.add_option("url", flags.url, "http://HOST[:PORT][/PATH]")->required();
+  app.add_option("url", flags.url, "http[s]://HOST[:PORT][/PATH]")->required();
   app.add_option("-t,--threads", plan.threads, "threads, one event loop each")
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();
@@ -63,7 +63,7 @@ void describe_load(CLI::App& app, Flags& flags, Typed& typed) {
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();
   app.add_flag("--http2", plan.http2,
-               "HTTP/2 by prior knowledge (h2c); not over TLS, so that https:// is refused");
+               "HTTP/2: by ALPN over https://, otherwise by prior knowledge (h2c)");
   app.add_option("--streams", typed.streams,
                  "HTTP/2: requests in flight on a connection, as far as the server allows "
                  "(default 1)")
@@ -76,6 +76,17 @@ void describe_load(CLI::App& app, Flags& flags, Typed& typed) {
       "closed loop: TIME:COUNT,… from 1 connection in straight lines; takes the place of "
       "-c and -d");
   app.add_flag("--pin", plan.pin, "pin each thread to a CPU of the affinity mask");
+}
+
+void describe_tls(CLI::App& app, Flags& flags) {
+  app.add_flag("-k,--insecure", flags.tls.insecure,
+               "https: accept any certificate, as for a server under test that signs its own");
+  app.add_option("--ca", flags.tls.authorities_file,
+                 "https: PEM file of the authorities that are trusted, in place of those that this "
+                 "machine trusts; the server's own certificate will do");
+  app.add_flag("--tls-resume", flags.plan.tls_resume,
+               "https: resume the TLS session when a connection is opened again; otherwise every "
+               "handshake is a full one");
 }
 
 void describe_pace(CLI::App& app, Flags& flags, Typed& typed) {
@@ -223,6 +234,18 @@ Result<void> read_contents(const Typed& typed, Flags& flags) {
   return {};
 }
 
+Result<void> check_tls(const Url& url, const Flags& flags) {
+  const bool has_ca = !flags.tls.authorities_file.empty();
+  if (!url.tls && (flags.tls.insecure || has_ca || flags.plan.tls_resume)) {
+    return wrong(fmt::format("--insecure, --ca and --tls-resume are of TLS; '{}' is not https://",
+                             flags.url));
+  }
+  if (flags.tls.insecure && has_ca) {
+    return wrong("--insecure trusts whoever answers, --ca FILE does not: give one of them");
+  }
+  return {};
+}
+
 Result<void> finish(const Typed& typed, Flags& flags) {
   LoadPlan& plan = flags.plan;
   if (auto read = read_durations(typed, plan); !read) return read;
@@ -234,8 +257,9 @@ Result<void> finish(const Typed& typed, Flags& flags) {
     return wrong(fmt::format("{} threads and {} connections: each thread needs one; give -c {}",
                              plan.threads, plan.connections, plan.threads));
   }
-  if (auto url = parse_url(flags.url); !url) return std::unexpected(url.error());
-  return {};
+  auto url = parse_url(flags.url);
+  if (!url) return std::unexpected(url.error());
+  return check_tls(*url, flags);
 }
 
 // `--churn` may stand without a number, which must not be taken from what follows.
@@ -259,6 +283,7 @@ Result<std::variant<Flags, Information>> parse_flags(int count, const char* cons
   Flags flags;
   Typed typed;
   describe_load(app, flags, typed);
+  describe_tls(app, flags);
   describe_pace(app, flags, typed);
   describe_requests(app, flags, typed);
   try {

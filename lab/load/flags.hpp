@@ -11,12 +11,14 @@
 #include "katana/base/result.hpp"
 #include "lab/load/plan.hpp"
 #include "lab/load/target.hpp"
+#include "lab/load/tls_connection.hpp"
 
 namespace katana::load {
 
 struct Flags {
   LoadPlan plan;
   RequestSpec request;
+  TlsSpec tls;
   std::string url;
   std::string url_file;
   std::string json_file;  // "-": standard output

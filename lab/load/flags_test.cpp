@@ -88,9 +88,24 @@ TEST(Flags, that_are_wrong_are_named_with_the_remedy) {
   EXPECT_EQ(refusal({"--body", "@/no/such", "a"}), "--body: /no/such: No such file or directory");
   EXPECT_EQ(refusal({"--expect-status", "2xx,6xx", "a"}),
             "--expect-status '2xx,6xx': '6xx' is neither a status nor 1xx to 5xx");
-  EXPECT_EQ(refusal({"https://a"}), "URL 'https://a': TLS is not supported; give an http:// URL");
+  EXPECT_EQ(refusal({"--insecure", "http://a"}),
+            "--insecure, --ca and --tls-resume are of TLS; 'http://a' is not https://");
+  EXPECT_EQ(refusal({"--tls-resume", "a"}),
+            "--insecure, --ca and --tls-resume are of TLS; 'a' is not https://");
+  EXPECT_EQ(refusal({"-k", "--ca", "x.pem", "https://a"}),
+            "--insecure trusts whoever answers, --ca FILE does not: give one of them");
   EXPECT_EQ(refusal({}), "url is required (see --help)");
   EXPECT_NE(refusal({"--nonsense", "a"}).find("--nonsense"), std::string::npos);
+}
+
+TEST(Flags, of_tls_say_who_is_trusted_and_whether_sessions_are_resumed) {
+  const auto plain = parse({"https://a/"});
+  ASSERT_TRUE(plain);
+  EXPECT_FALSE(plain->tls.insecure);
+  EXPECT_FALSE(plain->plan.tls_resume);
+  EXPECT_TRUE(parse({"-k", "https://a/"})->tls.insecure);
+  EXPECT_EQ(parse({"--ca", "x.pem", "https://a/"})->tls.authorities_file, "x.pem");
+  EXPECT_TRUE(parse({"--tls-resume", "--http2", "https://a/"})->plan.tls_resume);
 }
 
 TEST(Flags, help_and_version_are_text) {

@@ -49,6 +49,7 @@ Result<void> add_blocks(Target& target, const RequestSpec& spec) {
   for (Request& request : target.requests) {
     http2::RequestHead head;
     head.method = request.method;
+    head.scheme = target.url.tls ? "https" : "http";
     head.target = request.path;
     head.authority = fields->host ? *fields->host : target.url.authority;
     head.fields = fields->lines;

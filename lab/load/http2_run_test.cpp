@@ -8,6 +8,7 @@
 #include "lab/load/fake_server_test.hpp"
 #include "lab/load/http2_requests.hpp"
 #include "lab/load/run.hpp"
+#include "lab/load/tls_fixture_test.hpp"
 
 namespace katana::load {
 namespace {
@@ -41,7 +42,7 @@ class Http2Peer {
  private:
   bool receive() {
     char piece[16 * 1024];
-    const ssize_t got = ::recv(peer_.fd(), piece, sizeof piece, 0);
+    const long got = peer_.read_some(piece, sizeof piece);
     if (got > 0) kept_.append(piece, static_cast<std::size_t>(got));
     return got > 0;
   }
@@ -275,6 +276,58 @@ TEST(Http2Load, an_open_loop_sends_every_request_of_its_schedule) {
   expect_all_accounted_for(*result);
 }
 
+std::unique_ptr<RunResult> run_over_tls(const LoadPlan& plan, const FakeServer& server) {
+  auto result = run_load(plan, tls_target(server.port(), plan), nullptr);
+  EXPECT_TRUE(result.has_value());
+  return std::move(*result);
+}
+
+TEST(Http2Load, over_tls_is_agreed_on_by_alpn) {
+  const auto context = server_context("h2");
+  FakeServer server(serving(answers), context.get());
+  LoadPlan plan = counted(1'001, 5, 8);
+  plan.threads = 2;
+  auto result = run_over_tls(plan, server);
+  EXPECT_EQ(result->total.counts.requests, 1'001u);
+  EXPECT_EQ(result->total.counts.all_failures(), 0u);
+  EXPECT_EQ(result->total.counts.handshakes, 5u);
+  EXPECT_EQ(result->tls_agreed, "TLS 1.3, TLS_AES_128_GCM_SHA256, h2");
+  expect_all_accounted_for(*result);
+  plan = counted(40, 1, 4);
+  plan.requests_per_connection = 8;
+  plan.tls_resume = true;
+  result = run_over_tls(plan, server);
+  EXPECT_EQ(result->total.counts.requests, 40u);
+  EXPECT_GE(result->total.counts.handshakes, 5u);
+  EXPECT_EQ(result->total.counts.resumed, result->total.counts.handshakes - 1);
+}
+
+TEST(Http2Load, over_tls_sends_content_beyond_every_window) {
+  constexpr std::size_t content_bytes = 1024 * 1024;
+  const auto context = server_context("h2");
+  FakeServer server(serving(answers), context.get());
+  const RequestSpec spec{.method = "POST", .headers = {}, .body = std::string(content_bytes, 'x')};
+  const LoadPlan plan = counted(3, 1, 3);
+  const auto result = run_load(plan, tls_target(server.port(), plan, spec), nullptr);
+  ASSERT_TRUE(result);
+  EXPECT_EQ((*result)->total.counts.requests, 3u);
+  expect_all_accounted_for(**result);
+}
+
+TEST(Http2Load, over_tls_with_a_server_that_has_no_http2_says_what_it_chose) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"http/1.1", "the server chose 'http/1.1' and not HTTP/2"},
+      {"", "the server chose no protocol and not HTTP/2"}};
+  for (const auto& [protocol, problem] : rows) {
+    const auto context = server_context(protocol);
+    FakeServer server([](Peer& peer) { peer.wait_for_end(); }, context.get());
+    const auto result = run_over_tls(counted(4, 2, 1), server);
+    EXPECT_FALSE(result->connected);
+    EXPECT_EQ(result->total.counts.failure(Failure::handshake_failed), 2u);
+    EXPECT_EQ(result->tls_problem.find(problem), 0u) << result->tls_problem;
+  }
+}
+
 TEST(Http2Requests, have_an_authority_for_host_and_no_field_about_the_connection) {
   const auto url = parse_url("http://a:81/x");
   const auto block_of = [&](RequestSpec spec) {
@@ -287,6 +340,9 @@ TEST(Http2Requests, have_an_authority_for_host_and_no_field_about_the_connection
   EXPECT_EQ(block_of({.method = "GET", .headers = {"Connection: close"}, .body = ""}), plain);
   const std::string other = block_of({.method = "GET", .headers = {"Host: b"}, .body = ""});
   EXPECT_EQ(other.find("a:81"), std::string::npos);
+  Target secure{*parse_url("https://a:81/x"), {}, *make_requests(*url, {}, "")};
+  ASSERT_TRUE(add_blocks(secure, {}));
+  EXPECT_NE(secure.requests.front().block, plain);  // :scheme
 }
 
 }  // namespace

@@ -33,7 +33,10 @@ void write_parameters(JsonWriter& json, const ReportInput& input) {
   json.text("url", input.url);
   json.text("method", input.method);
   json.integer("urls", input.target.requests.size());
-  json.text("protocol", plan.http2 ? "h2c" : "http/1.1");
+  const bool is_tls = input.target.url.tls;
+  json.text("protocol", !plan.http2 ? "http/1.1" : is_tls ? "h2" : "h2c");
+  json.boolean("tls", is_tls);
+  if (is_tls) json.boolean("tls_resume", plan.tls_resume);
   json.text("loop", plan.is_open_loop() ? "open" : "closed");
   json.integer("threads", plan.threads);
   json.integer("connections", plan.connections);
@@ -134,6 +137,19 @@ void write_sentences(JsonWriter& json, std::string_view key, const std::vector<s
   json.end_array();
 }
 
+void write_tls(JsonWriter& json, const RunResult& result, double duration_s) {
+  const Counts& counts = result.total.counts;
+  json.begin_object("tls");
+  json.text("agreed", result.tls_agreed);
+  json.text("problem", result.tls_problem);
+  json.integer("handshakes", counts.handshakes);
+  json.integer("full", counts.handshakes - counts.resumed);
+  json.integer("resumed", counts.resumed);
+  json.number("handshakes_per_s", static_cast<double>(counts.handshakes_in_window) / duration_s);
+  write_histogram(json, "handshake_us", result.total.handshake);
+  json.end_object();
+}
+
 void write_schedule(JsonWriter& json, const RunResult& result) {
   std::uint64_t unsent = 0;
   std::uint64_t held_back = 0;
@@ -181,6 +197,7 @@ std::string write_json(const ReportInput& input) {
   json.integer("closed_idle", counts.closed_idle);
   write_histogram(json, "connect_us", result.total.connect);
   json.end_object();
+  if (input.target.url.tls) write_tls(json, result, duration_s);
   if (input.plan.is_open_loop()) write_schedule(json, result);
   write_generator(json, input);
   json.boolean("void", input.verdict.is_void());

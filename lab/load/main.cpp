@@ -71,6 +71,11 @@ Result<Target> make_target(const Flags& flags) {
   target.url = *url;
   target.requests = std::move(*requests);
   target.address = *address;
+  if (url->tls) {
+    auto trusting = make_tls(flags.tls, flags.plan);
+    if (!trusting) return std::unexpected(trusting.error());
+    target.tls = std::move(*trusting);
+  }
   if (flags.plan.http2) {
     if (auto added = add_blocks(target, flags.request); !added) {
       return std::unexpected(added.error());
@@ -89,15 +94,17 @@ Result<void> write_file(const std::string& path, const std::string& text) {
   return fail(Code::data_loss, fmt::format("--json {}: {}", path, std::strerror(errno)));
 }
 
-std::string failures_of(const Counts& counts, bool is_connected) {
+std::string failures_of(const RunResult& result) {
+  const Counts& counts = result.total.counts;
   std::string text;
   for (std::size_t index = 0; index < failure_count; ++index) {
     if (counts.failures[index] == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts.failures[index],
                         failure_names[index]);
   }
+  if (!result.tls_problem.empty()) text += " (" + result.tls_problem + ")";
   if (!text.empty()) return text;
-  return is_connected ? "no request was sent" : "no connection was established in time";
+  return result.connected ? "no request was sent" : "no connection was established in time";
 }
 
 // The exit status, with a line about what is not as it should be.
@@ -106,12 +113,11 @@ int conclude(const Flags& flags, const RunResult& result, const Verdict& verdict
   if (result.interrupted) return 0;
   if (counts.requests == 0) {
     return fail_with(exit_failure, fmt::format("{} answered nothing as expected: {}", flags.url,
-                                               failures_of(counts, result.connected)));
+                                               failures_of(result)));
   }
   if (flags.strict && (counts.all_failures() > 0 || verdict.is_void())) {
-    return fail_with(exit_failure, verdict.is_void()
-                                       ? "the result is void"
-                                       : "errors: " + failures_of(counts, result.connected));
+    return fail_with(exit_failure,
+                     verdict.is_void() ? "the result is void" : "errors: " + failures_of(result));
   }
   return 0;
 }

@@ -30,7 +30,8 @@ struct Expectation {
 struct LoadPlan {
   std::uint32_t threads = 1;
   std::uint32_t connections = 10;             // of all threads
-  bool http2 = false;                         // by prior knowledge, without TLS
+  bool http2 = false;                         // over TLS by ALPN, otherwise by prior knowledge
+  bool tls_resume = false;                    // handshakes after a connection's first are resumed
   std::uint32_t pipeline = 1;                 // requests, or streams, in flight on one connection
   std::uint32_t requests_per_connection = 0;  // 0: as many as the peer takes
   std::uint64_t requests_max = 0;             // in all; 0: until time is up

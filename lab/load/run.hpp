@@ -39,7 +39,9 @@ struct RunResult {
   double duration_s = 0;     // of the measured window
   double began_epoch_s = 0;  // of the measured window, wall clock
   bool interrupted = false;
-  bool connected = false;  // at least one connection opened before the run
+  bool connected = false;   // at least one connection opened before the run
+  std::string tls_agreed;   // by the first handshake: version, cipher suite, protocol
+  std::string tls_problem;  // the first there was
   std::size_t memory_bytes_max = 0;
   long rss_kib_max = 0;
 

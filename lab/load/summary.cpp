@@ -38,6 +38,18 @@ std::string status_line(const Counts& counts) {
   return line + "\n";
 }
 
+std::string tls_line(const RunResult& result, double duration_s) {
+  const Counts& counts = result.total.counts;
+  if (counts.handshakes == 0) return {};
+  const Histogram& handshake = result.total.handshake;
+  return fmt::format(
+      "TLS         {}: {} handshakes, {} of them resumed, {} per second, p50 {}, "
+      "p99 {}\n",
+      result.tls_agreed, counts.handshakes, counts.resumed,
+      short_count(static_cast<double>(counts.handshakes_in_window) / duration_s),
+      short_duration(handshake.percentile_ns(50)), short_duration(handshake.percentile_ns(99)));
+}
+
 }  // namespace
 
 std::string short_duration(std::int64_t ns) {
@@ -77,6 +89,7 @@ std::string summary(const ReportInput& input) {
                       short_count(static_cast<double>(counts.completions) / duration_s),
                       short_bytes(static_cast<double>(counts.bytes_received) / duration_s));
   text += latency_line(result.total.latency);
+  text += tls_line(result, duration_s);
   text += status_line(counts);
   text += error_line(counts);
   text += fmt::format("generator   CPU {:.0f} %, {} lag p50 {}, p99 {}, max {}\n",

@@ -89,7 +89,7 @@ Result<std::pair<std::string, std::string>> parse_line(const Url& url, const Req
   }
   auto other = parse_url(place);
   if (!other) return wrong(other.error().message());
-  if (other->host != url.host || other->port != url.port) {
+  if (other->host != url.host || other->port != url.port || other->tls != url.tls) {
     return wrong(fmt::format("another server than {}; one run loads one server", url.authority));
   }
   return std::pair(method, other->path);
@@ -139,19 +139,19 @@ Result<void> check_spec(const RequestSpec& spec) {
 
 Result<Url> parse_url(std::string_view text) {
   Bytes rest = text;
-  if (rest.starts_with("https://"))
-    return bad_url(text, "TLS is not supported; give an http:// URL");
-  if (rest.starts_with("http://")) {
-    rest.remove_prefix(7);
+  Url url;
+  url.tls = rest.starts_with("https://");
+  if (url.tls || rest.starts_with("http://")) {
+    rest.remove_prefix(url.tls ? 8 : 7);
   } else if (rest.find("://") != Bytes::npos) {
-    return bad_url(text, "the scheme is not http");
+    return bad_url(text, "the scheme is neither http nor https");
   }
+  if (url.tls) url.port = 443;
   const auto end = std::min(rest.find_first_of("/?#"), rest.size());
   const Bytes authority = rest.substr(0, end);
   if (authority.find('@') != Bytes::npos) {
     return bad_url(text, "a user name; send it as --header 'Authorization: …'");
   }
-  Url url;
   if (auto split = split_authority(text, authority, url); !split) {
     return std::unexpected(split.error());
   }

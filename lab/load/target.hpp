@@ -8,10 +8,15 @@
 
 #include <sys/socket.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "katana/base/result.hpp"
+
+namespace katana::tls {
+class ClientContext;
+}
 
 namespace katana::load {
 
@@ -20,9 +25,10 @@ struct Url {
   std::string authority;  // as it goes into Host
   std::string path;       // with its query
   std::uint16_t port = 80;
+  bool tls = false;
 };
 
-// http://host[:port][/path][?query]; the scheme may be missing. A fragment is not sent.
+// http[s]://host[:port][/path][?query]; without a scheme it is http. A fragment is not sent.
 Result<Url> parse_url(std::string_view text);
 
 struct RequestSpec {
@@ -50,7 +56,8 @@ struct Address {
 struct Target {
   Url url;
   Address address;
-  std::vector<Request> requests;  // sent in turn
+  std::vector<Request> requests;                            // sent in turn
+  std::shared_ptr<const tls::ClientContext> tls = nullptr;  // null: no TLS
 };
 
 Result<Address> resolve(const Url& url);

@@ -20,6 +20,8 @@ TEST(Url, is_taken_apart) {
       {"http://[::1]:81/x", "::1", 81, "[::1]:81", "/x"},
       {"http://[::1]", "::1", 80, "[::1]", "/"},
       {"http://a?q=1", "a", 80, "a", "/?q=1"},
+      {"https://a/x", "a", 443, "a", "/x"},
+      {"https://a:8443", "a", 8443, "a:8443", "/"},
   };
   for (const Case& one : cases) {
     const auto url = parse_url(one.text);
@@ -28,13 +30,14 @@ TEST(Url, is_taken_apart) {
     EXPECT_EQ(url->port, one.port);
     EXPECT_EQ(url->authority, one.authority);
     EXPECT_EQ(url->path, one.path);
+    EXPECT_EQ(url->tls, std::string_view(one.text).starts_with("https"));
   }
 }
 
 TEST(Url, that_is_wrong_is_refused_with_its_reason) {
   const std::pair<const char*, const char*> cases[] = {
-      {"https://a/", "TLS is not supported; give an http:// URL"},
-      {"ftp://a/", "the scheme is not http"},
+      {"ftp://a/", "the scheme is neither http nor https"},
+      {"https://", "no host"},
       {"http://", "no host"},
       {"http://:80/", "no host"},
       {"http://a:0/", "the port is no number from 1 to 65535"},
@@ -106,6 +109,8 @@ TEST(Requests, what_cannot_be_sent_is_refused_with_its_place) {
             "--header 'X: a\r\nY: b' is not 'Name: value'");
   EXPECT_EQ(refusal({}, "/x\nhttp://b/"),
             "URL list, line 2, 'http://b/': another server than a; one run loads one server");
+  EXPECT_EQ(refusal({}, "https://a:80/"),
+            "URL list, line 1, 'https://a:80/': another server than a; one run loads one server");
   EXPECT_EQ(refusal({}, "G@T /x"), "URL list, line 1, 'G@T /x': the method is no token");
   EXPECT_EQ(refusal({}, "# nothing\n"), "the URL list names no URL");
 }

@@ -104,6 +104,7 @@ Verdict judge(const LoadPlan& plan, const RunResult& result) {
     verdict.notes.push_back(
         fmt::format("{} requests were in flight when the run was cut off", sums.in_flight));
   }
+  if (!result.tls_problem.empty()) verdict.notes.push_back(result.tls_problem);
   if (result.total.counts.all_failures() > 0) {
     verdict.notes.push_back("percentiles are of the requests that were answered as expected only");
   }

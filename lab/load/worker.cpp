@@ -84,6 +84,7 @@ Worker::Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, 
     connections_[place].index = place;
   }
   if (plan.http2) http2_ = std::make_unique<Http2Side>(plan, target, connections_.size());
+  if (target.tls != nullptr) tls_ = std::make_unique<TlsSide>(plan, target, connections_.size());
   next_request_ = index % static_cast<std::uint32_t>(target.requests.size());
 }
 
@@ -97,8 +98,9 @@ std::size_t Worker::memory_bytes_max() const noexcept {
   const std::size_t each = sizeof(Connection) + plan_.pipeline * sizeof(InFlight) +
                            ResponseMachine::head_bytes_max + 4 * sizeof(std::uint32_t);
   return connections_.size() * each + scratch_bytes + events_max * sizeof(epoll_event) +
-         2 * 4 * Histogram::counts_size * sizeof(std::uint64_t) +
-         (http2_ != nullptr ? http2_->memory_bytes_max() : 0);
+         2 * 5 * Histogram::counts_size * sizeof(std::uint64_t) +
+         (http2_ != nullptr ? http2_->memory_bytes_max() : 0) +
+         (tls_ != nullptr ? tls_->memory_bytes_max() : 0);
 }
 
 void Worker::start(Instant begin) noexcept {
@@ -315,6 +317,11 @@ void Worker::look_after(Connection& connection) {
     case Connection::State::connecting:
       if (now_ns_ - connection.since_ns > plan_.connect_timeout.ns) {
         fail_connect(connection, ETIMEDOUT);
+      }
+      return;
+    case Connection::State::securing:
+      if (now_ns_ - connection.since_ns > plan_.connect_timeout.ns) {
+        fail_handshake(connection, "the TLS handshake took too long");
       }
       return;
     case Connection::State::open:

@@ -9,7 +9,8 @@
 // Borrows    plan and target, until it is destroyed.
 // Thread     run() is the thread. What is under "from outside" may be called by the one thread that
 //            made it; figures change hands at a flip, by release and acquire.
-// Allocates  when made; later only for a head that is split over reads, at most 64 KiB each.
+// Allocates  when made; later only for a head that is split over reads, at most 64 KiB each, and
+//            for TLS handshakes.
 // Fails      what peers do is counted. Without epoll or descriptors run() ends with problem().
 // Invariant  a request that was sent ends in exactly one way (failure.hpp).
 #pragma once
@@ -26,6 +27,7 @@
 #include "lab/load/plan.hpp"
 #include "lab/load/ring_queue.hpp"
 #include "lab/load/target.hpp"
+#include "lab/load/tls_connection.hpp"
 
 struct epoll_event;
 
@@ -77,6 +79,9 @@ class Worker {
   Figures& rest() noexcept { return *now_; }
   const OwnFigures& own() const noexcept { return own_; }
   const std::string& problem() const noexcept { return problem_; }
+  // What the first TLS handshake agreed on, and the first thing that went wrong with TLS.
+  std::string tls_agreed() const { return tls_ != nullptr ? tls_->agreed : std::string(); }
+  std::string tls_problem() const { return tls_ != nullptr ? tls_->problem : std::string(); }
   std::uint32_t open_count() const noexcept { return open_gauge_.load(std::memory_order_relaxed); }
   std::uint32_t in_flight_count() const noexcept {
     return in_flight_gauge_.load(std::memory_order_relaxed);
@@ -118,7 +123,10 @@ class Worker {
   void open_queued();
   void open(Connection& connection);
   void settle_first(const Connection& connection) noexcept;
+  bool is_counted() const noexcept { return phase_ == Phase::opening || is_window_noted_; }
   void on_established(Connection& connection);
+  void note_connected(const Connection& connection);
+  void become_open(Connection& connection);
   void on_event(const epoll_event& event);
   bool finish_connect(Connection& connection);
   void close(Connection& connection);
@@ -141,7 +149,12 @@ class Worker {
   void on_write_error(Connection& connection, int error);
   long write_some(Connection& connection);
   void on_written(Connection& connection, std::size_t bytes);
+  void note_written(Connection& connection, std::size_t bytes) noexcept;
+  Bytes unwritten_octets(const Connection& connection, char* room) noexcept;
+  long send_some(Connection& connection, Outbox& outbox);
+  bool has_unsent(const Connection& connection) const noexcept;
   void receive(Connection& connection, bool until_end);
+  void on_reset(Connection& connection);
   bool take(Connection& connection, Bytes bytes);
   bool take_all(Connection& connection, Bytes rest);
   bool take_step(Connection& connection, Bytes& input);
@@ -150,6 +163,20 @@ class Worker {
   void judge(const Answer& answer, const InFlight& request);
   void on_end(Connection& connection);
   void receive_again(Connection& connection);
+
+  // TLS (worker_tls.cpp).
+  TlsConnection& tls_of(const Connection& connection) const noexcept {
+    return tls_->connections[connection.index];
+  }
+  bool begin_handshake(Connection& connection);
+  bool end_handshake(Connection& connection);
+  void fail_handshake(Connection& connection, std::string problem);
+  void flush_sealed(Connection& connection);
+  bool seal_some(Connection& connection);
+  Bytes unsealed(Connection& connection);
+  bool unseal(Connection& connection, Bytes input);
+  void on_tls_failed(Connection& connection);
+  void say_end(Connection& connection);
 
   // HTTP/2 (worker_http2.cpp).
   Http2Connection& http2_of(const Connection& connection) const noexcept {
@@ -178,6 +205,7 @@ class Worker {
   std::vector<Connection> connections_;
   std::vector<InFlight> in_flight_;   // `pipeline` places for each connection
   std::unique_ptr<Http2Side> http2_;  // null: HTTP/1.1
+  std::unique_ptr<TlsSide> tls_;      // null: without TLS
   RingQueue to_open_;
   RingQueue ready_ring_;  // open loop: connections with room
   std::vector<std::uint32_t> again_;

@@ -58,8 +58,8 @@ void Worker::open(Connection& connection) {
   connection.fd =
       ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (connection.fd < 0) return fail_connect(connection, errno);
-  if (plan_.requests_per_connection != 1) {
-    // With one request there is nothing that Nagle's algorithm could hold back.
+  if (plan_.requests_per_connection != 1 || tls_ != nullptr) {
+    // With one request and no handshake there is nothing that Nagle's algorithm could hold back.
     const int on = 1;
     ::setsockopt(connection.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
@@ -74,7 +74,7 @@ void Worker::open(Connection& connection) {
     return fail_connect(connection, errno);
   }
   // Over the loopback the handshake is done by now: send, and save a wait.
-  if (!plan_.is_open_loop()) feed(connection);
+  if (!plan_.is_open_loop() && tls_ == nullptr) feed(connection);
 }
 
 // Those that a ramp adds later are nobody's to wait for.
@@ -82,16 +82,23 @@ void Worker::settle_first(const Connection& connection) noexcept {
   if (phase_ == Phase::opening && connection.generation == 1) --unsettled_;
 }
 
-void Worker::on_established(Connection& connection) {
+void Worker::note_connected(const Connection& connection) {
+  if (!is_counted()) return;
+  ++now_->counts.connects;
+  now_->connect.record(now_ns_ - connection.since_ns);
+}
+
+void Worker::become_open(Connection& connection) {
   connection.state = Connection::State::open;
   --connecting_;
   ++open_;
   settle_first(connection);
-  if (phase_ == Phase::opening || is_window_noted_) {
-    ++now_->counts.connects;
-    now_->connect.record(now_ns_ - connection.since_ns);
-  }
   make_ready(connection);
+}
+
+void Worker::on_established(Connection& connection) {
+  note_connected(connection);
+  become_open(connection);
 }
 
 // The result of connect(); false: there is none.
@@ -104,6 +111,7 @@ bool Worker::finish_connect(Connection& connection) {
     return false;
   }
   read_clock();
+  if (tls_ != nullptr) return begin_handshake(connection);
   on_established(connection);
   if (plan_.is_open_loop()) return true;
   for_each_in_flight(connection,
@@ -124,9 +132,10 @@ void Worker::on_event(const epoll_event& event) {
   if (connection.state == Connection::State::connecting) {
     if ((event.events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) == 0) return;
     if (!finish_connect(connection)) return;
-  } else if (connection.unwritten > 0 && (event.events & EPOLLOUT) != 0) {
+  } else if ((event.events & EPOLLOUT) != 0 && has_unsent(connection)) {
     // Requests of HTTP/2 may have had no room while what went before them was not written.
-    if (http2_ != nullptr && !plan_.is_open_loop()) {
+    const bool is_open = connection.state == Connection::State::open;
+    if (http2_ != nullptr && !plan_.is_open_loop() && is_open) {
       feed(connection);
     } else {
       flush(connection);
@@ -136,10 +145,15 @@ void Worker::on_event(const epoll_event& event) {
 }
 
 void Worker::close(Connection& connection) {
+  const bool is_open = connection.state == Connection::State::open;
+  if (is_open && tls_ != nullptr) say_end(connection);
   if (connection.fd >= 0) ::close(connection.fd);
   connection.fd = -1;
-  if (connection.state == Connection::State::connecting) --connecting_;
-  if (connection.state == Connection::State::open) --open_;
+  if (is_open) {
+    --open_;
+  } else if (connection.state >= Connection::State::connecting) {
+    --connecting_;
+  }
   connection.state = Connection::State::closed;
   connection.carry = {};
 }
@@ -158,7 +172,7 @@ void Worker::reopen(Connection& connection, bool after_failure) {
 
 void Worker::fail_connect(Connection& connection, int error) {
   withdraw_requests(connection);
-  if (phase_ == Phase::opening || is_window_noted_) now_->counts.count(connect_failure(error));
+  if (is_counted()) now_->counts.count(connect_failure(error));
   settle_first(connection);
   reopen(connection, true);
 }

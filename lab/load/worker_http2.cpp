@@ -1,7 +1,4 @@
 // Worker: requests as streams of HTTP/2.
-#include <sys/socket.h>
-#include <sys/uio.h>
-
 #include <cerrno>
 
 #include "lab/load/worker.hpp"
@@ -9,7 +6,6 @@
 namespace katana::load {
 namespace {
 
-constexpr std::size_t gathered_max = 64;
 constexpr std::size_t output_bytes_max = 256 * 1024;  // content, before the socket takes some
 
 Failure failure_of(http2::Lost lost) {
@@ -57,13 +53,7 @@ void Worker::flush_frames(Connection& connection) {
   for (;;) {
     if (link.uploads > 0) upload(connection);
     if (outbox.empty()) break;
-    iovec pieces[gathered_max];
-    msghdr message{};
-    message.msg_iov = pieces;
-    message.msg_iovlen = outbox.gather(pieces);
-    const long written = message.msg_iovlen == 1 ? ::send(connection.fd, pieces[0].iov_base,
-                                                          pieces[0].iov_len, MSG_NOSIGNAL)
-                                                 : ::sendmsg(connection.fd, &message, MSG_NOSIGNAL);
+    const long written = send_some(connection, outbox);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       connection.unwritten = 1;  // there is something, EPOLLOUT is waited for
@@ -73,8 +63,6 @@ void Worker::flush_frames(Connection& connection) {
       read_clock();
       on_established(connection);
     }
-    if (is_window_noted_) now_->counts.bytes_sent += static_cast<std::uint64_t>(written);
-    outbox.advance(static_cast<std::size_t>(written));
   }
   connection.unwritten = 0;
 }
@@ -109,7 +97,7 @@ bool Worker::take_frame(Connection& connection, const http2::ClientStep& step) {
     case http2::ClientEvent::over: lose_stream(connection, *exchange, failure_of(step.lost)); break;
     case http2::ClientEvent::closed:
       if (connection.in_flight == 0) now_->counts.count(Failure::unsolicited);
-      flush_frames(connection);  // GOAWAY says why
+      flush(connection);  // GOAWAY says why
       fail_requests(connection, Failure::malformed);
       reopen(connection, true);
       return false;
@@ -129,13 +117,13 @@ bool Worker::end_frames(Connection& connection) {
   const bool is_used_up = asked_max != 0 && connection.asked >= asked_max;
   if (connection.in_flight == 0 && (is_used_up || !link.machine().is_usable())) {
     link.machine().close(link.outbox());
-    flush_frames(connection);
+    flush(connection);
     reopen(connection, !link.has_answered);
     open_queued();
     return false;
   }
   if (plan_.is_open_loop()) {
-    flush_frames(connection);
+    flush(connection);
     make_ready(connection);
   }
   return true;
@@ -177,11 +165,11 @@ void Worker::look_after_streams(Connection& connection) {
   if (!any) return;
   // A peer that answers nothing is left: the connection may be what does not work.
   if (connection.in_flight == 0) {
-    flush_frames(connection);
+    flush(connection);
     return reopen(connection, true);
   }
   if (plan_.is_open_loop()) {
-    flush_frames(connection);
+    flush(connection);
     return make_ready(connection);
   }
   feed(connection);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "lab/load/worker.hpp"
@@ -82,6 +83,7 @@ void Worker::push_request(Connection& connection, std::int64_t due_ns) {
 }
 
 void Worker::flush(Connection& connection) {
+  if (tls_ != nullptr) return flush_sealed(connection);
   if (http2_ != nullptr) return flush_frames(connection);
   while (connection.unwritten > 0) {
     const long written = write_some(connection);
@@ -129,6 +131,10 @@ void Worker::on_written(Connection& connection, std::size_t bytes) {
     on_established(connection);
   }
   if (is_window_noted_) now_->counts.bytes_sent += bytes;
+  note_written(connection, bytes);
+}
+
+void Worker::note_written(Connection& connection, std::size_t bytes) noexcept {
   bytes += connection.written_bytes;
   while (connection.unwritten > 0) {
     const std::uint32_t offset = connection.in_flight - connection.unwritten;
@@ -140,6 +146,43 @@ void Worker::on_written(Connection& connection, std::size_t bytes) {
   connection.written_bytes = static_cast<std::uint32_t>(bytes);
 }
 
+// What goes into one record of TLS: the rest of a request in place, or of several, in `room`.
+Bytes Worker::unwritten_octets(const Connection& connection, char* room) noexcept {
+  std::size_t size = 0;
+  std::size_t skipped = connection.written_bytes;
+  for (std::uint32_t left = connection.unwritten; left > 0 && size < tls::record_bytes_max;
+       --left) {
+    const std::uint32_t offset = connection.in_flight - left;
+    const Bytes rest = Bytes(octets_of(target_, place(connection, offset))).substr(skipped);
+    if (connection.unwritten == 1) return rest;
+    const std::size_t taken = std::min(rest.size(), tls::record_bytes_max - size);
+    std::memcpy(room + size, rest.data(), taken);
+    size += taken;
+    skipped = 0;
+  }
+  return {room, size};
+}
+
+// What an outbox has, as far as one call takes it; negative: why not is in errno.
+long Worker::send_some(Connection& connection, Outbox& outbox) {
+  iovec pieces[gathered_max];
+  msghdr message{};
+  message.msg_iov = pieces;
+  message.msg_iovlen = outbox.gather(pieces);
+  const long sent = message.msg_iovlen == 1
+                        ? ::send(connection.fd, pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL)
+                        : ::sendmsg(connection.fd, &message, MSG_NOSIGNAL);
+  if (sent < 0) return sent;
+  if (is_window_noted_) now_->counts.bytes_sent += static_cast<std::uint64_t>(sent);
+  outbox.advance(static_cast<std::size_t>(sent));
+  return sent;
+}
+
+// The socket has not taken all there is.
+bool Worker::has_unsent(const Connection& connection) const noexcept {
+  return connection.unwritten > 0 || (tls_ != nullptr && !tls_of(connection).output().empty());
+}
+
 // `until_end`: the peer has ended or broken the connection, so a short read is not the last.
 void Worker::receive(Connection& connection, bool until_end) {
   for (int count = 0; count < receives_max; ++count) {
@@ -148,16 +191,17 @@ void Worker::receive(Connection& connection, bool until_end) {
       read_clock();
       const auto bytes = static_cast<std::size_t>(got);
       if (is_window_noted_) now_->counts.bytes_received += bytes;
-      if (!take(connection, Bytes(scratch_.get(), bytes))) return;
+      const Bytes got_bytes(scratch_.get(), bytes);
+      const bool is_there =
+          tls_ != nullptr ? unseal(connection, got_bytes) : take(connection, got_bytes);
+      if (!is_there) return;
       if (bytes < scratch_bytes && !until_end) return;
     } else if (got == 0) {
       return on_end(connection);
     } else if (errno == EAGAIN) {
       return;
     } else if (errno != EINTR) {
-      read_clock();
-      fail_requests(connection, Failure::reset);
-      return reopen(connection, true);
+      return on_reset(connection);
     }
   }
   if (connection.is_in_again) return;
@@ -167,7 +211,7 @@ void Worker::receive(Connection& connection, bool until_end) {
 
 void Worker::receive_again(Connection& connection) {
   connection.is_in_again = false;
-  if (connection.state == Connection::State::open) receive(connection, true);
+  if (connection.state >= Connection::State::securing) receive(connection, true);
 }
 
 // False: the connection was closed, or is another one by now.
@@ -279,15 +323,29 @@ void Worker::judge(const Answer& answer, const InFlight& request) {
   now_->receive_lag.record(now_ns_ - turn_ns_);
 }
 
+void Worker::on_reset(Connection& connection) {
+  read_clock();
+  if (connection.state == Connection::State::securing) {
+    return fail_handshake(connection, "the server broke the connection off in the TLS handshake");
+  }
+  fail_requests(connection, Failure::reset);
+  reopen(connection, true);
+}
+
 // The peer sends no more.
 void Worker::on_end(Connection& connection) {
   read_clock();
+  if (connection.state == Connection::State::securing) {
+    return fail_handshake(connection, "the server ended the connection in the TLS handshake");
+  }
   if (connection.in_flight == 0) {
     ++now_->counts.closed_idle;
     return reopen(connection, connection.asked == 0);
   }
-  const bool is_whole =
-      http2_ == nullptr && connection.machine.end_of_input() == ResponseMachine::Event::complete;
+  // Without close_notify anybody may have cut a reply short that its end delimits (RFC 9112 §9.8).
+  const bool is_cut = tls_ != nullptr && tls_of(connection).machine().end_of_input();
+  const bool is_whole = http2_ == nullptr && !is_cut &&
+                        connection.machine.end_of_input() == ResponseMachine::Event::complete;
   if (is_whole) {
     end_reply(connection);
     return;

@@ -16,6 +16,7 @@ import subprocess
 import threading
 import time
 
+import httpx
 import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
@@ -346,7 +347,9 @@ def test_quiet_with_a_file_prints_nothing(tmp_path):
     (["-d", "soon", "http://a/"], "soon"),
     (["-R", "fast", "http://a/"], "fast"),
     (["--ramp", "1s", "http://a/"], "1s"),
-    (["https://a/"], "https://a/"),
+    (["--insecure", "http://a/"], "https://"),
+    (["--insecure", "--ca", "x", "https://a/"], "--ca"),
+    (["--ca", "/no/such/file", "https://127.0.0.1:1/"], "/no/such/file"),
     (["--streams", "4", "http://a/"], "--http2"),
     (["--http2", "--pipeline", "4", "http://a/"], "--streams"),
     (["http://a:b/"], "http://a:b/"),
@@ -365,7 +368,8 @@ def test_help_names_every_flag_and_version_has_a_number():
     text = load("--help")
     assert text.returncode == 0 and text.stderr == ""
     for name in ("--threads", "--connections", "--duration", "--rate", "--ramp", "--poisson", "--burst", "--pipeline",
-                 "--http2", "--streams", "--churn", "--method", "--header", "--body", "--urls", "--warmup", "--json",
+                 "--http2", "--streams", "--churn", "--insecure", "--ca", "--tls-resume",
+                 "--method", "--header", "--body", "--urls", "--warmup", "--json",
                  "--hdr", "--quiet",
                  "--expect-status", "--expect-length", "--expect-body", "--timeout", "--strict", "--pin"):
         assert name in text.stdout, name
@@ -449,3 +453,84 @@ def test_http2_over_tls_is_refused_in_one_line():
     result = load("--http2", "https://127.0.0.1/")
     assert result.returncode == 2 and "TLS is not supported" in result.stderr and result.stderr.count("\n") == 1
     assert "not over TLS" in " ".join(load("--help").stdout.split())
+
+
+# ---- TLS -------------------------------------------------------------------------------------------------------------
+
+def metric(text, name):
+    """Return the sum of a metric over its labels."""
+    return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if re.match(name + r"[ {]", line))
+
+
+def secure_metrics(server):
+    """The metrics of a server whose certificate nobody has signed."""
+    return httpx.get(server.url("/metrics").replace("http://", "https://"), verify=False, timeout=10).text
+
+
+@pytest.mark.parametrize("protocol", ["http/1.1", "h2"])
+def test_a_server_with_a_certificate_of_its_own_is_loaded_with_one_flag(protocol):
+    """And server and generator have counted the same handshakes, full and resumed."""
+    flags = ("--insecure", "--strict", *(("--http2", "--streams", 8) if protocol == "h2" else ()))
+    with Server("--tls-dev") as server:
+        url = server.url("/plaintext").replace("http://", "https://")
+        kept = load_json(*flags, "-c", 4, "-n", 2000, "--expect-body", "Hello, World!", url)
+        before = secure_metrics(server)
+        churned = load_json(*flags, "-c", 2, "-n", 100, "--churn=2", url)
+        between = secure_metrics(server)
+        resumed = load_json(*flags, "-c", 2, "-n", 100, "--churn=2", "--tls-resume", url)
+        after = secure_metrics(server)
+        refused = load("-c", 3, "--quiet", *flags[1:], url)
+    assert kept["requests"] == 2000 and kept["errors"]["total"] == 0 and kept["parameters"]["protocol"] == protocol
+    assert kept["tls"]["handshakes"] == kept["tls"]["full"] == kept["connections"]["opened"] == 4
+    assert kept["tls"]["agreed"].startswith("TLS 1.3, ") and kept["tls"]["agreed"].endswith(protocol)
+    assert churned["tls"]["full"] == churned["tls"]["handshakes"] == churned["tls"]["handshake_us"]["samples"] >= 50
+    assert resumed["tls"]["full"] == 2 and resumed["tls"]["resumed"] >= 48
+    for result, first, last in (churned, before, between), (resumed, between, after):
+        for name, count in ("handshakes", result["tls"]["handshakes"]), ("resumptions", result["tls"]["resumed"]):
+            made = metric(last, f"katana_tls_{name}_total") - metric(first, f"katana_tls_{name}_total")
+            # That of who asked, and those of the two connections that were under way at the end.
+            assert abs(made - count) <= 3, name
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1
+    assert "3 handshake_failed (the certificate of '127.0.0.1' is refused: self-signed" in refused.stderr
+
+
+NGINX = """daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log;
+events {{ }}
+http {{
+  access_log off;
+  server {{
+    listen 127.0.0.1:{port} ssl{http2};
+    ssl_certificate {folder}/chain.pem; ssl_certificate_key {folder}/key.pem;
+    location / {{ return 200 "Hello, World!"; }}
+  }}
+}}
+"""
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+@pytest.mark.parametrize("http2", ["", " http2"], ids=["http/1.1", "h2"])
+def test_nginx_is_loaded_over_tls_and_its_certificate_can_be_verified(tmp_path, http2):
+    """Somebody else's server: its certificate as the authority, full and resumed; and what it has not is said."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                    "30", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
+                    tmp_path / "key.pem", "-out", tmp_path / "chain.pem"], check=True, capture_output=True)
+    port = free_port()
+    (tmp_path / "nginx.conf").write_text(NGINX.format(folder=tmp_path, port=port, http2=http2), encoding="ascii")
+    process = subprocess.Popen(["nginx", "-c", tmp_path / "nginx.conf", "-p", tmp_path])
+    try:
+        wait_until_up(port)
+        flags = ("--ca", tmp_path / "chain.pem", "-c", 2, "-n", 100, "--expect-body", "Hello, World!")
+        url = f"https://127.0.0.1:{port}/"
+        asked = ("--http2", "--streams", 4) if http2 else ()
+        kept = load_json(*flags, *asked, url)
+        resumed = load_json(*flags, *asked, "--churn=5", "--tls-resume", url)
+        other = load("-c", 2, "--quiet", "--insecure", "--http2", url)
+    finally:
+        process.terminate()
+        process.wait(10)
+    for result in kept, resumed:
+        assert result["requests"] == 100 and result["errors"]["total"] == 0
+    assert kept["tls"]["full"] == kept["tls"]["handshakes"] == 2
+    assert resumed["tls"]["full"] == 2 and resumed["tls"]["resumed"] >= 18
+    if not http2:
+        assert other.returncode == 1 and "the server chose 'http/1.1' and not HTTP/2" in other.stderr
