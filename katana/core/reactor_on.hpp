@@ -78,8 +78,11 @@ class ReactorOn final : public Reactor {
 
   PauseCounts paused_links() const noexcept override {
     PauseCounts counts;
+    std::uint32_t left = links_open_;  // of a table with a place for every link that there may be
     for (const Connection* const connection : connections_) {
+      if (left == 0) break;
       if (connection == nullptr) continue;
+      --left;
       counts.outbox_full += connection->has(PauseReason::outbox_full) ? 1 : 0;
       counts.handler_pending += connection->has(PauseReason::handler_pending) ? 1 : 0;
       counts.content_unwanted += connection->has(PauseReason::content_unwanted) ? 1 : 0;
