@@ -83,13 +83,7 @@ class ReactorOn final : public Reactor {
       if (left == 0) break;
       if (connection == nullptr) continue;
       --left;
-      counts.outbox_full += connection->has(PauseReason::outbox_full) ? 1 : 0;
-      counts.handler_pending += connection->has(PauseReason::handler_pending) ? 1 : 0;
-      counts.content_unwanted += connection->has(PauseReason::content_unwanted) ? 1 : 0;
-      counts.pool_low += connection->has(PauseReason::pool_low) ? 1 : 0;
-      counts.throttled += connection->has(PauseReason::throttled) ? 1 : 0;
-      counts.relay_full += connection->has(PauseReason::relay_full) ? 1 : 0;
-      counts.opening += connection->has(PauseReason::opening) ? 1 : 0;
+      counts.add(*connection);
     }
     return counts;
   }
