@@ -51,6 +51,7 @@ Live::Live(database::Database& database, log::Log& log, host::Observability& obs
       observability_(observability),
       tail_(std::move(tail)),
       topic_(topic_options()),
+      life_(std::chrono::system_clock::now().time_since_epoch() / std::chrono::milliseconds(1)),
       thread_([this] { watch(); }) {}
 
 Live::~Live() {
@@ -66,7 +67,7 @@ void Live::add_to(Group routes) {
   routes.get(events_path, [this](const RequestView& request) { return topic_.subscribe(request); })
       .get("/dashboard/lines", [this] {
         LogTail::Lines lines = tail_->since(0, LogTail::lines_kept_max);
-        return json_reply(LiveLines{std::move(lines.lines), lines.until})
+        return json_reply(LiveLines{std::move(lines.lines), lines.until, life_})
             .with("Cache-Control", "no-store");
       });
 }
@@ -93,7 +94,7 @@ void Live::look() {
   LogTail::Lines lines = tail_->since(lines_told_, lines_told_max);
   if (lines.lines.empty()) return;
   lines_told_ = lines.until;
-  const LiveLines told{std::move(lines.lines), lines.until};
+  const LiveLines told{std::move(lines.lines), lines.until, life_};
   (void)topic_.publish({.data = container::to_json(told), .name = "lines"});
 }
 

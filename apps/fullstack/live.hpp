@@ -101,8 +101,9 @@ KATANA_DESCRIBE(LiveFigures, uptime_s, requests, requests_per_s, rates, latency,
 struct LiveLines {
   std::vector<std::string> lines;
   std::uint64_t until = 0;  // the number of the last one
+  std::int64_t life = 0;    // of the program: numbers begin anew with each
 };
-KATANA_DESCRIBE(LiveLines, lines, until)
+KATANA_DESCRIBE(LiveLines, lines, until, life)
 
 class Live {
  public:
@@ -144,6 +145,7 @@ class Live {
   host::Observability& observability_;
   const std::shared_ptr<const LogTail> tail_;
   EventTopic topic_;
+  const std::int64_t life_;
   Counts last_;
   std::deque<std::int64_t> rates_;
   std::uint64_t lines_told_ = 0;

@@ -111,6 +111,16 @@ struct PauseCounts {
   std::uint32_t throttled = 0;
   std::uint32_t relay_full = 0;
   std::uint32_t opening = 0;
+
+  void add(const Connection& connection) noexcept {
+    outbox_full += connection.has(PauseReason::outbox_full) ? 1 : 0;
+    handler_pending += connection.has(PauseReason::handler_pending) ? 1 : 0;
+    content_unwanted += connection.has(PauseReason::content_unwanted) ? 1 : 0;
+    pool_low += connection.has(PauseReason::pool_low) ? 1 : 0;
+    throttled += connection.has(PauseReason::throttled) ? 1 : 0;
+    relay_full += connection.has(PauseReason::relay_full) ? 1 : 0;
+    opening += connection.has(PauseReason::opening) ? 1 : 0;
+  }
 };
 
 class Reactor : public Executor {

@@ -78,15 +78,12 @@ class ReactorOn final : public Reactor {
 
   PauseCounts paused_links() const noexcept override {
     PauseCounts counts;
+    std::uint32_t left = links_open_;  // of a table with a place for every link that there may be
     for (const Connection* const connection : connections_) {
+      if (left == 0) break;
       if (connection == nullptr) continue;
-      counts.outbox_full += connection->has(PauseReason::outbox_full) ? 1 : 0;
-      counts.handler_pending += connection->has(PauseReason::handler_pending) ? 1 : 0;
-      counts.content_unwanted += connection->has(PauseReason::content_unwanted) ? 1 : 0;
-      counts.pool_low += connection->has(PauseReason::pool_low) ? 1 : 0;
-      counts.throttled += connection->has(PauseReason::throttled) ? 1 : 0;
-      counts.relay_full += connection->has(PauseReason::relay_full) ? 1 : 0;
-      counts.opening += connection->has(PauseReason::opening) ? 1 : 0;
+      --left;
+      counts.add(*connection);
     }
     return counts;
   }

@@ -94,7 +94,7 @@ volatile std::sig_atomic_t interrupted = 0;
 void hear_interrupt() {
   struct sigaction action{};
   action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = SA_RESETHAND;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
   (void)sigaction(SIGINT, &action, nullptr);
 }
 

@@ -1,6 +1,7 @@
 """The dashboard in a real browser: headless Chromium draws it, and shows what the server says."""
 import base64
 import re
+import socket
 
 import pytest
 
@@ -27,6 +28,16 @@ FAINT = """(() => {
 })()"""
 
 
+def events_so_far(program):
+    """What a reader of the events is told at once."""
+    with socket.create_connection(("127.0.0.1", program.port), 20) as reader:
+        reader.sendall(b"GET /dashboard/events HTTP/1.1\r\nHost: x\r\n\r\n")
+        told = b""
+        while b"retry:" not in told:
+            told += reader.recv(65536)
+        return told
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """One program for the tests of this file."""
@@ -49,6 +60,20 @@ def test_the_browser_shows_what_the_server_says(program, tmp_path):
         uptime = browser.text("uptime")
         browser.eventually(lambda: browser.text("uptime") != uptime)                  # it goes on
         assert browser.value("violations") == []
+
+
+def test_no_line_of_the_log_is_shown_twice(tmp_path):
+    """What an event said before the page was opened is among the lines that it asks for: they are the same lines."""
+    with FullStack(tmp_path) as program, Browser(tmp_path / "browser") as browser:
+        for _ in range(3):
+            for _ in range(8):
+                program.client.get("/api/users")
+            browser.eventually(lambda: b"\nevent: lines" in events_so_far(program))
+            browser.open(program.url("/"))
+            browser.see("GET /dashboard/lines", "lines")
+            browser.see("healthy", "state")
+            lines = browser.value("[...document.querySelectorAll('#lines li')].map((each) => each.textContent)")
+            assert len(lines) == len(set(lines)) > 8
 
 
 @pytest.mark.parametrize("width, height, scheme", [(360, 780, "light"), (1280, 900, "dark")], ids=["phone", "dark"])

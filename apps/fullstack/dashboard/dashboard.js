@@ -3,6 +3,7 @@
 const kept = 120; // seconds of the chart
 const linesKept = 200;
 let seen = 0; // the number of the last line that is shown
+let life = 0; // of the program that counts them
 let paused = false;
 
 const byId = (id) => document.getElementById(id);
@@ -120,12 +121,12 @@ const showFigures = (figures) => {
   showChecks(figures.checks);
 };
 
-const showLines = ({ lines, until }) => {
+const showLines = ({ lines, until, life: present }) => {
   if (paused) return;
-  if (until < seen) seen = 0; // the program was started anew
+  if (present !== life) [life, seen] = [present, 0]; // the program was started anew
+  if (until <= seen) return; // told before
   const fresh = Math.min(lines.length, until - seen);
   const passedOver = seen ? until - seen - fresh : 0;
-  if (!fresh) return;
   seen = until;
   const list = byId("lines");
   const following = list.scrollTop < 8; // the newest stand on top

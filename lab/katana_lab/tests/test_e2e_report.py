@@ -25,14 +25,16 @@ def result(name, real_time=2.0, **counters):
 
 
 def test_a_figure_stands_beside_what_was_claimed(report):
-    data = {"context": {"num_cpus": 2}, "benchmarks": [
+    data = {"context": {"num_cpus": 2, "load_avg": [0.25, 1, 2]}, "benchmarks": [
         *(result("LoggedServer/off/manual_time", req_per_s=rate) for rate in (1000.0, 3000.0, 2000.0)),
         result("LoggedServer/cost_of_logging/iterations:3/manual_time", background_ratio=1.02, background_low=1.01,
-               background_high=1.031),
+               background_high=1.031, off_cpu_us=5.0, background_cpu_us=5.1),
         result("Integration/lookup/by_type/threads:8", 0.0042)]}
     text = report["write"](data, "a command")
     assert "| no logging: rate | 328,450 req/s | 2,000 req/s |" in text          # the median of three repetitions
-    assert "| CPU per request, background / none | 1.05 (rate) | 1.02 [1.01 – 1.03] |" in text
+    assert "| CPU per request, background / none | 1.05 (rate); 1.02 wanted | 1.02 [1.01 – 1.03] |" in text
+    assert "| server CPU in turns, background |  | 5.10 µs per request |" in text
+    assert "2 CPUs, load average 0.25 when it began" in text
     assert "| lookup, 8 threads | 18 ns | 4.20 ns |" in text
     assert "| synchronous: rate | 156,800 req/s | n/a |" in text
     assert "`a command`" in text
