@@ -90,7 +90,7 @@ def _chosen(result: ExperimentResult) -> list[CaseResult]:
 
 
 def latency(result: ExperimentResult) -> Plot | None:
-    """Latency over percentiles, the tail on a logarithmic scale. Void rounds are only drawn where there are no others."""
+    """Latency over percentiles, the tail on a logarithmic scale. Void rounds are drawn only where there is no other."""
     figure, rarest, samples, void = go.Figure(), 1.0, [], not _measured(result)
     for case in result.cases[:LINES_MAX] if void else _chosen(result):
         histogram = analysis.merged_histogram(case, void)

@@ -273,10 +273,11 @@ def section(result: ExperimentResult, doctor: list[Finding]) -> Section:
     spreads = [one for case in visited for name in headline if (one := _spread(case, name))]
     rest_rows = [(case.name, [_median(case, name) for name in rest]) for case in visited]
     pairs, wide = _plots(result)
-    sentences = _sentences(result, ratios) or _plain_sentences(result, doctor)
+    scaling, drift = _scaling_sentences(result), _drift_sentences(result)
+    sentences = _sentences(result, ratios) or drift or _plain_sentences(result, doctor)
     return Section(result=result, state=_state(result, notes), sentences=sentences, figures=headline,
                    rows=_rows(result, headline), ratios=ratios, claims=analysis.claim_rows(result, doctor),
-                   scaling=_scaling_sentences(result), drift=_drift_sentences(result), notes=notes,
+                   scaling=scaling, drift=[] if sentences is drift else drift, notes=notes,
                    tops=tops, spreads=spreads, rest=rest, rest_rows=rest_rows, counters=_counters(visited),
                    plots=pairs, wide_plots=wide)
 

@@ -35,7 +35,7 @@ def find_experiments(names: Sequence[str], quick: bool, folder: Path = EXPERIMEN
         path = Path(name) if name.endswith(".yaml") else known.get(name)
         if path is None:
             near = " or ".join(f"'{one}'" for one in difflib.get_close_matches(name, known, 2))
-            raise UsageError(f"there is no experiment '{name}'{f'; is it {near}?' if near else ''}; "
+            raise UsageError(f"there is no experiment '{name}'{f' (is it {near}?)' if near else ''}; "
                              "`katana-lab list` names them")
         found[path.stem] = read_yaml(Experiment, path)
     return found

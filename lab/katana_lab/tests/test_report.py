@@ -160,6 +160,8 @@ def test_void_visits_and_skipped_cases_are_told_and_not_counted(run):
     _, text = report.render(run)
     assert "2 of 5 rounds are void: the generator slept" in text and "skipped: no such server" in text
     assert "999" not in text
+    assert sorted(ours.by_round("cpu_us_per_request")) == [2, 3, 4]
+    assert re.search(r"^\| ours \| CPU per request \| 1\.2\d\d \[.*\] \| 3 \|", text, re.M)
 
 
 def test_a_run_of_nothing_is_a_report_too(run):

@@ -17,6 +17,11 @@ def test_known_parameters_come_back_with_their_peak():
     assert fit.r_squared > 0.9999
 
 
+def test_the_law_is_gunthers():
+    assert scaling.law(1, 1000, 0.3, 0.2) == 1000
+    assert scaling.law(4, 1000, 0.03, 0.0005) == pytest.approx(4000 / 1.096)
+
+
 def test_noise_of_a_few_percent_leaves_the_parameters_in_reach():
     random = numpy.random.default_rng(5)
     counts = numpy.repeat([1, 2, 4, 8, 16, 32], 5)

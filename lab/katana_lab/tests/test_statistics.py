@@ -74,6 +74,9 @@ def test_tukey_names_the_outlier_and_the_summary_has_both_figures():
     assert summary.mean.estimate == pytest.approx(numpy.mean(values))
     assert summary.mean_without == pytest.approx(numpy.mean(values[:-1]))
     assert statistics.tukey_outliers([1, 2, 99]) == ()
+    # Quartiles 10 and 11.5: the fence stands at 11.5 + 1.5 x 1.5.
+    assert statistics.tukey_outliers([*values[:-1], 13.74]) == ()
+    assert statistics.tukey_outliers([*values[:-1], 13.76]) == (13.76,)
 
 
 def test_the_needed_sample_size_is_the_smallest_that_suffices():
