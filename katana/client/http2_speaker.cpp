@@ -164,7 +164,7 @@ std::size_t Http2Speaker::on_bytes(Bytes input) noexcept {
 // After GOAWAY the machine has more to say than there is input.
 std::size_t Http2Speaker::pull(Bytes input) noexcept {
   std::size_t at = 0;
-  while (started_ && !machine_.closed() && !connection_.output_full()) {
+  while (started_ && !machine_.closed() && !is_full()) {
     const ClientStep step = machine_.next(input.substr(at), now(), outbox());
     at += step.consumed;
     if (step.event == ClientEvent::closed) return input.size();
@@ -257,8 +257,15 @@ Error Http2Speaker::why_lost(const ClientStep& step) const {
                            wants_http1 ? ": set http2 to never for this server" : ""));
 }
 
+// We do not read until on_room(): what the server has begun to send may wait as long.
+bool Http2Speaker::is_full() noexcept {
+  const bool full = connection_.output_full();
+  was_full_ = was_full_ || full;
+  return full;
+}
+
 void Http2Speaker::on_room() noexcept {
-  machine_.restart_deadline(now());
+  if (std::exchange(was_full_, false)) machine_.restart_deadline(now());
   pull({});
   after_call();
 }
@@ -285,7 +292,7 @@ void Http2Speaker::upload() noexcept {
     uploaded_last_ = exchange->id;
     const std::size_t bytes = std::min(turn_bytes, most - outbox().pending());
     if (!machine_.write_content(*exchange, exchange->unsent, false, true, bytes, outbox())) {
-      if (connection_.output_full()) return;  // on_room() comes when there are blocks again
+      if (is_full()) return;  // on_room() comes when there are blocks again
       break;
     }
     if (exchange->unsent.empty()) --uploads_;

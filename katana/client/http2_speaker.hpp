@@ -67,6 +67,7 @@ class Http2Speaker final : public Speaker {
   void lose(Exchange& exchange, const http2::ClientStep& step) noexcept;
   void release(Exchange& exchange) noexcept;
   void fail_all(const Error& error, bool lost) noexcept;
+  bool is_full() noexcept;
   void upload() noexcept;
   Exchange* next_upload() noexcept;
   void after_call() noexcept;
@@ -89,6 +90,7 @@ class Http2Speaker final : public Speaker {
   bool busy_ = false;      // since the line was last told that it is idle
   bool has_room_ = false;  // since it was last told
   bool doomed_ = false;
+  bool was_full_ = false;  // since on_room()
 };
 
 }  // namespace katana::client
