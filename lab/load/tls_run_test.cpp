@@ -234,7 +234,7 @@ TEST(TlsHandshake, with_whom_nobody_trusts_says_how_to_trust_him) {
   FakeServer server(answer_all, context.get());
   const auto result = run_tls(counted_plan(1, 1), server, {}, {});
   EXPECT_FALSE(result->connected);
-  EXPECT_EQ(result->total.counts.failure(Failure::handshake_failed), 1u);
+  EXPECT_GE(result->total.counts.failure(Failure::handshake_failed), 1u);
   EXPECT_THAT(result->tls_problem,
               AllOf(StartsWith("the certificate of 'localhost' is refused: self-signed"),
                     HasSubstr("--ca FILE"), HasSubstr("--insecure")));

@@ -448,13 +448,6 @@ def test_http2_load_of_a_server_that_compresses_with_its_table(tmp_path):
     assert result["statuses"] == {"200": 300, "404": 100}
 
 
-def test_http2_over_tls_is_refused_in_one_line():
-    """As without --http2."""
-    result = load("--http2", "https://127.0.0.1/")
-    assert result.returncode == 2 and "TLS is not supported" in result.stderr and result.stderr.count("\n") == 1
-    assert "not over TLS" in " ".join(load("--help").stdout.split())
-
-
 # ---- TLS -------------------------------------------------------------------------------------------------------------
 
 def metric(text, name):
@@ -511,9 +504,9 @@ http {{
 @pytest.mark.parametrize("http2", ["", " http2"], ids=["http/1.1", "h2"])
 def test_nginx_is_loaded_over_tls_and_its_certificate_can_be_verified(tmp_path, http2):
     """Somebody else's server: its certificate as the authority, full and resumed; and what it has not is said."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
-                    "30", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",
-                    tmp_path / "key.pem", "-out", tmp_path / "chain.pem"], check=True, capture_output=True)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "30", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                    "-keyout", tmp_path / "key.pem", "-out", tmp_path / "chain.pem"], check=True, capture_output=True)
     port = free_port()
     (tmp_path / "nginx.conf").write_text(NGINX.format(folder=tmp_path, port=port, http2=http2), encoding="ascii")
     process = subprocess.Popen(["nginx", "-c", tmp_path / "nginx.conf", "-p", tmp_path])
