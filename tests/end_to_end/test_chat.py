@@ -65,12 +65,13 @@ def test_who_stops_reading_slows_nobody(engine, policy):
             deaf.settimeout(20)
             heard, told = b"", None
             while told is None:
-                heard += deaf.recv(1 << 20)
+                heard = heard[-200:] + deaf.recv(1 << 20)       # it comes in thousands of small pieces
                 told = re.search(rb"^\* (\d+) messages were dropped because", heard, re.M)
             assert 0 < int(told[1]) <= metrics["dropped.slow_reader"]
         else:
             assert metrics["disconnects"] == 1
             assert metrics["members"] == 2
+        deaf.close()                            # or the server would wait for it as long as a drain may last
 
 
 def test_limits_on_connections_and_rate(engine):
