@@ -154,6 +154,14 @@ class HeadersTest(TidyTest):
     def test_a_header_that_leans_on_others_is_refused_at_its_line(self):
         self.refuses({"lab/b.hpp": CONTRACT + "struct B { A a; };\n"}, "lab/b.hpp:3: does not compile alone")
 
+    def test_what_others_include_first_is_no_excuse(self):
+        for name in ("aa", "cc"):  # before and behind what it leans on, wherever it is compiled
+            leans = {f"lab/{name}.hpp": CONTRACT + "struct C { A a; };\n",
+                     "lab/d.hpp": CONTRACT + f'#include "lab/b.hpp"\n#include "lab/{name}.hpp"\nstruct D {{ C c; }};\n'}
+            self.refuses(self.whole | leans, f"lab/{name}.hpp:3: does not compile alone")
+            self.assertEqual(list(tidy.chains_of(["lab/a.hpp", "lab/b.hpp"], {
+                path: self.tree.closure(path, set()) for path in self.tree.headers})), [["lab/a.hpp", "lab/b.hpp"]])
+
     def test_a_warning_is_refused(self):
         self.refuses({"lab/a.hpp": CONTRACT + "inline int f(int unused) { return 1; }\n"},
                      "lab/a.hpp:3: does not compile alone")
