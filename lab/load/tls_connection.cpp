@@ -25,12 +25,12 @@ Result<std::shared_ptr<const tls::ClientContext>> make_tls(const TlsSpec& spec,
   options.system_authorities = spec.authorities_file.empty();
   // Both, so that a server that has no HTTP/2 can say so.
   if (plan.http2) options.protocols = {"h2", "http/1.1"};
+  if (!plan.tls_resume) options.session_lifetime = {};
   auto made = tls::ClientContext::make(options);
   if (!made && !spec.authorities_file.empty()) {
     return fail(Code::invalid_argument, "--ca: " + made.error().describe());
   }
   if (!made) return made;
-  if (plan.tls_resume) tls::Machine::prepare_to_resume((*made)->get());
   if (keeps_buffers(plan)) SSL_CTX_clear_mode(&(*made)->get(), SSL_MODE_RELEASE_BUFFERS);
   return made;
 }
