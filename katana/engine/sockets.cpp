@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <system_error>
 
@@ -267,6 +268,14 @@ ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept
     count = ::sendmsg(socket, &message, MSG_NOSIGNAL | flags);
   } while (count < 0 && errno == EINTR);
   return count;
+}
+
+void ignore_broken_pipes() noexcept {
+  struct sigaction present{};
+  if (::sigaction(SIGPIPE, nullptr, &present) != 0 || present.sa_handler != SIG_DFL) return;
+  struct sigaction ignored{};
+  ignored.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignored, nullptr);
 }
 
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,

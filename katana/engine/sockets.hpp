@@ -56,6 +56,10 @@ inline std::size_t bytes_in(std::span<const iovec> parts) noexcept {
 // As sendmsg(2), without signals and interruptions.
 ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept;
 
+// sendfile(2) knows no MSG_NOSIGNAL: a peer that has left would end the program. Unless it has said
+// by itself what SIGPIPE does, the signal is ignored from now on.
+void ignore_broken_pipes() noexcept;
+
 // What became of send_file_now(). `full`: the socket has no room for more.
 struct FileSent {
   std::size_t accepted = 0;

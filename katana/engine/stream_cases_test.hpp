@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <csignal>
 #include <numeric>
 #include <random>
 
@@ -525,6 +526,19 @@ KATANA_CASE(a_file_that_ends_too_soon_fails_once_its_bytes_are_gone) {
   EXPECT_GE(rest.size, 6u);
 }
 
+KATANA_CASE(a_file_for_a_peer_that_is_gone_fails_without_a_signal) {
+  std::signal(SIGPIPE, SIG_DFL);  // as in a program that says nothing about it
+  typename TestFixture::TestServer server;
+  TestFile file("0123456789");
+  auto client = this->connect(server, server.listen(), "x");
+  client->reset();
+  ASSERT_TRUE(this->until(server, [&] { return !server.broken.empty(); }));
+  for (int round = 0; round < 2; ++round) {  // the first may still be told of the reset itself
+    std::size_t accepted = 0;
+    EXPECT_EQ(server.engine.send_file(server.links[0], {}, file.all(), accepted), Sent::failed);
+  }
+}
+
 #undef KATANA_CASE
 
 REGISTER_TYPED_TEST_SUITE_P(
@@ -551,6 +565,7 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_link_closed_in_any_call_of_the_sink_has_no_further_events, the_peers_address_is_numeric,
     a_file_follows_what_was_sent_before_it_and_receiving_goes_on,
     a_slow_reader_gets_every_byte_of_a_long_file,
-    a_file_that_ends_too_soon_fails_once_its_bytes_are_gone);
+    a_file_that_ends_too_soon_fails_once_its_bytes_are_gone,
+    a_file_for_a_peer_that_is_gone_fails_without_a_signal);
 
 }  // namespace katana::engine

@@ -74,6 +74,7 @@ class EpollEngine {
   EpollEngine& operator=(const EpollEngine&) = delete;
 
   Result<void> start() {
+    ignore_broken_pipes();
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_ < 0) return std::unexpected(system_error("create an epoll instance", errno));
     wake_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -96,6 +96,7 @@ class UringEngine {
   UringEngine& operator=(const UringEngine&) = delete;
 
   Result<void> start() {
+    ignore_broken_pipes();
     const auto features = probe_uring();
     if (!features) return std::unexpected(features.error());
     uring_.incremental = uring_.incremental && features->incremental;
