@@ -7,8 +7,8 @@
 // Thread     run() and the destructor: the one that created it. post() any.
 // Allocates  never.
 // Fails      run() rethrows what leaves the task.
-// Invariant  as Executor. While there is nothing to do the thread sleeps, but for the short while
-//            in which the answer to what it asked may come (Lookout).
+// Invariant  as Executor. While there is nothing to do the thread sleeps, but for the moment in
+//            which a short answer comes sooner than a sleep would end (Lookout).
 #pragma once
 
 #include <atomic>
@@ -123,7 +123,7 @@ class Loop final : public Executor {
     asleep_.store(false, std::memory_order_relaxed);
   }
 
-  Lookout lookout_{microseconds(1000)};  // some commits on a disk that flushes fast
+  Lookout lookout_{microseconds(50)};  // about what it takes to sleep and to be woken
   Mailbox mailbox_;
   FutexWord epoch_ = 0;
   std::atomic<bool> asleep_ = false;

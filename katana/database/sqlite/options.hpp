@@ -46,14 +46,15 @@ struct Options {
   unsigned readers = 4;  // threads and connections for reads that are not answered on a reactor
   std::size_t reads_waiting_max = 4096;
   std::size_t writes_waiting_max = 8192;
-  std::size_t group_max = 256;                // writes that share one commit
-  Duration writer_linger = microseconds(50);  // the writer looks out for more before it sleeps
-  Duration wait_max = seconds(2);             // in a queue; then the call is refused: unavailable
-  Duration timeout = seconds(30);             // of a call that was given none
-  Duration busy_wait = seconds(5);            // for the lock of another process
-  std::size_t rows_max = 100'000;             // of one result; more are for a stream
-  std::size_t statements_max = 256;           // kept prepared, for each connection
-  std::int64_t cache_kib = 8 * 1024;          // pages that each connection may keep
+  std::size_t group_max = 256;                 // writes that share one commit
+  Duration writer_linger = microseconds(100);  // the writer looks out for more before it sleeps
+  Duration writer_gathers = microseconds(50);  // from a group's begin: for those just answered
+  Duration wait_max = seconds(2);              // in a queue; then the call is refused: unavailable
+  Duration timeout = seconds(30);              // of a call that was given none
+  Duration busy_wait = seconds(5);             // for the lock of another process
+  std::size_t rows_max = 100'000;              // of one result; more are for a stream
+  std::size_t statements_max = 256;            // kept prepared, for each connection
+  std::int64_t cache_kib = 8 * 1024;           // pages that each connection may keep
 
   Duration read_budget = microseconds(500);  // of a read on the reactor; then it goes to the pool
   // So often a statement that went over the budget goes to the pool at once.

@@ -17,7 +17,7 @@ Writer::Writer(const Options& options, Watch& watch, const std::function<Instant
       clock_(clock),
       // In virtual time nobody comes while the writer waits.
       lingering_(options.seams.clock ? Duration{} : options.writer_linger),
-      gathering_(options.seams.clock ? Duration{} : options.writer_linger) {}
+      gathering_(options.seams.clock ? Duration{} : options.writer_gathers) {}
 
 Writer::~Writer() { KATANA_REQUIRE(queue_.empty() && within_.empty()); }
 
