@@ -109,6 +109,27 @@ TEST(Summary, the_unit_of_a_rate_is_its_own) {
   EXPECT_EQ(text.find("interrupted"), std::string::npos) << text;
 }
 
+TEST(Summary, what_comes_after_the_sending_takes_time_too) {
+  ChatPlan plan;
+  plan.duration_s = 2;
+  Figures figures;
+  figures.wall_ns = 2'000'000'000;
+  figures.delivering_ns = 5'000'000'000;
+  figures.expected = figures.delivered = 10'000'000;
+  const Summary late = summarise(plan, {&figures});
+  EXPECT_DOUBLE_EQ(late.behind_s, 3);
+  const std::string text = to_text(plan, late);
+  EXPECT_NE(text.find("10000000 of 10000000: 2000000.0 per second"), std::string::npos) << text;
+  EXPECT_NE(text.find("the last delivery came 3.00 s after"), std::string::npos) << text;
+  EXPECT_NE(to_json(plan, late).find("\"deliveries_per_s\": 2000000"), std::string::npos);
+
+  figures.delivering_ns = 1'990'000'000;
+  const Summary in_time = summarise(plan, {&figures});
+  EXPECT_DOUBLE_EQ(in_time.behind_s, 0);
+  EXPECT_NE(to_text(plan, in_time).find("5000000.0 per second"), std::string::npos);
+  EXPECT_EQ(to_text(plan, in_time).find("sustained"), std::string::npos);
+}
+
 TEST(Summary, a_run_that_ended_early_says_so) {
   ChatPlan plan;
   plan.duration_s = 600;

@@ -34,8 +34,8 @@ void add(Figures& total, const Figures& part) {
       &Figures::refused,    &Figures::unknown_lines,    &Figures::delivered,
       &Figures::duplicated, &Figures::out_of_order};
   for (const auto count : counts) total.*count += part.*count;
-  total.last_delivery_ns = std::max(total.last_delivery_ns, part.last_delivery_ns);
   total.wall_ns = std::max(total.wall_ns, part.wall_ns);
+  total.delivering_ns = std::max(total.delivering_ns, part.delivering_ns);
   total.cpu_ns += part.cpu_ns;
   total.latency.add(part.latency);
   total.send_lag.add(part.send_lag);
@@ -77,6 +77,12 @@ void note_what_matters(const ChatPlan& plan, Summary& summary) {
         fmt::format("interrupted after {:.1f} of {:g} s: rates are of that time",
                     summary.duration_s, plan.duration_s));
   }
+  if (summary.behind_s > Summary::behind_share_max * summary.duration_s) {
+    summary.notes.push_back(fmt::format(
+        "the last delivery came {:.2f} s after the sending had ended: this load is more "
+        "than is sustained",
+        summary.behind_s));
+  }
   if (total.connect_failures > 0) {
     summary.notes.push_back(
         fmt::format("{} of {} connections failed", total.connect_failures, plan.connections));
@@ -99,6 +105,8 @@ Summary summarise(const ChatPlan& plan, const std::vector<const Figures*>& threa
   }
   const Figures& total = summary.total;
   summary.duration_s = static_cast<double>(total.wall_ns) / 1e9;
+  summary.behind_s =
+      static_cast<double>(std::max<std::int64_t>(0, total.delivering_ns - total.wall_ns)) / 1e9;
   summary.missing = total.expected - std::min(total.expected, total.delivered);
   note_what_matters(plan, summary);
   return summary;
@@ -107,6 +115,7 @@ Summary summarise(const ChatPlan& plan, const std::vector<const Figures*>& threa
 std::string to_text(const ChatPlan& plan, const Summary& summary) {
   const Figures& total = summary.total;
   const double time = summary.duration_s;
+  const double delivering = time + summary.behind_s;
   std::string text = fmt::format(
       "connections  {} open, {} failed, {} ended by the server; {} send, {} receive\n"
       "sent         {} messages of {} bytes in {:.2f} s: {:.1f} msg/s, {}/s; {} unsent\n",
@@ -115,16 +124,17 @@ std::string to_text(const ChatPlan& plan, const Summary& summary) {
       bytes_text(per_second(total.sent_bytes, time)), total.unsent);
   if (plan.receive) {
     text += fmt::format(
-        "delivered    {} of {}: {:.1f} per second, {}/s\n"
+        "delivered    {} of {}: {:.1f} per second, {}/s, the last one {:.3f} s after the sending\n"
         "missing      {} (the server told of {}), duplicated {}, out of order {}, refused {}, "
         "other lines {}\n"
         "latency      p50 {:.0f} us, p90 {:.0f} us, p99 {:.0f} us, p99.9 {:.0f} us, max {:.0f} us "
         "({} samples, from when a message was due)\n",
-        total.delivered, total.expected, per_second(total.delivered, time),
-        bytes_text(per_second(total.received_bytes, time)), summary.missing, total.told_dropped,
-        total.duplicated, total.out_of_order, total.refused, total.unknown_lines,
-        us(total.latency.percentile_ns(50)), us(total.latency.percentile_ns(90)),
-        us(total.latency.percentile_ns(99)), us(total.latency.percentile_ns(99.9)),
+        total.delivered, total.expected, per_second(total.delivered, delivering),
+        bytes_text(per_second(total.received_bytes, delivering)), summary.behind_s, summary.missing,
+        total.told_dropped, total.duplicated, total.out_of_order, total.refused,
+        total.unknown_lines, us(total.latency.percentile_ns(50)),
+        us(total.latency.percentile_ns(90)), us(total.latency.percentile_ns(99)),
+        us(total.latency.percentile_ns(99.9)),
         us(std::max<std::int64_t>(0, total.latency.max_ns())), total.latency.count());
   }
   text += fmt::format("generator    busiest thread {:.0f} % of a CPU, send lag p99 {:.0f} us{}\n",
@@ -162,7 +172,9 @@ std::string to_json(const ChatPlan& plan, const Summary& summary) {
   json.integer("unknown_lines", total.unknown_lines);
   json.number("duration_s", summary.duration_s);
   json.number("rate_per_s", per_second(total.sent, summary.duration_s));
-  json.number("deliveries_per_s", per_second(total.delivered, summary.duration_s));
+  json.number("behind_s", summary.behind_s, 4);
+  json.number("deliveries_per_s",
+              per_second(total.delivered, summary.duration_s + summary.behind_s));
   json.integer("bytes", total.sent_bytes);
   json.integer("received_bytes", total.received_bytes);
   write_times(json, "latency_us", total.latency);

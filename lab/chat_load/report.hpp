@@ -16,10 +16,13 @@ struct Summary {
   static constexpr double cpu_share_max = 0.9;
   // Messages that were sent later than this after they were due (p99): a load that was not kept.
   static constexpr double send_lag_max_us = 20'000;
+  // A server that is longer behind than this share of the time of sending: its queues grew.
+  static constexpr double behind_share_max = 0.05;
 
   Figures total;
-  double duration_s = 0;
-  double cpu_share = 0;  // of the busiest thread
+  double duration_s = 0;  // of sending
+  double behind_s = 0;    // from its end to the last delivery
+  double cpu_share = 0;   // of the busiest thread
   bool saturated = false;
   bool interrupted = false;  // it ended before its time
   std::uint64_t missing = 0;

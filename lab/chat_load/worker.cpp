@@ -309,7 +309,7 @@ bool Worker::is_settled(std::int64_t now) const {
   }
   // With nobody to tell us, what was sent still has to be read by the server before we go.
   if (expected > 0 && ledger_->delivered() + figures_.told_dropped >= expected) return true;
-  const std::int64_t last = std::max(figures_.last_delivery_ns, sending_ended_ns_);
+  const std::int64_t last = std::max(last_delivery_ns_, sending_ended_ns_);
   return now - last > quiet_ns ||
          now - sending_ended_ns_ > static_cast<std::int64_t>(plan_.settle_s * 1e9);
 }
@@ -319,6 +319,7 @@ void Worker::settle() {
   for (const Connection& each : connections_) {
     if (each.receives) figures_.expected += sent - each.written;
   }
+  if (last_delivery_ns_ > 0) figures_.delivering_ns = last_delivery_ns_ - begin_ns_;
   done_receiving_ = true;
   stage_.done_receiving.fetch_add(1, std::memory_order_relaxed);
 }
@@ -378,7 +379,7 @@ void Worker::read_line(Connection& connection, std::string_view line, std::int64
   }
   ledger_->note(connection.receiver, stamp.sender, stamp.sequence);
   figures_.latency.record(now - static_cast<std::int64_t>(stamp.due_ns));
-  figures_.last_delivery_ns = now;
+  last_delivery_ns_ = now;
 }
 
 void Worker::read_notice(std::string_view line) {

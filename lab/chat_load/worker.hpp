@@ -57,11 +57,11 @@ struct Figures {
   std::uint64_t delivered = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t out_of_order = 0;
-  std::int64_t last_delivery_ns = 0;
-  std::int64_t cpu_ns = 0;   // while it ran
-  std::int64_t wall_ns = 0;  // the same
-  load::Histogram latency;   // from the moment that a message was due
-  load::Histogram send_lag;  // from that to the moment that the kernel had it
+  std::int64_t cpu_ns = 0;         // while it sent
+  std::int64_t wall_ns = 0;        // the same
+  std::int64_t delivering_ns = 0;  // from the begin to the last delivery
+  load::Histogram latency;         // from the moment that a message was due
+  load::Histogram send_lag;        // from that to the moment that the kernel had it
 };
 
 class Worker {
@@ -133,6 +133,7 @@ class Worker {
   std::uint64_t next_due_ = 0;  // index into the schedule of this thread's senders
   std::uint32_t senders_ = 0;
   std::int64_t sending_ended_ns_ = 0;
+  std::int64_t last_delivery_ns_ = 0;
   bool done_sending_ = false;
   bool done_receiving_ = false;
 };
