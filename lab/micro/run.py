@@ -175,12 +175,14 @@ def main(arguments):
     parser.add_argument("--only", metavar="SUBSTRING", default="", help="the questions that contain it")
     parser.add_argument("--build", type=Path, default=ROOT / "build/bench", help="where the programs are")
     parser.add_argument("--out", type=Path, default=ROOT / "lab/results/micro.json", help="the JSON file to write")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="the same tables, as a document")
     flags = parser.parse_args(arguments)
     programs = find_programs(flags.build, flags.systems)
     passed = ["--quick"] * flags.quick + (["--only", flags.only] if flags.only else [])
     machine, results, failed = describe_machine(), [], []
-    print(f"{machine['cpu']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, commit {machine['commit']}, "
-          f"{machine['date']}, load {machine['load'][0]:.2f}\n")
+    where = (f"{machine['cpu']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, commit {machine['commit']}, "
+             f"{machine['date']}, load {machine['load'][0]:.2f}")
+    print(f"{where}\n")
     for system, program in programs.items():
         try:
             results.append(run_program(system, program, passed))
@@ -191,6 +193,9 @@ def main(arguments):
     command = " ".join(["lab/micro/run.py", *arguments])
     write_whole(flags.out, json.dumps({"machine": machine, "command": command, "systems": results,
                                        "failed": failed}, indent=1) + "\n")
+    if flags.markdown:
+        write_whole(flags.markdown, "\n".join([f"# Components beside their rivals\n\n`{command}`: {where}\n",
+                                               *map(table, results)]))
     return 1 if failed else 0
 
 

@@ -123,6 +123,16 @@ class Main(unittest.TestCase):
         self.assertTrue({"cpu", "commit", "date"} <= set(written["machine"]))
         self.assertTrue((self.build / "one.arguments").read_text().startswith("--quick --only add --json "))
 
+    def test_the_document_has_the_tables_and_says_how_and_where_they_were_made(self):
+        self.good_program("one")
+        document = self.build / "micro.md"
+        status, out, _ = self.main("--quick", "--markdown", str(document))
+        self.assertEqual(status, 0)
+        text = document.read_text()
+        self.assertIn("lab/micro/run.py", text)
+        self.assertIn("--quick", text.splitlines()[2])
+        self.assertIn(out[out.index("## one"):].strip(), text)
+
     def test_runs_only_what_is_named(self):
         self.good_program("one")
         self.good_program("two")
