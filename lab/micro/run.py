@@ -148,7 +148,7 @@ def describe_machine():
     """Where and when: a figure without them says nothing."""
     cpu = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
                 if line.startswith("model name")), platform.machine())
-    return {"cpu": cpu, "cpus": len(os.sched_getaffinity(0)), "kernel": platform.release(),
+    return {"cpu": cpu, "cpus": len(os.sched_getaffinity(0)), "kernel": platform.release().split("-")[0],
             "commit": git("rev-parse", "--short", "HEAD") + ("+changes" if git("status", "--porcelain") else ""),
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "load": list(os.getloadavg())}
