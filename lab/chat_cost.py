@@ -173,7 +173,8 @@ def measure(name, load, port, options, prefixes=((), ()), address="127.0.0.1"):
     return {"us": 1e6 * used / due, "deliveries": told["deliveries_per_s"], "missing": told["missing"],
             "sent": told["sent"], "unsent": told["unsent"], "rate": told["rate_per_s"], "bytes": told["bytes"],
             "told": told["told_dropped"], "p50": told["latency_us"]["p50"], "p99": told["latency_us"]["p99"],
-            "server": used / (told["duration_s"] + told["behind_s"]), "behind": told["behind_s"], "client": told["generator"]["cpu_share"],
+            "server": used / (told["duration_s"] + told["behind_s"]), "behind": told["behind_s"],
+            "client": told["generator"]["cpu_share"],
             "saturated": told["generator"]["saturated"], "switches": switched / elapsed, "peak_kib": peak,
             "duplicated": told["duplicated"], "out_of_order": told["out_of_order"], "lost": share_not_delivered(due)}
 
