@@ -26,7 +26,7 @@ struct Flags {
   std::string engine = "epoll-edge";
   bool pin = false;
   std::string slow_reader = "drop";
-  std::size_t queue_bytes_max = 256 * 1024;
+  std::size_t queue_bytes_max = chat::HubOptions().queue_bytes_max;
   std::uint32_t connections_max = 10'000;
   std::uint32_t rooms_max = 1024;
   std::size_t line_bytes_max = 8 * 1024;
@@ -149,8 +149,7 @@ Result<host::ChatServerOptions> options_from(const Flags& flags, host::EngineKin
   chat::HubOptions& hub = options.chat.hub;
   hub.slow_reader =
       flags.slow_reader == "drop" ? chat::SlowReader::drop : chat::SlowReader::disconnect;
-  hub.queue_bytes_max = flags.queue_bytes_max;
-  hub.window_bytes = std::min<std::size_t>(64 * 1024, flags.queue_bytes_max / 8);
+  hub.fit_queue(flags.queue_bytes_max);
   hub.notices = flags.notices;
   options.chat.limits.line_bytes_max = flags.line_bytes_max;
   options.chat.limits.idle_timeout = duration_of(flags.idle_s);

@@ -17,8 +17,18 @@ constexpr std::uint32_t references_max = 64;
 constexpr std::size_t batch_bytes = 16 * 1024 - sizeof(Block);
 constexpr std::size_t prefix_bytes_max = 64;
 constexpr std::size_t spare_drafts_max = 16;
+constexpr std::size_t window_bytes_most = 64 * 1024;
+constexpr std::size_t turn_bytes_most = 256 * 1024;
+// A member's own lines in a batch lie in so many places at most, or it gets a copy without them.
+constexpr std::uint32_t own_places_max = 16;
 
 }  // namespace
+
+void HubOptions::fit_queue(std::size_t bytes) noexcept {
+  queue_bytes_max = bytes;
+  window_bytes = std::min(window_bytes_most, bytes / 8);
+  turn_bytes_max = std::min(turn_bytes_most, bytes / 4);
+}
 
 Hub::FlushMessage::FlushMessage(Hub& owner) noexcept
     : Message([](Message& message) noexcept { static_cast<FlushMessage&>(message).hub.flush(); }),
@@ -29,9 +39,11 @@ Hub::Hub(const HubOptions& options, Directory& directory, unsigned index, Turn& 
       directory_(directory),
       index_(index),
       turn_(turn),
-      draft_bytes_max_(std::max(batch_bytes, options.line_bytes_max + prefix_bytes_max)) {
+      draft_bytes_max_(std::max(batch_bytes, options.line_bytes_max + prefix_bytes_max)),
+      share_bytes_max_(options.turn_bytes_max) {
   KATANA_REQUIRE(options.queue_bytes_max >= queue_bytes_min);
-  KATANA_REQUIRE(options.window_bytes <= options.queue_bytes_max / 4);
+  KATANA_REQUIRE(options.window_bytes <= options.queue_bytes_max / 8);
+  KATANA_REQUIRE(options.turn_bytes_max <= options.queue_bytes_max / 4);
 }
 
 Hub::~Hub() {
@@ -42,12 +54,16 @@ Hub::~Hub() {
 
 void Hub::connect(const std::vector<Hub*>& hubs) {
   for (Hub* const from : hubs) {
+    if (hubs.size() > 1) from->share_bytes_max_ = from->options_.turn_bytes_max / 2;
     for (Hub* const to : hubs) {
       if (from == to) continue;
       auto relay = std::make_unique<Relay>(
           from->options_.relay_batches_max,
-          [](void* hub, Relay& rung) noexcept { static_cast<Hub*>(hub)->take_from(rung); }, to,
-          [](void* hub, Relay&) noexcept { static_cast<Hub*>(hub)->on_relay_room(); }, from);
+          [](void* hub, Relay& rung) noexcept {
+            auto& receiver = *static_cast<Hub*>(hub);
+            receiver.take_from(rung, receiver.share_bytes_max_);
+          },
+          to, [](void* hub, Relay&) noexcept { static_cast<Hub*>(hub)->on_relay_room(); }, from);
       to->incoming_.emplace_back(from, relay.get());
       from->outgoing_.push_back({to, std::move(relay), {}});
     }
@@ -183,14 +199,15 @@ std::size_t Hub::put_line(Member& member, Bytes prefix, Bytes text) {
   at[text.size()] = '\n';
   const auto begin = static_cast<std::uint32_t>(draft.size);
   draft.size += bytes;
-  turn_bytes_ += bytes;
+  said_bytes_ += bytes;
   draft.spans.push_back({begin, static_cast<std::uint32_t>(draft.size), no_span});
   return bytes;
 }
 
 Hub::Draft& Hub::draft_for(Member& member, std::size_t bytes) {
   LocalRoom& room = rooms_[member.room_.place];
-  if (room.draft != nullptr && room.draft->size + bytes > draft_bytes_max_) seal(room);
+  // A line that is longer has a batch of its own.
+  if (room.draft != nullptr && room.draft->size + bytes > batch_bytes) seal(room);
   if (room.draft != nullptr) return *room.draft;
   if (spare_drafts_.empty()) {
     room.draft = std::make_unique<Draft>();
@@ -202,22 +219,32 @@ Hub::Draft& Hub::draft_for(Member& member, std::size_t bytes) {
   room.draft->number = ++draft_number_;
   room.draft->room = member.room_;
   drafted_.push_back(member.room_);
-  if (!flush_due_) {
-    flush_due_ = true;
-    turn_.defer(flush_message_);
-  }
+  flush_this_turn();
   return *room.draft;
+}
+
+void Hub::flush_this_turn() noexcept {
+  if (std::exchange(flush_due_, true)) return;
+  turn_.defer(flush_message_);
 }
 
 void Hub::flush() noexcept {
   flush_due_ = false;
-  turn_bytes_ = 0;
+  said_bytes_ = 0;
   for (std::size_t index = 0; index < drafted_.size(); ++index) {
     LocalRoom& room = rooms_[drafted_[index].place];
     if (room.draft != nullptr) seal(room);
   }
   drafted_.clear();
+  taken_bytes_ = 0;
+  for (Relay* const each : left_for_next_turn_) turn_.post(each->batches_bell());
+  left_for_next_turn_.clear();
   let_publish();
+}
+
+void Hub::flush_for_end() noexcept {
+  for (Relay* const each : std::exchange(left_for_next_turn_, {})) take_from(*each, SIZE_MAX);
+  flush();
 }
 
 void Hub::seal(LocalRoom& room) {
@@ -252,13 +279,18 @@ void Hub::deliver(LocalRoom& room, Batch& batch, const Draft* own) {
 
 void Hub::deliver_around_own(Member& member, Batch& batch, const Draft& draft) {
   std::size_t own_bytes = 0;
+  std::uint32_t places = 0;
+  std::uint32_t behind_last = no_span;
   for (std::uint32_t at = member.first_span_; at != no_span; at = draft.spans[at].next_of_member) {
     own_bytes += draft.spans[at].end - draft.spans[at].begin;
+    if (draft.spans[at].begin != behind_last) ++places;
+    behind_last = draft.spans[at].end;
   }
   // A reference keeps the whole block: a member that has said most of it itself gets a copy of the
-  // rest, so that what it is charged for is at most twice what it is to receive.
+  // rest, so that what it is charged for is at most twice what it is to receive. So does one whose
+  // lines lie here and there: many small references cost more than a copy, and more memory.
   if (own_bytes == draft.size) return;
-  if (own_bytes > draft.size / 2) {
+  if (own_bytes > draft.size / 2 || places > own_places_max) {
     deliver_copy(member, batch, draft);
     return;
   }
@@ -321,11 +353,12 @@ void Hub::note_sent(Member& member) noexcept {
   member.references_ = 0;
 }
 
+// An outbox that is empty takes a batch of any size.
 bool Hub::refer(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
                 std::uint32_t messages) noexcept {
-  if (member.outbox_.pending() >= options_.window_bytes || member.references_ >= references_max) {
-    return false;
-  }
+  const std::size_t pending = member.outbox_.pending();
+  if (pending != 0 && pending + size > options_.window_bytes) return false;
+  if (member.references_ >= references_max) return false;
   if (!member.put(batch.bytes().substr(begin, size), batch)) return false;
   ++member.references_;
   member.sent_messages_ += messages;
@@ -460,17 +493,25 @@ void Hub::on_relay_room() noexcept {
   let_publish();
 }
 
-void Hub::take_from(Relay& incoming) noexcept {
+void Hub::take_from(Relay& incoming, std::size_t turn_bytes_max) noexcept {
   if (stopped_) return;
-  const bool ring = incoming.take_all([this](const Relayed& relayed) {
+  flush_this_turn();
+  if (taken_bytes_ >= turn_bytes_max) {
+    left_for_next_turn_.push_back(&incoming);
+    return;
+  }
+  const auto [more, ring] = incoming.take([this, turn_bytes_max](const Relayed& relayed) {
     Batch& batch = relayed.block->adopt();
+    taken_bytes_ += batch.bytes().size();
     // Everybody may have left meanwhile, and others have made a room in that place.
     if (relayed.room.place < rooms_.size() &&
         rooms_[relayed.room.place].generation == relayed.room.generation) {
       deliver(rooms_[relayed.room.place], batch, nullptr);
     }
     batch.let_go();
+    return taken_bytes_ < turn_bytes_max;
   });
+  if (more) left_for_next_turn_.push_back(&incoming);
   if (!ring) return;
   for (const auto& [sender, relay] : incoming_) {
     if (relay == &incoming) sender->turn_.post(incoming.room_bell());

@@ -12,7 +12,8 @@
 //
 // Slow readers: the outbox takes window_bytes, the backlog the rest up to queue_bytes_max in all.
 // Beyond it, by SlowReader, the oldest batches of the backlog go and the member is told how many
-// messages those were, or the member goes. Nobody else notices.
+// messages those were, or the member goes. Nobody else notices. What comes to a member in one turn,
+// from here or from other reactors, is less than its queue holds: whoever reads loses nothing.
 //
 // Owns       drafts, and batches until their recipients have them.
 // Borrows    members, from join() to remove(); the directory; the turn.
@@ -61,19 +62,23 @@ class Observer {
 struct HubOptions {
   SlowReader slow_reader = SlowReader::drop;
   // Of one member, outbox and backlog together.
-  std::size_t queue_bytes_max = 256 * 1024;
-  // Of that, what the outbox refers to, and can therefore not be dropped any more; at most a
-  // quarter of it.
+  std::size_t queue_bytes_max = 1024 * 1024;
+  // Of that, what the outbox refers to, and can therefore not be dropped any more: one gathered
+  // send. At most an eighth of it.
   std::size_t window_bytes = 64 * 1024;
-  // What members may say in one turn. The rest waits for the next, so that what is said is sent
-  // before more is read.
-  std::size_t turn_bytes_max = 64 * 1024;
+  // What is said in one turn; half of it by this reactor's members where there are others. The rest
+  // waits for the next, so that what was said is sent before more is read. At most a quarter of
+  // the queue, so that whoever has not read for a moment loses nothing of the next turns.
+  std::size_t turn_bytes_max = 256 * 1024;
   std::size_t line_bytes_max = 8 * 1024;
   // On their way from one reactor to another.
   std::uint32_t relay_batches_max = 256;  // a power of two
   // Whether a room is told who joins and leaves.
   bool notices = false;
   Observer* observer = nullptr;
+
+  // A queue of `bytes`, and what belongs to it.
+  void fit_queue(std::size_t bytes) noexcept;
 };
 
 // What a hub needs of its reactor.
@@ -119,7 +124,7 @@ class Hub {
   // False: too much was said in this turn, or other reactors are behind. on_may_publish() follows
   // if wait_to_publish() was called.
   bool may_publish() const noexcept {
-    return turn_bytes_ < options_.turn_bytes_max && overflow_batches_ == 0;
+    return said_bytes_ < share_bytes_max_ && overflow_batches_ == 0;
   }
   void wait_to_publish(Member& member);
   // To all others in the member's room. REQUIRES it to be in one, and a text of at most
@@ -128,6 +133,8 @@ class Hub {
 
   // What is drafted becomes batches, now.
   void flush() noexcept;
+  // The same, with all that other reactors have handed over: members are about to end.
+  void flush_for_end() noexcept;
   // The member's outbox has room: moves there what fits. False: the reactor has no output blocks.
   bool refill(Member& member) noexcept;
   // All of the backlog, whatever the window: the connection ends once that is sent. What finds no
@@ -195,7 +202,8 @@ class Hub {
   void let_publish() noexcept;
   void relay(RoomKey room, Batch& batch);
   void push_overflow() noexcept;
-  void take_from(Relay& incoming) noexcept;
+  void take_from(Relay& incoming, std::size_t turn_bytes_max) noexcept;
+  void flush_this_turn() noexcept;
   void on_relay_room() noexcept;
 
   const HubOptions options_;
@@ -208,13 +216,17 @@ class Hub {
   std::vector<std::unique_ptr<Draft>> spare_drafts_;
   std::uint64_t draft_number_ = 0;
   std::size_t draft_bytes_max_;
-  std::size_t turn_bytes_ = 0;
+  // In one turn: what members say, and what other reactors' members have said.
+  std::size_t share_bytes_max_;
+  std::size_t said_bytes_ = 0;
+  std::size_t taken_bytes_ = 0;
   bool flush_due_ = false;
   bool stopped_ = false;
   FlushMessage flush_message_{*this};
   std::vector<Member*> waiting_;
   std::vector<Outgoing> outgoing_;
   std::vector<std::pair<Hub*, Relay*>> incoming_;  // from whom, and what
+  std::vector<Relay*> left_for_next_turn_;         // with batches, and nobody rings for them
   std::size_t overflow_batches_ = 0;
 };
 

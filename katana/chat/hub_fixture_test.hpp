@@ -102,9 +102,7 @@ class HubTest : public testing::Test {
  protected:
   static HubOptions small_options() {
     HubOptions options;
-    options.queue_bytes_max = queue_bytes_min;
-    options.window_bytes = 8 * 1024;
-    options.turn_bytes_max = 64 * 1024;
+    options.fit_queue(queue_bytes_min);
     options.relay_batches_max = 4;
     return options;
   }

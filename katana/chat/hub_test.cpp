@@ -68,6 +68,31 @@ TEST_F(HubTest, whoever_has_said_most_of_a_batch_gets_a_copy_of_the_rest) {
   EXPECT_EQ(reader.take_all().size(), 2 * 1009 + 2 * 10U);
 }
 
+TEST_F(HubTest, whoever_s_lines_lie_in_many_places_gets_a_copy_of_the_rest) {
+  TestMember& talker = add();
+  TestMember& other = add();
+  std::string expected;
+  for (int count = 0; count < 40; ++count) {
+    hub().publish(talker, "a");
+    hub().publish(other, "longer");
+    expected += "[USER2] longer\n";
+  }
+  end_turn();
+  EXPECT_EQ(talker.pieces(), 1U);
+  EXPECT_EQ(talker.take_all(), expected);
+}
+
+TEST_F(HubTest, lines_of_one_member_behind_each_other_are_one_place) {
+  TestMember& talker = add();
+  TestMember& other = add();
+  for (int count = 0; count < 40; ++count) hub().publish(talker, "a");
+  hub().publish(other, std::string(1000, 'x'));
+  end_turn();
+  EXPECT_EQ(talker.pieces(), 1U);
+  EXPECT_EQ(other.pieces(), 1U);
+  EXPECT_EQ(talker.outbox().pending(), 1009U);
+}
+
 TEST_F(HubTest, what_does_not_fit_one_batch_is_several_and_keeps_its_order) {
   TestMember& sender = add();
   TestMember& reader = add();
@@ -173,6 +198,30 @@ TEST(DirectoryTest, numbers_are_given_in_order_and_connections_have_a_limit) {
   EXPECT_EQ(directory.admit(), 0U);
   directory.dismiss();
   EXPECT_EQ(directory.admit(), 3U);
+}
+
+class LongLinesTest : public HubTest {
+ protected:
+  static HubOptions with_long_lines() {
+    HubOptions options;
+    options.line_bytes_max = 60'000;
+    return options;
+  }
+  LongLinesTest() : HubTest(with_long_lines()) {}
+};
+
+TEST_F(LongLinesTest, a_line_longer_than_a_batch_has_one_of_its_own_and_others_stay_short) {
+  TestMember& sender = add();
+  TestMember& reader = add();
+  std::string expected;
+  for (const std::size_t size : {7000U, 7000U, 7000U, 60'000U, 7000U}) {
+    const std::string text(size, 'x');
+    hub().publish(sender, text);
+    expected += "[USER1] " + text + "\n";
+  }
+  end_turn();
+  EXPECT_EQ(hub().counters().batches.value(), 4U);
+  EXPECT_TRUE(reader.take_all() == expected);
 }
 
 class NoticesTest : public HubTest {
@@ -352,8 +401,8 @@ TEST_F(HubTest, what_is_said_in_one_turn_is_bounded_and_the_rest_waits_for_the_n
   TestMember& other = add();
   add();
   while (hub().may_publish()) hub().publish(sender, std::string(1000, 'x'));
-  EXPECT_GE(hub().counters().message_bytes.value(), 64U * 1024);
-  EXPECT_LE(hub().counters().message_bytes.value(), 65U * 1024);
+  EXPECT_GE(hub().counters().message_bytes.value(), hub().options().turn_bytes_max);
+  EXPECT_LE(hub().counters().message_bytes.value(), hub().options().turn_bytes_max + 1024);
   hub().wait_to_publish(sender);
   hub().wait_to_publish(other);
   hub().wait_to_publish(other);
@@ -426,6 +475,57 @@ TEST_F(RelayTest, a_reactor_that_is_behind_makes_senders_wait_and_nothing_is_los
   turns_[1].run_posted();
   EXPECT_EQ(there.take_all(), expected);
   EXPECT_EQ(hub().counters().relay_waits.value(), 1U);
+}
+
+// Both others are ahead by more than a queue holds.
+TEST_F(RelayTest, what_others_said_comes_in_turns_that_a_reader_keeps_up_with) {
+  TestMember& one = add();
+  TestMember& two = add(lobby_name, 1);
+  TestMember& reader = add(lobby_name, 2);
+  const std::string text(8000, 'x');
+  std::string expected[2];
+  for (int count = 0; count < 8; ++count) {
+    hub(0).publish(one, text);
+    hub(1).publish(two, text);
+    expected[0] += "[USER1] " + text + "\n";
+    expected[1] += "[USER2] " + text + "\n";
+    turns_[0].run_deferred();
+    turns_[1].run_deferred();
+  }
+  const std::size_t turn = hub().options().turn_bytes_max;
+  std::string got[2];
+  for (int turns = 1; turns <= 16; ++turns) {
+    turns_[2].run_posted();
+    turns_[2].run_deferred();
+    EXPECT_LE(reader.outbox().pending(), turn);
+    const std::string lines = reader.take_all();
+    EXPECT_LE(lines.size(), turn);
+    for (std::size_t at = 0; at < lines.size(); at += 8009) {
+      got[lines[at + 5] == '2'] += lines.substr(at, 8009);
+    }
+    for (const unsigned sender : {0U, 1U}) {  // there is room again
+      turns_[sender].run_posted();
+      turns_[sender].run_deferred();
+    }
+  }
+  EXPECT_TRUE(got[0] == expected[0]);
+  EXPECT_TRUE(got[1] == expected[1]);
+  EXPECT_EQ(hub(2).counters().lost(), 0U);
+  EXPECT_EQ(hub(2).counters().due.value(), 16U);
+}
+
+TEST_F(RelayTest, members_that_end_get_what_was_left_for_the_next_turn) {
+  TestMember& sender = add();
+  TestMember& reader = add(lobby_name, 1);
+  for (int count = 0; count < 4; ++count) {
+    hub().publish(sender, std::string(8000, 'x'));
+    turns_[0].run_deferred();
+  }
+  turns_[1].run_posted();
+  EXPECT_EQ(hub(1).counters().due.value(), 2U);
+  hub(1).flush_for_end();
+  EXPECT_EQ(reader.take_all().size(), 4 * 8009U);
+  EXPECT_EQ(turns_[1].posted(), 0U);  // nobody is asked for what was taken
 }
 
 TEST_F(RelayTest, what_is_on_its_way_to_a_room_that_is_gone_reaches_nobody) {

@@ -23,6 +23,7 @@ void adapt_reactor(core::ReactorOptions& reactor, const ChatOptions& chat) noexc
   // A session stops to read commands when its replies are not taken.
   reactor.outbox_high_bytes = chat.hub.window_bytes;
   reactor.outbox_low_bytes = chat.hub.window_bytes / 4;
+  reactor.engine.receive_bytes_per_turn = chat.hub.turn_bytes_max;
   // References to a full window, replies, and a backlog that is moved there when the server stops.
   reactor.output_blocks_max =
       std::max<std::size_t>(reactor.output_blocks_max, std::size_t{reactor.engine.links_max} * 8);

@@ -21,7 +21,10 @@ Relay::Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action o
 }
 
 Relay::~Relay() {
-  (void)take_all([](const Relayed& relayed) { relayed.block->drop(); });
+  (void)take([](const Relayed& relayed) {
+    relayed.block->drop();
+    return true;
+  });
 }
 
 bool Relay::push(RoomKey room, Block& block, bool& ring) noexcept {

@@ -1,7 +1,7 @@
 // Relay: batches from one reactor to another, bounded.
 //
 // Owns       a ring of batches, and its share of the block of each.
-// Thread     push() and wants_room() the sender's; take() the receiver's. One of each.
+// Thread     push() and wait_for_room() the sender's; take() the receiver's. One of each.
 // Allocates  at construction.
 // Fails      push() is false when the ring is full; nothing is then taken.
 // Invariant  what was pushed is taken once, in order. The receiver is rung for once, however much
@@ -42,21 +42,30 @@ class Relay {
   // After a push() that failed: on_room will be called, unless there is room already (false).
   bool wait_for_room() noexcept;
 
-  // Calls `take(Relayed)` for each batch. True: post room_bell() to the sender.
+  struct Taken {
+    bool more;  // perhaps: nobody rings for it, so it is to be asked for
+    bool ring;  // post room_bell() to the sender
+  };
+  // Calls `take(Relayed)` for each batch, until that is false.
   template <class Take>
-  bool take_all(Take&& take) noexcept {
-    // seq_cst: whoever pushes after this sees it, or this sees what it pushed.
-    rung_.store(false, std::memory_order_seq_cst);
+  Taken take(Take&& take) noexcept {
     std::uint32_t begin = begin_.load(std::memory_order_relaxed);
-    // acquire: the batches up to there are written.
-    const std::uint32_t end = end_.load(std::memory_order_seq_cst);
-    for (; begin != end; ++begin) {
+    bool more = true;
+    for (bool go_on = true; go_on;) {
+      // acquire: the batches up to there are written.
+      if (begin == end_.load(std::memory_order_seq_cst)) {
+        if (await_ring(begin)) {
+          more = false;
+          break;
+        }
+        continue;
+      }
       const Relayed relayed = ring_[begin & mask_];
       // release: the sender may use the place again.
-      begin_.store(begin + 1, std::memory_order_seq_cst);
-      take(relayed);
+      begin_.store(++begin, std::memory_order_seq_cst);
+      go_on = take(relayed);
     }
-    return sender_waits_.exchange(false, std::memory_order_seq_cst);
+    return {more, sender_waits_.exchange(false, std::memory_order_seq_cst)};
   }
 
   Message& batches_bell() noexcept { return batches_bell_; }
@@ -72,6 +81,13 @@ class Relay {
     void* context;
   };
 
+  // Everything was taken. False: more was pushed before it could be rung for.
+  bool await_ring(std::uint32_t begin) noexcept {
+    // seq_cst: whoever pushes after this sees it and rings, or this sees what it pushed.
+    rung_.store(false, std::memory_order_seq_cst);
+    if (begin == end_.load(std::memory_order_seq_cst)) return true;
+    return rung_.exchange(true, std::memory_order_seq_cst);  // true: it has rung by now
+  }
   bool has_room() const noexcept {
     return end_.load(std::memory_order_relaxed) - begin_.load(std::memory_order_seq_cst) <= mask_;
   }

@@ -28,13 +28,15 @@ struct Pair {
   Pair() : relay(8, &Pair::on_batches, this, &Pair::on_room, this) {}
   static void on_batches(void* self, Relay&) noexcept {
     auto& pair = *static_cast<Pair*>(self);
-    const bool ring = pair.relay.take_all([&pair](const Relayed& relayed) {
+    const auto [more, ring] = pair.relay.take([&pair](const Relayed& relayed) {
       Batch& batch = relayed.block->adopt();
       EXPECT_EQ(batch.bytes(), std::to_string(pair.taken));
       EXPECT_EQ(relayed.room.place, pair.taken % 7);
       ++pair.taken;
       batch.let_go();
+      return pair.taken % pair.at_once != 0;
     });
+    if (more) pair.receiver.mailbox.post(pair.relay.batches_bell());
     if (ring) pair.sender.mailbox.post(pair.relay.room_bell());
   }
   static void on_room(void* self, Relay&) noexcept { ++static_cast<Pair*>(self)->room_rings; }
@@ -53,6 +55,7 @@ struct Pair {
   Thread sender;
   Thread receiver;
   Relay relay;
+  std::uint32_t at_once = UINT32_MAX;
   std::uint32_t taken = 0;
   std::uint32_t room_rings = 0;
 };
@@ -91,9 +94,25 @@ TEST(Relay, gives_back_what_was_not_taken) {
   EXPECT_TRUE(pair.send(0));  // leaks, for a sanitizer to see, if it were not
 }
 
-TEST(Relay, between_two_threads_every_batch_comes_once_in_order_and_nobody_waits_for_ever) {
+TEST(Relay, what_is_left_for_later_is_asked_for_by_the_receiver) {
+  Pair pair;
+  pair.at_once = 2;
+  for (std::uint32_t number = 0; number < 5; ++number) EXPECT_TRUE(pair.send(number));
+  for (const std::uint32_t taken : {2U, 4U, 5U}) {
+    pair.receiver.run();
+    EXPECT_EQ(pair.taken, taken);
+  }
+  EXPECT_FALSE(pair.receiver.mailbox.has_messages());
+  EXPECT_TRUE(pair.send(5));
+  EXPECT_TRUE(pair.receiver.mailbox.has_messages());
+}
+
+class RelayThreads : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(RelayThreads, every_batch_comes_once_in_order_and_nobody_waits_for_ever) {
   constexpr std::uint32_t batches = 20'000;
   Pair pair;
+  pair.at_once = GetParam();
   std::thread receiver([&pair] {
     while (pair.taken < batches) {
       pair.receiver.run();
@@ -119,6 +138,8 @@ TEST(Relay, between_two_threads_every_batch_comes_once_in_order_and_nobody_waits
   EXPECT_EQ(pair.taken, batches);
   EXPECT_EQ(pair.room_rings, waits);
 }
+
+INSTANTIATE_TEST_SUITE_P(AtOnce, RelayThreads, testing::Values(1, 3, UINT32_MAX));
 
 }  // namespace
 }  // namespace katana::chat

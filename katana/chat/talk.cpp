@@ -174,8 +174,8 @@ void Talk::end(Bytes last_line, Loss otherwise) noexcept {
 
 void Talk::drain() noexcept {
   if (ending()) return;
-  hub().flush();         // what was said before comes before the farewell
-  if (ending()) return;  // it was too much for this one
+  hub().flush_for_end();  // what was said before comes before the farewell
+  if (ending()) return;   // it was too much for this one
   const std::string& farewell = protocol_.options().farewell;
   end(farewell.empty() ? std::string() : fmt::format("* {}\n", farewell), Loss::draining);
 }

@@ -20,7 +20,7 @@ ChatWorldOptions draw_options(std::uint64_t seed, engine::SimRandom& random) {
   options.faults = SimFaults::random(seed);
   if (is_steady(seed)) options.faults = options.faults.lossless();
   options.reactors = static_cast<unsigned>(random.between(1, 3));
-  options.chat.hub.turn_bytes_max = random.below(2) == 0 ? 2 * 1024 : 64 * 1024;
+  options.chat.hub.turn_bytes_max = random.below(2) == 0 ? 2 * 1024 : 16 * 1024;
   options.chat.hub.relay_batches_max = random.below(2) == 0 ? 1 : 64;
   // A peer that reads a byte now and then is not to be cut off in the midst of the proof.
   options.reactor.send_timeout = is_steady(seed) ? seconds(3600) : seconds(5);

@@ -34,9 +34,7 @@ ChatWorldOptions::ChatWorldOptions() {
   reactor.output_blocks_reserve = 16;
   reactor.carry_large_max = 64;
   reactor.send_timeout = seconds(30);
-  chat.hub.queue_bytes_max = chat::queue_bytes_min;
-  chat.hub.window_bytes = 8 * 1024;
-  chat.hub.turn_bytes_max = 16 * 1024;
+  chat.hub.fit_queue(chat::queue_bytes_min);
   chat.hub.relay_batches_max = 4;
 }
 
