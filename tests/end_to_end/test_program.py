@@ -60,7 +60,7 @@ def test_version_is_one_line_with_a_number():
     (["--address", "not an address"], "not an address"),
     (["--lab", "first_read"], "first_read"),
     (["--lab", "first_read=maybe"], "on or off"),
-    (["--lab", "events_per_wait=257"], "from 1 to 256"),
+    (["--lab", "events_per_wait=1025"], "from 1 to 1024"),
     (["--lab", "colour=red"], "lazy_timers"),
     (["--lab", "read_again=on", "--engine", "epoll-level"], "epoll-edge"),
 ])

@@ -29,7 +29,7 @@ struct Decided {
   static constexpr bool close_at_turn_end = false;
   // A flood of new connections starves nobody.
   static constexpr int accepts_per_event_max = 64;
-  static constexpr int events_per_wait_max = 256;
+  static constexpr int events_per_wait_max = 1024;
 };
 
 struct Undecided {

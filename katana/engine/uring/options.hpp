@@ -46,6 +46,7 @@ struct UringOptions {
       // What arrives between two turns from a share of the links, a request from each.
       sizes.receive_bytes =
           std::clamp<std::size_t>(std::size_t{engine.links_max} * 8, 64 * 1024, 1024 * 1024);
+      sizes.receive_bytes = std::max(sizes.receive_bytes, engine.receive_bytes_per_turn);
     }
     if (sizes.outputs == 0) sizes.outputs = std::clamp(engine.links_max / 64, 16u, 1024u);
     return sizes;
