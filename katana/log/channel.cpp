@@ -6,9 +6,15 @@
 namespace katana::log {
 
 Ring* Channel::attach_rarely() noexcept {
+  if (dozes()) {
+    end_doze();
+    wake_writer();
+  }
   const std::uint64_t generation = generation_.load(std::memory_order_relaxed);
   ThreadSlot& slot = thread_slots[index_];
-  if (generation == stopped || !attach(slot, rings_, generation)) return nullptr;
+  if (generation == stopped) return nullptr;
+  if (slot.generation == how_.generation) return slot.ring;
+  if (!attach(slot, rings_, how_.generation)) return nullptr;
   if (how_.synchronous) slot.ring->always_hurry();
   return slot.ring;
 }

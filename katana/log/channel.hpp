@@ -72,6 +72,11 @@ class Channel {
   virtual void wake_writer() noexcept = 0;
   // From now on no thread's ring is of this generation: its next record takes the rare path.
   void set_stopped() noexcept { generation_.store(stopped, std::memory_order_relaxed); }
+  // Likewise, until that record: it ends the doze and wakes the writer. A record that is being
+  // written may not see it, so the writer looks once more before it sleeps for long.
+  void doze() noexcept { exchange_generation(how_.generation, dozing); }
+  void end_doze() noexcept { exchange_generation(dozing, how_.generation); }
+  bool dozes() const noexcept { return generation_.load(std::memory_order_relaxed) == dozing; }
   RingSet& rings() noexcept { return rings_; }
 
  private:
@@ -79,7 +84,12 @@ class Channel {
   KATANA_RARE void after_commit(Ring& ring) noexcept;
 
   static constexpr std::uint64_t stopped = UINT64_MAX;
+  static constexpr std::uint64_t dozing = UINT64_MAX - 1;
   KATANA_RARE Ring* attach_rarely() noexcept;
+  // Not when it has stopped meanwhile.
+  void exchange_generation(std::uint64_t from, std::uint64_t to) noexcept {
+    generation_.compare_exchange_strong(from, to, std::memory_order_relaxed);
+  }
 
   const std::size_t index_;  // with what follows: all that an ordinary record reads
   std::atomic<std::uint64_t> generation_;

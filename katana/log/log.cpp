@@ -45,6 +45,10 @@ Result<void> check(const Options& options) {
   if (options.poll_interval <= Duration{} || options.poll_interval_max < options.poll_interval) {
     return wrong("log: poll_interval must be positive, and poll_interval_max not less");
   }
+  if (options.doze_interval < options.poll_interval_max || options.doze_after < 0) {
+    return wrong(
+        "log: doze_interval must not be less than poll_interval_max, nor doze_after than 0");
+  }
   for (const SinkOptions& sink : options.sinks) {
     if (sink.output == nullptr) return wrong("log: a sink has no output: use console() or file()");
   }
@@ -123,6 +127,7 @@ class LogCore final : public Log, private Channel, private LiveLog {
   void pass_all() noexcept;
   Duration turn(Duration interval) noexcept;
   void serve_requests() noexcept;
+  Duration rest(Duration interval) noexcept;
   void sleep(Duration interval) noexcept;
 
   const Options options_;
@@ -144,6 +149,7 @@ class LogCore final : public Log, private Channel, private LiveLog {
   std::atomic<int> crash_signal_{0};
   bool crash_noted_ = false;
   int short_sleeps_ = 0;  // that are left
+  int idle_looks_ = 0;
   std::atomic<std::uint64_t> records_{0};
   std::atomic<std::uint64_t> lost_{0};
   bool stopped_ = false;
@@ -233,7 +239,19 @@ Duration LogCore::turn(Duration interval) noexcept {
     --short_sleeps_;
     return Duration{options_.poll_interval.ns / 16};
   }
-  if (bytes > 0) return options_.poll_interval;
+  if (bytes == 0) return rest(interval);
+  idle_looks_ = 0;
+  return options_.poll_interval;
+}
+
+// Nothing was found.
+Duration LogCore::rest(Duration interval) noexcept {
+  if (dozes()) return options_.doze_interval;
+  if (++idle_looks_ > options_.doze_after) {
+    idle_looks_ = 0;
+    doze();
+    return options_.poll_interval_max;
+  }
   return std::min(Duration{std::max(interval.ns, options_.poll_interval.ns) * 2},
                   options_.poll_interval_max);
 }

@@ -52,6 +52,9 @@ struct Options {
   std::uint32_t threads_max = 64;                // that log at the same time
   Duration poll_interval = milliseconds(4);      // of a writer with work
   Duration poll_interval_max = milliseconds(8);  // of an idle one
+  // Of one that has found nothing for doze_after looks: the next record wakes it.
+  Duration doze_interval = milliseconds(250);
+  int doze_after = 16;
   // How far a pass stays behind, so that late records find their place. Not while rings are full.
   Duration order_grace = microseconds(200);
   Report report = report_to_standard_error;

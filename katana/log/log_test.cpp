@@ -35,8 +35,36 @@ TEST(Log, options_that_make_no_sense_are_refused_by_name) {
   options.threads_max = 0;
   EXPECT_THAT(Log::start(options).error().describe(), HasSubstr("threads_max"));
   options = {};
+  options.doze_interval = milliseconds(1);
+  EXPECT_THAT(Log::start(options).error().describe(), HasSubstr("doze_interval"));
+  options = {};
   options.sinks = {SinkOptions{}};
   EXPECT_EQ(Log::start(options).error().code(), Code::invalid_argument);
+}
+
+TEST(Log, a_writer_that_dozes_is_woken_by_any_thread_and_misses_nothing) {
+  constexpr std::size_t thread_count = 4, records = 60;
+  Options options;
+  options.poll_interval = options.poll_interval_max = milliseconds(1);
+  options.doze_interval = seconds(3600);  // who is not woken does not come
+  options.doze_after = 0;
+  const MemoryLog log(LayoutKind::text, options);
+  const Logger logger = log->logger("");
+  std::vector<std::thread> threads;
+  for (std::size_t number = 0; number < thread_count; ++number) {
+    threads.emplace_back([&logger, number] {
+      for (std::size_t count = 0; count < records; ++count) {
+        EXPECT_TRUE(logger.info("{}", count));
+        std::this_thread::sleep_for(std::chrono::microseconds(count * (40 + number)));
+      }
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (lines_of(log.output->text()).size() < thread_count * records) {
+    ASSERT_LT(std::chrono::steady_clock::now(), patience);
+    std::this_thread::yield();
+  }
 }
 
 TEST(Log, a_process_has_no_more_logs_than_places_and_a_place_is_used_again) {
