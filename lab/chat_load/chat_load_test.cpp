@@ -122,10 +122,12 @@ TEST(Summary, what_comes_after_the_sending_takes_time_too) {
   EXPECT_NE(text.find("10000000 of 10000000: 2000000.0 per second"), std::string::npos) << text;
   EXPECT_NE(text.find("the last delivery came 3.00 s after"), std::string::npos) << text;
   EXPECT_NE(to_json(plan, late).find("\"deliveries_per_s\": 2000000"), std::string::npos);
+  EXPECT_NE(to_json(plan, late).find("\"behind\": true"), std::string::npos);
 
   figures.delivering_ns = 1'990'000'000;
   const Summary in_time = summarise(plan, {&figures});
   EXPECT_DOUBLE_EQ(in_time.behind_s, 0);
+  EXPECT_FALSE(in_time.behind);
   EXPECT_NE(to_text(plan, in_time).find("5000000.0 per second"), std::string::npos);
   EXPECT_EQ(to_text(plan, in_time).find("sustained"), std::string::npos);
 }

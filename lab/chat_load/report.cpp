@@ -77,7 +77,8 @@ void note_what_matters(const ChatPlan& plan, Summary& summary) {
         fmt::format("interrupted after {:.1f} of {:g} s: rates are of that time",
                     summary.duration_s, plan.duration_s));
   }
-  if (summary.behind_s > Summary::behind_share_max * summary.duration_s) {
+  summary.behind = summary.behind_s > Summary::behind_share_max * summary.duration_s;
+  if (summary.behind) {
     summary.notes.push_back(fmt::format(
         "the last delivery came {:.2f} s after the sending had ended: this load is more "
         "than is sustained",
@@ -173,6 +174,7 @@ std::string to_json(const ChatPlan& plan, const Summary& summary) {
   json.number("duration_s", summary.duration_s);
   json.number("rate_per_s", per_second(total.sent, summary.duration_s));
   json.number("behind_s", summary.behind_s, 4);
+  json.boolean("behind", summary.behind);
   json.number("deliveries_per_s",
               per_second(total.delivered, summary.duration_s + summary.behind_s));
   json.integer("bytes", total.sent_bytes);

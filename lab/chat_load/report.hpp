@@ -22,6 +22,7 @@ struct Summary {
   Figures total;
   double duration_s = 0;  // of sending
   double behind_s = 0;    // from its end to the last delivery
+  bool behind = false;    // by more than that share
   double cpu_share = 0;   // of the busiest thread
   bool saturated = false;
   bool interrupted = false;  // it ended before its time
