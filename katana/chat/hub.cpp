@@ -17,7 +17,6 @@ constexpr std::uint32_t references_max = 64;
 constexpr std::size_t batch_bytes = 16 * 1024 - sizeof(Block);
 constexpr std::size_t prefix_bytes_max = 64;
 constexpr std::size_t spare_drafts_max = 16;
-constexpr std::size_t window_bytes_most = 64 * 1024;
 constexpr std::size_t turn_bytes_most = 256 * 1024;
 // A member's own lines in a batch lie in so many places at most, or it gets a copy without them.
 constexpr std::uint32_t own_places_max = 16;
@@ -26,8 +25,8 @@ constexpr std::uint32_t own_places_max = 16;
 
 void HubOptions::fit_queue(std::size_t bytes) noexcept {
   queue_bytes_max = bytes;
-  window_bytes = std::min(window_bytes_most, bytes / 8);
   turn_bytes_max = std::min(turn_bytes_most, bytes / 4);
+  window_bytes = turn_bytes_max;
 }
 
 Hub::FlushMessage::FlushMessage(Hub& owner) noexcept
@@ -42,7 +41,7 @@ Hub::Hub(const HubOptions& options, Directory& directory, unsigned index, Turn& 
       draft_bytes_max_(std::max(batch_bytes, options.line_bytes_max + prefix_bytes_max)),
       share_bytes_max_(options.turn_bytes_max) {
   KATANA_REQUIRE(options.queue_bytes_max >= queue_bytes_min);
-  KATANA_REQUIRE(options.window_bytes <= options.queue_bytes_max / 8);
+  KATANA_REQUIRE(options.window_bytes <= options.queue_bytes_max / 4);
   KATANA_REQUIRE(options.turn_bytes_max <= options.queue_bytes_max / 4);
 }
 

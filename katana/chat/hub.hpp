@@ -64,8 +64,8 @@ struct HubOptions {
   // Of one member, outbox and backlog together.
   std::size_t queue_bytes_max = 1024 * 1024;
   // Of that, what the outbox refers to, and can therefore not be dropped any more: one gathered
-  // send. At most an eighth of it.
-  std::size_t window_bytes = 64 * 1024;
+  // send, which is cheapest when it takes a whole turn. At most a quarter.
+  std::size_t window_bytes = 256 * 1024;
   // What is said in one turn; half of it by this reactor's members where there are others. The rest
   // waits for the next, so that what was said is sent before more is read. At most a quarter of
   // the queue, so that whoever has not read for a moment loses nothing of the next turns.
