@@ -17,7 +17,6 @@ constexpr std::uint32_t references_max = 64;
 constexpr std::size_t batch_bytes = 16 * 1024 - sizeof(Block);
 constexpr std::size_t prefix_bytes_max = 64;
 constexpr std::size_t spare_drafts_max = 16;
-constexpr std::size_t turn_bytes_most = 256 * 1024;
 // A member's own lines in a batch lie in so many places at most, or it gets a copy without them.
 constexpr std::uint32_t own_places_max = 16;
 

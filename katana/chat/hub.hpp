@@ -47,6 +47,8 @@ enum class SlowReader : std::uint8_t {
 
 // The least that Options::queue_bytes_max may be.
 inline constexpr std::size_t queue_bytes_min = 64 * 1024;
+// The most that fit_queue() makes a turn, and a send, of.
+inline constexpr std::size_t turn_bytes_most = 256 * 1024;
 
 // Is told of what somebody who runs the server would like to know. Calls come from reactors.
 class Observer {
@@ -62,14 +64,14 @@ class Observer {
 struct HubOptions {
   SlowReader slow_reader = SlowReader::drop;
   // Of one member, outbox and backlog together.
-  std::size_t queue_bytes_max = 1024 * 1024;
+  std::size_t queue_bytes_max = 4 * turn_bytes_most;
   // Of that, what the outbox refers to, and can therefore not be dropped any more: one gathered
   // send, which is cheapest when it takes a whole turn. At most a quarter.
-  std::size_t window_bytes = 256 * 1024;
+  std::size_t window_bytes = turn_bytes_most;
   // What is said in one turn; half of it by this reactor's members where there are others. The rest
   // waits for the next, so that what was said is sent before more is read. At most a quarter of
   // the queue, so that whoever has not read for a moment loses nothing of the next turns.
-  std::size_t turn_bytes_max = 256 * 1024;
+  std::size_t turn_bytes_max = turn_bytes_most;
   std::size_t line_bytes_max = 8 * 1024;
   // On their way from one reactor to another.
   std::uint32_t relay_batches_max = 256;  // a power of two
