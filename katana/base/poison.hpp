@@ -1,6 +1,8 @@
 // poison() and unpoison(): tell AddressSanitizer which memory of a pool is free, so that its use is
-// reported. In other builds they are nothing.
+// reported. Lending: memory that many share, and that one call may look at. In other builds they
+// are nothing.
 //
+// Fails      use of what is poisoned ends the process with a report.
 // Thread     any.
 // Allocates  never.
 #pragma once
@@ -34,5 +36,22 @@ inline constexpr bool is_poisoning = false;
 inline void poison(void*, std::size_t) noexcept {}
 inline void unpoison(void*, std::size_t) noexcept {}
 #endif
+
+// The memory can be used until this is destroyed, and again in the next Lending of it. Whoever owns
+// it calls unpoison() before it is given back to the heap or the stack.
+class Lending {
+ public:
+  Lending(const void* memory, std::size_t bytes) noexcept
+      : memory_(const_cast<void*>(memory)), bytes_(bytes) {
+    unpoison(memory_, bytes_);
+  }
+  ~Lending() { poison(memory_, bytes_); }
+  Lending(const Lending&) = delete;
+  Lending& operator=(const Lending&) = delete;
+
+ private:
+  void* memory_;
+  std::size_t bytes_;
+};
 
 }  // namespace katana

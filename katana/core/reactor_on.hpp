@@ -25,6 +25,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
+#include "katana/base/poison.hpp"
 #include "katana/core/opening_session.hpp"
 #include "katana/core/peer_book.hpp"
 #include "katana/core/reactor.hpp"
@@ -356,6 +357,7 @@ class ReactorOn final : public Reactor {
   bool unseal(Connection& connection, Bytes bytes) noexcept {
     std::vector<char>& plain = buffers_->plain;
     while (!connection.finishing_) {
+      const Lending lent(plain.data(), plain.size());
       const TransformStep step = connection.transform_->receive(bytes, plain, now_);
       bytes.remove_prefix(step.consumed);
       switch (step.event) {

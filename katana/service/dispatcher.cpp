@@ -17,20 +17,20 @@ bool is_served_scheme(Bytes scheme) noexcept {
 
 }  // namespace
 
-void Dispatcher::dispatch(session::Exchange& exchange, Moment moment) noexcept {
+void Dispatcher::dispatch(session::Exchange& exchange, const Incoming& incoming) noexcept {
   try {
-    const http::Head& head = exchange.head();
+    const http::Head& head = incoming.head;
     if (head.target_is_plain()) [[likely]] {
-      serve(exchange, moment, head.target(), {});
+      serve(exchange, incoming, head.target(), {});
     } else {
-      serve_target(exchange, moment, http::split_target(head.target(), head.method()));
+      serve_target(exchange, incoming, http::split_target(head.target(), head.method()));
     }
   } catch (...) {
     detail::send_failure(exchange);
   }
 }
 
-void Dispatcher::serve_target(session::Exchange& exchange, Moment moment,
+void Dispatcher::serve_target(session::Exchange& exchange, const Incoming& incoming,
                               const std::optional<http::Target>& target) {
   if (!target) {
     answer(exchange, problem(400,
@@ -43,10 +43,10 @@ void Dispatcher::serve_target(session::Exchange& exchange, Moment moment,
   } else if (!target->scheme.empty() && !is_served_scheme(target->scheme)) {
     answer(exchange, problem(421, "Only http and https targets are served here."));
   } else if (http::is_normal_path(target->path)) {
-    serve(exchange, moment, target->path, target->query);
+    serve(exchange, incoming, target->path, target->query);
   } else if (const auto size = http::normalize_path(
                  target->path, std::span(path_.get(), http::head_bytes_capacity))) {
-    serve(exchange, moment, {path_.get(), *size}, target->query);
+    serve(exchange, incoming, {path_.get(), *size}, target->query);
   } else {
     answer(exchange, problem(400,
                              "The path of the request target is malformed: a bad "
@@ -54,12 +54,13 @@ void Dispatcher::serve_target(session::Exchange& exchange, Moment moment,
   }
 }
 
-void Dispatcher::serve(session::Exchange& exchange, Moment moment, Bytes path, Bytes query) {
-  const http::Head& head = exchange.head();
+void Dispatcher::serve(session::Exchange& exchange, const Incoming& incoming, Bytes path,
+                       Bytes query) {
+  const http::Head& head = incoming.head;
   const RouteMatch match = service_.table().match(head.method(), path, parameters_);
-  const RequestView request(head, path, query, parameters_, exchange.content());
+  const RequestView request(head, path, query, parameters_, incoming.content);
   if (match.kind == MatchKind::found) [[likely]] {
-    serve_route(exchange, moment, service_.route(match.route), request);
+    serve_route(exchange, incoming.moment, service_.route(match.route), request);
   } else {
     answer_unrouted(exchange, match, request);
   }

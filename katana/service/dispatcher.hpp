@@ -24,23 +24,30 @@ class Dispatcher final : public session::RequestHandler {
   explicit Dispatcher(const Service& service)
       : service_(service), path_(std::make_unique<char[]>(http::head_bytes_capacity)) {}
 
-  void on_request(session::Exchange& exchange) noexcept override {
-    dispatch(exchange, Moment::head);
+  void on_request(session::Exchange& exchange, const http::Head& head) noexcept override {
+    dispatch(exchange, {head, {}, Moment::head});
   }
-  void on_content_collected(session::Exchange& exchange) noexcept override {
-    dispatch(exchange, Moment::content);
+  void on_content_collected(session::Exchange& exchange, const http::Head& head,
+                            Bytes content) noexcept override {
+    dispatch(exchange, {head, content, Moment::content});
   }
   void on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept override;
 
  private:
   // A request comes by at its head, and again when the content that its handler wants is here.
   enum class Moment : std::uint8_t { head, content };
+  // What a call of the session lends.
+  struct Incoming {
+    const http::Head& head;
+    Bytes content;
+    Moment moment;
+  };
 
-  void dispatch(session::Exchange& exchange, Moment moment) noexcept;
-  KATANA_RARE void serve_target(session::Exchange& exchange, Moment moment,
+  void dispatch(session::Exchange& exchange, const Incoming& incoming) noexcept;
+  KATANA_RARE void serve_target(session::Exchange& exchange, const Incoming& incoming,
                                 const std::optional<http::Target>& target);
   // `path` is normalised.
-  void serve(session::Exchange& exchange, Moment moment, Bytes path, Bytes query);
+  void serve(session::Exchange& exchange, const Incoming& incoming, Bytes path, Bytes query);
   // True: a middleware has answered.
   KATANA_RARE static void serve_decoded(session::Exchange& exchange, const detail::Route& route,
                                         const RequestView& request);

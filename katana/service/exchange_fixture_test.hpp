@@ -53,15 +53,13 @@ class FakeExchange final : public session::Exchange {
     }
     text_.append("\r\n");
     request_.set_bytes(text_.size());
-    head_ = &request_;
   }
 
   // ---- what a test does ----
 
-  // The request has this content, all of which is here.
+  // The request has this content, which is here as soon as it is asked for.
   FakeExchange& with_content(std::string text) {
     content_text_ = std::move(text);
-    content_ = content_text_;
     return *this;
   }
   // The request has content that has not come yet.
@@ -72,16 +70,21 @@ class FakeExchange final : public session::Exchange {
   }
   void serve(session::RequestHandler& handler) {
     handler_ = &handler;
-    call([&] { handler.on_request(*this); });
+    content_pending_ = content_pending_ || !content_text_.empty();
+    call([&] {
+      handler.on_request(*this, request_);
+      if (content_text_.empty() || !collect_max) return;
+      content_pending_ = false;
+      handler.on_content_collected(*this, request_, content_text_);
+    });
     if (!completed) scramble();
   }
   // All of the content that the handler asked to have collected.
   void collected(std::string text) {
     ASSERT_TRUE(collect_max.has_value());
     content_text_ = std::move(text);
-    content_ = content_text_;
     content_pending_ = false;
-    call([&] { handler_->on_content_collected(*this); });
+    call([&] { handler_->on_content_collected(*this, request_, content_text_); });
     if (!completed) scramble();
   }
   // A piece of streamed content. False: the handler wants no more at present.
@@ -96,6 +99,7 @@ class FakeExchange final : public session::Exchange {
     room = bytes;
     if (pending_ != nullptr) call([&] { pending_->on_room(); });
   }
+  const http::Head& head() const { return request_; }
   void cancel() { pending_.reset(); }
   bool holds() const { return pending_ != nullptr; }
 
@@ -115,6 +119,7 @@ class FakeExchange final : public session::Exchange {
   core::Reactor* on = nullptr;  // what reactor() is
 
   // ---- Exchange ----
+  bool answers_head() const noexcept override { return request_.method() == http::Method::head; }
   std::optional<std::uint64_t> content_length() const noexcept override { return length_; }
   core::Reactor& reactor() noexcept override {
     if (on == nullptr) std::abort();  // the test did not say which

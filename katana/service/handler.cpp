@@ -83,7 +83,7 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   PendingSource* const source = owner.get();
   exchange.hold(std::move(owner));
   exchange.begin_reply(head);
-  if (exchange.head().method() == http::Method::head) {
+  if (exchange.answers_head()) {
     exchange.end_reply();
   } else {
     source->begin();

@@ -63,7 +63,7 @@ void WebSocketRoute::serve(session::Exchange& exchange, const Route& route,
                            const RequestView& request) const {
   const session::UpgradeOptions options{
       .any_origin = rules_.any_origin, .origins = origins_, .subprotocols = subprotocols_};
-  const session::Upgrade agreed = session::judge_upgrade(exchange, options);
+  const session::Upgrade agreed = session::judge_upgrade(exchange, request.head(), options);
   if (agreed.status == 0) {
     auto handler = make(request);
     if (!handler) {

@@ -3,8 +3,9 @@
 //
 // Owns       a request's head and content once they are detached, and the Pending work that
 //            makes its reply.
-// Borrows    until then, the engine's buffer: head() and content() are valid during the
-//            handler's call only, unless collect_content() detached them.
+// Borrows    until then, the engine's buffer, which the reactor's connections share. Head and
+//            content are lent to the RequestHandler's calls as arguments, and an exchange gives
+//            nobody a way to them afterwards.
 // Thread     its reactor's.
 // Allocates  nothing for a request that is answered in the handler's call; else from the
 //            recycler.
@@ -52,9 +53,8 @@ class Pending {
 
 class Exchange {
  public:
-  const http::Head& head() const noexcept { return *head_; }
-  // All of the content, when there is none to wait for or collect_content() has been answered.
-  Bytes content() const noexcept { return content_; }
+  // The request is a HEAD: its reply ends with its head.
+  virtual bool answers_head() const noexcept = 0;
   // The request has content that has not been received.
   bool content_pending() const noexcept { return content_pending_; }
   // Of content_pending(): its size, when the request says it.
@@ -133,8 +133,6 @@ class Exchange {
   Exchange() = default;
   ~Exchange() = default;
 
-  const http::Head* head_ = nullptr;
-  Bytes content_;
   bool content_pending_ = false;
   const RouteMark* route_ = nullptr;
   std::unique_ptr<ExchangeContext> context_;
@@ -148,9 +146,12 @@ enum class Cancelled : std::uint8_t { peer_left, handler_timeout };
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
-  // The head is here. Answer now, or ask for content, or hold() something that will answer.
-  virtual void on_request(Exchange& exchange) noexcept = 0;
-  virtual void on_content_collected(Exchange& exchange) noexcept = 0;
+  // The head is here. Answer now, or ask for content, or hold() something that will answer. What is
+  // needed of the head after the call has to be copied: it is borrowed, as is the content below.
+  virtual void on_request(Exchange& exchange, const http::Head& head) noexcept = 0;
+  // All of the content that collect_content() asked for is here.
+  virtual void on_content_collected(Exchange& exchange, const http::Head& head,
+                                    Bytes content) noexcept = 0;
   // The protocol refuses the request, or its handler took too long: answer with this status.
   virtual void on_refused(Exchange& exchange, unsigned status, Bytes detail) noexcept = 0;
 };

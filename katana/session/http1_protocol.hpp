@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+#include "katana/base/poison.hpp"
 #include "katana/core/session.hpp"
 #include "katana/session/exchange.hpp"
 #include "katana/session/exchange_observer.hpp"
@@ -89,6 +90,7 @@ struct HttpCounters {
 class Http1Protocol final : public core::Protocol {
  public:
   Http1Protocol(const HttpOptions& options, RequestHandler& handler);
+  ~Http1Protocol() override { unpoison(&context_.head, sizeof(http::Head)); }
 
   std::size_t session_bytes() const noexcept override;
   core::Session* open(void* memory, core::Connection& connection) noexcept override;

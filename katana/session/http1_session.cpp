@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/base/poison.hpp"
 #include "katana/session/websocket_connection.hpp"
 #include "katana/wire/http/status.hpp"
 
@@ -39,6 +40,7 @@ Http1Session::~Http1Session() {
 // ---- calls by the core
 
 std::size_t Http1Session::on_bytes(Bytes input) noexcept {
+  const Lending head(&protocol_.context().head, sizeof(http::Head));
   in_call_ = true;
   std::size_t consumed = 0;
   for (bool more = true; more && !connection_.paused() && !connection_.finishing();) {
@@ -63,6 +65,7 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
     if (upgraded_) return consumed;  // the rest is its successor's, as is the deadline
     more = input_left_ != 0 || machine_.state() == http1::State::refused;
   }
+  if (active_) return_head();
   update_deadline();
   in_call_ = false;
   return consumed;
@@ -152,7 +155,6 @@ void Http1Session::begin_exchange() noexcept {
 void Http1Session::on_head(bool complete) noexcept {
   ++protocol_.counters().requests;
   head_ = &protocol_.context().head;
-  content_ = {};
   content_pending_ = !complete;
   mode_ = Mode::ignore;
   begin_exchange();
@@ -161,7 +163,7 @@ void Http1Session::on_head(bool complete) noexcept {
   if (last || reactor().draining()) machine_.close_after_reply();
   {
     const ActivityScope scope(context_.get());
-    protocol_.handler().on_request(*this);
+    protocol_.handler().on_request(*this, *head_);
   }
   after_handler();
 }
@@ -169,17 +171,17 @@ void Http1Session::on_head(bool complete) noexcept {
 void Http1Session::on_content(bool complete) noexcept {
   if (complete) content_pending_ = false;
   if (mode_ == Mode::collect) {
+    Bytes content = machine_.content();
     if (detached_ != nullptr) {
-      detached_->content.append(machine_.content());
-      content_ = detached_->content.bytes();
-    } else {
-      content_ = machine_.content();
+      detached_->content.append(content);
+      content = detached_->content.bytes();
     }
     if (!complete) return;
     {
       const ActivityScope scope(context_.get());
-      protocol_.handler().on_content_collected(*this);
+      protocol_.handler().on_content_collected(*this, *head_, content);
     }
+    if (detached_ != nullptr) detached_->content = {};  // a handler that goes on has its own copy
     after_handler();
   } else if (mode_ == Mode::stream && pending_ != nullptr) {
     give_handler_time();
@@ -238,9 +240,6 @@ void Http1Session::after_handler() noexcept {
     end_exchange();
     return;
   }
-  if (protocol_.options().observer != nullptr && detached_ == nullptr && head_ != nullptr) {
-    detach_head();
-  }
   if (content_pending_) return;
   // A handler that waits for room has no deadline: it is the peer's turn, and the core has one.
   if (handler_deadline_ == never && !connection_.waits_for_room()) {
@@ -272,6 +271,17 @@ void Http1Session::collect_content(std::uint64_t bytes_max) {
   if (length && *length <= input_left_) return;
   if (!machine_.send_continue(connection_.outbox())) abort();
   detach_head();
+}
+
+// Content that is here already may have to wait for room, and is collected for its head then.
+void Http1Session::return_head() {
+  if (detached_ != nullptr || head_ == nullptr) return;
+  const bool collects = mode_ == Mode::collect && content_pending_;
+  if (collects || protocol_.options().observer != nullptr) {
+    detach_head();
+  } else {
+    head_ = nullptr;
+  }
 }
 
 void Http1Session::detach_head() {
@@ -430,7 +440,6 @@ void Http1Session::end_exchange() noexcept {
   active_ = false;
   handler_deadline_ = never;
   head_ = nullptr;
-  content_ = {};
   if (pending_ != nullptr) pending_.reset();
   if (detached_ != nullptr) detached_.reset();
   if (context_ != nullptr) drop_context();
@@ -455,8 +464,8 @@ void Http1Session::tell_observer() noexcept {
   if (head_ != nullptr) {
     record.method = head_->method_text();
     record.target = head_->target();
-    if (head_->method() == http::Method::head) record.content_bytes = 0;
   }
+  if (answers_head()) record.content_bytes = 0;
   if (!http::status_has_content(status_)) record.content_bytes = 0;
   protocol_.options().observer->on_exchange_end(*this, record);
 }

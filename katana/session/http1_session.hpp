@@ -42,6 +42,7 @@ class Http1Session final : public core::Session, private Exchange {
   };
 
   // ---- Exchange ----
+  bool answers_head() const noexcept override { return machine_.answers_head(); }
   std::optional<std::uint64_t> content_length() const noexcept override;
   core::Reactor& reactor() noexcept override { return connection_.reactor(); }
   const core::ConnectionCounters& connection_counters() noexcept override;
@@ -80,8 +81,10 @@ class Http1Session final : public core::Session, private Exchange {
   void after_handler() noexcept;
   void after_reply() noexcept;
   void end_exchange() noexcept;
-  // Copies what the handler's call borrows, so that it lasts.
+  // Copies the head that this call borrows, so that it lasts.
   void detach_head();
+  // The call that lent the head ends, and the exchange goes on.
+  KATANA_RARE void return_head();
   KATANA_RARE void tell_observer() noexcept;
   KATANA_RARE void drop_context() noexcept;
   KATANA_RARE void cancel(Cancelled why) noexcept;
@@ -102,6 +105,8 @@ class Http1Session final : public core::Session, private Exchange {
   Http1Protocol& protocol_;
   core::Connection& connection_;
   http1::Machine machine_;
+  // Of the exchange: the shared one during the call that lends it, then detached_'s, or null.
+  const http::Head* head_ = nullptr;
   std::unique_ptr<Detached> detached_;
   Instant handler_deadline_ = never;
   Instant began_;                    // the exchange

@@ -39,7 +39,7 @@ void Http2Exchange::dispatch() noexcept {
   if (refusal_ != 0) [[unlikely]] {
     handler.on_refused(*this, std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
   } else {
-    handler.on_request(*this);
+    handler.on_request(*this, *head_);
   }
   after_handler();
 }
@@ -61,7 +61,6 @@ void Http2Exchange::after_handler() noexcept {
     fail(500, "The handler returned without a reply.");
     return;
   }
-  if (detached_ == nullptr) detach_head();
   if (!content_pending_ && handler_deadline_ == never && !blocked_) give_handler_time();
 }
 
@@ -74,8 +73,20 @@ void Http2Exchange::on_drain() noexcept {
   }
 }
 
+// The handler has copied what it needs. A head is kept for content that is to be collected, for a
+// handler that waits to be called, and for the record of an exchange that goes on: it is made when
+// the reply is sent, which may be long after it was given.
+void Http2Exchange::return_head() {
+  if (over_ || detached_ != nullptr || head_ == nullptr) return;
+  const bool observed = session_.protocol_.options().observer != nullptr;
+  if (observed || queued_ || (mode_ == Mode::collect && content_pending_)) {
+    detach_head();
+  } else {
+    head_ = nullptr;
+  }
+}
+
 void Http2Exchange::detach_head() {
-  if (head_ == nullptr) return;
   detached_.reset(new Detached);
   detached_->head_bytes.append(head_->bytes());
   detached_->head = *head_;
@@ -204,9 +215,9 @@ void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
   note_content_held(detached_->content.size());
   return_window(piece.size());
   if (!complete) return;
-  content_ = detached_->content.empty() ? piece : detached_->content.bytes();
-  session_.protocol_.handler().on_content_collected(*this);
-  content_ = detached_->content.bytes();
+  const Bytes content = detached_->content.empty() ? piece : detached_->content.bytes();
+  session_.protocol_.handler().on_content_collected(*this, *head_, content);
+  if (detached_ != nullptr) detached_->content = {};  // a handler that goes on has its own copy
   after_handler();
 }
 

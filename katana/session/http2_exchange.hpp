@@ -32,6 +32,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   }
 
   // ---- Exchange ----
+  bool answers_head() const noexcept override { return is_head_request; }
   std::optional<std::uint64_t> content_length() const noexcept override;
   core::Reactor& reactor() noexcept override;
   engine::PeerAddress peer() noexcept override;
@@ -108,6 +109,8 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   KATANA_RARE void answer_refusal() noexcept;
   void fail(unsigned status, Bytes detail) noexcept;
   void detach_head();
+  // The call that lent the head ends, and the exchange goes on.
+  void return_head();
   void hold_back(Bytes rest, bool stays) noexcept;
   void note_sent(std::size_t bytes) noexcept;
   // The peer has taken so much.
@@ -123,6 +126,8 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void tell_observer() noexcept;
 
   Http2Session& session_;
+  // The shared one during the call that lends it, then detached_'s, or null.
+  const http::Head* head_ = nullptr;
   std::unique_ptr<Detached> detached_;
   std::unique_ptr<Http2WebSocket> socket_;  // null: a request and its reply
   Http2Exchange* next_over_ = nullptr;

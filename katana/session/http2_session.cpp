@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/base/poison.hpp"
+
 namespace katana::session {
 
 using core::Finish;
@@ -38,6 +40,7 @@ Http2Session::~Http2Session() {
 // ---- calls by the core
 
 std::size_t Http2Session::on_bytes(Bytes input) noexcept {
+  const Lending head = protocol_.context().reader.lend();
   in_call_ = true;
   std::size_t consumed = 0;
   while (consumed < input.size() && !connection_.paused() && !connection_.finishing()) {
@@ -131,12 +134,12 @@ void Http2Session::on_head(const http2::Step& step, bool refused) noexcept {
   if (most != 0 && exchange->request_ == most) begin_drain();
   if (may_dispatch()) {
     exchange->dispatch();
-    return;
+  } else {
+    ++protocol_.counters().requests_held;
+    exchange->queued_ = true;
+    ++queued_;
   }
-  ++protocol_.counters().requests_held;
-  exchange->detach_head();
-  exchange->queued_ = true;
-  ++queued_;
+  exchange->return_head();
 }
 
 // Given up by the peer, or replied and read past.
@@ -271,7 +274,9 @@ void Http2Session::expire_streams() noexcept {
 void Http2Session::note_over(Http2Exchange& exchange) noexcept {
   if (std::exchange(exchange.over_, true)) return;
   exchange.set_blocked(false);
-  exchange.next_over_ = std::exchange(first_over_, &exchange);
+  exchange.next_over_ = nullptr;
+  (first_over_ == nullptr ? first_over_ : last_over_->next_over_) = &exchange;
+  last_over_ = &exchange;
   if (!in_call_) attend_soon();
 }
 

@@ -88,7 +88,8 @@ class Http2Session final : public core::Session {
   Http2Protocol& protocol_;
   core::Connection& connection_;
   std::unique_ptr<RecycledMachine> machine_;
-  Http2Exchange* first_over_ = nullptr;
+  Http2Exchange* first_over_ = nullptr;  // to be destroyed, in this order
+  Http2Exchange* last_over_ = nullptr;
   Http2Exchange* turn_ = nullptr;  // whose turn it is to send
   std::size_t turn_bytes_left_ = 0;
   std::size_t held_bytes_ = 0;    // of replies, for want of a window

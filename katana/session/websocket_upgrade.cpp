@@ -7,7 +7,8 @@
 
 namespace katana::session {
 
-Upgrade judge_upgrade(Exchange& exchange, const UpgradeOptions& options) noexcept {
+Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
+                      const UpgradeOptions& options) noexcept {
   WebSocketShare* const share = exchange.websockets();
   if (share == nullptr) return {501, "WebSocket is not served on this connection."};
   if (exchange.reactor().draining()) {
@@ -21,7 +22,7 @@ Upgrade judge_upgrade(Exchange& exchange, const UpgradeOptions& options) noexcep
       .subprotocols = options.subprotocols,
       .on_stream = exchange.upgrades_stream(),
       .deflate_window_bits = deflate.inflaters_max != 0 ? deflate.window_bits : 0};
-  Upgrade judged{.handshake = ws::judge_handshake(exchange.head(), wanted)};
+  Upgrade judged{.handshake = ws::judge_handshake(head, wanted)};
   if (judged.handshake.refusal == ws::HandshakeRefusal::none) return judged;
   ++share->counters().handshakes_refused;
   const ws::HandshakeRefusalText& text = ws::text_of(judged.handshake.refusal);

@@ -28,7 +28,8 @@ struct Upgrade {
 };
 
 // Counts what it refuses.
-Upgrade judge_upgrade(Exchange& exchange, const UpgradeOptions& options) noexcept;
+Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
+                      const UpgradeOptions& options) noexcept;
 // Sends the 101, or on a stream of HTTP/2 the 200. REQUIRES no refusal. False: the connection
 // cannot go on as one; nothing was sent.
 bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocketHandler> handler);

@@ -32,6 +32,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/hints.hpp"
+#include "katana/base/poison.hpp"
 #include "katana/engine/clocks.hpp"
 #include "katana/engine/engine.hpp"
 #include "katana/engine/epoll/rules.hpp"
@@ -422,6 +423,7 @@ class EpollEngine {
       }
       return;
     }
+    const Lending buffer(receive_buffer_.get(), receive_bytes_max_);
     ssize_t count;
     do {
       count = ::recv(slot.fd, receive_buffer_.get(), receive_bytes_max_, 0);

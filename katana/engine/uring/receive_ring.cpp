@@ -11,6 +11,7 @@
 namespace katana::engine {
 
 ReceiveRing::~ReceiveRing() {
+  if constexpr (is_poisoning) unpoison(const_cast<char*>(lent_.data()), lent_.size());
   // The kernel holds the queue's pages until the ring itself is gone.
   if (queue_ != nullptr) munmap(queue_, mapped_bytes_);
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/poison.hpp"
 #include "katana/engine/uring/ring.hpp"
 
 namespace katana::engine {
@@ -34,7 +35,7 @@ class ReceiveRing {
   // `count`: a power of two, at most 32,768.
   Result<void> start(Ring& ring, std::size_t buffer_bytes, std::uint32_t count, bool incremental);
 
-  // The bytes of a completion that has a buffer. They stay until publish().
+  // The bytes of a completion that has a buffer, for the call that they are delivered to.
   Bytes claim(const io_uring_cqe& completion) noexcept {
     const auto index = static_cast<std::uint16_t>(completion.flags >> IORING_CQE_BUFFER_SHIFT);
     const std::size_t count = completion.res > 0 ? static_cast<std::size_t>(completion.res) : 0;
@@ -44,6 +45,11 @@ class ReceiveRing {
     } else {
       used_[index] = 0;
       give(index);
+    }
+    if constexpr (is_poisoning) {
+      poison(const_cast<char*>(lent_.data()), lent_.size());
+      unpoison(const_cast<char*>(bytes.data()), bytes.size());
+      lent_ = bytes;
     }
     return bytes;
   }
@@ -70,6 +76,7 @@ class ReceiveRing {
 
   io_uring_buf_ring* queue_ = nullptr;
   char* buffers_ = nullptr;
+  Bytes lent_;  // by the last claim()
   std::size_t buffer_bytes_ = 0;
   std::size_t mapped_bytes_ = 0;
   std::uint16_t mask_ = 0;

@@ -123,6 +123,8 @@ class Machine {
   bool may_upgrade() const noexcept {
     return state_ == State::reply && framing_.wants_upgrade && may_reply(101) && !announces_close();
   }
+  // The request reported last is a HEAD.
+  bool answers_head() const noexcept { return is_head_request_; }
   bool reply_begun() const noexcept { return reply_ != Reply::none; }
   // Nothing follows this reply: end the connection when it is sent.
   bool closing() const noexcept { return state_ == State::closed; }

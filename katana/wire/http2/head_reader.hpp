@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/poison.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http2/field_rules.hpp"
 #include "katana/wire/http2/inflater.hpp"
@@ -41,6 +42,9 @@ class HeadReader {
 
   HeadVerdict read_request(Inflater& inflater, Bytes block) noexcept;
   HeadVerdict read_trailers(Inflater& inflater, Bytes block) noexcept;
+  ~HeadReader() { unpoison(bytes_.data(), bytes_.size()); }
+  // While the result lives, the head that was read last can be looked at; see Lending.
+  Lending lend() const noexcept { return {bytes_.data(), bytes_.size()}; }
   // A connection begins: see KeptBlock.
   void forget() noexcept { kept_.forget(); }
 
