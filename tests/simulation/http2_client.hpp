@@ -24,6 +24,7 @@ namespace katana::simulation {
 struct Http2Reply {
   std::string status;
   std::string content;
+  http2::Fields fields;
   bool begun = false;
   bool ended = false;
   std::int64_t reset = -1;   // the code of RST_STREAM
@@ -61,6 +62,12 @@ class Http2Client {
   }
   std::uint32_t post(const std::string& path, std::string content, const http2::Fields& more = {}) {
     return request("POST", path, std::move(content), more);
+  }
+  // By any method; without content its head is all of it.
+  std::uint32_t ask(const std::string& method, const std::string& path, std::string content,
+                    const http2::Fields& more = {}) {
+    if (content.empty()) return head(method, path, more, true);
+    return request(method, path, std::move(content), more);
   }
   // Head alone; its content never comes.
   std::uint32_t begin_post(const std::string& path) {
@@ -241,14 +248,17 @@ class Http2Client {
     ASSERT_TRUE(inflater_.begin());
     Bytes block = payload, name, value;
     std::string status;
+    http2::Fields fields;
     while (true) {
       const auto got = inflater_.next(block, name, value);
       ASSERT_NE(got, http2::Inflater::Got::failure);
       if (got == http2::Inflater::Got::end) break;
       if (name == ":status") status = value;
+      fields.emplace_back(name, value);
     }
     if (status == "100") return;
     reply.status = status;
+    reply.fields = std::move(fields);
     reply.begun = true;
     if (on_head) on_head(header.stream);
     if (!header.has(http2::flag_end_stream)) return;

@@ -14,7 +14,7 @@ namespace {
 // One service behind a protocol.
 struct Front {
   Front(Result<Service> made, const session::HttpOptions& options)
-      : service(*std::move(made)),
+      : service(std::move(made).value()),
         dispatcher(service),
         protocol(options, dispatcher),
         http2(options, dispatcher, protocol.counters(), &protocol.websockets()) {
@@ -73,6 +73,10 @@ session::Http1Protocol& World::protocol(Site site) noexcept {
 
 session::Http2Protocol& World::http2(Site site) noexcept {
   return site == Site::hello ? server_->hello.http2 : server_->trial.http2;
+}
+
+const Service& World::service(Site site) const noexcept {
+  return site == Site::hello ? server_->hello.service : server_->trial.service;
 }
 
 std::uint16_t World::port(Site site) const {

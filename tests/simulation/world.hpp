@@ -59,6 +59,7 @@ class World {
   Trial& trial() noexcept { return trial_; }
   session::Http1Protocol& protocol(Site site) noexcept;
   session::Http2Protocol& http2(Site site) noexcept;
+  const Service& service(Site site) const noexcept;
   std::uint16_t port(Site site) const;
   // Of both protocols.
   session::HttpCounters http_counters() noexcept;

@@ -1,0 +1,34 @@
+// IdentityRun: many connections at once, each of whose requests carries an identity, and whatever
+// is said of a request must carry the same one: its reply, its access and slow-request records, its
+// trace, its span (begin and end of the exchange), and the route that metrics count it by.
+//
+// Owns       the world, its clients, a log and metrics.
+// Thread     one.
+// Fails      the verdict says what did not hold.
+// Invariant  the same seed gives the same run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace katana::simulation {
+
+struct IdentityVerdict {
+  std::vector<std::string> faults;  // empty: nothing was mixed up
+  std::string explanation;          // of a run with faults: the network's last lines
+  std::uint64_t requests = 0;
+  std::uint64_t replies_checked = 0;
+  std::uint64_t records = 0;  // access and slow
+};
+
+struct IdentityPlan {
+  std::uint64_t seed = 1;
+  std::size_t connections = 100;
+  bool observed = true;  // with log, metrics, ids and spans
+};
+
+IdentityVerdict run_identities(const IdentityPlan& plan);
+
+}  // namespace katana::simulation
