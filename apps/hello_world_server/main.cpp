@@ -164,7 +164,7 @@ katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flag
   options.http.websocket.limits.message_bytes_max = flags.websocket_bytes_max;
   options.http.websocket.limits.frame_bytes_max = flags.websocket_bytes_max;
   options.http.websocket.limits.fragments_max = 128 * 1024;
-  if (flags.websocket_deflate) options.http.websocket.deflate.inflaters_max = 32;
+  options.http.websocket.deflate.enabled = flags.websocket_deflate;
   options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
   if (auto taken = hello::take_back(flags.laboratory, options); !taken) {
     return std::unexpected(taken.error());

@@ -191,7 +191,7 @@ TEST_F(WebSocketServerTest, a_topic_reaches_subscribers_of_every_reactor) {
 }
 
 TEST_F(WebSocketServerTest, compression_is_agreed_on_where_the_server_wants_it) {
-  options.http.websocket.deflate.inflaters_max = 4;
+  options.http.websocket.deflate.enabled = true;
   options.http.websocket.deflate.threshold_bytes = 1;
   serve([](std::uint16_t port) {
     Client client(port);

@@ -17,9 +17,8 @@ ws::Opcode opcode_of(MessageKind kind) noexcept {
 WebSocketShare::WebSocketShare(const WebSocketOptions& options, WebSocketCounters& counters)
     : options_(options),
       counters_(counters),
-      deflate_memory_(
-          options.deflate.inflaters_max != 0 ? ws::DeflatePool::bytes_needed(options.deflate) : 0),
-      deflate_(options.deflate.inflaters_max != 0
+      deflate_memory_(options.deflate.enabled ? ws::DeflatePool::bytes_needed(options.deflate) : 0),
+      deflate_(options.deflate.enabled
                    ? std::make_unique<ws::DeflatePool>(options.deflate, deflate_memory_)
                    : nullptr),
       context_(options.limits, ws::Role::server, deflate_.get()),
@@ -74,7 +73,7 @@ void WebSocketSession::on_input_end() noexcept {
   carrier_.finish(Finish::close);
 }
 
-// What the machine has of a compressed message needs no further bytes, so it is asked again.
+// What the carrier did not take while it was paused needs no further bytes, so it is asked again.
 void WebSocketSession::on_room() noexcept {
   machine_.restart_deadline(now());
   in_call_ = true;
@@ -109,6 +108,7 @@ void WebSocketSession::on_drain() noexcept {
 void WebSocketSession::obey(const ws::Step& step) noexcept {
   switch (step.event) {
     case ws::Event::data: on_data(step); break;
+    case ws::Event::packed: on_packed(step); break;
     case ws::Event::ping:
       if (!machine_.pong(machine_.payload(), carrier_.outbox())) carrier_.reset();
       break;
@@ -130,16 +130,35 @@ void WebSocketSession::on_data(const ws::Step& step) noexcept {
     give_message(machine_.payload(), step.text);
     return;
   }
-  try {
-    message_.append(machine_.payload());
-  } catch (...) {
-    close(CloseCode::too_big, "There is no memory for the message.");
-    return;
-  }
-  if (!step.last) return;
+  if (!keep(machine_.payload()) || !step.last) return;
   const Text whole = std::move(message_);  // given back before the next begins
   message_ = Text();
   give_message(whole.bytes(), step.text);
+}
+
+// Kept as it came until all of it is here. Then it is decompressed in one go: nothing else runs in
+// between, so one decompressor serves every connection, and what one of them leaves unfinished
+// keeps nobody else waiting.
+void WebSocketSession::on_packed(const ws::Step& step) noexcept {
+  const bool is_whole = step.first && step.last;
+  if (!is_whole && (!keep(machine_.payload()) || !step.last)) return;
+  const Text kept = std::exchange(message_, Text());  // empties it for what comes out
+  Bytes packed = is_whole ? machine_.payload() : kept.bytes();
+  for (;;) {
+    const ws::Step made = machine_.unpack(packed);
+    obey(made);
+    if (made.event != ws::Event::data || made.last || !machine_.may_send()) return;
+  }
+}
+
+bool WebSocketSession::keep(Bytes piece) noexcept {
+  try {
+    message_.append(piece);
+    return true;
+  } catch (...) {
+    close(CloseCode::too_big, "There is no memory for the message.");
+    return false;
+  }
 }
 
 void WebSocketSession::give_message(Bytes payload, bool text) noexcept {

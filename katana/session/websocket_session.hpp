@@ -1,7 +1,7 @@
 // WebSocketSession: the ws machine on what carries it: it pulls events, lets the handler have the
 // messages, and ends what has to end.
 //
-// Owns       the machine; the handler; a message that is not complete.
+// Owns       the machine; the handler; a message that is not complete, compressed if it came so.
 // Borrows    the WebSocketShare of its reactor; its carrier.
 // Thread     its reactor's.
 // Allocates  for a message that does not arrive at once.
@@ -61,7 +61,7 @@ class WebSocketSession final : public WebSocket {
   void on_room() noexcept;
   void on_deadline() noexcept;
   void on_drain() noexcept;
-  // Of a message that is not complete.
+  // Of a message that is not complete, as they came.
   std::size_t held_bytes() const noexcept { return message_.size(); }
 
   // ---- WebSocket ----
@@ -88,6 +88,8 @@ class WebSocketSession final : public WebSocket {
   std::size_t pump(Bytes input) noexcept;
   void obey(const ws::Step& step) noexcept;
   void on_data(const ws::Step& step) noexcept;
+  void on_packed(const ws::Step& step) noexcept;
+  bool keep(Bytes piece) noexcept;
   void give_message(Bytes payload, bool text) noexcept;
   void on_peer_close() noexcept;
   void on_refused() noexcept;

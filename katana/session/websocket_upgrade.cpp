@@ -21,7 +21,7 @@ Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
       .more_origins = options.origins,
       .subprotocols = options.subprotocols,
       .on_stream = exchange.upgrades_stream(),
-      .deflate_window_bits = deflate.inflaters_max != 0 ? deflate.window_bits : 0};
+      .deflate_window_bits = deflate.enabled ? deflate.window_bits : 0};
   Upgrade judged{.handshake = ws::judge_handshake(head, wanted)};
   if (judged.handshake.refusal == ws::HandshakeRefusal::none) return judged;
   ++share->counters().handshakes_refused;

@@ -40,6 +40,8 @@ void* DeflateMemory::take(void* self, unsigned count, unsigned size) noexcept {
 // ---- receiving -------------------------------------------------------------------------------
 
 void Inflater::begin() noexcept {
+  blocks_ = 0;
+  made_ = 0;
   if (ready_) {
     KATANA_CHECK(inflateReset(&stream_) == Z_OK);
     return;
@@ -58,12 +60,17 @@ Inflater::Outcome Inflater::inflate(Bytes input, std::span<char> output, std::si
   stream_.avail_out = static_cast<uInt>(output.size());
   int result = Z_OK;
   do {
-    result = ::inflate(&stream_, Z_SYNC_FLUSH);
+    result = ::inflate(&stream_, Z_BLOCK);
+    const bool at_end = result == Z_STREAM_END;
     // A peer may end its stream within a message and begin another (RFC 7692 §7.2.3.4).
-    if (result == Z_STREAM_END) result = inflateReset(&stream_);
+    if (at_end) result = inflateReset(&stream_);
+    if (at_end || (stream_.data_type & 128) != 0) ++blocks_;
+    const std::uint64_t made = made_ + output.size() - stream_.avail_out;
+    if (blocks_ > blocks_free + made / bytes_per_block_min) return Outcome::too_many_blocks;
   } while (result == Z_OK && stream_.avail_in != 0 && stream_.avail_out != 0);
   consumed = input.size() - stream_.avail_in;
   produced = output.size() - stream_.avail_out;
+  made_ += produced;
   if (result != Z_OK && result != Z_BUF_ERROR) return Outcome::failed;
   return stream_.avail_out == 0 ? Outcome::more_output : Outcome::more_input;
 }
@@ -109,30 +116,16 @@ std::size_t Deflater::bound(std::size_t bytes) noexcept {
 // ---- the pool --------------------------------------------------------------------------------
 
 std::size_t DeflatePool::bytes_needed(const DeflateOptions& options) noexcept {
-  return deflate_bytes(options.window_bits) + options.inflaters_max * inflate_bytes;
+  return deflate_bytes(options.window_bits) + inflate_bytes;
 }
 
 DeflatePool::DeflatePool(const DeflateOptions& options, std::span<char> memory) noexcept
     : options_(options) {
-  KATANA_REQUIRE(options.inflaters_max <= inflaters_capacity);
   KATANA_REQUIRE(options.window_bits >= 9 && options.window_bits <= 15);
   KATANA_REQUIRE(memory.size() >= bytes_needed(options));
   const std::size_t deflating = deflate_bytes(options.window_bits);
   deflater_.set(memory.first(deflating), options.level);
-  for (std::size_t index = 0; index < options.inflaters_max; ++index) {
-    inflaters_[index].set(memory.subspan(deflating + index * inflate_bytes, inflate_bytes));
-  }
-}
-
-Inflater* DeflatePool::take() noexcept {
-  for (std::size_t index = 0; index < options_.inflaters_max; ++index) {
-    Inflater& each = inflaters_[index];
-    if (each.taken) continue;
-    each.taken = true;
-    each.begin();
-    return &each;
-  }
-  return nullptr;
+  inflater_.set(memory.subspan(deflating, inflate_bytes));
 }
 
 }  // namespace katana::ws

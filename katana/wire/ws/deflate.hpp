@@ -1,19 +1,20 @@
 // Deflate: permessage-deflate (RFC 7692) without context takeover, and the memory for it.
 //
-// Every message is compressed by itself, in both directions. So a connection that has no message
-// under way needs none of this: one compressor and a few decompressors serve all connections of a
-// reactor, and what they may use is known at start.
+// Every message is compressed by itself, in both directions, and decompressed only when all of it
+// is here. So no connection holds any of this: one compressor and one decompressor serve all
+// connections of a reactor, and what they may use is known at start.
 //
 // Owns       nothing but counts; zlib's state lies in memory that the caller gives.
 // Borrows    that memory, for its life.
 // Thread     its reactor's.
 // Allocates  never.
-// Fails      take() is null when every decompressor is in use; inflating says what is wrong.
+// Fails      inflating says when the input cannot be decompressed.
+// Invariant  a message is compressed, or decompressed, from its first byte to its last within one
+//            call of the session that it belongs to: neither is ever in use by two.
 #pragma once
 
 #include <zlib.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,17 +24,14 @@
 namespace katana::ws {
 
 struct DeflateOptions {
-  // Compressed messages that may be under way to one reactor at once; the next is refused (1013).
-  // 0: the extension is not agreed to.
-  std::uint32_t inflaters_max = 0;
+  // False: the extension is not agreed to.
+  bool enabled = false;
   // Of what is sent: 9 to 15. Memory is 2^(window_bits + 2) and as much again for its tables.
   int window_bits = 12;
   int level = 1;
   // Shorter messages are sent as they are.
   std::size_t threshold_bytes = 256;
 };
-
-inline constexpr std::size_t inflaters_capacity = 64;
 
 // Where zlib's state lies. It is taken in pieces, in order, and given back as a whole.
 class DeflateMemory {
@@ -49,22 +47,30 @@ class DeflateMemory {
   std::size_t used_ = 0;
 };
 
+// A block of a dozen bytes may have tables and no content. So a message may have this many blocks,
+// and one more for every 64 bytes that come out: zlib ends one every 127 symbols at most, or when
+// it is told to flush.
+inline constexpr std::uint64_t blocks_free = 4096;
+inline constexpr std::uint64_t bytes_per_block_min = 64;
+
 class Inflater {
  public:
-  enum class Outcome : std::uint8_t { more_input, more_output, failed };
+  enum class Outcome : std::uint8_t { more_input, more_output, failed, too_many_blocks };
 
   void set(std::span<char> memory) noexcept { memory_.set(memory); }
+  // A message begins; what was left of another is forgotten.
   void begin() noexcept;
   // Takes of `input` what fits `output`. `more_output`: it is full, and there may be more without
-  // further input.
+  // further input. `too_many_blocks`: tables of codes, of which each block may have its own, cost
+  // more than what comes out.
   Outcome inflate(Bytes input, std::span<char> output, std::size_t& consumed,
                   std::size_t& produced) noexcept;
-
-  bool taken = false;
 
  private:
   DeflateMemory memory_;
   z_stream stream_{};
+  std::uint64_t blocks_ = 0;  // of the message
+  std::uint64_t made_ = 0;    // bytes of it, before the present call
   bool ready_ = false;
 };
 
@@ -76,7 +82,7 @@ class Deflater {
   // Fills `output` with what becomes of `input`, the rest of the message. True: there is more to
   // come. The last four octets of all (00 00 ff ff) are to be left out (RFC 7692 §7.2.1).
   bool deflate(Bytes& input, std::span<char> output, std::size_t& produced) noexcept;
-  // The most that `bytes` become, in all.
+  // The most that `bytes` become, in all, whichever way they are compressed.
   static std::size_t bound(std::size_t bytes) noexcept;
 
  private:
@@ -91,19 +97,18 @@ class DeflatePool {
  public:
   // For this many bytes, which the caller gives to the constructor.
   static std::size_t bytes_needed(const DeflateOptions& options) noexcept;
-  // REQUIRES inflaters_max ≤ inflaters_capacity, window_bits of 9 to 15.
+  // REQUIRES window_bits of 9 to 15.
   DeflatePool(const DeflateOptions& options, std::span<char> memory) noexcept;
   DeflatePool(const DeflatePool&) = delete;
 
-  Inflater* take() noexcept;
-  void give(Inflater& inflater) noexcept { inflater.taken = false; }
+  Inflater& inflater() noexcept { return inflater_; }
   Deflater& deflater() noexcept { return deflater_; }
   const DeflateOptions& options() const noexcept { return options_; }
 
  private:
   const DeflateOptions options_;
   Deflater deflater_;
-  std::array<Inflater, inflaters_capacity> inflaters_;
+  Inflater inflater_;
 };
 
 }  // namespace katana::ws

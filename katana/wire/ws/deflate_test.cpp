@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,10 +23,11 @@ class DeflateTest : public testing::Test {
         client_context_(std::make_unique<Context>(limits, Role::client, &pool_, 1)) {}
 
   static DeflateOptions options() {
-    return {.inflaters_max = 2, .window_bits = 12, .level = 6, .threshold_bytes = 0};
+    return {.enabled = true, .window_bits = 12, .level = 6, .threshold_bytes = 0};
   }
 
   struct Read {
+    std::string packed;  // of the message that came last
     std::string message;
     Event last = Event::need_bytes;
     std::size_t pieces = 0;
@@ -41,13 +43,30 @@ class DeflateTest : public testing::Test {
         const Step step = machine.next({input.data(), input.size()}, Instant{});
         pending.erase(0, step.consumed);
         if (step.event == Event::need_bytes || step.event == Event::closed) break;
-        read.last = step.event;
-        read.pieces += step.event == Event::data ? 1 : 0;
-        if (step.event == Event::data) read.message += machine.payload();
-        if (step.event == Event::data && step.last) read.message += '|';
+        if (step.event == Event::packed) {
+          if (step.first) read.packed.clear();
+          read.packed += machine.payload();
+          if (step.last) unpack(machine, read);
+          continue;
+        }
+        note(machine, step, read);
       }
     }
     return read;
+  }
+  static void unpack(Machine& machine, Read& read) {
+    Bytes packed = read.packed;
+    Step step;
+    do {
+      step = machine.unpack(packed);
+      note(machine, step, read);
+    } while (step.event == Event::data && !step.last);
+  }
+  static void note(const Machine& machine, const Step& step, Read& read) {
+    read.last = step.event;
+    read.pieces += step.event == Event::data ? 1 : 0;
+    if (step.event == Event::data) read.message += machine.payload();
+    if (step.event == Event::data && step.last) read.message += '|';
   }
 
   std::string take() {
@@ -75,6 +94,9 @@ class DeflateTest : public testing::Test {
   Outbox outbox_{blocks_};
 };
 
+// "Hello", compressed (RFC 7692 §7.2.3.1).
+constexpr Bytes hello{"\xf2\x48\xcd\xc9\xc9\x07\x00", 7};
+
 std::string varied(std::size_t size, unsigned variety) {
   std::string text;
   std::uint32_t random = 1;
@@ -89,7 +111,6 @@ TEST_F(DeflateTest, the_examples_of_rfc_7692_are_read) {
   Machine machine(*context_, Instant{}, 12);
   // §7.2.3.1, in one frame and in two; a block that is not compressed (§7.2.3.3); one whose stream
   // ends (§7.2.3.4); two blocks (§7.2.3.5).
-  const Bytes hello{"\xf2\x48\xcd\xc9\xc9\x07\x00", 7};
   EXPECT_EQ(read(machine, frame(0xc1, hello), 100).message, "Hello|");
   const std::string two = frame(0x41, hello.substr(0, 3)) + frame(0x80, hello.substr(3));
   EXPECT_EQ(read(machine, two, 1).message, "Hello|");
@@ -143,12 +164,68 @@ TEST_F(DeflateTest, what_cannot_be_compressed_grows_by_little) {
   EXPECT_EQ(read(client, packed, 3000).message, noise + "|");
 }
 
-TEST_F(DeflateTest, rubbish_is_refused_and_gives_its_decompressor_back) {
+TEST_F(DeflateTest, rubbish_is_refused_and_the_next_message_is_read) {
   for (int round = 0; round < 3; ++round) {
     Machine machine(*context_, Instant{}, 12);
     EXPECT_EQ(read(machine, frame(0xc1, "\xff\xff\xff\xff"), 100).last, Event::refused);
     EXPECT_EQ(machine.refusal(), Refusal::bad_compression);
+    Machine next(*context_, Instant{}, 12);
+    EXPECT_EQ(read(next, frame(0xc1, hello), 100).message, "Hello|");
   }
+}
+
+TEST_F(DeflateTest, blocks_that_cost_more_than_they_bring_are_limited) {
+  // A block with tables for one code, the end of the block: 90 bits.
+  std::string bits;
+  const auto put = [&bits](unsigned value, int count) {
+    for (int index = 0; index < count; ++index) bits += (value >> index & 1) != 0 ? '1' : '0';
+  };
+  const auto put_block = [&put] {
+    put(0b100, 3);
+    put(0, 5);
+    put(0, 5);
+    put(14, 4);
+    // Lengths of the codes of lengths: 1 for 18 (zeros, many) and 1, by the order of RFC 1951.
+    for (int index = 0; index < 18; ++index) put(index == 2 || index == 17 ? 1 : 0, 3);
+    put(1, 1);
+    put(138 - 11, 7);
+    put(1, 1);
+    put(118 - 11, 7);
+    put(0, 3);  // length 1 for the end of the block and for a distance; the end of the block
+  };
+  for (int index = 0; index < 8; ++index) put_block();
+  std::string octets(bits.size() / 8, '\0');
+  for (std::size_t at = 0; at < bits.size(); ++at) {
+    if (bits[at] == '1') octets[at / 8] = static_cast<char>(octets[at / 8] | 1 << at % 8);
+  }
+  std::string packed;
+  for (std::uint64_t count = 0; count < blocks_free; count += 8) packed += octets;
+  Machine fine(*context_, Instant{}, 12);
+  EXPECT_EQ(read(fine, frame(0xc2, packed.substr(octets.size())), 60'000).message, "|");
+  Machine machine(*context_, Instant{}, 12);
+  EXPECT_EQ(read(machine, frame(0xc2, packed + octets), 60'000).last, Event::refused);
+  EXPECT_EQ(machine.refusal(), Refusal::too_many_blocks);
+}
+
+TEST_F(DeflateTest, a_writer_that_flushes_after_every_line_is_no_bomb) {
+  std::string text, packed;
+  z_stream stream{};
+  ASSERT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, -12, 1, Z_DEFAULT_STRATEGY), Z_OK);
+  for (int line = 0; line < 5'000; ++line) {
+    std::string each = varied(150 + line % 7, 26);
+    std::array<char, 1024> out;
+    stream.next_in = reinterpret_cast<Bytef*>(each.data());
+    stream.avail_in = static_cast<uInt>(each.size());
+    stream.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream.avail_out = out.size();
+    ASSERT_EQ(deflate(&stream, Z_SYNC_FLUSH), Z_OK);
+    packed.append(out.data(), out.size() - stream.avail_out);
+    text += each;
+  }
+  deflateEnd(&stream);
+  packed.resize(packed.size() - 4);
+  Machine machine(*context_, Instant{}, 12);
+  EXPECT_EQ(read(machine, frame(0xc1, packed), 60'000).message, text + "|");
 }
 
 TEST_F(DeflateTest, text_is_checked_as_it_comes_out) {
@@ -177,20 +254,18 @@ TEST_F(DeflateTest, the_bit_on_a_control_frame_or_a_continuation_is_refused) {
   }
 }
 
-TEST_F(DeflateTest, who_comes_when_all_decompressors_are_taken_is_asked_to_try_again) {
-  const std::string begun = frame(0x41, Bytes("\xf2", 1));
-  Machine first(*context_, Instant{}, 12);
-  Machine second(*context_, Instant{}, 12);
-  {
-    Machine third(*context_, Instant{}, 12);
-    (void)read(first, begun, 100);
-    (void)read(second, begun, 100);
-    EXPECT_EQ(read(third, begun, 100).last, Event::refused);
-    EXPECT_EQ(third.refusal(), Refusal::busy);
+TEST_F(DeflateTest, unfinished_messages_of_any_number_keep_no_other_waiting) {
+  std::vector<std::unique_ptr<Machine>> unfinished;
+  for (int index = 0; index < 1000; ++index) {
+    unfinished.push_back(std::make_unique<Machine>(*context_, Instant{}, 12));
+    EXPECT_EQ(read(*unfinished.back(), frame(0x41, hello.substr(0, 3)), 100).pieces, 0u);
+    Machine other(*context_, Instant{}, 12);
+    EXPECT_EQ(read(other, frame(0xc1, hello), 100).message, "Hello|");
   }
-  EXPECT_TRUE(first.close(CloseCode::normal, "", Instant{}, outbox_));
-  Machine fourth(*context_, Instant{}, 12);
-  EXPECT_NE(read(fourth, begun, 100).last, Event::refused) << "a closed one has given its back";
+  for (const auto& machine : unfinished) {
+    const Read end = read(*machine, frame(0x80, hello.substr(3)), 100);
+    EXPECT_EQ(end.packed, hello.substr(3)) << "the rest of what its caller keeps";
+  }
 }
 
 class SmallMessages : public DeflateTest {
@@ -208,6 +283,31 @@ TEST_F(SmallMessages, a_bomb_is_refused_before_it_is_large) {
   EXPECT_EQ(result.last, Event::refused);
   EXPECT_EQ(server.refusal(), Refusal::message_too_big);
   EXPECT_LE(result.message.size(), 100'000u);
+}
+
+TEST_F(SmallMessages, what_has_to_be_kept_is_limited_though_nothing_comes_out) {
+  // Empty stored blocks, for ever.
+  std::string blocks;
+  while (blocks.size() < 60'000) blocks += Bytes("\x00\x00\x00\xff\xff", 5);
+  Machine server(*context_, Instant{}, 12);
+  EXPECT_NE(read(server, frame(0x41, blocks), 10'000).last, Event::refused);
+  EXPECT_EQ(read(server, frame(0x00, blocks), 10'000).last, Event::refused);
+  EXPECT_EQ(server.refusal(), Refusal::message_too_big);
+}
+
+TEST_F(SmallMessages, noise_of_the_greatest_size_fits_although_it_grows) {
+  std::string noise;
+  std::uint32_t random = 1;
+  while (noise.size() < 100'000) {
+    random = random * 1664525 + 1013904223;
+    noise += static_cast<char>(random >> 24);
+  }
+  Machine server(*context_, Instant{}, 12);
+  Machine client(*client_context_, Instant{}, 12);
+  ASSERT_TRUE(client.send(Opcode::binary, noise, outbox_));
+  const Read result = read(server, take(), 5'000);
+  EXPECT_GT(result.packed.size(), noise.size());
+  EXPECT_EQ(result.message, noise + "|");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "katana/wire/ws/mask.hpp"
 
@@ -13,6 +14,12 @@ constexpr Bytes deflate_tail{"\x00\x00\xff\xff", 4};
 
 Instant after(Instant now, Duration duration) noexcept {
   return duration == Duration{} ? never : now + duration;
+}
+
+// The most that may have to be kept of a compressed message: noise grows by being compressed.
+std::uint64_t packed_bytes_max(const Limits& limits) noexcept {
+  return std::max<std::uint64_t>(limits.message_bytes_max,
+                                 Deflater::bound(limits.message_bytes_max));
 }
 
 // The longest beginning of at most `bytes_max` bytes that does not cut a character.
@@ -37,6 +44,7 @@ std::uint32_t Context::next_mask() noexcept {
 // ---- what the peer sends -----------------------------------------------------------------------
 
 Step Machine::next(Bytes input, Instant now) noexcept {
+  KATANA_REQUIRE(!unpack_due_);
   Step step;
   if ((ping_due_ || timed_out_ || refused_now_) && take_due(step)) return step;
   if (state_ == State::closed) return {.event = Event::closed, .consumed = input.size()};
@@ -106,13 +114,10 @@ Refusal Machine::judge_data(const Frame& frame) const noexcept {
     return continues ? Refusal::unexpected_continuation : Refusal::unfinished_message;
   }
   if (frame.length > limits.frame_bytes_max) return Refusal::frame_too_big;
-  // What is compressed is counted as it comes out.
-  const bool packed = frame.compressed || inflater_ != nullptr;
-  const std::uint64_t before = continues ? message_bytes_ : 0;
-  if (frame.length > limits.message_bytes_max ||
-      (!packed && frame.length > limits.message_bytes_max - before)) {
-    return Refusal::message_too_big;
-  }
+  // What is compressed is counted again as it comes out; until then it is kept.
+  const bool packed = continues ? is_packed_ : frame.compressed;
+  const std::uint64_t most = packed ? packed_bytes_max(limits) : limits.message_bytes_max;
+  if (frame.length > most - (continues ? message_bytes_ : 0)) return Refusal::message_too_big;
   if (continues && fragments_ >= limits.fragments_max) return Refusal::too_many_fragments;
   return Refusal::none;
 }
@@ -136,15 +141,10 @@ Refusal Machine::begin_data(const Frame& frame, Instant now) noexcept {
     fragments_ = 0;
     utf8_.restart();
     ends_at_ = after(now, context_->limits.message_timeout);
-    if (frame.compressed) {
-      inflater_ = context_->deflate->take();
-      if (inflater_ == nullptr) return Refusal::busy;
-      tail_taken_ = 0;
-      output_left_ = false;
-    }
+    is_packed_ = frame.compressed;
   }
   ++fragments_;
-  if (inflater_ == nullptr) message_bytes_ += frame.length;
+  message_bytes_ += frame.length;
   return Refusal::none;
 }
 
@@ -156,7 +156,7 @@ std::size_t Machine::skip_payload(Bytes rest) noexcept {
 }
 
 Step Machine::take_payload(Bytes rest, std::size_t consumed, bool& more) noexcept {
-  if (inflater_ != nullptr) return take_packed(rest, consumed, more);
+  if (is_packed_) return take_packed(rest, consumed, more);
   const std::size_t count = std::min<std::uint64_t>({rest.size(), frame_left_, piece_bytes_max});
   if (is_server()) {
     copy_masked(context_->piece.data(), rest.data(), count, mask_);
@@ -171,65 +171,80 @@ Step Machine::take_payload(Bytes rest, std::size_t consumed, bool& more) noexcep
   return report(consumed, !in_frame_ && frame_last_, more);
 }
 
-bool Machine::inflate_some(Bytes rest, std::size_t& used, std::size_t& made) noexcept {
-  const bool at_tail = frame_left_ == 0 && frame_last_;
-  Bytes fed = deflate_tail.substr(tail_taken_);
-  if (!at_tail) {
-    const std::size_t count =
-        std::min<std::uint64_t>({rest.size() - used, frame_left_, context_->packed.size()});
-    if (is_server()) {
-      copy_masked(context_->packed.data(), rest.data() + used, count, mask_);
-      fed = {context_->packed.data(), count};
-    } else {
-      fed = rest.substr(used, count);
-    }
+Step Machine::take_packed(Bytes rest, std::size_t consumed, bool& more) noexcept {
+  const std::size_t count = std::min<std::uint64_t>({rest.size(), frame_left_, piece_bytes_max});
+  payload_ = rest.substr(0, count);
+  if (is_server()) {
+    copy_masked(context_->packed.data(), rest.data(), count, mask_);
+    mask_ = rotate_mask(mask_, count);
+    payload_ = {context_->packed.data(), count};
   }
-  if (fed.empty() && !output_left_) return true;
+  consumed += count;
+  frame_left_ -= count;
+  in_frame_ = frame_left_ != 0;
+  const bool ends = !in_frame_ && frame_last_;
+  if (!ends && state_ == State::open) go(Cause::message_begins);
+  if (payload_.empty() && !ends) {
+    more = !in_frame_;
+    return {.consumed = consumed};
+  }
+  const bool first = !std::exchange(reported_, !ends);  // what comes out has a first piece, too
+  if (ends) begin_unpack();
+  return {
+      .event = Event::packed, .text = is_text_, .first = first, .last = ends, .consumed = consumed};
+}
+
+void Machine::begin_unpack() noexcept {
+  unpack_due_ = true;
+  unpacking_ = false;
+  message_bytes_ = 0;
+  tail_taken_ = 0;
+  output_left_ = false;
+  ends_at_ = never;  // the peer has done its part
+}
+
+Refusal Machine::inflate_some(Bytes& packed, std::size_t& made) noexcept {
+  const bool at_tail = packed.empty();
+  const Bytes fed = at_tail ? deflate_tail.substr(tail_taken_) : packed.substr(0, 1 << 30);
   std::size_t taken = 0;
   std::size_t produced = 0;
-  const auto outcome =
-      inflater_->inflate(fed, std::span(context_->piece).subspan(made), taken, produced);
+  const auto outcome = context_->deflate->inflater().inflate(
+      fed, std::span(context_->piece).subspan(made), taken, produced);
   output_left_ = outcome == Inflater::Outcome::more_output;
   made += produced;
-  if (outcome == Inflater::Outcome::failed) return false;
   if (at_tail) {
     tail_taken_ = static_cast<std::uint8_t>(tail_taken_ + taken);
   } else {
-    used += taken;
-    frame_left_ -= taken;
-    mask_ = rotate_mask(mask_, taken);
+    packed.remove_prefix(taken);
   }
-  return true;
+  if (outcome == Inflater::Outcome::too_many_blocks) return Refusal::too_many_blocks;
+  return outcome == Inflater::Outcome::failed ? Refusal::bad_compression : Refusal::none;
 }
 
-Step Machine::take_packed(Bytes rest, std::size_t consumed, bool& more) noexcept {
-  std::size_t used = 0;
+Step Machine::unpack(Bytes& packed) noexcept {
+  KATANA_REQUIRE(unpack_due_);
+  if (!std::exchange(unpacking_, true)) context_->deflate->inflater().begin();
   std::size_t made = 0;
   bool ends = false;
-  bool failed = false;
-  while (made < piece_bytes_max) {
-    const std::size_t before = used + tail_taken_ + made;
-    const bool had_output = output_left_;
-    failed = !inflate_some(rest, used, made);
-    if (failed) break;
-    ends = frame_left_ == 0 && frame_last_ && tail_taken_ == deflate_tail.size() && !output_left_;
-    if (ends || (used + tail_taken_ + made == before && !had_output)) break;
+  Refusal failure = Refusal::none;
+  while (!ends && failure == Refusal::none && made < piece_bytes_max) {
+    failure = inflate_some(packed, made);
+    ends = packed.empty() && tail_taken_ == deflate_tail.size() && !output_left_;
   }
-  consumed += used;
   payload_ = {context_->piece.data(), made};
-  // What comes first in the message is told first, wherever it was cut.
+  // What comes first in the message is told first, wherever its pieces end.
   const std::uint64_t room = context_->limits.message_bytes_max - message_bytes_;
   message_bytes_ += made;
-  if (failed || made > room) {
+  if (failure != Refusal::none || made > room) {
     const bool is_fine = !is_text_ || utf8_.check(payload_.substr(0, room));
     return refuse(!is_fine      ? Refusal::not_utf8
                   : made > room ? Refusal::message_too_big
-                                : Refusal::bad_compression,
-                  consumed);
+                                : failure,
+                  0);
   }
-  in_frame_ = !ends && (frame_left_ != 0 || frame_last_ || output_left_);
-  if (ends) drop_inflater();
-  return report(consumed, ends, more);
+  if (ends) unpack_due_ = false;
+  bool more = false;
+  return report(0, ends, more);
 }
 
 Step Machine::report(std::size_t consumed, bool ends, bool& more) noexcept {
@@ -279,14 +294,7 @@ Step Machine::take_close(std::size_t consumed) noexcept {
   }
   close_code_ = code;
   go(Cause::peer_closes);
-  drop_inflater();
   return {.event = Event::close, .consumed = consumed};
-}
-
-void Machine::drop_inflater() noexcept {
-  if (inflater_ == nullptr) return;
-  context_->deflate->give(*inflater_);
-  inflater_ = nullptr;
 }
 
 // ---- time --------------------------------------------------------------------------------------
@@ -371,7 +379,6 @@ bool Machine::close(CloseCode code, Bytes reason, Instant now, Outbox& outbox) n
   }
   if (!write_frame(Opcode::close, true, {payload.data(), size}, outbox)) return false;
   go(Cause::we_close);
-  drop_inflater();
   ends_at_ = after(now, context_->limits.close_timeout);
   return true;
 }

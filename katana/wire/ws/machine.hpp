@@ -1,8 +1,9 @@
 // Machine: one side of a WebSocket connection after its handshake, as a function of bytes and time.
 //
-// Owns       a few words of state, and a decompressor while a compressed message is under way. No
-//            bytes: what next() does not consume stays with the caller; that is never more than the
-//            head of a frame or one control frame.
+// Owns       a few words of state. No bytes: what next() does not consume stays with the caller;
+//            that is never more than the head of a frame or one control frame. The caller keeps a
+//            compressed message, too, until all of it is here: so nobody holds the decompressor
+//            of the reactor for a message that does not end.
 // Borrows    the Context, which every machine of a reactor shares.
 // Thread     its reactor's.
 // Allocates  never.
@@ -14,8 +15,9 @@
 // Source     RFC 6455; RFC 7692 for what is compressed.
 //
 // The caller pulls: next() gives at most one event and says how much input it used. A message comes
-// in pieces, as its bytes arrive: one, if it is short and all of it is here. States and transitions
-// stand in states.hpp.
+// in pieces, as its bytes arrive: one, if it is short and all of it is here. Of a compressed one
+// they are `packed`: the caller appends them to one another, and with the last calls unpack() until
+// that has told the whole message. States and transitions stand in states.hpp.
 #pragma once
 
 #include <array>
@@ -56,12 +58,13 @@ struct Context {
   DeflatePool* const deflate;
   std::uint64_t masks;
   alignas(64) std::array<char, piece_bytes_max> piece;
-  std::array<char, 4096> packed;  // compressed bytes, unmasked
+  std::array<char, piece_bytes_max> packed;  // compressed bytes, unmasked
 };
 
 enum class Event : std::uint8_t {
   need_bytes,  // nothing to report until more bytes come
   data,        // payload() is a piece of a message
+  packed,      // payload() is a piece of a compressed message: see unpack()
   ping,        // payload() is to be sent back by pong()
   pong,        // the peer answers a ping
   close,       // the peer ends: see close_code() and payload(), and answer with close()
@@ -73,8 +76,8 @@ enum class Event : std::uint8_t {
 
 struct Step {
   Event event = Event::need_bytes;
-  bool text = false;   // of data: text, or else binary
-  bool first = false;  // of data: the message begins
+  bool text = false;   // of data and packed: text, or else binary
+  bool first = false;  // of data and packed: the message begins
   bool last = false;   // and ends
   std::size_t consumed = 0;
 };
@@ -84,12 +87,16 @@ class Machine {
   // `window_bits` of the compression that the handshake agreed on; 0: none.
   Machine(Context& context, Instant now, int window_bits = 0) noexcept
       : context_(&context), heard_at_(now), window_bits_(static_cast<std::uint8_t>(window_bits)) {}
-  ~Machine() { drop_inflater(); }
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   // REQUIRES `input` to begin with what the last call did not consume. May be empty.
   Step next(Bytes input, Instant now) noexcept;
+  // The message behind the last `packed` piece: data, to be called again until its `last`, or
+  // refused. Decompresses 16 KiB at most, so a message is limited before it is large. REQUIRES the
+  // whole message at first, what was left of it after that, and no call of another machine of the
+  // context in between.
+  Step unpack(Bytes& packed) noexcept;
   // Of the event reported last; valid until the next call of any machine of the context.
   Bytes payload() const noexcept { return payload_; }
   Refusal refusal() const noexcept { return refusal_; }
@@ -131,9 +138,8 @@ class Machine {
 
  private:
   void go(Cause cause) noexcept {
-    const State next = state_after(state_, cause);
-    if (next == State::closed || next == State::refused) drop_inflater();
-    state_ = next;
+    state_ = state_after(state_, cause);
+    if (!may_send()) unpack_due_ = false;
   }
   KATANA_RARE Step refuse(Refusal refusal, std::size_t consumed) noexcept;
   KATANA_RARE bool take_due(Step& step) noexcept;
@@ -149,22 +155,21 @@ class Machine {
     return pinged_at_ != never && heard_at_ < pinged_at_;
   }
   std::size_t skip_payload(Bytes rest) noexcept;
-  // Inflates what fits behind the first `made` bytes of the piece; false when that is not possible.
-  bool inflate_some(Bytes rest, std::size_t& used, std::size_t& made) noexcept;
+  void begin_unpack() noexcept;
+  // Inflates what fits behind the first `made` bytes of the piece; says why if it cannot.
+  Refusal inflate_some(Bytes& packed, std::size_t& made) noexcept;
   bool send_control(Opcode opcode, Bytes payload, Outbox& outbox) noexcept;
   bool write_frame(Opcode opcode, bool last, Bytes payload, Outbox& outbox) noexcept;
   KATANA_RARE bool send_packed(Opcode kind, Bytes payload, Outbox& outbox) noexcept;
   KATANA_RARE bool write_large(Opcode opcode, bool last, Bytes payload, Outbox& outbox) noexcept;
   bool write_short(Opcode opcode, bool last, bool compressed, Bytes payload,
                    Outbox& outbox) noexcept;
-  void drop_inflater() noexcept;
   bool is_server() const noexcept { return context_->role == Role::server; }
 
   Context* context_;
-  Inflater* inflater_ = nullptr;
   Bytes payload_;
   std::uint64_t frame_left_ = 0;     // of the present frame's payload
-  std::uint64_t message_bytes_ = 0;  // of the present message so far
+  std::uint64_t message_bytes_ = 0;  // of the present message so far, as it came or came out
   Instant heard_at_;
   Instant pinged_at_ = never;
   Instant ends_at_ = never;  // of the present message, or of the wait for the peer's close frame
@@ -178,6 +183,9 @@ class Machine {
   bool in_frame_ = false;    // a data frame has begun, and its end has not been reported
   bool in_message_ = false;  // a message has begun, and its end has not been reported
   bool is_text_ = false;
+  bool is_packed_ = false;
+  bool unpack_due_ = false;
+  bool unpacking_ = false;
   bool frame_last_ = false;      // the present frame ends its message
   bool reported_ = false;        // the present message's first piece
   std::uint8_t tail_taken_ = 0;  // of the octets that a compressed message leaves out

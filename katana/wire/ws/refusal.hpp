@@ -48,11 +48,11 @@ enum class Refusal : std::uint8_t {
   half_a_close_code,
   not_utf8,
   bad_compression,
+  too_many_blocks,
   frame_too_big,
   message_too_big,
   too_many_fragments,
   message_too_slow,
-  busy,
   count_,
 };
 
@@ -85,13 +85,13 @@ inline constexpr std::array<RefusalText, static_cast<std::size_t>(Refusal::count
         {CloseCode::protocol_error, "half_a_close_code", "The close frame has half of a code."},
         {CloseCode::not_consistent, "not_utf8", "The text is not UTF-8."},
         {CloseCode::not_consistent, "bad_compression", "The message cannot be decompressed."},
+        {CloseCode::policy, "too_many_blocks",
+         "The message is compressed in more blocks than are accepted here."},
         {CloseCode::too_big, "frame_too_big", "The frame is larger than is accepted here."},
         {CloseCode::too_big, "message_too_big", "The message is larger than is accepted here."},
         {CloseCode::too_big, "too_many_fragments",
          "The message has more fragments than are accepted here."},
         {CloseCode::policy, "message_too_slow", "The message was not complete in time."},
-        {CloseCode::try_again_later, "busy",
-         "Too many compressed messages are being received at present."},
     }};
 
 constexpr const RefusalText& text_of(Refusal refusal) noexcept {

@@ -34,7 +34,7 @@ struct World {
       : memory(DeflatePool::bytes_needed(options())),
         pool(options(), memory),
         context(std::make_unique<Context>(limits, role, &pool)) {}
-  static DeflateOptions options() { return {.inflaters_max = 1, .window_bits = 9}; }
+  static DeflateOptions options() { return {.enabled = true, .window_bits = 9}; }
   std::vector<char> memory;
   DeflatePool pool;
   std::unique_ptr<Context> context;
@@ -50,6 +50,28 @@ bool is_utf8(Bytes text) {
   return true;
 }
 
+// A message, of which `step` is a piece; noted when it is whole.
+void take_data(const World& world, const Machine& machine, const Step& step, std::string& message,
+               std::vector<Seen>& seen) {
+  if (step.first) message.clear();
+  message += machine.payload();
+  KATANA_CHECK(message.size() <= world.context->limits.message_bytes_max);
+  if (!step.last) return;
+  if (step.text) KATANA_CHECK(is_utf8(message));
+  seen.push_back({step.event, step.text, Refusal::none, message});
+}
+
+// What comes of a compressed message that is whole; the last of it, or a refusal.
+Step unpack(const World& world, Machine& machine, Bytes packed, std::vector<Seen>& seen) {
+  std::string message;
+  for (;;) {
+    const Step step = machine.unpack(packed);
+    if (step.event != Event::data) return step;
+    take_data(world, machine, step, message, seen);
+    if (step.last) return step;
+  }
+}
+
 std::vector<Seen> play(World& world, int window_bits, Bytes input, std::vector<std::size_t> cuts) {
   Machine machine(*world.context, Instant{}, window_bits);
   katana::Outbox outbox(world.blocks);
@@ -63,7 +85,7 @@ std::vector<Seen> play(World& world, int window_bits, Bytes input, std::vector<s
     sent = cut;
     for (;;) {
       const std::vector<char> apart(pending.begin(), pending.end());
-      const Step step = machine.next({apart.data(), apart.size()}, Instant{});
+      Step step = machine.next({apart.data(), apart.size()}, Instant{});
       KATANA_CHECK(step.consumed <= pending.size());
       pending.erase(0, step.consumed);
       if (step.event == Event::need_bytes) {
@@ -71,13 +93,16 @@ std::vector<Seen> play(World& world, int window_bits, Bytes input, std::vector<s
         break;
       }
       if (step.event == Event::closed) break;
-      if (step.event == Event::data) {
+      if (step.event == Event::packed) {
         if (step.first) message.clear();
         message += machine.payload();
-        KATANA_CHECK(message.size() <= world.context->limits.message_bytes_max);
+        KATANA_CHECK(message.size() <= Deflater::bound(world.context->limits.message_bytes_max));
         if (!step.last) continue;
-        if (step.text) KATANA_CHECK(is_utf8(message));
-        seen.push_back({step.event, step.text, Refusal::none, message});
+        step = unpack(world, machine, message, seen);
+        if (step.event == Event::data) continue;
+      }
+      if (step.event == Event::data) {
+        take_data(world, machine, step, message, seen);
         continue;
       }
       const bool refused = step.event == Event::refused;
