@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <future>
 #include <system_error>
 #include <thread>
 
@@ -258,6 +260,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   options.drain_timeout = http.drain_timeout;
   options.on_reload = [this] { on_reload(); };
   options.on_drain = [this] { on_drain(); };
+  options.on_stuck = [this](const ServerReport& report) { on_stuck(report); };
   options.reactor.engine.links_max = http.connections_max;
   options.reactor.lookout = http.lookout;
   options.http.server_name = http.server_name;
@@ -326,6 +329,37 @@ void ApplicationCore::stop() noexcept { startup_.stop(); }
 void ApplicationCore::on_drain() {
   logger_.info("told to end: not ready any more");
   tell_manager(manager_.stopping("finishing what is in flight"));
+}
+
+// On the thread that waits for signals; the process ends when this returns, whatever the disk does.
+void ApplicationCore::on_stuck(const ServerReport& report) {
+  constexpr std::chrono::seconds flush_max(2);
+  logger_.error("{}: the process ends without it", report.stuck);
+  auto flushed = std::make_shared<std::promise<void>>();
+  std::thread([log = log_.get(), flushed] {
+    log->flush();
+    flushed->set_value();
+  }).detach();
+  (void)flushed->get_future().wait_for(flush_max);
+  print_report(report);
+}
+
+void ApplicationCore::print_report(const ServerReport& report) const {
+  fmt::print(stderr,
+             "{}: stopped: {} requests on {} connections finished, {} connections cut off, {} "
+             "failures{}{}\n",
+             options_.name, report.requests, report.connections, report.cut_off, report.failures,
+             report.stuck.empty() ? "" : "; ", report.stuck);
+}
+
+// Serving is over and its signals with it: from here on one ends the process as it would any other,
+// also when a job on a pool or a part does not end.
+void ApplicationCore::give_signals_back() noexcept {
+  log_->flush();
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 // It may have gone, and the program has its own work to do.
@@ -416,11 +450,9 @@ int ApplicationCore::run(int count, const char* const* arguments) {
     }
     print_ready(machine_now() - began);
     const ServerReport report = serve();
+    give_signals_back();
     stop();
-    fmt::print(stderr,
-               "{}: stopped: {} requests on {} connections finished, {} connections cut off, {} "
-               "failures\n",
-               options_.name, report.requests, report.connections, report.cut_off, report.failures);
+    print_report(report);
     return 0;
   } catch (const std::exception& error) {
     return fail_with(1, error.what());

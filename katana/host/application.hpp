@@ -158,6 +158,9 @@ class ApplicationCore {
   void apply(const ApplicationSettings& settings);
   void on_reload();
   void on_drain();
+  void on_stuck(const ServerReport& report);
+  void give_signals_back() noexcept;
+  void print_report(const ServerReport& report) const;
   void tell_manager(const Result<void>& told) noexcept;
   void print_ready(Duration took) const;
   int fail_with(int status, std::string_view message) const;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "katana/engine/sockets.hpp"
+#include "katana/host/machine_clock.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http2_protocol.hpp"
@@ -30,6 +31,7 @@ struct HttpServer::Worker {
       : dispatcher(service),
         protocol(options.http, dispatcher),
         http2(options.http, dispatcher, protocol.counters(), &protocol.websockets()),
+        http(protocol.counters()),
         reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
     if (options.http.http2.enabled) protocol.set_http2(&http2);
     if (options.observability != nullptr) {
@@ -40,6 +42,7 @@ struct HttpServer::Worker {
   Dispatcher dispatcher;
   session::Http1Protocol protocol;
   session::Http2Protocol http2;
+  const session::HttpCounters& http;
   std::unique_ptr<tls::TlsTransforms> transforms;  // null without TLS; outlives the reactor
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
@@ -108,16 +111,18 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
     reactors.push_back(workers_.back()->reactor.get());
   }
   group_ = std::make_unique<ReactorGroup>(
-      std::move(reactors), ReactorGroupOptions{.pin = options_.pin,
-                                               .drain_timeout = options_.drain_timeout,
-                                               .drain_notice = options_.drain_notice,
-                                               .on_drain = [this] { begin_drain(); },
-                                               .on_reload = reload_of_signal()});
-}
-
-void HttpServer::begin_drain() {
-  if (options_.observability != nullptr) options_.observability->announce_drain();
-  if (options_.on_drain) options_.on_drain();
+      std::move(reactors),
+      ReactorGroupOptions{
+          .pin = options_.pin,
+          .drain_timeout = options_.drain_timeout,
+          .drain_notice = options_.drain_notice,
+          .on_told =
+              [this] {
+                if (options_.observability != nullptr) options_.observability->announce_drain();
+              },
+          .on_drain = options_.on_drain,
+          .on_reload = reload_of_signal(),
+          .on_stuck = [this](const std::vector<unsigned>& stuck) { tell_stuck(stuck); }});
 }
 
 HttpServer::~HttpServer() = default;
@@ -178,14 +183,44 @@ Result<void> HttpServer::watch_reactors() {
 ServerReport HttpServer::run() {
   group_->run();
   if (stall_watch_) stall_watch_->stop();
+  return report();
+}
+
+// A reactor that is stuck is read while it runs, once, with nothing to lose.
+ServerReport HttpServer::report() const {
+  const auto read = [](const auto& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
   ServerReport report;
-  for (const auto& worker : workers_) {
-    report.connections += worker->reactor->counters().accepted;
-    report.cut_off += worker->reactor->counters().cut_off;
-    report.requests += worker->protocol.counters().requests;
-    report.failures += worker->protocol.counters().handler_failures;
+  for (unsigned index = 0; index < workers_.size(); ++index) {
+    const Worker& worker = *workers_[index];
+    const core::Counters& counters = worker.reactor->counters();
+    const session::HttpCounters& http = worker.http;
+    report.connections += read(counters.accepted);
+    report.cut_off += read(counters.cut_off);
+    if (!group_->ended(index)) report.cut_off += worker.reactor->links_open();
+    report.requests += read(http.requests);
+    report.failures += read(http.handler_failures);
   }
   return report;
+}
+
+void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
+  ServerReport told = report();
+  const Instant now = machine_now();
+  for (const unsigned index : stuck) {
+    const core::Reactor& reactor = *workers_[index]->reactor;
+    const std::string* const site = reactor.site();
+    const Instant since = reactor.busy_since();
+    if (!told.stuck.empty()) told.stuck += "; ";
+    told.stuck += fmt::format("reactor {} did not end: busy for {} ms with {}", index,
+                              since == never ? 0 : (now - since).count_ms(),
+                              site != nullptr ? *site : "something outside of a handler");
+  }
+  if (options_.on_stuck) return options_.on_stuck(told);
+  fmt::print(
+      stderr,
+      "stopped: {} requests on {} connections finished, {} connections cut off, {} failures; "
+      "{}\n",
+      told.requests, told.connections, told.cut_off, told.failures, told.stuck);
 }
 
 Result<std::vector<std::string>> HttpServer::reload_certificates() {

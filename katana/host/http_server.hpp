@@ -36,6 +36,16 @@ class Observability;
 using ReactorMaker = std::function<std::unique_ptr<core::Reactor>(const core::ReactorOptions&,
                                                                   std::size_t session_bytes_max)>;
 
+// What was done by the time that run() returned.
+struct ServerReport {
+  std::uint64_t connections = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t cut_off = 0;   // connections that drain_timeout or a second signal ended
+  std::uint64_t failures = 0;  // handlers that threw or failed
+  // Reactors that did not end, with what they are busy with; empty: all have ended.
+  std::string stuck = {};
+};
+
 struct HttpServerOptions {
   std::string address = "127.0.0.1";  // numeric
   std::uint16_t port = 8080;          // 0: the kernel chooses
@@ -71,16 +81,12 @@ struct HttpServerOptions {
   std::function<void(const Result<std::vector<std::string>>&)> on_certificates = {};
   // With TLS: for how long browsers shall come back by TLS only (RFC 6797). Zero: not said.
   Duration hsts = {};
+  // A reactor is stuck in a handler that does not return, and the process is about to end with
+  // status 1; see ReactorGroup. From a thread of its own. None: the report is written to standard
+  // error.
+  std::function<void(const ServerReport&)> on_stuck = {};
   // Where the reactors report to; none: nowhere. Borrowed, and must outlive the server.
   Observability* observability = nullptr;
-};
-
-// What was done by the time that run() returned.
-struct ServerReport {
-  std::uint64_t connections = 0;
-  std::uint64_t requests = 0;
-  std::uint64_t cut_off = 0;   // connections that drain_timeout or a second signal ended
-  std::uint64_t failures = 0;  // handlers that threw or failed
 };
 
 class HttpServer {
@@ -119,7 +125,8 @@ class HttpServer {
   std::function<void()> reload_of_signal();
   void on_hangup();
   Result<void> watch_reactors();
-  void begin_drain();
+  void tell_stuck(const std::vector<unsigned>& stuck) const;
+  ServerReport report() const;
 
   HttpServerOptions options_;
   std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started

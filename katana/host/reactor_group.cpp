@@ -1,25 +1,32 @@
 #include "katana/host/reactor_group.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
-#include <thread>
+#include <system_error>
 #include <utility>
 
+#include "katana/host/machine_clock.hpp"
+
 namespace katana::host {
+namespace {
 
-struct ReactorGroup::Worker {
-  std::atomic<bool> ended = false;
-  std::thread thread;
-};
+// What the first reactor has to begin the drain, so that on_drain() comes before it. After that it
+// begins without the first.
+constexpr Duration handed_on_max = milliseconds(100);
 
-// SIGINT, SIGTERM and perhaps SIGHUP as a descriptor that the first reactor watches.
+}  // namespace
+
+// A thread that waits for SIGINT, SIGTERM and perhaps SIGHUP. What is to be done on a reactor's
+// thread it hands to the first, by a pipe that this watches.
 class ReactorGroup::Signals final : public engine::Watcher {
  public:
   Signals(ReactorGroup& group, bool with_reload) : group_(group) {
@@ -28,48 +35,146 @@ class ReactorGroup::Signals final : public engine::Watcher {
     sigaddset(&set_, SIGTERM);
     if (with_reload) sigaddset(&set_, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-    fd_ = signalfd(-1, &set_, SFD_NONBLOCK | SFD_CLOEXEC);
   }
-  ~Signals() { ::close(fd_); }
-
-  int fd() const noexcept { return fd_; }
-  const sigset_t& set() const noexcept { return set_; }
-  void on_ready() noexcept override {
-    signalfd_siginfo info;
-    while (::read(fd_, &info, sizeof info) == sizeof info) {
-      group_.on_signal(static_cast<int>(info.ssi_signo));
+  ~Signals() {
+    stop();
+    for (const int fd : relay_) {
+      if (fd >= 0) ::close(fd);
     }
   }
 
+  Result<void> start();
+  void stop() noexcept {
+    if (!thread_.joinable()) return;
+    over_.store(true, std::memory_order_release);
+    pthread_kill(thread_.native_handle(), SIGINT);  // which it waits for, and nobody else gets
+    thread_.join();
+  }
+  // On the first reactor's thread.
+  void on_ready() noexcept override;
+
  private:
+  void run() noexcept;
+  void on_signal(int signal) noexcept;
+  void on_time() noexcept;
+  void hand_on(std::atomic<bool>& what) noexcept {
+    what.store(true, std::memory_order_release);
+    (void)!::write(relay_[1], "", 1);  // a full pipe wakes the reactor as well
+  }
+
   ReactorGroup& group_;
   sigset_t set_;
-  int fd_;
+  std::array<int, 2> relay_{-1, -1};  // a pipe
+  std::atomic<bool> over_ = false;
+  std::atomic<bool> reload_ = false;
+  std::atomic<bool> begin_ = false;
+  bool told_ = false;         // to end
+  Instant drain_at_ = never;  // whatever the first reactor is doing
+  Instant stop_at_ = never;   // what then runs is stuck
+  std::thread thread_;
 };
 
-ReactorGroup::Notice::Notice(ReactorGroup& owner) noexcept
-    : core::TimerEntry(
-          [](core::TimerEntry& entry) noexcept { static_cast<Notice&>(entry).group.drain(); }),
-      group(owner) {}
+Result<void> ReactorGroup::Signals::start() {
+  if (::pipe2(relay_.data(), O_NONBLOCK | O_CLOEXEC) != 0) {
+    return fail(Code::resource_exhausted, "no pipe between signals and the first reactor");
+  }
+  if (auto watched = group_.reactors_.front()->watch(relay_[0], *this); !watched) return watched;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  Result<void> started;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& failure) {
+    started = fail(Code::resource_exhausted,
+                   fmt::format("no thread to wait for signals: {}", failure.what()));
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+void ReactorGroup::Signals::run() noexcept {
+  pthread_setname_np(pthread_self(), "katana-signals");
+  for (;;) {
+    const Instant next = std::min(drain_at_, stop_at_);
+    timespec left{};
+    if (next != never) {
+      const std::int64_t ns = std::max<std::int64_t>((next - machine_now()).ns, 0);
+      left = {ns / 1'000'000'000, ns % 1'000'000'000};
+    }
+    const int signal =
+        next != never ? sigtimedwait(&set_, nullptr, &left) : sigwaitinfo(&set_, nullptr);
+    if (over_.load(std::memory_order_acquire)) return;
+    if (signal > 0) on_signal(signal);
+    on_time();
+  }
+}
+
+void ReactorGroup::Signals::on_signal(int signal) noexcept {
+  if (signal == SIGHUP) {
+    if (!told_) hand_on(reload_);
+    return;
+  }
+  const ReactorGroupOptions& options = group_.options_;
+  const Instant now = machine_now();
+  if (std::exchange(told_, true)) {
+    group_.stop();
+    stop_at_ = std::min(stop_at_, now + stop_grace);
+    return;
+  }
+  if (options.on_told) options.on_told();
+  hand_on(begin_);
+  drain_at_ = now + std::max(options.drain_notice, handed_on_max);
+  stop_at_ = drain_at_ + options.drain_timeout + stop_grace;
+}
+
+void ReactorGroup::Signals::on_time() noexcept {
+  const Instant now = machine_now();
+  if (now >= drain_at_) {
+    drain_at_ = never;
+    group_.drain();
+  }
+  if (now < stop_at_) return;
+  stop_at_ = never;
+  const std::vector<unsigned> stuck = group_.running();
+  if (stuck.empty()) return;  // run() is about to return
+  if (group_.options_.on_stuck) {
+    group_.options_.on_stuck(stuck);
+  } else {
+    fmt::print(stderr, "stopped: {} of {} reactors did not end, and are cut off\n", stuck.size(),
+               group_.reactors_.size());
+  }
+  // Neither destructors nor atexit(): they would meet threads that run.
+  std::_Exit(1);
+}
+
+void ReactorGroup::Signals::on_ready() noexcept {
+  std::array<char, 64> woken;
+  while (::read(relay_[0], woken.data(), woken.size()) > 0) {
+  }
+  const ReactorGroupOptions& options = group_.options_;
+  if (reload_.exchange(false, std::memory_order_acquire)) options.on_reload();
+  if (!begin_.exchange(false, std::memory_order_acquire)) return;
+  if (options.on_drain) options.on_drain();
+  if (options.drain_notice <= Duration{}) group_.drain();
+}
 
 ReactorGroup::ReactorGroup(std::vector<core::Reactor*> reactors, ReactorGroupOptions options)
     : reactors_(std::move(reactors)),
       options_(std::move(options)),
+      ended_(reactors_.size()),
       signals_(std::make_unique<Signals>(*this, options_.on_reload != nullptr)) {}
 
 ReactorGroup::~ReactorGroup() = default;
 
-Result<void> ReactorGroup::watch_signals() {
-  return reactors_.front()->watch(signals_->fd(), *signals_);
-}
+Result<void> ReactorGroup::watch_signals() { return signals_->start(); }
 
 void ReactorGroup::start_threads() {
   for (unsigned index = 1; index < reactors_.size(); ++index) {
-    Worker& worker = *workers_.emplace_back(std::make_unique<Worker>());
-    worker.thread = std::thread([this, &worker, index] {
+    threads_.emplace_back([this, index] {
       if (options_.pin) pin_to_cpu(index);
       reactors_[index]->run();
-      worker.ended.store(true, std::memory_order_release);  // its counters may be read now
+      ended_[index].store(true, std::memory_order_release);  // its counters may be read now
     });
   }
 }
@@ -78,46 +183,35 @@ void ReactorGroup::run() {
   try {
     start_threads();
   } catch (...) {  // no thread is left: those that there are end before the caller hears
-    for (core::Reactor* const reactor : reactors_) reactor->request_stop();
-    for (const auto& worker : workers_) {
-      if (worker->thread.joinable()) worker->thread.join();
-    }
+    stop();
+    for (std::thread& thread : threads_) thread.join();
     throw;
   }
   if (options_.pin) pin_to_cpu(0);
   reactors_.front()->run();
-  wait_for_threads();
+  ended_.front().store(true, std::memory_order_release);
+  for (std::thread& thread : threads_) thread.join();  // a second signal still counts
+  signals_->stop();
 }
 
-// The first reactor has drained, the others may still be at it, and a second signal still counts.
-void ReactorGroup::wait_for_threads() {
-  for (const auto& worker : workers_) {
-    while (!worker->ended.load(std::memory_order_acquire)) {
-      const timespec wait{0, 20'000'000};
-      const int signal = sigtimedwait(&signals_->set(), nullptr, &wait);
-      if (signal > 0) on_signal(signal);
-    }
-    worker->thread.join();
-  }
+bool ReactorGroup::ended(unsigned reactor) const noexcept {
+  return ended_[reactor].load(std::memory_order_acquire);
 }
 
-void ReactorGroup::on_signal(int signal) noexcept {
-  if (signal == SIGHUP) {
-    if (!told_) options_.on_reload();
-    return;
+std::vector<unsigned> ReactorGroup::running() const {
+  std::vector<unsigned> found;
+  for (unsigned index = 0; index < reactors_.size(); ++index) {
+    if (!ended(index)) found.push_back(index);
   }
-  if (told_) {
-    for (core::Reactor* const reactor : reactors_) reactor->request_stop();
-    return;
-  }
-  told_ = true;
-  if (options_.on_drain) options_.on_drain();
-  if (options_.drain_notice <= Duration{}) return drain();
-  core::Reactor& first = *reactors_.front();
-  first.timers().arm(notice_, first.now() + options_.drain_notice);
+  return found;
+}
+
+void ReactorGroup::stop() noexcept {
+  for (core::Reactor* const reactor : reactors_) reactor->request_stop();
 }
 
 void ReactorGroup::drain() noexcept {
+  if (draining_.exchange(true)) return;
   for (core::Reactor* const reactor : reactors_) reactor->request_drain(options_.drain_timeout);
 }
 

@@ -1,17 +1,24 @@
 // ReactorGroup: the threads, signals and the end of a program whose reactors somebody else made.
 //
-// Owns       the threads of all reactors but the first, which runs on the caller's.
+// Owns       the threads of all reactors but the first, which runs on the caller's; one that waits
+//            for signals, so that no reactor has to move for a signal to be obeyed.
 // Borrows    the reactors, which must outlive it.
 // Thread     one; blocks SIGINT and SIGTERM, and with on_reload SIGHUP, from construction on.
-//            on_reload and on_drain are called by the first reactor's thread, and must not block.
+//            on_reload and on_drain are called by the first reactor's thread, and must not block;
+//            on_told and on_stuck by the one that waits for signals.
 // Fails      watch_signals() is an Error; run() throws std::system_error when there is no thread to
 //            be had.
 // Invariant  the first signal drains every reactor once drain_notice is over, the second ends them
-//            at once. When run() returns no reactor runs.
+//            at once. When run() returns no reactor runs. A reactor that has not ended `stop_grace`
+//            after the second signal, or after drain_timeout, is stuck in a handler that does not
+//            return: nothing can end that but the end of the process, so on_stuck() is called and
+//            the process ends with status 1, without destructors.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "katana/base/instant.hpp"
@@ -20,14 +27,20 @@
 
 namespace katana::host {
 
+// What a reactor may take to end when it has to end at once.
+inline constexpr Duration stop_grace = milliseconds(500);
+
 struct ReactorGroupOptions {
   bool pin = false;
   Duration drain_timeout = seconds(10);
   // From the signal to the moment in which nothing new is accepted, so that whoever sends requests
   // here hears of it before.
   Duration drain_notice = {};
+  std::function<void()> on_told = {};    // the first signal, whatever the reactors are doing
   std::function<void()> on_drain = {};   // the first signal; before drain_notice
   std::function<void()> on_reload = {};  // SIGHUP; none: it is left alone
+  // The last thing before the process ends because these reactors are stuck. By their numbers.
+  std::function<void(const std::vector<unsigned>&)> on_stuck = {};
 };
 
 class ReactorGroup {
@@ -37,30 +50,27 @@ class ReactorGroup {
   ReactorGroup(const ReactorGroup&) = delete;
   ReactorGroup& operator=(const ReactorGroup&) = delete;
 
-  // Once the first reactor has started.
+  // Once the first reactor has started. An Error when there is no thread to be had.
   Result<void> watch_signals();
   // Until every reactor has stopped.
   void run();
+  // The reactor's counters may be read: it has ended. Any thread.
+  bool ended(unsigned reactor) const noexcept;
 
  private:
-  struct Worker;
   class Signals;
-  struct Notice : core::TimerEntry {
-    explicit Notice(ReactorGroup& owner) noexcept;
-    ReactorGroup& group;
-  };
 
   void start_threads();
-  void on_signal(int signal) noexcept;
   void drain() noexcept;
-  void wait_for_threads();
+  void stop() noexcept;
+  std::vector<unsigned> running() const;
 
   const std::vector<core::Reactor*> reactors_;
   const ReactorGroupOptions options_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::thread> threads_;
+  std::vector<std::atomic<bool>> ended_;  // by reactor
+  std::atomic<bool> draining_ = false;
   std::unique_ptr<Signals> signals_;
-  Notice notice_{*this};
-  bool told_ = false;  // to end
 };
 
 // The calling thread to the n-th CPU that this process may use, counted around.

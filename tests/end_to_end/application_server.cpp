@@ -1,4 +1,6 @@
 // application_server: the program of the application guide, for the tests that signal it.
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -45,17 +47,39 @@ void add_routes(const registry::Services& services, Router& router) {
   });
 }
 
+// What no handler may do: it keeps its reactor, for ever or for so long.
+void add_traps(const registry::Services& services, Router& router) {
+  auto& pool = services.get<thread::Pool>();
+  const auto spin = [](std::int64_t ms) {
+    const auto began = std::chrono::steady_clock::now();
+    const std::atomic<bool> stop = false;
+    while (!stop && std::chrono::steady_clock::now() - began < std::chrono::milliseconds(ms)) {
+    }
+  };
+  router.get("/spin/{ms}", [spin](Path<std::int64_t> ms) {
+    spin(*ms);
+    return Reply::text("spun");
+  });
+  router.get("/job/{ms}", [&pool, spin](Path<std::int64_t> ms) -> Task<Reply> {
+    (void)co_await pool.run([spin, ms = *ms] { spin(ms); });
+    co_return Reply::text("spun");
+  });
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   host::Application<Settings> app(
       {.name = "application_server",
        .version = "1.0",
-       .about = "Answers GET /greeting, /users/{id}, /work and /sleep/{ms}.",
+       .about = "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms} and /job/{ms}.",
        .database = true,
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
                        "INSERT INTO users VALUES (7, 'ada');"}}});
-  app.routes(add_routes);
+  app.routes([](const registry::Services& services, Router& router) {
+    add_routes(services, router);
+    add_traps(services, router);
+  });
   return app.run(count, arguments);
 }

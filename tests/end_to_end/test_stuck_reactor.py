@@ -1,0 +1,69 @@
+"""A handler that spins and never returns: signals and the drain's deadline end the process all the same, other
+reactors go on, and nothing that was logged is lost."""
+import re
+import signal
+import time
+
+import pytest
+
+from application_process import Application, SECONDS_MAX
+
+FOR_EVER_MS = 3_600_000
+REPORT = re.compile(r"application_server: stopped: [0-9]+ requests on [0-9]+ connections finished, (?P<cut>[0-9]+)"
+                    r" connections cut off, [0-9]+ failures; (?P<stuck>.*)\n")
+
+
+def spin(app, ms=FOR_EVER_MS):
+    """Keep a reactor busy, and return the connection that does, once that is known."""
+    sock = app.connect()
+    sock.sendall(f"GET /spin/{ms} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    app.wait_for_log(r"reactor [0-9]+ is stalled")
+    return sock
+
+
+def stuck_end(app):
+    """Wait for the end, check its status, and return the report."""
+    assert app.process.wait(SECONDS_MAX) == 1, app.stderr()
+    report = REPORT.search(app.stderr())
+    assert report, app.stderr()
+    assert re.search(r"reactor [0-9]+ did not end: busy for [0-9]+ ms with GET /spin/\{ms\}", report["stuck"])
+    assert "the process ends without it" in app.stderr(), "the log is not flushed"
+    return report
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("reactors", [1, 2])
+def test_a_second_signal_ends_a_process_whose_reactor_is_stuck(tmp_path, number, reactors):
+    """At once: long before the drain's deadline of an hour."""
+    flags = ("--set", f"http.reactors={reactors}", "--set", "http.drain_timeout=1h")
+    with Application(tmp_path, *flags) as app, spin(app):
+        app.send_signal(number)
+        time.sleep(0.3)     # the kernel merges signals that are pending at once
+        assert app.process.poll() is None
+        app.send_signal(number)
+        assert int(stuck_end(app)["cut"]) >= 1
+
+
+def test_a_drain_ends_at_its_deadline_although_a_reactor_is_stuck(tmp_path):
+    """The other reactor has drained and reports what it finished."""
+    with Application(tmp_path, "--set", "http.drain_timeout=200ms") as app, spin(app):
+        app.send_signal(signal.SIGTERM)
+        assert int(stuck_end(app)["cut"]) >= 1
+
+
+def test_a_handler_that_returns_in_time_is_waited_for(tmp_path):
+    """It is slow, not stuck: its reply is sent, and the end is an orderly one."""
+    with Application(tmp_path) as app, spin(app, 1500) as sock:
+        assert app.end() == 0
+        assert sock.recv(4096).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_second_signal_ends_a_process_whose_job_does_not_return(tmp_path):
+    """The reactors have ended, and the pool waits for its job: the signal has its usual meaning again."""
+    with Application(tmp_path, "--set", "http.drain_timeout=100ms") as app, app.connect() as sock:
+        sock.sendall(f"GET /job/{FOR_EVER_MS} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert app.get("/greeting")[0] == 200
+        app.send_signal(signal.SIGTERM)
+        time.sleep(1)
+        app.send_signal(signal.SIGTERM)
+        assert app.process.wait(SECONDS_MAX) == -signal.SIGTERM
