@@ -7,8 +7,11 @@
 //   GET /metrics   every metric of registry(): those of the process and of the reactors, and the
 //                  program's own. Prometheus text 0.0.4, or OpenMetrics 1.0 to an Accept that
 //                  prefers it. Streamed: its size does not matter.
-//   GET /health    200 when every liveness check passes, and every reactor answers; else 503. JSON.
+//   GET /health    200 when every liveness check passes, and no reactor is stuck; else 503. JSON.
 //   GET /ready     200 when every readiness check passes, and the server is not draining; else 503.
+//
+// Both answer at once what is known, with its age. Only a check whose result is older than its
+// `fresh_for`, or that has none yet, is run and waited for, at most for its timeout.
 //
 // Owns       the registry, the health checks and the reactors' last figures.
 // Thread     registry() and checks() any; the handlers run on reactors and block none.
@@ -38,7 +41,7 @@ struct ObservabilityOptions {
   metrics::HealthOptions health = {};
   // How long a scrape waits for the figures of every reactor. After that it tells the last ones.
   Duration scrape_patience = milliseconds(100);
-  // A reactor that does not answer for so long is not alive.
+  // A reactor whose turn lasts longer is not alive.
   Duration reactor_timeout = seconds(2);
   // How often each reactor looks how late it is.
   Duration lag_interval = milliseconds(100);
@@ -76,6 +79,7 @@ class Observability {
   void refresh() const;
   Task<Reply> tell_metrics(Request request);
   Task<Reply> tell_health(metrics::CheckKind kind);
+  metrics::CheckReport reactors_report(Instant now) const;
 
   const ObservabilityOptions options_;
   metrics::Registry registry_;

@@ -24,6 +24,12 @@ ReactorFigures ReactorStatus::figures() const {
   return figures_;
 }
 
+Duration ReactorStatus::busy_for(Instant now) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const Instant since = probe_ != nullptr ? probe_->reactor_.busy_since() : never;
+  return since < now ? now - since : Duration{};
+}
+
 ReactorStatus::Question::Question(ReactorStatus& owner) noexcept
     : Message([](Message& message) noexcept {
         ReactorStatus& asked = static_cast<Question&>(message).status;

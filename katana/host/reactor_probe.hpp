@@ -50,6 +50,8 @@ class ReactorStatus {
   // It has answered every request so far.
   bool answered() const noexcept { return !under_way_.load(std::memory_order_acquire); }
   ReactorFigures figures() const;
+  // Its present turn has lasted so long; 0 when it waits, or is gone. Asks it nothing.
+  Duration busy_for(Instant now) const noexcept;
 
  private:
   friend class ReactorProbe;
