@@ -59,6 +59,12 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   Reactor& reactor() noexcept { return reactor_; }
   engine::Link link() const noexcept { return link_; }
+  // Who connected, for as long as the connection lives, however it ends: it was told when it was
+  // accepted, and is never empty then. Of one that we have begun: none.
+  const engine::PeerEndpoint& peer() const noexcept { return peer_; }
+  // The reactor's listener that it came from, in the order of listen(). Of one that we have begun:
+  // 0.
+  engine::Listener listener() const noexcept { return listener_; }
   Outbox& outbox() noexcept { return outbox_; }
 
   // Calls Session::on_deadline() at `deadline`, or never. Moving it later costs nothing.
@@ -177,6 +183,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool speaks_first_ = false;  // its transform has yet to say its first word
   std::uint16_t failure_ = 0;
   bool succeeded_ = false;  // since the last offer
+  std::uint8_t listener_ = 0;
+  engine::PeerEndpoint peer_;
 };
 
 }  // namespace katana::core

@@ -86,6 +86,8 @@ struct Counters {
   std::uint64_t closed = 0;
   std::uint64_t cut_off = 0;          // still open when the drain deadline came
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
+  // Closed as they were accepted: their peer had left, and nobody can be told who it was.
+  std::uint64_t peers_unknown = 0;
   std::uint64_t send_timeouts = 0;
   std::uint64_t file_failures = 0;  // connections that broke, or a file that did, while it was sent
   std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
@@ -170,8 +172,6 @@ class Reactor : public Executor {
   }
   virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
   virtual void unwatch(int fd) = 0;
-  // The engine is asked once for each link, and not before. Empty when the peer had left by then.
-  virtual engine::PeerAddress peer(engine::Link link) const = 0;
 
   // One turn: waits at most `wait_max`, then does everything that is due.
   virtual void turn(Duration wait_max) = 0;

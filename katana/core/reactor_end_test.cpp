@@ -14,6 +14,31 @@ void finish_at_first_bytes(TestSession& session, Finish how, std::size_t used = 
   };
 }
 
+// ---- beginning ----
+
+TEST_F(ReactorTest, a_peer_that_nobody_can_name_is_refused_and_counted) {
+  world_.links.emplace_back().open = true;
+  world_.events.push_back([this] { EXPECT_FALSE(reactor().on_accepted({0, 1}, 0, {})); });
+  turn();
+  EXPECT_TRUE(protocol_.sessions.empty());
+  EXPECT_EQ(counters().peers_unknown, 1u);
+  EXPECT_EQ(counters().accepted, 0u);
+  EXPECT_EQ(reactor().links_open(), 0u);
+}
+
+TEST_F(ReactorTest, a_connection_keeps_its_peer_and_its_listener_until_it_is_gone) {
+  ASSERT_TRUE(reactor().listen({}, protocol_));
+  accept(1);
+  TestSession& session = *protocol_.sessions.back();
+  std::string at_the_end;
+  session.at_destruction = [&] { at_the_end = session.connection.peer().text().bytes(); };
+  EXPECT_EQ(session.connection.listener(), 1u);
+  EXPECT_EQ(session.connection.peer().text().bytes(), "192.0.2.0:1000");
+  broken(0);
+  turn();
+  EXPECT_EQ(at_the_end, "192.0.2.0:1000");
+}
+
 // ---- finish ----
 
 TEST_F(ReactorTest, a_finished_session_that_has_read_everything_closes_at_once) {

@@ -170,7 +170,6 @@ class FakeEngine {
   }
   Instant now() const { return world_.now; }
   std::int64_t wall_clock_s() const { return world_.now.ns / 1'000'000'000; }
-  engine::PeerEndpoint peer(engine::Link) const { return {}; }
   std::size_t memory_bytes() const { return 0; }
 
  private:
@@ -301,8 +300,13 @@ class ReactorTest : public testing::Test {
     const auto index = static_cast<std::uint32_t>(world_.links.size());
     world_.links.emplace_back().open = true;
     world_.events.push_back(
-        [this, index, listener] { reactor_->on_accepted({index, 1}, listener); });
+        [this, index, listener] { reactor_->on_accepted({index, 1}, listener, peer_of(index)); });
     turn();
+  }
+  static engine::PeerEndpoint peer_of(std::uint32_t index) {
+    return {.address = {192, 0, 2, static_cast<std::uint8_t>(index)},
+            .port = 1000,
+            .family = engine::PeerEndpoint::Family::v4};
   }
   // And the session on it.
   TestSession& connect() {

@@ -27,7 +27,6 @@
 #include "katana/base/hints.hpp"
 #include "katana/base/poison.hpp"
 #include "katana/core/opening_session.hpp"
-#include "katana/core/peer_book.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/core/records.hpp"
 
@@ -43,7 +42,6 @@ class ReactorOn final : public Reactor {
       : Reactor(options, Instant{}),
         connection_blocks_(sizeof(Connection) + session_bytes_max, options.engine.links_max),
         connections_(options.engine.links_max),
-        peers_(options.engine.links_max),
         engine_(options.engine, *this, engine_arguments...) {
     static_assert(engine::Engine<EngineOf<ReactorOn>>);
     note_time();
@@ -133,9 +131,6 @@ class ReactorOn final : public Reactor {
     return engine_.watch(fd, watcher);
   }
   void unwatch(int fd) override { engine_.unwatch(fd); }
-  engine::PeerAddress peer(engine::Link link) const override {
-    return peers_.find(link, [&] { return engine_.peer(link); }).text();
-  }
 
   void turn(Duration wait_max) override {
     current_ = this;
@@ -169,8 +164,16 @@ class ReactorOn final : public Reactor {
     if (!waiting_.empty()) admit_waiting();
   }
 
-  bool on_accepted(engine::Link link, engine::Listener listener) noexcept {
+  bool on_accepted(engine::Link link, engine::Listener listener,
+                   const engine::PeerEndpoint& peer) noexcept {
+    // Whoever limits, logs or trusts by address would have to pass over it.
+    if (peer.family == engine::PeerEndpoint::Family::none) [[unlikely]] {
+      ++counters_.peers_unknown;
+      return false;
+    }
     Connection* const connection = &add_connection(link);
+    connection->peer_ = peer;
+    connection->listener_ = static_cast<std::uint8_t>(listener);
     ++counters_.accepted;
     const Served& served = served_[listener];
     if (served.transforms == nullptr) [[likely]] {
@@ -278,6 +281,7 @@ class ReactorOn final : public Reactor {
                    served.protocol->session_bytes() >= sizeof(OpeningSession));
     KATANA_REQUIRE(sizeof(Connection) + served.protocol->session_bytes() <=
                    connection_blocks_.block_bytes());
+    KATANA_REQUIRE(served_.size() < 256);  // what Connection::listener_ counts
     auto listener = engine_.listen(options);
     if (!listener) return std::unexpected(listener.error());
     if (served_.size() <= *listener) served_.resize(*listener + 1);
@@ -787,7 +791,6 @@ class ReactorOn final : public Reactor {
 
   BlockPool connection_blocks_;
   std::vector<Connection*> connections_;
-  mutable PeerBook peers_;  // who asks changes nothing that can be seen
   std::vector<Served> served_;
   std::unique_ptr<TransformBuffers> buffers_;  // null: no listener has transforms
   WaitingTransforms waiting_;

@@ -156,7 +156,7 @@ TEST_F(TransformTest, a_peer_that_leaves_while_opening_is_closed) {
 TEST_F(TransformTest, without_memory_the_connection_is_refused) {
   transforms_.refuses = true;
   world_.links.emplace_back().open = true;
-  world_.events.push_back([this] { EXPECT_FALSE(reactor().on_accepted({0, 1}, 1)); });
+  world_.events.push_back([this] { EXPECT_FALSE(reactor().on_accepted({0, 1}, 1, peer_of(0))); });
   turn();
   EXPECT_EQ(reactor().links_open(), 0u);
   EXPECT_EQ(counters().closed, 1u);

@@ -25,7 +25,6 @@ class Clock final : public Reactor {
   std::uint16_t port(engine::Listener) const override { return 0; }
   Result<void> watch(int, engine::Watcher&) override { return {}; }
   void unwatch(int) override {}
-  engine::PeerAddress peer(engine::Link) const override { return {}; }
 
  private:
   void wake_engine() noexcept override {}

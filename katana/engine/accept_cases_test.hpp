@@ -5,7 +5,14 @@
 //            (INSTANTIATE_TYPED_TEST_SUITE_P).
 #pragma once
 
+#include <netinet/in.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <string>
 
 #include <thread>
 
@@ -29,6 +36,47 @@ KATANA_CASE(each_link_knows_the_listener_it_came_from) {
   auto one = this->connect(server, second, "x");
   auto other = this->connect(server, first, "x");
   EXPECT_EQ(server.listeners, (std::vector<Listener>{1, 0}));
+}
+
+// The address comes with the connection: asked for afterwards, a socket that was reset has none.
+KATANA_CASE(a_peer_that_reset_before_it_was_accepted_is_known_or_refused_as_unknown) {
+  typename TestFixture::TestServer server;
+  const std::uint16_t port = server.listen();
+  std::string expected;
+  {
+    Client client(port);
+    sockaddr_in own{};
+    socklen_t size = sizeof own;
+    ASSERT_EQ(getsockname(client.fd(), reinterpret_cast<sockaddr*>(&own), &size), 0);
+    expected = "127.0.0.1:" + std::to_string(ntohs(own.sin_port));
+    client.send("x");
+    const linger at_once{1, 0};
+    ASSERT_EQ(setsockopt(client.fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+  }
+  ASSERT_TRUE(this->until(server, [&] { return !server.peers.empty(); }));
+  // io_uring has to ask the socket; epoll's accept4() is told.
+  EXPECT_EQ(server.peers[0], TestFixture::asks_peers ? "" : expected);
+}
+
+KATANA_CASE(a_peer_on_a_unix_domain_socket_is_known_by_its_user) {
+  typename TestFixture::TestServer server;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // In the abstract namespace, under a name of this process's own.
+  const std::string name = "katana-accept-cases-" + std::to_string(getpid());
+  name.copy(address.sun_path + 1, name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener, 8), 0);
+  ASSERT_TRUE(server.engine.listen({.socket = listener}));
+  const int client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::send(client, "x", 1, MSG_NOSIGNAL), 1);
+  ::close(client);
+  ASSERT_TRUE(this->until(server, [&] { return server.received == "x"; }));
+  EXPECT_EQ(server.peers[0], "unix:uid=" + std::to_string(getuid()));
+  ::close(listener);
 }
 
 KATANA_CASE(a_peer_that_waits_for_our_first_word_is_accepted_when_it_need_not_speak) {
@@ -388,6 +436,8 @@ KATANA_CASE(a_descriptor_that_cannot_be_watched_is_an_error) {
 #undef KATANA_CASE
 
 REGISTER_TYPED_TEST_SUITE_P(EngineAccepts, each_link_knows_the_listener_it_came_from,
+                            a_peer_that_reset_before_it_was_accepted_is_known_or_refused_as_unknown,
+                            a_peer_on_a_unix_domain_socket_is_known_by_its_user,
                             a_peer_that_waits_for_our_first_word_is_accepted_when_it_need_not_speak,
                             output_that_is_pending_before_the_link_is_watched_is_told_of_room,
                             a_refused_link_is_closed_and_its_place_is_free,

@@ -55,7 +55,6 @@ KATANA_CASE(a_link_that_we_begin_carries_bytes_both_ways) {
     return client.received == "pong";
   }));
   EXPECT_EQ(server.received, "ping");
-  EXPECT_EQ(client.engine.peer(link).text().bytes(), "127.0.0.1:" + std::to_string(port));
   client.engine.close(link);
   ASSERT_TRUE(this->until(server, [&] {
     client.engine.turn(Duration{});

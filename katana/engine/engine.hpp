@@ -51,12 +51,15 @@
 //   Instant now() const               read once per turn
 //   Instant read_clock() const        the time at this moment; engines of virtual time have none
 //   int64_t wall_clock_s() const      Unix time, read with now()
-//   PeerEndpoint peer(Link) const     asks the kernel; the reactor keeps what it says
 //   size_t memory_bytes() const       what it reserves for bytes on their way, once started
 //
 // and calls these of its Sink:
 //
-//   bool on_accepted(Link, Listener)  false: refused, the engine closes it at once
+//   bool on_accepted(Link, Listener, const PeerEndpoint&)
+//                                     who connected, as the kernel said it when it was accepted: a
+//                                     socket that was reset since has nobody to be asked for.
+//                                     Family::none: it could not be told. False: refused, the
+//                                     engine closes it at once
 //   void on_bytes(Link, Bytes)        borrowed for the call; never empty
 //   void on_sent(Link, size_t count)  the pending send is over and took `count` (0 …) bytes more
 //   void on_closed(Link, Closed)      see Closed
@@ -153,35 +156,39 @@ struct ConnectOptions {
   std::uint16_t port = 0;
 };
 
-// Numeric address and port, as in "127.0.0.1:5000" or "[::1]:5000"; empty when unknown.
+// Numeric address and port, as in "127.0.0.1:5000" or "[::1]:5000", or "unix:uid=1000"; empty when
+// unknown.
 struct PeerAddress {
   std::array<char, 64> text{};
   std::uint8_t size = 0;
   Bytes bytes() const noexcept { return {text.data(), size}; }
 };
 
-// Who is at the other end, as a kernel says it. `none`: unknown.
+// Who is at the other end, as a kernel says it. `none`: unknown; `local`: a process of this
+// machine, by a Unix-domain socket, known by the user that it ran as when it connected.
 struct PeerEndpoint {
-  enum class Family : std::uint8_t { none, v4, v6 };
+  enum class Family : std::uint8_t { none, v4, v6, local };
 
-  std::array<std::uint8_t, 16> address{};  // in the order of the network; of v4 the first four
+  // In the order of the network; of v4 the first four, of local the user's id in them.
+  std::array<std::uint8_t, 16> address{};
   std::uint16_t port = 0;
   Family family = Family::none;
 
-  // As inet_ntop() and RFC 5952 write it.
+  // As inet_ntop() and RFC 5952 write it; of local "unix:uid=1000".
   PeerAddress text() const noexcept;
 };
 
 template <class S>
-concept Sink = requires(S sink, Link link, Listener listener, Bytes bytes, std::size_t count,
-                        Closed closed, AcceptFailure failure, Instant now) {
-  { sink.on_accepted(link, listener) } -> std::same_as<bool>;
-  sink.on_bytes(link, bytes);
-  sink.on_sent(link, count);
-  sink.on_closed(link, closed);
-  sink.on_accept_failed(failure);
-  sink.on_turn(now);
-};
+concept Sink =
+    requires(S sink, Link link, Listener listener, Bytes bytes, std::size_t count, Closed closed,
+             AcceptFailure failure, Instant now, const PeerEndpoint& peer) {
+      { sink.on_accepted(link, listener, peer) } -> std::same_as<bool>;
+      sink.on_bytes(link, bytes);
+      sink.on_sent(link, count);
+      sink.on_closed(link, closed);
+      sink.on_accept_failed(failure);
+      sink.on_turn(now);
+    };
 
 template <class E>
 concept Engine =
@@ -210,7 +217,6 @@ concept Engine =
       engine.turn(wait_max);
       { same.now() } -> std::same_as<Instant>;
       { same.wall_clock_s() } -> std::same_as<std::int64_t>;
-      { same.peer(link) } -> std::same_as<PeerEndpoint>;
       { same.memory_bytes() } -> std::same_as<std::size_t>;
     };
 

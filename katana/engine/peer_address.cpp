@@ -89,6 +89,17 @@ PeerAddress PeerEndpoint::text() const noexcept {
   PeerAddress peer;
   if (family == Family::none) return peer;
   char* at = peer.text.data();
+  if (family == Family::local) {
+    constexpr Bytes before = "unix:uid=";
+    std::memcpy(at, before.data(), before.size());
+    std::uint32_t user = 0;
+    for (int index = 0; index < 4; ++index) {
+      user = user << 8 | address[static_cast<std::size_t>(index)];
+    }
+    at = std::to_chars(at + before.size(), at + before.size() + 10, user).ptr;
+    peer.size = static_cast<std::uint8_t>(at - peer.text.data());
+    return peer;
+  }
   if (family == Family::v4) {
     at = put_v4(at, address.data());
   } else {

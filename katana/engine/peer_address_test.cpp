@@ -25,6 +25,13 @@ std::string by_inet_ntop(const PeerEndpoint& peer) {
 
 TEST(PeerAddress, nobody_has_no_text) { EXPECT_EQ(text_of(PeerEndpoint{}), ""); }
 
+TEST(PeerAddress, a_process_of_this_machine_is_known_by_its_user) {
+  PeerEndpoint peer{.address = {0, 0, 0x03, 0xe8}, .family = Family::local};
+  EXPECT_EQ(text_of(peer), "unix:uid=1000");
+  peer.address.fill(0xff);
+  EXPECT_EQ(text_of(peer), "unix:uid=4294967295");
+}
+
 TEST(PeerAddress, the_longest_texts_fit) {
   PeerEndpoint peer;
   peer.address.fill(0xff);

@@ -110,8 +110,9 @@ class Server {
     return engine.port(*listener);
   }
 
-  bool on_accepted(Link link, Listener listener) {
+  bool on_accepted(Link link, Listener listener, const PeerEndpoint& peer) {
     links.push_back(link);
+    peers.emplace_back(peer.text().bytes());
     listeners.push_back(listener);
     return at_accepted ? at_accepted(link) : true;
   }
@@ -143,6 +144,7 @@ class Server {
   EngineOf<Server> engine;
   std::vector<Link> links, input_ends, broken;
   std::vector<Listener> listeners;
+  std::vector<std::string> peers;  // of links
   std::vector<AcceptFailure> accept_failures;
   std::string received;
   int deliveries = 0, sents = 0, turns = 0;
@@ -156,6 +158,8 @@ template <class Form>
 class EngineTest : public testing::Test {
  protected:
   using TestServer = Server<Form::template Engine>;
+  // Of each peer after it was accepted, because the accept does not tell.
+  static constexpr bool asks_peers = requires { Form::asks_peers; };
 
   void SetUp() override {
     if constexpr (requires { Form::why_not(); }) {

@@ -294,25 +294,50 @@ FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart
   return sent;
 }
 
-PeerEndpoint peer_of(int socket) noexcept {
+namespace {
+
+// A Unix-domain peer has no address; the kernel remembers who it was when it connected, also once
+// it has left.
+PeerEndpoint local_peer_of(int socket) noexcept {
   PeerEndpoint peer;
-  sockaddr_storage storage{};
-  socklen_t size = sizeof storage;
-  if (getpeername(socket, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return peer;
-  if (storage.ss_family == AF_INET6) {
-    sockaddr_in6 v6;
-    std::memcpy(&v6, &storage, sizeof v6);
-    std::memcpy(peer.address.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
-    peer.port = ntohs(v6.sin6_port);
-    peer.family = PeerEndpoint::Family::v6;
-  } else if (storage.ss_family == AF_INET) {
-    sockaddr_in v4;
-    std::memcpy(&v4, &storage, sizeof v4);
-    std::memcpy(peer.address.data(), &v4.sin_addr, sizeof v4.sin_addr);
-    peer.port = ntohs(v4.sin_port);
-    peer.family = PeerEndpoint::Family::v4;
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return peer;
+  const std::uint32_t user = htonl(who.uid);
+  std::memcpy(peer.address.data(), &user, sizeof user);
+  peer.family = PeerEndpoint::Family::local;
+  return peer;
+}
+
+}  // namespace
+
+PeerEndpoint AcceptedPeer::endpoint(int socket) const noexcept {
+  PeerEndpoint peer;
+  if (size_ < sizeof storage_.sin6_family) return peer;
+  switch (storage_.sin6_family) {
+    case AF_INET6:
+      std::memcpy(peer.address.data(), &storage_.sin6_addr, sizeof storage_.sin6_addr);
+      peer.port = ntohs(storage_.sin6_port);
+      peer.family = PeerEndpoint::Family::v6;
+      break;
+    case AF_INET: {
+      sockaddr_in v4;
+      std::memcpy(&v4, &storage_, sizeof v4);
+      std::memcpy(peer.address.data(), &v4.sin_addr, sizeof v4.sin_addr);
+      peer.port = ntohs(v4.sin_port);
+      peer.family = PeerEndpoint::Family::v4;
+      break;
+    }
+    case AF_UNIX: return local_peer_of(socket);
+    default: break;
   }
   return peer;
+}
+
+PeerEndpoint peer_of(int socket) noexcept {
+  AcceptedPeer peer;
+  if (getpeername(socket, peer.address(), peer.size()) != 0) return {};
+  return peer.endpoint(socket);
 }
 
 std::string address_of(int socket) {

@@ -6,6 +6,8 @@
 // Fails    Result with the address, the system's reason and the remedy.
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -74,7 +76,26 @@ inline constexpr std::size_t file_bytes_per_send_max = 1024 * 1024;
 FileSent send_file_now(int socket, std::span<const iovec> before, const FilePart& part,
                        Blocking socket_blocks) noexcept;
 
-// `none` when the connection is gone.
+// What accept4(2) writes the peer's address into, so that it is known without a system call of its
+// own and even when the peer has reset the connection by then. Of a Unix-domain socket only the
+// family fits, and nothing else is needed.
+class AcceptedPeer {
+ public:
+  sockaddr* address() noexcept { return reinterpret_cast<sockaddr*>(&storage_); }
+  socklen_t* size() noexcept {
+    size_ = sizeof storage_;
+    return &size_;
+  }
+  // REQUIRES that accept4() has written it, and returned `socket`.
+  PeerEndpoint endpoint(int socket) const noexcept;
+
+ private:
+  sockaddr_in6 storage_;  // the largest that is read
+  socklen_t size_ = 0;
+};
+
+// For who has accepted without an address: one system call (getpeername), and of a Unix-domain
+// socket one more. `none` when the connection is gone.
 PeerEndpoint peer_of(int socket) noexcept;
 
 // The numeric address that a socket is bound to; empty when it is none of IP.

@@ -31,6 +31,7 @@ struct SystemCalls {
   std::uint64_t send = 0;
   std::uint64_t control = 0;  // epoll_ctl
   std::uint64_t option = 0;   // setsockopt
+  std::uint64_t peer = 0;     // getpeername
 };
 
 inline constinit thread_local SystemCalls system_calls{};
@@ -64,6 +65,11 @@ ssize_t sendmsg(int fd, const msghdr* message, int flags) {
 int accept4(int fd, sockaddr* address, socklen_t* size, int flags) {
   ++katana::engine::system_calls.accept;
   return static_cast<int>(syscall(SYS_accept4, fd, address, size, flags));
+}
+
+int getpeername(int fd, sockaddr* address, socklen_t* size) noexcept {
+  ++katana::engine::system_calls.peer;
+  return static_cast<int>(syscall(SYS_getpeername, fd, address, size));
 }
 
 int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {

@@ -117,6 +117,9 @@ class FakeExchange final : public session::Exchange {
   std::optional<std::uint64_t> collect_max, stream_max;
   std::size_t room = SIZE_MAX;  // that write() has
   core::Reactor* on = nullptr;  // what reactor() is
+  engine::PeerEndpoint peer_{
+      .address = {192, 0, 2, 1}, .port = 1000, .family = engine::PeerEndpoint::Family::v4};
+  engine::Listener listener_ = 0;
 
   // ---- Exchange ----
   bool answers_head() const noexcept override { return request_.method() == http::Method::head; }
@@ -125,7 +128,8 @@ class FakeExchange final : public session::Exchange {
     if (on == nullptr) std::abort();  // the test did not say which
     return *on;
   }
-  engine::PeerAddress peer() noexcept override { return {}; }
+  engine::PeerAddress peer() noexcept override { return peer_.text(); }
+  engine::Listener listener() noexcept override { return listener_; }
   const core::ConnectionCounters& connection_counters() noexcept override { return counters_; }
   void collect_content(std::uint64_t bytes_max) override {
     EXPECT_TRUE(content_pending_);
@@ -223,7 +227,6 @@ class StillReactor final : public core::Reactor {
   std::uint16_t port(engine::Listener) const override { return 0; }
   Result<void> watch(int, engine::Watcher&) override { return {}; }
   void unwatch(int) override {}
-  engine::PeerAddress peer(engine::Link) const override { return {}; }
   void turn(Duration) override {}
 
  private:

@@ -79,6 +79,7 @@ Text first_groups(Bytes address) {
 }  // namespace
 
 Text subscriber_of(Bytes address) {
+  if (address.starts_with("unix:")) return Text(address);
   if (!address.starts_with('[')) return Text(address.substr(0, address.rfind(':')));
   const Bytes v6 = address.substr(1, std::min(address.find(']'), address.size()) - 1);
   // An IPv4 address that came to a socket of IPv6 is one subscriber by itself.
@@ -139,16 +140,22 @@ Middleware rate_limit(RateLimitOptions options) {
   const std::uint64_t secret = std::uint64_t{random()} << 32 | random();
   auto table = std::make_shared<detail::RateTable>(options.per_second, options.burst,
                                                    options.keys_max, secret);
-  if (!options.key) {
+  const bool by_peer = !options.key;
+  if (by_peer) {
     options.key = [](const RequestView&, session::Exchange& exchange) {
       return detail::subscriber_of(exchange.peer().bytes());
     };
   }
   Middleware middleware;
-  middleware.admit = [table = std::move(table), options = std::move(options)](
+  middleware.admit = [table = std::move(table), options = std::move(options), by_peer](
                          const RequestView& request,
                          session::Exchange& exchange) -> std::optional<Reply> {
     const Text key = options.key(request, exchange);
+    // A peer without an address is never unlimited: whoever made it vanish would be.
+    if (key.empty() && by_peer) [[unlikely]] {
+      exchange.note_failure();
+      return problem(503, "The address that requests are counted by is not known. Connect again.");
+    }
     if (key.empty()) return std::nullopt;
     const auto verdict = table->take(key.bytes(), exchange.reactor().now());
     if (verdict.passes) return std::nullopt;

@@ -5,8 +5,8 @@
 // Owns       a table of fixed size, shared by all reactors.
 // Thread     any; each part of the table has a lock, held for some ten nanoseconds.
 // Allocates  at construction, 16 bytes for each key.
-// Fails      429 with Retry-After and RateLimit fields. A full table forgets the key that was least
-//            active: it never refuses for want of room.
+// Fails      429 with Retry-After and RateLimit fields; 503 for a peer that is not known. A full
+//            table forgets the key that was least active: it never refuses for want of room.
 // Invariant  a key that stays below its rate is never refused; whoever does not know the table's
 //            secret cannot find keys that share a place.
 #pragma once
@@ -27,9 +27,11 @@ struct RateLimitOptions {
   double per_second = 10;    // on average; above 0
   std::uint32_t burst = 20;  // at once; 1 or more
   std::size_t keys_max = 64 * 1024;
-  // Whose requests are counted together; empty: nobody's, and the request passes. By default the
-  // peer's address without its port, and of IPv6 the first 64 bits, which is what one subscriber
-  // has. Behind a proxy take what the proxy says, and only from a proxy.
+  // Whose requests are counted together. By default the peer's address without its port, of IPv6
+  // the first 64 bits, which is what one subscriber has, and of a Unix-domain socket the user; an
+  // unknown peer is refused (503, and counted as a failure). Behind a proxy take what the proxy
+  // says, and only from a proxy. Empty from a function given here: nobody's, and the request
+  // passes; so what a client can leave out needs something in its place, such as the peer.
   std::function<Text(const RequestView&, session::Exchange&)> key = {};
 };
 

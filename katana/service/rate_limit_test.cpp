@@ -70,7 +70,29 @@ TEST(RateLimit, one_subscriber_is_an_address_or_a_prefix) {
   EXPECT_EQ(of("[2001:db8::1]:5000"), "2001:db8:0:0:");
   EXPECT_EQ(of("[::1]:5000"), "0:0:0:0:");
   EXPECT_EQ(of("[::ffff:192.0.2.1]:5000"), "::ffff:192.0.2.1");
+  EXPECT_EQ(of("unix:uid=1000"), "unix:uid=1000");
   EXPECT_EQ(of(""), "");
+}
+
+TEST(RateLimit, a_peer_that_is_not_known_is_refused_and_never_unlimited) {
+  const Middleware limit = rate_limit({.per_second = 0.001, .burst = 1});
+  StillReactor reactor;
+  const auto status_for = [&](const engine::PeerEndpoint& peer) {
+    FakeExchange exchange("GET", "/");
+    exchange.on = &reactor;
+    exchange.peer_ = peer;
+    const PathParameters none;
+    const RequestView request(exchange.head(), "/", {}, none, {});
+    const auto refused = limit.admit(request, exchange);
+    EXPECT_EQ(exchange.failures, peer.family == engine::PeerEndpoint::Family::none ? 1 : 0);
+    return refused ? refused->status() : 200u;
+  };
+  EXPECT_EQ(status_for({}), 503u);
+  EXPECT_EQ(status_for({}), 503u);
+  const engine::PeerEndpoint user{.address = {0, 0, 3, 232},
+                                  .family = engine::PeerEndpoint::Family::local};
+  EXPECT_EQ(status_for(user), 200u);
+  EXPECT_EQ(status_for(user), 429u);
 }
 
 TEST(RateLimit, too_many_requests_are_told_how_long_to_wait) {

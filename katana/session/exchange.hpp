@@ -61,7 +61,10 @@ class Exchange {
   virtual std::optional<std::uint64_t> content_length() const noexcept = 0;
 
   virtual core::Reactor& reactor() noexcept = 0;
+  // Who connected; never empty on a connection that was accepted.
   virtual engine::PeerAddress peer() noexcept = 0;
+  // Of its reactor, which the connection came from, in the order of listen().
+  virtual engine::Listener listener() noexcept = 0;
   // Of the connection, this request included.
   virtual const core::ConnectionCounters& connection_counters() noexcept = 0;
 

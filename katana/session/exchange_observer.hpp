@@ -43,8 +43,7 @@ class ExchangeObserver {
   virtual std::unique_ptr<ExchangeContext> on_exchange_begin(const http::Head* /*head*/) noexcept {
     return nullptr;
   }
-  // `exchange` is over. Its connection_counters() may still be asked for, and its peer(), which is
-  // empty when the connection was gone before anybody asked.
+  // `exchange` is over. Its connection_counters() may still be asked for, and its peer().
   virtual void on_exchange_end(Exchange& exchange, const ExchangeRecord& record) noexcept = 0;
 };
 

@@ -261,7 +261,8 @@ const core::ConnectionCounters& Http1Session::connection_counters() noexcept {
   return connection_.counters();
 }
 
-engine::PeerAddress Http1Session::peer() noexcept { return reactor().peer(connection_.link()); }
+engine::PeerAddress Http1Session::peer() noexcept { return connection_.peer().text(); }
+engine::Listener Http1Session::listener() noexcept { return connection_.listener(); }
 
 void Http1Session::collect_content(std::uint64_t bytes_max) {
   mode_ = Mode::collect;

@@ -598,9 +598,9 @@ void Http2Exchange::give_peer_time() noexcept {
 
 core::Reactor& Http2Exchange::reactor() noexcept { return session_.connection_.reactor(); }
 
-engine::PeerAddress Http2Exchange::peer() noexcept {
-  return reactor().peer(session_.connection_.link());
-}
+engine::PeerAddress Http2Exchange::peer() noexcept { return session_.connection_.peer().text(); }
+
+engine::Listener Http2Exchange::listener() noexcept { return session_.connection_.listener(); }
 
 const core::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
   return session_.connection_.counters();

@@ -38,7 +38,7 @@ class WebSocketConnection final : public core::Session {
     explicit Carrier(core::Connection& connection) noexcept
         : WebSocketCarrier(connection.reactor(), connection.outbox()), connection_(connection) {}
 
-    engine::PeerAddress peer() noexcept override { return reactor().peer(connection_.link()); }
+    engine::PeerAddress peer() noexcept override { return connection_.peer().text(); }
     bool may_take() noexcept override {
       return !connection_.paused() && !connection_.finishing() && !connection_.output_full();
     }

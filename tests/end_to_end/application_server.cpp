@@ -7,6 +7,7 @@
 #include "katana/core/sleep.hpp"
 #include "katana/host/application.hpp"
 #include "katana/service/json.hpp"
+#include "katana/service/rate_limit.hpp"
 
 using namespace katana;
 
@@ -15,7 +16,8 @@ namespace {
 struct Settings : host::ApplicationSettings {
   std::string greeting = "Hello";
 };
-KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, (greeting, reloadable))
+KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database,
+                (greeting, reloadable))
 
 struct User {
   std::int64_t id = 0;
@@ -45,6 +47,10 @@ void add_routes(const registry::Services& services, Router& router) {
     co_await core::sleep_for(milliseconds(*ms));
     co_return Reply::text("slept");
   });
+  // Hardly ever filled again, so that a test counts what one peer gets.
+  router.group("/limited").use(rate_limit({.per_second = 0.001, .burst = 5})).get("/", [] {
+    return Reply::text("served");
+  });
 }
 
 // What no handler may do: it keeps its reactor, for ever or for so long.
@@ -72,7 +78,7 @@ int main(int count, char** arguments) {
   host::Application<Settings> app(
       {.name = "application_server",
        .version = "1.0",
-       .about = "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms} and /job/{ms}.",
+       .about = "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms} and /limited/.",
        .database = true,
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"

@@ -76,18 +76,19 @@ class DirectEngine {
   void turn(Duration wait_max) {
     wire_.now = wire_.now + wait_max;
     sink_.on_turn(wire_.now);
-    if (std::exchange(wire_.opens, false)) sink_.on_accepted(link_, 0);
+    if (std::exchange(wire_.opens, false)) sink_.on_accepted(link_, 0, peer_);
     if (const Bytes input = std::exchange(wire_.input, {}); !input.empty()) {
       sink_.on_bytes(link_, input);
     }
   }
   Instant now() const { return wire_.now; }
   std::int64_t wall_clock_s() const { return 1'800'000'000 + wire_.now.ns / 1'000'000'000; }
-  engine::PeerEndpoint peer(engine::Link) const { return {}; }
   std::size_t memory_bytes() const { return 0; }
 
  private:
   static constexpr engine::Link link_{0, 1};
+  static constexpr engine::PeerEndpoint peer_{
+      .address = {192, 0, 2, 1}, .port = 1000, .family = engine::PeerEndpoint::Family::v4};
   S& sink_;
   Wire& wire_;
   bool accepting_ = true;

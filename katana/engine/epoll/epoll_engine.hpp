@@ -251,10 +251,6 @@ class EpollEngine {
   Instant now() const { return clocks_.now; }
   Instant read_clock() const noexcept { return read_monotonic(); }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
-  PeerEndpoint peer(Link link) const {
-    const Slot& slot = slots_[link.index];
-    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerEndpoint{};
-  }
   std::size_t memory_bytes() const { return receive_bytes_max_; }
 
  private:
@@ -481,10 +477,11 @@ class EpollEngine {
         update_accept_interest();
         return false;
       }
-      const int fd =
-          accept4(listeners_[listener].fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      AcceptedPeer peer;
+      const int fd = accept4(listeners_[listener].fd, peer.address(), peer.size(),
+                             SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd >= 0) {
-        add_link(fd, listener);
+        add_link(fd, listener, peer.endpoint(fd));
       } else if (errno == EAGAIN) {
         return true;
       } else if (!survive_accept_error(errno)) {
@@ -512,13 +509,13 @@ class EpollEngine {
     }
   }
 
-  void add_link(int fd, std::uint32_t listener) {
+  void add_link(int fd, std::uint32_t listener, const PeerEndpoint& peer) {
     const std::uint32_t index = first_free_;
     Slot& slot = slots_[index];
     first_free_ = slot.next_free;
     slot.fd = fd;
     const Link link{index, slot.generation};
-    if (!sink_.on_accepted(link, listener)) {
+    if (!sink_.on_accepted(link, listener, peer)) {
       close(link);
       return;
     }

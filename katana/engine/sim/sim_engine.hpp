@@ -38,8 +38,8 @@ class SimEngine final : public SimKernel {
   }
 
  private:
-  bool sink_accepted(Link link, Listener listener) override {
-    return sink_.on_accepted(link, listener);
+  bool sink_accepted(Link link, Listener listener, const PeerEndpoint& peer) override {
+    return sink_.on_accepted(link, listener, peer);
   }
   void sink_bytes(Link link, Bytes bytes) override { sink_.on_bytes(link, bytes); }
   void sink_sent(Link link, std::size_t count) override { sink_.on_sent(link, count); }

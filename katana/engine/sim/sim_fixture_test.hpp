@@ -44,8 +44,9 @@ class EchoServer {
     port = engine.port(*engine.listen({}));
   }
 
-  bool on_accepted(Link link, Listener) {
+  bool on_accepted(Link link, Listener, const PeerEndpoint& peer) {
     ++accepted;
+    peers.emplace_back(peer.text().bytes());
     if (refuse) return false;
     if (clients.size() <= link.index) clients.resize(link.index + 1);
     EXPECT_FALSE(clients[link.index]);
@@ -172,6 +173,7 @@ class EchoServer {
   }
 
   std::uint64_t accepted = 0;
+  std::vector<std::string> peers;  // of all that were accepted
   std::uint64_t received = 0;
   std::uint64_t ends = 0;
   std::uint64_t breaks = 0;

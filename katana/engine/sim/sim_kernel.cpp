@@ -154,13 +154,6 @@ void SimKernel::reset(Link link) {
   connection->reset(side);
 }
 
-PeerEndpoint SimKernel::peer(Link link) const {
-  const Slot* const slot = const_cast<SimKernel*>(this)->find(link);  // find() changes nothing
-  if (slot == nullptr || slot->side == SimSide::peer) return {};
-  const ListenOptions& options = listeners_[slot->connection->listener].options;
-  return slot->connection->peer(options.address.find(':') != std::string::npos);
-}
-
 // ---- sending ---------------------------------------------------------------------------------
 
 std::string SimKernel::copy_of(std::span<const iovec> parts, std::size_t skip, std::size_t count) {
@@ -410,9 +403,11 @@ bool SimKernel::accept_one(Listener listener) {
   ready.front()->link_state = SimLink::open;
   ready.front()->link = link;
   network_.note("on_accepted", ready.front()->number(), link.index);
+  const bool is_v6 = listeners_[listener].options.address.find(':') != std::string::npos;
+  const PeerEndpoint peer = ready.front()->peer(is_v6);
   ready.pop_front();
   touch(link);
-  if (!sink_accepted(link, listener) && find(link) != nullptr) close(link);
+  if (!sink_accepted(link, listener, peer) && find(link) != nullptr) close(link);
   return true;
 }
 

@@ -90,7 +90,6 @@ class SimKernel : public SimHost, private SimEnd {
   void turn(Duration wait_max);
   Instant now() const noexcept { return now_; }
   std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
-  PeerEndpoint peer(Link link) const;
   std::size_t memory_bytes() const { return 0; }  // a test's tool; nothing is reserved
 
   // ---- for tests -----------------------------------------------------------------------------
@@ -159,7 +158,7 @@ class SimKernel : public SimHost, private SimEnd {
     Watcher* watcher;
   };
 
-  virtual bool sink_accepted(Link link, Listener listener) = 0;
+  virtual bool sink_accepted(Link link, Listener listener, const PeerEndpoint& peer) = 0;
   virtual void sink_bytes(Link link, Bytes bytes) = 0;
   virtual void sink_sent(Link link, std::size_t count) = 0;
   virtual void sink_closed(Link link, Closed closed) = 0;

@@ -89,6 +89,7 @@ struct UringListener {
 struct UringWaiting {
   int fd;
   Listener listener;
+  PeerEndpoint peer;
 };
 struct UringWatched {
   int fd = -1;

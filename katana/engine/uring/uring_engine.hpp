@@ -275,10 +275,6 @@ class UringEngine {
   Instant now() const { return clocks_.now; }
   Instant read_clock() const noexcept { return read_monotonic(); }
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
-  PeerEndpoint peer(Link link) const {
-    const Slot& slot = slots_[link.index];
-    return slot.generation == link.generation && slot.fd >= 0 ? peer_of(slot.fd) : PeerEndpoint{};
-  }
   std::size_t memory_bytes() const {
     const UringOptions sizes = uring_;
     return ring_.memory_bytes() + receive_.memory_bytes() + sizes.outputs * sizes.output_bytes;
@@ -648,11 +644,11 @@ class UringEngine {
     return link;
   }
 
-  void add_link(int fd, Listener listener) {
+  void add_link(int fd, Listener listener, const PeerEndpoint& peer) {
     const Link link = take_slot(fd);
     slots_[link.index].singly =
         uring_.rules.first_receive_single && listeners_[listener].peer_speaks_first;
-    if (!sink_.on_accepted(link, listener)) close(link);
+    if (!sink_.on_accepted(link, listener, peer)) close(link);
   }
 
   Duration delivery_check() const {
@@ -704,12 +700,15 @@ class UringEngine {
   void accepted(std::uint32_t index, const io_uring_cqe& completion) {
     ListenSocket& listener = listeners_[index];
     if ((completion.flags & IORING_CQE_F_MORE) == 0) listener.armed = listener.cancelling = false;
-    if (completion.res < 0) {
-      survive_accept_error(-completion.res);
-    } else if (accept_paused_ || free_count_ == 0 || !waiting_.empty()) {
-      waiting_.push_back({completion.res, index});
+    if (completion.res < 0) return survive_accept_error(-completion.res);
+    // A multishot accept has one place for the addresses of all that it brings, so each is asked
+    // for: the one system call of an accepted connection (decision 0073). Now, not when somebody
+    // wants to know: a peer that resets the connection takes its address along.
+    const PeerEndpoint peer = peer_of(completion.res);
+    if (accept_paused_ || free_count_ == 0 || !waiting_.empty()) {
+      waiting_.push_back({completion.res, index, peer});
     } else {
-      add_link(completion.res, index);
+      add_link(completion.res, index, peer);
     }
   }
 
@@ -727,7 +726,7 @@ class UringEngine {
     while (can_admit()) [[unlikely]] {
       const Waiting each = waiting_.front();
       waiting_.pop_front();
-      add_link(each.fd, each.listener);
+      add_link(each.fd, each.listener, each.peer);
     }
   }
 
@@ -749,9 +748,10 @@ class UringEngine {
   // True: the kernel's queue is empty. Listeners do not block.
   bool accept_rest(std::uint32_t index) {
     while (!accept_paused_ && free_count_ > 0 && waiting_.empty()) {
-      const int fd = accept4(listeners_[index].fd, nullptr, nullptr, SOCK_CLOEXEC);
+      AcceptedPeer peer;
+      const int fd = accept4(listeners_[index].fd, peer.address(), peer.size(), SOCK_CLOEXEC);
       if (fd >= 0) {
-        add_link(fd, index);
+        add_link(fd, index, peer.endpoint(fd));
       } else if (errno == EAGAIN) {
         return true;
       } else {

@@ -60,7 +60,7 @@ TEST_F(UringEngineTest, a_request_on_a_kept_connection_costs_no_system_call_but_
   EXPECT_EQ(server.engine.counters().sends_direct, 0u);
 }
 
-TEST_F(UringEngineTest, a_connection_with_one_request_costs_no_system_call_but_those_of_turns) {
+TEST_F(UringEngineTest, a_connection_with_one_request_costs_getpeername_and_the_calls_of_turns) {
   if (!system_calls_are_counted) GTEST_SKIP();
   Rings server;
   server.at_bytes = [&](Link link, Bytes) {
@@ -80,6 +80,7 @@ TEST_F(UringEngineTest, a_connection_with_one_request_costs_no_system_call_but_t
   EXPECT_EQ(client.received, "answer");
   EXPECT_LE(server.turns - before, 4);  // accept; receive; send and close; one in which it is seen
   EXPECT_EQ(system_calls.send + system_calls.accept + system_calls.option, 0u);
+  EXPECT_EQ(system_calls.peer, 1u);
 }
 
 TEST_F(UringEngineTest, idle_links_hold_no_buffer) {

@@ -55,6 +55,7 @@ struct UringForm {
   }
   // The kernel may fill every buffer for one link; the next turn begins with who got none.
   static constexpr std::size_t deliveries_max = deliveries;
+  static constexpr bool asks_peers = true;
 };
 
 using Default = UringForm<default_rings, 128>;
