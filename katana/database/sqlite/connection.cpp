@@ -1,6 +1,9 @@
 #include "katana/database/sqlite/connection.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -39,6 +42,16 @@ std::string_view which_of(Constraint constraint, std::string_view message) noexc
   return constraint == Constraint::other ? message : std::string_view();
 }
 
+// SQLite makes a file for everybody to read. The log and the index beside it take the mode of the
+// database, so that of an empty one says it for all three. Whatever this cannot make is SQLite's to
+// make, or to say why not.
+void create_private(const Options& options) {
+  constexpr mode_t file_mode = 0640;  // databases name users, as logs do
+  if (options.path.empty() || options.path == ":memory:" || !options.vfs.empty()) return;
+  const int file = ::open(options.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, file_mode);
+  if (file >= 0) ::close(file);
+}
+
 }  // namespace
 
 bool is_outage(int code) noexcept {
@@ -64,6 +77,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const Options& options, Acc
   auto connection = std::unique_ptr<Connection>(new Connection(options, clock));
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (access == Access::create ? SQLITE_OPEN_CREATE : 0);
+  if (access == Access::create) create_private(options);
   const char* const vfs = options.vfs.empty() ? nullptr : options.vfs.c_str();
   const int code = sqlite3_open_v2(options.path.c_str(), &connection->handle_, flags, vfs);
   if (code != SQLITE_OK) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <string>
@@ -514,6 +515,17 @@ TEST_F(SqliteTest, columns_find_their_members_whoever_asks_and_whatever_became_o
   EXPECT_EQ(run(body()), "344");
   other.run("DROP TABLE p; CREATE TABLE p (c INT, b INT); INSERT INTO p VALUES (9, 4)");
   EXPECT_THAT(run(body()), HasSubstr("'a' is no column of the result"));
+}
+
+TEST_F(SqliteTest, its_files_are_for_the_user_and_the_group_alone) {
+  const mode_t before = ::umask(0);  // what the process would let everybody have
+  open();
+  for (const char* const name : {"a.db", "a.db-wal", "a.db-shm"}) {
+    struct stat facts{};
+    ASSERT_EQ(::stat((folder_ / name).c_str(), &facts), 0) << name;
+    EXPECT_EQ(facts.st_mode & 0777, 0640u) << name;
+  }
+  ::umask(before);
 }
 
 }  // namespace
