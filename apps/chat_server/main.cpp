@@ -39,6 +39,7 @@ struct Flags {
   bool notices = false;
   std::string farewell = chat::ChatOptions{}.farewell;
   int metrics_port = -1;
+  std::vector<std::string> hosts;
   int websocket_port = -1;
   std::string log_levels = "info";
   apps::TlsFlags tls;
@@ -55,6 +56,10 @@ void describe_network(CLI::App& app, Flags& flags) {
   app.add_option("--engine", flags.engine, "epoll-edge, epoll-level, io_uring or auto")
       ->capture_default_str();
   app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
+  app.add_option("--host", flags.hosts,
+                 "one more name of this server, to which the metrics port answers; it does to "
+                 "localhost and the address")
+      ->allow_extra_args(false);
   app.add_option("--metrics-port", flags.metrics_port,
                  "port of /metrics, /health and /ready on the same address; 0 lets the kernel "
                  "choose; default: none")
@@ -137,6 +142,7 @@ Result<host::ChatServerOptions> options_from(const Flags& flags, host::EngineKin
   options.drain_timeout = duration_of(flags.drain_s);
   options.connections_max = flags.connections_max;
   options.rooms_max = flags.rooms_max;
+  options.hosts = flags.hosts;
   if (flags.metrics_port >= 0) {
     options.metrics_port = static_cast<std::uint16_t>(flags.metrics_port);
   }

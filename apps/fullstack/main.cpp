@@ -23,7 +23,7 @@ namespace {
 struct Settings : host::ApplicationSettings {
   Settings() { log.file = "var/log/fullstack.log"; }
 };
-KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database)
+KATANA_DESCRIBE(Settings, http, operations, log, requests, monitor, pools, database)
 
 host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   host::ApplicationOptions options;
@@ -105,8 +105,12 @@ void add_routes(const registry::Services& services, Router& router) {
 
   describe_operations(document);
   router.get("/openapi.json", [text = document.to_json()] { return Reply::json(Text(text)); });
-  add_pages(router);
-  services.get<Live>().add_to(router);
+}
+
+// The dashboard tells what the program does, down to its log: for those who run it.
+void add_operations(const registry::Services& services, Group& pages) {
+  add_pages(pages);
+  services.get<Live>().add_to(pages);
 }
 
 }  // namespace
@@ -128,5 +132,6 @@ int main(int count, char** arguments) {
         });
   });
   app.routes(fullstack::add_routes);
+  app.operations(fullstack::add_operations);
   return app.run(count, arguments);
 }

@@ -14,6 +14,7 @@
 #include "katana/host/access_log.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
+#include "katana/host/operations.hpp"
 #include "katana/log/log.hpp"
 #include "katana/service/compression.hpp"
 #include "tls_flags.hpp"
@@ -32,6 +33,7 @@ struct Flags {
   bool http2_only = false;
   std::uint32_t connections_max = 16 * 1024;
   double drain_s = 10;
+  std::vector<std::string> hosts;
   std::string access_log;  // empty: none
   std::string files;       // a folder; empty: none
   bool compress = false;
@@ -47,6 +49,10 @@ void describe(CLI::App& app, Flags& flags) {
   const CLI::Validator not_empty(
       [](std::string& text) { return text.empty() ? std::string("must not be empty") : ""; }, "");
   app.add_option("--address", flags.address, "numeric address to listen on")->capture_default_str();
+  app.add_option("--host", flags.hosts,
+                 "one more name of this server, to which /metrics and the details of /health and "
+                 "/ready answer; they do to localhost and the address")
+      ->allow_extra_args(false);
   app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
       ->envname("HELLO_PORT")
       ->check(not_empty)
@@ -203,8 +209,9 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
   using namespace katana;
   auto observability = host::Observability::make();
   if (!observability) return fail(1, observability.error().describe());
+  const host::OperationsGuard guard({.addresses = {flags.address}, .hosts = flags.hosts});
   auto service = hello::make_service([&](Group& routes) {
-    (*observability)->mount(routes);
+    (*observability)->mount(routes, guard);
     Group inner = routes.group("");
     if (flags.compress) inner.use(compression()).use(decompression()).post("/upload", measure);
     if (!flags.files.empty()) inner.files("/files", flags.files);

@@ -32,11 +32,12 @@ void AccessLog::on_exchange_end(session::Exchange& exchange,
   const Bytes end = name_of(record.end);
   const std::int64_t duration_us = record.duration.ns / 1'000;
   const Bytes route = record.route != nullptr ? Bytes(record.route->pattern) : Bytes();
-  logger_.write(level, "{} {}", or_dash(record.method), or_dash(record.target),
-                log::field("route", route), log::field("status", record.status),
-                log::field("bytes", record.content_bytes), log::field("duration_us", duration_us),
-                log::field("peer", address), log::field("request", record.request),
-                log::field("end", end));
+  Text room;
+  const Bytes target = shown_target(record, rules_, room);
+  logger_.write(level, "{} {}", or_dash(record.method), or_dash(target), log::field("route", route),
+                log::field("status", record.status), log::field("bytes", record.content_bytes),
+                log::field("duration_us", duration_us), log::field("peer", address),
+                log::field("request", record.request), log::field("end", end));
 }
 
 }  // namespace katana::host

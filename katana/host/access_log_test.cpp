@@ -18,6 +18,12 @@
 namespace katana::host {
 namespace {
 
+struct Secrets {
+  std::string token;
+  std::string lang;
+};
+KATANA_DESCRIBE(Secrets, (token, secret), lang)
+
 class AccessLogTest : public testing::Test {
  protected:
   AccessLogTest()
@@ -36,6 +42,7 @@ class AccessLogTest : public testing::Test {
     AccessLog access((*log)->logger("access"));
     Router router;
     router.get("/hello", [] { return Reply::text("hello there"); });
+    router.get("/reset", [](Query<Secrets>) { return Reply::text("reset"); });
     router.get("/throw", []() -> Reply { throw std::runtime_error("x"); });
     auto service = std::move(router).build();
     EXPECT_TRUE(service);
@@ -83,6 +90,16 @@ TEST_F(AccessLogTest, each_exchange_is_one_record_with_what_it_came_to) {
   EXPECT_TRUE(has(lines[1], "\"status\":500")) << lines[1];
   EXPECT_TRUE(has(lines[1], "\"request\":2")) << lines[1];
   EXPECT_TRUE(has(lines[1], "warn")) << lines[1];
+}
+
+TEST_F(AccessLogTest, what_a_query_marks_secret_is_in_no_record) {
+  const auto lines = lines_of([](std::uint16_t port) {
+    Client client(port);
+    client.ask("/reset?token=abc123&lang=en");
+  });
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(has(lines[0], "GET /reset?token=***&lang=en")) << lines[0];
+  EXPECT_FALSE(has(lines[0], "abc123")) << lines[0];
 }
 
 TEST_F(AccessLogTest, a_refused_head_is_a_record_and_cannot_forge_another) {

@@ -1,7 +1,9 @@
 #include "katana/host/application.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -11,6 +13,7 @@
 #include <thread>
 
 #include "katana/database/sqlite/sqlite.hpp"
+#include "katana/engine/sockets.hpp"
 #include "katana/host/engines.hpp"
 #include "katana/host/machine_clock.hpp"
 #include "katana/host/system_metrics.hpp"
@@ -26,6 +29,10 @@ void block_signals() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // a peer, or a pipe that takes the log, may be gone
 }
+
+// What the program writes names users: their data, its log. A stricter mask than this stays. Before
+// the first thread, because a process has one mask.
+void keep_files_private() { ::umask(::umask(077) | 027); }
 
 // Ignored when it fails: whoever opens the file says why that cannot be done.
 void make_folder_of(const std::string& file) {
@@ -137,18 +144,23 @@ void ApplicationCore::add_parts(const CommandLine& line) {
   parts_.clear();
   add(
       "routes", std::move(of_routes), [this] { return start_routes(); },
-      [this] { service_.reset(); });
+      [this] {
+        service_.reset();
+        guard_.reset();
+      });
   add("http", {"routes"}, [this] { return start_http(); }, [this] { server_.reset(); });
 }
 
 Result<void> ApplicationCore::start(const CommandLine& line) {
   block_signals();
+  keep_files_private();
   auto manager = ServiceManager::of_this_process();
   if (!manager) return std::unexpected(manager.error());
   manager_ = std::move(*manager);
   add_parts(line);
   if (auto started = startup_.start(); !started) return started;
   if (auto told = tell_phases(); !told) return told;
+  tell_operations();
   tell_manager(manager_.ready("serving on " + url()));
   return {};
 }
@@ -235,12 +247,41 @@ void ApplicationCore::stop_services() noexcept {
   services_.reset();
 }
 
+// What of the server the pages of operations are shown to: see host/operations.hpp.
+Result<void> ApplicationCore::make_guard() {
+  const auto present = settings();
+  OperationsRules rules{.hosts = present->http.hosts, .token = present->operations.token};
+  for (const int socket : manager_.listeners()) {
+    rules.addresses.push_back(engine::address_of(socket));
+  }
+  if (rules.addresses.empty()) rules.addresses.push_back(present->http.address);
+  rules.exposed = !std::ranges::all_of(rules.addresses, is_loopback);
+  if (present->operations.port != 0) {
+    rules.listener = HttpServer::operations_listener(manager_.listeners());
+    rules.addresses.push_back(present->operations.address);
+  } else if (present->operations.address != OperationsSettings().address) {
+    return fail(Code::invalid_argument,
+                "operations.address is given and operations.port is not: there would be no "
+                "listener; set operations.port");
+  }
+  guard_ = std::make_unique<OperationsGuard>(std::move(rules));
+  return {};
+}
+
 Result<void> ApplicationCore::start_routes() {
+  if (auto made = make_guard(); !made) return made;
   Router router;
+  observability_->mount(router, *guard_);
+  if (add_operations_) {
+    Group pages = router.group("");
+    pages.use(guard_->pages());
+    if (auto added = add_operations_(*services_, pages); !added) return added;
+  }
+  // What is added from here on is the program's own.
+  if (guard_->guards_application()) router.use(guard_->application());
   if (add_routes_) {
     if (auto added = add_routes_(*services_, router); !added) return added;
   }
-  observability_->mount(router);
   auto built = std::move(router).build();
   if (!built) return std::unexpected(built.error());
   service_.emplace(std::move(*built));
@@ -253,6 +294,9 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   HttpServerOptions options;
   options.address = http.address;
   options.port = http.port;
+  if (settings.operations.port != 0) {
+    options.operations = {settings.operations.address, settings.operations.port};
+  }
   options.reactors = http.reactors;
   options.engine = engine;
   options.pin = http.pin;
@@ -294,6 +338,7 @@ Result<void> ApplicationCore::start_http() {
       .access = requests.access_log ? log_->logger("access") : log::Logger(),
       .slow = log_->logger("slow"),
       .slow_after = requests.slow,
+      .targets = {requests.queries, requests.secret_parameters},
       .metrics = requests.metrics ? &observability_->registry() : nullptr});
   if (auto prepared = telemetry_->prepare(*service_); !prepared) return prepared;
   server_ = std::make_unique<HttpServer>(server_options(*present, engine->kind), *service_);
@@ -320,6 +365,25 @@ Result<void> ApplicationCore::tell_phases() {
   logger_.info("all parts started in {} ms; memory of each reactor, at most: {} MiB",
                milliseconds_of(whole), mebibytes_of(budget.total()));
   return {};
+}
+
+// Who may see what is asked when it is too late.
+void ApplicationCore::tell_operations() const {
+  const auto present = settings();
+  const char* const with_token = present->operations.token.empty() ? "" : ", with the token";
+  if (present->operations.port != 0) {
+    const std::string own = server_->operations_url();
+    logger_.info("operations pages (/metrics, details of /health and /ready): on {}{}", own,
+                 with_token);
+  } else if (guard_->off()) {
+    logger_.warn(
+        "operations pages (/metrics, details of /health and /ready) are off: {} is not a loopback "
+        "address; set operations.port or operations.token",
+        url());
+  } else {
+    logger_.info("operations pages (/metrics, details of /health and /ready): on {}{}", url(),
+                 with_token);
+  }
 }
 
 ServerReport ApplicationCore::serve() { return server_->run(); }

@@ -1,7 +1,7 @@
 // Application: a program that serves HTTP, from its command line to its exit status.
 //
 //   struct Settings : host::ApplicationSettings { std::size_t page_max = 100; };
-//   KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, page_max)
+//   KATANA_DESCRIBE(Settings, http, operations, log, requests, monitor, pools, database, page_max)
 //
 //   int main(int count, char** arguments) {
 //     host::Application<Settings> app({.name = "users", .version = "1.0", .database = true});
@@ -19,13 +19,16 @@
 //
 // The parts: configuration → log, metrics, pools, database and the program's own (part()), side by
 // side where they do not need one another → services → routes → http. /metrics, /health and /ready
-// are there without being asked for.
+// are there without being asked for; who may see more of them than a status is said by
+// host/operations.hpp and the settings `operations` and http.hosts.
 //
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
 // thread::Pool (the pool "work"), database::Database if there is one, config::Config<Settings>.
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
+//            From start() on nobody but the user may change a file that the process makes, and
+//            nobody but the user and the group may read it (umask 027; a stricter one stays).
 // Allocates  at the start, at a reload and at the end.
 // Fails      start() gives the Error of the part that failed, which names it, what it needed and
 //            what to do; all that was started is stopped. run() prints that, and is then 1; 2 when
@@ -53,6 +56,7 @@
 #include "katana/host/command_line.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
+#include "katana/host/operations.hpp"
 #include "katana/host/pools.hpp"
 #include "katana/host/request_telemetry.hpp"
 #include "katana/host/service_manager.hpp"
@@ -97,6 +101,15 @@ class ApplicationCore {
   void routes(F f) {
     add_routes_ = [f = std::move(f)](const registry::Services& services, Router& router) mutable {
       return as_result([&] { return f(services, router); });
+    };
+  }
+  // f(const registry::Services&, Group&): pages for those who run the program, such as a dashboard:
+  // behind the guard of /metrics (host/operations.hpp), and on the operations' listener if there is
+  // one. Their paths are not the program's own as well. Returns nothing or Result<void>.
+  template <class F>
+  void operations(F f) {
+    add_operations_ = [f = std::move(f)](const registry::Services& services, Group& group) mutable {
+      return as_result([&] { return f(services, group); });
     };
   }
   // One more part of the start. It may need "configuration", "log", "metrics", "pools", "database",
@@ -150,6 +163,8 @@ class ApplicationCore {
   Result<void> start_services();
   Result<void> add_figures();
   Result<void> start_routes();
+  Result<void> make_guard();
+  void tell_operations() const;
   Result<void> start_http();
   HttpServerOptions server_options(const ApplicationSettings& settings, EngineKind engine);
   void stop_services() noexcept;
@@ -168,6 +183,7 @@ class ApplicationCore {
   const ApplicationOptions options_;
   std::function<Result<void>(registry::Registry&)> add_services_;
   std::function<Result<void>(const registry::Services&, Router&)> add_routes_;
+  std::function<Result<void>(const registry::Services&, Group&)> add_operations_;
   std::vector<Part> parts_;
   ServiceManager manager_;
 
@@ -178,6 +194,7 @@ class ApplicationCore {
   std::unique_ptr<Pools> pools_;
   std::optional<database::Database> database_;
   std::unique_ptr<registry::Services> services_;
+  std::unique_ptr<OperationsGuard> guard_;
   std::optional<Service> service_;
   std::unique_ptr<RequestTelemetry> telemetry_;
   std::unique_ptr<HttpServer> server_;

@@ -9,6 +9,7 @@
 #include "katana/chat/directory.hpp"
 #include "katana/host/chat_websocket.hpp"
 #include "katana/host/observability.hpp"
+#include "katana/host/operations.hpp"
 #include "katana/host/reactor_group.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http2_protocol.hpp"
@@ -123,6 +124,7 @@ struct ChatServer::Parts {
   LogObserver observer;
   chat::Directory directory;
   std::unique_ptr<Observability> observability;
+  std::optional<OperationsGuard> guard;
   std::optional<Service> service;
   std::optional<Dispatcher> dispatcher;
   std::optional<session::Http1Protocol> http;
@@ -174,7 +176,8 @@ Result<void> ChatServer::set_up() {
   if (!observability) return std::unexpected(observability.error());
   parts.observability = *std::move(observability);
   Router router;
-  parts.observability->mount(router);
+  parts.guard.emplace(OperationsRules{.addresses = {options_.address}, .hosts = options_.hosts});
+  parts.observability->mount(router, *parts.guard);
   auto service = std::move(router).build();
   if (!service) return std::unexpected(service.error());
   parts.service.emplace(*std::move(service));
@@ -201,6 +204,7 @@ Result<void> ChatServer::set_up() {
                                       : index == 0 ? parts.http->counters()
                                                    : parts.no_http;
     parts.probes.push_back(parts.observability->probe(reactor, counters));
+    parts.probes.back()->warn(options_.log);
     hubs.push_back(&chat.hub());
     reactors.push_back(&reactor);
   }

@@ -35,6 +35,8 @@ struct ChatServerOptions {
   std::uint32_t rooms_max = 1024;          // the lobby is one
   // Of /metrics, /health and /ready on the same address; 0: the kernel chooses. None: no listener.
   std::optional<std::uint16_t> metrics_port = {};
+  // Names that it answers to there, beside localhost and the address; see host/operations.hpp.
+  std::vector<std::string> hosts = {};
   // Of the page and /chat, the same chat over WebSocket; 0: the kernel chooses. None: no listener.
   std::optional<std::uint16_t> websocket_port = {};
   // TLS on the chat's port and on that of the page; none: neither has it. SIGHUP reads certificates

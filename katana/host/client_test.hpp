@@ -41,7 +41,8 @@ class Client {
   }
   // Field lines each end with CRLF.
   void send_get(std::string_view target, std::string_view fields = "") {
-    send("GET " + std::string(target) + " HTTP/1.1\r\nHost: x\r\n" + std::string(fields) + "\r\n");
+    send("GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(fields) +
+         "\r\n");
   }
   // What comes up to and with `last`, or, if that is empty, to the end of the connection.
   std::string receive_until(std::string_view last) {

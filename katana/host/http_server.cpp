@@ -36,6 +36,7 @@ struct HttpServer::Worker {
     if (options.http.http2.enabled) protocol.set_http2(&http2);
     if (options.observability != nullptr) {
       probe = options.observability->probe(*reactor, protocol.counters());
+      probe->warn(options.stall_logger);
     }
   }
 
@@ -84,6 +85,14 @@ namespace {
 constexpr const char* reply_to_plain_http =
     "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 60\r\n"
     "Connection: close\r\n\r\nThis port speaks TLS: the URL has to begin with https://...\n";
+
+std::string url_of(const HttpServerOptions& options, const std::string& address,
+                   std::uint16_t port) {
+  const bool is_v6 = address.find(':') != std::string::npos;
+  const char* const scheme = options.tls ? "https" : "http";
+  return is_v6 ? fmt::format("{}://[{}]:{}", scheme, address, port)
+               : fmt::format("{}://{}:{}", scheme, address, port);
+}
 
 HttpServerOptions completed(HttpServerOptions options) {
   if (!options.tls) return options;
@@ -155,12 +164,22 @@ Result<void> HttpServer::listen(Worker& worker) {
   };
   engine::ListenOptions listen{
       .address = options_.address, .port = first ? options_.port : port_, .must_be_free = first};
-  if (options_.sockets.empty()) return listen_on(listen);
+  if (options_.sockets.empty()) {
+    if (auto listening = listen_on(listen); !listening) return listening;
+  }
   for (const int socket : options_.sockets) {
     listen.socket = socket;
     if (auto listening = listen_on(listen); !listening) return listening;
   }
-  if (first) options_.address = engine::address_of(options_.sockets.front());
+  if (first && !options_.sockets.empty()) {
+    options_.address = engine::address_of(options_.sockets.front());
+  }
+  if (!options_.operations) return {};
+  const engine::ListenOptions pages{.address = options_.operations->address,
+                                    .port = first ? options_.operations->port : operations_port_,
+                                    .must_be_free = first};
+  if (auto listening = listen_on(pages); !listening) return listening;
+  if (first) operations_port_ = worker.reactor->port(operations_listener(options_.sockets));
   return {};
 }
 
@@ -251,11 +270,11 @@ core::MemoryBudget HttpServer::memory_budget() const {
   return workers_.front()->reactor->memory_budget();
 }
 
-std::string HttpServer::url() const {
-  const bool is_v6 = options_.address.find(':') != std::string::npos;
-  const char* const scheme = options_.tls ? "https" : "http";
-  return is_v6 ? fmt::format("{}://[{}]:{}", scheme, options_.address, port_)
-               : fmt::format("{}://{}:{}", scheme, options_.address, port_);
+std::string HttpServer::url() const { return url_of(options_, options_.address, port_); }
+
+std::string HttpServer::operations_url() const {
+  if (!options_.operations) return {};
+  return url_of(options_, options_.operations->address, operations_port_);
 }
 
 unsigned usable_cpus() noexcept {

@@ -10,6 +10,7 @@
 //            is in flight is finished. A second signal ends the process at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -46,6 +47,11 @@ struct ServerReport {
   std::string stuck = {};
 };
 
+struct ListenerAddress {
+  std::string address = "127.0.0.1";  // numeric
+  std::uint16_t port = 0;             // 0: the kernel chooses
+};
+
 struct HttpServerOptions {
   std::string address = "127.0.0.1";  // numeric
   std::uint16_t port = 8080;          // 0: the kernel chooses
@@ -58,6 +64,9 @@ struct HttpServerOptions {
   // Listening sockets that were opened for this program, as by systemd; instead of address and
   // port. Borrowed; every reactor listens on each.
   std::vector<int> sockets = {};
+  // One more listener, for the pages of those who run the server (host/operations.hpp); the same
+  // service answers there, and tells by Exchange::listener(). None: no such listener.
+  std::optional<ListenerAddress> operations = {};
   // From the signal to the end of accepting; /ready answers 503 meanwhile.
   Duration drain_notice = {};
   // SIGHUP came, and the server was told to end. On the first reactor's thread: they must not
@@ -66,7 +75,7 @@ struct HttpServerOptions {
   std::function<void()> on_drain = {};
   // A reactor that is busy with one turn for longer is reported; 0: nobody looks.
   Duration stall_threshold = {};
-  log::Logger stall_logger = {};
+  log::Logger stall_logger = {};  // also told of connections whose peer nobody could name
   // Called so often by the first reactor, as long as every reactor answers. 0: never.
   Duration heartbeat_interval = {};
   std::function<void()> on_heartbeat = {};
@@ -108,6 +117,12 @@ class HttpServer {
   std::vector<std::string> certificate_notes() const;
 
   std::uint16_t port() const noexcept { return port_; }
+  // Of the operations' listener, in the order of Exchange::listener().
+  static engine::Listener operations_listener(const std::vector<int>& sockets) noexcept {
+    return static_cast<engine::Listener>(std::max<std::size_t>(1, sockets.size()));
+  }
+  // "http://127.0.0.1:9100"; empty without that listener.
+  std::string operations_url() const;
   // Stalls that were seen; see stall_threshold. Once run() has returned.
   std::uint64_t stalls() const noexcept { return stall_watch_ ? stall_watch_->stalls() : 0; }
   EngineKind engine() const noexcept { return options_.engine; }
@@ -135,6 +150,7 @@ class HttpServer {
   std::unique_ptr<StallWatch> stall_watch_;
   std::unique_ptr<Heartbeat> heartbeat_;
   std::uint16_t port_ = 0;
+  std::uint16_t operations_port_ = 0;
 };
 
 // CPUs that this process may use.

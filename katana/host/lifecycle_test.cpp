@@ -34,7 +34,7 @@ class LifecycleTest : public testing::Test {
   }
   template <class Clients>
   ServerReport serve(Clients clients) {
-    observability->mount(router);
+    observability->mount(router, guard);
     auto service = std::move(router).build();
     EXPECT_TRUE(service);
     HttpServer server(options, *service);
@@ -51,6 +51,7 @@ class LifecycleTest : public testing::Test {
   }
 
   HttpServerOptions options;
+  const OperationsGuard guard{{.addresses = {"127.0.0.1"}}};
   std::unique_ptr<Observability> observability;
   Router router;
 };

@@ -34,6 +34,10 @@ constexpr std::array counter_rows{
     CounterRow{"katana_accept_failures", "",
                "Times that there was no descriptor or memory for a new connection.",
                [](const ReactorFigures& of) { return of.counters.accept_failures; }},
+    CounterRow{"katana_peers_unknown", "",
+               "Connections closed when they were accepted, because their peer had left and its "
+               "address was not known.",
+               [](const ReactorFigures& of) { return of.counters.peers_unknown; }},
     CounterRow{"katana_file_failures", "",
                "Connections that ended, or files that were cut short, while a file was sent.",
                [](const ReactorFigures& of) { return of.counters.file_failures; }},
@@ -409,8 +413,12 @@ Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
   co_return reply;
 }
 
-void Observability::mount(Group& routes) {
-  routes.get("/metrics", [this](Request request) { return tell_metrics(std::move(request)); })
+void Observability::mount(const Group& routes, const OperationsGuard& guard) {
+  routes.group("").use(guard.pages()).get("/metrics", [this](Request request) {
+    return tell_metrics(std::move(request));
+  });
+  routes.group("")
+      .use(guard.details())
       .get("/health", [this] { return tell_health(metrics::CheckKind::liveness); })
       .get("/ready", [this] { return tell_health(metrics::CheckKind::readiness); });
 }

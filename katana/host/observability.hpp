@@ -1,7 +1,7 @@
 // Observability: /metrics, /health and /ready of a server, in one piece.
 //
 //   auto observability = host::Observability::make();
-//   (*observability)->mount(router);
+//   (*observability)->mount(router, guard);        // host/operations.hpp says who may see them
 //   options.observability = observability->get();  // HttpServerOptions: reactors report here
 //
 //   GET /metrics   every metric of registry(): those of the process and of the reactors, and the
@@ -12,6 +12,7 @@
 //
 // Both answer at once what is known, with its age. Only a check whose result is older than its
 // `fresh_for`, or that has none yet, is run and waited for, at most for its timeout.
+// /health and /ready tell anybody their status, and the checks only to whom the guard lets pass.
 //
 // Owns       the registry, the health checks and the reactors' last figures.
 // Thread     registry() and checks() any; the handlers run on reactors and block none.
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "katana/base/task.hpp"
+#include "katana/host/operations.hpp"
 #include "katana/host/reactor_probe.hpp"
 #include "katana/metrics/exposition.hpp"
 #include "katana/metrics/health.hpp"
@@ -57,8 +59,8 @@ class Observability {
   metrics::Registry& registry() noexcept { return registry_; }
   metrics::HealthChecks& checks() noexcept { return checks_; }
 
-  // Adds GET /metrics, /health and /ready.
-  void mount(Group& routes);
+  // Adds GET /metrics, /health and /ready. The guard outlives the service.
+  void mount(const Group& routes, const OperationsGuard& guard);
 
   // From here on /ready answers 503. Any thread.
   void announce_drain() noexcept { draining_.store(true, std::memory_order_relaxed); }

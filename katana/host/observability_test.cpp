@@ -53,7 +53,7 @@ class ObservabilityTest : public testing::Test {
     ASSERT_TRUE(made) << made.error().describe();
     observability = std::move(*made);
     if (prepare) prepare();
-    observability->mount(router);
+    observability->mount(router, guard);
     auto service = std::move(router).build();
     ASSERT_TRUE(service);
     options.observability = observability.get();
@@ -83,6 +83,7 @@ class ObservabilityTest : public testing::Test {
   }
 
   HttpServerOptions options;
+  const OperationsGuard guard{{.addresses = {"127.0.0.1"}}};
   ObservabilityOptions observing;
   Router router;
   std::function<void()> prepare;

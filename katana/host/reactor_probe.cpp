@@ -86,11 +86,24 @@ ReactorFigures ReactorProbe::figures() const noexcept {
           thread_cpu_time()};
 }
 
+// The reactor knows no log. Nothing is lost with such a connection: nobody is there to be answered.
+void ReactorProbe::tell_unknown_peers() noexcept {
+  const std::uint64_t count = reactor_.counters().peers_unknown - peers_unknown_told_;
+  const bool told = logger_.warn(KATANA_AT_MOST(1, seconds(60)),
+                                 "{} connections were closed as they were accepted: their peers "
+                                 "had reset them, and the kernel "
+                                 "no longer says who they were (getpeername: not connected)",
+                                 count);
+  if (told) peers_unknown_told_ += count;
+}
+
 void ReactorProbe::on_tick() noexcept {
   const Instant now = reactor_.now();
   lag_.observe(now - due_);
   due_ = now + interval_;
   reactor_.timers().arm(tick_, due_);
+  if (reactor_.counters().peers_unknown != peers_unknown_told_) [[unlikely]]
+    tell_unknown_peers();
 }
 
 }  // namespace katana::host

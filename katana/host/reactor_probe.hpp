@@ -20,6 +20,7 @@
 #include <mutex>
 
 #include "katana/core/reactor.hpp"
+#include "katana/log/logger.hpp"
 #include "katana/metrics/instruments.hpp"
 #include "katana/session/http1_protocol.hpp"
 #include "katana/tls/transform.hpp"
@@ -80,6 +81,8 @@ class ReactorProbe {
   // speaks no TLS.
   void start(const tls::TlsTransforms* first = nullptr,
              const tls::TlsTransforms* second = nullptr) noexcept;
+  // Who is told of what the reactor can only count. Before start().
+  void warn(log::Logger logger) noexcept { logger_ = logger; }
 
  private:
   friend class ReactorStatus;
@@ -90,6 +93,7 @@ class ReactorProbe {
 
   ReactorFigures figures() const noexcept;
   void on_tick() noexcept;
+  void tell_unknown_peers() noexcept;
 
   core::Reactor& reactor_;
   session::HttpCounters& http_;
@@ -97,6 +101,8 @@ class ReactorProbe {
   const std::shared_ptr<ReactorStatus> status_;
   const metrics::LogHistogram lag_;
   const Duration interval_;
+  log::Logger logger_;
+  std::uint64_t peers_unknown_told_ = 0;
   Instant due_;
   Tick tick_{*this};
 };

@@ -86,7 +86,9 @@ std::size_t class_of(unsigned status) noexcept {
 }  // namespace
 
 RequestTelemetry::RequestTelemetry(const RequestTelemetryOptions& options)
-    : options_(options), access_(options.access), slow_after_ns_(options.slow_after.ns) {}
+    : options_(options),
+      access_(options.access, options.targets),
+      slow_after_ns_(options.slow_after.ns) {}
 
 Result<void> RequestTelemetry::prepare(const Service& service) {
   if (options_.metrics == nullptr) return {};
@@ -147,7 +149,9 @@ void RequestTelemetry::warn_of(const session::ExchangeRecord& record) const noex
   const Bytes route = record.route != nullptr ? Bytes(record.route->pattern) : Bytes("-");
   const std::int64_t duration_us = record.duration.ns / 1'000;
   const std::int64_t slow_after_us = slow_after_ns_.load(std::memory_order_relaxed) / 1'000;
-  options_.slow.warn("slow: {} {}", record.method, record.target, log::field("route", route),
+  Text room;
+  const Bytes target = shown_target(record, options_.targets, room);
+  options_.slow.warn("slow: {} {}", record.method, target, log::field("route", route),
                      log::field("status", record.status), log::field("duration_us", duration_us),
                      log::field("slow_after_us", slow_after_us));
 }

@@ -41,6 +41,7 @@ struct RequestTelemetryOptions {
   log::Logger access = {};  // discards: no access log
   log::Logger slow = {};
   Duration slow_after = {};              // 0: nothing is slow
+  TargetRules targets = {};              // of both logs
   metrics::Registry* metrics = nullptr;  // null: none
 };
 

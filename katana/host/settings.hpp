@@ -7,7 +7,7 @@
 //   struct Settings : host::ApplicationSettings {
 //     std::size_t page_max = 100;
 //   };
-//   KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, page_max)
+//   KATANA_DESCRIBE(Settings, http, operations, log, requests, monitor, pools, database, page_max)
 //
 // Owns       values only.
 // Thread     values.
@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "katana/base/described.hpp"
 #include "katana/base/instant.hpp"
@@ -44,6 +45,7 @@ struct HttpSettings {
   Duration content_timeout = seconds(30);
   Duration handler_timeout = seconds(30);
   std::string server_name = "katana";
+  std::vector<std::string> hosts;
   Duration drain_notice = milliseconds(100);
   Duration drain_timeout = seconds(10);
 };
@@ -60,6 +62,9 @@ KATANA_DESCRIBE(HttpSettings, (address, length(1, 64), help("numeric address to 
                 (content_timeout, range(milliseconds(1), seconds(24 * 3600))),
                 (handler_timeout, range(milliseconds(1), seconds(24 * 3600))),
                 (server_name, length(0, 128)),
+                (hosts, length(0, 256), each(length(1, 253)),
+                 help("names of this server beside localhost and its address; with any, requests "
+                      "that call it otherwise get 421")),
                 (drain_notice, range(Duration{}, seconds(600)),
                  help("how long /ready answers 503 before no connection is accepted any more")),
                 (drain_timeout, range(Duration{}, seconds(3600)),
@@ -87,14 +92,32 @@ KATANA_DESCRIBE(LogSettings,
                 file_bytes_max, (files_kept, at_most(1000)),
                 (synchronous, help("who logs writes; for contrast, not for speed")), when_full)
 
+struct OperationsSettings {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;
+  std::string token;
+};
+KATANA_DESCRIBE(OperationsSettings,
+                (address, length(1, 64), help("numeric address of the listener below")),
+                (port, help("of a listener for the pages of operations alone (/metrics, details of "
+                            "/health and /ready, dashboards); 0: they are on http.port")),
+                (token, length(0, 512), secret,
+                 help("asked for by these pages, as Authorization: Bearer …; empty: none")))
+
 struct RequestSettings {
   bool ids = true;
   bool access_log = true;
+  bool queries = true;
+  std::vector<std::string> secret_parameters;
   bool metrics = true;
   Duration slow = seconds(1);
 };
 KATANA_DESCRIBE(RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),
                 (access_log, help("one record for each request; its level: log.levels access=…")),
+                (queries, help("false: no log shows the query of a target")),
+                (secret_parameters, length(0, 256), each(length(1, 256)),
+                 help("of queries: logs show *** instead of their values; beside those that a "
+                      "route's Query<> marks secret")),
                 (metrics, help("counts and durations by route")),
                 (slow, reloadable, range(Duration{}, seconds(3600)),
                  help("requests that take longer are logged as slow; 0: none")))
@@ -152,12 +175,13 @@ KATANA_DESCRIBE(DatabaseSettings,
 
 struct ApplicationSettings {
   HttpSettings http;
+  OperationsSettings operations;
   LogSettings log;
   RequestSettings requests;
   MonitorSettings monitor;
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;
 };
-KATANA_DESCRIBE(ApplicationSettings, http, log, requests, monitor, pools, database)
+KATANA_DESCRIBE(ApplicationSettings, http, operations, log, requests, monitor, pools, database)
 
 }  // namespace katana::host

@@ -17,7 +17,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "katana/base/described.hpp"
 #include "katana/base/result.hpp"
@@ -177,6 +179,34 @@ template <class T>
 inline constexpr bool is_path = false;
 template <class T>
 inline constexpr bool is_path<Path<T>> = true;
+
+// The names of a Query<>'s members that are marked secret.
+template <class P>
+struct SecretsOf {
+  static void add_to(std::vector<std::string>&) {}
+};
+template <class T>
+struct SecretsOf<Query<T>> {
+  static void add_to(std::vector<std::string>& names) {
+    for_each_field<T>([&](const auto& field) {
+      if (field.rules.secret) names.emplace_back(field.name);
+    });
+  }
+};
+template <class Tuple>
+struct SecretsOfAll;
+template <class... P>
+struct SecretsOfAll<std::tuple<P...>> {
+  static std::vector<std::string> names() {
+    std::vector<std::string> all;
+    (SecretsOf<P>::add_to(all), ...);
+    return all;
+  }
+};
+template <class Tuple>
+std::vector<std::string> secret_parameters() {
+  return SecretsOfAll<Tuple>::names();
+}
 
 // What answers instead of the handler when a parameter cannot be made; an Error does too.
 struct Refusal {

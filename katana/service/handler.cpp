@@ -90,9 +90,11 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   }
 }
 
-void run_after(const Route& route, const RequestView& request, Reply& reply) {
+void run_after(session::Exchange& exchange, const Route& route, const RequestView& request,
+               Reply& reply) {
   for (auto each = route.middleware.rbegin(); each != route.middleware.rend(); ++each) {
     if ((*each)->after) (*each)->after(request, reply);
+    if ((*each)->amend) (*each)->amend(request, exchange, reply);
   }
 }
 
@@ -107,7 +109,7 @@ Reply failure() noexcept {
 KATANA_RARE bool survives_after(session::Exchange& exchange, const Route& route,
                                 const RequestView& request, Reply& reply) noexcept {
   try {
-    run_after(route, request, reply);
+    run_after(exchange, route, request, reply);
     return true;
   } catch (...) {
     send_failure(exchange);
@@ -177,7 +179,9 @@ void PendingStream::decode_content(const http::Head& head) {
   if (decoder) decoder_ = *std::move(decoder);
 }
 
-void PendingStream::run_middleware(Reply& reply) { run_after(route_, request_->view(), reply); }
+void PendingStream::run_middleware(Reply& reply) {
+  run_after(exchange_, route_, request_->view(), reply);
+}
 
 void PendingStream::finish() noexcept {
   // What is called here may destroy this object.

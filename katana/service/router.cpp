@@ -11,7 +11,8 @@ session::RouteMark mark_of(std::optional<http::Method> method, const std::string
   return {.name = name + " " + pattern,
           .method = name,
           .pattern = pattern,
-          .number = static_cast<std::uint32_t>(number)};
+          .number = static_cast<std::uint32_t>(number),
+          .secret_parameters = {}};
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ Group Group::group(std::string_view prefix) const {
 
 void Group::add(std::optional<http::Method> method, std::string_view pattern,
                 std::unique_ptr<detail::Handler> handler, std::size_t path_parameters,
-                const RouteOptions& options) {
+                const RouteOptions& options, std::vector<std::string> secret_parameters) {
   if (parts_->error) return;
   const std::string whole = prefix_ + std::string(pattern);
   const auto added =
@@ -51,6 +52,7 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
        .path_parameters = path_parameters,
        .decoding = decoding,
        .mark = mark_of(method, whole, parts_->routes.size())});
+  parts_->routes.back().mark.secret_parameters = std::move(secret_parameters);
 }
 
 Result<Service> Router::build() && {

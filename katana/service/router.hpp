@@ -44,6 +44,8 @@ struct Middleware {
   // As `before`, and called in front of it, for what depends on the connection or the time.
   std::function<std::optional<Reply>(const RequestView&, session::Exchange&)> admit = {};
   std::function<void(const RequestView&, Reply&)> after = {};
+  // As `after`, and called behind it, for what depends on the connection.
+  std::function<void(const RequestView&, session::Exchange&, Reply&)> amend = {};
   // The content of requests is decoded; see decompression() in service/compression.hpp.
   std::shared_ptr<const DecompressionOptions> decoding = {};
 };
@@ -119,7 +121,7 @@ class Group {
                RouteOptions options = {}) {
     using Parameters = typename detail::Signature<F>::Parameters;
     add(method, pattern, detail::make_handler(std::move(handler)), detail::path_count<Parameters>,
-        options);
+        options, detail::secret_parameters<Parameters>());
     return *this;
   }
 
@@ -131,7 +133,7 @@ class Group {
   explicit Group(std::shared_ptr<detail::ServiceParts> parts) : parts_(std::move(parts)) {}
   void add(std::optional<http::Method> method, std::string_view pattern,
            std::unique_ptr<detail::Handler> handler, std::size_t path_parameters,
-           const RouteOptions& options);
+           const RouteOptions& options, std::vector<std::string> secret_parameters = {});
 
   std::shared_ptr<detail::ServiceParts> parts_;
   std::string prefix_;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "katana/base/activity.hpp"
 #include "katana/base/bytes.hpp"
@@ -37,6 +38,8 @@ struct RouteMark {
   std::string method;   // "GET", or "ANY"
   std::string pattern;  // "/users/{id}"
   std::uint32_t number = 0;
+  // Of its query: no log shows their values.
+  std::vector<std::string> secret_parameters = {};
 };
 
 }  // namespace katana::session

@@ -16,7 +16,7 @@ namespace {
 struct Settings : host::ApplicationSettings {
   std::string greeting = "Hello";
 };
-KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database,
+KATANA_DESCRIBE(Settings, http, operations, log, requests, monitor, pools, database,
                 (greeting, reloadable))
 
 struct User {

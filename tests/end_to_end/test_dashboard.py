@@ -31,7 +31,7 @@ FAINT = """(() => {
 def events_so_far(program):
     """What a reader of the events is told at once."""
     with socket.create_connection(("127.0.0.1", program.port), 20) as reader:
-        reader.sendall(b"GET /dashboard/events HTTP/1.1\r\nHost: x\r\n\r\n")
+        reader.sendall(b"GET /dashboard/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         told = b""
         while b"retry:" not in told:
             told += reader.recv(65536)

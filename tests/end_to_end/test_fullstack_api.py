@@ -222,7 +222,7 @@ def read_events(api, names, last_event_id=None):
     """Return the events of the dashboard up to where each of the names has come, as [(id, name, data)]."""
     with socket.create_connection(("127.0.0.1", api.port), 20) as connection:
         again = f"Last-Event-ID: {last_event_id}\r\n" if last_event_id else ""
-        connection.sendall(f"GET /dashboard/events HTTP/1.1\r\nHost: x\r\n{again}\r\n".encode())
+        connection.sendall(f"GET /dashboard/events HTTP/1.1\r\nHost: localhost\r\n{again}\r\n".encode())
         told, events = b"", []
         while not names <= {name for _, name, _ in events}:
             piece = connection.recv(65536)

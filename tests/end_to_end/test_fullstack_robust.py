@@ -265,7 +265,7 @@ def test_streams_of_events_end_in_order_when_it_stops(tmp_path):
     """SIGTERM while a dashboard is open: the last chunk comes, and nothing is cut off."""
     with FullStack(tmp_path) as program:
         with socket.create_connection(("127.0.0.1", program.port), 20) as reader:
-            reader.sendall(b"GET /dashboard/events HTTP/1.1\r\nHost: x\r\n\r\n")
+            reader.sendall(b"GET /dashboard/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
             told = b""
             while b"retry:" not in told:
                 told += reader.recv(65536)

@@ -43,7 +43,7 @@ def read_fast(program, seconds):
 
 def annoy(program, seconds):
     """Connect and leave: half a request, one that is none, a stream that is left alone, content that is too large."""
-    sends = [b"GET /api/us", b"\0\0\0\r\n\r\n", b"GET /dashboard/events HTTP/1.1\r\nHost: x\r\n\r\n",
+    sends = [b"GET /api/us", b"\0\0\0\r\n\r\n", b"GET /dashboard/events HTTP/1.1\r\nHost: localhost\r\n\r\n",
              b"POST /api/data HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 999999\r\n\r\n{"]
     end = time.monotonic() + seconds
     count = 0
