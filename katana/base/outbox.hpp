@@ -135,6 +135,12 @@ class Outbox {
   }
 
   BlockPool& blocks() const noexcept { return *blocks_; }
+  // Counts them: for when they are scarce.
+  std::size_t blocks_held() const noexcept {
+    std::size_t count = 0;
+    for (const Block* block = head_; block != nullptr; block = block->next) ++count;
+    return count;
+  }
   std::size_t pending() const noexcept { return pending_; }
   bool empty() const noexcept { return pending_ == 0; }
 

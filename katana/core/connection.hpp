@@ -83,14 +83,23 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     return (pause_reasons_ & static_cast<std::uint8_t>(reason)) != 0;
   }
   bool paused() const noexcept { return pause_reasons_ != 0; }
-  // True when more is pending than the peer should make us hold, or the reactor has few output
-  // blocks left; pauses until that is over, which Session::on_room() tells.
-  bool output_full() noexcept;
+  // True when more is pending than the peer should make us hold, or the reactor has too few output
+  // blocks left for `bytes` more; pauses until that is over, which Session::on_room() tells. With
+  // nothing pending it is false for all that fits a block, however few blocks are left.
+  bool output_full(std::size_t bytes = 0) noexcept;
+  // Pending output above which the connection is full: ReactorOptions::outbox_high_bytes, and less
+  // while the reactor's blocks are scarce.
+  std::size_t output_mark() const noexcept;
+  // Of a limit that a session has for what it writes of itself: the same share of it.
+  std::size_t queue_mark(std::size_t most) const noexcept;
+  // As output_full(), but pauses nothing.
+  bool output_takes(std::size_t bytes) const noexcept;
   // Calls Session::on_room() once the outbox is empty, without a pause: for a session that has more
   // to send of itself.
   void want_room() noexcept { room_wanted_ = true; }
   bool waits_for_room() const noexcept {
-    return has(PauseReason::outbox_full) || has(PauseReason::pool_low);
+    return (pause_reasons_ & (static_cast<unsigned>(PauseReason::outbox_full) |
+                              static_cast<unsigned>(PauseReason::pool_low))) != 0;
   }
   std::uint8_t pause_reasons() const noexcept { return pause_reasons_; }
 
@@ -149,6 +158,14 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   void arm(Instant expiry) noexcept;
   // Waits until the reactor has output blocks again.
   void starve() noexcept;
+  bool pause_for_blocks(std::size_t bytes) noexcept;
+  // What waits to be sent, whether sealed or not.
+  std::size_t unsent() const noexcept {
+    return outbox_.pending() + (transform_ != nullptr ? transform_->output().pending() : 0);
+  }
+  // Takes back what is over of waiting for room, or for blocks. False: nothing is.
+  bool gain_room() noexcept;
+  std::size_t blocks_held() const noexcept;
   void enqueue(Connection*& first) noexcept;
 
   Reactor& reactor_;
@@ -170,6 +187,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool room_due_ = false;  // it waited for room and has it; the session has not been told
   bool room_wanted_ = false;
   bool starved_ = false;
+  bool blocks_wanted_ = false;  // pool_low with nothing pending: it wants more than the reserve
   bool send_pending_ = false;
   bool receive_paused_ = false;
   bool input_ended_ = false;

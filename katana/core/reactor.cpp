@@ -22,15 +22,13 @@ void Connection::on_timer(TimerEntry& entry) noexcept {
   self.wake();
 }
 
-bool Connection::output_full() noexcept {
+bool Connection::output_full(std::size_t bytes) noexcept {
   if (outbox_.pending() > reactor_.options_.outbox_high_bytes) {
     pause(PauseReason::outbox_full);
     return true;
   }
-  if (reactor_.output_blocks_.available() < reactor_.options_.output_blocks_reserve) {
-    pause(PauseReason::pool_low);
-    return true;
-  }
+  if (reactor_.output_scarce()) [[unlikely]]
+    return pause_for_blocks(bytes);
   return false;
 }
 
@@ -43,13 +41,6 @@ void Connection::arm(Instant expiry) noexcept {
 void Connection::wake() noexcept {
   if (starved_) Reactor::forget_queued(*this);
   if (queued_at_ == nullptr) enqueue(reactor_.first_woken_);
-}
-
-void Connection::starve() noexcept {
-  if (queued_at_ != nullptr) return;  // woken: it comes here again once it has been attended
-  enqueue(reactor_.first_starved_);
-  starved_ = true;
-  ++reactor_.counters_.pool_pauses;
 }
 
 void Connection::enqueue(Connection*& first) noexcept {
@@ -80,16 +71,6 @@ void Reactor::forget_queued(Connection& connection) noexcept {
   connection.starved_ = false;
 }
 
-void Reactor::relieve_starved() noexcept {
-  // Twice the reserve, so that those who go on do not stop again at the next message.
-  if (output_blocks_.available() < 2 * options_.output_blocks_reserve) return;
-  while (Connection* const connection = first_starved_) {
-    connection->resume(PauseReason::pool_low);
-    connection->room_due_ = true;
-    connection->wake();
-  }
-}
-
 Reactor::Reactor(const ReactorOptions& options, Instant now)
     : options_(options),
       now_(now),
@@ -98,7 +79,9 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
       carry_pools_{
           {options.carry_small_bytes, options.engine.links_max},
           {options.engine.receive_bytes_max + options.carry_extra_bytes, options.carry_large_max}},
-      output_blocks_(options.output_block_bytes, options.output_blocks_max) {
+      output_blocks_(options.output_block_bytes, options.output_blocks_max),
+      output_blocks_scarce_(options.output_blocks_reserve == 0 ? 0
+                                                               : options.output_blocks_max / 2) {
   KATANA_REQUIRE(2 * options.output_blocks_reserve <= options.output_blocks_max);
   KATANA_REQUIRE(options.outbox_low_bytes <= options.outbox_high_bytes);
   KATANA_REQUIRE(options.rate_min_bytes_per_s > 0);

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,10 +39,14 @@ struct ReactorOptions {
   std::size_t outbox_low_bytes = 16 * 1024;
   std::size_t output_block_bytes = 4096;
   std::size_t output_blocks_max = 64 * 1024;
-  // While fewer are free, sessions that would write are paused; they go on at twice as many. What
-  // one handler writes in one go should fit, with 4 blocks to spare. At most half of
-  // output_blocks_max; 0: never.
+  // For connections that have nothing pending, each of which gets a block of it. While fewer are
+  // free, others that would write are paused; they go on at twice as many. Below half of
+  // output_blocks_max outbox_high_bytes falls for all, down to a block where the reserve begins. At
+  // most half of output_blocks_max; 0: blocks are given until none is left.
   std::size_t output_blocks_reserve = 1024;
+  // A connection that has nothing pending and wants more than a block waits so long for others to
+  // give some back. Then those that hold most and have taken least are reset.
+  Duration shed_after = seconds(1);
   std::size_t carry_small_bytes = 4096;
   // Beyond one receive, what a session may leave unconsumed: its largest message head.
   std::size_t carry_extra_bytes = 32 * 1024;
@@ -92,6 +97,7 @@ struct Counters {
   std::uint64_t file_failures = 0;  // connections that broke, or a file that did, while it was sent
   std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
   std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
+  std::uint64_t output_shed = 0;     // and because they held blocks that others needed
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
@@ -151,7 +157,7 @@ class Reactor : public Executor {
   // Of the budget, what is taken at present.
   virtual MemoryBudget memory_used() const noexcept = 0;
   // Looks at every connection: for reports.
-  virtual PauseCounts paused_links() const noexcept { return {}; }
+  PauseCounts paused_links() const noexcept;
   virtual Result<void> start() = 0;
   // Sessions of this listener are made by `protocol`, which is borrowed and must outlive the
   // reactor.
@@ -234,8 +240,19 @@ class Reactor : public Executor {
   void begin_attending() noexcept;
   Connection* pop_attended() noexcept;
   static void forget_queued(Connection& connection) noexcept;
-  // Wakes those who wait for output blocks when there are enough again.
-  void relieve_starved() noexcept;
+  // A place for every link that there may be; null: it is free.
+  virtual std::span<Connection* const> links() const noexcept { return {}; }
+  // Between the calls of sessions.
+  virtual void reset_link(Connection&) noexcept {}
+
+  // Wakes those who wait for output blocks when there are enough again, or has some given back.
+  void relieve_output() noexcept;
+  bool somebody_wants_blocks() const noexcept;
+  // Resets those that hold most and take least until so many blocks are free.
+  void shed_output(std::size_t blocks_wanted) noexcept;
+  bool output_scarce() const noexcept { return output_blocks_.available() < output_blocks_scarce_; }
+  // Of what a connection may have pending at present.
+  std::size_t scarce_mark() const noexcept;
 
   friend class Connection;
 
@@ -258,6 +275,10 @@ class Reactor : public Executor {
   Counters counters_;
   CarryPools carry_pools_;
   BlockPool output_blocks_;
+  const std::size_t output_blocks_scarce_;              // fewer: outbox_high_bytes falls
+  Instant shed_at_ = never;                             // never: nobody waits with nothing pending
+  TimerEntry shed_timer_{[](TimerEntry&) noexcept {}};  // a turn is all that is due then
+  bool relief_due_ = false;  // somebody waits for blocks, or has one of the reserve
   Message* first_deferred_ = nullptr;
   Message** deferred_end_ = &first_deferred_;
   Connection* first_woken_ = nullptr;

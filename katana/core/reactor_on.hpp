@@ -20,6 +20,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -73,18 +74,6 @@ class ReactorOn final : public Reactor {
   MemoryBudget memory_used() const noexcept override {
     return {used(connection_blocks_), used(output_blocks_),
             used(carry_pools_.small) + used(carry_pools_.large), engine_.memory_bytes()};
-  }
-
-  PauseCounts paused_links() const noexcept override {
-    PauseCounts counts;
-    std::uint32_t left = links_open_;  // of a table with a place for every link that there may be
-    for (const Connection* const connection : connections_) {
-      if (left == 0) break;
-      if (connection == nullptr) continue;
-      --left;
-      counts.add(*connection);
-    }
-    return counts;
   }
 
   Result<void> start() override { return engine_.start(); }
@@ -145,7 +134,7 @@ class ReactorOn final : public Reactor {
     run_deferred();
     begin_attending();
     while (Connection* const connection = pop_attended()) attend(*connection);
-    if (first_starved_ != nullptr) relieve_starved();
+    if (relief_due_) relieve_output();
     end_turn(counters_.bytes_received == received);
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
@@ -450,11 +439,13 @@ class ReactorOn final : public Reactor {
       if (sealed == 0) {
         // Blocks are scarce: whoever gives some back wakes it. It has the peer's time and no more.
         connection.pause(PauseReason::pool_low);
+        connection.blocks_wanted_ = connection.transform_->output().empty();
         if (connection.send_deadline_ == never) {
           set_send_deadline(connection, now_ + options_.send_timeout);
         }
         return true;
       }
+      connection.blocks_wanted_ = false;
       connection.outbox_.advance(sealed);
     }
     return true;
@@ -513,10 +504,10 @@ class ReactorOn final : public Reactor {
     if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
       return end(connection);
     }
-    const bool has_room = (connection.has(PauseReason::outbox_full) &&
-                           connection.outbox_.pending() <= options_.outbox_low_bytes) ||
+    if (connection.finishing_) return true;
+    const bool has_room = (connection.waits_for_room() && connection.gain_room()) ||
                           (connection.room_wanted_ && connection.outbox_.empty());
-    if (has_room && !connection.finishing_) {
+    if (has_room) {
       connection.resume(PauseReason::outbox_full);
       connection.room_wanted_ = false;
       connection.room_due_ = true;
@@ -768,6 +759,8 @@ class ReactorOn final : public Reactor {
   }
 
   void wake_engine() noexcept override { engine_.wake(); }
+  std::span<Connection* const> links() const noexcept override { return connections_; }
+  void reset_link(Connection& connection) noexcept override { destroy(connection, Ending::reset); }
 
   void begin_drain() noexcept override {
     engine_.close_listeners();

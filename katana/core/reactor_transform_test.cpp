@@ -405,7 +405,7 @@ TEST_F(TransformTest, without_blocks_sealing_waits_for_them) {
   link_state(0).kernel = Kernel::borrows;
   session.connection.outbox().write(std::string(3'000, 'x'));
   const std::string hoard(300, 'h');
-  while (hoarder.connection.outbox().has_room(600)) hoarder.connection.outbox().write(hoard);
+  while (hoarder.connection.outbox().has_room(2'600)) hoarder.connection.outbox().write(hoard);
   hoarder.connection.wake();
   session.connection.wake();
   turn();

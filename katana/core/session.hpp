@@ -38,6 +38,10 @@ class Session {
   virtual void on_deadline() noexcept = 0;
   // The reactor is about to stop: finish what is in flight and begin nothing new.
   virtual void on_drain() noexcept = 0;
+
+  // ---- for when memory is scarce ----
+  // Output blocks that it holds beside its connection's outbox.
+  virtual std::size_t blocks_held() const noexcept { return 0; }
 };
 
 // Makes the sessions of one listener, or of connections that we begin; one instance per reactor. A

@@ -90,6 +90,38 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   }
 }
 
+// The content of a whole reply, while it is written in pieces.
+class HeldContent final : public ContentSource {
+ public:
+  explicit HeldContent(Text content) noexcept
+      : content_(std::move(content)), left_(content_.bytes()) {}
+  bool produce(ContentSink& sink) override {
+    constexpr std::size_t piece_bytes = 8 * 1024;
+    while (!left_.empty()) {
+      const Bytes piece = left_.substr(0, piece_bytes);
+      if (!sink.write(piece)) return false;
+      left_.remove_prefix(piece.size());
+    }
+    return true;
+  }
+
+ private:
+  const Text content_;
+  Bytes left_;
+};
+
+// Content of at most so many bytes fits a block with its head.
+constexpr std::size_t small_content_bytes = 2 * 1024;
+
+// What is scarce is memory for output: the content stays where it is, and goes out as there is
+// room.
+KATANA_RARE void send_in_pieces(session::Exchange& exchange, Reply& reply) noexcept {
+  const auto size = static_cast<std::int64_t>(reply.content().size());
+  auto content = std::make_unique<HeldContent>(PreparedReply::take_owned_content(reply));
+  PreparedReply::set_source(reply, size, std::move(content));
+  send_stream(exchange, reply);
+}
+
 void run_after(session::Exchange& exchange, const Route& route, const RequestView& request,
                Reply& reply) {
   for (auto each = route.middleware.rbegin(); each != route.middleware.rend(); ++each) {
@@ -135,6 +167,11 @@ void send_reply(session::Exchange& exchange, const Route& route, const RequestVi
                 Reply&& reply) noexcept {
   if (!route.middleware.empty() && !survives_after(exchange, route, *request, reply)) return;
   if (!reply.is_ordinary() && !prepare(exchange, reply)) return;
+  const std::size_t size = reply.content().size();
+  if (size > small_content_bytes && !reply.content_stays() && !exchange.takes_whole(size)) {
+    send_in_pieces(exchange, reply);
+    return;
+  }
   exchange.respond({.status = reply.status(),
                     .content_type = reply.content_type(),
                     .fields = reply.fields(),

@@ -82,6 +82,8 @@ class Exchange {
   // A whole reply. `content_stays`: it outlives the connection, and may be referred to instead of
   // copied.
   virtual void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept = 0;
+  // False: memory for output is scarce, and content of this size should be written in pieces.
+  virtual bool takes_whole(std::size_t /*bytes*/) noexcept { return true; }
   // A reply in pieces.
   virtual void begin_reply(const http::ReplyHead& head) noexcept = 0;
   // False: no room; nothing was written, and Pending::on_room() follows. Also false when the reply

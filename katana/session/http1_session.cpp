@@ -349,9 +349,13 @@ void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {
   settle_later();
 }
 
-bool Http1Session::may_write() noexcept {
+bool Http1Session::takes_whole(std::size_t bytes) noexcept {
+  return connection_.output_takes(bytes);
+}
+
+bool Http1Session::may_write(std::size_t bytes) noexcept {
   if (!active_ || replied_) return false;
-  if (connection_.output_full()) {
+  if (connection_.output_full(bytes)) {
     handler_deadline_ = never;  // it is the peer's turn, and the core has a deadline for it
     return false;
   }
@@ -376,7 +380,7 @@ bool Http1Session::note_written(bool done, std::uint64_t size, std::size_t pendi
 }
 
 bool Http1Session::write(Bytes content) noexcept {
-  if (!may_write()) return false;
+  if (!may_write(content.size())) return false;
   const std::size_t pending = connection_.outbox().pending();
   const bool done = machine_.write_content(content, connection_.outbox());
   return note_written(done, content.size(), pending);
@@ -387,7 +391,7 @@ bool Http1Session::write_file(FilePart& part) noexcept {
   if (part.size <= file_bytes_copied_max || connection_.transform() != nullptr) {
     return Exchange::write_file(part);
   }
-  if (!may_write()) return false;
+  if (!may_write(0)) return false;
   const std::size_t pending = connection_.outbox().pending();
   const bool done = machine_.write_content(part, connection_.outbox());
   if (!note_written(done, part.size, pending)) return false;

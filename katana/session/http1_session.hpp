@@ -53,6 +53,7 @@ class Http1Session final : public core::Session, private Exchange {
   void want_content() noexcept override;
   void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
+  bool takes_whole(std::size_t bytes) noexcept override;
   bool write(Bytes content) noexcept override;
   bool write_file(FilePart& part) noexcept override;
   bool yield() noexcept override;
@@ -69,8 +70,8 @@ class Http1Session final : public core::Session, private Exchange {
                            std::unique_ptr<WebSocketSuccessor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
 
-  // False: no room at present.
-  bool may_write() noexcept;
+  // False: no room at present for so many bytes in memory.
+  bool may_write(std::size_t bytes) noexcept;
   // What follows a write: `done` as the machine said, `size` bytes, `pending` before it.
   bool note_written(bool done, std::uint64_t size, std::size_t pending) noexcept;
   void begin_exchange() noexcept;

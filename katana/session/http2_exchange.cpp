@@ -308,7 +308,7 @@ bool Http2Exchange::write(Bytes content) noexcept {
   const bool may_hold = content.size() <= window ||
                         session_.held_bytes_ < session_.protocol_.options().http2.held_bytes_max;
   if (has_unsent() || window == 0 || !may_hold || session_.output_max() == 0 ||
-      session_.connection_.output_full()) {
+      session_.connection_.output_full(std::min(content.size(), window))) {
     waits_ = true;
     handler_deadline_ = never;  // it is the peer's turn
     set_blocked(true);

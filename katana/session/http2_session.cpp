@@ -219,7 +219,7 @@ void Http2Session::deliver_wanted() noexcept {
 
 std::size_t Http2Session::output_max() noexcept {
   if (turn_ != nullptr) return turn_bytes_left_;
-  const std::size_t high = connection_.reactor().options().outbox_high_bytes;
+  const std::size_t high = connection_.output_mark();
   const std::size_t pending = outbox().pending();
   return blocked_ != 0 || pending >= high ? 0 : high - pending;
 }

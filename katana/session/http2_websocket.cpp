@@ -72,7 +72,7 @@ void Http2WebSocket::end_input() noexcept {
 }
 
 bool Http2WebSocket::may_take() noexcept {
-  full_ = full_ || own_outbox_.pending() >= reactor().options().outbox_high_bytes;
+  full_ = full_ || own_outbox_.pending() >= exchange_.session_.connection_.output_mark();
   return may_go_on();
 }
 
@@ -83,7 +83,7 @@ std::size_t Http2WebSocket::queue_bytes_max(std::size_t most) const noexcept {
   const Http2Session& session = exchange_.session_;
   const std::size_t others = session.held_bytes_ - noted_bytes_;
   const std::size_t limit = session.protocol_.options().http2.held_bytes_max;
-  return std::min(most, limit - std::min(limit, others));
+  return std::min(session.connection_.queue_mark(most), limit - std::min(limit, others));
 }
 
 bool Http2WebSocket::has_room() const noexcept {

@@ -48,7 +48,9 @@ class WebSocketConnection final : public core::Session {
     bool paused_by_handler() const noexcept override {
       return connection_.has(core::PauseReason::handler_pending);
     }
-    std::size_t queue_bytes_max(std::size_t most) const noexcept override { return most; }
+    std::size_t queue_bytes_max(std::size_t most) const noexcept override {
+      return connection_.queue_mark(most);
+    }
     void want_room() noexcept override { connection_.want_room(); }
     bool finishing() const noexcept override { return connection_.finishing(); }
     void finish(core::Finish how) noexcept override { connection_.finish(how); }

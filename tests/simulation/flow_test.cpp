@@ -318,6 +318,7 @@ TEST(Pools, with_few_output_blocks_replies_wait_for_each_other_and_none_is_lost)
   WorldOptions options;
   options.reactor.output_blocks_max = 32;
   options.reactor.output_blocks_reserve = 8;
+  options.reactor.shed_after = seconds(10);
   World world(options);
   std::vector<std::unique_ptr<Talk>> talks;
   for (int number = 0; number < 8; ++number) {

@@ -1,0 +1,75 @@
+// HeldMemory: what peers make a reactor keep outside of its pools, in one sum with one limit.
+//
+// Contents that are collected, messages that are not complete, replies that wait for a window, and
+// what suspended handlers hold: each holder says what it has, by the capacity that was allocated.
+//
+// Owns       numbers.
+// Thread     its reactor's.
+// Allocates  never.
+// Fails      grow() is false when the limit would be passed; nothing is then counted.
+// Invariant  used() is the sum of what all holders have charged; it is above bytes_max() only by
+//            what cannot be refused (set()), until the reactor has shed the largest holders.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace katana::core {
+
+enum class Holder : std::uint8_t {
+  content,  // of requests that are collected or read in pieces, and their heads
+  reply,    // that waits for a window of HTTP/2, or for output blocks
+  message,  // of WebSocket, not complete
+  handler,  // suspended, with its copy of the request
+  count_
+};
+
+inline constexpr std::size_t holder_count = static_cast<std::size_t>(Holder::count_);
+
+class HeldMemory {
+ public:
+  explicit HeldMemory(std::size_t bytes_max) noexcept
+      : bytes_max_(bytes_max), high_(bytes_max - bytes_max / 8) {}
+
+  // `charged`, which is what a holder has charged so far, becomes `bytes`. False: there is no
+  // memory for it. For a moment what grows is there twice, as before and as after.
+  bool grow(Holder holder, std::size_t& charged, std::size_t bytes) noexcept {
+    if (bytes > charged && (used_ > bytes_max_ || bytes > bytes_max_ - used_)) {
+      ++refused_;
+      pressed_ = true;
+      return false;
+    }
+    set(holder, charged, bytes);
+    return true;
+  }
+  // The same for what is there already, or is small.
+  void set(Holder holder, std::size_t& charged, std::size_t bytes) noexcept {
+    used_ += bytes - charged;
+    by_holder_[static_cast<std::size_t>(holder)] += bytes - charged;
+    charged = bytes;
+    pressed_ = used_ > high_;
+  }
+
+  std::size_t used() const noexcept { return used_; }
+  std::size_t used_by(Holder holder) const noexcept {
+    return by_holder_[static_cast<std::size_t>(holder)];
+  }
+  std::size_t bytes_max() const noexcept { return bytes_max_; }
+  // The largest holders are to give back what they have, until no more than low() is used.
+  bool pressed() const noexcept { return pressed_; }
+  void relieved() noexcept { pressed_ = false; }
+  std::size_t low() const noexcept { return bytes_max_ - bytes_max_ / 4; }
+  // Times that grow() was false.
+  std::uint64_t refused() const noexcept { return refused_; }
+
+ private:
+  const std::size_t bytes_max_;
+  const std::size_t high_;
+  std::size_t used_ = 0;
+  std::array<std::size_t, holder_count> by_holder_{};
+  std::uint64_t refused_ = 0;
+  bool pressed_ = false;
+};
+
+}  // namespace katana::core
