@@ -32,6 +32,8 @@ struct Flags {
   bool close_after_each = false;
   bool http2_only = false;
   std::uint32_t connections_max = 16 * 1024;
+  std::uint64_t output_mib = 256;
+  std::uint64_t held_mib = 0;
   double drain_s = 10;
   std::vector<std::string> hosts;
   std::string access_log;  // empty: none
@@ -72,6 +74,15 @@ void describe(CLI::App& app, Flags& flags) {
                "refuse HTTP/1.1; otherwise a connection speaks what it begins with");
   app.add_option("--connections-max", flags.connections_max, "open connections of each reactor")
       ->check(CLI::Range(1u, 1u << 24))
+      ->capture_default_str();
+  app.add_option("--output-mib", flags.output_mib,
+                 "blocks of each reactor for what peers have yet to take, in MiB")
+      ->check(CLI::Range(1u, 1u << 20))
+      ->capture_default_str();
+  app.add_option("--held-mib", flags.held_mib,
+                 "contents, messages and suspended handlers of each reactor, in MiB; 0: 16 KiB a "
+                 "connection, 64 MiB at least")
+      ->check(CLI::Range(0u, 1u << 20))
       ->capture_default_str();
   app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
       ->check(CLI::Range(0.0, 3600.0))
@@ -175,6 +186,11 @@ katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flag
   options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
   options.http2_only = flags.http2_only;
   options.reactor.engine.links_max = flags.connections_max;
+  options.reactor.output_blocks_max =
+      flags.output_mib * 1024 * 1024 / options.reactor.output_block_bytes;
+  options.reactor.output_blocks_reserve = std::min<std::size_t>(
+      options.reactor.output_blocks_reserve, options.reactor.output_blocks_max / 8);
+  options.reactor.held_bytes_max = flags.held_mib * 1024 * 1024;
   options.http.websocket.limits.message_bytes_max = flags.websocket_bytes_max;
   options.http.websocket.limits.frame_bytes_max = flags.websocket_bytes_max;
   options.http.websocket.limits.fragments_max = 128 * 1024;
@@ -195,13 +211,15 @@ katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flag
 
 void print_budget(const katana::core::MemoryBudget& budget) {
   constexpr double mib = 1024.0 * 1024.0;
-  fmt::print(stderr,
-             "{}: memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
-             "{:.1f} MiB, engine {:.2f} MiB; "
-             "reserved, and used as load asks for it\n",
-             program, static_cast<double>(budget.connections) / mib,
-             static_cast<double>(budget.carry) / mib, static_cast<double>(budget.output) / mib,
-             static_cast<double>(budget.engine) / mib);
+  fmt::print(
+      stderr,
+      "{}: memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
+      "{:.1f} MiB, engine {:.2f} MiB, held {:.1f} MiB, shared {:.2f} MiB, in all {:.1f} MiB; "
+      "reserved, and used as load asks for it\n",
+      program, static_cast<double>(budget.connections) / mib,
+      static_cast<double>(budget.carry) / mib, static_cast<double>(budget.output) / mib,
+      static_cast<double>(budget.engine) / mib, static_cast<double>(budget.held) / mib,
+      static_cast<double>(budget.shared) / mib, static_cast<double>(budget.total()) / mib);
 }
 
 int serve(const Flags& flags, katana::host::EngineKind engine,

@@ -12,6 +12,10 @@ std::size_t capacity_for(std::size_t bytes) noexcept {
 
 }  // namespace
 
+std::size_t Text::capacity_with(std::size_t more) const noexcept {
+  return more <= capacity_ - size_ ? capacity_ : capacity_for(size_ + more);
+}
+
 void Text::reallocate(std::size_t bytes) {
   const std::size_t wanted = capacity_for(bytes);
   char* const larger = static_cast<char*>(recycler::allocate(wanted));

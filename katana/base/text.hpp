@@ -59,6 +59,9 @@ class Text {
   char* data() noexcept { return data_; }
   const char* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
+  // What it has allocated, and what it will have once `more` bytes are appended.
+  std::size_t capacity() const noexcept { return capacity_; }
+  std::size_t capacity_with(std::size_t more) const noexcept;
   bool empty() const noexcept { return size_ == 0; }
   Bytes bytes() const noexcept { return {data_, size_}; }
 

@@ -18,10 +18,8 @@
 namespace katana::core {
 
 enum class Holder : std::uint8_t {
-  content,  // of requests that are collected or read in pieces, and their heads
-  reply,    // that waits for a window of HTTP/2, or for output blocks
+  request,  // of HTTP: its head and content, its suspended handler, a reply that waits for a window
   message,  // of WebSocket, not complete
-  handler,  // suspended, with its copy of the request
   count_
 };
 

@@ -100,8 +100,12 @@ bool Connection::pause_for_blocks(std::size_t bytes) noexcept {
 bool Connection::gain_room() noexcept {
   bool gained = false;
   if (has(PauseReason::outbox_full)) {
-    const std::size_t low = reactor_.options_.outbox_low_bytes;
-    if (outbox_.pending() <= (reactor_.output_scarce() ? std::min(low, output_mark() / 4) : low)) {
+    // While blocks are scarce what it wants may fit only an outbox with nothing in it: to ask
+    // sooner would be to ask in every turn.
+    const bool low = reactor_.output_scarce()
+                         ? unsent() == 0
+                         : outbox_.pending() <= reactor_.options_.outbox_low_bytes;
+    if (low) {
       resume(PauseReason::outbox_full);
       gained = true;
     }
@@ -183,6 +187,31 @@ void Reactor::shed_output(std::size_t blocks_wanted) noexcept {
       reset_link(*each.connection);
     }
   }
+}
+
+// ---- held memory -------------------------------------------------------------------------------
+
+void Reactor::relieve_memory() noexcept {
+  if (relief_failed_in_ == counters_.turns) return;
+  while (memory_.used() > memory_.low()) {
+    Heaviest heaviest;
+    for (Connection* const each : links()) {
+      if (each == nullptr || each->finishing_) continue;
+      heaviest.show(*each, each->session_->held_bytes());
+    }
+    const std::size_t before = memory_.used();
+    for (const Candidate& each : heaviest.take()) {
+      if (memory_.used() <= memory_.low()) break;
+      ++counters_.memory_shed;
+      each.connection->session_->on_memory_scarce();
+      each.connection->wake();
+    }
+    if (memory_.used() >= before) {  // what is left cannot be given up
+      relief_failed_in_ = counters_.turns;
+      break;
+    }
+  }
+  memory_.relieved();
 }
 
 // ---- reports -----------------------------------------------------------------------------------

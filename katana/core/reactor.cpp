@@ -8,6 +8,14 @@
 
 namespace katana::core {
 
+namespace {
+
+// Of HeldMemory, where nothing else is said.
+constexpr std::size_t held_bytes_min = std::size_t{64} * 1024 * 1024;
+constexpr std::size_t held_bytes_each = std::size_t{16} * 1024;
+
+}  // namespace
+
 Connection::Connection(Reactor& reactor, engine::Link link) noexcept
     : TimerEntry(&Connection::on_timer),
       reactor_(reactor),
@@ -76,6 +84,9 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
       now_(now),
       timers_(now),
       lookout_(options.lookout),
+      memory_(options.held_bytes_max != 0
+                  ? options.held_bytes_max
+                  : std::max(held_bytes_min, options.engine.links_max * held_bytes_each)),
       carry_pools_{
           {options.carry_small_bytes, options.engine.links_max},
           {options.engine.receive_bytes_max + options.carry_extra_bytes, options.carry_large_max}},

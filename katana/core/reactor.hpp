@@ -26,6 +26,7 @@
 #include "katana/base/result.hpp"
 #include "katana/core/carry.hpp"
 #include "katana/core/connection.hpp"
+#include "katana/core/held_memory.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/timer_wheel.hpp"
 #include "katana/engine/engine.hpp"
@@ -71,6 +72,9 @@ struct ReactorOptions {
   // see Lookout. Takes up to some tens of microseconds off the latency of such a request, and the
   // processor time that it would have slept. 0: it sleeps.
   Duration lookout = {};
+  // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond seven eighths of
+  // it the largest holders are refused: 503, or 1013. 0: 16 KiB for each link, at least 64 MiB.
+  std::size_t held_bytes_max = 0;
   // What a transform has made of the outbox and the peer has not taken. Above it the outbox waits.
   std::size_t sealed_high_bytes = 64 * 1024;
 };
@@ -82,7 +86,11 @@ struct MemoryBudget {
   std::size_t output = 0;
   std::size_t carry = 0;
   std::size_t engine = 0;  // shared by all connections, whatever their number
-  std::size_t total() const noexcept { return connections + output + carry + engine; }
+  std::size_t held = 0;    // outside of the pools: contents, messages, replies, handlers
+  std::size_t shared = 0;  // what the protocols have once
+  std::size_t total() const noexcept {
+    return connections + output + carry + engine + held + shared;
+  }
 };
 
 struct Counters {
@@ -98,6 +106,7 @@ struct Counters {
   std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
   std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
   std::uint64_t output_shed = 0;     // and because they held blocks that others needed
+  std::uint64_t memory_shed = 0;     // requests and messages given up because memory was scarce
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
@@ -151,6 +160,8 @@ class Reactor : public Executor {
   Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_relaxed)}; }
   const Counters& counters() const noexcept { return counters_; }
   std::uint32_t links_open() const noexcept { return links_open_; }
+  HeldMemory& memory() noexcept { return memory_; }
+  const HeldMemory& memory() const noexcept { return memory_; }
   bool draining() const noexcept { return draining_; }
 
   virtual MemoryBudget memory_budget() const noexcept = 0;
@@ -248,6 +259,8 @@ class Reactor : public Executor {
   // Wakes those who wait for output blocks when there are enough again, or has some given back.
   void relieve_output() noexcept;
   bool somebody_wants_blocks() const noexcept;
+  // Has the largest holders give back what they have, between the calls of sessions.
+  void relieve_memory() noexcept;
   // Resets those that hold most and take least until so many blocks are free.
   void shed_output(std::size_t blocks_wanted) noexcept;
   bool output_scarce() const noexcept { return output_blocks_.available() < output_blocks_scarce_; }
@@ -273,6 +286,8 @@ class Reactor : public Executor {
   std::uint64_t wakes_due_ = 0;                // how often the mailbox was emptied
   std::atomic<std::uint64_t> wakes_done_ = 0;  // how often its first sender has woken the engine
   Counters counters_;
+  HeldMemory memory_;
+  std::uint64_t relief_failed_in_ = UINT64_MAX;  // the turn
   CarryPools carry_pools_;
   BlockPool output_blocks_;
   const std::size_t output_blocks_scarce_;              // fewer: outbox_high_bytes falls

@@ -7,8 +7,7 @@
 //            What it did outside of a call is settled before the turn ends (Connection::wake).
 //
 // The life of received bytes: on_bytes → offer (Session::on_bytes, as long as it makes progress) →
-// settle (send) → what was not consumed is carried. An idle connection goes in and out of this
-// without owning a byte.
+// settle (send) → what was not consumed is carried.
 //
 // With a transform: on_bytes → on_sealed (Transform::receive) → deliver, which is what happens to
 // the bytes of a link without one; settle → flush → flush_sealed (Transform::seal). A connection
@@ -20,7 +19,6 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -64,16 +62,23 @@ class ReactorOn final : public Reactor {
     }
   }
   MemoryBudget memory_budget() const noexcept override {
-    return {connection_blocks_.block_bytes() * connection_blocks_.capacity(),
+    const std::size_t each = connection_blocks_.block_bytes() + heap_bytes_each_;
+    return {each * connection_blocks_.capacity(),
             output_blocks_.block_bytes() * output_blocks_.capacity(),
             carry_pools_.small.block_bytes() * carry_pools_.small.capacity() +
                 carry_pools_.large.block_bytes() * carry_pools_.large.capacity(),
-            engine_.memory_bytes()};
+            engine_.memory_bytes(),
+            memory_.bytes_max(),
+            shared_bytes_};
   }
 
   MemoryBudget memory_used() const noexcept override {
-    return {used(connection_blocks_), used(output_blocks_),
-            used(carry_pools_.small) + used(carry_pools_.large), engine_.memory_bytes()};
+    return {used(connection_blocks_),
+            used(output_blocks_),
+            used(carry_pools_.small) + used(carry_pools_.large),
+            engine_.memory_bytes(),
+            memory_.used(),
+            0};
   }
 
   Result<void> start() override { return engine_.start(); }
@@ -275,6 +280,10 @@ class ReactorOn final : public Reactor {
     if (!listener) return std::unexpected(listener.error());
     if (served_.size() <= *listener) served_.resize(*listener + 1);
     served_[*listener] = served;
+    const TransformFactory* const via = served.transforms;
+    const std::size_t sealed = via != nullptr ? via->heap_bytes_each() : 0;
+    heap_bytes_each_ = std::max(heap_bytes_each_, served.protocol->heap_bytes_each() + sealed);
+    shared_bytes_ = std::max(shared_bytes_, served.protocol->shared_bytes());
     return {};
   }
 
@@ -657,15 +666,14 @@ class ReactorOn final : public Reactor {
   }
 
   // Receiving is off while the session is paused, and while it has carried bytes that wait for its
-  // next
-  // turn: more would be carried on top of them. A pending handler alone leaves it on until a block
-  // is
-  // full, so that a peer that leaves is noticed.
+  // next turn: more would be carried on top of them. A pending handler alone leaves it on until a
+  // block is full, so that a peer that leaves is noticed.
   void update_receive(Connection& connection) noexcept {
     if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
-         unsigned{connection.room_due_}) == 0) {
+         unsigned{connection.room_due_} | unsigned{memory_.pressed()}) == 0) {
       return;
     }
+    if (memory_.pressed()) relieve_memory();
     const unsigned hard =
         connection.pause_reasons_ & ~static_cast<unsigned>(PauseReason::handler_pending);
     const bool full =
@@ -785,6 +793,8 @@ class ReactorOn final : public Reactor {
   BlockPool connection_blocks_;
   std::vector<Connection*> connections_;
   std::vector<Served> served_;
+  std::size_t heap_bytes_each_ = 0;  // the most of all listeners'
+  std::size_t shared_bytes_ = 0;
   std::unique_ptr<TransformBuffers> buffers_;  // null: no listener has transforms
   WaitingTransforms waiting_;
   std::uint32_t openings_left_ = 0;  // in this turn

@@ -42,6 +42,11 @@ class Session {
   // ---- for when memory is scarce ----
   // Output blocks that it holds beside its connection's outbox.
   virtual std::size_t blocks_held() const noexcept { return 0; }
+  // What it has charged to Reactor::memory().
+  virtual std::size_t held_bytes() const noexcept { return 0; }
+  // Gives up the largest of that, and says so to the peer: it is among those who hold most. The
+  // connection is woken after it.
+  virtual void on_memory_scarce() noexcept {}
 };
 
 // Makes the sessions of one listener, or of connections that we begin; one instance per reactor. A
@@ -53,6 +58,10 @@ class Protocol {
   virtual std::size_t session_bytes() const noexcept = 0;
   // Constructs a session in `memory`, which has session_bytes() bytes aligned for any type.
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
+  // Memory on the heap that all its sessions share, and that each has of its own at most, beside
+  // what is charged to Reactor::memory(): for the budget that is printed.
+  virtual std::size_t shared_bytes() const noexcept { return 0; }
+  virtual std::size_t heap_bytes_each() const noexcept { return 0; }
   // A connection with a transform ends, and its session could not be opened.
   virtual void on_not_opened(Connection&) noexcept {}
 };

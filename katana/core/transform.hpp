@@ -85,6 +85,8 @@ class TransformFactory {
   virtual ~TransformFactory() = default;
   // Null: there is no memory for one, and the connection is refused.
   virtual std::unique_ptr<Transform> make(BlockPool& blocks) noexcept = 0;
+  // What one has on the heap at most: for the budget that is printed.
+  virtual std::size_t heap_bytes_each() const noexcept { return 0; }
 };
 
 // Connections that wait for admit(), the one that waits longest first.

@@ -307,6 +307,14 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   options.on_stuck = [this](const ServerReport& report) { on_stuck(report); };
   options.reactor.engine.links_max = http.connections_max;
   options.reactor.lookout = http.lookout;
+  core::ReactorOptions& reactor = options.reactor;
+  reactor.output_blocks_max =
+      std::max<std::size_t>(64, http.output_max.bytes / reactor.output_block_bytes);
+  reactor.output_blocks_reserve = std::min<std::size_t>(
+      http.output_reserve.bytes / reactor.output_block_bytes, reactor.output_blocks_max / 2);
+  reactor.shed_after = http.shed_after;
+  reactor.held_bytes_max = http.held_max.bytes;
+  reactor.carry_large_max = http.carry_large_max;
   options.http.server_name = http.server_name;
   options.http.requests_per_connection_max = http.requests_per_connection_max;
   options.http.handler_timeout = http.handler_timeout;
@@ -362,8 +370,12 @@ Result<void> ApplicationCore::tell_phases() {
                  log::field("took_ms", milliseconds_of(report.took)));
   }
   const core::MemoryBudget budget = server_->memory_budget();
-  logger_.info("all parts started in {} ms; memory of each reactor, at most: {} MiB",
-               milliseconds_of(whole), mebibytes_of(budget.total()));
+  logger_.info(
+      "all parts started in {} ms; memory of each reactor, at most: {} MiB (connections {}, input "
+      "{}, output {}, engine {}, held {}, shared {})",
+      milliseconds_of(whole), mebibytes_of(budget.total()), mebibytes_of(budget.connections),
+      mebibytes_of(budget.carry), mebibytes_of(budget.output), mebibytes_of(budget.engine),
+      mebibytes_of(budget.held), mebibytes_of(budget.shared));
   return {};
 }
 

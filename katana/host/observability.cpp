@@ -47,6 +47,18 @@ constexpr std::array counter_rows{
                [](const ReactorFigures& of) { return of.counters.pool_pauses; }},
     CounterRow{"katana_pool_exhaustions", "", "Connections reset because a pool was empty.",
                [](const ReactorFigures& of) { return of.counters.pool_exhausted; }},
+    CounterRow{"katana_output_sheds", "",
+               "Connections reset because they held output that others needed and took least.",
+               [](const ReactorFigures& of) { return of.counters.output_shed; }},
+    CounterRow{"katana_memory_sheds", "",
+               "Times that one of the largest holders of memory was told to give it up.",
+               [](const ReactorFigures& of) { return of.counters.memory_shed; }},
+    CounterRow{"katana_http_memory_refusals", "",
+               "Requests given up because memory was scarce (503).",
+               [](const ReactorFigures& of) { return of.http.memory_refusals; }},
+    CounterRow{"katana_websocket_memory_refusals", "",
+               "WebSocket connections closed because memory was scarce (1013).",
+               [](const ReactorFigures& of) { return of.http.websocket.memory_refusals; }},
     CounterRow{"katana_received_bytes", "bytes", "Bytes received from peers.",
                [](const ReactorFigures& of) { return of.counters.bytes_received; }},
     CounterRow{"katana_sent_bytes", "bytes", "Bytes that the kernel took for peers.",
@@ -146,14 +158,17 @@ constexpr std::array budget_rows{
     PartRow{"input",
             [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.carry; }},
     PartRow{"output",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.output; }}};
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.output; }},
+    PartRow{"held",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_budget.held; }}};
 constexpr std::array used_rows{
     PartRow{"connections",
             [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.connections; }},
     PartRow{"input",
             [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.carry; }},
     PartRow{"output",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.output; }}};
+            [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.output; }},
+    PartRow{"held", [](const ReactorFigures& of) -> std::uint64_t { return of.memory_used.held; }}};
 
 // The text of a registry as a reply's content: one piece at a time, as the peer takes it.
 class MetricsSource final : public ContentSource {

@@ -39,6 +39,11 @@ struct HttpSettings {
   bool pin = false;
   Duration lookout = {};
   std::uint32_t connections_max = 16 * 1024;
+  config::ByteCount output_max = config::mebibytes(256);
+  config::ByteCount output_reserve = config::mebibytes(4);
+  Duration shed_after = seconds(1);
+  config::ByteCount held_max = config::mebibytes(0);
+  std::uint32_t carry_large_max = 1024;
   std::uint32_t requests_per_connection_max = 0;
   Duration idle_timeout = seconds(75);
   Duration head_timeout = seconds(10);
@@ -56,6 +61,16 @@ KATANA_DESCRIBE(HttpSettings, (address, length(1, 64), help("numeric address to 
                 (lookout, range(Duration{}, milliseconds(10)),
                  help("how long a reactor stays awake for a commit or a job it waits for")),
                 (connections_max, range(1, 1 << 24), help("of each reactor")),
+                (output_max, help("blocks for what peers have yet to take, of each reactor")),
+                (output_reserve, help("of it, for connections that hold none; at most half")),
+                (shed_after, range(Duration{}, seconds(600)),
+                 help("who holds no output and needs much waits so long; then those that hold most "
+                      "and take least are reset")),
+                (held_max, help("contents, messages and suspended handlers of each reactor; beyond "
+                                "it the largest are refused; 0: 16KiB a connection, 64MiB at "
+                                "least")),
+                (carry_large_max, range(1, 1 << 20),
+                 help("connections of each reactor with much that is received and not read yet")),
                 (requests_per_connection_max, help("0: no limit")),
                 (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
                 (head_timeout, range(milliseconds(1), seconds(24 * 3600))),

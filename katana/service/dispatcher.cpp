@@ -114,6 +114,7 @@ void Dispatcher::serve_decoded(session::Exchange& exchange, const detail::Route&
     detail::send_reply(exchange, route, &request, std::move(content.error()));
     return;
   }
+  exchange.note_decoded(content->size());
   const RequestView decoded(request.head(), request.path(), request.query(), request.parameters(),
                             content->bytes());
   handler.serve(exchange, route, decoded);

@@ -24,6 +24,7 @@ class FormBuilder {
     return std::nullopt;
   }
   Form take() noexcept { return std::move(form_); }
+  std::size_t memory() const noexcept { return memory_; }
 
  private:
   static Reply refusal_of(http::MultipartRefusal refusal) {
@@ -134,6 +135,7 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
     }
     Text rest(input);
     carried = std::move(rest);
+    content.note_kept(builder.memory() + carried.capacity());
   }
   if (!reader.ended()) co_return std::unexpected(problem(400, "The form ends too soon."));
   co_return builder.take();

@@ -45,6 +45,7 @@ class PendingSource final : public session::Pending, private ContentSink, privat
   }
   void on_room() noexcept override { produce(); }
   void on_drain() noexcept override { source_->drain(); }
+  std::size_t held_bytes() const noexcept override { return source_->held_bytes(); }
 
  private:
   void wake() noexcept override { produce(); }
@@ -95,6 +96,7 @@ class HeldContent final : public ContentSource {
  public:
   explicit HeldContent(Text content) noexcept
       : content_(std::move(content)), left_(content_.bytes()) {}
+  std::size_t held_bytes() const noexcept override { return content_.capacity(); }
   bool produce(ContentSink& sink) override {
     constexpr std::size_t piece_bytes = 8 * 1024;
     while (!left_.empty()) {

@@ -82,6 +82,8 @@ class ContentSource {
   // The server is going to end: a source that would go on for ever wakes its stream to come to its
   // end.
   virtual void drain() noexcept {}
+  // Memory that it keeps because the peer has not taken what is in it.
+  virtual std::size_t held_bytes() const noexcept { return 0; }
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {

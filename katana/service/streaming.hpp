@@ -46,6 +46,9 @@ class Stream : public session::Pending {
 
   bool on_content(Bytes piece, bool last) noexcept override;
   void on_room() noexcept override;
+  std::size_t held_bytes() const noexcept override {
+    return received_.capacity() + coded_.capacity() + taken_bytes_ + noted_bytes_;
+  }
 
   struct ReadAwaiter {
     Stream& stream;
@@ -58,6 +61,7 @@ class Stream : public session::Pending {
     }
     Text await_resume() const {
       if (stream.decoder_ != nullptr) stream.throw_if_malformed();
+      stream.taken_bytes_ = stream.received_.capacity();
       return std::exchange(stream.received_, Text());
     }
   };
@@ -88,6 +92,8 @@ class Stream : public session::Pending {
   Waiting reader_;
   Waiting writer_;
   std::size_t wanted_ = 1;
+  std::size_t taken_bytes_ = 0;               // the piece that the handler has
+  std::size_t noted_bytes_ = 0;               // and what it says that it keeps
   std::uint64_t left_ = 0;                    // of the content that begin() announced
   std::unique_ptr<ContentDecoder> decoder_;   // null: the content has no coding
   std::shared_ptr<coding::Encoder> encoder_;  // null: neither has the reply
@@ -124,6 +130,8 @@ class ContentReader {
   }
   // Everything has been received; what read() did not return yet comes with the next one.
   bool ended() const noexcept { return stream_->ended_; }
+  // What the handler keeps of what it has read, which counts as memory that the peer holds.
+  void note_kept(std::size_t bytes) noexcept { stream_->noted_bytes_ = bytes; }
   // What the request says its content's size is.
   std::optional<std::uint64_t> length() const noexcept {
     if (stream_->decoder_ != nullptr) return std::nullopt;  // it is that of what is coded

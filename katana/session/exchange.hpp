@@ -32,6 +32,11 @@ namespace katana::session {
 class WebSocketShare;
 class WebSocketSuccessor;
 
+// What a suspended handler is counted with, for its frames, beside what it is known to keep.
+inline constexpr std::size_t frame_bytes_counted = 1024;
+// What a peer is told when it is among those who hold most of a memory that is scarce.
+inline constexpr Bytes memory_scarce = "The server has no memory for the request at present.";
+
 // Work that goes on after the handler's call returned. Destroying it cancels it: when the peer has
 // left, when time is up, or when its reply is complete.
 class Pending {
@@ -42,6 +47,8 @@ class Pending {
   virtual bool on_content(Bytes, bool) noexcept { return true; }
   // A reply that found no room may go on.
   virtual void on_room() noexcept {}
+  // Of the request's content, or of its reply, that it keeps at present.
+  virtual std::size_t held_bytes() const noexcept { return 0; }
   // The server is going to end: what would go on for ever comes to its end.
   virtual void on_drain() noexcept {}
 
@@ -122,6 +129,9 @@ class Exchange {
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
   void hold(std::unique_ptr<Pending> pending) noexcept { pending_ = std::move(pending); }
 
+  // Content that was decoded, of which a handler that suspends has a copy.
+  void note_decoded(std::size_t bytes) noexcept { decoded_bytes_ = bytes; }
+
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
 
@@ -139,6 +149,7 @@ class Exchange {
   ~Exchange() = default;
 
   bool content_pending_ = false;
+  std::size_t decoded_bytes_ = 0;
   const RouteMark* route_ = nullptr;
   std::unique_ptr<ExchangeContext> context_;
   std::unique_ptr<Pending> pending_;  // ends before its context

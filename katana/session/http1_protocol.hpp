@@ -82,6 +82,7 @@ struct HttpCounters {
   std::uint64_t handler_failures = 0;  // threw or failed: 500
   std::uint64_t handler_timeouts = 0;
   std::uint64_t handlers_cancelled = 0;  // the peer left
+  std::uint64_t memory_refusals = 0;     // given up because memory was scarce: 503
   std::uint64_t replies_aborted = 0;     // begun and not completed: the connection was reset
   WebSocketCounters websocket = {};      // of the connections that became WebSocket ones
   Http2Counters http2 = {};
@@ -94,6 +95,11 @@ class Http1Protocol final : public core::Protocol {
 
   std::size_t session_bytes() const noexcept override;
   core::Session* open(void* memory, core::Connection& connection) noexcept override;
+  std::size_t shared_bytes() const noexcept override { return websockets_.memory_bytes(); }
+  // As a connection of HTTP/2 has it, where one can be.
+  std::size_t heap_bytes_each() const noexcept override {
+    return http2_ != nullptr ? http2_->heap_bytes_each() : 0;
+  }
 
   HttpCounters& counters() noexcept { return counters_; }
   const HttpOptions& options() const noexcept { return options_; }

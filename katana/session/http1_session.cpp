@@ -31,6 +31,7 @@ Http1Session::Http1Session(Http1Protocol& protocol, core::Connection& connection
 
 Http1Session::~Http1Session() {
   if (pending_ != nullptr) ++protocol_.counters().handlers_cancelled;
+  if (held_ != 0) release_held();
   if (active_ && protocol_.options().observer != nullptr) {
     if (end_ == ExchangeEnd::replied) end_ = ExchangeEnd::peer_left;
     tell_observer();
@@ -156,6 +157,7 @@ void Http1Session::on_head(bool complete) noexcept {
   ++protocol_.counters().requests;
   head_ = &protocol_.context().head;
   content_pending_ = !complete;
+  collected_bytes_ = decoded_bytes_ = 0;
   mode_ = Mode::ignore;
   begin_exchange();
   const bool last =
@@ -173,10 +175,15 @@ void Http1Session::on_content(bool complete) noexcept {
   if (mode_ == Mode::collect) {
     Bytes content = machine_.content();
     if (detached_ != nullptr) {
+      if (!reactor().memory().grow(core::Holder::request, held_, detached_bytes(content.size()))) {
+        refuse_for_memory();
+        return;
+      }
       detached_->content.append(content);
       content = detached_->content.bytes();
     }
     if (!complete) return;
+    collected_bytes_ = content.size();
     {
       const ActivityScope scope(context_.get());
       protocol_.handler().on_content_collected(*this, *head_, content);
@@ -186,6 +193,7 @@ void Http1Session::on_content(bool complete) noexcept {
   } else if (mode_ == Mode::stream && pending_ != nullptr) {
     give_handler_time();
     const bool wants_more = pending_->on_content(machine_.content(), complete);
+    if (active_) charge();
     if (!complete && active_) {
       if (wants_more) {
         handler_deadline_ = never;  // it is the peer's turn, and the machine has a deadline for it
@@ -246,6 +254,7 @@ void Http1Session::after_handler() noexcept {
     give_handler_time();
     if (connection_.input_ended()) give_grace();
   }
+  charge();
   connection_.pause(PauseReason::handler_pending);
 }
 
@@ -291,6 +300,49 @@ void Http1Session::detach_head() {
   detached_->head = *head_;
   detached_->head.rebase(detached_->head_bytes.data());
   head_ = &detached_->head;
+  charge();
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+
+std::size_t Http1Session::detached_bytes(std::size_t more) const noexcept {
+  if (detached_ == nullptr) return 0;
+  return sizeof(Detached) + detached_->head_bytes.capacity() +
+         detached_->content.capacity_with(more);
+}
+
+// A handler that goes on has copied the head, and the content that was collected for it.
+void Http1Session::charge() noexcept {
+  if (head_ != nullptr) head_bytes_ = static_cast<std::uint16_t>(head_->bytes().size());
+  std::size_t bytes = detached_bytes(0);
+  if (pending_ != nullptr) {
+    bytes += head_bytes_ + collected_bytes_ + decoded_bytes_ + pending_->held_bytes() +
+             frame_bytes_counted;
+  }
+  reactor().memory().set(core::Holder::request, held_, bytes);
+}
+
+void Http1Session::on_memory_scarce() noexcept {
+  in_call_ = true;
+  if (active_ && !replied_) refuse_for_memory();
+  update_deadline();
+  in_call_ = false;
+}
+
+void Http1Session::refuse_for_memory() noexcept {
+  ++protocol_.counters().memory_refusals;
+  {
+    const ActivityScope scope(context_.get());
+    pending_.reset();
+  }
+  if (machine_.reply_begun()) {
+    connection_.reset();
+    end_ = ExchangeEnd::aborted;
+  } else {
+    machine_.close_after_reply();
+    protocol_.handler().on_refused(*this, 503, memory_scarce);
+  }
+  end_exchange();
 }
 
 void Http1Session::stream_content(std::uint64_t bytes_max) {
@@ -447,6 +499,7 @@ void Http1Session::end_exchange() noexcept {
   head_ = nullptr;
   if (pending_ != nullptr) pending_.reset();
   if (detached_ != nullptr) detached_.reset();
+  if (held_ != 0) release_held();
   if (context_ != nullptr) drop_context();
   connection_.resume(PauseReason::handler_pending);
   connection_.resume(PauseReason::content_unwanted);

@@ -25,6 +25,8 @@ class Http1Session final : public core::Session, private Exchange {
   void on_room() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
+  std::size_t held_bytes() const noexcept override { return held_; }
+  void on_memory_scarce() noexcept override;
 
  private:
   // How the content of the present request is taken.
@@ -91,6 +93,12 @@ class Http1Session final : public core::Session, private Exchange {
   KATANA_RARE void drop_context() noexcept;
   KATANA_RARE void cancel(Cancelled why) noexcept;
   KATANA_RARE void end_connection() noexcept;
+  KATANA_RARE void refuse_for_memory() noexcept;
+  // What a detached request has, and will have with `more` content.
+  std::size_t detached_bytes(std::size_t more) const noexcept;
+  // Counts what is detached, and what a suspended handler keeps.
+  KATANA_RARE void charge() noexcept;
+  void release_held() noexcept { reactor().memory().set(core::Holder::request, held_, 0); }
   void update_deadline() noexcept;
   void give_handler_time() noexcept {
     if (!patient_) [[likely]] {
@@ -113,9 +121,12 @@ class Http1Session final : public core::Session, private Exchange {
   Instant handler_deadline_ = never;
   Instant began_;                    // the exchange
   std::uint64_t content_bytes_ = 0;  // of its reply
+  std::size_t collected_bytes_ = 0;  // of content, for the handler
+  std::size_t held_ = 0;             // charged to the reactor's memory
   // Of the input that on_bytes() works on, behind the present event; less than 4 GiB, as a receive.
   std::uint32_t input_left_ = 0;
-  std::uint16_t status_ = 0;  // of its reply; 0: not begun
+  std::uint16_t status_ = 0;      // of its reply; 0: not begun
+  std::uint16_t head_bytes_ = 0;  // of the request, once it is charged for
   Mode mode_ = Mode::ignore;
   ExchangeEnd end_ = ExchangeEnd::replied;  // what the exchange is about to come to
   bool active_ = false;                     // an exchange is going on

@@ -61,6 +61,7 @@ void Http2Exchange::after_handler() noexcept {
     fail(500, "The handler returned without a reply.");
     return;
   }
+  charge();
   if (!content_pending_ && handler_deadline_ == never && !blocked_) give_handler_time();
 }
 
@@ -92,6 +93,7 @@ void Http2Exchange::detach_head() {
   detached_->head = *head_;
   detached_->head.rebase(detached_->head_bytes.data());
   head_ = &detached_->head;
+  charge();
 }
 
 // ---- content ---------------------------------------------------------------------------------
@@ -165,6 +167,7 @@ void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
   const bool unwanted = mode_ == Mode::stream && !wanted_;
   if (queued_ || unwanted || !received_.empty()) {
     received_.append(piece);
+    charge();
     if (complete) content_deadline_ = never;
     return;
   }
@@ -198,6 +201,7 @@ void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
     wanted_ = false;
     const bool wants_more = pending_->on_content(piece, complete);
     if (over_ || replied_) return;
+    charge();
     wanted_ = wants_more && !complete;
     content_deadline_ = never;
     if (wanted_) {
@@ -211,14 +215,57 @@ void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
 }
 
 void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
-  if (!complete || !detached_->content.empty()) detached_->content.append(piece);
+  if (!complete || !detached_->content.empty()) {
+    if (!reactor().memory().grow(core::Holder::request, held_, kept_bytes(piece.size()))) {
+      on_memory_scarce();
+      return;
+    }
+    detached_->content.append(piece);
+  }
   note_content_held(detached_->content.size());
   return_window(piece.size());
   if (!complete) return;
   const Bytes content = detached_->content.empty() ? piece : detached_->content.bytes();
+  collected_bytes_ = content.size();
   session_.protocol_.handler().on_content_collected(*this, *head_, content);
   if (detached_ != nullptr) detached_->content = {};  // a handler that goes on has its own copy
   after_handler();
+}
+
+// ---- memory ----------------------------------------------------------------------------------
+
+std::size_t Http2Exchange::kept_bytes(std::size_t more) const noexcept {
+  std::size_t bytes = sizeof *this + received_.capacity() + unsent_text_.capacity();
+  if (detached_ != nullptr) {
+    bytes += sizeof(Detached) + detached_->head_bytes.capacity() +
+             detached_->content.capacity_with(more);
+  }
+  if (pending_ != nullptr) {
+    bytes += frame_bytes_counted + pending_->held_bytes() + collected_bytes_ + decoded_bytes_;
+  }
+  return socket_ != nullptr ? bytes + socket_->kept_bytes() : bytes;
+}
+
+void Http2Exchange::on_memory_scarce() noexcept {
+  if (over_) return;
+  if (socket_ != nullptr && socket_->charged_bytes() != 0) {
+    socket_->on_memory_scarce();
+    return;
+  }
+  ++session_.protocol_.http_counters().memory_refusals;
+  if (begun_ || socket_ != nullptr) {
+    abort();
+    return;
+  }
+  refuse(503, memory_scarce);
+  mode_ = Mode::ignore;  // what is still coming is read past
+  if (!queued_) answer_refusal();
+  session_.machine().consume(nullptr, received_.size(), session_.outbox());
+  received_ = Text();
+  collected_bytes_ = 0;
+  if (detached_ != nullptr) detached_->content = Text();
+  note_content_held(0);
+  charge();
 }
 
 // ---- content that is held, and windows ---------------------------------------------------------
@@ -385,6 +432,7 @@ void Http2Exchange::hold_back(Bytes rest, bool stays) noexcept {
     unsent_text_ = Text(rest);
     unsent_ = unsent_text_.bytes();
     session_.held_bytes_ += rest.size();
+    charge();
   }
   set_blocked(true);
 }
@@ -414,6 +462,7 @@ void Http2Exchange::proceed() noexcept {
     if (!written) abort();
     if (over_ || has_unsent()) return;
     unsent_text_ = Text();
+    charge();
     if (!waits_) set_blocked(false);
     end_if_sent();
     return;

@@ -27,6 +27,13 @@ class Http2Protocol final : public core::Protocol {
 
   std::size_t session_bytes() const noexcept override;
   core::Session* open(void* memory, core::Connection& connection) noexcept override;
+  std::size_t shared_bytes() const noexcept override {
+    return websockets_ != nullptr ? websockets_->memory_bytes() : 0;
+  }
+  // The machine, a table of HPACK each way, and a header block that is not complete.
+  std::size_t heap_bytes_each() const noexcept override {
+    return sizeof(http2::Machine) + 2 * hpack_bytes + options_.http2.limits.block_bytes_max;
+  }
 
   HttpCounters& http_counters() noexcept { return http_counters_; }
   Http2Counters& counters() noexcept { return http_counters_.http2; }
@@ -42,6 +49,9 @@ class Http2Protocol final : public core::Protocol {
   }
 
  private:
+  // A table of 4 KiB (RFC 7541 §4.1) with what its entries cost beside their octets.
+  static constexpr std::size_t hpack_bytes = std::size_t{16} * 1024;
+
   void refresh_date(std::int64_t unix_seconds) noexcept;
 
   const HttpOptions options_;

@@ -32,6 +32,9 @@ class Http2Session final : public core::Session {
   void on_room() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
+  std::size_t blocks_held() const noexcept override;
+  std::size_t held_bytes() const noexcept override;
+  void on_memory_scarce() noexcept override;
 
  private:
   friend class Http2Exchange;
@@ -69,6 +72,14 @@ class Http2Session final : public core::Session {
 
   void on_head(const http2::Step& step, bool refused) noexcept;
   void on_over(Http2Exchange& exchange) noexcept;
+  template <class Value>
+  std::size_t sum_of(Value&& value) const noexcept {
+    std::size_t sum = 0;
+    for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+      sum += value(exchange_of(*each));
+    }
+    return sum;
+  }
   static Http2Exchange& exchange_of(http2::Stream& stream) noexcept {
     return static_cast<Http2Exchange&>(stream);
   }

@@ -49,6 +49,7 @@ void Http2WebSocket::keep(Bytes bytes) noexcept {
     taken_ = 0;
   }
   received_.append(bytes);
+  exchange_.charge();
 }
 
 void Http2WebSocket::offer_waiting() noexcept {
@@ -58,6 +59,7 @@ void Http2WebSocket::offer_waiting() noexcept {
   if (taken_ == received_.size()) {
     received_ = Text();
     taken_ = 0;
+    exchange_.charge();
   }
   offered_ = may_go_on();
 }

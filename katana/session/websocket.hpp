@@ -64,6 +64,7 @@ struct WebSocketCounters {
   std::uint64_t timeouts = 0;          // peers that did not answer, a ping or a close
   std::uint64_t dropped = 0;           // messages for connections whose queue was full
   std::uint64_t disconnects = 0;       // of those connections
+  std::uint64_t memory_refusals = 0;   // closed because memory was scarce (1013)
 };
 
 class WebSocket {

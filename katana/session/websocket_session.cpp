@@ -44,6 +44,7 @@ WebSocketSession::~WebSocketSession() {
   in_call_ = true;  // there is nothing to settle any more
   tell_close(CloseCode::abnormal, "The connection broke off.");
   ++share_.counters().closed;
+  drop_message();
   share_.post()->close(slot_);
 }
 
@@ -132,7 +133,7 @@ void WebSocketSession::on_data(const ws::Step& step) noexcept {
   }
   if (!keep(machine_.payload()) || !step.last) return;
   const Text whole = std::move(message_);  // given back before the next begins
-  message_ = Text();
+  drop_message();
   give_message(whole.bytes(), step.text);
 }
 
@@ -142,7 +143,8 @@ void WebSocketSession::on_data(const ws::Step& step) noexcept {
 void WebSocketSession::on_packed(const ws::Step& step) noexcept {
   const bool is_whole = step.first && step.last;
   if (!is_whole && (!keep(machine_.payload()) || !step.last)) return;
-  const Text kept = std::exchange(message_, Text());  // empties it for what comes out
+  const Text kept = std::move(message_);
+  drop_message();  // for what comes out
   Bytes packed = is_whole ? machine_.payload() : kept.bytes();
   for (;;) {
     const ws::Step made = machine_.unpack(packed);
@@ -152,6 +154,11 @@ void WebSocketSession::on_packed(const ws::Step& step) noexcept {
 }
 
 bool WebSocketSession::keep(Bytes piece) noexcept {
+  core::HeldMemory& memory = carrier_.reactor().memory();
+  if (!memory.grow(core::Holder::message, held_, message_.capacity_with(piece.size()))) {
+    on_memory_scarce();
+    return false;
+  }
   try {
     message_.append(piece);
     return true;
@@ -159,6 +166,18 @@ bool WebSocketSession::keep(Bytes piece) noexcept {
     close(CloseCode::too_big, "There is no memory for the message.");
     return false;
   }
+}
+
+void WebSocketSession::drop_message() noexcept {
+  message_ = Text();
+  carrier_.reactor().memory().set(core::Holder::message, held_, 0);
+}
+
+// The handler is told by on_close(), as ever; the peer may come again.
+void WebSocketSession::on_memory_scarce() noexcept {
+  if (held_ != 0) ++share_.counters().memory_refusals;
+  close(CloseCode::try_again_later, "There is no memory for the message at present.");
+  drop_message();
 }
 
 void WebSocketSession::give_message(Bytes payload, bool text) noexcept {
@@ -271,7 +290,7 @@ void WebSocketSession::limit_queue() noexcept {
 void WebSocketSession::close(CloseCode code, Bytes reason) noexcept {
   if (!may_send()) return;
   if (!machine_.close(code, reason, now(), carrier_.outbox())) carrier_.reset();
-  message_ = Text();  // the rest of it is not wanted
+  drop_message();     // the rest of it is not wanted
   carrier_.resume();  // the peer's close frame is
   update_deadline();
   settle_later();

@@ -31,6 +31,10 @@ class WebSocketShare {
   WebSocketCounters& counters() noexcept { return counters_; }
   ws::Context& context() noexcept { return context_; }
   const std::shared_ptr<WebSocketPost>& post() noexcept { return post_; }
+  // What is there once for all of them: for compression, and posted by other threads.
+  std::size_t memory_bytes() const noexcept {
+    return deflate_memory_.size() + options_.posted_bytes_max;
+  }
 
  private:
   WebSocketOptions options_;
@@ -63,6 +67,9 @@ class WebSocketSession final : public WebSocket {
   void on_drain() noexcept;
   // Of a message that is not complete, as they came.
   std::size_t held_bytes() const noexcept { return message_.size(); }
+  // Of it, what is charged to the reactor's memory; and giving it up (1013).
+  std::size_t charged_bytes() const noexcept { return held_; }
+  void on_memory_scarce() noexcept;
 
   // ---- WebSocket ----
   SendOutcome send(Bytes payload, MessageKind kind) noexcept override;
@@ -102,6 +109,7 @@ class WebSocketSession final : public WebSocket {
   bool queue_takes(std::size_t bytes) const noexcept;
   SendOutcome note_full() noexcept;
   void limit_queue() noexcept;
+  void drop_message() noexcept;
   void update_deadline() noexcept { carrier_.set_deadline(machine_.deadline()); }
   void settle_later() noexcept {
     if (!in_call_) carrier_.settle_later();
@@ -113,6 +121,7 @@ class WebSocketSession final : public WebSocket {
   ws::Machine machine_;
   std::unique_ptr<WebSocketHandler> handler_;
   Text message_;
+  std::size_t held_ = 0;  // by message_, charged to the reactor's memory
   Bytes subprotocol_;
   Slot slot_;
   bool in_call_ = false;     // inside a call by the carrier, which settles what was done

@@ -1,0 +1,183 @@
+"""What the server prints as its most memory is that: each kind of holder is driven to the bound, and RSS is read."""
+import contextlib
+import re
+import socket
+import struct
+import time
+
+import h2.config
+import h2.connection
+import h2.events
+import h2.exceptions
+import pytest
+
+from raw_client import HOST, Reader, eventually, request
+from server_process import Server
+
+MIB = 1024 * 1024
+HELD_MIB, OUTPUT_MIB = 16, 16
+CONNECTIONS = 250
+# Code, stacks, the recycler's lists, and what the heap loses between pieces: beyond what is counted.
+ALLOWANCE_MIB = 24
+FLAGS = ("--held-mib", str(HELD_MIB), "--output-mib", str(OUTPUT_MIB), "--connections-max", str(CONNECTIONS),
+         "--drain-s", "0")
+COUNT = 80
+PIECE = b"x" * 900_000
+
+
+def printed_mib(server):
+    """Return what the server says it uses at most."""
+    return float(re.search(r"in all ([0-9.]+) MiB", server.stderr()).group(1))
+
+
+def send_what_goes(sock, octets):
+    """Send; the server may have enough of it."""
+    with contextlib.suppress(OSError):
+        sock.sendall(octets)
+
+
+def contents(server, stack):
+    """Contents that are collected for a handler, all but their last octets, over HTTP/1.1."""
+    head = f"GET /metrics HTTP/1.1\r\n{HOST}Content-Length: {len(PIECE) + 10}\r\n\r\n".encode()
+    socks = [stack.enter_context(server.connect(timeout=20)) for _ in range(COUNT)]
+    for sock in socks:
+        send_what_goes(sock, head + PIECE)
+    return socks
+
+
+def read_pieces(server, stack):
+    """Contents that a handler reads in pieces, and waits for more of."""
+    head = f"POST /echo HTTP/1.1\r\n{HOST}Content-Length: 100000\r\n\r\n".encode()
+    socks = [stack.enter_context(server.connect(timeout=20)) for _ in range(2 * COUNT)]
+    for sock in socks:
+        send_what_goes(sock, head + b"y" * 60_000)
+    return socks
+
+
+def contents_of_http2(server, stack):
+    """The same as contents() in streams of HTTP/2: as much as windows allow."""
+    socks = []
+    for _ in range(COUNT // 4):
+        sock = stack.enter_context(server.connect(timeout=2))
+        http = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
+        http.initiate_connection()
+        left = {}
+        for _ in range(4):
+            stream = http.get_next_available_stream_id()
+            http.send_headers(stream, [(":method", "GET"), (":path", "/metrics"), (":scheme", "http"),
+                                       (":authority", "localhost"), ("content-length", str(len(PIECE) + 10))])
+            left[stream] = len(PIECE)
+        for _ in range(200):
+            for stream in list(left):
+                with contextlib.suppress(h2.exceptions.ProtocolError):
+                    size = min(left[stream], http.local_flow_control_window(stream), http.max_outbound_frame_size)
+                    if size > 0:
+                        http.send_data(stream, b"z" * size)
+                        left[stream] -= size
+            try:
+                sock.sendall(http.data_to_send())
+                events = http.receive_data(sock.recv(1 << 16))
+            except (OSError, h2.exceptions.ProtocolError):
+                break
+            for event in events:
+                if isinstance(event, (h2.events.StreamEnded, h2.events.StreamReset)):
+                    left.pop(event.stream_id, None)
+            if not any(left.values()):
+                break
+        socks.append(sock)
+    return socks
+
+
+def messages(server, stack):
+    """WebSocket messages that are not complete."""
+    upgrade = ("GET /ws HTTP/1.1\r\n" + HOST + "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+               "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode()
+    socks = []
+    for _ in range(COUNT):
+        sock = stack.enter_context(server.connect(timeout=20))
+        sock.sendall(upgrade)
+        assert Reader(sock).head().status == 101
+        send_what_goes(sock, struct.pack("!BBQI", 0x82, 0xff, len(PIECE) + 10, 0) + PIECE)
+        socks.append(sock)
+    return socks
+
+
+def carries(server, stack):
+    """Requests behind a reply that its peer does not read."""
+    socks = []
+    for _ in range(COUNT):
+        sock = stack.enter_context(server.connect(timeout=1, receive_buffer=4096))
+        send_what_goes(sock, request("/bytes/100000000") + request("/plaintext") * 1500)
+        socks.append(sock)
+    return socks
+
+
+def output(server, stack):
+    """Replies that their peers do not read."""
+    socks = []
+    for _ in range(2 * COUNT):
+        sock = stack.enter_context(server.connect(timeout=20, receive_buffer=4096))
+        sock.sendall(request("/bytes/100000000"))
+        socks.append(sock)
+    return socks
+
+
+# What each may make the process grow by, at most: its share of the sum that is printed.
+HOLDERS = {contents: HELD_MIB, read_pieces: HELD_MIB, contents_of_http2: HELD_MIB, messages: HELD_MIB,
+           carries: OUTPUT_MIB + COUNT * 100 / 1024, output: OUTPUT_MIB}
+
+
+def answers(socks):
+    """Return the octets that each connection has received, without waiting."""
+    received = []
+    for sock in socks:
+        sock.setblocking(False)
+        try:
+            received.append(sock.recv(1 << 12))
+        except (BlockingIOError, ConnectionResetError):
+            received.append(b"")
+    return received
+
+
+@pytest.mark.parametrize("holder", HOLDERS, ids=lambda holder: holder.__name__)
+def test_what_peers_make_it_keep_is_bounded(holder, record_property):
+    """One kind of holder at a time; meanwhile somebody who holds nothing is served."""
+    with Server(*FLAGS, threads=1) as server, contextlib.ExitStack() as stack:
+        before = server.status_kib("VmRSS")
+        socks = holder(server, stack)
+        time.sleep(0.5)
+        with server.connect() as other:
+            other.sendall(request("/plaintext"))
+            assert Reader(other).reply().body == b"Hello, World!"
+        grown = (server.status_kib("VmHWM") - before) / 1024
+        figures = f"{holder.__name__}: grew by {grown:.1f} MiB of {HOLDERS[holder]:.0f}, all {printed_mib(server):.1f}"
+        record_property("figures", figures)
+        print(figures)
+        assert grown <= HOLDERS[holder] + ALLOWANCE_MIB, figures
+        assert server.status_kib("VmHWM") / 1024 <= printed_mib(server) + ALLOWANCE_MIB
+        if holder is contents:
+            assert any(b" 503 " in got for got in answers(socks))
+        if holder is messages:
+            assert any(b"\x03\xf5" in got for got in answers(socks)), "no connection was closed with 1013"
+
+
+def test_all_holders_at_once_stay_below_the_sum(record_property):
+    """The printed sum holds for all of them together, and memory is given back."""
+    with Server(*FLAGS, threads=1) as server:
+        for holder in HOLDERS:
+            with contextlib.ExitStack() as stack:
+                holder(server, stack)
+        assert server.status_kib("VmHWM") / 1024 <= printed_mib(server) + ALLOWANCE_MIB
+        record_property("figures", f"VmHWM {server.status_kib('VmHWM') / 1024:.1f} of {printed_mib(server):.1f} MiB")
+        with socket.create_connection(("127.0.0.1", server.port)) as other:
+            assert eventually(lambda: held(server) < 4096), held(server)
+            other.sendall(request("/plaintext"))
+            assert Reader(other).reply().status == 200
+
+
+def held(server):
+    """Return what the server counts as held: this very request is among it."""
+    with server.connect() as sock:
+        sock.sendall(request("/metrics"))
+        text = Reader(sock).reply().body.decode()
+    return float(re.search(r'^katana_memory_used_bytes\{[^}]*pool="held"\} (\S+)$', text, re.MULTILINE).group(1))

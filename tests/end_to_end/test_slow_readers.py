@@ -1,0 +1,70 @@
+"""Thousands of readers that take next to nothing: those who ask for little beside them are answered at once."""
+import contextlib
+import os
+import re
+import socket
+import time
+import urllib.request
+
+from raw_client import exchange, request
+from server_process import Server, raise_descriptor_limit
+
+# KATANA_SLOW_READERS=10000 for the figures of the guide; a tenth of the pool serves as well for the question.
+READERS = int(os.environ.get("KATANA_SLOW_READERS", "1500"))
+OUTPUT_MIB = max(16, READERS // 100)
+ANSWER_SECONDS_MAX = 60     # by the clock only so that the test ends; how long it took is reported
+
+
+def counter(server, name):
+    """Return the sum of a counter's series."""
+    with urllib.request.urlopen(server.url("/metrics"), timeout=ANSWER_SECONDS_MAX) as reply:
+        text = reply.read().decode()
+    return sum(float(value) for value in re.findall(rf"^{name}_total\S* (\S+)$", text, re.MULTILINE))
+
+
+def wait_until_full(server):
+    """Wait until the kernel's buffers of the readers are filled, which is work for a while."""
+    used = server.cpu_seconds()
+    for _ in range(40):
+        time.sleep(0.5)
+        before, used = used, server.cpu_seconds()
+        if used - before < 0.1:
+            return
+
+
+@contextlib.contextmanager
+def slow_readers(server, count):
+    """`count` connections that ask for much and read nothing, from several addresses."""
+    with contextlib.ExitStack() as stack:
+        for number in range(count):
+            sock = stack.enter_context(contextlib.closing(socket.socket()))
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.bind((f"127.0.0.{2 + number % 8}", 0))
+            sock.settimeout(ANSWER_SECONDS_MAX)
+            sock.connect(("127.0.0.1", server.port))
+            sock.sendall(request("/bytes/100000000"))
+        yield
+
+
+def test_13_octets_are_served_beside_slow_readers(engine, record_property):
+    """New and kept connections alike, while the readers could hold four times the output memory."""
+    raise_descriptor_limit(READERS + 500)
+    flags = ("--output-mib", str(OUTPUT_MIB), "--drain-s", "0")
+    with Server(*flags, engine=engine, threads=1, descriptors=READERS + 500) as server:
+        with server.connect(timeout=ANSWER_SECONDS_MAX) as kept, slow_readers(server, READERS):
+            wait_until_full(server)
+            took = []
+            for _ in range(30):
+                start = time.monotonic()
+                assert exchange(kept, request("/plaintext")).body == b"Hello, World!"
+                with server.connect(timeout=ANSWER_SECONDS_MAX) as fresh:
+                    assert exchange(fresh, request("/plaintext")).body == b"Hello, World!"
+                took.append((time.monotonic() - start) / 2)
+            took.sort()
+            figures = (f"{engine}: {READERS} slow readers, /plaintext median {1000 * took[15]:.2f} ms, most"
+                       f" {1000 * took[-1]:.2f} ms, {counter(server, 'katana_output_sheds'):.0f} reset")
+            record_property("figures", figures)
+            print(figures)
+            # Somebody who holds nothing and wants much is served when others had a second to go on.
+            with urllib.request.urlopen(server.url("/bytes/300000"), timeout=60) as reply:
+                assert len(reply.read()) == 300000

@@ -1,0 +1,91 @@
+// What peers make a reactor keep outside of its pools: one limit, and the largest holders go first.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/requests.hpp"
+#include "tests/simulation/talk.hpp"
+#include "tests/simulation/world.hpp"
+
+namespace katana::simulation {
+namespace {
+
+constexpr std::size_t limit = 4 * 1024 * 1024;
+
+WorldOptions little_memory() {
+  WorldOptions options;
+  options.reactor.held_bytes_max = limit;
+  return options;
+}
+
+// A request for a handler that wants its content whole, of which `sent` octets come.
+void begin_upload(Talk& talk, std::size_t announced, std::size_t sent) {
+  talk.expect_reply();
+  talk.send_bytes(head_of("POST", "/collect", fmt::format("Content-Length: {}\r\n", announced)));
+  talk.send_bytes(content_of(sent));
+}
+
+TEST(HeldMemory, unfinished_contents_stay_below_the_limit_and_the_largest_are_answered_503) {
+  World world(little_memory());
+  Talk small(world);
+  begin_upload(small, 20'000, 10'000);
+  std::vector<std::unique_ptr<Talk>> talks;
+  std::size_t most = 0;
+  for (int number = 0; number < 30; ++number) {
+    talks.push_back(std::make_unique<Talk>(world));
+    begin_upload(*talks.back(), 900'000, 800'000);
+    for (int turns = 0; turns < 200; ++turns) {
+      world.turn(milliseconds(1));
+      most = std::max(most, world.reactor().memory().used());
+    }
+  }
+  EXPECT_LE(most, limit);
+  EXPECT_GT(most, limit / 2);
+  const auto refused =
+      std::ranges::count_if(talks, [](const auto& talk) { return talk->status() == 503u; });
+  EXPECT_GE(refused, 20);
+  EXPECT_EQ(world.reactor().counters().memory_shed, static_cast<std::uint64_t>(refused));
+  // Who holds little is not asked to give it up.
+  EXPECT_EQ(small.status(), 0u);
+  small.send_bytes(content_of(10'000));
+  EXPECT_TRUE(small.wait_for(1, seconds(20)));
+  EXPECT_EQ(small.status(), 200u);
+  small.peer().close();
+  for (const auto& talk : talks) talk->peer().reset();
+  expect_rest(world);
+  EXPECT_EQ(world.reactor().memory().used(), 0u);
+}
+
+TEST(HeldMemory, a_content_above_its_routes_bound_is_413_as_ever) {
+  World world(little_memory());
+  Talk talk(world);
+  talk.expect_reply();
+  talk.send_bytes(head_of("POST", "/collect-small", "Content-Length: 1001\r\n"));
+  EXPECT_TRUE(talk.wait_for_end());
+  EXPECT_EQ(talk.status(), 413u);
+  expect_rest(world);
+}
+
+TEST(HeldMemory, suspended_handlers_are_counted_and_given_back) {
+  World world;
+  std::vector<std::unique_ptr<Talk>> talks;
+  for (int number = 0; number < 20; ++number) {
+    talks.push_back(std::make_unique<Talk>(world));
+    talks.back()->send(get("/sleep/1000", ""));
+  }
+  world.run_for(milliseconds(500));
+  EXPECT_GE(world.reactor().memory().used(), 20u * 1024);
+  for (const auto& talk : talks) {
+    EXPECT_TRUE(talk->wait_for(1));
+    talk->peer().close();
+  }
+  expect_rest(world);
+  EXPECT_EQ(world.reactor().memory().used(), 0u);
+}
+
+}  // namespace
+}  // namespace katana::simulation
