@@ -58,12 +58,8 @@ std::size_t ChunkedDecoder::eat_whole(Bytes input, const Limits& limits) noexcep
 }
 
 Refusal ChunkedDecoder::eat(char c, const Limits& limits) noexcept {
+  if (state_ <= State::size_end) return eat_size_line(c, limits);
   switch (state_) {
-    case State::size_first:
-    case State::size:
-    case State::white_space:
-    case State::extension:
-    case State::size_end: return eat_size_line(c, limits);
     case State::data_cr:
       state_ = State::data_lf;
       return c == '\r' ? Refusal::none : Refusal::bad_chunk_end;
@@ -84,10 +80,10 @@ Refusal ChunkedDecoder::eat_size_line(char c, const Limits& limits) noexcept {
       if (c == ';') state_ = State::extension;
       if (c != ';' && c != ' ' && c != '\t') return Refusal::bad_chunk_size;
       return count_overhead(limits);
-    case State::extension: return eat_extension(c, limits);
-    default:  // size_end
+    case State::size_end:
       state_ = left_ == 0 ? State::trailer_start : State::data;
       return c == '\n' ? Refusal::none : Refusal::bare_line_break;
+    default: return eat_extension(c, limits);
   }
 }
 
@@ -111,12 +107,42 @@ Refusal ChunkedDecoder::eat_size(char c, const Limits& limits) noexcept {
 }
 
 Refusal ChunkedDecoder::eat_extension(char c, const Limits& limits) noexcept {
-  if (http::is(c, http::value_character)) return count_overhead(limits);
-  if (c == '\r') {
-    state_ = State::size_end;
-    return Refusal::none;
+  if (c == '\n') return Refusal::bare_line_break;
+  if (c != '\r' && !http::is(c, http::value_character)) return Refusal::control_character;
+  state_ = next_of_extension(state_, c);
+  if (state_ == State::done) return Refusal::bad_chunk_extension;
+  return c == '\r' ? Refusal::none : count_overhead(limits);
+}
+
+// chunk-ext = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), RFC 9112 §7.1.1. Nobody
+// here wants to know an extension; but another parser on the way that reads a quoted string, or a
+// lenient end of one, differently must not find the end of this line elsewhere.
+ChunkedDecoder::State ChunkedDecoder::next_of_extension(State state, char c) noexcept {
+  const bool white_space = c == ' ' || c == '\t';
+  const bool token = http::is(c, http::token_character);
+  switch (state) {
+    case State::extension:
+      if (token) return State::extension_name;
+      return white_space ? state : State::done;
+    case State::value_first:
+      if (token) return State::value;
+      if (c == '"') return State::quoted;
+      return white_space ? state : State::done;
+    case State::quoted:
+      if (c == '"') return State::value_end;
+      if (c == '\r') return State::done;
+      return c == '\\' ? State::escaped : state;
+    case State::escaped: return c == '\r' ? State::done : State::quoted;
+    default: break;
   }
-  return c == '\n' ? Refusal::bare_line_break : Refusal::control_character;
+  // Behind a name or a value, or within one that is a token.
+  if (c == ';') return State::extension;
+  const bool of_name = state == State::extension_name || state == State::name_space;
+  if (c == '=' && of_name) return State::value_first;
+  if (white_space) return of_name ? State::name_space : State::value_space;
+  if (state == State::name_space || state == State::value_space) return State::done;
+  if (c == '\r') return State::size_end;
+  return token && state != State::value_end ? state : State::done;
 }
 
 Refusal ChunkedDecoder::eat_trailer(char c, const Limits& limits) noexcept {

@@ -1,6 +1,6 @@
 // ChunkedDecoder: the chunked transfer coding (RFC 9112 §7.1), octet by octet where it is coding,
-// in runs where it is content. Extensions are skipped and trailer fields are checked and dropped,
-// both within limits.
+// in runs where it is content. Extensions and trailer fields are checked and dropped, both within
+// limits.
 //
 // Owns       nothing but its place in the coding; content is borrowed from the input.
 // Allocates  never.
@@ -8,10 +8,14 @@
 // Invariant  content, consumed octets and refusal do not depend on how the input is cut. Every
 //            octet but those of content is paid for by a limit.
 //
-//   size_first ──hex──▶ size ──";"──▶ extension ──CR──▶ size_end ──LF──▶ data (or trailer_start)
+//   size_first ──hex──▶ size ──CR──▶ size_end ──LF──▶ data (or trailer_start)
 //                       │ ├──SP──▶ white_space ──";"──▶ extension
-//                       │ └──CR──▶ size_end
+//                       │ └──";"──▶ extension
 //                       └──hex──▶ size
+//   extension ──token──▶ extension_name ──"="──▶ value_first ──token──▶ value
+//                                                            └──DQUOTE──▶ quoted ◀──▶ escaped
+//   quoted ──DQUOTE──▶ value_end. Behind a name or a value: CR ──▶ size_end, ";" ──▶ extension,
+//   SP ──▶ name_space or value_space, behind which there is no CR. SP keeps extension, value_first.
 //   data ──▶ data_cr ──CR──▶ data_lf ──LF──▶ size_first
 //   trailer_start ──token──▶ trailer_name ──":"──▶ trailer_value ──CR──▶ trailer_lf
 //                 └──CR──▶ last_lf ──LF──▶ done
@@ -46,6 +50,14 @@ class ChunkedDecoder {
     size,
     white_space,
     extension,
+    extension_name,
+    name_space,
+    value_first,
+    value,
+    quoted,
+    escaped,
+    value_end,
+    value_space,
     size_end,
     data,
     data_cr,
@@ -63,6 +75,8 @@ class ChunkedDecoder {
   Refusal eat_size_line(char c, const Limits& limits) noexcept;
   Refusal eat_size(char c, const Limits& limits) noexcept;
   Refusal eat_extension(char c, const Limits& limits) noexcept;
+  // Where an octet of an extension leads; `done` stands for nowhere.
+  static State next_of_extension(State state, char c) noexcept;
   Refusal eat_trailer(char c, const Limits& limits) noexcept;
   // Octets that a sender may add to a chunk at will.
   Refusal count_overhead(const Limits& limits) noexcept {

@@ -92,15 +92,61 @@ class ReferenceDecoder {
     return std::stoull(digits, nullptr, 16);
   }
 
-  // BWS ";" and whatever else stands before the CR.
+  // chunk-ext = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), and the CR.
   void read_extensions(char c) {
     for (; c == ' ' || c == '\t'; c = take_of_line()) add_overhead();
     if (c != ';') throw Refusal::bad_chunk_size;
-    for (; c != '\r'; c = take_of_line()) {
-      if (c == '\n') throw Refusal::bare_line_break;
-      if (!http::is(c, http::value_character)) throw Refusal::control_character;
+    while (c != '\r') {
+      if (c != ';') throw Refusal::bad_chunk_extension;
       add_overhead();
+      c = skip_token(skip_white_space(take_of_extension()));
+      const bool spaced = is_white_space(c);
+      c = skip_white_space(c);
+      if (c == '=') {
+        add_overhead();
+        c = read_value(skip_white_space(take_of_extension()));
+      } else if (spaced && c != ';') {
+        throw Refusal::bad_chunk_extension;
+      }
     }
+  }
+  // chunk-ext-val = token / quoted-string. Gives the ";" or CR behind it.
+  char read_value(char c) {
+    if (c == '"') {
+      add_overhead();
+      for (c = take_of_extension(); c != '"'; c = take_of_extension()) {
+        if (c == '\\') {
+          add_overhead();
+          c = take_of_extension();
+        }
+        if (c == '\r') throw Refusal::bad_chunk_extension;
+        add_overhead();
+      }
+      add_overhead();
+      c = take_of_extension();
+    } else {
+      c = skip_token(c);
+    }
+    if (!is_white_space(c)) return c;
+    c = skip_white_space(c);
+    if (c != ';') throw Refusal::bad_chunk_extension;
+    return c;
+  }
+  static bool is_white_space(char c) { return c == ' ' || c == '\t'; }
+  char skip_white_space(char c) {
+    for (; is_white_space(c); c = take_of_extension()) add_overhead();
+    return c;
+  }
+  char skip_token(char c) {
+    if (!http::is(c, http::token_character)) throw Refusal::bad_chunk_extension;
+    for (; http::is(c, http::token_character); c = take_of_extension()) add_overhead();
+    return c;
+  }
+  char take_of_extension() {
+    const char c = take_of_line();
+    if (c == '\n') throw Refusal::bare_line_break;
+    if (c != '\r' && !http::is(c, http::value_character)) throw Refusal::control_character;
+    return c;
   }
 
   // trailer-section = *( field-line CRLF ), and the CRLF behind it.

@@ -61,13 +61,36 @@ TEST(Chunked, every_short_text_is_decoded_as_the_rfc_words_it) {
 }
 
 TEST(Chunked, every_octet_in_every_place_is_taken_or_refused_as_the_rfc_words_it) {
-  const std::string sample = "a;b=\"c\"\r\n0123456789\r\n1 ;\r\nx\r\n0\r\nA: b\r\nC:\r\n\r\n";
+  const std::string sample =
+      "a;b=\"c\\\"d\"\r\n0123456789\r\n1 ; e = f ;g\r\nx\r\n0\r\nA: b\r\nC:\r\n\r\n";
   for (std::size_t at = 0; at < sample.size(); ++at) {
     for (int value = 0; value < 256; ++value) {
       std::string text = sample;
       text[at] = static_cast<char>(value);
       ASSERT_NO_FATAL_FAILURE(expect_as_the_rfc(text, Limits{}, 100));
     }
+  }
+}
+
+TEST(Chunked, every_short_extension_is_taken_or_refused_as_its_grammar_says) {
+  Limits limits;
+  limits.chunk_line_bytes_max = 12;
+  std::string text = "1;";
+  try_all(text, "a;=\"\\ \r\n", 9, limits);
+}
+
+TEST(Chunked, an_extension_has_a_name_and_a_quoted_string_an_end) {
+  const auto refusal_of = [](const std::string& line) {
+    ChunkedDecoder decoder;
+    return decode(decoder, line + "\r\na\r\n0\r\n\r\n", Limits{}, 10, SIZE_MAX).refusal;
+  };
+  for (const char* line : {"1;a", "1;a=b", "1 ; a = b ;c", "1;a=\"\"", "1;a=\";\\\"\" ;b"}) {
+    EXPECT_EQ(refusal_of(line), Refusal::none) << line;
+  }
+  for (const char* line : {"1;", "1; ", "1;;", "1;a;", "1;a=", "1;=b", "1;a=b=c", "1;a b", "1;a ",
+                           "1;a=\"", "1;a=\"b", "1;a=\"b\\", "1;a=\"b\\\"", "1;a=\"b\"c",
+                           "1;a=\"b\" ", "1;a=b\"c\"", "1;\"a\"", "1;\xe4"}) {
+    EXPECT_EQ(refusal_of(line), Refusal::bad_chunk_extension) << line;
   }
 }
 

@@ -37,6 +37,7 @@ enum class Refusal : std::uint8_t {
   content_too_large,
   bad_chunk_size,
   chunk_line_too_long,
+  bad_chunk_extension,
   bad_chunk_end,
   bad_trailer,
   trailer_too_long,
@@ -80,6 +81,9 @@ inline constexpr std::array<RefusalText, static_cast<std::size_t>(Refusal::count
         {413, "The content is larger than this resource accepts (RFC 9110 §15.5.14)."},
         {400, "A chunk does not begin with its size in hexadecimal digits (RFC 9112 §7.1)."},
         {400, "A chunk's first line, with its extensions, is too long (RFC 9112 §7.1.1)."},
+        {400,
+         "A chunk's extension is not `;name`, with a token or a closed quoted string as its value "
+         "(RFC 9112 §7.1.1)."},
         {400, "A chunk's data does not end in CRLF where its size says (RFC 9112 §7.1)."},
         {400, "A trailer field line is malformed (RFC 9112 §7.1.2)."},
         {431, "The trailer section is larger than this server accepts (RFC 6585 §5)."},

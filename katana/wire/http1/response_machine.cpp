@@ -41,6 +41,7 @@ const char* problem_of(Refusal refusal) {
   switch (refusal) {
     case Refusal::bad_chunk_size: return "a chunk does not begin with its size in hexadecimal";
     case Refusal::chunk_line_too_long: return "a chunk's size line is too long";
+    case Refusal::bad_chunk_extension: return "a chunk's extension is malformed";
     case Refusal::bad_chunk_end: return "a chunk has no end";
     case Refusal::bad_trailer: return "a trailer is no field";
     case Refusal::trailer_too_long: return "the trailers are too long";

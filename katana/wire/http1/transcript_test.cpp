@@ -36,6 +36,7 @@ constexpr std::array<Bytes, refusal_texts.size()> refusal_names = {
     "content_too_large",
     "bad_chunk_size",
     "chunk_line_too_long",
+    "bad_chunk_extension",
     "bad_chunk_end",
     "bad_trailer",
     "trailer_too_long",
