@@ -317,6 +317,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   reactor.carry_large_max = http.carry_large_max;
   options.http.server_name = http.server_name;
   options.http.requests_per_connection_max = http.requests_per_connection_max;
+  options.http.websocket.subscriptions_max = http.websocket_subscriptions_max;
   options.http.handler_timeout = http.handler_timeout;
   options.http.limits.idle_timeout = http.idle_timeout;
   options.http.limits.head_timeout = http.head_timeout;

@@ -45,6 +45,7 @@ struct HttpSettings {
   config::ByteCount held_max = config::mebibytes(0);
   std::uint32_t carry_large_max = 1024;
   std::uint32_t requests_per_connection_max = 0;
+  std::uint32_t websocket_subscriptions_max = 256;
   Duration idle_timeout = seconds(75);
   Duration head_timeout = seconds(10);
   Duration content_timeout = seconds(30);
@@ -72,6 +73,8 @@ KATANA_DESCRIBE(HttpSettings, (address, length(1, 64), help("numeric address to 
                 (carry_large_max, range(1, 1 << 20),
                  help("connections of each reactor with much that is received and not read yet")),
                 (requests_per_connection_max, help("0: no limit")),
+                (websocket_subscriptions_max, range(1, 1 << 20),
+                 help("topics that one WebSocket connection may be subscribed to")),
                 (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
                 (head_timeout, range(milliseconds(1), seconds(24 * 3600))),
                 (content_timeout, range(milliseconds(1), seconds(24 * 3600))),

@@ -34,17 +34,36 @@ std::shared_ptr<Topic> Topics::find_or_add(Bytes topic) {
   if (const auto found = topics_.find(topic); found != topics_.end()) {
     if (auto there = found->second.lock()) return there;
   }
-  // Names whose last subscriber has gone are looked for when one comes: their number is bounded by
-  // that of the topics there have been since.
-  std::erase_if(topics_, [](const auto& each) { return each.second.expired(); });
+  forget_some();
   auto added = std::make_shared<Topic>(std::string(topic));
-  topics_.emplace(std::string(topic), added);
+  topics_.insert_or_assign(std::string(topic), added);
   return added;
 }
 
-bool Topics::subscribe(WebSocket& socket, Bytes topic) {
+// Drops names whose last subscriber has gone. Three for each that is added, in turn: a round ends
+// before half as many names have come as there were, so that what is left is bounded, and nobody
+// waits for a sweep over all.
+void Topics::forget_some() {
+  for (int count = 0; count < 3; ++count) {
+    if (sweep_ == topics_.end()) sweep_ = topics_.begin();
+    if (sweep_ == topics_.end()) return;
+    ++examined_;
+    sweep_ = sweep_->second.expired() ? topics_.erase(sweep_) : std::next(sweep_);
+  }
+}
+
+SubscribeOutcome Topics::subscribe(WebSocket& socket, Bytes topic) {
   auto& session = static_cast<WebSocketSession&>(socket);
-  return session.share().post()->subscribe(session.slot(), find_or_add(topic));
+  WebSocketPost& post = *session.share().post();
+  const Slot slot = session.slot();
+  if (post.subscriptions(slot) < session.share().options().subscriptions_max) {
+    return post.subscribe(slot, find_or_add(topic)) ? SubscribeOutcome::subscribed
+                                                    : SubscribeOutcome::already;
+  }
+  // Nothing is added for a caller that is refused.
+  const std::shared_ptr<Topic> found = find(topic);
+  return found != nullptr && post.is_subscribed(slot, *found) ? SubscribeOutcome::already
+                                                              : SubscribeOutcome::full;
 }
 
 bool Topics::unsubscribe(WebSocket& socket, Bytes topic) {
@@ -76,6 +95,11 @@ Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
   if (here != nullptr) here->deliver(*found, batch);
   batch.let_go();
   return published;
+}
+
+Topics::Figures Topics::figures() const {
+  const std::lock_guard lock(mutex_);
+  return {.names = topics_.size(), .examined = examined_};
 }
 
 std::size_t Topics::subscribers(Bytes topic) const {

@@ -10,11 +10,13 @@
 // Owns       the topics that have subscribers. A share of its reactors' posts.
 // Thread     any, but for subscribe() and unsubscribe(): those of the socket's reactor.
 // Allocates  a topic, a subscription, a message.
-// Fails      std::bad_alloc. A subscriber whose queue is full: WebSocketOptions::slow_peer.
+// Fails      std::bad_alloc. A subscriber whose queue is full: WebSocketOptions::slow_peer. One that
+//            has subscriptions_max already is told so, and nothing is changed.
 // Invariant  messages that one thread publishes reach every subscriber in their order, whole, once.
 //            A connection that ends is subscribed to nothing.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,6 +42,12 @@ struct Topic {
   void remove(const WebSocketPost& post) noexcept;
 };
 
+enum class SubscribeOutcome : std::uint8_t {
+  subscribed,
+  already,  // it was
+  full,     // the connection has WebSocketOptions::subscriptions_max
+};
+
 struct Published {
   std::size_t subscribers = 0;  // that the message is on its way to
   std::size_t missed = 0;       // on reactors that have too much queued
@@ -51,19 +59,30 @@ class Topics {
   Topics(const Topics&) = delete;
   Topics& operator=(const Topics&) = delete;
 
-  // False: it is already.
-  bool subscribe(WebSocket& socket, Bytes topic);
+  SubscribeOutcome subscribe(WebSocket& socket, Bytes topic);
   // False: it is not.
   bool unsubscribe(WebSocket& socket, Bytes topic);
   Published publish(Bytes topic, Bytes payload, MessageKind kind);
   std::size_t subscribers(Bytes topic) const;
 
+  struct Figures {
+    std::size_t names = 0;       // at most three times the topics that had subscribers at once
+    std::uint64_t examined = 0;  // names, whether somebody is still subscribed: three a new topic
+  };
+  Figures figures() const;
+
  private:
+  // Ordered, not hashed: peers may choose the names, and can choose such as collide.
+  using Names = std::map<std::string, std::weak_ptr<Topic>, std::less<>>;
   std::shared_ptr<Topic> find(Bytes topic) const;
   std::shared_ptr<Topic> find_or_add(Bytes topic);
+  // With the mutex held.
+  void forget_some();
 
-  mutable std::mutex mutex_;
-  std::map<std::string, std::weak_ptr<Topic>, std::less<>> topics_;
+  mutable std::mutex mutex_;  // guards what follows
+  Names topics_;
+  Names::iterator sweep_ = topics_.end();  // the next name to examine
+  std::uint64_t examined_ = 0;
 };
 
 }  // namespace katana::session

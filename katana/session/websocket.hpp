@@ -50,6 +50,9 @@ struct WebSocketOptions {
   SlowPeer slow_peer = SlowPeer::disconnect;
   // Handed to a reactor by other threads, and not taken yet.
   std::size_t posted_bytes_max = 4 * 1024 * 1024;
+  // Topics that one connection may be subscribed to. Subscribing beyond it is refused to the
+  // handler, which can tell its peer; the connection goes on.
+  std::uint32_t subscriptions_max = 256;
 };
 
 struct WebSocketCounters {

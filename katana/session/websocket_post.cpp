@@ -129,11 +129,16 @@ WebSocketSession* WebSocketPost::find(Slot slot) noexcept {
 
 // ---- topics ------------------------------------------------------------------------------------
 
-bool WebSocketPost::subscribe(Slot slot, const std::shared_ptr<Topic>& topic) {
-  Entry& entry = entries_[slot.index];
-  for (const Subscription& each : entry.subscriptions) {
-    if (each.topic == topic) return false;
+bool WebSocketPost::is_subscribed(Slot slot, const Topic& topic) const noexcept {
+  for (const Subscription& each : entries_[slot.index].subscriptions) {
+    if (each.topic.get() == &topic) return true;
   }
+  return false;
+}
+
+bool WebSocketPost::subscribe(Slot slot, const std::shared_ptr<Topic>& topic) {
+  if (is_subscribed(slot, *topic)) return false;
+  Entry& entry = entries_[slot.index];
   std::vector<std::uint32_t>& list = subscribers_[topic.get()];
   entry.subscriptions.push_back({topic, static_cast<std::uint32_t>(list.size())});
   list.push_back(slot.index);

@@ -65,6 +65,10 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
   Slot open(core::Reactor& reactor, WebSocketSession& session);
   void close(Slot slot) noexcept;
   WebSocketSession* find(Slot slot) noexcept;
+  std::size_t subscriptions(Slot slot) const noexcept {
+    return entries_[slot.index].subscriptions.size();
+  }
+  bool is_subscribed(Slot slot, const Topic& topic) const noexcept;
   // False: it was subscribed already.
   bool subscribe(Slot slot, const std::shared_ptr<Topic>& topic);
   bool unsubscribe(Slot slot, const std::shared_ptr<Topic>& topic) noexcept;

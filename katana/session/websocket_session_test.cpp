@@ -82,6 +82,7 @@ class WebSocketSessionTest : public core::ReactorTest {
     options.limits.message_bytes_max = 10'000;
     options.queue_bytes_max = 8000;
     options.posted_bytes_max = 20'000;
+    options.subscriptions_max = 4;
     return options;
   }
 
@@ -409,10 +410,10 @@ TEST_F(WebSocketSessionTest, threads_that_send_while_connections_come_and_go_rea
 
 TEST_F(WebSocketSessionTest, what_is_published_reaches_every_subscriber_from_one_block) {
   Topics topics;
-  notes_.at_open = [&](WebSocket& socket) { EXPECT_TRUE(topics.subscribe(socket, "news")); };
+  notes_.at_open = [&](WebSocket& socket) { (void)topics.subscribe(socket, "news"); };
   const auto first = open();
   const auto second = open();
-  EXPECT_FALSE(topics.subscribe(*notes_.sockets[0], "news")) << "it is already";
+  EXPECT_EQ(topics.subscribe(*notes_.sockets[0], "news"), SubscribeOutcome::already);
   EXPECT_EQ(topics.subscribers("news"), 2u);
   EXPECT_EQ(topics.publish("news", "one", MessageKind::text).subscribers, 2u);
   std::thread([&] {
@@ -434,8 +435,8 @@ TEST_F(WebSocketSessionTest, what_is_published_reaches_every_subscriber_from_one
 TEST_F(WebSocketSessionTest, subscribers_that_go_leave_the_others_subscribed) {
   Topics topics;
   notes_.at_open = [&](WebSocket& socket) {
-    EXPECT_TRUE(topics.subscribe(socket, "a"));
-    EXPECT_TRUE(topics.subscribe(socket, "b"));
+    EXPECT_EQ(topics.subscribe(socket, "a"), SubscribeOutcome::subscribed);
+    EXPECT_EQ(topics.subscribe(socket, "b"), SubscribeOutcome::subscribed);
   };
   for (int count = 0; count < 6; ++count) (void)open();
   for (const std::uint32_t gone : {0u, 3u, 5u}) {
@@ -467,6 +468,46 @@ TEST_F(WebSocketSessionTest, a_subscriber_that_reads_too_slowly_is_disconnected)
   turn();
   turn();
   EXPECT_EQ(frames(slow).back(), "close 1008");
+}
+
+TEST_F(WebSocketSessionTest, a_subscription_beyond_the_limit_is_refused_to_the_handler) {
+  Topics topics;
+  (void)open();
+  WebSocket& socket = *notes_.sockets[0];
+  for (int count = 0; count < 4; ++count) {
+    ASSERT_EQ(topics.subscribe(socket, std::to_string(count)), SubscribeOutcome::subscribed);
+  }
+  EXPECT_EQ(topics.subscribe(socket, "more"), SubscribeOutcome::full);
+  EXPECT_EQ(topics.subscribe(socket, "3"), SubscribeOutcome::already);
+  EXPECT_EQ(topics.figures().names, 4u) << "nothing is kept for who is refused";
+  EXPECT_EQ(topics.publish("more", "x", MessageKind::text).subscribers, 0u);
+  EXPECT_TRUE(topics.unsubscribe(socket, "0"));
+  EXPECT_EQ(topics.subscribe(socket, "more"), SubscribeOutcome::subscribed);
+  EXPECT_TRUE(link_state(0).open);
+}
+
+TEST_F(WebSocketSessionTest, a_new_topic_examines_a_few_names_however_many_there_are) {
+  Topics topics;
+  std::vector<std::uint32_t> links;
+  for (int connection = 0; connection < 100; ++connection) {
+    links.push_back(open());
+    for (int count = 0; count < 4; ++count) {
+      ASSERT_EQ(topics.subscribe(*notes_.sockets.back(), std::to_string(connection * 4 + count)),
+                SubscribeOutcome::subscribed);
+    }
+  }
+  EXPECT_LE(topics.figures().examined, 3 * 400u);
+  for (const std::uint32_t link : links) broken(link);
+  turn();
+  // The same connection goes from topic to topic, as peers who choose the names can make it do.
+  (void)open();
+  for (int count = 0; count < 10'000; ++count) {
+    const std::string name = "passing " + std::to_string(count);
+    ASSERT_EQ(topics.subscribe(*notes_.sockets.back(), name), SubscribeOutcome::subscribed);
+    ASSERT_TRUE(topics.unsubscribe(*notes_.sockets.back(), name));
+  }
+  EXPECT_LE(topics.figures().names, 10u);
+  EXPECT_LE(topics.figures().examined, 3 * 10'400u);
 }
 
 class Dropping : public WebSocketSessionTest {
