@@ -253,14 +253,6 @@ class ReactorOn final : public Reactor {
     Protocol* protocol = nullptr;
     TransformFactory* transforms = nullptr;
   };
-  // What transforms work in; shared by all connections, and nothing stays in it.
-  struct TransformBuffers {
-    explicit TransformBuffers(std::size_t receive_bytes_max)
-        : plain(receive_bytes_max), waited(receive_bytes_max) {}
-    std::vector<char> plain;                // what was received
-    std::vector<char> waited;               // what came behind a handshake that had to wait
-    std::array<char, record_bytes> record;  // what is to be sent, if it lies in pieces
-  };
   struct AcceptRetry : TimerEntry {
     explicit AcceptRetry(ReactorOn& owner) noexcept
         : TimerEntry([](TimerEntry& entry) noexcept {

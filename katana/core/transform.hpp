@@ -13,15 +13,18 @@
 // Invariant  receive() holds no plaintext back: need_bytes means that all there is has been given.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
+#include "katana/core/records.hpp"
 
 namespace katana::core {
 
@@ -87,6 +90,15 @@ class TransformFactory {
   virtual std::unique_ptr<Transform> make(BlockPool& blocks) noexcept = 0;
   // What one has on the heap at most: for the budget that is printed.
   virtual std::size_t heap_bytes_each() const noexcept { return 0; }
+};
+
+// What transforms work in; shared by all connections, and nothing stays in it.
+struct TransformBuffers {
+  explicit TransformBuffers(std::size_t receive_bytes_max)
+      : plain(receive_bytes_max), waited(receive_bytes_max) {}
+  std::vector<char> plain;                // what was received
+  std::vector<char> waited;               // what came behind a handshake that had to wait
+  std::array<char, record_bytes> record;  // what is to be sent, if it lies in pieces
 };
 
 // Connections that wait for admit(), the one that waits longest first.
