@@ -3,10 +3,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "katana/base/misuse.hpp"
+
 namespace katana::detail {
 
 void check_failed(const char* kind, const char* condition, const char* file, int line) noexcept {
-  std::fprintf(stderr, "katana: %s failed: %s at %s:%d\n", kind, condition, file, line);
+  std::fprintf(stderr, "katana: %s failed: %s at %s:%d%s\n", kind, condition, file, line,
+               place_of_thread().c_str());
   std::abort();
 }
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "katana/base/check.hpp"
+#include "katana/base/misuse.hpp"
 #include "katana/client/addresses.hpp"
 #include "katana/client/call.hpp"
 #include "katana/client/outgoing.hpp"
@@ -104,7 +104,11 @@ Deadline deadline_of(const Request& request, Pool& pool) {
 
 Pool& pool_here(const std::shared_ptr<const Shared>& shared) {
   core::Reactor* const reactor = core::Reactor::current();
-  KATANA_REQUIRE(reactor != nullptr);
+  if (reactor == nullptr) {
+    throw_misuse("an HttpClient was called on a thread without a reactor",
+                 "call it in a handler or another coroutine that a reactor runs, not in a job on a "
+                 "pool; give the job's result back and call the client then");
+  }
   Pool& pool = Pool::of(*reactor, shared);
   ++pool.counters().calls;
   return pool;

@@ -4,9 +4,10 @@
 //
 // Owns       a timer entry, which lives in the frame of the coroutine that waits and leaves the
 //            wheel with it: destroying the coroutine cancels its pause.
-// Thread     a reactor's. REQUIRES Reactor::current().
+// Thread     a reactor's.
 // Allocates  never.
-// Fails      never.
+// Fails      throws std::logic_error, which says what to do, where no reactor is: on a thread of a
+//            pool, or of the program.
 // Invariant  the coroutine goes on in the first turn at or after its time, never before it. A
 //            pause of nothing does not suspend.
 #pragma once
@@ -14,20 +15,24 @@
 #include <coroutine>
 
 #include "katana/base/activity.hpp"
-#include "katana/base/check.hpp"
+#include "katana/base/misuse.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/core/timer_wheel.hpp"
 
 namespace katana::core {
 
-class Sleep final : private TimerEntry {
+class [[nodiscard]] Sleep final : private TimerEntry {
  public:
   explicit Sleep(Duration duration) noexcept : TimerEntry(&Sleep::go_on), duration_(duration) {}
 
   bool await_ready() const noexcept { return duration_ <= Duration{}; }
-  void await_suspend(std::coroutine_handle<> waiting) noexcept {
+  void await_suspend(std::coroutine_handle<> waiting) {
     Reactor* const reactor = Reactor::current();
-    KATANA_REQUIRE(reactor != nullptr);
+    if (reactor == nullptr) [[unlikely]] {
+      throw_misuse("core::sleep_for() was awaited on a thread without a reactor",
+                   "await it in a handler or another coroutine that a reactor runs; a job on a "
+                   "pool uses Pool::after() for what comes later");
+    }
     waiting_ = waiting;
     const Instant now = reactor->now();
     reactor->timers().arm(*this, duration_ < never - now ? now + duration_ : never);
@@ -41,6 +46,6 @@ class Sleep final : private TimerEntry {
   Waiting waiting_;
 };
 
-inline Sleep sleep_for(Duration duration) noexcept { return Sleep(duration); }
+[[nodiscard]] inline Sleep sleep_for(Duration duration) noexcept { return Sleep(duration); }
 
 }  // namespace katana::core

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "katana/base/compiler_test.hpp"
 #include "katana/base/task.hpp"
 
 namespace katana::core {
@@ -98,6 +101,34 @@ TEST(Sleep, its_reactor_is_nobody_s_current_one_once_it_is_gone) {
     EXPECT_EQ(Reactor::current(), &clock);
   }
   EXPECT_EQ(Reactor::current(), nullptr);
+}
+
+TEST(SleepMisuse, without_a_reactor_it_is_an_exception_that_says_what_to_do) {
+  auto task = []() -> Task<void> { co_await sleep_for(seconds(1)); }();
+  ASSERT_TRUE(task.start());
+  try {
+    task.result();
+    FAIL();
+  } catch (const std::logic_error& thrown) {
+    EXPECT_NE(std::string(thrown.what()).find("sleep_for() was awaited on a thread without a"),
+              std::string::npos);
+  }
+}
+
+TEST(SleepMisuse, a_pause_that_is_not_awaited_warns) {
+  if (compiler().empty()) GTEST_SKIP() << "no compiler is installed here";
+  const auto body = [](const char* line) {
+    return compile(std::string("#include \"katana/base/task.hpp\"\n"
+                               "#include \"katana/core/sleep.hpp\"\n"
+                               "#pragma GCC diagnostic error \"-Wunused-result\"\n"
+                               "katana::Task<void> nap() { ") +
+                   line + "katana::core::sleep_for(katana::seconds(1)); }\n");
+  };
+  const Compiled awaited = body("co_await ");
+  EXPECT_TRUE(awaited.good) << awaited.output;
+  const Compiled forgotten = body("co_await katana::core::sleep_for(katana::seconds(1)); ");
+  EXPECT_FALSE(forgotten.good);
+  EXPECT_NE(forgotten.output.find("nodiscard"), std::string::npos) << forgotten.output;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "katana/base/check.hpp"
+#include "katana/base/misuse.hpp"
 #include "katana/base/recycler.hpp"
 #include "katana/database/backend.hpp"
 #include "katana/database/work.hpp"
@@ -131,10 +132,15 @@ class Waiter {
     }
   }
 
-  // Copies the request. REQUIRES an executor, for the coroutine has to have somewhere to go on.
+  // Copies the request. Throws std::logic_error without an executor, for the coroutine has to have
+  // somewhere to go on.
   void prepare(Backend& backend, const Request& request) {
     Executor* const executor = Executor::current();
-    KATANA_REQUIRE(executor != nullptr);
+    if (executor == nullptr) [[unlikely]] {
+      throw_misuse("a database call was awaited on a thread without a reactor",
+                   "await it in a handler or another coroutine that a reactor or a thread::Loop "
+                   "runs; a job on a pool runs thread::Loop for it");
+    }
     backend_ = &backend;
     work_ = ShapedWork<Shape>::make(*executor, request);
     work_->shape.backend = &backend;

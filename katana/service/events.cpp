@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "katana/base/check.hpp"
+#include "katana/base/misuse.hpp"
 #include "katana/session/exchange.hpp"
 
 namespace katana {
@@ -232,11 +232,18 @@ EventTopic::EventTopic(const EventTopicOptions& options)
     : options_(options),
       id_prefix_(fmt::format("{:x}-", epoch_of(options))),
       opening_(opening_of(options)) {
-  KATANA_REQUIRE(options.events_kept_max > 0);
-  KATANA_REQUIRE(options.heartbeat > Duration{});
+  if (options.events_kept_max == 0 || options.heartbeat <= Duration{}) {
+    die_of_misuse("an EventTopic was made that keeps no event, or has no heartbeat",
+                  "give events_kept_max of 1 at least, and a heartbeat above 0");
+  }
 }
 
-EventTopic::~EventTopic() { KATANA_REQUIRE(subscribers_.load(std::memory_order_relaxed) == 0); }
+EventTopic::~EventTopic() {
+  const auto left = subscribers_.load(std::memory_order_relaxed);
+  if (left == 0) return;
+  die_of_misuse(fmt::format("an EventTopic is destroyed while {} readers are subscribed", left),
+                "destroy it after the server that its readers are connected to");
+}
 
 Result<std::uint64_t> EventTopic::publish(const Event& event) {
   if (has_line_end(event.name)) {

@@ -1,12 +1,14 @@
 #include "katana/service/rate_limit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <random>
 #include <utility>
 
-#include "katana/base/check.hpp"
+#include "katana/base/misuse.hpp"
 
 namespace katana {
 namespace detail {
@@ -94,7 +96,11 @@ RateTable::RateTable(double per_second, std::uint32_t burst, std::size_t keys_ma
       secret_(secret),
       sets_(std::bit_ceil(std::max<std::size_t>(1, keys_max / ways))),
       locks_(std::make_unique<std::mutex[]>(locks)) {
-  KATANA_REQUIRE(per_second > 1e-6 && per_second < 1e9 && burst > 0 && burst <= 1'000'000);
+  if (!(per_second > 1e-6 && per_second < 1e9 && burst > 0 && burst <= 1'000'000)) {
+    die_of_misuse(
+        fmt::format("a rate limit has {} requests a second and a burst of {}", per_second, burst),
+        "give a rate between 0.000001 and 1000000000, and a burst of 1 to 1000000");
+  }
 }
 
 std::uint64_t RateTable::hash(Bytes key) const noexcept {

@@ -1,0 +1,42 @@
+#include "katana/base/misuse.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "katana/base/activity.hpp"
+#include "katana/base/executor.hpp"
+
+namespace katana {
+
+std::string place_of_thread() {
+  const std::string* site = current_activity != nullptr ? current_activity->site : nullptr;
+  if (site == nullptr && Executor::current() != nullptr) site = Executor::current()->site();
+  std::string text = " (";
+  if (site != nullptr) text += fmt::format("on route {}, ", *site);
+  if (current_activity != nullptr && !current_activity->name.empty()) {
+    text += fmt::format("request {}, ", current_activity->name);
+  }
+  std::array<char, 16> name{};
+  (void)pthread_getname_np(pthread_self(), name.data(), name.size());  // else it stays empty
+  return text + fmt::format("thread {})", name.data());
+}
+
+std::string misuse_sentence(Bytes what, Bytes remedy) {
+  return fmt::format("{}{}: {}", what, place_of_thread(), remedy);
+}
+
+void throw_misuse(Bytes what, Bytes remedy) {
+  throw std::logic_error(misuse_sentence(what, remedy));
+}
+
+void die_of_misuse(Bytes what, Bytes remedy) noexcept {
+  std::fprintf(stderr, "katana: %s\n", misuse_sentence(what, remedy).c_str());
+  std::abort();
+}
+
+}  // namespace katana
