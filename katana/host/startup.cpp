@@ -31,6 +31,14 @@ std::string list(const std::vector<std::string>& names) {
   return text;
 }
 
+// One is as it is; of several each has a line.
+Error all_of(const std::vector<Error>& failures) {
+  if (failures.size() == 1) return failures.front();
+  std::string text = fmt::format("{} parts did not start:", failures.size());
+  for (const Error& failure : failures) text += "\n  " + failure.describe();
+  return {failures.front().code(), std::move(text)};
+}
+
 }  // namespace
 
 Startup::Startup(Clock clock) : clock_(clock ? std::move(clock) : machine_now) {}
@@ -41,23 +49,28 @@ void Startup::add(Part part) { parts_.push_back({std::move(part), {}, State::wai
 
 // Names become places; what is wrong with them is the program's mistake, and named.
 Result<void> Startup::resolve() {
+  std::vector<Error> mistakes;
   for (Held& held : parts_) {
     held.needs.clear();
     const auto same = [&](const Held& other) { return other.part.name == held.part.name; };
     if (std::ranges::count_if(parts_, same) != 1) {
-      return fail(Code::already_exists,
-                  fmt::format("part '{}' is there twice: give one another name", held.part.name));
+      mistakes.emplace_back(
+          Code::already_exists,
+          fmt::format("part '{}' is there twice: give one another name", held.part.name));
     }
     for (const std::string& need : held.part.needs) {
       const auto found =
           std::ranges::find_if(parts_, [&](const Held& other) { return other.part.name == need; });
       if (found == parts_.end()) {
-        return fail(Code::not_found, fmt::format("part '{}' needs '{}', which is not there: add it",
-                                                 held.part.name, need));
+        mistakes.emplace_back(
+            Code::not_found,
+            fmt::format("part '{}' needs '{}', which is not there: add it", held.part.name, need));
+        continue;
       }
       held.needs.push_back(static_cast<std::size_t>(found - parts_.begin()));
     }
   }
+  if (!mistakes.empty()) return std::unexpected(all_of(mistakes));
   return {};
 }
 
@@ -67,16 +80,16 @@ Result<void> Startup::start() {
   work();
   for (std::thread& worker : workers_) worker.join();
   workers_.clear();
-  if (!failure_) {
+  if (failures_.empty()) {
     const auto left = std::ranges::find(parts_, State::waiting, &Held::state);
     if (left == parts_.end()) return {};
-    failure_ = Error(Code::invalid_argument,
-                     fmt::format("part '{}' was never begun: it is one of several that need one "
-                                 "another in a circle",
-                                 left->part.name));
+    failures_.emplace_back(Code::invalid_argument,
+                           fmt::format("part '{}' was never begun: it is one of several that need "
+                                       "one another in a circle",
+                                       left->part.name));
   }
   stop();
-  return std::unexpected(*failure_);
+  return std::unexpected(all_of(failures_));
 }
 
 bool Startup::may_begin(const Held& held) const {
@@ -86,7 +99,6 @@ bool Startup::may_begin(const Held& held) const {
 }
 
 Startup::Held* Startup::take_ready() {
-  if (failure_) return nullptr;
   const auto found =
       std::ranges::find_if(parts_, [&](const Held& held) { return may_begin(held); });
   if (found == parts_.end()) return nullptr;
@@ -106,8 +118,7 @@ void Startup::work() {
       changed_.wait(lock);
       continue;
     }
-    if (!failure_ &&
-        std::ranges::any_of(parts_, [&](const Held& other) { return may_begin(other); })) {
+    if (std::ranges::any_of(parts_, [&](const Held& other) { return may_begin(other); })) {
       add_worker();
     }
     run(*held, lock);
@@ -136,7 +147,7 @@ void Startup::run(Held& held, std::unique_lock<std::mutex>& lock) {
     reports_.push_back({held.part.name, began - began_, ended - began});
   } else {
     held.state = State::failed;
-    if (!failure_) failure_ = error_of(held.part, result.error());
+    failures_.push_back(error_of(held.part, result.error()));
   }
   changed_.notify_all();
 }

@@ -9,16 +9,16 @@
 //            returns.
 // Thread     one; start() runs parts that do not need one another on several.
 // Allocates  freely.
-// Fails      start() names the part that failed, what it needed, why it failed and what to do. What
-//            had been started is stopped by then. A part that throws has failed.
+// Fails      start() names every part that failed, what it needed, why it failed and what to do.
+//            What had been started is stopped by then. A part that throws has failed.
 // Invariant  a part begins after everything that it needs has started, and is stopped before any of
-//            that is. After a failure nothing new begins.
+//            that is. After a failure what does not need the part that failed still begins, so that
+//            one start reports every mistake it can find.
 #pragma once
 
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,7 +84,7 @@ class Startup {
   std::vector<std::thread> workers_;
   std::vector<PartReport> reports_;
   std::vector<std::size_t> started_;  // in that order
-  std::optional<Error> failure_;
+  std::vector<Error> failures_;
   std::size_t running_ = 0;
   Instant began_;
 };

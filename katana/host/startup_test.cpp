@@ -106,6 +106,20 @@ TEST_F(StartupTest, after_a_failure_what_started_is_stopped_in_reverse_and_nothi
   EXPECT_THAT(notes_, ElementsAre("+configuration", "+log", "-log", "-configuration"));
 }
 
+TEST_F(StartupTest, every_part_that_fails_is_named_and_what_needs_none_of_them_is_tried) {
+  startup_.add(part("configuration"));
+  startup_.add(failing("database", {"configuration"}));
+  startup_.add(failing("cache", {"configuration"}));
+  startup_.add(part("services", {"database", "cache"}));
+  const auto started = startup_.start();
+  ASSERT_FALSE(started);
+  const std::string error = started.error().describe();
+  EXPECT_THAT(error, HasSubstr("2 parts did not start:"));
+  EXPECT_THAT(error, HasSubstr("\n  'database' did not start (it needs configuration)"));
+  EXPECT_THAT(error, HasSubstr("\n  'cache' did not start (it needs configuration)"));
+  EXPECT_THAT(notes_, ElementsAre("+configuration", "-configuration"));
+}
+
 TEST_F(StartupTest, a_part_that_throws_has_failed) {
   startup_.add(
       {.name = "routes", .start = []() -> Result<void> { throw std::runtime_error("x"); }});
