@@ -32,6 +32,7 @@ struct Activity {
   const log::Context* log_context = nullptr;  // fields of every record that is made meanwhile
   const std::string* site = nullptr;          // see Executor::site()
   Bytes name = {};                            // what others call it: the id of a request
+  Bytes trace = {};                           // the id of its trace; empty: none
 };
 
 inline constinit thread_local const Activity* current_activity = nullptr;

@@ -7,7 +7,7 @@
 namespace katana::database {
 namespace {
 
-constexpr std::size_t statement_bytes_max = 300;
+constexpr std::size_t statement_bytes_max = 120;
 
 Code code_of(Kind kind) noexcept {
   switch (kind) {
@@ -68,12 +68,15 @@ Error Error::unusable(const std::string& why) {
 }
 
 Error Error::violated(Constraint constraint, std::string_view which, std::string_view statement) {
-  std::string what =
-      which.empty()
-          ? fmt::format("a {} constraint is violated", constraint_name(constraint))
-          : fmt::format("the {} constraint of {} is violated", constraint_name(constraint), which);
-  Error error(with_statement(code_of(constraint), std::move(what), statement),
-              Kind::constraint_violation);
+  const Code code = code_of(constraint);
+  std::string what = fmt::format("a {} constraint is violated", constraint_name(constraint));
+  katana::Error cause = with_statement(code, what, statement);
+  if (!which.empty()) {
+    // What a client may be shown names neither a table nor a column.
+    cause = with_statement(code, fmt::format("the constraint is that of {}", which), statement)
+                .within(std::move(what));
+  }
+  Error error(std::move(cause), Kind::constraint_violation);
   error.constraint_ = constraint;
   error.which_ = which;
   return error;

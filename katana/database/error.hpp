@@ -8,7 +8,7 @@
 // Fails      never.
 // Invariant  describe() has the statement and never a parameter: what a database itself says about
 //            a statement that ran may quote values, and is not repeated. message(), which a client
-//            may be shown, has neither statement nor path.
+//            may be shown, has neither statement nor path, nor the name of a table or a column.
 //
 // Result<T> of this namespace turns into katana::Result<T> wherever one is expected.
 #pragma once

@@ -29,6 +29,15 @@ TEST(DatabaseError, a_value_that_is_taken_is_another_error_than_one_that_is_wron
             "a foreign key constraint is violated: statement: X");
 }
 
+TEST(DatabaseError, what_a_client_is_shown_names_neither_table_nor_column) {
+  const Error error = Error::violated(Constraint::unique, "users.email", "INSERT INTO users …");
+  EXPECT_EQ(error.message(), "a unique constraint is violated");
+  EXPECT_EQ(error.which(), "users.email");
+  EXPECT_EQ(error.describe(),
+            "a unique constraint is violated: the constraint is that of users.email: statement: "
+            "INSERT INTO users …");
+}
+
 TEST(DatabaseError, a_long_statement_is_cut) {
   const std::string message = Error(Kind::syntax, "what", std::string(1000, 'x')).describe();
   EXPECT_LT(message.size(), 400u);

@@ -117,6 +117,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
   add(
       "log", {"configuration"}, [this] { return start_log(); },
       [this] {
+        failures_.reset();
         logger_ = log::Logger();
         log_.reset();
       });
@@ -124,8 +125,8 @@ void ApplicationCore::add_parts(const CommandLine& line) {
       "metrics", {"configuration"}, [this] { return start_metrics(); },
       [this] { observability_.reset(); });
   add(
-      "pools", {"configuration"}, [this] { return start_pools(); }, [this] { pools_.reset(); },
-      "Give it fewer threads, or raise the limit of threads");
+      "pools", {"configuration", "log"}, [this] { return start_pools(); },
+      [this] { pools_.reset(); }, "Give it fewer threads, or raise the limit of threads");
   std::vector<std::string> of_services = {"log", "metrics", "pools"};
   if (options_.database) {
     add(
@@ -154,6 +155,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
 Result<void> ApplicationCore::start(const CommandLine& line) {
   block_signals();
   keep_files_private();
+  if (auto installed = log::flush_on_crash(); !installed) return installed;
   auto manager = ServiceManager::of_this_process();
   if (!manager) return std::unexpected(manager.error());
   manager_ = std::move(*manager);
@@ -176,7 +178,17 @@ Result<void> ApplicationCore::start_log() {
   }
   log_ = std::move(*log);
   logger_ = log_->logger(options_.name);
+  start_failure_log();
   return {};
+}
+
+void ApplicationCore::start_failure_log() {
+  const RequestSettings requests = settings()->requests;
+  failures_ =
+      std::make_unique<FailureLog>(FailureLogOptions{.logger = log_->logger("failures"),
+                                                     .on_error = options_.on_error,
+                                                     .records_max = requests.failure_records_max,
+                                                     .period = requests.failure_period});
 }
 
 Result<void> ApplicationCore::start_metrics() {
@@ -187,7 +199,7 @@ Result<void> ApplicationCore::start_metrics() {
 }
 
 Result<void> ApplicationCore::start_pools() {
-  auto made = Pools::make(settings()->pools);
+  auto made = Pools::make(settings()->pools, failures_.get());
   if (!made) return std::unexpected(made.error());
   pools_ = std::move(*made);
   return {};
@@ -271,6 +283,7 @@ Result<void> ApplicationCore::make_guard() {
 Result<void> ApplicationCore::start_routes() {
   if (auto made = make_guard(); !made) return made;
   Router router;
+  router.show_causes(settings()->requests.show_causes);
   observability_->mount(router, *guard_);
   if (add_operations_) {
     Group pages = router.group("");
@@ -323,6 +336,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   options.http.limits.head_timeout = http.head_timeout;
   options.http.limits.content_timeout = http.content_timeout;
   options.http.observer = telemetry_.get();
+  options.http.failures = failures_.get();
   options.sockets = manager_.listeners();
   options.stall_threshold = settings.monitor.stall;
   options.stall_logger = log_->logger("monitor");

@@ -80,6 +80,8 @@ struct ApplicationOptions {
   std::vector<log::SinkOptions> sinks = {};
   // Variables that begin with KATANA_ and are for somebody else.
   std::vector<std::string> environment_others = {};
+  // Called with every failure of a handler or a job, on its thread; see failure_log.hpp.
+  OnError on_error = {};
 };
 
 // What does not depend on the type of the settings.
@@ -157,6 +159,7 @@ class ApplicationCore {
   config::Sources sources_of(const CommandLine& line) const;
   void add_parts(const CommandLine& line);
   Result<void> start_log();
+  void start_failure_log();
   Result<void> start_metrics();
   Result<void> start_pools();
   Result<void> start_database();
@@ -190,6 +193,7 @@ class ApplicationCore {
   // Each is made by its part, and ended by it in reverse.
   std::unique_ptr<log::Log> log_;
   log::Logger logger_;
+  std::unique_ptr<FailureLog> failures_;
   std::unique_ptr<Observability> observability_;
   std::unique_ptr<Pools> pools_;
   std::optional<database::Database> database_;

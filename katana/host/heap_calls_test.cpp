@@ -17,7 +17,7 @@ class TelemetryHeapCalls : public HeapCallsTest {
     logging.sinks = {log::file("/dev/null")};
     log_ = *log::Log::start(std::move(logging));
     Router router;
-    router.get("/users/{id}", [] { return Reply(); });
+    router.get("/users/{_id}", [] { return Reply(); });
     service_ = *std::move(router).build();
     telemetry_ =
         std::make_unique<RequestTelemetry>(RequestTelemetryOptions{.access = log_->logger("access"),

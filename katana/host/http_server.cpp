@@ -113,6 +113,11 @@ HttpServerOptions completed(HttpServerOptions options) {
 
 HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
     : options_(completed(options)) {
+  if (options_.http.failures == nullptr) {
+    failures_ = std::make_unique<FailureLog>(
+        FailureLogOptions{.logger = options_.failure_logger, .on_error = options_.on_error});
+    options_.http.failures = failures_.get();
+  }
   const unsigned count = options.reactors != 0 ? options.reactors : usable_cpus();
   std::vector<core::Reactor*> reactors;
   for (unsigned index = 0; index < count; ++index) {

@@ -21,6 +21,7 @@
 #include "katana/base/result.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/failure_log.hpp"
 #include "katana/host/reactor_group.hpp"
 #include "katana/host/stall_watch.hpp"
 #include "katana/log/logger.hpp"
@@ -81,6 +82,12 @@ struct HttpServerOptions {
   std::function<void()> on_heartbeat = {};
   core::ReactorOptions reactor = {};
   session::HttpOptions http = {};
+  // Handlers that failed are recorded here: cause, route, request; see failure_log.hpp, which says
+  // how many. None: one line each on standard error. HttpOptions::failures, if it is set, has them
+  // instead, and on_error is not called.
+  std::optional<log::Logger> failure_logger = {};
+  // Called with every failure, on its reactor's thread: it must not block.
+  OnError on_error = {};
   // No HTTP/1.1: whoever does not begin with the preface of HTTP/2 is told so in a GOAWAY.
   bool http2_only = false;
   // Serves HTTPS; none: HTTP. TlsOptions::protocols is the server's to say.
@@ -144,6 +151,7 @@ class HttpServer {
   ServerReport report() const;
 
   HttpServerOptions options_;
+  std::unique_ptr<FailureLog> failures_;           // null: the options have one
   std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows

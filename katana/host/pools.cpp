@@ -8,8 +8,10 @@
 
 namespace katana::host {
 
-Result<std::unique_ptr<Pools>> Pools::make(const std::map<std::string, PoolSettings>& settings) {
+Result<std::unique_ptr<Pools>> Pools::make(const std::map<std::string, PoolSettings>& settings,
+                                           FailureObserver* failures) {
   auto made = std::make_unique<Pools>();
+  made->failures_ = failures;
   if (!settings.contains("work")) {
     if (auto added = made->add("work", {}); !added) return std::unexpected(added.error());
   }
@@ -27,6 +29,12 @@ Result<void> Pools::add(const std::string& name, const PoolSettings& settings) {
   options.threads_max = settings.threads_max != 0 ? settings.threads_max
                                                   : std::max(settings.threads_min, usable_cpus());
   options.queue_max = settings.queue_max;
+  if (failures_ != nullptr) {
+    options.on_failure = [failures = failures_,
+                          place = fmt::format("pool '{}'", name)](std::exception_ptr thrown) {
+      failures->on_failure({.what = "a job threw", .exception = std::move(thrown), .place = place});
+    };
+  }
   auto pool = thread::Pool::create(std::move(options));
   if (!pool) return std::unexpected(pool.error().within(fmt::format("pools.{}", name)));
   pools_.push_back(std::move(*pool));

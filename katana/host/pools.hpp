@@ -3,6 +3,7 @@
 //   thread::Pool& pool = services.get<host::Pools>().work();
 //
 // Owns       the pools.
+// Borrows    who is told of jobs that threw; it outlives the pools. Null: standard error.
 // Thread     any, once made.
 // Allocates  when made.
 // Fails      make() names the pool and the option. at() of a name that nobody configured names it,
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/failure.hpp"
 #include "katana/base/result.hpp"
 #include "katana/host/settings.hpp"
 #include "katana/thread/pool.hpp"
@@ -23,7 +25,8 @@ namespace katana::host {
 
 class Pools {
  public:
-  static Result<std::unique_ptr<Pools>> make(const std::map<std::string, PoolSettings>& settings);
+  static Result<std::unique_ptr<Pools>> make(const std::map<std::string, PoolSettings>& settings,
+                                             FailureObserver* failures = nullptr);
 
   // For whatever has no pool of its own.
   thread::Pool& work() const noexcept { return *work_; }
@@ -35,6 +38,7 @@ class Pools {
  private:
   Result<void> add(const std::string& name, const PoolSettings& settings);
 
+  FailureObserver* failures_ = nullptr;
   std::vector<std::unique_ptr<thread::Pool>> pools_;
   thread::Pool* work_ = nullptr;
 };

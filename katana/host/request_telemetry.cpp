@@ -65,6 +65,8 @@ class RequestContext final : public session::ExchangeContext {
     fields_.add(log::field("request_id", this->id()));
     if (const auto trace = http::parse_trace_parent(given.trace_parent)) {
       fields_.add(log::field("trace_id", trace->trace));
+      std::memcpy(trace_.data(), trace->trace.data(), trace_.size());
+      this->trace = {trace_.data(), trace_.size()};
       fields_.add(log::field("parent_id", trace->parent));
     }
     log_context = &fields_;
@@ -75,6 +77,7 @@ class RequestContext final : public session::ExchangeContext {
  private:
   std::array<char, id_field.size() + request_id_bytes_max + 2> line_;
   std::size_t id_size_ = request_id_bytes;
+  std::array<char, 32> trace_;
   log::Context fields_;
 };
 

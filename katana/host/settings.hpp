@@ -129,6 +129,9 @@ struct RequestSettings {
   std::vector<std::string> secret_parameters;
   bool metrics = true;
   Duration slow = seconds(1);
+  bool show_causes = false;
+  std::uint32_t failure_records_max = 5;
+  Duration failure_period = seconds(10);
 };
 KATANA_DESCRIBE(RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),
                 (access_log, help("one record for each request; its level: log.levels access=…")),
@@ -138,7 +141,12 @@ KATANA_DESCRIBE(RequestSettings, (ids, help("accept or make X-Request-Id, and re
                       "route's Query<> marks secret")),
                 (metrics, help("counts and durations by route")),
                 (slow, reloadable, range(Duration{}, seconds(3600)),
-                 help("requests that take longer are logged as slow; 0: none")))
+                 help("requests that take longer are logged as slow; 0: none")),
+                (show_causes, help("to clients, with statements and names of tables: only for "
+                                   "development")),
+                (failure_records_max, at_most(100'000),
+                 help("of one kind and route, in each failure_period; 0: none")),
+                (failure_period, range(milliseconds(1), seconds(24 * 3600))))
 
 struct UpstreamSettings {
   std::string url;

@@ -92,7 +92,7 @@ class CodedContent final : public ContentSource, private ContentSink {
       taken_ = 0;
       waits_ = false;
       done_ = source_->produce(*this);
-      if (failed_) throw std::bad_alloc();
+      if (thrown_ != nullptr) std::rethrow_exception(thrown_);
       if (done_) {
         encode({}, Flush::finish);
         continue;
@@ -119,14 +119,14 @@ class CodedContent final : public ContentSource, private ContentSink {
   void encode(Bytes content, Flush flush) { encoder_->encode(content, flush, coded_); }
 
   bool write(Bytes content) noexcept override {
-    if (taken_ >= piece_bytes || failed_) {
+    if (taken_ >= piece_bytes || thrown_ != nullptr) {
       waits_ = true;
       return false;
     }
     try {
       encode(content, Flush::none);
     } catch (...) {
-      failed_ = true;  // produce() says so, who may throw
+      thrown_ = std::current_exception();  // produce() rethrows it
       return false;
     }
     taken_ += content.size();
@@ -142,7 +142,7 @@ class CodedContent final : public ContentSource, private ContentSink {
   bool waits_ = false;     // the source, for its next turn
   bool flushed_ = true;    // it has written nothing since
   bool done_ = false;
-  bool failed_ = false;
+  std::exception_ptr thrown_;
 };
 
 // ---- what is compressed, and how ----

@@ -152,6 +152,8 @@ void Dispatcher::on_refused(session::Exchange& exchange, unsigned status, Bytes 
   try {
     answer(exchange, problem(status, detail));
   } catch (...) {
+    exchange.report_failure(
+        {.what = "a refusal cannot be answered", .exception = std::current_exception()});
     exchange.abort();
   }
 }

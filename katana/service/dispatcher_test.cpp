@@ -20,7 +20,7 @@ class DispatcherTest : public testing::Test {
           router.post("/users", [](const RequestView& request) {
             return Reply(201, "text/plain", Text(request.content()));
           });
-          router.delete_("/users/{id}", [] { return Reply(204); });
+          router.delete_("/users/{_id}", [] { return Reply(204); });
           router.any("/any", [](const RequestView& request) {
             return Reply::text(Text(request.method_text()));
           });

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "katana/base/utf8.hpp"
 #include "katana/service/dispatcher.hpp"
@@ -25,6 +26,17 @@
 #include "katana/wire/http/url.hpp"
 
 namespace katana {
+
+// "/a/{x}/{y}", with a mark where the handler takes fewer.
+template <class F>
+std::string_view pattern_for() {
+  using Parameters = typename detail::Signature<F>::Parameters;
+  constexpr std::size_t taken = detail::path_count<Parameters>;
+  constexpr bool asks =
+      detail::has_parameter<Parameters, RequestView> || detail::has_parameter<Parameters, Request>;
+  if (taken == 2 || (taken == 0 && asks)) return "/a/{x}/{y}";
+  return taken == 1 ? "/a/{x}/{_y}" : "/a/{_x}/{_y}";
+}
 
 class FakeExchange final : public session::Exchange {
  public:
@@ -113,6 +125,15 @@ class FakeExchange final : public session::Exchange {
   bool aborted = false;
   bool closes = false;
   int failures = 0;
+  // What was reported of them.
+  struct Failed final : FailureObserver {
+    void on_failure(const Failure& failure) noexcept override {
+      lines.push_back(describe(failure));
+      severity = failure.severity;
+    }
+    std::vector<std::string> lines;
+    Severity severity = Severity::error;
+  } failed;
   int content_wishes = 0;  // calls of want_content()
   std::optional<std::uint64_t> collect_max, stream_max;
   std::size_t room = SIZE_MAX;  // that write() has
@@ -175,6 +196,7 @@ class FakeExchange final : public session::Exchange {
     aborted = true;
   }
   void note_failure() noexcept override { ++failures; }
+  FailureObserver* failure_observer() noexcept override { return &failed; }
 
  private:
   template <class Action>

@@ -20,7 +20,7 @@ class PendingSource final : public session::Pending, private ContentSink, privat
     try {
       source_->begin(*this);
     } catch (...) {
-      failed_ = true;
+      fail(std::current_exception());
     }
     producing_ = false;
     produce();
@@ -33,11 +33,14 @@ class PendingSource final : public session::Pending, private ContentSink, privat
     try {
       done = !failed_ && source_->produce(*this);
     } catch (...) {
-      failed_ = true;
+      fail(std::current_exception());
     }
     producing_ = false;
     if (failed_) {
-      exchange_.note_failure();
+      exchange_.report_failure({.what = thrown_ != nullptr
+                                            ? Bytes("the source of a streamed reply threw")
+                                            : Bytes("a streamed reply is longer than it announced"),
+                                .exception = thrown_});
       exchange_.abort();
     } else if (done) {
       exchange_.end_reply();  // which may destroy this object
@@ -48,6 +51,10 @@ class PendingSource final : public session::Pending, private ContentSink, privat
   std::size_t held_bytes() const noexcept override { return source_->held_bytes(); }
 
  private:
+  void fail(std::exception_ptr thrown) noexcept {
+    failed_ = true;
+    thrown_ = std::move(thrown);
+  }
   void wake() noexcept override { produce(); }
   void set_patient() noexcept override { exchange_.set_patient(); }
   core::Reactor& reactor() noexcept override { return exchange_.reactor(); }
@@ -71,6 +78,7 @@ class PendingSource final : public session::Pending, private ContentSink, privat
   session::Exchange& exchange_;
   std::unique_ptr<ContentSource> source_;
   std::uint64_t left_;  // of the content that was announced
+  std::exception_ptr thrown_;
   bool failed_ = false;
   bool producing_ = false;
 };
@@ -139,6 +147,37 @@ Reply failure() noexcept {
           R"("detail":"The server failed to handle the request."})"};
 }
 
+void answer_failure(session::Exchange& exchange) noexcept {
+  if (exchange.reply_begun()) {
+    exchange.abort();
+    return;
+  }
+  const Reply reply = failure();
+  exchange.respond({.status = reply.status(), .content_type = reply.content_type(), .fields = {}},
+                   reply.content(), reply.content_stays());
+}
+
+void report_invalid(session::Exchange& exchange, const Reply& reply) noexcept {
+  const std::string mistake = reply.mistake();
+  exchange.report_failure({.what = mistake});
+}
+
+// Of a refusal by the client's fault there is nothing to find.
+void report_cause(session::Exchange& exchange, unsigned status, const Error& cause) noexcept {
+  if (status < 500) return;
+  exchange.report_failure({.what = "the handler returned an error",
+                           .error = &cause,
+                           .severity = status == 500 ? Severity::error : Severity::warning});
+}
+
+// For development: the client sees the chain of causes.
+Reply shown_with(Reply&& reply, const Error& cause) {
+  Reply shown = problem(reply.status(), cause.describe());
+  PreparedReply::append_fields(shown, reply.fields());
+  if (reply.closes()) shown.close();
+  return shown;
+}
+
 // False: a middleware threw, and the failure is sent.
 KATANA_RARE bool survives_after(session::Exchange& exchange, const Route& route,
                                 const RequestView& request, Reply& reply) noexcept {
@@ -146,16 +185,21 @@ KATANA_RARE bool survives_after(session::Exchange& exchange, const Route& route,
     run_after(exchange, route, request, reply);
     return true;
   } catch (...) {
-    send_failure(exchange);
+    send_failure(exchange, "middleware threw in `after`");
     return false;
   }
 }
 
 // What is special about a reply. False: it is sent already.
-KATANA_RARE bool prepare(session::Exchange& exchange, Reply& reply) noexcept {
+KATANA_RARE bool prepare(session::Exchange& exchange, const Route& route, Reply& reply) noexcept {
   if (reply.invalid()) {
-    send_failure(exchange);
+    report_invalid(exchange, reply);
+    answer_failure(exchange);
     return false;
+  }
+  if (const Error* const cause = reply.cause()) {
+    report_cause(exchange, reply.status(), *cause);
+    if (route.shows_causes) reply = shown_with(std::move(reply), *cause);
   }
   if (reply.closes()) exchange.close_after_reply();
   if (reply.source() == nullptr) return true;
@@ -168,7 +212,7 @@ KATANA_RARE bool prepare(session::Exchange& exchange, Reply& reply) noexcept {
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept {
   if (!route.middleware.empty() && !survives_after(exchange, route, *request, reply)) return;
-  if (!reply.is_ordinary() && !prepare(exchange, reply)) return;
+  if (!reply.is_ordinary() && !prepare(exchange, route, reply)) return;
   const std::size_t size = reply.content().size();
   if (size > small_content_bytes && !reply.content_stays() && !exchange.takes_whole(size)) {
     send_in_pieces(exchange, reply);
@@ -181,23 +225,17 @@ void send_reply(session::Exchange& exchange, const Route& route, const RequestVi
                    reply.content(), reply.content_stays());
 }
 
-void send_failure(session::Exchange& exchange) noexcept {
-  exchange.note_failure();
-  if (exchange.reply_begun()) {
-    exchange.abort();
-    return;
-  }
-  const Reply reply = failure();
-  exchange.respond({.status = reply.status(), .content_type = reply.content_type(), .fields = {}},
-                   reply.content(), reply.content_stays());
+void send_failure(session::Exchange& exchange, Bytes what) noexcept {
+  exchange.report_failure({.what = what, .exception = std::current_exception()});
+  answer_failure(exchange);
 }
 
-void send_failure(session::Exchange& exchange, const Route& route,
-                  const RequestView* request) noexcept {
+void send_failure(session::Exchange& exchange, const Route& route, const RequestView* request,
+                  Bytes what) noexcept {
+  exchange.report_failure({.what = what, .exception = std::current_exception()});
   if (route.middleware.empty() || exchange.reply_begun()) {
-    send_failure(exchange);
+    answer_failure(exchange);
   } else {
-    exchange.note_failure();
     send_reply(exchange, route, request, failure());
   }
 }
@@ -237,9 +275,13 @@ void PendingStream::finish() noexcept {
   }
 }
 
+// Within the handler of an exception, or there was none.
 void PendingStream::fail() noexcept {
+  const Bytes what = std::current_exception() != nullptr
+                         ? Bytes("the handler threw")
+                         : Bytes("the handler ended without a reply");
   if (begun_) {
-    exchange_.note_failure();
+    exchange_.report_failure({.what = what, .exception = std::current_exception()});
     exchange_.abort();
   } else {
     // Sending destroys this object: the request is kept until then by a copy.
@@ -248,7 +290,7 @@ void PendingStream::fail() noexcept {
     if (decoder_ != nullptr && decoder_->failed()) {
       send_reply(exchange_, route_, view, decoder_->refusal());
     } else {
-      send_failure(exchange_, route_, view);
+      send_failure(exchange_, route_, view, what);
     }
   }
 }

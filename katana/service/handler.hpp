@@ -11,7 +11,8 @@
 //
 // Thread     its reactor's; one handler object serves all reactors at once, so what it captures
 //            must allow that.
-// Fails      an exception is answered with 500 and counted; the process goes on.
+// Fails      an exception is answered with 500, counted, and reported to HttpOptions::failures with
+//            its cause, route and request; the process goes on.
 #pragma once
 
 #include <concepts>
@@ -44,6 +45,7 @@ struct Route {
   std::uint64_t content_bytes_max = 0;
   std::size_t path_parameters = 0;                 // Path<> parameters of the handler
   const DecompressionOptions* decoding = nullptr;  // null: contents are left as they come
+  bool shows_causes = false;                       // to clients; see Router::show_causes()
   session::RouteMark mark = {};                    // of the fallback: empty
 };
 
@@ -51,10 +53,13 @@ struct Route {
 // there is none.
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept;
-// Answers for a handler that failed. With a route, its middleware sees the answer.
-KATANA_RARE void send_failure(session::Exchange& exchange) noexcept;
+// Answers for a handler that failed, and reports the exception that is being handled, if one is.
+// With a route, its middleware sees the answer.
+KATANA_RARE void send_failure(session::Exchange& exchange,
+                              Bytes what = "the request cannot be dispatched") noexcept;
 KATANA_RARE void send_failure(session::Exchange& exchange, const Route& route,
-                              const RequestView* request) noexcept;
+                              const RequestView* request,
+                              Bytes what = "the handler threw") noexcept;
 
 enum class ContentWanted : std::uint8_t { no, whole, stream };
 

@@ -25,7 +25,7 @@ class ServiceHeapCalls : public HeapCallsTest {
                                 std::string_view expected, Middleware middleware = {}) {
     const Service service = make_service([&](Router& router) {
       if (middleware.before || middleware.after) router.use(middleware);
-      router.any("/a/{x}", handler);
+      router.any("/a/{_x}", handler);
     });
     Dispatcher dispatcher(service);
     std::uint64_t calls = 0;

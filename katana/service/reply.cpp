@@ -1,6 +1,10 @@
 #include "katana/service/reply.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 
 #include "katana/base/utf8.hpp"
@@ -34,6 +38,29 @@ void append_json_string(Text& to, Bytes text) {
   to.push_back('"');
 }
 
+// The reply head has to fit one output block.
+constexpr std::size_t fields_bytes_max = 3072;
+
+// The value is not repeated: it may be a secret, or what a peer sent.
+std::string why_refused(Bytes name, Bytes value) {
+  const Bytes shown = http::valid_field(name, "") ? name.substr(0, 100) : Bytes("(malformed)");
+  const bool reserved = std::ranges::any_of(protocol_fields, [&](Bytes each) {
+    return http::equals_ignoring_case(name, each) &&
+           !http::equals_ignoring_case(name, "Content-Type");
+  });
+  Bytes why = "with the other fields it is more than 3072 octets: make them shorter";
+  if (reserved) {
+    why = "the protocol sets it itself: leave it out";
+  } else if (shown != name.substr(0, 100)) {
+    why = "its name is no token (RFC 9110 §5.1)";
+  } else if (!http::valid_field(name, value)) {
+    why = "its value has a line end, a control character, or a space at an end";
+  } else if (http::equals_ignoring_case(name, "Content-Type")) {
+    why = "give it to set_content_type(), with 1 to 256 octets";
+  }
+  return fmt::format("the reply's field '{}' is invalid: {}", shown, why);
+}
+
 unsigned status_of(Code code) noexcept {
   switch (code) {
     case Code::invalid_argument:
@@ -53,6 +80,35 @@ unsigned status_of(Code code) noexcept {
 }
 
 }  // namespace
+
+struct Reply::Note {
+  std::string mistake;
+  std::optional<Error> cause;
+};
+
+const Reply::Note* Reply::note() const noexcept {
+  return flaws_ != 0 ? static_cast<const Note*>(extra_.get()) : nullptr;
+}
+
+// The first mistake is kept. A reply that stood for an error goes on doing so.
+void Reply::refuse(std::string why) {
+  Note note;
+  if (const Note* const present = this->note()) note = *present;
+  if (note.mistake.empty()) note.mistake = std::move(why);
+  extra_ = std::make_shared<Note>(std::move(note));
+  flaws_ |= is_invalid;
+}
+
+std::string Reply::mistake() const {
+  if (status_ < 200 || status_ > 599) {
+    return fmt::format("the status of the reply is {}: give one from 200 to 599", status_);
+  }
+  return note() != nullptr ? note()->mistake : std::string();
+}
+
+const Error* Reply::cause() const noexcept {
+  return note() != nullptr && note()->cause ? &*note()->cause : nullptr;
+}
 
 bool ContentSink::write_file(FilePart& part) {
   std::array<char, 16 * 1024> buffer;
@@ -78,7 +134,8 @@ Reply Reply::copy_of_head() const {
   Reply copy(status_);
   copy.is_head_ = true;
   copy.close_ = close_;
-  copy.invalid_ = invalid_;
+  copy.flaws_ = flaws_;
+  if (flaws_ != 0) copy.extra_ = extra_;
   copy.content_type_ = content_type_;
   copy.owned_type_.append(owned_type_.bytes());
   copy.fields_.append(fields_.bytes());
@@ -90,10 +147,8 @@ Reply& Reply::add_field(Bytes name, Bytes value) {
   for (const Bytes reserved : protocol_fields) {
     valid = valid && !http::equals_ignoring_case(name, reserved);
   }
-  // The reply head has to fit one output block.
-  constexpr std::size_t fields_bytes_max = 3072;
   if (!valid || fields_.size() + name.size() + value.size() + 4 > fields_bytes_max) {
-    invalid_ = true;
+    refuse(why_refused(name, value));
     return *this;
   }
   fields_.append(name);
@@ -106,7 +161,7 @@ Reply& Reply::add_field(Bytes name, Bytes value) {
 Reply& Reply::set_content_type(Bytes type) {
   constexpr std::size_t type_bytes_max = 256;
   if (type.empty() || type.size() > type_bytes_max || !http::valid_field("Content-Type", type)) {
-    invalid_ = true;
+    refuse(why_refused("Content-Type", type));
     return *this;
   }
   owned_type_ = Text(type);
@@ -123,12 +178,21 @@ Reply problem(unsigned status, Bytes detail) {
   return Reply(status, "application/problem+json", std::move(content));
 }
 
+void detail::PreparedReply::set_cause(Reply& reply, const Error& error) {
+  auto note = std::make_shared<Reply::Note>();
+  if (const Reply::Note* const present = reply.note()) *note = *present;
+  note->cause = error;
+  reply.extra_ = std::move(note);
+  reply.flaws_ |= Reply::has_cause;
+}
+
 Reply problem(const Error& error) {
   const unsigned status = status_of(error.code());
   // What went wrong inside is not the peer's business; the log has it.
   Reply reply = problem(
       status, status == 500 ? Bytes("The server failed to handle the request.") : error.message());
   if (status == 503) reply.add_field("Retry-After", "1");
+  detail::PreparedReply::set_cause(reply, error);
   return reply;
 }
 

@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/file_part.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/text.hpp"
 #include "katana/wire/http/reply_head.hpp"
@@ -139,7 +141,7 @@ class Reply {
   // 200 to 599; with another one the reply is invalid. 1xx are the protocol's to send.
   Reply& set_status(unsigned status) noexcept {
     status_ = static_cast<std::uint16_t>(status);
-    if (status < 200 || status > 599) invalid_ = true;
+    if (status < 200 || status > 599) flaws_ |= is_invalid;
     return *this;
   }
   // Adds a field. Refused, and the reply invalid, when name or value are malformed, or when the
@@ -163,9 +165,13 @@ class Reply {
   Bytes content() const noexcept { return owned_.empty() ? content_ : owned_.bytes(); }
   bool content_stays() const noexcept { return content_stays_; }
   bool closes() const noexcept { return close_; }
-  bool invalid() const noexcept { return invalid_; }
+  bool invalid() const noexcept { return (flaws_ & is_invalid) != 0; }
+  // Of an invalid reply: what is wrong with it, and what would be right.
+  std::string mistake() const;
+  // The error that the reply stands for, as problem(error) keeps it; null: none is kept.
+  const Error* cause() const noexcept;
   // Valid, whole, and no reason to close: nearly every reply.
-  bool is_ordinary() const noexcept { return !invalid_ && !close_ && source_ == nullptr; }
+  bool is_ordinary() const noexcept { return flaws_ == 0 && !close_ && source_ == nullptr; }
   std::int64_t stream_length() const noexcept { return stream_length_; }
   std::unique_ptr<ContentSource>& source() noexcept { return source_; }
   // Status, type, fields and close(), without the content.
@@ -173,10 +179,17 @@ class Reply {
 
  private:
   friend struct detail::PreparedReply;
+  struct Note;  // why it is invalid, or what it stands for
+  static constexpr std::uint8_t is_invalid = 1;
+  static constexpr std::uint8_t has_cause = 2;
+
+  KATANA_RARE void refuse(std::string why);
+  const Note* note() const noexcept;
+
   std::uint16_t status_ = 204;
   bool content_stays_ = false;
   bool close_ = false;
-  bool invalid_ = false;
+  std::uint8_t flaws_ = 0;
   Bytes content_type_;
   Bytes content_;
   Text owned_;
@@ -184,8 +197,10 @@ class Reply {
   Text fields_;
   std::unique_ptr<ContentSource> source_;
   std::int64_t stream_length_ = http::unknown_length;
-  // For the head of a reply that is written in pieces: what its content goes through.
-  std::shared_ptr<coding::Encoder> encoder_;
+  // The Note of a reply with a flaw. Else, for the head of a reply that is written in pieces, what
+  // its content goes through: a coding::Encoder. One pointer, so that replies without either, which
+  // are nearly all, move and destroy one.
+  std::shared_ptr<void> extra_;
   bool is_head_ = false;
 };
 
@@ -213,16 +228,23 @@ struct PreparedReply {
   // The head of a reply that a handler writes in pieces.
   static bool is_head(const Reply& reply) noexcept { return reply.is_head_; }
   static void set_encoder(Reply& reply, std::shared_ptr<coding::Encoder> encoder) noexcept {
-    reply.encoder_ = std::move(encoder);
+    if (reply.flaws_ == 0) reply.extra_ = std::move(encoder);
   }
-  static std::shared_ptr<coding::Encoder> encoder(const Reply& reply) { return reply.encoder_; }
+  // What the reply stands for; see Reply::cause().
+  static void set_cause(Reply& reply, const Error& error);
+  static std::shared_ptr<coding::Encoder> encoder(const Reply& reply) {
+    if (reply.flaws_ != 0) return nullptr;
+    return std::static_pointer_cast<coding::Encoder>(reply.extra_);
+  }
 };
 
 }  // namespace detail
 
 // A problem document (RFC 9457): {"type":"about:blank","title":…,"status":…,"detail":…}.
 Reply problem(unsigned status, Bytes detail);
-// The status that stands for an error's code, and its message as the detail.
+// The status that stands for an error's code, and its message as the detail; of an internal error
+// the peer is not told more than that. The reply keeps the error as its cause(), which is recorded
+// when the status is 500 or above, and shown to the client only where Router::show_causes() is on.
 Reply problem(const Error& error);
 
 }  // namespace katana

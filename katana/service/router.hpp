@@ -9,8 +9,8 @@
 //
 // Owns       handlers and middleware; the Service takes them over.
 // Thread     one while building. A Service is shared by all reactors.
-// Fails      build() reports the first mistake of all calls: a malformed pattern, a route given
-//            twice, …
+// Fails      build() reports every mistake of all calls, one a line: a malformed pattern, a route
+//            given twice, a handler that leaves a parameter of its pattern unread, …
 // Invariant  which route serves a request depends on how specific its pattern is, never on the
 //            order of calls.
 #pragma once
@@ -60,15 +60,24 @@ struct RouteOptions {
 class Service;
 
 namespace detail {
+// For a number of Path<> parameters: the handler gets a request, and asks it for them.
+inline constexpr std::size_t looks_up_by_name = SIZE_MAX;
+
 struct ServiceParts {
   RouteTableBuilder table;
   std::vector<Route> routes;
   std::deque<Middleware> middleware;  // whose elements routes point to
-  std::optional<Error> error;
+  std::vector<Error> mistakes;
+  bool shows_causes = false;
 };
 }  // namespace detail
 
 // A prefix and the middleware that its routes share.
+//
+// Path<> parameters of a handler take those of the pattern from the left. Either all are taken, or
+// the handler has none and a RequestView or Request to ask for them by name. What is left out on
+// purpose has a name that begins with '_', and stands right of all that is taken:
+// "/a/{id}/{_slug}".
 class Group {
  public:
   // For the routes of this group, and of groups made from it, that are added after this call.
@@ -106,22 +115,27 @@ class Group {
   template <detail::MakesWebSocketHandlers F>
   Group& websocket(std::string_view pattern, F make_handler, WebSocketRules rules = {}) {
     add(http::Method::get, pattern,
-        std::make_unique<detail::WebSocketFactory<F>>(std::move(make_handler), std::move(rules)), 0,
-        {});
+        std::make_unique<detail::WebSocketFactory<F>>(std::move(make_handler), std::move(rules)),
+        detail::looks_up_by_name, {});
     return *this;
   }
   Group& websocket(std::string_view pattern, WebSocketCallbacks callbacks,
                    WebSocketRules rules = {}) {
     add(http::Method::get, pattern,
-        detail::make_websocket_route(std::move(callbacks), std::move(rules)), 0, {});
+        detail::make_websocket_route(std::move(callbacks), std::move(rules)),
+        detail::looks_up_by_name, {});
     return *this;
   }
   template <class F>
   Group& route(std::optional<http::Method> method, std::string_view pattern, F handler,
                RouteOptions options = {}) {
     using Parameters = typename detail::Signature<F>::Parameters;
-    add(method, pattern, detail::make_handler(std::move(handler)), detail::path_count<Parameters>,
-        options, detail::secret_parameters<Parameters>());
+    constexpr bool by_name =
+        detail::path_count<Parameters> == 0 && (detail::has_parameter<Parameters, RequestView> ||
+                                                detail::has_parameter<Parameters, Request>);
+    add(method, pattern, detail::make_handler(std::move(handler)),
+        by_name ? detail::looks_up_by_name : detail::path_count<Parameters>, options,
+        detail::secret_parameters<Parameters>());
     return *this;
   }
 
@@ -143,6 +157,12 @@ class Group {
 class Router : public Group {
  public:
   Router() : Group(std::make_shared<detail::ServiceParts>()) {}
+  // For development: problem documents of errors show the client the whole chain of causes:
+  // statements of a database, names of its tables. Off unless it is called.
+  Router& show_causes(bool shown = true) noexcept {
+    parts_->shows_causes = shown;
+    return *this;
+  }
   Result<Service> build() &&;
 };
 

@@ -115,12 +115,18 @@ class SeveralRanges final : public ContentSource {
 
 Reply not_found() { return problem(404, "There is no such file."); }
 
+Reply opened_later(const Error& error) {
+  Reply reply = problem(503, "The file cannot be opened at present.");
+  reply.add_field("Retry-After", "1");
+  detail::PreparedReply::set_cause(reply, error);
+  return reply;
+}
+
 Reply failure_of(const Error& error) {
   switch (error.code()) {
     case Code::permission_denied: return problem(403, "The file may not be read.");
     case Code::resource_exhausted:
-    case Code::unavailable:
-      return problem(503, "The file cannot be opened at present.").with("Retry-After", "1");
+    case Code::unavailable: return opened_later(error);
     default: return not_found();
   }
 }
@@ -280,16 +286,17 @@ FileCache& FilesHandler::cache() const {
 namespace katana {
 
 Group& Group::files(std::string_view prefix, const std::string& folder, FilesOptions options) {
-  if (parts_->error) return *this;
   auto opened = Folder::open(folder);
   if (!opened) {
-    parts_->error = opened.error().within("files at '" + prefix_ + std::string(prefix) + "'");
+    parts_->mistakes.push_back(
+        opened.error().within("files at '" + prefix_ + std::string(prefix) + "'"));
     return *this;
   }
   std::string pattern(prefix);
   if (!pattern.ends_with('/')) pattern += '/';
   add(http::Method::get, pattern + "{path...}",
-      std::make_unique<detail::FilesHandler>(*std::move(opened), std::move(options)), 0, {});
+      std::make_unique<detail::FilesHandler>(*std::move(opened), std::move(options)),
+      detail::looks_up_by_name, {});
   return *this;
 }
 

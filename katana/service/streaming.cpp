@@ -37,10 +37,15 @@ void Stream::decode(std::size_t wanted) noexcept {
       if (decoder_->ended()) ended_ = true;
     }
   } catch (...) {
-    exchange_.note_failure();
+    report("the content cannot be decoded");
     exchange_.abort();
     ended_ = true;
   }
+}
+
+// Within the handler of the exception.
+void Stream::report(Bytes what) noexcept {
+  exchange_.report_failure({.what = what, .exception = std::current_exception()});
 }
 
 void Stream::throw_if_malformed() const {
@@ -57,7 +62,7 @@ void Stream::on_room() noexcept {
   try {
     if (!take(unwritten_)) return;
   } catch (...) {
-    exchange_.note_failure();
+    report("the reply cannot be written");
     exchange_.abort();
     return;
   }
@@ -76,7 +81,7 @@ void Stream::end() noexcept {
     try {
       encoder_->encode({}, coding::Flush::finish, coded_);
     } catch (...) {
-      exchange_.note_failure();
+      report("the reply cannot be encoded");
       exchange_.abort();
       return;
     }
@@ -99,7 +104,7 @@ void Stream::begin(const Reply& reply, std::int64_t length) {
 
 void Stream::begin_with(const Reply& reply, std::int64_t length) {
   if (reply.invalid()) {
-    throw std::invalid_argument("a streamed reply has a malformed status, type or field");
+    throw std::invalid_argument(reply.mistake());
   }
   begun_ = true;
   left_ = length >= 0 ? static_cast<std::uint64_t>(length) : UINT64_MAX;

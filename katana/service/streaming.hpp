@@ -114,6 +114,7 @@ class Stream : public session::Pending {
   bool has_received(std::size_t wanted) noexcept;
   void decode(std::size_t wanted) noexcept;
   void throw_if_malformed() const;
+  void report(Bytes what) noexcept;
 };
 
 }  // namespace detail

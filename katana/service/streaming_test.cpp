@@ -18,7 +18,7 @@ class StreamingTest : public testing::Test {
   void route(F handler, Middleware middleware = {}) {
     service_.emplace(make_service([&](Router& router) {
       if (middleware.before || middleware.after) router.use(middleware);
-      router.any("/a/{x}", std::move(handler), {.streamed_bytes_max = 1000});
+      router.any("/a/{_x}", std::move(handler), {.streamed_bytes_max = 1000});
     }));
     dispatcher_.emplace(*service_);
   }

@@ -10,6 +10,21 @@ bool Exchange::upgrade(const http::ReplyHead&, std::unique_ptr<WebSocketSuccesso
   return false;
 }
 
+void Exchange::report_failure(Failure failure) noexcept {
+  if (failure.severity == Severity::error) note_failure();
+  FailureObserver* const observer = failure_observer();
+  if (observer == nullptr) return;
+  if (route_ != nullptr && failure.place.empty()) failure.place = route_->name;
+  if (route_ != nullptr && failure.method.empty()) failure.method = route_->method;
+  // Not every failure is found while a coroutine runs: the record gets the exchange's fields.
+  const ActivityScope scope(context_ != nullptr ? context_.get() : current_activity);
+  if (current_activity != nullptr) {
+    failure.request_id = current_activity->name;
+    failure.trace_id = current_activity->trace;
+  }
+  observer->on_failure(failure);
+}
+
 bool Exchange::write_file(FilePart& part) noexcept {
   std::array<char, 16 * 1024> buffer;
   while (part.size > 0) {

@@ -19,7 +19,9 @@
 #include <optional>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/failure.hpp"
 #include "katana/base/file_part.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
 #include "katana/core/reactor.hpp"
@@ -134,6 +136,9 @@ class Exchange {
 
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
+  // The same, and the observer is told what it was, with the route and the request's id. A warning
+  // is not counted. On the thread's activity of this exchange.
+  KATANA_RARE void report_failure(Failure failure) noexcept;
 
   // Whoever dispatches says which route serves it. Null: none does.
   void set_route(const RouteMark& route) noexcept {
@@ -145,6 +150,8 @@ class Exchange {
   ExchangeContext* context() const noexcept { return context_.get(); }
 
  protected:
+  // Who is told of failures; null: nobody.
+  virtual FailureObserver* failure_observer() noexcept { return nullptr; }
   Exchange() = default;
   ~Exchange() = default;
 

@@ -10,12 +10,21 @@
 #include "katana/wire/http/date.hpp"
 
 namespace katana::session {
+namespace {
+
+WebSocketOptions websocket_options(const HttpOptions& options) {
+  WebSocketOptions websocket = options.websocket;
+  if (options.failures != nullptr) websocket.failures = options.failures;
+  return websocket;
+}
+
+}  // namespace
 
 Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler)
     : options_(options),
       handler_(handler),
       context_(options_.limits, options_.kernels),
-      websockets_(options_.websocket, counters_.websocket) {
+      websockets_(websocket_options(options_), counters_.websocket) {
   const http1::Limits& limits = options_.limits;
   KATANA_REQUIRE(limits.head_bytes_max + 2 <= http::head_bytes_capacity);
   KATANA_REQUIRE(limits.request_line_bytes_max + 4 <= limits.head_bytes_max);

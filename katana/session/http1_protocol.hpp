@@ -62,6 +62,8 @@ struct HttpOptions {
   WebSocketOptions websocket = {};
   // Is told of every exchange; null: nobody. Borrowed; must outlive the protocol.
   ExchangeObserver* observer = nullptr;
+  // Is told of every handler that failed, and why; null: nobody. Borrowed, likewise.
+  FailureObserver* failures = nullptr;
 };
 
 // What only HTTP/2 has to count.

@@ -243,7 +243,7 @@ void Http1Session::after_handler() noexcept {
   }
   const bool waits_for_content = content_pending_ && mode_ != Mode::ignore;
   if (pending_ == nullptr && !waits_for_content) {
-    ++protocol_.counters().handler_failures;
+    report_failure({.what = "the handler returned without a reply"});
     protocol_.handler().on_refused(*this, 500, "The handler returned without a reply.");
     end_exchange();
     return;

@@ -71,6 +71,7 @@ class Http1Session final : public core::Session, private Exchange {
   KATANA_RARE bool upgrade(const http::ReplyHead& head,
                            std::unique_ptr<WebSocketSuccessor> successor) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
+  FailureObserver* failure_observer() noexcept override { return protocol_.options().failures; }
 
   // False: no room at present for so many bytes in memory.
   bool may_write(std::size_t bytes) noexcept;

@@ -57,7 +57,7 @@ void Http2Exchange::after_handler() noexcept {
   }
   const bool waits_for_content = content_pending_ && mode_ != Mode::ignore;
   if (pending_ == nullptr && !waits_for_content) {
-    note_failure();
+    report_failure({.what = "the handler returned without a reply"});
     fail(500, "The handler returned without a reply.");
     return;
   }
@@ -499,6 +499,10 @@ void Http2Exchange::abort() noexcept {
 
 void Http2Exchange::note_failure() noexcept {
   ++session_.protocol_.http_counters().handler_failures;
+}
+
+FailureObserver* Http2Exchange::failure_observer() noexcept {
+  return session_.protocol_.options().failures;
 }
 
 // ---- WebSocket ---------------------------------------------------------------------------------

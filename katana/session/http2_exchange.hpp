@@ -54,6 +54,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void close_after_reply() noexcept override;
   KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override;
+  FailureObserver* failure_observer() noexcept override;
   WebSocketShare* websockets() noexcept override;
   bool upgrades_stream() const noexcept override { return true; }
   KATANA_RARE bool upgrade(const http::ReplyHead& head,

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/failure.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/base/retained.hpp"
 #include "katana/core/reactor.hpp"
@@ -53,6 +54,8 @@ struct WebSocketOptions {
   // Topics that one connection may be subscribed to. Subscribing beyond it is refused to the
   // handler, which can tell its peer; the connection goes on.
   std::uint32_t subscriptions_max = 256;
+  // Is told of what handlers throw; null: nobody. Borrowed. HttpOptions::failures, if that is set.
+  FailureObserver* failures = nullptr;
 };
 
 struct WebSocketCounters {

@@ -31,7 +31,8 @@ WebSocketSession::WebSocketSession(WebSocketShare& share, WebSocketCarrier& carr
       carrier_(carrier),
       machine_(share.context(), carrier.reactor().now(), terms.window_bits),
       handler_(std::move(handler)),
-      subprotocol_(terms.subprotocol) {
+      subprotocol_(terms.subprotocol),
+      route_(terms.route) {
   in_call_ = true;  // whoever opens a session settles what it did
   ++share_.counters().opened;
   call_handler([this] { handler_->on_open(*this); });
@@ -163,6 +164,7 @@ bool WebSocketSession::keep(Bytes piece) noexcept {
     message_.append(piece);
     return true;
   } catch (...) {
+    on_handler_failed("a WebSocket message cannot be collected");
     close(CloseCode::too_big, "There is no memory for the message.");
     return false;
   }
@@ -217,8 +219,19 @@ void WebSocketSession::call_handler(Call&& call) noexcept {
     call();
   } catch (...) {
     ++share_.counters().handler_failures;
+    on_handler_failed("the WebSocket handler threw");
     close(CloseCode::internal_error, "The server failed to handle the connection.");
   }
+}
+
+// Within the handler of the exception.
+void WebSocketSession::on_handler_failed(Bytes what) noexcept {
+  FailureObserver* const observer = share_.options().failures;
+  if (observer == nullptr) return;
+  observer->on_failure({.what = what,
+                        .exception = std::current_exception(),
+                        .place = route_ != nullptr ? Bytes(route_->name) : Bytes("WebSocket"),
+                        .method = route_ != nullptr ? Bytes(route_->method) : Bytes()});
 }
 
 void WebSocketSession::tell_close(CloseCode code, Bytes reason) noexcept {

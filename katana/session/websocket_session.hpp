@@ -12,7 +12,9 @@
 #include <memory>
 #include <vector>
 
+#include "katana/base/hints.hpp"
 #include "katana/base/text.hpp"
+#include "katana/session/exchange_context.hpp"
 #include "katana/session/websocket.hpp"
 #include "katana/session/websocket_carrier.hpp"
 #include "katana/session/websocket_handle.hpp"
@@ -48,7 +50,8 @@ class WebSocketShare {
 // What was agreed on in the handshake. `subprotocol` outlives the connection.
 struct WebSocketTerms {
   Bytes subprotocol = {};
-  int window_bits = 0;  // of what we compress with; 0: nothing is compressed
+  int window_bits = 0;               // of what we compress with; 0: nothing is compressed
+  const RouteMark* route = nullptr;  // of the request that became this connection; outlives it
 };
 
 class WebSocketSession final : public WebSocket {
@@ -104,6 +107,7 @@ class WebSocketSession final : public WebSocket {
   // Calls the handler, which may throw.
   template <class Call>
   void call_handler(Call&& call) noexcept;
+  KATANA_RARE void on_handler_failed(Bytes what) noexcept;
   void tell_close(CloseCode code, Bytes reason) noexcept;
   bool may_send() const noexcept;
   bool queue_takes(std::size_t bytes) const noexcept;
@@ -123,6 +127,7 @@ class WebSocketSession final : public WebSocket {
   Text message_;
   std::size_t held_ = 0;  // by message_, charged to the reactor's memory
   Bytes subprotocol_;
+  const RouteMark* route_;  // null: not known
   Slot slot_;
   bool in_call_ = false;     // inside a call by the carrier, which settles what was done
   bool close_told_ = false;  // to the handler

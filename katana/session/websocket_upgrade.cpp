@@ -42,7 +42,8 @@ bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocke
       .content_type = {},
       .fields = {fields.data(), static_cast<std::size_t>(end - fields.data())}};
   const WebSocketTerms terms{.subprotocol = agreed.handshake.subprotocol,
-                             .window_bits = agreed.handshake.window_bits};
+                             .window_bits = agreed.handshake.window_bits,
+                             .route = exchange.route()};
   return exchange.upgrade(head, std::make_unique<WebSocketSuccessor>(*exchange.websockets(), terms,
                                                                      std::move(handler)));
 }

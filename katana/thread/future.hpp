@@ -15,12 +15,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
 #include "katana/base/check.hpp"
 #include "katana/base/executor.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/lookout.hpp"
 #include "katana/base/result.hpp"
 #include "katana/thread/futex.hpp"
@@ -39,6 +41,11 @@ inline constexpr std::uint32_t sleeper_bit = 2;  // somebody sleeps on the word
 inline constexpr std::uint32_t gone_bit = 4;     // the future is gone: the job destroys the state
 inline constexpr std::uint32_t cancel_bit = 8;   // a job that has not begun shall not
 
+[[noreturn]] KATANA_RARE void throw_wait_misuse();
+[[noreturn]] KATANA_RARE void throw_run_misuse(bool without_executor);
+// What a job threw whose future was dropped before: it goes where PoolOptions::on_failure says.
+KATANA_RARE void report_unseen(std::exception_ptr failure) noexcept;
+
 template <class Value>
 struct FutureState {
   explicit FutureState(void (*destroyer)(FutureState*) noexcept) noexcept : destroy(destroyer) {}
@@ -56,6 +63,8 @@ struct FutureState {
     // acq_rel: gives the outcome away; and sees what a future did before it went.
     const std::uint32_t before = word.fetch_or(done_bit, std::memory_order_acq_rel);
     if ((before & gone_bit) != 0) {
+      if (outcome.exception() != nullptr) [[unlikely]]
+        report_unseen(outcome.exception());
       destroy(this);
     } else if ((before & sleeper_bit) != 0) {
       wake(&word, 1);
@@ -118,9 +127,9 @@ class [[nodiscard]] Future {
   bool ready() const noexcept {
     return (state_->word.load(std::memory_order_acquire) & detail::done_bit) != 0;
   }
-  // Blocks until the job has ended. REQUIRES a thread that is no executor's: a reactor that blocks
-  // stalls its connections, and awaits Pool::run() instead.
-  void wait() const noexcept {
+  // Blocks until the job has ended. On a reactor, which would stall its connections, it throws
+  // std::logic_error instead: await Pool::run() there.
+  void wait() const {
     if (!ready()) wait_long();
   }
   // wait(), then what became of the job. Once.
@@ -136,8 +145,9 @@ class [[nodiscard]] Future {
   friend class Pool;
   explicit Future(detail::FutureState<Value>* state) noexcept : state_(state) {}
 
-  void wait_long() const noexcept {
-    KATANA_REQUIRE(Executor::current() == nullptr);
+  void wait_long() const {
+    if (Executor::current() != nullptr) [[unlikely]]
+      detail::throw_wait_misuse();
     // Some microseconds, less than a sleep costs; and with few looks, so that somebody who waits
     // for many futures in a row does not meet the worker at each of them.
     for (int round = 0; round < 16; ++round) {

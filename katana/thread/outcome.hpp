@@ -66,6 +66,10 @@ class Outcome {
   Ended refuse(Error error) noexcept {
     return set(Value(std::unexpected(std::move(error))), Ended::cancelled);
   }
+  // What the callable threw; null: nothing.
+  std::exception_ptr exception() const noexcept {
+    return kind_ == Kind::exception ? exception_ : nullptr;
+  }
   Value take() {
     KATANA_CHECK(kind_ != Kind::none);
     if (kind_ == Kind::exception) std::rethrow_exception(exception_);

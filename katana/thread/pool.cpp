@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <system_error>
 
 #include "katana/base/check.hpp"
+#include "katana/base/failure.hpp"
+#include "katana/base/misuse.hpp"
 
 namespace katana::thread {
 namespace {
@@ -139,7 +142,11 @@ void Pool::end_worker(Worker& worker) noexcept {
 }
 
 StopReport Pool::stop(StopMode mode) {
-  KATANA_REQUIRE(current_ != this);  // a worker would wait for its own end
+  if (current_ == this) {
+    die_of_misuse(
+        "Pool::stop() was called by a worker of the pool, which would wait for its own end",
+        "stop the pool on the thread that made it");
+  }
   if (mode == StopMode::immediate) {
     abandoning_.store(true, std::memory_order_seq_cst);
     stop_source_.request_stop();
@@ -207,7 +214,12 @@ Admission Pool::offer_slowly(const Job& job, Priority priority, WhenFull when_fu
 }
 
 Admission Pool::wait_for_room(const Job& job, std::size_t lane) {
-  KATANA_REQUIRE(Executor::current() == nullptr);  // a reactor that blocks stalls its connections
+  if (Executor::current() != nullptr) {
+    throw_misuse(
+        "a job was given to a full pool with WhenFull::wait on a reactor, which would stall "
+        "its connections",
+        "give WhenFull::fail there, and answer 503 when the queue is full");
+  }
   Room& room = room_[lane];
   while (true) {
     const std::uint32_t epoch = room.epoch.load(std::memory_order_acquire);
@@ -267,11 +279,50 @@ Error Pool::error_of(Admission admission) const {
 }
 
 void Pool::report_failure(std::exception_ptr failure) noexcept {
-  if (!options_.on_failure) return;
   try {
-    options_.on_failure(std::move(failure));
+    if (options_.on_failure) {
+      options_.on_failure(std::move(failure));
+    } else {
+      print_failure(failure);
+    }
   } catch (...) {  // a handler that fails has nobody to tell: the job is counted as failed already
   }
+}
+
+void Pool::print_failure(const std::exception_ptr& failure) {
+  constexpr Duration period = seconds(1);
+  const std::int64_t now_ns = now().ns;
+  std::int64_t next_ns = print_after_ns_.load(std::memory_order_relaxed);
+  // relaxed: both only decide who prints.
+  if (now_ns < next_ns || !print_after_ns_.compare_exchange_strong(next_ns, now_ns + period.ns,
+                                                                   std::memory_order_relaxed)) {
+    not_printed_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const std::string place = fmt::format("pool '{}'", options_.name);
+  std::string line = describe({.what = "a job threw", .exception = failure, .place = place});
+  const std::uint64_t left_out = not_printed_.exchange(0, std::memory_order_relaxed);
+  if (left_out > 0) line += fmt::format(" (and {} that were left out)", left_out);
+  (void)std::fputs((line + "\n").c_str(), stderr);  // ignored: there is nowhere else to say it
+}
+
+void detail::throw_wait_misuse() {
+  throw_misuse("a Future was waited for on a reactor, which would stall its connections",
+               "co_await Pool::run() instead, or wait on a thread of a pool");
+}
+
+void detail::throw_run_misuse(bool without_executor) {
+  if (without_executor) {
+    throw_misuse("Pool::run() was awaited on a thread without a reactor",
+                 "await it in a handler or another coroutine that a reactor runs; elsewhere use "
+                 "Pool::submit() and Future::get()");
+  }
+  throw_misuse("Pool::run() was asked for WhenFull::wait, which would block the reactor",
+               "give WhenFull::fail, and answer 503 when the queue is full");
+}
+
+void detail::report_unseen(std::exception_ptr failure) noexcept {
+  if (Pool* const pool = Pool::current()) pool->report_failure(std::move(failure));
 }
 
 Snapshot Pool::snapshot() const {

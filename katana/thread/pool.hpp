@@ -165,6 +165,7 @@ class Pool {
   template <class>
   friend class Run;
   friend class TimedJob;
+  friend void detail::report_unseen(std::exception_ptr) noexcept;
 
   // Of idle_: searching workers in the upper half, parked ones in the lower.
   static constexpr std::uint64_t one_parked = 1;
@@ -268,6 +269,7 @@ class Pool {
   }
   void run_job(Worker& worker, Worker::Taken& taken) noexcept;
   void report_failure(std::exception_ptr failure) noexcept;
+  void print_failure(const std::exception_ptr& failure);
   bool any_work() const noexcept;
   void note_busy(Worker& worker) noexcept;
 
@@ -315,6 +317,8 @@ class Pool {
   std::atomic<std::uint64_t> refused_ = 0;
   std::atomic<std::uint64_t> ran_here_ = 0;
   std::atomic<std::uint64_t> failed_here_ = 0;
+  std::atomic<std::int64_t> print_after_ns_ = INT64_MIN;  // of print_failure()
+  std::atomic<std::uint64_t> not_printed_ = 0;
   std::atomic<std::uint64_t> wakes_ = 0;
   std::atomic<std::uint64_t> scaled_up_ = 0;
   std::atomic<std::uint64_t> scaled_down_ = 0;
@@ -380,7 +384,9 @@ template <class F>
 template <class Token>
 bool Run<F>::suspend_with(Token token) {
   Executor* const executor = Executor::current();
-  KATANA_REQUIRE(executor != nullptr && options_.when_full != WhenFull::wait);
+  if (executor == nullptr || options_.when_full == WhenFull::wait) [[unlikely]] {
+    detail::throw_run_misuse(executor == nullptr);
+  }
   using Call = detail::RunCall<F, Token>;
   auto* const call = make_recycled<Call>(*executor, std::move(f_), std::move(token));
   state_ = call;

@@ -1,4 +1,5 @@
 #include "katana/thread/pool.hpp"
+#include "katana/base/failure.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -6,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -64,6 +67,35 @@ TEST(Pool, an_exception_that_nobody_waits_for_is_counted_and_reported_and_the_wo
   pool->stop(StopMode::graceful);
   EXPECT_EQ(pool->snapshot().failed, 1u);
   EXPECT_EQ(pool->snapshot().ran, 1u);
+}
+
+TEST(Pool, an_exception_of_a_job_whose_future_was_dropped_is_reported) {
+  std::string reported;
+  const auto pool = make_pool({.threads_min = 1, .on_failure = [&](std::exception_ptr failure) {
+                                 reported = describe(failure);
+                               }});
+  std::binary_semaphore dropped(0);
+  {
+    const auto future = pool->submit([&] {
+      dropped.acquire();
+      throw std::runtime_error("unheard");
+    });
+  }
+  dropped.release();
+  pool->stop(StopMode::graceful);
+  EXPECT_EQ(reported, "unheard");
+}
+
+TEST(Pool, without_a_handler_an_exception_is_a_line_on_standard_error) {
+  testing::internal::CaptureStderr();
+  const auto pool = make_pool({.name = "mails", .threads_min = 1});
+  for (int count = 0; count < 100; ++count) {
+    EXPECT_EQ(pool->post([] { throw std::runtime_error("no server"); }), Admission::accepted);
+  }
+  pool->stop(StopMode::graceful);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(text.find("pool 'mails': a job threw: std::runtime_error: no server\n"), 0u) << text;
+  EXPECT_LT(std::ranges::count(text, '\n'), 50);
 }
 
 TEST(Pool, a_full_queue_refuses_by_default_and_takes_exactly_its_limit) {

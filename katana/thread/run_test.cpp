@@ -215,17 +215,29 @@ TEST(Run, a_job_that_is_awaited_can_look_at_a_token) {
   EXPECT_TRUE(task.result());
 }
 
-using ExecutorDeathTest = testing::Test;
+TEST(Run, a_coroutine_that_would_block_its_executor_is_told_so_by_an_exception) {
+  const auto pool = make_pool(1);
+  Loop loop;
+  try {
+    (void)loop.run(await_code(*pool, {.when_full = WhenFull::wait}));
+    FAIL();
+  } catch (const std::logic_error& thrown) {
+    EXPECT_NE(std::string(thrown.what()).find("WhenFull::wait, which would block the reactor"),
+              std::string::npos);
+  }
+}
 
-TEST(ExecutorDeathTest, a_coroutine_that_would_block_its_executor_is_a_named_error) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(
-      {
-        const auto pool = make_pool(1);
-        Loop loop;
-        (void)loop.run(await_code(*pool, {.when_full = WhenFull::wait}));
-      },
-      "when_full != WhenFull::wait");
+TEST(Run, a_coroutine_without_an_executor_is_told_so_by_an_exception) {
+  const auto pool = make_pool(1);
+  auto task = await_code(*pool, {});
+  ASSERT_TRUE(task.start());
+  try {
+    (void)task.result();
+    FAIL();
+  } catch (const std::logic_error& thrown) {
+    EXPECT_NE(std::string(thrown.what()).find("Pool::run() was awaited on a thread without a"),
+              std::string::npos);
+  }
 }
 
 struct CountTurns : Message {

@@ -1,8 +1,11 @@
 // application_server: the program of the application guide, for the tests that signal it.
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "katana/core/sleep.hpp"
 #include "katana/host/application.hpp"
@@ -50,6 +53,43 @@ void add_routes(const registry::Services& services, Router& router) {
   // Hardly ever filled again, so that a test counts what one peer gets.
   router.group("/limited").use(rate_limit({.per_second = 0.001, .burst = 5})).get("/", [] {
     return Reply::text("served");
+  });
+  router.get("/fail/throw", []() -> Reply {
+    try {
+      throw std::out_of_range("no row 7");
+    } catch (...) {
+      std::throw_with_nested(std::runtime_error("cannot load the user"));
+    }
+  });
+  router.get("/fail/statement", [&database]() -> Task<Result<Reply>> {
+    const auto user =
+        co_await database.query_one<User>("SELECT id, name FROM nowhere WHERE id = $1", 4711);
+    if (!user) co_return std::unexpected(user.error());
+    co_return Reply(204);
+  });
+  router.get("/fail/taken", [&database]() -> Task<Result<Reply>> {
+    const auto made = co_await database.execute("INSERT INTO users VALUES (7, 'secret')");
+    if (!made) co_return std::unexpected(made.error());
+    co_return Reply(204);
+  });
+  router.get("/fail/field", [] { return Reply(200).with("X-Note", "a\nb"); });
+  router.get("/fail/job", [&pool] {
+    (void)pool.post([] { throw std::runtime_error("the job broke"); });
+    return Reply(202);
+  });
+  // What may not be done there: each says so, and the program goes on.
+  router.get("/misuse/pool", [&pool, &database]() -> Task<Reply> {
+    (void)co_await pool.run([&database] {
+      auto task = [](database::Database& of) -> Task<void> {
+        (void)co_await of.query_one<User>("SELECT id, name FROM users WHERE id = $1", 7);
+      }(database);
+      if (task.start()) task.result();
+    });
+    co_return Reply(204);
+  });
+  router.get("/misuse/wait", [&pool] {
+    pool.submit([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }).wait();
+    return Reply(204);
   });
 }
 
