@@ -1,8 +1,11 @@
 #include "katana/service/form.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -56,49 +59,99 @@ class FormBuilder {
     if (!part.in_file() && fits) {
       part.text += content;
       memory_ += content.size();
-    } else if ((!part.in_file() && !spill(part)) || !write(part, content)) {
+    } else if ((!part.in_file() && !spill(part)) || !part.file->append(content)) {
       return problem(503, "The form cannot be stored at present.").with("Retry-After", "10");
     }
     part.size += content.size();
     return std::nullopt;
   }
 
+  // Moves the part that is being read to the end of the form's file. Parts come one after another,
+  // so the content of one stays together.
   bool spill(FormPart& part) {
-    constexpr int owner_only = 0600;
-    part.file = Descriptor(::open(limits_.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, owner_only));
-    if (!part.in_file() || !write(part, part.text)) return false;
+    if (file_ == nullptr) {
+      auto made = SpillFile::create(limits_);
+      if (!made) return false;
+      file_ = *std::move(made);
+    }
+    part.file_offset = file_->size();
+    if (!file_->append(part.text)) return false;
+    part.file = file_;
     memory_ -= part.text.size();
     part.text = {};
     return true;
   }
 
-  static bool write(FormPart& part, Bytes content) {
-    while (!content.empty()) {
-      const ssize_t count = ::write(part.file.get(), content.data(), content.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return false;
-      content.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-  }
-
   const FormLimits& limits_;
   Form form_;
+  std::shared_ptr<SpillFile> file_;  // none until something does not fit into memory
   std::uint64_t bytes_ = 0;
   std::size_t memory_ = 0;
 };
 
 }  // namespace detail
 
+namespace {
+
+// Relaxed: a count alone, which orders nothing else.
+std::atomic<std::size_t> files_open = 0;
+
+std::size_t allowed_files(const FormLimits& limits) noexcept {
+  rlimit descriptors{};
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return limits.files_max;
+  return std::min<std::size_t>(limits.files_max, descriptors.rlim_cur / 4);
+}
+
+}  // namespace
+
+SpillFile::SpillFile() noexcept { files_open.fetch_add(1, std::memory_order_relaxed); }
+SpillFile::~SpillFile() { files_open.fetch_sub(1, std::memory_order_relaxed); }
+
+std::size_t SpillFile::count_open() noexcept { return files_open.load(std::memory_order_relaxed); }
+
+Result<std::shared_ptr<SpillFile>> SpillFile::create(const FormLimits& limits) {
+  std::shared_ptr<SpillFile> made(new SpillFile);
+  // Counted first, then compared: two threads cannot both take the last.
+  if (count_open() > allowed_files(limits)) {
+    return fail(Code::resource_exhausted, "forms have as many files open as they may");
+  }
+  constexpr int owner_only = 0600;
+  made->file_ = Descriptor(::open(limits.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, owner_only));
+  if (made->file_.get() < 0) {
+    return fail(Code::unavailable, "no file for a form can be made in its folder");
+  }
+  return made;
+}
+
+bool SpillFile::append(Bytes content) noexcept {
+  while (!content.empty()) {
+    const ssize_t count =
+        ::pwrite(file_.get(), content.data(), content.size(), static_cast<off_t>(size_));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    size_ += static_cast<std::size_t>(count);
+    content.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool SpillFile::read(std::uint64_t offset, std::span<char> into) const noexcept {
+  while (!into.empty()) {
+    const ssize_t count =
+        ::pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    offset += static_cast<std::size_t>(count);
+    into = into.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
 Result<std::string> FormPart::content() const {
   if (!in_file()) return text;
   std::string all(size, '\0');
-  for (std::size_t at = 0; at < all.size();) {
-    const ssize_t count =
-        ::pread(file.get(), all.data() + at, all.size() - at, static_cast<off_t>(at));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return fail(Code::data_loss, "a part of a form cannot be read from its file");
-    at += static_cast<std::size_t>(count);
+  if (!file->read(file_offset, all)) {
+    return fail(Code::data_loss, "a part of a form cannot be read from its file");
   }
   return all;
 }

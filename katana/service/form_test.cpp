@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "katana/service/exchange_fixture_test.hpp"
 
@@ -13,6 +16,10 @@ namespace {
 std::string part(std::string_view name, std::string_view content, std::string_view more = "") {
   return "--B\r\nContent-Disposition: form-data; name=\"" + std::string(name) + "\"" +
          std::string(more) + "\r\n\r\n" + std::string(content) + "\r\n";
+}
+
+std::ptrdiff_t count_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
 class FormTest : public testing::Test {
@@ -91,6 +98,41 @@ TEST_F(FormTest, what_is_large_goes_to_a_file_without_a_name) {
   EXPECT_FALSE(form_.parts[1].in_file());
   EXPECT_TRUE(form_.parts[2].in_file());  // together they would be too much
   EXPECT_EQ(*form_.parts[2].content(), std::string(900, 'y'));
+}
+
+TEST_F(FormTest, a_thousand_parts_in_a_file_hold_one_descriptor_and_may_outlive_their_form) {
+  limits_.memory_bytes_max = 0;
+  std::string content;
+  for (int index = 0; index < 1000; ++index) {
+    content += part("p", "content " + std::to_string(index));
+  }
+  const std::ptrdiff_t before = count_descriptors();
+  EXPECT_EQ(upload(content + "--B--", 333).status, 204u);
+  EXPECT_EQ(count_descriptors(), before + 1);
+  ASSERT_EQ(form_.parts.size(), 1000u);
+  for (std::size_t index = 0; index < 1000; ++index) {
+    EXPECT_EQ(*form_.parts[index].content(), "content " + std::to_string(index));
+  }
+  FormPart kept = form_.parts[500];
+  form_ = {};
+  EXPECT_EQ(*kept.content(), "content 500");
+  kept = {};
+  EXPECT_EQ(count_descriptors(), before);
+}
+
+TEST_F(FormTest, as_many_forms_have_a_file_as_may_and_one_more_is_503_until_one_goes) {
+  limits_.memory_bytes_max = 0;
+  limits_.files_max = 2;
+  const std::string content = part("a", "1") + "--B--";
+  std::vector<Form> held;
+  for (int index = 0; index < 2; ++index) {
+    EXPECT_EQ(upload(content).status, 204u);
+    held.push_back(std::move(form_));
+  }
+  EXPECT_EQ(upload(content).status, 503u);
+  EXPECT_EQ(SpillFile::count_open(), 2u);
+  held.pop_back();
+  EXPECT_EQ(upload(content).status, 204u);
 }
 
 TEST_F(FormTest, each_limit_is_an_answer) {

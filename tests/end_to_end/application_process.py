@@ -33,7 +33,7 @@ def clean_environment(**variables):
 class Application:
     """One running program. `folder` is its working directory; a context manager that kills what is left."""
 
-    def __init__(self, folder, *flags, listener=None, wait=True, **variables):
+    def __init__(self, folder, *flags, listener=None, wait=True, descriptors_max=None, **variables):
         self.folder = folder
         command = [program_path(), "--set", "http.reactors=2", "--set", "http.drain_notice=0s", *flags]
         if not any("port" in flag for flag in flags) and "KATANA_PORT" not in variables:
@@ -43,6 +43,8 @@ class Application:
             command = ["/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0" "$@"', *command]
             variables["LISTEN_FDS"] = "1"
             more = {"pass_fds": [3], "preexec_fn": lambda: os.dup2(listener.fileno(), 3)}
+        if descriptors_max is not None:
+            command = ["/bin/sh", "-c", f'ulimit -n {descriptors_max} && exec "$0" "$@"', *command]
         self.stderr_path = folder / "stderr"
         with open(self.stderr_path, "w", encoding="utf-8") as stderr:
             self.process = subprocess.Popen(command, cwd=folder, env=clean_environment(**variables), text=True,

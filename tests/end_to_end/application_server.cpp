@@ -9,6 +9,7 @@
 
 #include "katana/core/sleep.hpp"
 #include "katana/host/application.hpp"
+#include "katana/service/form.hpp"
 #include "katana/service/json.hpp"
 #include "katana/service/rate_limit.hpp"
 
@@ -27,6 +28,13 @@ struct User {
   std::string name;
 };
 KATANA_DESCRIBE(User, id, name)
+
+Task<void> count_parts(Request request, ContentReader content, ReplyWriter reply) {
+  FormResult form = co_await read_form(request, content);
+  Reply answer =
+      form ? Reply::text(format_text("{} parts", form->parts.size())) : std::move(form.error());
+  co_await send(reply, std::move(answer));
+}
 
 void add_routes(const registry::Services& services, Router& router) {
   auto& config = services.get<config::Config<Settings>>();
@@ -54,6 +62,13 @@ void add_routes(const registry::Services& services, Router& router) {
   router.group("/limited").use(rate_limit({.per_second = 0.001, .burst = 5})).get("/", [] {
     return Reply::text("served");
   });
+  router.post("/form", count_parts);
+}
+
+// What fails, and what may not be done there: each says so, and the program goes on.
+void add_failures(const registry::Services& services, Router& router) {
+  auto& pool = services.get<thread::Pool>();
+  auto& database = services.get<database::Database>();
   router.get("/fail/throw", []() -> Reply {
     try {
       throw std::out_of_range("no row 7");
@@ -77,7 +92,6 @@ void add_routes(const registry::Services& services, Router& router) {
     (void)pool.post([] { throw std::runtime_error("the job broke"); });
     return Reply(202);
   });
-  // What may not be done there: each says so, and the program goes on.
   router.get("/misuse/pool", [&pool, &database]() -> Task<Reply> {
     (void)co_await pool.run([&database] {
       auto task = [](database::Database& of) -> Task<void> {
@@ -118,13 +132,16 @@ int main(int count, char** arguments) {
   host::Application<Settings> app(
       {.name = "application_server",
        .version = "1.0",
-       .about = "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms} and /limited/.",
+       .about =
+           "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
+           "/limited/, /fail/… and /misuse/…, POST /form.",
        .database = true,
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
                        "INSERT INTO users VALUES (7, 'ada');"}}});
   app.routes([](const registry::Services& services, Router& router) {
     add_routes(services, router);
+    add_failures(services, router);
     add_traps(services, router);
   });
   return app.run(count, arguments);
