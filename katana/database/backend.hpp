@@ -30,6 +30,7 @@ struct Figures {
   std::uint64_t snapshots = 0;             // read transactions that reactors shared
   std::uint64_t writes = 0;                // acknowledged, those of transactions too
   std::uint64_t commits = 0;               // transactions of the writer; writes / commits share one
+  std::uint64_t writes_run = 0;            // in groups, also in those that were rolled back
   std::uint64_t groups_redone = 0;         // run again without the write that broke it
   std::uint64_t transactions = 0;          // begun by the program
   std::uint64_t transactions_expired = 0;  // held for too long, and rolled back

@@ -10,8 +10,8 @@
 // Owns       the topics that have subscribers. A share of its reactors' posts.
 // Thread     any, but for subscribe() and unsubscribe(): those of the socket's reactor.
 // Allocates  a topic, a subscription, a message.
-// Fails      std::bad_alloc. A subscriber whose queue is full: WebSocketOptions::slow_peer. One that
-//            has subscriptions_max already is told so, and nothing is changed.
+// Fails      std::bad_alloc. A subscriber whose queue is full: WebSocketOptions::slow_peer. One
+//            that has subscriptions_max already is told so, and nothing is changed.
 // Invariant  messages that one thread publishes reach every subscriber in their order, whole, once.
 //            A connection that ends is subscribed to nothing.
 #pragma once

@@ -225,6 +225,7 @@ void Writer::refuse(Work& work, const Error& error, Completions& done) noexcept 
 
 void Writer::add_figures(Figures& figures) const {
   figures.writes += writes_.read();
+  figures.writes_run += runs_.read();
   figures.commits += commits_.read();
   figures.groups_redone += redone_.read();
   figures.transactions_expired += expired_.read();

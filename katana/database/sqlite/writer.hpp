@@ -4,8 +4,10 @@
 // durable. SQLite undoes a statement that fails by itself, so one that violates a constraint
 // leaves the others alone; one that returns rows has a savepoint besides, because reading its rows
 // may fail after it succeeded. What breaks the whole transaction (an interrupt, INSERT OR ROLLBACK,
-// a deferred foreign key) is left out, and the others are run again: none of them had been
-// acknowledged.
+// a deferred foreign key) is left out. Those before it are run once more and committed, those
+// behind it follow in a transaction of their own: a group costs at most three runs of each write,
+// however many break it, and none had been acknowledged. After a deferred foreign key was violated
+// each write of the group has a savepoint, so the next violation breaks nothing.
 //
 //   submit → queue → drain: [ group: BEGIN IMMEDIATE, each write, COMMIT ] → acknowledged
 //                           [ begin: BEGIN IMMEDIATE; from there on only its own works, until
@@ -73,13 +75,15 @@ class Writer final : private Message {
   bool await_arrival(Instant until) const noexcept;
 
   void run_group(WorkList& group) noexcept;
-  bool run_once(WorkList& group, Completions& done) noexcept;
+  bool run_once(WorkList& group, WorkList* again, Completions& done) noexcept;
+  void run_again(WorkList& group, WorkList& again, Completions& done) noexcept;
   Work* next_of(Work& work, WorkList& group) noexcept;
   int run_write(Work& work) noexcept;
   int run_statement(Work& work) noexcept;
   bool settle(WorkList& group, int code, Completions& done) noexcept;
   bool begin_transaction(WorkList& group, Completions& done) noexcept;
-  void leave_out(Work& broken, WorkList& group, int code, Completions& done) noexcept;
+  void leave_out(Work& broken, WorkList& group, WorkList* again, int code,
+                 Completions& done) noexcept;
 
   void begin(Work& work) noexcept;
   void run_within(Work& work) noexcept;
@@ -106,6 +110,9 @@ class Writer final : private Message {
   bool transaction_failed_ = false;
   Lookout lingering_, gathering_;
   Instant gather_until_ = {};
+  bool admits_ = false;      // to the group that runs
+  bool guards_ = false;      // a savepoint for each of its writes
+  std::size_t settled_ = 0;  // of its works
   std::size_t company_ = 0;  // works of the last group, and those that waited then
 
   std::atomic<bool> arrived_ = false;  // a hint: since drain() took works
@@ -122,7 +129,7 @@ class Writer final : private Message {
   bool closed_ = false;
   Instant probed_at_ = {};
 
-  Count writes_, commits_, redone_, expired_, checkpoints_, prepared_, retries_;
+  Count writes_, runs_, commits_, redone_, expired_, checkpoints_, prepared_, retries_;
   Count refused_full_, refused_waited_, refused_unusable_, timeouts_, cancelled_;
 };
 

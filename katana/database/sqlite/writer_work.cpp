@@ -27,9 +27,14 @@ void Writer::run_group(WorkList& group) noexcept {
     default: break;
   }
   gather_until_ = gathering_.end(clock_());
+  admits_ = true;
+  guards_ = false;
+  settled_ = 0;
   {
     Completions done;
-    while (!group.empty() && !run_once(group, done)) {
+    while (!group.empty()) {
+      WorkList again;
+      if (!run_once(group, &again, done)) run_again(group, again, done);
     }
   }
   // After the acknowledgements: nobody waits for it.
@@ -43,35 +48,52 @@ void Writer::run_group(WorkList& group) noexcept {
 }
 
 Work* Writer::next_of(Work& work, WorkList& group) noexcept {
-  if (work.behind == nullptr) admit(group);
+  if (work.behind == nullptr && admits_) admit(group);
   return work.behind;
 }
 
-// True: every work of the group has been added to `done`. False: one that broke the transaction has
-// been, and the others are to be run again.
-bool Writer::run_once(WorkList& group, Completions& done) noexcept {
+// True: every work of the group has been added to `done`. False: one that broke the transaction
+// has been, and nothing is done of the others: those before it are in `again`, if there is one.
+bool Writer::run_once(WorkList& group, WorkList* again, Completions& done) noexcept {
   if (!begin_transaction(group, done)) return true;
   for (Work* work = group.first(); work != nullptr; work = next_of(*work, group)) {
     if (work->abandoned_by_now()) {
       work->outcome.error.emplace(Kind::cancelled, "nobody waits for it any more");
       continue;
     }
-    int code = run_write(*work);
-    if (code == SQLITE_DONE && connection_->has_deferred_violations()) {
-      code = SQLITE_CONSTRAINT_FOREIGNKEY;
-      work->outcome.error = Error::violated(Constraint::foreign_key, {}, text_of(*work));
-      connection_->run(Command::rollback);
-    }
+    const int code = run_write(*work);
     if (connection_->in_transaction()) {
       if (!is_outage(code) && (code & 0xff) != SQLITE_INTERRUPT) continue;
       // SQLite looks at the time once more when a statement has ended: one that it calls
       // interrupted may have done all it was to do.
       connection_->run(Command::rollback);
     }
-    leave_out(*work, group, code, done);
-    return group.empty();
+    leave_out(*work, group, again, code, done);
+    return false;
   }
   return settle(group, connection_->run(Command::commit), done);
+}
+
+// Works before one that broke their transaction: run once more, and committed without those behind
+// it, which so run for the first time afterwards. One that breaks this transaction, too, has the
+// others run singly: no work runs more than three times, however many break theirs.
+void Writer::run_again(WorkList& group, WorkList& again, Completions& done) noexcept {
+  if (!ensure_connection()) return refuse(group, watch_.error());
+  admits_ = false;  // nobody joins a group that breaks: it has to come to an end
+  if (again.empty()) return;
+  redone_.add();
+  if (!run_once(again, nullptr, done)) {
+    while (Work* const work = again.pop()) {
+      WorkList alone;
+      alone.push(*work);
+      if (ensure_connection()) {
+        (void)run_once(alone, nullptr, done);
+      } else {
+        refuse(alone, watch_.error());
+      }
+    }
+  }
+  if (!ensure_connection()) refuse(group, watch_.error());
 }
 
 // Takes the lock for writing. While another process holds it each work waits for as long as it may.
@@ -117,9 +139,17 @@ int Writer::run_write(Work& work) noexcept {
     work.outcome.error = statement.error();
     return code_of(statement.error());
   }
-  const bool guarded = (*statement)->returns_rows();
+  const bool guarded = guards_ || (*statement)->returns_rows();
   if (guarded) connection_->run(Command::savepoint);
-  const int code = run_statement(work);
+  runs_.add();
+  int code = run_statement(work);
+  if (code == SQLITE_DONE && connection_->has_deferred_violations()) {
+    code = SQLITE_CONSTRAINT_FOREIGNKEY;
+    work.outcome.clear();
+    work.outcome.error = Error::violated(Constraint::foreign_key, {}, text_of(work));
+    guards_ = true;  // where one violates, others may: theirs need not break a transaction
+    if (!guarded) connection_->run(Command::rollback);
+  }
   if (guarded && connection_->in_transaction()) {
     connection_->run(code == SQLITE_DONE ? Command::release : Command::undo);
   }
@@ -143,16 +173,21 @@ int Writer::run_statement(Work& work) noexcept {
 }
 
 // The transaction is gone, by the fault of `broken` or of the file.
-void Writer::leave_out(Work& broken, WorkList& group, int code, Completions& done) noexcept {
+void Writer::leave_out(Work& broken, WorkList& group, WorkList* again, int code,
+                       Completions& done) noexcept {
   if (is_outage(code)) {
     const Error error = report(code, {});
     while (Work* const work = group.pop()) refuse(*work, error, done);
     return;
   }
+  if (again != nullptr) {
+    while (group.first() != &broken) again->push(*group.pop());
+  }
   group.remove(broken);
   done.add(broken);
-  redone_.add(group.empty() ? 0 : 1);
-  for (Work* work = group.first(); work != nullptr; work = work->behind) {
+  // Those that have run. Behind `broken` there is none.
+  for (Work* work = (again != nullptr ? again : &group)->first(); work != nullptr;
+       work = work->behind) {
     work->outcome.clear();
     work->outcome.error.reset();
   }
@@ -165,7 +200,8 @@ bool Writer::settle(WorkList& group, int code, Completions& done) noexcept {
     commits_.add();
     {
       const std::lock_guard lock(mutex_);
-      company_ = group.size() + queue_.size();
+      settled_ += group.size();
+      company_ = settled_ + queue_.size();
     }
     while (Work* const work = group.pop()) {
       if (!work->outcome.error) writes_.add();
