@@ -45,6 +45,10 @@ std::size_t Http1Protocol::session_bytes() const noexcept {
 }
 
 core::Session* Http1Protocol::open(void* memory, core::Connection& connection) noexcept {
+  // What ALPN agreed on is not guessed from the bytes (RFC 9113 §3.2).
+  if (http2_ != nullptr && connection.application_protocol() == "h2") [[unlikely]] {
+    return http2_->open(memory, connection);
+  }
   return new (memory) Http1Session(*this, connection);
 }
 

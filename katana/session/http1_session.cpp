@@ -213,6 +213,7 @@ bool Http1Session::hand_over(Bytes refused) noexcept {
   const bool is_first = connection_.counters().requests == 0 &&
                         machine_.refusal() == http1::Refusal::unsupported_version;
   if (!is_first || protocol_.http2() == nullptr || !refused.starts_with(line)) return false;
+  if (connection_.application_protocol() == "http/1.1") return false;  // as ALPN agreed
   connection_.succeed(std::make_unique<core::PlainSuccessor>(*protocol_.http2()));
   return true;
 }

@@ -142,6 +142,27 @@ def test_s_client_agrees_on_the_protocol_and_is_refused_renegotiation(secure, fi
     assert metric(secure, files, 'katana_tls_failures_total{reason="alpn"') == 1
 
 
+def test_what_alpn_agreed_on_is_spoken_and_nothing_else(secure, files):
+    """HTTP/1.1 where h2 was agreed on: GOAWAY (PROTOCOL_ERROR), no reply. The preface of HTTP/2 after http/1.1: 505."""
+    context = context_for(files)
+    context.set_alpn_protocols(["h2"])
+    with connect(secure, context) as sock:
+        assert sock.selected_alpn_protocol() == "h2"
+        sock.sendall(request("/"))
+        said = b"".join(iter(lambda: sock.recv(65536), b""))
+    assert b"HTTP/1.1" not in said
+    frames = []
+    while said:
+        size = 9 + int.from_bytes(said[:3], "big")
+        frames.append((said[3], said[9:size]))
+        said = said[size:]
+    kind, payload = frames[-1]
+    assert kind == 7 and payload[4:8] == b"\x00\x00\x00\x01"  # GOAWAY, PROTOCOL_ERROR
+    with connect(secure, context_for(files)) as sock:
+        sock.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        assert Reader(sock).reply().status == 505
+
+
 @pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
 def test_sessions_are_resumed_by_ticket(secure, files, tmp_path, version):
     """The second connection has no full handshake."""
