@@ -19,7 +19,7 @@ Ring* Channel::attach_rarely() noexcept {
   return slot.ring;
 }
 
-char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
+char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes, Level level) noexcept {
   if (generation_.load(std::memory_order_relaxed) == stopped) {
     refused_when_stopped_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
@@ -29,7 +29,7 @@ char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
     return nullptr;
   }
   if (bytes > ring->capacity() / 4) {
-    ring->count_dropped();
+    ring->count_dropped(level);
     return nullptr;
   }
   wake_writer();
@@ -47,11 +47,11 @@ char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept {
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       wake_writer();
       if (!ring->is_roomy()) continue;
-      if (char* const room = ring->reserve(bytes)) return room;
+      if (char* const room = ring->reserve(bytes, level)) return room;
     } while (Clock::now() < end);
-    if (char* const room = ring->reserve(bytes)) return room;  // roomy or not
+    if (char* const room = ring->reserve(bytes, level)) return room;  // roomy or not
   }
-  ring->count_dropped();
+  ring->count_dropped(level);
   return nullptr;
 }
 

@@ -43,12 +43,12 @@ class Channel {
     return attach_rarely();
   }
   // Room for a record, by the policy; null when there is none, which is then counted.
-  char* reserve(Ring* ring, std::uint64_t bytes) noexcept {
+  char* reserve(Ring* ring, std::uint64_t bytes, Level level) noexcept {
     if (ring != nullptr) [[likely]] {
-      if (char* const room = ring->reserve(bytes)) [[likely]]
+      if (char* const room = ring->reserve(bytes, level)) [[likely]]
         return room;
     }
-    return reserve_rarely(ring, bytes);
+    return reserve_rarely(ring, bytes, level);
   }
   void commit(Ring& ring, std::uint64_t bytes) noexcept {
     ring.commit(bytes);
@@ -80,7 +80,7 @@ class Channel {
   RingSet& rings() noexcept { return rings_; }
 
  private:
-  KATANA_RARE char* reserve_rarely(Ring* ring, std::uint64_t bytes) noexcept;
+  KATANA_RARE char* reserve_rarely(Ring* ring, std::uint64_t bytes, Level level) noexcept;
   KATANA_RARE void after_commit(Ring& ring) noexcept;
 
   static constexpr std::uint64_t stopped = UINT64_MAX;

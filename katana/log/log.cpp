@@ -356,6 +356,7 @@ Counts LogCore::counts() const noexcept {
   std::uint64_t most = 0;
   for (const Ring& ring : const_cast<LogCore*>(this)->rings().rings()) {
     counts.dropped += ring.dropped();
+    counts.dropped_warnings += ring.dropped_warnings();
     const std::uint64_t waiting = ring.waiting();
     counts.waiting_bytes += waiting;
     most = std::max(most, waiting);

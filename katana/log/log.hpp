@@ -61,10 +61,11 @@ struct Options {
 };
 
 struct Counts {
-  std::uint64_t records = 0;  // written, the log's own notes included
-  std::uint64_t dropped = 0;  // no room in a ring, or no ring
-  std::uint64_t refused = 0;  // after stop()
-  std::uint64_t lost = 0;     // by sinks; each sink counts for itself
+  std::uint64_t records = 0;           // written, the log's own notes included
+  std::uint64_t dropped = 0;           // no room in a ring, or no ring
+  std::uint64_t dropped_warnings = 0;  // no room in a ring, of warn and above
+  std::uint64_t refused = 0;           // after stop()
+  std::uint64_t lost = 0;              // by sinks; each sink counts for itself
   // Of this moment: what is in the rings of all threads, and how much of the fullest one is in use.
   std::uint64_t waiting_bytes = 0;
   double fullest_ring = 0;  // 0 to 1

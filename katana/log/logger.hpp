@@ -170,7 +170,7 @@ class Logger {
     const detail::RecordSize size = detail::record_size(call, shape, captured...);
     Channel& channel = *state_->channel;
     Ring* const ring = channel.ring();
-    char* const room = channel.reserve(ring, size.padded());
+    char* const room = channel.reserve(ring, size.padded(), call.level);
     if (room == nullptr) [[unlikely]]
       return false;
     detail::put_record(room, size, *state_, call, shape, names, captured...);

@@ -9,7 +9,8 @@
 //
 // The producer compares with one number, limit_: the nearest of the end of the lap, half of the
 // ring in use (then the writer is asked to hurry) and the ring's end. So an ordinary record reads
-// no line that the consumer writes.
+// no line that the consumer writes. The last eighth is for records of warn and above: a flood of
+// lesser ones finds the ring full before they do. Only the rare path knows the level.
 //
 // Owns       nothing: RingSet owns the memory.
 // Thread     one producer and one consumer at a time; RingSet hands both on.
@@ -44,9 +45,9 @@ class Ring {
   // Producer ---------------------------------------------------------------------------------
 
   // REQUIRES bytes to be a multiple of record_alignment, and at most a quarter of the capacity.
-  char* reserve(std::uint64_t bytes) noexcept {
+  char* reserve(std::uint64_t bytes, Level level) noexcept {
     if (head_ + bytes > limit_) [[unlikely]] {
-      if (!extend_limit(bytes)) return nullptr;
+      if (!extend_limit(bytes, level)) return nullptr;
     }
     return data_ + (head_ & mask_);
   }
@@ -67,7 +68,10 @@ class Ring {
     // relaxed: reserve() looks again, with acquire.
     return head_ - released_.load(std::memory_order_relaxed) <= capacity() / 4 * 3;
   }
-  void count_dropped() noexcept { add(dropped_, 1); }
+  void count_dropped(Level level) noexcept {
+    add(dropped_, 1);
+    if (level >= Level::warn) add(dropped_warnings_, 1);
+  }
 
   // Consumer ---------------------------------------------------------------------------------
 
@@ -82,6 +86,10 @@ class Ring {
   // Gives what was popped back to the producer. release: it is no longer read.
   void release() noexcept { released_.store(read_, std::memory_order_release); }
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  // Of these, those of warn and above.
+  std::uint64_t dropped_warnings() const noexcept {
+    return dropped_warnings_.load(std::memory_order_relaxed);
+  }
   std::uint64_t dropped_told = 0;  // of dropped(), what the log already says
 
   // Any thread -------------------------------------------------------------------------------
@@ -116,12 +124,13 @@ class Ring {
 #endif
   }
 
-  [[gnu::noinline]] bool extend_limit(std::uint64_t bytes) noexcept {
+  [[gnu::noinline]] bool extend_limit(std::uint64_t bytes, Level level) noexcept {
+    const std::uint64_t lesser = capacity() / 8 * 7;  // what records below warn may fill
     const std::uint64_t lap_left = capacity() - (head_ & mask_);
     const std::uint64_t needed = bytes <= lap_left ? bytes : lap_left + bytes;
     // acquire: pairs with release(), so that the consumer is done with what is overwritten.
     const std::uint64_t released = released_.load(std::memory_order_acquire);
-    if (head_ + needed - released > capacity()) {
+    if (head_ + needed - released > (level >= Level::warn ? capacity() : lesser)) {
       hurry_ = true;
       return false;
     }
@@ -133,7 +142,7 @@ class Ring {
     }
     const bool above_half = head_ + bytes - released > capacity() / 2;
     hurry_ = above_half || always_;
-    const std::uint64_t end = released + (above_half ? capacity() : capacity() / 2);
+    const std::uint64_t end = released + (above_half ? lesser : capacity() / 2);
     const std::uint64_t lap_end = head_ + capacity() - (head_ & mask_);
     limit_ = std::min(end, lap_end);
     return true;
@@ -148,6 +157,7 @@ class Ring {
   alignas(cache_line_bytes) std::atomic<std::uint64_t> published_{0};  // producer to consumer
   // Beside what the consumer reads anyway, so that the producer's own line stays its own.
   std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> dropped_warnings_{0};
   alignas(cache_line_bytes) std::atomic<std::uint64_t> released_{0};  // consumer to producer
   std::uint64_t read_ = 0;
 };

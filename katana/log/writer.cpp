@@ -164,7 +164,7 @@ void Writer::note(Level level, Pattern<A...> pattern, const A&... arguments) {
   const detail::Call call = {level, pattern.text(), pattern.where(), nullptr, ticks::now()};
   const Shape& shape = shape_of<A...>;
   const detail::RecordSize size = detail::record_size(call, shape, capture(arguments)...);
-  char* const room = notes_.reserve(size.padded());
+  char* const room = notes_.reserve(size.padded(), level);
   if (room == nullptr) return;  // it will be told with the next: the counters go on
   detail::put_record(
       room, size, note_logger_, call, shape,

@@ -122,6 +122,31 @@ TEST_F(WriterTest, a_full_ring_drops_counts_and_says_how_many) {
   EXPECT_EQ(writer->pass(Writer::everything, {}), 0u) << "it is said once";
 }
 
+TEST_F(WriterTest, a_flood_of_lesser_records_leaves_room_for_warnings) {
+  while (logger.info("flood")) {
+  }
+  EXPECT_TRUE(logger.warn("found by the flood"));
+  EXPECT_FALSE(logger.info("flood"));
+  EXPECT_TRUE(logger.error("and another"));
+  std::uint64_t dropped = 0, warnings = 0;
+  const auto count = [&] {
+    dropped = warnings = 0;
+    for (const Ring& ring : rings->rings()) {
+      dropped += ring.dropped();
+      warnings += ring.dropped_warnings();
+    }
+  };
+  count();
+  EXPECT_EQ(dropped, 2u);
+  EXPECT_EQ(warnings, 0u);
+  while (logger.warn("the reserve has an end, too")) {
+  }
+  count();
+  EXPECT_EQ(warnings, 1u);
+  writer->pass(Writer::everything, {});
+  EXPECT_TRUE(logger.info("room again"));
+}
+
 TEST_F(WriterTest, the_records_before_a_drop_are_all_there_and_in_order) {
   std::vector<std::string> expected;
   for (int round = 0; round < 20; ++round) {
