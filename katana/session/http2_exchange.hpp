@@ -156,10 +156,10 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   std::uint64_t tried_ = 0;          // the pump in which it could not go on
   std::uint64_t reply_left_ = UINT64_MAX;
   std::int64_t announced_ = -1;
-  std::size_t content_held_ = 0;  // of the session's sum
+  std::size_t content_held_ = 0;     // of the session's sum
   std::size_t collected_bytes_ = 0;  // of content, for the handler
-  std::size_t held_ = 0;          // charged to the reactor's memory
-  std::size_t withheld_ = 0;      // of the window
+  std::size_t held_ = 0;             // charged to the reactor's memory
+  std::size_t withheld_ = 0;         // of the window
   Bytes refusal_detail_;
   std::uint32_t request_ = 0;
   std::uint16_t status_ = 0;

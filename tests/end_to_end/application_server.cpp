@@ -132,9 +132,8 @@ int main(int count, char** arguments) {
   host::Application<Settings> app(
       {.name = "application_server",
        .version = "1.0",
-       .about =
-           "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
-           "/limited/, /fail/… and /misuse/…, POST /form.",
+       .about = "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
+                "/limited/, /fail/… and /misuse/…, POST /form.",
        .database = true,
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"

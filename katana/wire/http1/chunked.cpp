@@ -114,9 +114,9 @@ Refusal ChunkedDecoder::eat_extension(char c, const Limits& limits) noexcept {
   return c == '\r' ? Refusal::none : count_overhead(limits);
 }
 
-// chunk-ext = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), RFC 9112 §7.1.1. Nobody
-// here wants to know an extension; but another parser on the way that reads a quoted string, or a
-// lenient end of one, differently must not find the end of this line elsewhere.
+// chunk-ext = *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), RFC 9112 §7.1.1.
+// Nobody here wants to know an extension; but another parser on the way that reads a quoted string,
+// or a lenient end of one, differently must not find the end of this line elsewhere.
 ChunkedDecoder::State ChunkedDecoder::next_of_extension(State state, char c) noexcept {
   const bool white_space = c == ' ' || c == '\t';
   const bool token = http::is(c, http::token_character);
