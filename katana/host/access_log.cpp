@@ -14,6 +14,15 @@ Bytes name_of(session::ExchangeEnd end) noexcept {
   return "unknown";
 }
 
+Bytes name_of(session::ExchangeKind kind) noexcept {
+  switch (kind) {
+    case session::ExchangeKind::request: return "request";
+    case session::ExchangeKind::events: return "events";
+    case session::ExchangeKind::websocket: return "websocket";
+  }
+  return "unknown";
+}
+
 Bytes or_dash(Bytes text) noexcept { return text.empty() ? Bytes("-") : text; }
 
 log::Level level_of(const session::ExchangeRecord& record) noexcept {
@@ -34,10 +43,12 @@ void AccessLog::on_exchange_end(session::Exchange& exchange,
   const Bytes route = record.route != nullptr ? Bytes(record.route->pattern) : Bytes();
   Text room;
   const Bytes target = shown_target(record, rules_, room);
+  const Bytes kind = name_of(record.kind);
   logger_.write(level, "{} {}", or_dash(record.method), or_dash(target), log::field("route", route),
                 log::field("status", record.status), log::field("bytes", record.content_bytes),
                 log::field("duration_us", duration_us), log::field("peer", address),
-                log::field("request", record.request), log::field("end", end));
+                log::field("request", record.request), log::field("end", end),
+                log::field("kind", kind));
 }
 
 }  // namespace katana::host

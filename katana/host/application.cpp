@@ -362,7 +362,10 @@ Result<void> ApplicationCore::start_http() {
       .slow = log_->logger("slow"),
       .slow_after = requests.slow,
       .targets = {requests.queries, requests.secret_parameters},
-      .metrics = requests.metrics ? &observability_->registry() : nullptr});
+      .metrics = requests.metrics ? &observability_->registry() : nullptr,
+      .duration_buckets = requests.duration_buckets.empty()
+                              ? RequestTelemetryOptions::default_duration_buckets()
+                              : requests.duration_buckets});
   if (auto prepared = telemetry_->prepare(*service_); !prepared) return prepared;
   server_ = std::make_unique<HttpServer>(server_options(*present, engine->kind), *service_);
   return server_->start();

@@ -86,6 +86,14 @@ std::size_t class_of(unsigned status) noexcept {
   return hundreds < status_names.size() ? hundreds : 0;
 }
 
+std::vector<std::uint64_t> counts_of(const std::vector<Duration>& durations) {
+  std::vector<std::uint64_t> counts;
+  for (const Duration each : durations) {
+    counts.push_back(static_cast<std::uint64_t>(std::max<std::int64_t>(each.ns, 1)));
+  }
+  return counts;
+}
+
 }  // namespace
 
 RequestTelemetry::RequestTelemetry(const RequestTelemetryOptions& options)
@@ -107,8 +115,9 @@ Result<void> RequestTelemetry::prepare(const Service& service) {
        .labels = {"method", "route"},
        .unit = "seconds",
        .series_max = series_max},
-      {metrics::LogBuckets(3, 600'000'000'000), 1e9});
+      {metrics::LogBuckets(3, 600'000'000'000), 1e9, counts_of(options_.duration_buckets)});
   if (!durations) return std::unexpected(durations.error());
+  if (auto prepared = prepare_events(); !prepared) return prepared;
   const auto add = [&](Bytes method, Bytes route) {
     Series& series = series_.emplace_back();
     for (std::size_t status = 0; status < status_classes; ++status) {
@@ -124,6 +133,21 @@ Result<void> RequestTelemetry::prepare(const Service& service) {
   return {};
 }
 
+Result<void> RequestTelemetry::prepare_events() {
+  auto open = options_.metrics->gauge("katana_http_events_open",
+                                      "Streams of server-sent events that go on.");
+  if (!open) return std::unexpected(open.error());
+  auto duration = options_.metrics->log_histogram(
+      "katana_http_events_duration_seconds", "Of streams of server-sent events that are over.",
+      {metrics::LogBuckets(0, 86'400'000'000'000),
+       1e9,
+       {1'000'000'000, 60'000'000'000, 600'000'000'000, 3'600'000'000'000}});
+  if (!duration) return std::unexpected(duration.error());
+  events_open_ = *open;
+  events_duration_ = *duration;
+  return {};
+}
+
 std::unique_ptr<session::ExchangeContext> RequestTelemetry::on_exchange_begin(
     const http::Head* head) noexcept {
   if (!options_.ids) return nullptr;
@@ -135,8 +159,14 @@ void RequestTelemetry::on_exchange_end(session::Exchange& exchange,
   if (!series_.empty()) count(record);
   access_.on_exchange_end(exchange, record);
   const std::int64_t slow_after_ns = slow_after_ns_.load(std::memory_order_relaxed);
-  if (slow_after_ns > 0 && record.duration.ns > slow_after_ns) [[unlikely]]
+  if (slow_after_ns > 0 && record.duration.ns > slow_after_ns &&
+      record.kind == session::ExchangeKind::request) [[unlikely]] {
     warn_of(record);
+  }
+}
+
+void RequestTelemetry::on_events_begin(session::Exchange&) noexcept {
+  if (!series_.empty()) events_open_.add(1);
 }
 
 void RequestTelemetry::count(const session::ExchangeRecord& record) const noexcept {
@@ -145,7 +175,12 @@ void RequestTelemetry::count(const session::ExchangeRecord& record) const noexce
       series_[record.route != nullptr ? std::min<std::size_t>(record.route->number, unmatched)
                                       : unmatched];
   series.requests[class_of(record.status)].add();
-  series.duration.observe(record.duration);
+  if (record.kind == session::ExchangeKind::request) [[likely]] {
+    series.duration.observe(record.duration);
+  } else if (record.kind == session::ExchangeKind::events) {
+    events_open_.add(-1);
+    events_duration_.observe(record.duration);
+  }
 }
 
 void RequestTelemetry::warn_of(const session::ExchangeRecord& record) const noexcept {

@@ -11,6 +11,12 @@
 //   katana_http_route_requests_total{method,route,status}       status: 1xx … 5xx, or "none"
 //   katana_http_route_duration_seconds{method,route}
 //
+// Streams of events and WebSocket connections are counted as requests, but are none for durations
+// and for what is slow. Streams of events have their own:
+//
+//   katana_http_events_open                streams that go on
+//   katana_http_events_duration_seconds    of those that are over
+//
 // What no route serves is one series, {method="_any",route="_unmatched"}.
 //
 // Owns       the series.
@@ -43,6 +49,15 @@ struct RequestTelemetryOptions {
   Duration slow_after = {};              // 0: nothing is slow
   TargetRules targets = {};              // of both logs
   metrics::Registry* metrics = nullptr;  // null: none
+  // Upper ends of the buckets of durations that a scraper is told; each to an eighth.
+  std::vector<Duration> duration_buckets = default_duration_buckets();
+
+  static std::vector<Duration> default_duration_buckets() {
+    return {microseconds(100),   microseconds(250), microseconds(500), milliseconds(1),
+            microseconds(2'500), milliseconds(5),   milliseconds(10),  milliseconds(25),
+            milliseconds(50),    milliseconds(100), milliseconds(250), milliseconds(500),
+            seconds(1),          seconds(5),        seconds(30)};
+  }
 };
 
 class RequestTelemetry final : public session::ExchangeObserver {
@@ -58,6 +73,7 @@ class RequestTelemetry final : public session::ExchangeObserver {
 
   std::unique_ptr<session::ExchangeContext> on_exchange_begin(
       const http::Head* head) noexcept override;
+  void on_events_begin(session::Exchange& exchange) noexcept override;
   void on_exchange_end(session::Exchange& exchange,
                        const session::ExchangeRecord& record) noexcept override;
 
@@ -69,11 +85,14 @@ class RequestTelemetry final : public session::ExchangeObserver {
   };
 
   void count(const session::ExchangeRecord& record) const noexcept;
+  Result<void> prepare_events();
   void warn_of(const session::ExchangeRecord& record) const noexcept;
 
   const RequestTelemetryOptions options_;
   AccessLog access_;
   std::atomic<std::int64_t> slow_after_ns_;
+  metrics::Gauge events_open_;
+  metrics::LogHistogram events_duration_;
   std::vector<Series> series_;  // by route; the last is that of what no route serves
 };
 

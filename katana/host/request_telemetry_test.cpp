@@ -15,6 +15,7 @@
 #include "katana/host/http_server.hpp"
 #include "katana/host/kept_log_test.hpp"
 #include "katana/metrics/exposition.hpp"
+#include "katana/service/events.hpp"
 #include "katana/thread/pool.hpp"
 
 namespace katana::host {
@@ -174,6 +175,39 @@ TEST_F(RequestTelemetryTest, what_a_handler_takes_within_one_turn_is_measured_an
   const std::size_t at = lines[0].find("\"duration_us\":") + 14;
   EXPECT_GE(std::stol(lines[0].substr(at)), 3'000);
   EXPECT_THAT(lines[0], HasSubstr("\"slow_after_us\":2000"));
+}
+
+TEST_F(RequestTelemetryTest, a_scraper_is_told_so_many_buckets_of_each_route) {
+  options.duration_buckets = {milliseconds(1), milliseconds(100), seconds(2)};
+  serve([](std::uint16_t port) { Client(port).ask("/hello/ada"); });
+  const std::string told = metrics();
+  const std::string series =
+      "katana_http_route_duration_seconds_bucket{method=\"GET\",route=\"/id\"";
+  std::size_t lines = 0;
+  for (std::size_t at = told.find(series); at != std::string::npos;
+       at = told.find(series, at + 1)) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, 4u) << told;  // and +Inf
+}
+
+TEST_F(RequestTelemetryTest, a_stream_of_events_is_no_slow_request_and_has_a_series_of_its_own) {
+  EventTopic topic({.heartbeat = seconds(60)});
+  options.slow_after = microseconds(1);
+  router.get("/events", [&topic](const RequestView& request) { return topic.subscribe(request); });
+  serve([this](std::uint16_t port) {
+    Client client(port);
+    client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    (void)client.receive_until("\r\n\r\n");
+    EXPECT_THAT(metrics(), HasSubstr("katana_http_events_open 1\n"));
+  });
+  const std::string told = metrics();
+  EXPECT_EQ(kept.lines({"slow:"}).size(), 0u) << kept.text();
+  EXPECT_EQ(kept.lines({"GET /events", "\"kind\":\"events\""}).size(), 1u) << kept.text();
+  EXPECT_THAT(told, HasSubstr("katana_http_events_open 0\n"));
+  EXPECT_THAT(told, HasSubstr("katana_http_events_duration_seconds_count 1\n"));
+  EXPECT_THAT(told, HasSubstr("katana_http_route_duration_seconds_count{method=\"GET\",route=\"/"
+                              "events\"} 0\n"));
 }
 
 TEST_F(RequestTelemetryTest, what_is_off_is_not_there) {

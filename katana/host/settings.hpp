@@ -128,25 +128,29 @@ struct RequestSettings {
   bool queries = true;
   std::vector<std::string> secret_parameters;
   bool metrics = true;
+  std::vector<Duration> duration_buckets;
   Duration slow = seconds(1);
   bool show_causes = false;
   std::uint32_t failure_records_max = 5;
   Duration failure_period = seconds(10);
 };
-KATANA_DESCRIBE(RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),
-                (access_log, help("one record for each request; its level: log.levels access=…")),
-                (queries, help("false: no log shows the query of a target")),
-                (secret_parameters, length(0, 256), each(length(1, 256)),
-                 help("of queries: logs show *** instead of their values; beside those that a "
-                      "route's Query<> marks secret")),
-                (metrics, help("counts and durations by route")),
-                (slow, reloadable, range(Duration{}, seconds(3600)),
-                 help("requests that take longer are logged as slow; 0: none")),
-                (show_causes, help("to clients, with statements and names of tables: only for "
-                                   "development")),
-                (failure_records_max, at_most(100'000),
-                 help("of one kind and route, in each failure_period; 0: none")),
-                (failure_period, range(milliseconds(1), seconds(24 * 3600))))
+KATANA_DESCRIBE(
+    RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),
+    (access_log, help("one record for each request; its level: log.levels access=…")),
+    (queries, help("false: no log shows the query of a target")),
+    (secret_parameters, length(0, 256), each(length(1, 256)),
+     help("of queries: logs show *** instead of their values; beside those that a "
+          "route's Query<> marks secret")),
+    (metrics, help("counts and durations by route")),
+    (duration_buckets, length(0, 64),
+     help("upper ends of the buckets that /metrics tells; empty: 15 from 100us to 30s")),
+    (slow, reloadable, range(Duration{}, seconds(3600)),
+     help("requests that take longer are logged as slow; 0: none")),
+    (show_causes, help("to clients, with statements and names of tables: only for "
+                       "development")),
+    (failure_records_max, at_most(100'000),
+     help("of one kind and route, in each failure_period; 0: none")),
+    (failure_period, range(milliseconds(1), seconds(24 * 3600))))
 
 struct UpstreamSettings {
   std::string url;

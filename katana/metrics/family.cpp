@@ -38,6 +38,17 @@ std::string key_of(std::span<const std::string_view> values) {
   return key;
 }
 
+std::vector<std::size_t> told_buckets_of(const LogShape& shape) {
+  if (shape.told.empty()) return shape.buckets.octave_ends();
+  std::vector<std::size_t> told;
+  for (const std::uint64_t value : shape.told) told.push_back(shape.buckets.find(value));
+  std::ranges::sort(told);
+  told.erase(std::ranges::unique(told).begin(), told.end());
+  // The last bucket is that of values without a bound, which +Inf tells.
+  if (!told.empty() && told.back() + 1 == shape.buckets.bucket_count()) told.pop_back();
+  return told;
+}
+
 }  // namespace
 
 FamilyState::~FamilyState() {
@@ -56,7 +67,7 @@ void FamilyState::set_bounds(Bounds bounds) {
 
 void FamilyState::set_shape(const LogShape& shape) {
   shape_ = shape;
-  told_ = shape.buckets.octave_ends();
+  told_ = told_buckets_of(shape);
   for (const std::size_t index : told_) {
     const auto upper = static_cast<double>(shape.buckets.upper(index));
     le_.push_back(canonical_number(upper / shape.divisor));

@@ -55,6 +55,9 @@ struct Description {
 struct LogShape {
   LogBuckets buckets = LogBuckets();
   double divisor = 1e9;  // nanoseconds in, seconds out
+  // What a scraper is told: for each of these values (nanoseconds, as counted) the bucket that it is
+  // in. Empty: the buckets that end a power of two.
+  std::vector<std::uint64_t> told = {};
 
   bool operator==(const LogShape&) const = default;
 };

@@ -25,6 +25,10 @@ class Exchange;
 //   peer_left  the connection was gone, or the peer did not wait
 enum class ExchangeEnd : std::uint8_t { replied, aborted, peer_left };
 
+// What the request became. Events and WebSocket connections go on for as long as both sides like:
+// how long they took says nothing of how fast the server answers.
+enum class ExchangeKind : std::uint8_t { request, events, websocket };
+
 struct ExchangeRecord {
   const RouteMark* route = nullptr;  // null: none served it
   Bytes method = {};                 // empty, as the target, when the protocol refused the head
@@ -34,6 +38,7 @@ struct ExchangeRecord {
   Duration duration = {};           // from the end of the head to the end of the exchange
   std::uint32_t request = 0;        // which of its connection, from 1
   ExchangeEnd end = ExchangeEnd::replied;
+  ExchangeKind kind = ExchangeKind::request;
 };
 
 class ExchangeObserver {
@@ -43,6 +48,8 @@ class ExchangeObserver {
   virtual std::unique_ptr<ExchangeContext> on_exchange_begin(const http::Head* /*head*/) noexcept {
     return nullptr;
   }
+  // Its reply became a stream of events, which goes on.
+  virtual void on_events_begin(Exchange&) noexcept {}
   // `exchange` is over. Its connection_counters() may still be asked for, and its peer().
   virtual void on_exchange_end(Exchange& exchange, const ExchangeRecord& record) noexcept = 0;
 };

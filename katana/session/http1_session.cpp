@@ -460,6 +460,14 @@ bool Http1Session::yield() noexcept {
   return true;
 }
 
+void Http1Session::set_patient() noexcept {
+  ExchangeObserver* const observer = protocol_.options().observer;
+  if (active_ && !std::exchange(patient_, true) && observer != nullptr) {
+    observer->on_events_begin(*this);
+  }
+  give_handler_time();
+}
+
 void Http1Session::end_reply() noexcept {
   if (!active_ || replied_) return;
   if (!machine_.end_reply(now(), connection_.outbox())) {
@@ -519,7 +527,10 @@ void Http1Session::tell_observer() noexcept {
                         .content_bytes = content_bytes_,
                         .duration = reactor().read_clock() - began_,
                         .request = connection_.counters().requests,
-                        .end = end_};
+                        .end = end_,
+                        .kind = status_ == 101 ? ExchangeKind::websocket
+                                : patient_     ? ExchangeKind::events
+                                               : ExchangeKind::request};
   if (head_ != nullptr) {
     record.method = head_->method_text();
     record.target = head_->target();

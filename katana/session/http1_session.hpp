@@ -61,10 +61,7 @@ class Http1Session final : public core::Session, private Exchange {
   bool yield() noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return machine_.reply_begun(); }
-  void set_patient() noexcept override {
-    patient_ = true;
-    give_handler_time();
-  }
+  void set_patient() noexcept override;
   void close_after_reply() noexcept override { machine_.close_after_reply(); }
   KATANA_RARE void abort() noexcept override;
   WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }

@@ -391,6 +391,14 @@ void Http2Exchange::resume_yielded() noexcept {
   set_blocked(true);
 }
 
+void Http2Exchange::set_patient() noexcept {
+  ExchangeObserver* const observer = session_.protocol_.options().observer;
+  if (!over_ && !std::exchange(patient_, true) && observer != nullptr) {
+    observer->on_events_begin(*this);
+  }
+  give_handler_time();
+}
+
 void Http2Exchange::end_reply() noexcept {
   if (over_ || replied_ || !begun_) return;
   if (reply_left_ != 0 && reply_left_ != UINT64_MAX) {
@@ -667,7 +675,10 @@ void Http2Exchange::tell_observer() noexcept {
                         .content_bytes = content_bytes_,
                         .duration = session_.now() - began_,
                         .request = request_,
-                        .end = end_};
+                        .end = end_,
+                        .kind = socket_ != nullptr ? ExchangeKind::websocket
+                                : patient_         ? ExchangeKind::events
+                                                   : ExchangeKind::request};
   if (head_ != nullptr) {
     record.method = head_->method_text();
     record.target = head_->target();

@@ -47,10 +47,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   bool yield() noexcept override;
   void end_reply() noexcept override;
   bool reply_begun() const noexcept override { return begun_; }
-  void set_patient() noexcept override {
-    patient_ = true;
-    give_handler_time();
-  }
+  void set_patient() noexcept override;
   void close_after_reply() noexcept override;
   KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override;
