@@ -63,11 +63,11 @@ class RequestContext final : public session::ExchangeContext {
     std::memcpy(id + id_size_, "\r\n", 2);
     reply_fields = {line_.data(), id_field.size() + id_size_ + 2};
     fields_.add(log::field("request_id", this->id()));
-    if (const auto trace = http::parse_trace_parent(given.trace_parent)) {
-      fields_.add(log::field("trace_id", trace->trace));
-      std::memcpy(trace_.data(), trace->trace.data(), trace_.size());
-      this->trace = {trace_.data(), trace_.size()};
-      fields_.add(log::field("parent_id", trace->parent));
+    if (const auto parsed = http::parse_trace_parent(given.trace_parent)) {
+      fields_.add(log::field("trace_id", parsed->trace));
+      std::memcpy(trace_.data(), parsed->trace.data(), trace_.size());
+      trace = {trace_.data(), trace_.size()};
+      fields_.add(log::field("parent_id", parsed->parent));
     }
     log_context = &fields_;
     name = this->id();
