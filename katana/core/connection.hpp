@@ -47,7 +47,8 @@ enum class Finish : std::uint8_t { close, linger };
 struct ConnectionCounters {
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
-  std::uint32_t requests = 0;  // counted by the session
+  std::uint32_t requests = 0;       // counted by the session
+  std::uint32_t bytes_dropped = 0;  // while lingering
 };
 
 // Aligned for any type, and so is the session that stands behind it.
@@ -165,6 +166,11 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   // Takes back what is over of waiting for room, or for blocks. False: nothing is.
   bool gain_room() noexcept;
+  bool take_succeeded() noexcept {
+    const bool succeeded = succeeded_;
+    succeeded_ = false;
+    return succeeded;
+  }
   std::size_t blocks_held() const noexcept;
   void enqueue(Connection*& first) noexcept;
 
@@ -177,32 +183,33 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Carry carry_;
   Instant deadline_ = never;
   Instant send_deadline_ = never;
-  Instant armed_until_ = never;     // what the timer stands at; never: not armed
-  std::uint32_t linger_bytes_ = 0;  // dropped so far while lingering
+  Instant armed_until_ = never;  // what the timer stands at; never: not armed
+  // Small members stand together: connections that are idle are many.
+  engine::PeerEndpoint peer_;
+  std::uint16_t failure_ = 0;
+  std::uint8_t listener_ = 0;
+  std::uint8_t pause_reasons_ = 0;
   // A connection is in one list at most: of the woken, the attended or the starved.
   Connection* next_queued_ = nullptr;
   Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
   std::unique_ptr<Successor> successor_;
-  std::uint8_t pause_reasons_ = 0;
   bool room_due_ = false;  // it waited for room and has it; the session has not been told
-  bool room_wanted_ = false;
-  bool starved_ = false;
-  bool blocks_wanted_ = false;  // pool_low with nothing pending: it wants more than the reserve
   bool send_pending_ = false;
   bool receive_paused_ = false;
   bool input_ended_ = false;
-  bool input_truncated_ = false;
   bool finishing_ = false;
-  bool linger_ = false;
-  bool lingering_ = false;
-  bool reset_ = false;
   bool interrupted_ = false;  // reset, to be succeeded, or to speak first: rare, and due at once
-  bool outgoing_ = false;
-  bool speaks_first_ = false;  // its transform has yet to say its first word
-  std::uint16_t failure_ = 0;
-  bool succeeded_ = false;  // since the last offer
-  std::uint8_t listener_ = 0;
-  engine::PeerEndpoint peer_;
+  // What no request looks at, or only together with one of those above.
+  bool room_wanted_ : 1 = false;
+  bool starved_ : 1 = false;
+  bool blocks_wanted_ : 1 = false;  // pool_low with nothing pending: it wants more than the reserve
+  bool input_truncated_ : 1 = false;
+  bool linger_ : 1 = false;
+  bool lingering_ : 1 = false;
+  bool reset_ : 1 = false;
+  bool outgoing_ : 1 = false;
+  bool speaks_first_ : 1 = false;  // its transform has yet to say its first word
+  bool succeeded_ : 1 = false;     // since the last offer
 };
 
 }  // namespace katana::core

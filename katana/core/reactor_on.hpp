@@ -465,7 +465,7 @@ class ReactorOn final : public Reactor {
       if (!settle(connection)) return {consumed, false};
       if (connection.finishing_) return {bytes.size(), true};
       if (consumed == bytes.size() || connection.paused()) return {consumed, true};
-      if (std::exchange(connection.succeeded_, false)) continue;  // the rest is its successor's
+      if (connection.take_succeeded()) continue;  // the rest is its successor's
       if (was_paused ? --rounds == 0 : used == 0) return {consumed, true};
     }
   }
@@ -492,8 +492,9 @@ class ReactorOn final : public Reactor {
 
   KATANA_RARE void drop(Connection& connection, Bytes bytes) noexcept {
     connection.linger_ = true;
-    connection.linger_bytes_ += static_cast<std::uint32_t>(bytes.size());
-    if (connection.linger_bytes_ > options_.linger_bytes_max) destroy(connection, Ending::close);
+    std::uint32_t& dropped = connection.counters_.bytes_dropped;
+    dropped += static_cast<std::uint32_t>(bytes.size());
+    if (dropped > options_.linger_bytes_max) destroy(connection, Ending::close);
   }
 
   // Sends what is pending and carries out an end. False: the connection is gone.
@@ -525,7 +526,8 @@ class ReactorOn final : public Reactor {
         return false;
       }
       connection.interrupted_ = false;
-      if (std::exchange(connection.speaks_first_, false)) {
+      if (connection.speaks_first_) {
+        connection.speaks_first_ = false;
         if (!unseal(connection, {})) return false;
         if (!flush_sealed(connection)) return false;
       } else {

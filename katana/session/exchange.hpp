@@ -132,7 +132,7 @@ class Exchange {
   void hold(std::unique_ptr<Pending> pending) noexcept { pending_ = std::move(pending); }
 
   // Content that was decoded, of which a handler that suspends has a copy.
-  void note_decoded(std::size_t bytes) noexcept { decoded_bytes_ = bytes; }
+  void note_decoded(std::size_t bytes) noexcept { copied_bytes_ = bytes; }
 
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
@@ -156,7 +156,7 @@ class Exchange {
   ~Exchange() = default;
 
   bool content_pending_ = false;
-  std::size_t decoded_bytes_ = 0;
+  std::size_t copied_bytes_ = 0;
   const RouteMark* route_ = nullptr;
   std::unique_ptr<ExchangeContext> context_;
   std::unique_ptr<Pending> pending_;  // ends before its context

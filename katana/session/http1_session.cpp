@@ -157,7 +157,7 @@ void Http1Session::on_head(bool complete) noexcept {
   ++protocol_.counters().requests;
   head_ = &protocol_.context().head;
   content_pending_ = !complete;
-  collected_bytes_ = decoded_bytes_ = 0;
+  copied_bytes_ = 0;
   mode_ = Mode::ignore;
   begin_exchange();
   const bool last =
@@ -183,7 +183,7 @@ void Http1Session::on_content(bool complete) noexcept {
       content = detached_->content.bytes();
     }
     if (!complete) return;
-    collected_bytes_ = content.size();
+    copied_bytes_ = content.size();
     {
       const ActivityScope scope(context_.get());
       protocol_.handler().on_content_collected(*this, *head_, content);
@@ -317,8 +317,7 @@ void Http1Session::charge() noexcept {
   if (head_ != nullptr) head_bytes_ = static_cast<std::uint16_t>(head_->bytes().size());
   std::size_t bytes = detached_bytes(0);
   if (pending_ != nullptr) {
-    bytes += head_bytes_ + collected_bytes_ + decoded_bytes_ + pending_->held_bytes() +
-             frame_bytes_counted;
+    bytes += head_bytes_ + copied_bytes_ + pending_->held_bytes() + frame_bytes_counted;
   }
   reactor().memory().set(core::Holder::request, held_, bytes);
 }

@@ -119,7 +119,6 @@ class Http1Session final : public core::Session, private Exchange {
   Instant handler_deadline_ = never;
   Instant began_;                    // the exchange
   std::uint64_t content_bytes_ = 0;  // of its reply
-  std::size_t collected_bytes_ = 0;  // of content, for the handler
   std::size_t held_ = 0;             // charged to the reactor's memory
   // Of the input that on_bytes() works on, behind the present event; less than 4 GiB, as a receive.
   std::uint32_t input_left_ = 0;

@@ -226,7 +226,7 @@ void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
   return_window(piece.size());
   if (!complete) return;
   const Bytes content = detached_->content.empty() ? piece : detached_->content.bytes();
-  collected_bytes_ = content.size();
+  copied_bytes_ = content.size();
   session_.protocol_.handler().on_content_collected(*this, *head_, content);
   if (detached_ != nullptr) detached_->content = {};  // a handler that goes on has its own copy
   after_handler();
@@ -241,7 +241,7 @@ std::size_t Http2Exchange::kept_bytes(std::size_t more) const noexcept {
              detached_->content.capacity_with(more);
   }
   if (pending_ != nullptr) {
-    bytes += frame_bytes_counted + pending_->held_bytes() + collected_bytes_ + decoded_bytes_;
+    bytes += frame_bytes_counted + pending_->held_bytes() + copied_bytes_;
   }
   return socket_ != nullptr ? bytes + socket_->kept_bytes() : bytes;
 }
@@ -262,7 +262,7 @@ void Http2Exchange::on_memory_scarce() noexcept {
   if (!queued_) answer_refusal();
   session_.machine().consume(nullptr, received_.size(), session_.outbox());
   received_ = Text();
-  collected_bytes_ = 0;
+  copied_bytes_ = 0;
   if (detached_ != nullptr) detached_->content = Text();
   note_content_held(0);
   charge();

@@ -154,7 +154,6 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   std::uint64_t reply_left_ = UINT64_MAX;
   std::int64_t announced_ = -1;
   std::size_t content_held_ = 0;     // of the session's sum
-  std::size_t collected_bytes_ = 0;  // of content, for the handler
   std::size_t held_ = 0;             // charged to the reactor's memory
   std::size_t withheld_ = 0;         // of the window
   Bytes refusal_detail_;
