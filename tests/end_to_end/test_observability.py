@@ -50,7 +50,7 @@ def test_text_is_accepted_by_the_parser_and_by_promtool(server, tool):
 
 def test_requests_are_counted_exactly_over_all_reactors(server):
     """Many connections, so that both reactors have some."""
-    with httpx.Client() as scraper:
+    with httpx.Client(limits=httpx.Limits(keepalive_expiry=None)) as scraper:  # one connection, however slow the rest
         before = total(scrape(scraper, server.url("/metrics")), "katana_http_requests_total")
         for _ in range(20):
             with httpx.Client() as client:
