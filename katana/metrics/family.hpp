@@ -55,8 +55,8 @@ struct Description {
 struct LogShape {
   LogBuckets buckets = LogBuckets();
   double divisor = 1e9;  // nanoseconds in, seconds out
-  // What a scraper is told: for each of these values (nanoseconds, as counted) the bucket that it is
-  // in. Empty: the buckets that end a power of two.
+  // What a scraper is told: of each of these values, as they are counted, its bucket. Empty: the
+  // buckets that end a power of two.
   std::vector<std::uint64_t> told = {};
 
   bool operator==(const LogShape&) const = default;
