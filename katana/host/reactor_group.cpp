@@ -52,6 +52,8 @@ class ReactorGroup::Signals final : public engine::Watcher {
   }
   // On the first reactor's thread.
   void on_ready() noexcept override;
+  // The same: begins the drain if a signal has asked for it and nobody has seen to it.
+  void begin() noexcept;
 
  private:
   void run() noexcept;
@@ -154,7 +156,12 @@ void ReactorGroup::Signals::on_ready() noexcept {
   }
   const ReactorGroupOptions& options = group_.options_;
   if (reload_.exchange(false, std::memory_order_acquire)) options.on_reload();
+  begin();
+}
+
+void ReactorGroup::Signals::begin() noexcept {
   if (!begin_.exchange(false, std::memory_order_acquire)) return;
+  const ReactorGroupOptions& options = group_.options_;
   if (options.on_drain) options.on_drain();
   if (options.drain_notice <= Duration{}) group_.drain();
 }
@@ -189,6 +196,7 @@ void ReactorGroup::run() {
   }
   if (options_.pin) pin_to_cpu(0);
   reactors_.front()->run();
+  signals_->begin();  // a second signal may have ended the reactor before it got to the first
   ended_.front().store(true, std::memory_order_release);
   for (std::thread& thread : threads_) thread.join();  // a second signal still counts
   signals_->stop();
