@@ -165,14 +165,6 @@ katana::Task<void> measure(katana::ContentReader content, katana::ReplyWriter re
   co_await reply.write(answer.bytes());
 }
 
-void print_report(const katana::host::ServerReport& report) {
-  fmt::print(stderr,
-             "{}: stopped: {} requests on {} connections finished, {} connections cut off, {} "
-             "failures{}{}\n",
-             program, report.requests, report.connections, report.cut_off, report.failures,
-             report.stuck.empty() ? "" : "; ", report.stuck);
-}
-
 // What the flags say; the rest is the defaults.
 katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flags,
                                                                katana::host::EngineKind engine) {
@@ -203,7 +195,6 @@ katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flag
   if (!secure) return std::unexpected(secure.error());
   options.tls = *std::move(secure);
   options.on_certificates = tell_reload;
-  options.on_stuck = print_report;
   options.reactor.opening_timeout = flags.tls.handshake_timeout();
   options.hsts = nanoseconds(static_cast<std::int64_t>(flags.hsts_s * 1e9));
   return options;
@@ -257,7 +248,7 @@ int serve(const Flags& flags, katana::host::EngineKind engine,
              host::engine_name(engine), server.reactor_count(), milliseconds_since(start));
   std::fflush(stdout);
 
-  print_report(server.run());
+  fmt::print(stderr, "{}: {}\n", program, server.run().describe());
   return 0;
 }
 

@@ -439,11 +439,7 @@ void ApplicationCore::on_stuck(const ServerReport& report) {
 }
 
 void ApplicationCore::print_report(const ServerReport& report) const {
-  fmt::print(stderr,
-             "{}: stopped: {} requests on {} connections finished, {} connections cut off, {} "
-             "failures{}{}\n",
-             options_.name, report.requests, report.connections, report.cut_off, report.failures,
-             report.stuck.empty() ? "" : "; ", report.stuck);
+  fmt::print(stderr, "{}: {}\n", options_.name, report.describe());
 }
 
 // Serving is over and its signals with it: from here on one ends the process as it would any other,

@@ -1,5 +1,6 @@
 #include "katana/host/http_server.hpp"
 
+#include <errno.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -136,7 +137,8 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
               },
           .on_drain = options_.on_drain,
           .on_reload = reload_of_signal(),
-          .on_stuck = [this](const std::vector<unsigned>& stuck) { tell_stuck(stuck); }});
+          .on_stuck = [this](const std::vector<unsigned>& stuck) { tell_stuck(stuck); },
+          .callbacks_only_print = !options_.on_stuck});
 }
 
 HttpServer::~HttpServer() = default;
@@ -227,6 +229,12 @@ ServerReport HttpServer::report() const {
   return report;
 }
 
+std::string ServerReport::describe() const {
+  return fmt::format(
+      "stopped: {} requests on {} connections finished, {} connections cut off, {} failures{}{}",
+      requests, connections, cut_off, failures, stuck.empty() ? "" : "; ", stuck);
+}
+
 void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
   ServerReport told = report();
   const Instant now = machine_now();
@@ -240,11 +248,7 @@ void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
                               site != nullptr ? *site : "something outside of a handler");
   }
   if (options_.on_stuck) return options_.on_stuck(told);
-  fmt::print(
-      stderr,
-      "stopped: {} requests on {} connections finished, {} connections cut off, {} failures; "
-      "{}\n",
-      told.requests, told.connections, told.cut_off, told.failures, told.stuck);
+  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, told.describe());
 }
 
 Result<std::vector<std::string>> HttpServer::reload_certificates() {

@@ -8,8 +8,13 @@
 
 #include <atomic>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 #include "katana/host/client_test.hpp"
 #include "katana/host/http_server.hpp"
@@ -84,6 +89,59 @@ TEST_F(LifecycleTest, sighup_is_heard_as_often_as_it_is_sent_and_ends_nothing) {
     EXPECT_TRUE(Client(port).ask("/hello").ends_with("hello"));
   });
   EXPECT_EQ(heard, 3);
+}
+
+// Descriptors in the table of the thread that waits for signals, and in the calling thread's.
+std::pair<std::ptrdiff_t, std::ptrdiff_t> tables() {
+  const auto entries = [](const std::filesystem::path& table) {
+    return std::distance(std::filesystem::directory_iterator(table), {});
+  };
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(thread.path() / "comm"), name);
+    if (name == "katana-signals") {
+      return {entries(thread.path() / "fd"), entries("/proc/thread-self/fd")};
+    }
+  }
+  return {-1, -1};
+}
+
+TEST_F(LifecycleTest, with_one_reactor_no_other_thread_has_its_descriptors) {
+  serve([](std::uint16_t port) {
+    EXPECT_TRUE(Client(port).ask("/hello").ends_with("hello"));  // every thread has begun
+    std::ptrdiff_t waiter, reactor;
+    do {
+      std::tie(waiter, reactor) = tables();
+    } while (waiter == reactor);  // the thread for signals may be yet to run
+    EXPECT_EQ(waiter, 4);  // standard input, output and error, and the pipe to the reactor
+    EXPECT_GT(reactor, 6);
+  });
+}
+
+TEST_F(LifecycleTest, with_a_callback_that_may_use_any_descriptor_they_are_shared) {
+  options.on_stuck = [](const ServerReport&) {};
+  serve([](std::uint16_t port) {
+    EXPECT_TRUE(Client(port).ask("/hello").ends_with("hello"));
+    const auto [waiter, reactor] = tables();
+    EXPECT_EQ(waiter, reactor);
+  });
+}
+
+TEST_F(LifecycleTest, one_reactor_that_is_stuck_is_reported_and_the_process_ends_with_1) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::atomic<bool> inside = false;
+  options.drain_timeout = milliseconds(1);
+  router.get("/spin", [&] {
+    inside = true;
+    for (;;) std::this_thread::yield();
+    return Reply::text("never");
+  });
+  EXPECT_EXIT(serve([&](std::uint16_t port) {
+                Client client(port);
+                client.send_get("/spin");
+                while (!inside) std::this_thread::yield();
+              }),
+              testing::ExitedWithCode(1), "reactor 0 did not end: busy for [0-9]+ ms with");
 }
 
 class GivenSocket : public LifecycleTest, public testing::WithParamInterface<EngineKind> {};

@@ -41,6 +41,10 @@ struct ReactorGroupOptions {
   std::function<void()> on_reload = {};  // SIGHUP; none: it is left alone
   // The last thing before the process ends because these reactors are stuck. By their numbers.
   std::function<void(const std::vector<unsigned>&)> on_stuck = {};
+  // on_told and on_stuck use no descriptor but standard output and error. The thread that waits for
+  // signals then leaves the descriptor table of a program with one reactor, whose system calls cost
+  // what they cost in a process of one thread (decision 0007).
+  bool callbacks_only_print = false;
 };
 
 class ReactorGroup {
