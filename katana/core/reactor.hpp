@@ -179,6 +179,8 @@ class Reactor : public Executor {
     return fail(Code::unsupported, "this reactor has no transforms");
   }
   virtual std::uint16_t port(engine::Listener listener) const = 0;
+  // Its descriptor, which is the reactor's; -1: it has none.
+  virtual int socket(engine::Listener) const { return -1; }
   // Begins a connection. With `transforms` its session is opened when the transform is, or else
   // Protocol::on_not_opened() is called; without, at once, and what it writes waits until the peer
   // has answered. Calls for what it wrote outside of a call: Connection::wake(). Both are borrowed

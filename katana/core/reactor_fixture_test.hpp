@@ -72,6 +72,7 @@ class FakeEngine {
   std::uint16_t port(engine::Listener listener) const {
     return static_cast<std::uint16_t>(8000 + listener);
   }
+  int socket(engine::Listener) const { return -1; }
   // A link that the test lets answer by giving it room.
   Result<engine::Link> connect(const engine::ConnectOptions& options) {
     if (options.port == 0) return fail(Code::unavailable, "nobody is there");

@@ -121,6 +121,7 @@ class ReactorOn final : public Reactor {
   }
 
   std::uint16_t port(engine::Listener listener) const override { return engine_.port(listener); }
+  int socket(engine::Listener listener) const override { return engine_.socket(listener); }
   Result<void> watch(int fd, engine::Watcher& watcher) override {
     return engine_.watch(fd, watcher);
   }

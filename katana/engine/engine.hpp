@@ -12,6 +12,7 @@
 //   missing
 //   Result<Listener> listen(const ListenOptions&)
 //   uint16_t port(Listener) const
+//   int socket(Listener) const        its descriptor; -1: it has none
 //   Result<Link> connect(const ConnectOptions&)
 //                                     a link at once, whose peer has yet to answer: until then it
 //                                     takes no byte, and a send() is pending. Whether the peer
@@ -198,6 +199,7 @@ concept Engine =
       { engine.start() } -> std::same_as<Result<void>>;
       { engine.listen(listen) } -> std::same_as<Result<Listener>>;
       { same.port(Listener{}) } -> std::same_as<std::uint16_t>;
+      { same.socket(Listener{}) } -> std::same_as<int>;
       { engine.connect(connect) } -> std::same_as<Result<Link>>;
       { engine.failure(link) } -> std::same_as<int>;
       { same.accepting() } -> std::same_as<bool>;

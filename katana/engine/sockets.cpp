@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 namespace katana::engine {
 namespace {
@@ -215,6 +216,29 @@ void refuse_new_handshakes(int listener) noexcept {
   const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
   // Ignored: without the filter a handshake in this moment may be reset, as with any other server.
   (void)setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+Result<void> prefer_listeners(int listener, std::span<const unsigned> positions) {
+  constexpr const char* action = "choose who gets new connections";
+  if (positions.empty()) {
+    const bool done = set_option(listener, SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, 0);
+    if (done || errno == ENOENT) return {};  // ENOENT: the choice is the kernel's already
+    return std::unexpected(system_error(action, errno));
+  }
+  // A random number modulo their count is compared with each index, which returns its position.
+  std::vector<sock_filter> code{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_RANDOM)),
+      BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, static_cast<std::uint32_t>(positions.size()))};
+  for (std::uint32_t index = 0; index < positions.size(); ++index) {
+    code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, index, 0, 1));
+    code.push_back(BPF_STMT(BPF_RET | BPF_K, positions[index]));
+  }
+  code.push_back(BPF_STMT(BPF_RET | BPF_K, positions.front()));
+  const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
+  if (setsockopt(listener, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0) {
+    return {};
+  }
+  return std::unexpected(system_error(action, errno));
 }
 
 namespace {

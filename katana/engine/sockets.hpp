@@ -48,6 +48,12 @@ std::uint16_t port_of(int listener) noexcept;
 // were already sent.
 void refuse_new_handshakes(int listener) noexcept;
 
+// Of the listeners that share a port the kernel gives new connections to those at `positions` alone,
+// each as often as another; none: to all. Positions are counted in the order in which they began to
+// listen, as long as none of them is closed. `listener` is any of them. What waits in the queue of
+// one that gets no more stays there.
+Result<void> prefer_listeners(int listener, std::span<const unsigned> positions);
+
 // REQUIRES at least one part.
 inline std::size_t bytes_in(std::span<const iovec> parts) noexcept {
   std::size_t count = parts[0].iov_len;  // by itself: most often it is the only one

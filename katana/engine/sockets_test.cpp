@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 
@@ -69,6 +71,63 @@ TEST(Sockets, a_port_is_taken_only_while_somebody_listens_on_it) {
   const auto again = open_listener({.port = port});
   ASSERT_TRUE(again) << again.error().describe();
   close(*again);
+}
+
+class SharedPort : public testing::Test {
+ protected:
+  SharedPort() {
+    listeners[0] = open_listener({.peer_speaks_first = false}).value();
+    for (int index = 1; index < 3; ++index) {
+      listeners[index] =
+          open_listener(
+              {.port = port_of(listeners[0]), .peer_speaks_first = false, .must_be_free = false})
+              .value();
+    }
+  }
+  ~SharedPort() override {
+    for (const int each : listeners) close(each);
+  }
+  // Of 64 connections, those that each listener gets.
+  std::array<int, 3> given_to_each() {
+    std::array<int, 3> counts{};
+    for (int connection = 0; connection < 64; ++connection) {
+      const int client = open_connection({.port = port_of(listeners[0])}).value();
+      pollfd queues[3];
+      for (int index = 0; index < 3; ++index) queues[index] = {listeners[index], POLLIN, 0};
+      EXPECT_EQ(poll(queues, 3, -1), 1);
+      for (int index = 0; index < 3; ++index) {
+        const int accepted = accept4(listeners[index], nullptr, nullptr, SOCK_CLOEXEC);
+        counts[index] += accepted >= 0;
+        close(accepted);
+      }
+      close(client);
+    }
+    return counts;
+  }
+  int listeners[3];
+};
+
+TEST_F(SharedPort, connections_go_to_those_that_are_preferred_until_nobody_is) {
+  const unsigned some[] = {0, 2};
+  ASSERT_TRUE(prefer_listeners(listeners[1], some));
+  auto counts = given_to_each();
+  EXPECT_EQ(counts[1], 0);
+  EXPECT_GT(counts[0], 0);
+  EXPECT_GT(counts[2], 0);
+  const unsigned one[] = {1};
+  ASSERT_TRUE(prefer_listeners(listeners[0], one));
+  EXPECT_EQ(given_to_each()[1], 64);
+  ASSERT_TRUE(prefer_listeners(listeners[0], {}));
+  ASSERT_TRUE(prefer_listeners(listeners[0], {})) << "a second time changes nothing";
+  counts = given_to_each();
+  for (const int count : counts) EXPECT_GT(count, 0);
+}
+
+TEST(Sockets, who_gets_connections_is_chosen_of_sockets_alone) {
+  const unsigned one[] = {0};
+  const auto chosen = prefer_listeners(-1, one);
+  ASSERT_FALSE(chosen);
+  EXPECT_NE(chosen.error().describe().find("choose who gets new connections"), std::string::npos);
 }
 
 TEST(Sockets, listens_on_ipv6_where_the_machine_has_it) {

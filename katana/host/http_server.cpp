@@ -203,7 +203,26 @@ Result<void> HttpServer::watch_reactors() {
   if (!watch) return std::unexpected(watch.error());
   stall_watch_ = std::move(*watch);
   for (const auto& worker : workers_) stall_watch_->add(*worker->reactor);
+  if (workers_.size() > 1) {
+    stall_watch_->on_change(
+        [this](std::span<const unsigned> moving) { steer_connections(moving); });
+  }
   return stall_watch_->start();
+}
+
+// Given sockets need none of it: all reactors listen on each.
+void HttpServer::steer_connections(std::span<const unsigned> reactors) const {
+  if (group_->draining()) return;
+  if (reactors.size() == workers_.size()) reactors = {};
+  const auto steer = [&](engine::Listener listener) {
+    const int socket = workers_.front()->reactor->socket(listener);
+    if (auto steered = engine::prefer_listeners(socket, reactors); !steered) {
+      options_.stall_logger.warn("new connections may wait for a stalled reactor: {}",
+                                 steered.error().describe());
+    }
+  };
+  if (options_.sockets.empty()) steer(0);
+  if (options_.operations) steer(operations_listener(options_.sockets));
 }
 
 ServerReport HttpServer::run() {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -150,6 +151,8 @@ class HttpServer {
   std::function<void()> reload_of_signal();
   void on_hangup();
   Result<void> watch_reactors();
+  // New connections go to these reactors; none, or all: to all.
+  void steer_connections(std::span<const unsigned> reactors) const;
   void tell_stuck(const std::vector<unsigned>& stuck) const;
   ServerReport report() const;
 

@@ -60,6 +60,8 @@ class ReactorGroup {
   void run();
   // The reactor's counters may be read: it has ended. Any thread.
   bool ended(unsigned reactor) const noexcept;
+  // It has been told to drain, so listeners may be closed. Any thread.
+  bool draining() const noexcept { return draining_.load(std::memory_order_acquire); }
 
  private:
   class Signals;

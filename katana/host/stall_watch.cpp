@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 #include "katana/base/check.hpp"
 #include "katana/host/machine_clock.hpp"
@@ -61,13 +62,29 @@ Duration StallWatch::interval() const noexcept {
 void StallWatch::look(std::size_t reactor, const Sight& sight, Instant now) {
   Watched& watched = watched_[reactor];
   if (watched.since != never && watched.since != sight.busy_since) end(watched, reactor);
-  if (sight.busy_since == never || now - sight.busy_since < threshold_) return;
-  watched.seen = now - sight.busy_since;
-  if (watched.since == never) begin(watched, reactor, sight);
+  if (sight.busy_since != never && now - sight.busy_since >= threshold_) {
+    watched.seen = now - sight.busy_since;
+    if (watched.since == never) begin(watched, reactor, sight);
+  }
+  if (std::exchange(changed_, false)) tell_change();
+}
+
+void StallWatch::on_change(std::function<void(std::span<const unsigned>)> moved) {
+  on_change_ = std::move(moved);
+}
+
+void StallWatch::tell_change() {
+  if (!on_change_) return;
+  std::vector<unsigned> moving;
+  for (unsigned index = 0; index < watched_.size(); ++index) {
+    if (watched_[index].since == never) moving.push_back(index);
+  }
+  on_change_(moving);
 }
 
 void StallWatch::begin(Watched& watched, std::size_t number, const Sight& sight) {
   watched.since = sight.busy_since;
+  changed_ = true;
   watched.site = sight.site;
   watched.stalls.add();
   ++stalls_;
@@ -90,6 +107,7 @@ void StallWatch::end(Watched& watched, std::size_t number) {
                  log::field("site", name_of(watched.site)));
   }
   watched.since = never;
+  changed_ = true;
 }
 
 void StallWatch::run() {

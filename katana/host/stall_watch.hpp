@@ -22,9 +22,11 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -56,6 +58,10 @@ class StallWatch {
   // Before start(). The reactors are numbered in the order of the calls.
   void add(const core::Reactor& reactor);
 
+  // Before start(). `moved` is called by look() when a reactor stalls, and when it
+  // moves again, with the numbers of those that are not stalled.
+  void on_change(std::function<void(std::span<const unsigned>)> moved);
+
   Result<void> start();
   void stop() noexcept;
 
@@ -79,6 +85,7 @@ class StallWatch {
   StallWatch(Duration threshold, log::Logger logger);
   void begin(Watched& watched, std::size_t number, const Sight& sight);
   void end(Watched& watched, std::size_t number);
+  void tell_change();
   void run();
 
   const Duration threshold_;
@@ -88,6 +95,8 @@ class StallWatch {
   std::vector<Watched> watched_;
   std::unordered_set<const std::string*> told_;  // sites; null: what has no name
   std::uint64_t stalls_ = 0;
+  std::function<void(std::span<const unsigned>)> on_change_;
+  bool changed_ = false;
 
   std::mutex mutex_;  // what follows
   std::condition_variable asked_;

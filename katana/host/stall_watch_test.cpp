@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "katana/host/engines.hpp"
 #include "katana/host/kept_log_test.hpp"
@@ -80,6 +82,19 @@ TEST_F(StallWatchTest, it_looks_at_half_the_threshold_but_not_all_the_time) {
   EXPECT_EQ(watch->interval(), milliseconds(50));
   EXPECT_EQ((*StallWatch::make(nanoseconds(1), {}, nullptr))->interval(), milliseconds(1));
   EXPECT_EQ((*StallWatch::make(seconds(60), {}, nullptr))->interval(), seconds(1));
+}
+
+TEST_F(StallWatchTest, who_moves_is_told_with_each_change_and_only_then) {
+  std::vector<std::vector<unsigned>> told;
+  watch->on_change(
+      [&](std::span<const unsigned> moving) { told.emplace_back(moving.begin(), moving.end()); });
+  watch->look(0, {at(0), &slow}, at(100));
+  watch->look(0, {at(0), &slow}, at(150));
+  watch->look(1, {at(0), &slow}, at(150));
+  watch->look(0, {never, nullptr}, at(200));
+  watch->look(1, {at(200), nullptr}, at(250));
+  const std::vector<std::vector<unsigned>> expected{{1}, {}, {0}, {0, 1}};
+  EXPECT_EQ(told, expected);
 }
 
 TEST_F(StallWatchTest, its_thread_starts_and_stops) {

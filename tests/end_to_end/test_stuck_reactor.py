@@ -44,6 +44,34 @@ def test_a_second_signal_ends_a_process_whose_reactor_is_stuck(tmp_path, number,
         assert int(stuck_end(app)["cut"]) >= 1
 
 
+@pytest.mark.parametrize("engine", ["epoll-edge", "epoll-level", "io_uring"])
+def test_new_connections_go_to_the_reactors_that_move(tmp_path, engine):
+    """The kernel would give half of them to the stuck one, where they would wait for as long as it is."""
+    flags = ("--set", f"http.engine={engine}", "--set", "http.drain_timeout=1ms")
+    with Application(tmp_path, *flags) as app, spin(app):
+        for _ in range(32):
+            assert app.get("/greeting")[0] == 200
+        app.send_signal(signal.SIGTERM)
+        stuck_end(app)
+
+
+def test_a_reactor_that_moves_again_gets_connections_again(tmp_path):
+    """Each reactor then has some of 64 connections."""
+    with Application(tmp_path) as app:
+        with spin(app, 300) as sock:
+            assert sock.recv(4096).startswith(b"HTTP/1.1 200 ")
+            app.wait_for_log(r"reactor [0-9]+ was stalled")
+        opened = [app.connect() for _ in range(64)]
+        for sock in opened:
+            sock.sendall(b"GET /greeting HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert sock.recv(4096).startswith(b"HTTP/1.1 200 ")
+        metrics = app.get("/metrics")[1]
+        shares = re.findall(r"^katana_connections_open\{reactor=\"[0-9]+\"\} ([0-9]+)", metrics, re.MULTILINE)
+        assert len(shares) == 2 and all(int(share) > 4 for share in shares), shares
+        for sock in opened:
+            sock.close()
+
+
 def test_a_drain_ends_at_its_deadline_although_a_reactor_is_stuck(tmp_path):
     """The other reactor has drained and reports what it finished."""
     with Application(tmp_path, "--set", "http.drain_timeout=200ms") as app, spin(app):

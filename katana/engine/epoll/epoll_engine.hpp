@@ -100,7 +100,8 @@ class EpollEngine {
     return listener;
   }
 
-  std::uint16_t port(Listener listener) const { return port_of(listeners_[listener].fd); }
+  std::uint16_t port(Listener listener) const { return port_of(socket(listener)); }
+  int socket(Listener listener) const { return listeners_[listener].fd; }
 
   // A socket that connects takes no bytes, as one whose peer does not read.
   Result<Link> connect(const ConnectOptions& options) {

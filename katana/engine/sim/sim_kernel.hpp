@@ -67,6 +67,7 @@ class SimKernel : public SimHost, private SimEnd {
   Result<void> start();
   Result<Listener> listen(const ListenOptions& options);
   std::uint16_t port(Listener listener) const { return listeners_[listener].port; }
+  int socket(Listener) const { return -1; }
   // Whatever the address: the network knows hosts by their ports.
   Result<Link> connect(const ConnectOptions& options);
   int failure(Link link);

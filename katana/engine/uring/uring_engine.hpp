@@ -117,13 +117,12 @@ class UringEngine {
   Result<Listener> listen(const ListenOptions& options) {
     auto opened = open_listener(options);
     if (!opened) return std::unexpected(opened.error());
-    listeners_.push_back({.fd = *opened,
-                          .peer_speaks_first = options.peer_speaks_first,
-                          .shared = options.socket >= 0});
+    listeners_.push_back({*opened, options.peer_speaks_first, options.socket >= 0});
     return static_cast<Listener>(listeners_.size() - 1);
   }
 
-  std::uint16_t port(Listener listener) const { return port_of(listeners_[listener].fd); }
+  std::uint16_t port(Listener listener) const { return port_of(socket(listener)); }
+  int socket(Listener listener) const { return listeners_[listener].fd; }
 
   // A poll says when the peer has answered; nothing else is armed before.
   Result<Link> connect(const ConnectOptions& options) {
