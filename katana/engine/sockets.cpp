@@ -18,6 +18,8 @@
 #include <system_error>
 #include <vector>
 
+#include "katana/engine/system_calls.hpp"
+
 namespace katana::engine {
 namespace {
 
@@ -289,7 +291,7 @@ ssize_t send_parts(int socket, std::span<const iovec> parts, int flags) noexcept
   message.msg_iovlen = parts.size();
   ssize_t count;
   do {
-    count = ::sendmsg(socket, &message, MSG_NOSIGNAL | flags);
+    count = send_gathered(socket, message, MSG_NOSIGNAL | flags);
   } while (count < 0 && errno == EINTR);
   return count;
 }

@@ -565,10 +565,6 @@ void Http1Session::end_connection() noexcept {
   connection_.finish(machine_.input_may_follow() ? Finish::linger : Finish::close);
 }
 
-void Http1Session::update_deadline() noexcept {
-  connection_.set_deadline(std::min(machine_.deadline(), handler_deadline_));
-}
-
 void Http1Session::settle_later() noexcept {
   if (!in_call_) connection_.wake();
 }

@@ -7,6 +7,8 @@
 // Invariant  one exchange at a time: what is pipelined behind it stays with the connection.
 #pragma once
 
+#include <algorithm>
+
 #include "katana/base/hints.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/session/exchange.hpp"
@@ -97,7 +99,9 @@ class Http1Session final : public core::Session, private Exchange {
   // Counts what is detached, and what a suspended handler keeps.
   KATANA_RARE void charge() noexcept;
   void release_held() noexcept { reactor().memory().set(core::Holder::request, held_, 0); }
-  void update_deadline() noexcept;
+  void update_deadline() noexcept {
+    connection_.set_deadline(std::min(machine_.deadline(), handler_deadline_));
+  }
   void give_handler_time() noexcept {
     if (!patient_) [[likely]] {
       handler_deadline_ = now() + protocol_.options().handler_timeout;

@@ -37,6 +37,7 @@
 #include "katana/engine/engine.hpp"
 #include "katana/engine/epoll/rules.hpp"
 #include "katana/engine/sockets.hpp"
+#include "katana/engine/system_calls.hpp"
 
 namespace katana::engine {
 
@@ -360,12 +361,12 @@ class EpollEngine {
     for (;;) {
       ssize_t count;
       if (gathered.size() == 1) {
-        count = ::send(fd, gathered[0].iov_base, gathered[0].iov_len, MSG_NOSIGNAL);
+        count = send_to(fd, gathered[0].iov_base, gathered[0].iov_len, MSG_NOSIGNAL);
       } else {
         msghdr message{};
         message.msg_iov = const_cast<iovec*>(gathered.data());  // msghdr has no const form
         message.msg_iovlen = gathered.size();
-        count = sendmsg(fd, &message, MSG_NOSIGNAL);
+        count = send_gathered(fd, message, MSG_NOSIGNAL);
       }
       if (count >= 0 || errno != EINTR) return count;
     }
@@ -423,7 +424,7 @@ class EpollEngine {
     const Lending buffer(receive_buffer_.get(), receive_bytes_max_);
     ssize_t count;
     do {
-      count = ::recv(slot.fd, receive_buffer_.get(), receive_bytes_max_, 0);
+      count = receive_from(slot.fd, receive_buffer_.get(), receive_bytes_max_);
     } while (count < 0 && errno == EINTR);
     if (count > 0) {
       const auto size = static_cast<std::size_t>(count);
