@@ -212,6 +212,19 @@ Task<void> wait_until(Settled settled, Duration patience) {
   }
 }
 
+// How long a page of health may be said again: far below what probes ask for in a row, and enough
+// that a flood of them costs little.
+constexpr Duration health_valid_for = milliseconds(10);
+
+Reply health_reply(Bytes json, unsigned status) {
+  Text content;
+  content.append(json);
+  Reply reply = Reply::json(std::move(content));
+  reply.set_status(status);
+  reply.add_field("Cache-Control", "no-store");
+  return reply;
+}
+
 }  // namespace
 
 struct Observability::Instruments {
@@ -220,6 +233,14 @@ struct Observability::Instruments {
   std::vector<Family<ObservedCounter>> http2;     // failures
   std::vector<Family<Gauge>> gauges;              // open, paused, budget, used, answered
   std::vector<Family<metrics::LogHistogram>> lag;
+};
+
+// What /health or /ready says on one reactor, and until when that is said again.
+struct Observability::KnownHealth final : core::Attachment {
+  Instant until = {};
+  bool draining = false;
+  unsigned status = 200;
+  Text json;
 };
 
 // One reactor's series, and where their values come from.
@@ -402,12 +423,53 @@ metrics::CheckReport Observability::reactors_report(Instant now) const {
   return own;
 }
 
+bool Observability::draining() const noexcept {
+  return core::Reactor::current()->draining() || draining_.load(std::memory_order_relaxed);
+}
+
+Observability::KnownHealth* Observability::known(metrics::CheckKind kind) const noexcept {
+  const void* const key = &known_keys_[static_cast<std::size_t>(kind)];
+  return static_cast<KnownHealth*>(core::Reactor::current()->attached(key));
+}
+
+std::optional<Reply> Observability::known_health(metrics::CheckKind kind) const {
+  const KnownHealth* const page = known(kind);
+  if (page == nullptr || core::Reactor::current()->now() >= page->until ||
+      page->draining != draining()) {
+    return std::nullopt;
+  }
+  return health_reply(page->json.bytes(), page->status);
+}
+
+void Observability::remember(metrics::CheckKind kind, const metrics::HealthReport& report,
+                             Bytes json) {
+  core::Reactor& reactor = *core::Reactor::current();
+  KnownHealth* page = known(kind);
+  if (page == nullptr) {
+    auto made = std::make_unique<KnownHealth>();
+    page = made.get();
+    reactor.attach(&known_keys_[static_cast<std::size_t>(kind)], std::move(made));
+  }
+  // Not longer than the results of its checks are fresh.
+  const Duration fresh = checks_.fresh_min(kind);
+  Duration left = fresh;
+  for (const metrics::CheckReport& each : report.checks) {
+    left = std::min(left, Duration{fresh.ns - each.age.ns});
+  }
+  page->until = reactor.now() + std::min(left, health_valid_for);
+  page->draining = draining();
+  page->status = report.healthy() ? 200 : 503;
+  page->json = Text();
+  page->json.append(json);
+}
+
 Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
   const Instant began = core::Reactor::current()->now();
   const bool liveness = kind == metrics::CheckKind::liveness;
   checks_.refresh(kind);
-  // When that is over, the checks that hang have timed out.
-  co_await wait_until([&] { return checks_.settled(kind); }, checks_.timeout_max(kind));
+  // Checks that hang are settled when they time out, by their own clock, which may be a turn ahead.
+  co_await wait_until([&] { return checks_.settled(kind); },
+                      Duration{checks_.timeout_max(kind).ns + seconds(1).ns});
   metrics::HealthReport report = checks_.report(kind);
   metrics::CheckReport own;
   own.kind = kind;
@@ -415,27 +477,31 @@ Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
   if (liveness) {
     own = reactors_report(core::Reactor::current()->now());
   } else {
-    const bool draining =
-        core::Reactor::current()->draining() || draining_.load(std::memory_order_relaxed);
     own.name = "accepting";
-    own.status = draining ? metrics::CheckStatus::failed : metrics::CheckStatus::passed;
-    if (draining) own.detail = "the server is draining";
+    own.status = draining() ? metrics::CheckStatus::failed : metrics::CheckStatus::passed;
+    if (draining()) own.detail = "the server is draining";
   }
   report.checks.push_back(std::move(own));
-  Reply reply = Reply::json(report.to_json());
-  reply.set_status(report.healthy() ? 200 : 503);
-  reply.add_field("Cache-Control", "no-store");
-  co_return reply;
+  const Text json = report.to_json();
+  remember(kind, report, json.bytes());
+  co_return health_reply(json.bytes(), report.healthy() ? 200 : 503);
 }
 
 void Observability::mount(const Group& routes, const OperationsGuard& guard) {
   routes.group("").use(guard.pages()).get("/metrics", [this](Request request) {
     return tell_metrics(std::move(request));
   });
-  routes.group("")
-      .use(guard.details())
-      .get("/health", [this] { return tell_health(metrics::CheckKind::liveness); })
-      .get("/ready", [this] { return tell_health(metrics::CheckKind::readiness); });
+  const auto probe = [&](const char* path, metrics::CheckKind kind) {
+    Middleware at_once;
+    at_once.admit = [this, kind](const RequestView&, session::Exchange&) {
+      return known_health(kind);
+    };
+    routes.group("").use(guard.details()).use(std::move(at_once)).get(path, [this, kind] {
+      return tell_health(kind);
+    });
+  };
+  probe("/health", metrics::CheckKind::liveness);
+  probe("/ready", metrics::CheckKind::readiness);
 }
 
 }  // namespace katana::host

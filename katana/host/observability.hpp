@@ -25,6 +25,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ class Observability {
 
  private:
   struct Instruments;
+  struct KnownHealth;
   struct Watched;
 
   explicit Observability(ObservabilityOptions options);
@@ -81,7 +83,14 @@ class Observability {
   void refresh() const;
   Task<Reply> tell_metrics(Request request);
   Task<Reply> tell_health(metrics::CheckKind kind);
+  // The same at once, if this reactor has said it a moment ago.
+  std::optional<Reply> known_health(metrics::CheckKind kind) const;
+  bool draining() const noexcept;
   metrics::CheckReport reactors_report(Instant now) const;
+
+  // What remember() keeps; null: nothing yet.
+  KnownHealth* known(metrics::CheckKind kind) const noexcept;
+  void remember(metrics::CheckKind kind, const metrics::HealthReport& report, Bytes json);
 
   const ObservabilityOptions options_;
   metrics::Registry registry_;
@@ -90,6 +99,7 @@ class Observability {
   std::atomic<bool> draining_ = false;
   mutable std::mutex mutex_;  // guards watched_
   std::vector<std::unique_ptr<Watched>> watched_;
+  const std::array<char, 2> known_keys_ = {};  // by kind: their addresses are keys of attachments
 };
 
 }  // namespace katana::host

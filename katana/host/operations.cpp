@@ -21,7 +21,10 @@ std::optional<Address> address_of(Bytes text) noexcept {
   if (text.size() >= copy.size()) return std::nullopt;
   std::memcpy(copy.data(), text.data(), text.size());
   Address address{};
-  if (inet_pton(AF_INET6, copy.data(), address.data()) == 1) return address;
+  if (text.find(':') != Bytes::npos) {
+    if (inet_pton(AF_INET6, copy.data(), address.data()) != 1) return std::nullopt;
+    return address;
+  }
   address[10] = address[11] = 0xff;
   if (inet_pton(AF_INET, copy.data(), address.data() + 12) == 1) return address;
   return std::nullopt;
@@ -97,12 +100,12 @@ bool is_loopback(Bytes address) noexcept {
 }
 
 HostList::HostList(std::vector<std::string> addresses, std::vector<std::string> names)
-    : addresses_(std::move(addresses)), names_(std::move(names)) {
+    : names_(std::move(names)) {
   for (std::string& name : names_) name = name_in(name);
-  any_address_ = std::ranges::any_of(addresses_, [](const std::string& each) {
-    const auto address = address_of(each);
-    return address && is_any(*address);
-  });
+  for (const std::string& each : addresses) {
+    if (const auto address = address_of(each)) addresses_.push_back(*address);
+  }
+  any_address_ = std::ranges::any_of(addresses_, is_any);
 }
 
 bool HostList::has(Bytes host) const noexcept {
@@ -116,8 +119,7 @@ bool HostList::has(Bytes host) const noexcept {
   const auto address = address_of(name);
   if (!address) return false;
   if (any_address_ || is_loopback_address(*address)) return true;
-  return std::ranges::any_of(addresses_,
-                             [&](const std::string& each) { return address_of(each) == address; });
+  return std::ranges::find(addresses_, *address) != addresses_.end();
 }
 
 OperationsGuard::OperationsGuard(OperationsRules rules)

@@ -21,6 +21,7 @@
 // Invariant  the token is compared in a time that does not depend on how much of it is right.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,7 +46,7 @@ class HostList {
   bool has(Bytes host) const noexcept;
 
  private:
-  std::vector<std::string> addresses_;
+  std::vector<std::array<std::uint8_t, 16>> addresses_;  // IPv4 as mapped into IPv6
   std::vector<std::string> names_;
   bool any_address_ = false;
 };

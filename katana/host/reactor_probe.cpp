@@ -15,7 +15,12 @@ Duration thread_cpu_time() noexcept {
 
 void ReactorStatus::request() {
   const std::lock_guard lock(mutex_);
-  if (probe_ == nullptr || under_way_.exchange(true, std::memory_order_relaxed)) return;
+  if (probe_ == nullptr) return;
+  if (&probe_->reactor_ == core::Reactor::current()) {
+    figures_ = probe_->figures();
+    return;
+  }
+  if (under_way_.exchange(true, std::memory_order_relaxed)) return;
   probe_->reactor_.post(question_);
 }
 

@@ -46,7 +46,8 @@ class ReactorStatus {
   ReactorStatus(const ReactorStatus&) = delete;
   ReactorStatus& operator=(const ReactorStatus&) = delete;
 
-  // Asks the reactor for its figures, unless it has been asked already.
+  // Asks the reactor for its figures, unless it has been asked already; the one that calls answers
+  // at once.
   void request();
   // It has answered every request so far.
   bool answered() const noexcept { return !under_way_.load(std::memory_order_acquire); }

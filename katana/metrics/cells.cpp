@@ -190,6 +190,23 @@ std::uint64_t Reading::sum(const Range& range, std::size_t index) const noexcept
   return total;
 }
 
+// One thread after the other, whose cells lie together.
+void Reading::sums(const Range& range, std::size_t index,
+                   std::span<std::uint64_t> sums) const noexcept {
+  const Space& all = space();
+  const std::size_t first = range.first + index;
+  if (first < nobodys_cells) {
+    std::ranges::fill(sums, 0);
+    return;
+  }
+  std::copy_n(all.ended + first, sums.size(), sums.begin());
+  for (std::uint64_t* const thread : all.threads) {
+    for (std::size_t at = 0; at < sums.size(); ++at) {
+      sums[at] += std::atomic_ref(thread[first + at]).load(std::memory_order_relaxed);
+    }
+  }
+}
+
 double Reading::sum_double(const Range& range) const noexcept {
   const Space& all = space();
   if (range.first < nobodys_cells) return 0;

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 #include "katana/base/result.hpp"
 
@@ -127,6 +128,9 @@ class Reading {
   Reading() noexcept;
   // Cell `index` of the range.
   std::uint64_t sum(const Range& range, std::size_t index = 0) const noexcept;
+  // As many cells as there are places in `sums`, from cell `index` on. REQUIRES that the range has
+  // them.
+  void sums(const Range& range, std::size_t index, std::span<std::uint64_t> sums) const noexcept;
   // The first cell, taken as First::holds_double.
   double sum_double(const Range& range) const noexcept;
 

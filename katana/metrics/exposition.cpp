@@ -1,7 +1,5 @@
 #include "katana/metrics/exposition.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -97,38 +95,26 @@ class Exposition::Piece {
   char* const end_;
 };
 
-Exposition::Exposition(Registry& registry, Format format) : registry_(registry), format_(format) {
+Exposition::Exposition(Registry& registry, Format format) : format_(format) {
   registry.refresh();
+  families_ = registry.families();
   begin_family();
 }
 
 // The head of the next family that has series; of the end when there is none.
 void Exposition::begin_family() {
-  head_.clear();
   series_ = line_ = 0;
   begun_ = false;
-  const std::size_t count = registry_.family_count();
-  for (; family_ < count; ++family_) {
-    detail::FamilyState& family = registry_.family(family_);
-    const auto lock = family.lock();
-    if (family.series_count() > 0) break;
+  for (; family_ < families_.size(); ++family_) {
+    const auto lock = families_[family_]->lock();
+    if (families_[family_]->series_count() > 0) break;
   }
   const bool open_metrics = format_ == Format::open_metrics;
-  if (family_ == count) {
-    at_end_ = true;
-    if (open_metrics) head_ = "# EOF\n";
-    return;
-  }
-  const detail::FamilyState& family = registry_.family(family_);
-  const Description& description = family.description();
-  const bool is_counter = family.kind() == Kind::counter || family.kind() == Kind::observed_counter;
-  // In text 0.0.4 a family is what its samples are called.
-  const std::string name = description.name + (is_counter && !open_metrics ? "_total" : "");
-  head_ = fmt::format("# HELP {} ", name);
-  append_help(head_, description.help, open_metrics);
-  head_ += fmt::format("\n# TYPE {} {}\n", name, kind_name(family.kind()));
-  if (open_metrics && !description.unit.empty()) {
-    head_ += fmt::format("# UNIT {} {}\n", name, description.unit);
+  at_end_ = family_ == families_.size();
+  if (!at_end_) {
+    head_ = families_[family_]->head(open_metrics);
+  } else {
+    head_ = open_metrics ? "# EOF\n" : "";
   }
 }
 
@@ -143,7 +129,7 @@ std::size_t Exposition::fill(std::span<char> out) {
       done_ = at_end_;
       if (done_) break;
     }
-    if (!fill_family(registry_.family(family_), piece)) break;
+    if (!fill_family(*families_[family_], piece)) break;
     ++family_;
     begin_family();
   }
@@ -183,11 +169,13 @@ void Exposition::snap_histogram(const detail::FamilyState& family) {
   const cells::Range& cells = family.cells(series_);
   const std::size_t buckets = cells.count - 1;
   told_.assign(family.told_buckets().size() + 1, 0);
+  counts_.resize(buckets);
   const cells::Reading reading;
+  reading.sums(cells, 1, counts_);
   std::uint64_t total = 0;
   std::size_t told = 0;
   for (std::size_t index = 0; index < buckets; ++index) {
-    total += reading.sum(cells, index + 1);
+    total += counts_[index];
     if (told < family.told_buckets().size() && index == family.told_buckets()[told]) {
       told_[told++] = total;
     }

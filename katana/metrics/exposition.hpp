@@ -56,16 +56,17 @@ class Exposition {
   bool fill_histogram(const detail::FamilyState& family, Piece& piece);
   void snap_histogram(const detail::FamilyState& family);
 
-  Registry& registry_;
+  std::vector<detail::FamilyState*> families_;  // as they were when it began
   const Format format_;
   bool at_end_ = false;  // head_ is what stands behind the last family
   bool done_ = false;
   std::size_t family_ = 0;
   std::size_t series_ = 0;
   std::size_t line_ = 0;
-  bool begun_ = false;               // the family's HELP and TYPE are written
-  std::string head_;                 // … and this is what they say
-  std::vector<std::uint64_t> told_;  // cumulative, as they are told
+  bool begun_ = false;                 // the family's HELP and TYPE are written
+  std::string_view head_;              // … and this is what they say
+  std::vector<std::uint64_t> counts_;  // of each bucket
+  std::vector<std::uint64_t> told_;    // cumulative, as they are told
   double sum_ = 0;
 };
 

@@ -49,7 +49,25 @@ std::vector<std::size_t> told_buckets_of(const LogShape& shape) {
   return told;
 }
 
+std::string head_of(Kind kind, const Description& description, bool open_metrics) {
+  const bool is_counter = kind == Kind::counter || kind == Kind::observed_counter;
+  // In text 0.0.4 a family is what its samples are called.
+  const std::string name = description.name + (is_counter && !open_metrics ? "_total" : "");
+  std::string head = fmt::format("# HELP {} ", name);
+  append_help(head, description.help, open_metrics);
+  head += fmt::format("\n# TYPE {} {}\n", name, kind_name(kind));
+  if (open_metrics && !description.unit.empty()) {
+    head += fmt::format("# UNIT {} {}\n", name, description.unit);
+  }
+  return head;
+}
+
 }  // namespace
+
+FamilyState::FamilyState(Kind kind, Description description)
+    : kind_(kind),
+      description_(std::move(description)),
+      heads_{head_of(kind, description_, false), head_of(kind, description_, true)} {}
 
 FamilyState::~FamilyState() {
   if (has_value(kind_)) return;

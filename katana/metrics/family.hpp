@@ -10,6 +10,7 @@
 // Invariant  text of series `n`, line `l` never changes once it is there.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -68,8 +69,7 @@ namespace detail {
 
 class FamilyState {
  public:
-  FamilyState(Kind kind, Description description) noexcept
-      : kind_(kind), description_(std::move(description)) {}
+  FamilyState(Kind kind, Description description);
   ~FamilyState();
   FamilyState(const FamilyState&) = delete;
   FamilyState& operator=(const FamilyState&) = delete;
@@ -98,6 +98,8 @@ class FamilyState {
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
   std::size_t series_count() const noexcept { return cells_.size(); }
   std::size_t lines_per_series() const noexcept { return lines_per_series_; }
+  // What stands before the first series: HELP and TYPE, and UNIT of OpenMetrics.
+  const std::string& head(bool open_metrics) const noexcept { return heads_[open_metrics ? 1 : 0]; }
   // What stands before the value: `name{label="value"} `.
   std::string_view text(std::size_t series, std::size_t line) const noexcept {
     const std::size_t index = series * lines_per_series_ + line;
@@ -126,6 +128,7 @@ class FamilyState {
 
   const Kind kind_;
   const Description description_;
+  const std::array<std::string, 2> heads_;
   std::optional<Bounds> bounds_;
   std::optional<LogShape> shape_;
   std::vector<std::string> le_;  // texts of the bounds that are told, without +Inf

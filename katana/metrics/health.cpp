@@ -247,6 +247,16 @@ HealthReport HealthChecks::report(CheckKind kind) const {
   return report;
 }
 
+Duration HealthChecks::fresh_min(CheckKind kind) const {
+  Duration shortest{never.ns};
+  const std::lock_guard lock(mutex_);
+  for (const auto& runner : runners_) {
+    const Check& check = runner->state.check();
+    if (check.kind == kind) shortest = std::min(shortest, check.fresh_for);
+  }
+  return shortest;
+}
+
 Duration HealthChecks::timeout_max(CheckKind kind) const {
   Duration longest;
   const std::lock_guard lock(mutex_);

@@ -112,6 +112,8 @@ class HealthChecks {
   // Every check of the kind has ended or is overdue: report() would say nothing newer by waiting.
   bool settled(CheckKind kind) const;
   HealthReport report(CheckKind kind) const;
+  // The shortest Check::fresh_for of the kind; never.ns without a check.
+  Duration fresh_min(CheckKind kind) const;
   // The longest timeout of the kind: settled() after that, whatever hangs.
   Duration timeout_max(CheckKind kind) const;
   Instant now() const { return options_.clock(); }

@@ -30,10 +30,8 @@ void LogHistogram::observe_slowly(std::size_t bucket, std::uint64_t value) const
 LogSnapshot LogHistogram::snapshot() const {
   LogSnapshot taken{buckets_, std::vector<std::uint64_t>(cells_.count - 1)};
   const cells::Reading reading;
-  for (std::size_t index = 0; index < taken.counts.size(); ++index) {
-    taken.counts[index] = reading.sum(cells_, index + 1);
-    taken.count += taken.counts[index];
-  }
+  reading.sums(cells_, 1, taken.counts);
+  for (const std::uint64_t each : taken.counts) taken.count += each;
   taken.sum = reading.sum(cells_);
   return taken;
 }

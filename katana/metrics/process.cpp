@@ -1,29 +1,40 @@
 #include "katana/metrics/process.hpp"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 namespace katana::metrics {
 namespace {
 
 Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || text.empty()) {
+  std::string text(4096, '\0');
+  std::size_t size = 0;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    for (ssize_t count = 1; count > 0; size += static_cast<std::size_t>(count)) {
+      if (size == text.size()) text.resize(size * 2);
+      count = std::max<ssize_t>(0, ::read(file, text.data() + size, text.size() - size));
+    }
+    ::close(file);
+  }
+  if (size == 0) {
     return fail(
         Code::unavailable,
         fmt::format("cannot read '{}': is proc mounted, and may this process see it?", path));
   }
+  text.resize(size);
   return text;
 }
 
@@ -71,6 +82,7 @@ Result<double> read_boot_time(const std::string& root) {
   return *seconds;
 }
 
+// figures.start_time_seconds is found if it is not known yet: the file that has it is a long one.
 Result<void> read_stat(const std::string& root, const ProcessUnits& units,
                        ProcessFigures& figures) {
   const std::string path = root + "/self/stat";
@@ -87,25 +99,28 @@ Result<void> read_stat(const std::string& root, const ProcessUnits& units,
   const auto user = field(14), system = field(15), threads = field(20), start = field(22),
              size = field(23), resident = field(24);
   if (!user || !system || !threads || !start || !size || !resident) return malformed(path);
-  const auto boot = read_boot_time(root);
-  if (!boot) return std::unexpected(boot.error());
+  if (figures.start_time_seconds == 0) {
+    const auto boot = read_boot_time(root);
+    if (!boot) return std::unexpected(boot.error());
+    figures.start_time_seconds = *boot + *start / units.ticks_per_second;
+  }
   figures.cpu_seconds = (*user + *system) / units.ticks_per_second;
   figures.threads = *threads;
-  figures.start_time_seconds = *boot + *start / units.ticks_per_second;
   figures.virtual_bytes = *size;
   figures.resident_bytes = *resident * units.page_bytes;
   return {};
 }
 
 Result<void> read_descriptors(const std::string& root, ProcessFigures& figures) {
-  std::error_code error;
-  std::filesystem::directory_iterator entry(root + "/self/fd", error);
-  double count = 0;
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) ++count;
-  if (error) {
-    return fail(Code::unavailable,
-                fmt::format("cannot read '{}/self/fd': {}", root, error.message()));
+  const std::string folder = root + "/self/fd";
+  DIR* const entries = ::opendir(folder.c_str());
+  if (entries == nullptr) {
+    return fail(Code::unavailable, fmt::format("cannot read '{}': {}", folder,
+                                               std::generic_category().message(errno)));
   }
+  double count = 0;
+  while (const dirent* const entry = ::readdir(entries)) count += entry->d_name[0] != '.' ? 1 : 0;
+  ::closedir(entries);
   figures.open_fds = std::max(0.0, count - 1);  // one was open to look
   const std::string path = root + "/self/limits";
   auto text = read_file(path);
@@ -148,8 +163,9 @@ ProcessUnits system_units() noexcept {
           static_cast<double>(::sysconf(_SC_PAGESIZE))};
 }
 
-Result<ProcessFigures> read_process(const std::string& root, const ProcessUnits& units) {
-  ProcessFigures figures;
+Result<ProcessFigures> read_process(const std::string& root, const ProcessUnits& units,
+                                    double start_time_seconds) {
+  ProcessFigures figures{.start_time_seconds = start_time_seconds};
   if (auto read = read_stat(root, units, figures); !read) return std::unexpected(read.error());
   if (auto read = read_descriptors(root, figures); !read) return std::unexpected(read.error());
   return figures;
@@ -185,8 +201,8 @@ Result<void> add_process_metrics(Registry& registry, const std::string& root) {
   auto seconds = cpu->resolve({});
   if (!seconds) return std::unexpected(seconds.error());
   metrics.cpu_seconds = *seconds;
-  registry.before_scrape([metrics, root] {
-    if (const auto now = read_process(root)) metrics.set(*now);
+  registry.before_scrape([metrics, root, start = figures->start_time_seconds] {
+    if (const auto now = read_process(root, system_units(), start)) metrics.set(*now);
   });
   return {};
 }

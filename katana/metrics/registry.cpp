@@ -242,20 +242,18 @@ void Registry::refresh() {
   for (const auto& refresher : refreshers_) refresher();
 }
 
-std::size_t Registry::family_count() const {
+std::vector<detail::FamilyState*> Registry::families() const {
   const std::lock_guard lock(mutex_);
-  return families_.size();
-}
-
-detail::FamilyState& Registry::family(std::size_t index) const {
-  const std::lock_guard lock(mutex_);
-  return *families_[index];
+  std::vector<detail::FamilyState*> all;
+  all.reserve(families_.size());
+  for (const auto& each : families_) all.push_back(each.get());
+  return all;
 }
 
 std::optional<LogSnapshot> Registry::sum_of(std::string_view name, std::string_view except) const {
   std::optional<LogSnapshot> sum;
-  for (std::size_t index = 0; index < family_count(); ++index) {
-    detail::FamilyState& state = family(index);
+  for (detail::FamilyState* const each : families()) {
+    detail::FamilyState& state = *each;
     if (state.kind() != Kind::log_histogram || state.description().name != name) continue;
     std::vector<std::uint32_t> wanted;
     {

@@ -68,8 +68,8 @@ class Registry {
 
   // ---- for the exposition
   void refresh();
-  std::size_t family_count() const;
-  detail::FamilyState& family(std::size_t index) const;
+  // Those that there are; none is ever removed.
+  std::vector<detail::FamilyState*> families() const;
 
  private:
   Result<detail::FamilyState*> add(Kind kind, Description description, std::optional<Bounds> bounds,

@@ -36,6 +36,11 @@ inline char* write_value(char* out, std::uint64_t value) noexcept {
   return std::to_chars(out, out + value_bytes_max, value).ptr;
 }
 inline char* write_value(char* out, double value) noexcept {
+  // Most are counts, whose digits are found far sooner than the shortest form of a double.
+  constexpr double exact_below = 1e15;
+  if (value >= 0 && value < exact_below && value == std::floor(value)) {
+    return write_value(out, static_cast<std::uint64_t>(value));
+  }
   if (std::isfinite(value)) [[likely]] {
     return std::to_chars(out, out + value_bytes_max, value).ptr;
   }
