@@ -107,6 +107,8 @@ constexpr std::array log_counters{
            [](const log::Counts& of) { return double(of.records); }},
     LogRow{"katana_log_records_dropped", "Records for which there was no room.",
            [](const log::Counts& of) { return double(of.dropped); }},
+    LogRow{"katana_log_warnings_dropped", "Of these, warnings and errors, which have a reserve.",
+           [](const log::Counts& of) { return double(of.dropped_warnings); }},
     LogRow{"katana_log_records_lost", "Records that an output could not take.",
            [](const log::Counts& of) { return double(of.lost); }}};
 constexpr std::array log_gauges{

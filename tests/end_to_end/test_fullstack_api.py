@@ -183,7 +183,9 @@ def test_health_readiness_and_metrics_are_served(api):
     ready = api.client.get("/ready")
     assert ready.status_code == 200
     assert {each["name"] for each in ready.json()["checks"]} >= {"accepting", "database"}
-    assert "katana_http_requests_total" in api.client.get("/metrics").text
+    metrics = api.client.get("/metrics").text
+    assert "katana_http_requests_total" in metrics
+    assert "\nkatana_log_warnings_dropped_total 0\n" in metrics
 
 
 def test_the_description_names_every_route(api):
