@@ -121,6 +121,12 @@ TEST(Http2Machine, a_malformed_head_resets_its_stream_and_no_other) {
       {"a second path", with({":path", "/x"})},
       {"a pseudo-header behind a field", {{":method", "GET"}, {"a", "b"}, {":scheme", "http"}}},
       {"another host", with({"host", "b.example"})},
+      {"a host before the authority",
+       {{":method", "GET"},
+        {":scheme", "http"},
+        {":path", "/"},
+        {"host", "a.example"},
+        {":authority", "a.example"}}},
       {"no method", without(0)},
       {"no scheme", without(1)},
       {"no path", without(2)},
@@ -218,6 +224,70 @@ TEST(Http2Machine, a_head_that_is_refused_can_be_answered) {
                                     "refused 400 last", "refused 400 last", "refused 421 last"}));
   bench.respond(1, "too large", 431);
   EXPECT_EQ(bench.sent(), (Events{"HEADERS 1", "DATA 1 9 end"}));
+}
+
+// What a request with these names of its server is: "accepted" with the host that it has, "refused"
+// with 400, or "reset".
+std::string verdict_of_hosts(Bytes scheme, std::optional<std::string> authority,
+                             const std::vector<std::string>& hosts) {
+  Bench bench;
+  bench.open();
+  Fields fields = {{":method", "GET"}, {":scheme", std::string(scheme)}, {":path", "/"}};
+  if (authority) fields.emplace_back(":authority", *authority);
+  for (const std::string& host : hosts) fields.emplace_back("host", host);
+  bench.request(fields);
+  const Events events = bench.events();
+  const Events sent = bench.sent();
+  if (sent == Events{"RST_STREAM 1 error 1"} && events.empty()) return "reset";
+  if (events == Events{"refused 400 last"}) return "refused";
+  if (events != Events{"head GET / last"}) return "neither";
+  const http::Head& head = bench.head();
+  return "accepted " + std::string(head.find("host").value_or("none")) + ", fields " +
+         std::to_string(head.field_count());
+}
+
+TEST(Http2Machine, a_host_beside_the_authority_is_the_same_in_normal_form_or_resets_the_stream) {
+  struct Case {
+    Bytes scheme;
+    std::optional<std::string> authority;
+    std::vector<std::string> hosts;
+    std::string verdict;
+  };
+  const std::vector<Case> cases = {
+      {"http", "a", {}, "accepted a, fields 1"},
+      {"http", {}, {"a"}, "accepted a, fields 1"},
+      {"http", "a", {"a"}, "accepted a, fields 1"},
+      {"http", "a", {"A"}, "accepted a, fields 1"},
+      {"http", "A", {"a"}, "accepted A, fields 1"},
+      {"http", "a", {"b"}, "reset"},
+      {"http", "b", {"a"}, "reset"},
+      {"http", "a", {"a:80"}, "accepted a, fields 1"},
+      {"http", "a:80", {"a"}, "accepted a:80, fields 1"},
+      {"http", "a:", {"A:80"}, "accepted a:, fields 1"},
+      {"https", "a", {"a:443"}, "accepted a, fields 1"},
+      {"https", "a:443", {"a"}, "accepted a:443, fields 1"},
+      {"https", "a", {"a:80"}, "reset"},
+      {"http", "a", {"a:443"}, "reset"},
+      {"http", "a:81", {"a:82"}, "reset"},
+      {"http", "a", {""}, "reset"},
+      {"http", "", {"a"}, "reset"},
+      {"http", "", {}, "refused"},
+      {"http", {}, {""}, "refused"},
+      {"http", {}, {}, "refused"},
+      {"http", {}, {"a", "a"}, "reset"},
+      {"http", {}, {"a", "b"}, "reset"},
+      {"http", "a", {"a", "a"}, "reset"},
+      {"http", "a,b", {}, "refused"},
+      {"http", {}, {"a,b"}, "refused"},
+      {"http", "a,b", {"a,b"}, "refused"},
+      {"http", "a", {"a,b"}, "reset"},
+      {"http", "a@b", {}, "refused"},
+  };
+  for (const Case& each : cases) {
+    std::string what = std::string(each.scheme) + " :authority " + each.authority.value_or("none");
+    for (const std::string& host : each.hosts) what += " host '" + host + "'";
+    EXPECT_EQ(verdict_of_hosts(each.scheme, each.authority, each.hosts), each.verdict) << what;
+  }
 }
 
 TEST(Http2Machine, connect_has_an_authority_for_its_target) {
