@@ -17,6 +17,7 @@
 
 #include <concepts>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -71,6 +72,8 @@ class Handler {
  public:
   explicit Handler(ContentWanted wanted) noexcept : content_wanted(wanted) {}
   virtual ~Handler() = default;
+  // Why it cannot serve, for Router::build(); empty: it can.
+  virtual std::string mistake() const { return {}; }
   virtual void serve(session::Exchange& exchange, const Route& route,
                      const RequestView& request) const = 0;
   const ContentWanted content_wanted;
