@@ -17,6 +17,7 @@
 #include "katana/host/engines.hpp"
 #include "katana/host/machine_clock.hpp"
 #include "katana/host/system_metrics.hpp"
+#include "katana/service/form.hpp"
 
 namespace katana::host {
 namespace {
@@ -331,6 +332,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   options.http.server_name = http.server_name;
   options.http.requests_per_connection_max = http.requests_per_connection_max;
   options.http.websocket.subscriptions_max = http.websocket_subscriptions_max;
+  SpillFile::set_files_max(http.form_files_max);
   options.http.handler_timeout = http.handler_timeout;
   options.http.limits.idle_timeout = http.idle_timeout;
   options.http.limits.head_timeout = http.head_timeout;

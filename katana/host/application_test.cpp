@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "katana/host/client_test.hpp"
+#include "katana/service/form.hpp"
 #include "katana/service/json.hpp"
 
 namespace katana::host {
@@ -233,6 +234,25 @@ TEST_F(ApplicationTest, sighup_applies_what_may_change_and_says_what_may_not) {
   app.stop();
   EXPECT_THAT(log_text(), HasSubstr("page_max: 100 → 20"));
   EXPECT_THAT(log_text(), HasSubstr("needs a restart: http.port: 0 → 1"));
+}
+
+TEST_F(ApplicationTest, a_server_name_that_no_field_can_have_fails_the_start_and_is_named) {
+  write("server_name: \"a\\r\\nSet-Cookie: b\"\n");
+  Application<> app({.name = "named"});
+  const auto started = app.start(line());
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(), HasSubstr("http.server_name is no value"));
+}
+
+TEST_F(ApplicationTest, the_setting_of_forms_files_is_that_of_every_form_without_its_own) {
+  const std::size_t before = SpillFile::files_max();
+  CommandLine sets = line();
+  sets.sets = {"http.form_files_max=17"};
+  Application<> app({.name = "forms"});
+  ASSERT_TRUE(app.start(sets));
+  EXPECT_EQ(SpillFile::files_max(), 17u);
+  app.stop();
+  SpillFile::set_files_max(before);
 }
 
 TEST_F(ApplicationTest, a_configuration_that_is_broken_at_a_reload_changes_nothing) {

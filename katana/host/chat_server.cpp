@@ -10,6 +10,7 @@
 #include "katana/host/chat_websocket.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/host/operations.hpp"
+#include "katana/host/option_mistakes.hpp"
 #include "katana/host/reactor_group.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http2_protocol.hpp"
@@ -165,6 +166,7 @@ ChatServer::~ChatServer() {
 }
 
 Result<std::unique_ptr<ChatServer>> ChatServer::make(const ChatServerOptions& options) {
+  if (auto checked = check_options(options); !checked) return std::unexpected(checked.error());
   std::unique_ptr<ChatServer> server(new ChatServer(options));
   if (auto done = server->set_up(); !done) return std::unexpected(done.error());
   return server;

@@ -141,6 +141,22 @@ TEST(ChatServerTest, answers_scrapes_beside_the_chat) {
   });
 }
 
+TEST(ChatServerTest, every_mistake_in_the_options_fails_by_its_name) {
+  ChatServerOptions options;
+  options.reactors = 0;
+  options.rooms_max = 0;
+  options.chat.hub.queue_bytes_max = 1024;
+  const auto made = ChatServer::make(options);
+  ASSERT_FALSE(made);
+  const std::string text = made.error().describe();
+  for (const char* const each :
+       {"reactors is 0: give 1 to 1024", "rooms_max is 0",
+        "chat.hub.queue_bytes_max is 1024: give 65536 or more", "chat.hub.window_bytes is 262144",
+        "chat.hub.turn_bytes_max is 262144"}) {
+    EXPECT_NE(text.find(each), std::string::npos) << each << "\n" << text;
+  }
+}
+
 TEST(ChatServerTest, a_port_that_is_taken_is_an_error_that_names_it) {
   ChatServerOptions options;
   serve(options, [](ChatServer& server) {

@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "katana/base/activity.hpp"
 #include "katana/host/machine_clock.hpp"
+#include "katana/log/context.hpp"
 
 namespace katana::host {
 
@@ -69,7 +71,14 @@ void FailureLog::record(const Failure& failure) {
     (void)std::fputs((text + "\n").c_str(), stderr);
     return;
   }
-  // request_id and trace_id are among the fields of the thread's activity.
+  // request_id and trace_id are among the fields of the thread's activity, unless the request that
+  // they name has ended: a WebSocket connection has those of its upgrade.
+  log::Context ids;
+  const bool known = current_activity != nullptr && current_activity->name == failure.request_id;
+  if (!known && !failure.request_id.empty()) ids.add(log::field("request_id", failure.request_id));
+  if (!known && !failure.trace_id.empty()) ids.add(log::field("trace_id", failure.trace_id));
+  const Activity named{.log_context = &ids, .name = failure.request_id, .trace = failure.trace_id};
+  const ActivityScope scope(known || failure.request_id.empty() ? current_activity : &named);
   const Bytes place = failure.place.empty() ? Bytes("-") : failure.place;
   const Bytes method = failure.method.empty() ? Bytes("-") : failure.method;
   const Bytes kind = failure.exception != nullptr ? Bytes(type)

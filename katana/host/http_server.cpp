@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "katana/base/misuse.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/host/machine_clock.hpp"
 #include "katana/host/observability.hpp"
+#include "katana/host/option_mistakes.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http2_protocol.hpp"
 #include "katana/tls/transform.hpp"
@@ -113,7 +115,8 @@ HttpServerOptions completed(HttpServerOptions options) {
 }  // namespace
 
 HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
-    : options_(completed(options)) {
+    : options_(completed(options)), checked_(check_options(options_)) {
+  if (!checked_) return;  // as start() says; what is behind it would abort
   if (options_.http.failures == nullptr) {
     failures_ = std::make_unique<FailureLog>(
         FailureLogOptions{.logger = options_.failure_logger, .on_error = options_.on_error});
@@ -144,6 +147,7 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
 HttpServer::~HttpServer() = default;
 
 Result<void> HttpServer::start() {
+  if (!checked_) return checked_;
   if (options_.tls) {
     auto loaded = tls::Credentials::load(*options_.tls);
     if (!loaded) return std::unexpected(loaded.error());
@@ -226,6 +230,9 @@ void HttpServer::steer_connections(std::span<const unsigned> reactors) const {
 }
 
 ServerReport HttpServer::run() {
+  if (!checked_)
+    throw_misuse("HttpServer::run() was called, and start() had failed",
+                 checked_.error().describe());
   group_->run();
   if (stall_watch_) stall_watch_->stop();
   return report();
@@ -295,7 +302,7 @@ std::vector<std::string> HttpServer::certificate_notes() const {
 }
 
 core::MemoryBudget HttpServer::memory_budget() const {
-  return workers_.front()->reactor->memory_budget();
+  return workers_.empty() ? core::MemoryBudget{} : workers_.front()->reactor->memory_budget();
 }
 
 std::string HttpServer::url() const { return url_of(options_, options_.address, port_); }

@@ -116,7 +116,7 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Listens. Connections are accepted by the kernel from here on and served from run() on.
+  // Listens. Fails with every mistake in the options at once, too. Connections are accepted by the kernel from here on and served from run() on.
   Result<void> start();
   // Serves until a signal says to stop. Throws std::system_error when there is no thread to be had.
   ServerReport run();
@@ -157,6 +157,7 @@ class HttpServer {
   ServerReport report() const;
 
   HttpServerOptions options_;
+  const Result<void> checked_;                     // an Error: there are no workers
   std::unique_ptr<FailureLog> failures_;           // null: the options have one
   std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started
   std::vector<std::unique_ptr<Worker>> workers_;

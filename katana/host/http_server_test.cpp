@@ -72,6 +72,41 @@ TEST_F(HttpServerTest, serves_until_a_signal_and_reports_what_it_did) {
   }
 }
 
+TEST_F(HttpServerTest, every_mistake_in_the_options_fails_the_start_by_its_name) {
+  options.http.server_name = "kat\nana";
+  options.http.strict_transport_security = std::string(200, 'x');
+  options.http.limits.head_bytes_max = 1 << 20;
+  options.http.limits.fields_max = 1'000;
+  options.http.limits.idle_timeout = {};
+  options.http.http2.limits.streams_max = 0;
+  options.http.http2.limits.idle_frames_max = 1;
+  options.http.websocket.deflate.enabled = true;
+  options.http.websocket.deflate.window_bits = 8;
+  options.reactor.output_blocks_reserve = options.reactor.output_blocks_max;
+  options.reactor.outbox_low_bytes = options.reactor.outbox_high_bytes + 1;
+  options.reactor.rate_min_bytes_per_s = 0;
+  options.reactor.openings_per_turn_max = 0;
+  const auto service = std::move(router).build();
+  ASSERT_TRUE(service);
+  HttpServer server(options, *service);
+  const auto started = server.start();
+  ASSERT_FALSE(started);
+  const std::string text = started.error().describe();
+  for (const char* const each :
+       {"http.server_name is no value that a field can have: leave out control characters",
+        "http.strict_transport_security is 200 octets long: give at most 128",
+        "http.limits.head_bytes_max is 1048576: give 5 to 65533",
+        "http.limits.fields_max is 1000: give 1 to 128", "http.limits.idle_timeout is 0 ns",
+        "http.http2.limits.streams_max is 0", "http.http2.limits.idle_frames_max is 1",
+        "http.websocket.deflate.window_bits is 8: give 9 to 15",
+        "reactor.output_blocks_reserve is 65536: give at most half of output_blocks_max",
+        "reactor.outbox_low_bytes is 65537", "reactor.rate_min_bytes_per_s is 0",
+        "reactor.openings_per_turn_max is 0"}) {
+    EXPECT_NE(text.find(each), std::string::npos) << each << "\n" << text;
+  }
+  EXPECT_THROW((void)server.run(), std::logic_error);
+}
+
 TEST_F(HttpServerTest, several_reactors_share_a_port_and_their_counts_are_added_up) {
   options.reactors = 3;
   const ServerReport report = serve([](std::uint16_t port) {

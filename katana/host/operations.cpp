@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "katana/wire/http/characters.hpp"
-#include "katana/wire/http/url.hpp"
 
 namespace katana::host {
 namespace {
@@ -56,15 +55,6 @@ Bytes name_in(Bytes host) noexcept {
   host = host.substr(0, host.find(':'));
   if (host.ends_with('.')) host.remove_suffix(1);
   return host;
-}
-
-// What the request calls the server: an absolute target says it louder than Host (RFC 9112 §3.2.2).
-Bytes host_of(const RequestView& request) noexcept {
-  if (!request.target().starts_with('/')) {
-    const auto target = http::split_target(request.target(), request.method());
-    if (target && !target->authority.empty()) return target->authority;
-  }
-  return request.field("host").value_or(Bytes());
 }
 
 // In a time that depends on the size of what was given alone.
@@ -129,7 +119,7 @@ OperationsGuard::Verdict OperationsGuard::judge(const RequestView& request,
                                                 session::Exchange& exchange) const noexcept {
   if (rules_.listener && exchange.listener() != *rules_.listener) return Verdict::off;
   if (off()) return Verdict::off;
-  if (!names_.has(host_of(request))) return Verdict::strange;
+  if (!names_.has(request.authority())) return Verdict::strange;
   if (!rules_.token.empty() && !has_token(request, rules_.token)) return Verdict::unknown;
   return Verdict::passes;
 }
@@ -168,7 +158,7 @@ Middleware OperationsGuard::application() const {
   middleware.admit = [this](const RequestView& request,
                             session::Exchange& exchange) -> std::optional<Reply> {
     if (rules_.listener && exchange.listener() == *rules_.listener) return not_found();
-    if (!rules_.hosts.empty() && !names_.has(host_of(request))) return strange_host();
+    if (!rules_.hosts.empty() && !names_.has(request.authority())) return strange_host();
     return std::nullopt;
   };
   return middleware;

@@ -16,11 +16,13 @@
 #include "katana/host/kept_log_test.hpp"
 #include "katana/metrics/exposition.hpp"
 #include "katana/service/events.hpp"
+#include "katana/service/websocket.hpp"
 #include "katana/thread/pool.hpp"
 
 namespace katana::host {
 namespace {
 
+using namespace std::string_literals;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
@@ -48,6 +50,7 @@ class RequestTelemetryTest : public testing::Test {
     of_server.reactors = 1;
     of_server.reactor.engine.links_max = 64;
     of_server.http.observer = &telemetry;
+    of_server.failure_logger = kept.logger("failures");
     HttpServer server(of_server, *service);
     // After the server, which blocks the signals that are meant for it.
     thread::PoolOptions of_pool;
@@ -104,6 +107,41 @@ TEST_F(RequestTelemetryTest, a_trace_that_is_valid_is_logged_and_another_is_not)
                 .size(),
             1u);
   EXPECT_EQ(kept.lines({"trace_id"}).size(), 1u);
+}
+
+// Long after that request: its id was all that told one connection of a route from another.
+TEST_F(RequestTelemetryTest, a_websocket_that_fails_is_recorded_with_the_ids_of_its_upgrade) {
+  router.websocket("/echo", {.on_message = [](WebSocket&, Bytes payload, MessageKind) {
+                     throw std::runtime_error(std::string(payload));
+                   }});
+  serve([](std::uint16_t port) {
+    const auto open = [port](std::string_view fields) {
+      auto client = std::make_unique<Client>(port);
+      client->send_get("/echo",
+                       "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
+                           std::string(fields));
+      client->receive_until("\r\n\r\n");
+      return client;
+    };
+    const auto first = open(std::string("X-Request-Id: order-7\r\ntraceparent: ") + trace + "\r\n");
+    const auto second = open("X-Request-Id: order-8\r\n");
+    second->send("\x81\x83\0\0\0\0two"s);
+    second->receive_until("");
+    first->send("\x81\x83\0\0\0\0one"s);
+    first->receive_until("");
+  });
+  EXPECT_EQ(
+      kept.lines({"the WebSocket handler threw: std::runtime_error: one",
+                  "\"request_id\":\"order-7\"", "\"trace_id\":\"0af7651916cd43dd8448eb211c80319c\"",
+                  "\"place\":\"GET /echo\""})
+          .size(),
+      1u)
+      << kept.text();
+  EXPECT_EQ(kept.lines({"the WebSocket handler threw: std::runtime_error: two",
+                        "\"request_id\":\"order-8\""})
+                .size(),
+            1u);
 }
 
 // Each job waits until the other request is under way, too, so both are suspended at once.

@@ -46,6 +46,7 @@ struct HttpSettings {
   std::uint32_t carry_large_max = 1024;
   std::uint32_t requests_per_connection_max = 0;
   std::uint32_t websocket_subscriptions_max = 256;
+  std::uint32_t form_files_max = 256;
   Duration idle_timeout = seconds(75);
   Duration head_timeout = seconds(10);
   Duration content_timeout = seconds(30);
@@ -75,6 +76,9 @@ KATANA_DESCRIBE(HttpSettings, (address, length(1, 64), help("numeric address to 
                 (requests_per_connection_max, help("0: no limit")),
                 (websocket_subscriptions_max, range(1, 1 << 20),
                  help("topics that one WebSocket connection may be subscribed to")),
+                (form_files_max, range(1, 1 << 20),
+                 help("files that forms may have open, in the whole process; never more than a "
+                      "quarter of its descriptors")),
                 (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
                 (head_timeout, range(milliseconds(1), seconds(24 * 3600))),
                 (content_timeout, range(milliseconds(1), seconds(24 * 3600))),

@@ -19,15 +19,17 @@ std::string place_of(const Entry& entry) {
 class Planner {
  public:
   explicit Planner(std::vector<Entry>& entries)
-      : entries_(entries), marks_(entries.size(), Mark::unseen), scoped_need_(entries.size()) {}
+      : entries_(entries),
+        marks_(entries.size(), Mark::unseen),
+        scoped_need_(entries.size()),
+        in_circle_(entries.size()) {}
 
   Result<std::vector<std::uint32_t>> run() {
     index();
     check_missing();
     for (std::uint32_t each = 0; each < entries_.size(); ++each) visit(each);
-    // In a circle nothing comes first, so what follows would judge guesses.
-    if (!circles_) {
-      for (const std::uint32_t each : order_) check_lifetimes(each);
+    for (const std::uint32_t each : order_) {
+      if (!meets_circle(each)) check_lifetimes(each);
     }
     if (!problems_.empty()) return std::unexpected(report());
     return std::move(order_);
@@ -87,12 +89,22 @@ class Planner {
     trail_.pop_back();
   }
 
+  // In a circle nothing comes first, so that lifetimes there, and of what needs one of it, would be
+  // guesses. The others are judged, so that one start tells all mistakes.
+  bool meets_circle(std::uint32_t at) {
+    for (const Need& need : entries_[at].needs) {
+      const auto found = indices_.find(need.type);
+      if (found != indices_.end() && in_circle_[found->second]) in_circle_[at] = true;
+    }
+    return in_circle_[at];
+  }
+
   void report_circle() {
-    circles_ = true;
     std::string circle;
     for (auto at = std::ranges::find(trail_, trail_.back()); at != trail_.end(); ++at) {
       if (!circle.empty()) circle += " → ";
       circle += entries_[*at].type->name;
+      in_circle_[*at] = true;
     }
     problems_.push_back(fmt::format(
         "services need one another in a circle: {}. Move what both need to a third one", circle));
@@ -175,7 +187,7 @@ class Planner {
   std::vector<std::uint32_t> order_;
   std::vector<std::optional<std::uint32_t>> scoped_need_;  // the scoped service that it leads to
   std::vector<std::string> problems_;
-  bool circles_ = false;
+  std::vector<bool> in_circle_;  // or led to one
 };
 
 }  // namespace

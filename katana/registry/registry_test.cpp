@@ -217,6 +217,24 @@ TEST(Registry, registered_twice_is_refused_with_both_places) {
   EXPECT_TRUE(journal.empty());
 }
 
+TEST(Registry, mistakes_of_every_kind_are_told_at_once) {
+  Journal journal;
+  Registry registry;
+  registry.singleton<Clock>([&journal] { return std::make_unique<FixedClock>(journal, 1); });
+  registry.singleton<Clock>([&journal] { return std::make_unique<FixedClock>(journal, 2); });
+  registry.singleton<Store>([](Store&) { return std::unique_ptr<Store>(); });
+  registry.scoped<Buffer>([&journal] { return std::make_unique<Buffer>(journal); });
+  registry.singleton<Users>(
+      [](Buffer&, Owned<Clock>, std::string&) -> std::unique_ptr<Users> { return nullptr; });
+  const std::string text = refusal(std::move(registry));
+  EXPECT_EQ(text.find("5 problems with the services:"), 0u) << text;
+  for (const char* const each :
+       {"is registered twice", "in a circle: katana::registry::Store", "which nobody registers",
+        "would keep a scoped service beyond its scope", "Take 'katana::registry::Clock&'"}) {
+    EXPECT_NE(text.find(each), std::string::npos) << each << "\n" << text;
+  }
+}
+
 TEST(Registry, a_singleton_may_not_keep_a_scoped_service_not_even_by_a_transient_one) {
   Journal journal;
   Registry registry;

@@ -95,11 +95,13 @@ namespace {
 
 // Relaxed: a count alone, which orders nothing else.
 std::atomic<std::size_t> files_open = 0;
+std::atomic<std::size_t> files_open_max = 256;
 
 std::size_t allowed_files(const FormLimits& limits) noexcept {
+  const std::size_t most = limits.files_max != 0 ? limits.files_max : SpillFile::files_max();
   rlimit descriptors{};
-  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return limits.files_max;
-  return std::min<std::size_t>(limits.files_max, descriptors.rlim_cur / 4);
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return most;
+  return std::min<std::size_t>(most, descriptors.rlim_cur / 4);
 }
 
 }  // namespace
@@ -108,6 +110,13 @@ SpillFile::SpillFile() noexcept { files_open.fetch_add(1, std::memory_order_rela
 SpillFile::~SpillFile() { files_open.fetch_sub(1, std::memory_order_relaxed); }
 
 std::size_t SpillFile::count_open() noexcept { return files_open.load(std::memory_order_relaxed); }
+
+void SpillFile::set_files_max(std::size_t files) noexcept {
+  files_open_max.store(files, std::memory_order_relaxed);
+}
+std::size_t SpillFile::files_max() noexcept {
+  return files_open_max.load(std::memory_order_relaxed);
+}
 
 Result<std::shared_ptr<SpillFile>> SpillFile::create(const FormLimits& limits) {
   std::shared_ptr<SpillFile> made(new SpillFile);

@@ -40,9 +40,9 @@ struct FormLimits {
   // Of one part, and of all together: what is more goes to the form's file.
   std::size_t part_memory_bytes_max = 64 * 1024;
   std::size_t memory_bytes_max = 1024 * 1024;
-  // Files that forms of this process may have open at a time, and never more than a quarter of
-  // RLIMIT_NOFILE: the others are for connections.
-  std::size_t files_max = 256;
+  // Files that forms of this process may have open at a time; 0: SpillFile::files_max(). Never more
+  // than a quarter of RLIMIT_NOFILE: the others are for connections.
+  std::size_t files_max = 0;
   // Where the files are; its file system has to know O_TMPFILE, as ext4, xfs, btrfs and tmpfs do.
   // A text that outlives the reading.
   const char* folder = "/tmp";
@@ -54,6 +54,9 @@ class SpillFile {
  public:
   // Fails with resource_exhausted when forms have as many files open as `limits` lets them.
   static Result<std::shared_ptr<SpillFile>> create(const FormLimits& limits);
+  // What forms without a limit of their own have, of the whole process: http.form_files_max.
+  static void set_files_max(std::size_t files) noexcept;
+  static std::size_t files_max() noexcept;
   // How many are open in this process.
   static std::size_t count_open() noexcept;
 

@@ -135,6 +135,19 @@ TEST_F(FormTest, as_many_forms_have_a_file_as_may_and_one_more_is_503_until_one_
   EXPECT_EQ(upload(content).status, 204u);
 }
 
+TEST_F(FormTest, forms_without_a_limit_of_their_own_have_that_of_the_process) {
+  const std::size_t before = SpillFile::files_max();
+  SpillFile::set_files_max(1);
+  limits_.memory_bytes_max = 0;
+  const std::string content = part("a", "1") + "--B--";
+  EXPECT_EQ(upload(content).status, 204u);
+  const Form held = std::move(form_);
+  EXPECT_EQ(upload(content).status, 503u);
+  limits_.files_max = 2;
+  EXPECT_EQ(upload(content).status, 204u);
+  SpillFile::set_files_max(before);
+}
+
 TEST_F(FormTest, each_limit_is_an_answer) {
   limits_.part.part_bytes_max = 100;
   limits_.part.parts_max = 3;

@@ -162,14 +162,6 @@ void report_invalid(session::Exchange& exchange, const Reply& reply) noexcept {
   exchange.report_failure({.what = mistake});
 }
 
-// Of a refusal by the client's fault there is nothing to find.
-void report_cause(session::Exchange& exchange, unsigned status, const Error& cause) noexcept {
-  if (status < 500) return;
-  exchange.report_failure({.what = "the handler returned an error",
-                           .error = &cause,
-                           .severity = status == 500 ? Severity::error : Severity::warning});
-}
-
 // For development: the client sees the chain of causes.
 Reply shown_with(Reply&& reply, const Error& cause) {
   Reply shown = problem(reply.status(), cause.describe());
@@ -208,6 +200,13 @@ KATANA_RARE bool prepare(session::Exchange& exchange, const Route& route, Reply&
 }
 
 }  // namespace
+
+void report_cause(session::Exchange& exchange, unsigned status, const Error& cause) noexcept {
+  if (status < 500) return;
+  exchange.report_failure({.what = "the handler returned an error",
+                           .error = &cause,
+                           .severity = status == 500 ? Severity::error : Severity::warning});
+}
 
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept {

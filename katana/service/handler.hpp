@@ -17,6 +17,7 @@
 
 #include <concepts>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -53,6 +54,10 @@ struct Route {
 // there is none.
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept;
+// The record of a reply that stands for an error, problem(error), as it is sent. Of a refusal by the
+// client's fault there is nothing to find.
+KATANA_RARE void report_cause(session::Exchange& exchange, unsigned status,
+                              const Error& cause) noexcept;
 // Answers for a handler that failed, and reports the exception that is being handled, if one is.
 // With a route, its middleware sees the answer.
 KATANA_RARE void send_failure(session::Exchange& exchange,
@@ -67,6 +72,8 @@ class Handler {
  public:
   explicit Handler(ContentWanted wanted) noexcept : content_wanted(wanted) {}
   virtual ~Handler() = default;
+  // Why it cannot serve, for Router::build(); empty: it can.
+  virtual std::string mistake() const { return {}; }
   virtual void serve(session::Exchange& exchange, const Route& route,
                      const RequestView& request) const = 0;
   const ContentWanted content_wanted;

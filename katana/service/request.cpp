@@ -20,6 +20,14 @@ struct RecyclingAllocator {
 
 }  // namespace
 
+Bytes RequestView::authority() const noexcept {
+  if (!target().starts_with('/')) {
+    const auto named = http::split_target(target(), method());
+    if (named && !named->authority.empty()) return named->authority;
+  }
+  return field("host").value_or(Bytes());
+}
+
 struct Request::Storage {
   explicit Storage(const RequestView& given)
       : head(*given.head_), parameters(*given.parameters_), view(head, {}, {}, parameters, {}) {

@@ -34,6 +34,11 @@ class RequestView {
   Bytes path() const noexcept { return path_; }
   // Raw, without "?".
   Bytes query() const noexcept { return query_; }
+  // The host, with the port if it was sent, that the request is for: the authority of the target, or
+  // Host, or `:authority`. They agree where there are two (a request in which they do not is
+  // refused, or its stream reset), but may differ in case and in a default port. Empty: HTTP/1.0
+  // without any.
+  Bytes authority() const noexcept;
   // The first field of that name, ignoring case.
   std::optional<Bytes> field(Bytes name) const noexcept { return head_->find(name); }
   const http::Head& head() const noexcept { return *head_; }
@@ -62,6 +67,7 @@ class Request {
   Bytes target() const noexcept { return view().target(); }
   Bytes path() const noexcept { return view().path(); }
   Bytes query() const noexcept { return view().query(); }
+  Bytes authority() const noexcept { return view().authority(); }
   std::optional<Bytes> field(Bytes name) const noexcept { return view().field(name); }
   const PathParameters& parameters() const noexcept { return view().parameters(); }
   Bytes content() const noexcept { return view().content(); }

@@ -77,6 +77,11 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
     parts_->mistakes.push_back(added.error());
     return;
   }
+  session::RouteMark mark = mark_of(method, whole, parts_->routes.size());
+  if (const std::string wrong = handler->mistake(); !wrong.empty()) {
+    parts_->mistakes.emplace_back(Code::invalid_argument,
+                                  fmt::format("route '{}': {}", mark.name, wrong));
+  }
   const DecompressionOptions* decoding = nullptr;
   for (const Middleware* each : middleware_) {
     if (each->decoding) decoding = each->decoding.get();
@@ -88,7 +93,7 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
        .content_bytes_max = streams ? options.streamed_bytes_max : options.content_bytes_max,
        .path_parameters = path_parameters,
        .decoding = decoding,
-       .mark = mark_of(method, whole, parts_->routes.size())});
+       .mark = std::move(mark)});
   parts_->routes.back().mark.secret_parameters = std::move(secret_parameters);
 }
 

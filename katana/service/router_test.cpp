@@ -326,6 +326,23 @@ TEST_F(RouterTest, causes_are_shown_to_clients_only_where_that_is_asked_for) {
 
 // ---- mistakes ----
 
+TEST(Router, a_subprotocol_that_cannot_be_said_is_a_mistake_of_its_route) {
+  Router router;
+  const WebSocketCallbacks callbacks;
+  router.websocket("/empty", callbacks, {.subprotocols = {"chat", ""}});
+  router.websocket("/spaced", callbacks, {.subprotocols = {"two words"}});
+  router.websocket("/long", callbacks, {.subprotocols = {std::string(65, 'x')}});
+  router.websocket("/fine", callbacks, {.subprotocols = {"chat.v2", std::string(64, 'x')}});
+  const auto service = std::move(router).build();
+  ASSERT_FALSE(service);
+  const std::string text = service.error().describe();
+  for (const char* const each :
+       {"3 mistakes", "route 'GET /empty': '' cannot be a subprotocol: give 1 to 64 octets",
+        "route 'GET /spaced': 'two words' cannot be", "route 'GET /long': 'xxx"}) {
+    EXPECT_NE(text.find(each), std::string::npos) << each << "\n" << text;
+  }
+}
+
 TEST_F(RouterTest, every_mistake_is_told_at_once_and_names_its_route_and_the_remedy) {
   router.get("no-slash", fine);
   router.get("/users/{id}", [] { return Reply(); });

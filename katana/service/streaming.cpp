@@ -95,11 +95,13 @@ void Stream::begin(const Reply& reply, std::int64_t length) {
   if (begun_) return;
   if (!has_middleware_) {
     begin_with(reply, length);
+    if (reply.cause() != nullptr) report_cause(exchange_, reply.status(), *reply.cause());
     return;
   }
   Reply head = reply.copy_of_head();
   run_middleware(head);
   begin_with(head, length);
+  if (reply.cause() != nullptr) report_cause(exchange_, head.status(), *reply.cause());
 }
 
 void Stream::begin_with(const Reply& reply, std::int64_t length) {

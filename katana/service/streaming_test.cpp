@@ -68,6 +68,31 @@ TEST_F(StreamingTest, content_goes_through_a_handler_piece_by_piece) {
   EXPECT_FALSE(exchange_->holds());
 }
 
+TEST_F(StreamingTest, the_cause_of_a_problem_that_a_handler_begins_is_recorded) {
+  const auto handler = [](ReplyWriter reply) -> Task<void> {
+    reply.begin(problem(Error(Code::internal, "the disk is gone").within("export")));
+    co_await reply.write("partly");
+  };
+  for (const bool with_middleware : {false, true}) {
+    Middleware middleware;
+    if (with_middleware) middleware.after = [](const RequestView&, Reply&) {};
+    route(handler, middleware);
+    get();
+    EXPECT_EQ(exchange_->status, 500u);
+    EXPECT_EQ(exchange_->failed.lines,
+              (std::vector<std::string>{"ANY /a/{_x}: the handler returned an error: export: the "
+                                        "disk is gone"}));
+    EXPECT_EQ(exchange_->failures, 1);
+  }
+  route([](ReplyWriter reply) -> Task<void> {
+    reply.begin(problem(Error(Code::not_found, "no such file")));
+    co_await reply.write("");
+  });
+  get();
+  EXPECT_EQ(exchange_->status, 404u);
+  EXPECT_TRUE(exchange_->failed.lines.empty());
+}
+
 TEST_F(StreamingTest, a_request_without_content_reads_as_empty_at_once) {
   route(echo);
   EXPECT_TRUE(get().completed);

@@ -1,7 +1,9 @@
 #include "katana/service/websocket.hpp"
 
-#include "katana/base/check.hpp"
+#include <fmt/format.h>
+
 #include "katana/session/websocket_upgrade.hpp"
+#include "katana/wire/http/characters.hpp"
 
 namespace katana::detail {
 namespace {
@@ -53,10 +55,18 @@ WebSocketRoute::WebSocketRoute(WebSocketRules rules)
     : Handler(ContentWanted::no),
       rules_(std::move(rules)),
       origins_(rules_.origins.begin(), rules_.origins.end()),
-      subprotocols_(rules_.subprotocols.begin(), rules_.subprotocols.end()) {
+      subprotocols_(rules_.subprotocols.begin(), rules_.subprotocols.end()) {}
+
+std::string WebSocketRoute::mistake() const {
   for (const Bytes each : subprotocols_) {
-    KATANA_REQUIRE(!each.empty() && each.size() <= ws::subprotocol_bytes_max);
+    const bool is_token = !each.empty() && http::all_are(each, http::token_character);
+    if (is_token && each.size() <= ws::subprotocol_bytes_max) continue;
+    return fmt::format(
+        "'{}' cannot be a subprotocol: give 1 to {} octets without white space and "
+        "separators (RFC 6455 §4.1)",
+        each, ws::subprotocol_bytes_max);
   }
+  return {};
 }
 
 void WebSocketRoute::serve(session::Exchange& exchange, const Route& route,

@@ -61,6 +61,7 @@ namespace detail {
 class WebSocketRoute : public Handler {
  public:
   explicit WebSocketRoute(WebSocketRules rules);
+  std::string mistake() const override;
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override;
 

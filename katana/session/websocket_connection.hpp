@@ -21,10 +21,9 @@ namespace katana::session {
 
 class WebSocketConnection final : public core::Session {
  public:
-  WebSocketConnection(WebSocketShare& share, core::Connection& connection,
-                      const WebSocketTerms& terms,
+  WebSocketConnection(WebSocketShare& share, core::Connection& connection, WebSocketTerms terms,
                       std::unique_ptr<WebSocketHandler> handler) noexcept
-      : carrier_(connection), session_(share, carrier_, terms, std::move(handler)) {}
+      : carrier_(connection), session_(share, carrier_, std::move(terms), std::move(handler)) {}
 
   std::size_t on_bytes(Bytes input) noexcept override { return session_.on_bytes(input); }
   void on_input_end() noexcept override { session_.on_input_end(); }
@@ -70,16 +69,18 @@ class WebSocketConnection final : public core::Session {
 
 class WebSocketSuccessor final : public core::Successor {
  public:
-  WebSocketSuccessor(WebSocketShare& share, const WebSocketTerms& terms,
+  WebSocketSuccessor(WebSocketShare& share, WebSocketTerms terms,
                      std::unique_ptr<WebSocketHandler> handler) noexcept
-      : share_(share), terms_(terms), handler_(std::move(handler)) {}
+      : share_(share), terms_(std::move(terms)), handler_(std::move(handler)) {}
   std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
   core::Session* open(void* memory, core::Connection& connection) noexcept override {
-    return new (memory) WebSocketConnection(share_, connection, terms_, std::move(handler_));
+    return new (memory)
+        WebSocketConnection(share_, connection, std::move(terms_), std::move(handler_));
   }
   // The session of a stream. Once, instead of open().
   std::unique_ptr<WebSocketSession> open_on(WebSocketCarrier& carrier) noexcept {
-    return std::make_unique<WebSocketSession>(share_, carrier, terms_, std::move(handler_));
+    return std::make_unique<WebSocketSession>(share_, carrier, std::move(terms_),
+                                              std::move(handler_));
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "katana/session/websocket_session.hpp"
 
+#include <cstring>
+#include <new>
 #include <utility>
 
 namespace katana::session {
@@ -24,15 +26,31 @@ WebSocketShare::WebSocketShare(const WebSocketOptions& options, WebSocketCounter
       context_(options.limits, ws::Role::server, deflate_.get()),
       post_(std::make_shared<WebSocketPost>(options.posted_bytes_max)) {}
 
+UpgradeRequest::Pointer UpgradeRequest::make(Bytes subprotocol, const RouteMark* route,
+                                             Bytes request_id, Bytes trace_id) {
+  request_id = request_id.substr(0, UINT8_MAX);
+  trace_id = trace_id.substr(0, UINT8_MAX);
+  void* const memory =
+      recycler::allocate(sizeof(UpgradeRequest) + request_id.size() + trace_id.size());
+  Pointer made(new (memory) UpgradeRequest);
+  made->subprotocol_ = subprotocol;
+  made->route_ = route;
+  made->request_id_size_ = static_cast<std::uint8_t>(request_id.size());
+  made->trace_id_size_ = static_cast<std::uint8_t>(trace_id.size());
+  char* const ids = static_cast<char*>(memory) + sizeof(UpgradeRequest);
+  if (!request_id.empty()) std::memcpy(ids, request_id.data(), request_id.size());
+  if (!trace_id.empty()) std::memcpy(ids + request_id.size(), trace_id.data(), trace_id.size());
+  return made;
+}
+
 WebSocketSession::WebSocketSession(WebSocketShare& share, WebSocketCarrier& carrier,
-                                   const WebSocketTerms& terms,
+                                   WebSocketTerms terms,
                                    std::unique_ptr<WebSocketHandler> handler) noexcept
     : share_(share),
       carrier_(carrier),
       machine_(share.context(), carrier.reactor().now(), terms.window_bits),
       handler_(std::move(handler)),
-      subprotocol_(terms.subprotocol),
-      route_(terms.route) {
+      request_(std::move(terms.request)) {
   in_call_ = true;  // whoever opens a session settles what it did
   ++share_.counters().opened;
   call_handler([this] { handler_->on_open(*this); });
@@ -228,10 +246,16 @@ void WebSocketSession::call_handler(Call&& call) noexcept {
 void WebSocketSession::on_handler_failed(Bytes what) noexcept {
   FailureObserver* const observer = share_.options().failures;
   if (observer == nullptr) return;
-  observer->on_failure({.what = what,
-                        .exception = std::current_exception(),
-                        .place = route_ != nullptr ? Bytes(route_->name) : Bytes("WebSocket"),
-                        .method = route_ != nullptr ? Bytes(route_->method) : Bytes()});
+  Failure failure{.what = what, .exception = std::current_exception(), .place = "WebSocket"};
+  if (request_ != nullptr) {
+    if (const RouteMark* const route = request_->route(); route != nullptr) {
+      failure.place = route->name;
+      failure.method = route->method;
+    }
+    failure.request_id = request_->request_id();
+    failure.trace_id = request_->trace_id();
+  }
+  observer->on_failure(failure);
 }
 
 void WebSocketSession::tell_close(CloseCode code, Bytes reason) noexcept {

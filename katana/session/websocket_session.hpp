@@ -47,16 +47,46 @@ class WebSocketShare {
   std::shared_ptr<WebSocketPost> post_;
 };
 
-// What was agreed on in the handshake. `subprotocol` outlives the connection.
+// What is kept of the request that became a WebSocket connection, for as long as that lives. One
+// piece of the recycler's, so that a session pays a pointer for it.
+class UpgradeRequest {
+ public:
+  struct Delete {
+    void operator()(UpgradeRequest* request) const noexcept {
+      recycler::release(request, sizeof(UpgradeRequest) + request->ids_size());
+    }
+  };
+  using Pointer = std::unique_ptr<UpgradeRequest, Delete>;
+  // Copies the ids, of which each is cut at 255 octets; the rest outlives the connection. `route`
+  // may be null. Throws std::bad_alloc.
+  static Pointer make(Bytes subprotocol, const RouteMark* route, Bytes request_id, Bytes trace_id);
+
+  Bytes subprotocol() const noexcept { return subprotocol_; }
+  const RouteMark* route() const noexcept { return route_; }
+  Bytes request_id() const noexcept { return {ids(), request_id_size_}; }
+  Bytes trace_id() const noexcept { return {ids() + request_id_size_, trace_id_size_}; }
+
+ private:
+  UpgradeRequest() = default;
+  const char* ids() const noexcept { return reinterpret_cast<const char*>(this + 1); }
+  std::size_t ids_size() const noexcept { return std::size_t{request_id_size_} + trace_id_size_; }
+
+  Bytes subprotocol_;
+  const RouteMark* route_ = nullptr;
+  std::uint8_t request_id_size_ = 0;
+  std::uint8_t trace_id_size_ = 0;
+  // The ids follow.
+};
+
+// What was agreed on in the handshake.
 struct WebSocketTerms {
-  Bytes subprotocol = {};
-  int window_bits = 0;               // of what we compress with; 0: nothing is compressed
-  const RouteMark* route = nullptr;  // of the request that became this connection; outlives it
+  int window_bits = 0;                   // of what we compress with; 0: nothing is compressed
+  UpgradeRequest::Pointer request = {};  // null: not known
 };
 
 class WebSocketSession final : public WebSocket {
  public:
-  WebSocketSession(WebSocketShare& share, WebSocketCarrier& carrier, const WebSocketTerms& terms,
+  WebSocketSession(WebSocketShare& share, WebSocketCarrier& carrier, WebSocketTerms terms,
                    std::unique_ptr<WebSocketHandler> handler) noexcept;
   ~WebSocketSession();
   WebSocketSession(const WebSocketSession&) = delete;
@@ -83,7 +113,9 @@ class WebSocketSession final : public WebSocket {
   WebSocketHandle handle() override;
   core::Reactor& reactor() noexcept override { return carrier_.reactor(); }
   engine::PeerAddress peer() noexcept override { return carrier_.peer(); }
-  Bytes subprotocol() const noexcept override { return subprotocol_; }
+  Bytes subprotocol() const noexcept override {
+    return request_ != nullptr ? request_->subprotocol() : Bytes();
+  }
   std::size_t queued_bytes() const noexcept override { return carrier_.outbox().pending(); }
   void want_room() noexcept override { (void)note_full(); }
   Outbox& outbox() noexcept override { return carrier_.outbox(); }
@@ -125,9 +157,8 @@ class WebSocketSession final : public WebSocket {
   ws::Machine machine_;
   std::unique_ptr<WebSocketHandler> handler_;
   Text message_;
-  std::size_t held_ = 0;  // by message_, charged to the reactor's memory
-  Bytes subprotocol_;
-  const RouteMark* route_;  // null: not known
+  std::size_t held_ = 0;                   // by message_, charged to the reactor's memory
+  const UpgradeRequest::Pointer request_;  // null: not known
   Slot slot_;
   bool in_call_ = false;     // inside a call by the carrier, which settles what was done
   bool close_told_ = false;  // to the handler

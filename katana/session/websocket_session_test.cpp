@@ -539,7 +539,7 @@ TEST_F(Dropping, a_subscriber_that_reads_too_slowly_misses_messages_which_are_co
 }
 
 TEST(WebSocketMemory, a_connection_needs_no_more_than_an_http_one_and_its_handler) {
-  EXPECT_LE(sizeof(WebSocketConnection), 400u);
+  EXPECT_LE(sizeof(WebSocketConnection), 240u);
 }
 
 }  // namespace

@@ -41,11 +41,14 @@ bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocke
       .status = on_stream ? 200u : 101u,
       .content_type = {},
       .fields = {fields.data(), static_cast<std::size_t>(end - fields.data())}};
-  const WebSocketTerms terms{.subprotocol = agreed.handshake.subprotocol,
-                             .window_bits = agreed.handshake.window_bits,
-                             .route = exchange.route()};
-  return exchange.upgrade(head, std::make_unique<WebSocketSuccessor>(*exchange.websockets(), terms,
-                                                                     std::move(handler)));
+  const ExchangeContext* const context = exchange.context();
+  WebSocketTerms terms{
+      .window_bits = agreed.handshake.window_bits,
+      .request = UpgradeRequest::make(agreed.handshake.subprotocol, exchange.route(),
+                                      context != nullptr ? context->name : Bytes(),
+                                      context != nullptr ? context->trace : Bytes())};
+  return exchange.upgrade(head, std::make_unique<WebSocketSuccessor>(
+                                    *exchange.websockets(), std::move(terms), std::move(handler)));
 }
 
 }  // namespace katana::session

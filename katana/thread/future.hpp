@@ -9,7 +9,7 @@
 // Allocates  one piece of the recycler for callable, state and value together.
 // Fails      get() returns Code::cancelled when the job was cancelled before it began,
 //            resource_exhausted when the queue was full, unavailable when the pool was stopped; it
-//            rethrows what the callable threw.
+//            rethrows what the callable threw. What nobody gets is reported (see unseen.hpp).
 // Invariant  get() returns when the job has ended, however it did: no accepted job is forgotten.
 #pragma once
 
@@ -43,8 +43,6 @@ inline constexpr std::uint32_t cancel_bit = 8;   // a job that has not begun sha
 
 [[noreturn]] KATANA_RARE void throw_wait_misuse();
 [[noreturn]] KATANA_RARE void throw_run_misuse(bool without_executor);
-// What a job threw whose future was dropped before: it goes where PoolOptions::on_failure says.
-KATANA_RARE void report_unseen(std::exception_ptr failure) noexcept;
 
 template <class Value>
 struct FutureState {
@@ -63,8 +61,6 @@ struct FutureState {
     // acq_rel: gives the outcome away; and sees what a future did before it went.
     const std::uint32_t before = word.fetch_or(done_bit, std::memory_order_acq_rel);
     if ((before & gone_bit) != 0) {
-      if (outcome.exception() != nullptr) [[unlikely]]
-        report_unseen(outcome.exception());
       destroy(this);
     } else if ((before & sleeper_bit) != 0) {
       wake(&word, 1);

@@ -4,7 +4,7 @@
 // Owns       first the callable, then, in the same memory, what came of it.
 // Thread     one at a time; the word beside it says whose turn it is.
 // Allocates  nothing beyond what the callable does.
-// Fails      take() rethrows the exception of the callable.
+// Fails      take() rethrows the exception of the callable; one that nobody takes is reported.
 //
 // Yield<T> is what a waiter gets: Result<T>, and for a callable that returns a Result<U> that one,
 // not a Result in a Result.
@@ -20,6 +20,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/result.hpp"
 #include "katana/thread/job.hpp"
+#include "katana/thread/unseen.hpp"
 
 namespace katana::thread {
 
@@ -43,7 +44,7 @@ class Outcome {
   Outcome() noexcept {}
   ~Outcome() {
     if (kind_ == Kind::value) std::destroy_at(&value_);
-    if (kind_ == Kind::exception) std::destroy_at(&exception_);
+    if (kind_ == Kind::exception) std::destroy_at(&thrown_);
   }
   Outcome(const Outcome&) = delete;
   Outcome& operator=(const Outcome&) = delete;
@@ -58,7 +59,7 @@ class Outcome {
         return set(Value(call_with(f, token)), Ended::ran);
       }
     } catch (...) {
-      std::construct_at(&exception_, std::current_exception());
+      std::construct_at(&thrown_, std::current_exception());
       kind_ = Kind::exception;
       return Ended::failed;
     }
@@ -66,13 +67,9 @@ class Outcome {
   Ended refuse(Error error) noexcept {
     return set(Value(std::unexpected(std::move(error))), Ended::cancelled);
   }
-  // What the callable threw; null: nothing.
-  std::exception_ptr exception() const noexcept {
-    return kind_ == Kind::exception ? exception_ : nullptr;
-  }
   Value take() {
     KATANA_CHECK(kind_ != Kind::none);
-    if (kind_ == Kind::exception) std::rethrow_exception(exception_);
+    if (kind_ == Kind::exception) thrown_.rethrow();
     return std::move(value_);
   }
 
@@ -87,7 +84,7 @@ class Outcome {
 
   union {
     Value value_;
-    std::exception_ptr exception_;
+    detail::Thrown thrown_;
   };
   Kind kind_ = Kind::none;  // last: whoever holds an Outcome may use what is left of its word
 };

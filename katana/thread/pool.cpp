@@ -86,7 +86,11 @@ Pool::Pool(PoolOptions options)
   parked_.reserve(options_.threads_max);
 }
 
-Pool::~Pool() { stop(StopMode::graceful); }
+Pool::~Pool() {
+  stop(StopMode::graceful);
+  sink_->detach();
+  sink_->release();
+}
 
 Result<std::unique_ptr<Pool>> Pool::create(PoolOptions options) {
   if (auto completed = complete(options); !completed) return std::unexpected(completed.error());
@@ -256,6 +260,7 @@ void Pool::note_room(std::size_t lane) noexcept {
 
 Admission Pool::run_here(Job job) {
   ran_here_.fetch_add(1, std::memory_order_relaxed);
+  Pool* const outer = std::exchange(running_here_, this);
   try {
     if (job.act(job.payload, Order::run) == Ended::failed) {
       failed_here_.fetch_add(1, std::memory_order_relaxed);
@@ -264,6 +269,7 @@ Admission Pool::run_here(Job job) {
     failed_here_.fetch_add(1, std::memory_order_relaxed);
     report_failure(std::current_exception());
   }
+  running_here_ = outer;
   return Admission::ran_here;
 }
 
@@ -321,8 +327,27 @@ void detail::throw_run_misuse(bool without_executor) {
                "give WhenFull::fail, and answer 503 when the queue is full");
 }
 
-void detail::report_unseen(std::exception_ptr failure) noexcept {
-  if (Pool* const pool = Pool::current()) pool->report_failure(std::move(failure));
+detail::FailureSink* detail::FailureSink::of_this_thread() noexcept {
+  Pool* const pool = Pool::running_here_ != nullptr ? Pool::running_here_ : Pool::current_;
+  if (pool == nullptr) return nullptr;
+  pool->sink_->share();
+  return pool->sink_;
+}
+
+void detail::FailureSink::report(std::exception_ptr failure) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (pool_ != nullptr) return pool_->report_failure(std::move(failure));
+  try {
+    const std::string line =
+        describe({.what = "a job threw", .exception = failure, .place = "a pool that has ended"});
+    (void)std::fputs((line + "\n").c_str(), stderr);  // ignored: there is nowhere else to say it
+  } catch (...) {                                     // without memory for the line there is none
+  }
+}
+
+void detail::FailureSink::detach() noexcept {
+  const std::lock_guard lock(mutex_);
+  pool_ = nullptr;
 }
 
 Snapshot Pool::snapshot() const {

@@ -165,7 +165,7 @@ class Pool {
   template <class>
   friend class Run;
   friend class TimedJob;
-  friend void detail::report_unseen(std::exception_ptr) noexcept;
+  friend class detail::FailureSink;
 
   // Of idle_: searching workers in the upper half, parked ones in the lower.
   static constexpr std::uint64_t one_parked = 1;
@@ -290,6 +290,8 @@ class Pool {
   void halt();
 
   inline static constinit thread_local Pool* current_ = nullptr;
+  // Whose job runs on a thread that is none of its workers.
+  inline static constinit thread_local Pool* running_here_ = nullptr;
 
   // Read by everybody, written at the start.
   PoolOptions options_;
@@ -337,6 +339,7 @@ class Pool {
 
   std::mutex stop_mutex_;  // what follows
   bool stopped_ = false;
+  detail::FailureSink* const sink_ = new detail::FailureSink(*this);  // for outcomes left behind
   StopReport report_;
 
   std::stop_source stop_source_;

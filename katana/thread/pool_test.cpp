@@ -86,6 +86,56 @@ TEST(Pool, an_exception_of_a_job_whose_future_was_dropped_is_reported) {
   EXPECT_EQ(reported, "unheard");
 }
 
+TEST(Pool, an_exception_is_reported_when_its_future_is_dropped_after_the_job_and_not_once_taken) {
+  std::vector<std::string> reported;
+  const auto pool = make_pool({.threads_min = 1, .on_failure = [&](std::exception_ptr failure) {
+                                 reported.push_back(describe(failure));
+                               }});
+  {
+    const auto dropped = pool->submit([] { throw std::runtime_error("unheard"); });
+    dropped.wait();
+    EXPECT_TRUE(reported.empty());
+  }
+  EXPECT_EQ(reported, std::vector<std::string>{"unheard"});
+  {
+    auto taken = pool->submit([] { throw std::runtime_error("heard"); });
+    EXPECT_THROW((void)taken.get(), std::runtime_error);
+  }
+  EXPECT_EQ(reported.size(), 1u);
+}
+
+TEST(Pool, an_exception_whose_future_outlives_the_pool_is_a_line_on_standard_error) {
+  auto pool = make_pool({.threads_min = 1, .on_failure = [](std::exception_ptr) {
+                           ADD_FAILURE() << "the pool's owner may be gone";
+                         }});
+  testing::internal::CaptureStderr();
+  {
+    const auto future = pool->submit([] { throw std::runtime_error("unheard"); });
+    pool.reset();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "a pool that has ended: a job threw: std::runtime_error: unheard\n");
+}
+
+TEST(Pool, an_exception_of_a_job_that_the_caller_ran_is_reported_too) {
+  std::vector<std::string> reported;
+  std::binary_semaphore go(0);
+  std::binary_semaphore begun(0);
+  const auto pool = make_pool({.threads_min = 1, .queue_max = 2, .on_failure = [&](auto failure) {
+                                 reported.push_back(describe(failure));
+                               }});
+  auto first = pool->submit([&] { begun.release(), go.acquire(); });
+  begun.acquire();
+  while (pool->post([] {}) == Admission::accepted) {
+  }
+  {
+    const auto here =
+        pool->submit([] { throw std::runtime_error("here"); }, {.when_full = WhenFull::run_here});
+  }
+  EXPECT_EQ(reported, std::vector<std::string>{"here"});
+  go.release();
+}
+
 TEST(Pool, without_a_handler_an_exception_is_a_line_on_standard_error) {
   testing::internal::CaptureStderr();
   const auto pool = make_pool({.name = "mails", .threads_min = 1});

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "katana/base/failure.hpp"
 #include "katana/base/task.hpp"
 #include "katana/thread/loop.hpp"
 #include "katana/thread/pool_fixture_test.hpp"
@@ -161,6 +162,40 @@ TEST(Run, a_coroutine_that_is_destroyed_while_the_message_is_under_way_is_forgot
   EXPECT_EQ(loop.expected(), 0u);
   EXPECT_FALSE(went_on);
   EXPECT_EQ(held.use_count(), 1);
+}
+
+// A request whose client left, say.
+TEST(Run, an_exception_of_a_job_whose_coroutine_is_gone_is_reported) {
+  std::vector<std::string> reported;
+  const auto pool = make_pool({.threads_min = 1, .on_failure = [&](std::exception_ptr failure) {
+                                 reported.push_back(describe(failure));
+                               }});
+  std::binary_semaphore begun(0), leave(0);
+  bool went_on = false;
+  const auto held = std::make_shared<int>();
+  Loop loop;
+  {
+    auto task = hold_and_note(
+        *pool, held,
+        [&] {
+          begun.release();
+          leave.acquire();
+          throw std::runtime_error("while the job ran");
+        },
+        went_on);
+    EXPECT_FALSE(loop.start(task));
+    begun.acquire();
+  }
+  leave.release();
+  {
+    auto task = hold_and_note(*pool, held, [] { throw std::runtime_error("on its way"); }, went_on);
+    EXPECT_FALSE(loop.start(task));
+    pool->stop(StopMode::graceful);
+  }
+  EXPECT_EQ(reported, std::vector<std::string>{"while the job ran"});
+  EXPECT_TRUE(loop.run_messages());
+  EXPECT_EQ(reported, (std::vector<std::string>{"while the job ran", "on its way"}));
+  EXPECT_FALSE(went_on);
 }
 
 // Coroutines are destroyed at any moment while workers complete their jobs, and their loop ends

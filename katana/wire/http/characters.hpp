@@ -14,12 +14,12 @@ enum CharacterClass : std::uint8_t {
       1 << 1,  // field-vchar, SP and HTAB, RFC 9110 §5.5: everything but controls and DEL
   target_character = 1 << 2,  // what a request-target may hold, RFC 9112 §3.2 and RFC 3986: pchar
                               // "/" "?" "%" "[" "]"
-  host_character = 1 << 3,    // reg-name and "%", RFC 3986 §3.2.2
+  host_character = 1 << 3,    // reg-name and "%", RFC 3986 §3.2.2, without ","
   digit_character = 1 << 4,
   hex_character = 1 << 5,
   plain_path_character =
       1 << 6,  // in a path that is only these, nothing is to be decoded or resolved
-  plain_host_character = 1 << 7,  // reg-name without escapes
+  plain_host_character = 1 << 7,  // reg-name without escapes and ","
 };
 
 namespace detail {
@@ -38,9 +38,14 @@ constexpr std::array<std::uint8_t, 256> make_character_table() {
     if (alpha || digit || contains("!#$%&'*+-.^_`|~", c)) bits |= token_character;
     if ((value >= 0x20 && value != 0x7f) || c == '\t') bits |= value_character;
     if (unreserved || sub_delimiter || contains(":@/?%[]", c)) bits |= target_character;
-    if (unreserved || sub_delimiter || c == '%') bits |= host_character;
+    // RFC 3986 allows all sub-delims in a name. In a field a comma joins the values of two lines
+    // (RFC 9110 §5.3): "a,b" is two Hosts, which RFC 9112 §3.2 refuses, and programs that read it
+    // as a list see another host than those that do not. No name in DNS has one. The other
+    // sub-delims mean nothing in a Host.
+    const bool in_host = unreserved || (sub_delimiter && c != ',');
+    if (in_host || c == '%') bits |= host_character;
     if (digit) bits |= digit_character;
-    if (unreserved || sub_delimiter) bits |= plain_host_character;
+    if (in_host) bits |= plain_host_character;
     if ((unreserved && c != '.') || sub_delimiter || contains(":@/", c)) {
       bits |= plain_path_character;
     }

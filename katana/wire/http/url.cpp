@@ -301,6 +301,21 @@ bool valid_authority(Bytes authority) noexcept {
   return authority.empty() || names_a_host(authority);
 }
 
+bool same_authority(Bytes left, Bytes right, Bytes scheme) noexcept {
+  if (equals_ignoring_case(left, right)) return true;
+  const std::size_t left_host = size_before_port(left);
+  const std::size_t right_host = size_before_port(right);
+  if (!equals_ignoring_case(slice(left, 0, left_host), slice(right, 0, right_host))) return false;
+  const unsigned missing = equals_ignoring_case(scheme, "https")  ? 443
+                           : equals_ignoring_case(scheme, "http") ? 80
+                                                                  : port_max + 1;
+  const auto port_of = [missing](Bytes authority, std::size_t host) {
+    if (host + 1 >= authority.size()) return missing;
+    return port_number(slice(authority, host + 1, authority.size()));
+  };
+  return port_of(left, left_host) == port_of(right, right_host);
+}
+
 bool is_normal_path(Bytes path) noexcept {
   if (path.empty() || path.front() != '/') return false;
   const unsigned seen = classes_in(path);

@@ -90,9 +90,15 @@ std::optional<Target> split_rare_form(Bytes target, Method method) noexcept;
 }
 
 // A Host value: uri-host [":" port] (RFC 9112 §3.2, RFC 3986 §3.2.2). Empty is valid, and so is an
-// empty port; a port without a host is not (RFC 9110 §4.2.1), nor one above 65535. The host is not
-// decoded, and what is not an IPv4 address, such as "1.2.3.999", is a name.
+// empty port; a port without a host is not (RFC 9110 §4.2.1), nor one above 65535, nor a comma
+// (see host_character). The host is not decoded, and what is not an IPv4 address, such as
+// "1.2.3.999", is a name.
 [[nodiscard]] bool valid_authority(Bytes authority) noexcept;
+
+// Whether two authorities name the same host and port: hosts are compared ignoring case, and a port
+// that is missing or empty is that of `scheme`, 80 or 443 (RFC 3986 §6.2.3, RFC 9110 §4.2.3). With
+// another scheme no port is missing: "a" and "a:80" differ. Escapes are compared as they stand.
+[[nodiscard]] bool same_authority(Bytes left, Bytes right, Bytes scheme) noexcept;
 
 // True when normalize_path(path) would give the same bytes back, so that `path` can be used as it
 // is. Exact for a path without "%"; false for every path with one.

@@ -204,6 +204,42 @@ TEST(Url, every_byte_is_valid_in_a_host_name_or_refused_by_the_grammar) {
   }
 }
 
+TEST(Url, authorities_are_the_same_ignoring_case_and_the_default_port) {
+  struct Pair {
+    Bytes left, right, scheme;
+    bool same;
+  };
+  const std::array pairs = {
+      Pair{"a", "A", "http", true},
+      Pair{"a", "b", "http", false},
+      Pair{"a:80", "a", "http", true},
+      Pair{"a:80", "a", "HTTP", true},
+      Pair{"a:443", "a", "https", true},
+      Pair{"a:443", "a", "http", false},
+      Pair{"a:80", "a", "https", false},
+      Pair{"a:", "a", "https", true},
+      Pair{"a:", "a:80", "http", true},
+      Pair{"a:080", "a:80", "http", true},
+      Pair{"a:81", "a:80", "http", false},
+      Pair{"a:80", "a:8", "http", false},
+      Pair{"a", "a:80", "foo", false},
+      Pair{"a", "a:", "foo", true},
+      Pair{"", "", "http", true},
+      Pair{"", "a", "http", false},
+      Pair{"[::1]", "[::1]:80", "http", true},
+      Pair{"[::1]:80", "[::2]:80", "http", false},
+      Pair{"80", "80:80", "http", true},
+      Pair{"ab", "a", "http", false},
+      Pair{"a.", "a", "http", false},
+  };
+  for (const Pair& each : pairs) {
+    EXPECT_EQ(same_authority(each.left, each.right, each.scheme), each.same)
+        << each.left << " " << each.right << " " << each.scheme;
+    EXPECT_EQ(same_authority(each.right, each.left, each.scheme), each.same)
+        << each.right << " " << each.left << " " << each.scheme;
+  }
+}
+
 TEST(Url, an_ipv6_host_is_valid_exactly_when_inet_pton_takes_it) {
   const std::array<std::string, 12> pieces = {
       "::", ":", ":", "1", "fe80", "0", "a:", "12:b", "00001", "1.2.3.4", "256.1.1.1", "c:d:"};

@@ -75,12 +75,26 @@ Refusal Facts::judge_content(const http::Head& head, Framing& framing) const noe
   return Refusal::none;
 }
 
+// RFC 9112 §3.2.2 lets the target's authority win. It and Host are the same from every client that
+// keeps §3.2; where they differ, a server in front may have judged by the one and this one would
+// serve the other. Once they are the same, Host says for everybody which host is asked. Targets
+// that are wrong, or of another scheme, are answered for that.
+bool Facts::target_names_other_host(const http::Head& head) const noexcept {
+  if (!has(rare_target) || hosts_ == 0) return false;
+  const auto target = http::split_target(head.target(), head.method());
+  if (!target || target->form != http::TargetForm::absolute) return false;
+  const bool is_http =
+      equals_ignoring_case(target->scheme, "http") || equals_ignoring_case(target->scheme, "https");
+  return is_http && !http::same_authority(target->authority, host_, target->scheme);
+}
+
 Refusal Facts::judge_all(const http::Head& head, Framing& framing) const noexcept {
   framing = Framing{};
   const bool is_http11 = head.minor_version() >= 1;
   if (hosts_ > 1) return Refusal::repeated_host;
   if (hosts_ == 0 && is_http11) return Refusal::missing_host;
   if (has(host_unchecked) && !http::valid_authority(host_)) return Refusal::bad_host;
+  if (target_names_other_host(head)) return Refusal::target_is_not_host;
   const Refusal refusal = judge_content(head, framing);
   if (refusal != Refusal::none) return refusal;
   if (has(expects_other) && is_http11) return Refusal::unknown_expectation;

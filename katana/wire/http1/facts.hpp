@@ -34,6 +34,8 @@ class Facts {
     if (!plain) seen_ |= host_unchecked;
   }
   void note(KnownField field, Bytes value) noexcept;
+  // The target begins with no "/": it may name a host of its own.
+  void note_rare_target() noexcept { seen_ |= rare_target; }
 
   // Judges the meaning of a head whose form is right.
   Refusal judge(const http::Head& head, Framing& framing) const noexcept {
@@ -57,11 +59,13 @@ class Facts {
     upgrade_field = 1 << 8,
     expects_continue = 1 << 9,
     expects_other = 1 << 10,
+    rare_target = 1 << 11,
   };
 
   bool has(Seen what) const noexcept { return (seen_ & what) != 0; }
   void note_connection(Bytes value) noexcept;
   void note_transfer_encoding(Bytes value) noexcept;
+  bool target_names_other_host(const http::Head& head) const noexcept;
   Refusal judge_all(const http::Head& head, Framing& framing) const noexcept;
   Refusal judge_content(const http::Head& head, Framing& framing) const noexcept;
 

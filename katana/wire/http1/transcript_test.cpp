@@ -26,6 +26,7 @@ constexpr std::array<Bytes, refusal_texts.size()> refusal_names = {
     "missing_host",
     "repeated_host",
     "bad_host",
+    "target_is_not_host",
     "bad_content_length",
     "repeated_content_length",
     "length_and_encoding",

@@ -14,7 +14,7 @@ constexpr std::uint32_t streams_unasked_max = 100;
 ClientMachine::ClientMachine(ClientContext& context, Instant now) noexcept
     : context_(&context),
       settings_deadline_(now + context.limits.settings_timeout),
-      idle_frames_(context.limits.idle_frames_max, now),
+      idle_frames_(context.limits, now),
       receive_window_(context.limits.connection_window_bytes),
       streams_max_(std::min(context.limits.streams_max, streams_unasked_max)) {
   context.reader.forget();
@@ -105,7 +105,7 @@ ClientStep ClientMachine::on_frame(const FrameHeader& header, Bytes payload, Ins
 ClientStep ClientMachine::on_settings(const FrameHeader& header, Bytes payload, Instant now,
                                       Outbox& outbox) noexcept {
   if (header.stream != 0) return fail(Failure::bad_frame, outbox);
-  if (!spend_idle(now)) return fail(Failure::settings_flood, outbox);
+  if (!spend_idle(now, IdleBudget::settings_cost)) return fail(Failure::settings_flood, outbox);
   if (header.has(flag_ack)) {
     if (!payload.empty()) return fail(Failure::bad_frame_size, outbox);
     settings_deadline_ = never;
@@ -258,9 +258,10 @@ bool ClientMachine::write_content(ClientStream& stream, Bytes& content, bool con
   const bool is_sent =
       stream.state != ClientStreamState::open && stream.state != ClientStreamState::answered;
   if (closed_ || is_sent) return false;
+  const std::size_t before = content.size();
   const DataOutput output = put_data(stream.id, content, content_stays, last, output_max,
                                      stream.send_window, send_window_, outbox);
-  earn(output.frames);
+  earn(before - content.size(), output.frames);
   if (output.ends) go(stream, ClientStreamCause::request_ends, Past::ended);
   return output.has_room;
 }

@@ -226,13 +226,11 @@ class ClientMachine {
   KATANA_RARE ClientStep lose(ClientStream& stream, Lost lost, ErrorCode code,
                               Outbox& outbox) noexcept;
   void end(Failure failure) noexcept;
-  bool spend_idle(Instant now) noexcept {
-    const Limits& limits = context_->limits;
-    return idle_frames_.spend(now, limits.idle_frames_max, limits.idle_frames_per_s);
+  bool spend_idle(Instant now, std::uint32_t cost = IdleBudget::frame_cost) noexcept {
+    return idle_frames_.spend(context_->limits, now, cost);
   }
-  void earn(std::uint32_t uses = 1) noexcept {
-    const Limits& limits = context_->limits;
-    idle_frames_.earn(uses * limits.idle_frames_per_use, limits.idle_frames_max);
+  void earn(std::size_t bytes, std::uint32_t frames = 1) noexcept {
+    idle_frames_.earn(context_->limits, bytes, frames);
   }
   // A stream that this side has not begun.
   bool is_idle(std::uint32_t id) const noexcept { return !is_client_stream(id) || id >= next_id_; }
@@ -253,7 +251,7 @@ class ClientMachine {
 
   Instant partial_deadline_ = never;
   Instant settings_deadline_ = never;
-  Budget idle_frames_;
+  IdleBudget idle_frames_;
 
   std::int64_t send_window_ = default_window_bytes;
   std::int64_t receive_window_;

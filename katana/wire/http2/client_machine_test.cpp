@@ -412,11 +412,52 @@ TEST(Http2ClientAttack, frames_that_move_nothing_are_ended_each_under_its_name) 
     bench.open();
     bench.begin();
     bench.feed(bench.reply(1, {{":status", "200"}}));
-    const std::uint32_t most = Limits().idle_frames_max;
-    for (std::uint32_t count = 0; count < most - 1; ++count) bench.feed(flood);
+    // The SETTINGS that open a connection are paid already, and a request has earned some of that.
+    const std::uint32_t cost =
+        failure == Failure::settings_flood ? IdleBudget::settings_cost : IdleBudget::frame_cost;
+    const std::uint32_t most = (Limits().idle_frames_max - IdleBudget::settings_cost) / cost;
+    for (std::uint32_t count = 0; count < most; ++count) bench.feed(flood);
     EXPECT_EQ(bench.failure(), Failure::none) << text_of(failure).name;
-    for (int count = 0; count < 2; ++count) bench.feed(flood);
+    for (std::uint32_t count = 0; count < 20; ++count) bench.feed(flood);
     EXPECT_EQ(bench.failure(), failure) << text_of(failure).name;
+  }
+}
+
+TEST(Http2ClientAttack, one_octet_of_data_between_frames_that_move_nothing_does_not_pay_for_them) {
+  const std::vector<std::pair<std::string, Failure>> floods = {
+      {frame(FrameType::settings, 0, 0), Failure::settings_flood},
+      {frame(FrameType::ping, 0, 0, "12345678"), Failure::ping_flood},
+      {frame(FrameType::data, 0, 1), Failure::empty_frame_flood},
+      {frame(FrameType::window_update, 0, 1, number(1)), Failure::window_flood},
+      {frame(static_cast<FrameType>(99), 0, 0), Failure::other_flood},
+  };
+  for (const auto& [flood, failure] : floods) {
+    ClientBench bench;
+    bench.open();
+    bench.begin();
+    bench.feed(bench.reply(1, {{":status", "200"}}));
+    std::uint32_t pairs = 0;
+    for (; bench.failure() == Failure::none && pairs < 10'000; ++pairs) {
+      bench.feed(frame(FrameType::data, 0, 1, "x") + flood);
+      if (bench.failure() == Failure::none) (void)bench.take_sent();
+    }
+    EXPECT_EQ(bench.failure(), failure) << text_of(failure).name << " after " << pairs;
+    EXPECT_LE(pairs, 2 * Limits().idle_frames_max + 10) << text_of(failure).name;
+  }
+}
+
+TEST(Http2ClientBudget, honest_small_messages_never_run_out) {
+  ClientBench bench;
+  bench.open();
+  bench.begin();
+  bench.feed(bench.reply(1, {{":status", "200"}}));
+  const std::string message = frame(FrameType::data, 0, 1, "0123456789") +
+                              frame(FrameType::window_update, 0, 0, number(10)) +
+                              frame(FrameType::ping, 0, 0, "12345678");
+  for (int count = 0; count < 20'000; ++count) {
+    bench.feed(message);
+    ASSERT_EQ(bench.failure(), Failure::none) << count;
+    (void)bench.take_sent();
   }
 }
 

@@ -67,7 +67,7 @@ ClientStep ClientMachine::on_head(ClientStream& stream, bool end_stream, Bytes b
   stream.has_head = true;
   const bool with_content = has_content(stream, reader.status());
   stream.content_left = with_content ? reader.content_length() : 0;
-  earn();
+  idle_frames_.earn_use(context_->limits);
   if (end_stream) {
     if (stream.content_left > 0) {
       return lose(stream, Lost::malformed, ErrorCode::protocol_error, outbox);
@@ -132,9 +132,7 @@ ClientStep ClientMachine::begin_data(const FrameHeader& header, Bytes input, Ins
   receive_window_ -= header.size;
   partial_deadline_ = never;
   data_stream_ = nullptr;
-  if (data_.left() != 0) {
-    earn();
-  } else if (!data_.ends_stream() && !spend_idle(now)) {
+  if (data_.left() == 0 && !data_.ends_stream() && !spend_idle(now)) {
     return fail(Failure::empty_frame_flood, outbox);
   }
   ClientStep step = take_data(header, now, outbox);
@@ -181,6 +179,7 @@ ClientStep ClientMachine::take_data(const FrameHeader& header, Instant now,
     return lose(*stream, Lost::malformed, ErrorCode::protocol_error, outbox);
   }
   data_stream_ = stream;
+  earn(data_.left());
   return {};
 }
 

@@ -59,6 +59,7 @@ void HeadReader::begin() noexcept {
   seen_ = 0;
   regular_seen_ = malformed_ = expects_continue_ = false;
   host_ = {};
+  scheme_text_ = {};
 }
 
 void HeadReader::take(Bytes name, Bytes value, bool trailers) noexcept {
@@ -79,7 +80,7 @@ void HeadReader::take(Bytes name, Bytes value, bool trailers) noexcept {
 }
 
 void HeadReader::take_pseudo(Bytes name, Bytes value) noexcept {
-  const auto first = [this](Pseudo which) {
+  const auto first = [this](Seen which) {
     if ((seen_ & which) != 0) spoil();
     seen_ = static_cast<std::uint8_t>(seen_ | which);
   };
@@ -93,6 +94,7 @@ void HeadReader::take_pseudo(Bytes name, Bytes value) noexcept {
     target_ = keep(value);
   } else if (name == ":scheme") {
     first(scheme);
+    scheme_text_ = value == "https" ? Bytes("https") : Bytes("http");
     if (value != "http" && value != "https") {
       if (!valid_value(value) || value.empty()) return spoil();
       refuse(421, "Only http and https are served here.");
@@ -100,10 +102,10 @@ void HeadReader::take_pseudo(Bytes name, Bytes value) noexcept {
   } else if (name == ":authority") {
     first(authority);
     if (!valid_value(value)) return spoil();
-    const http::Slice host = keep("host");
+    const http::Slice host_name = keep("host");
     authority_ = keep(value);
     host_ = {bytes_.data() + authority_.at, authority_.size};
-    head_.add_field(host, authority_);
+    head_.add_field(host_name, authority_);
   } else if (name == ":protocol" && extended_connect_) {
     first(protocol);
     if (value.empty() || !http::all_are(value, http::token_character)) return spoil();
@@ -134,9 +136,8 @@ bool HeadReader::note(Bytes name, Bytes value) noexcept {
       if (name == "te" && !http::equals_ignoring_case(value, "trailers")) spoil();
       break;
     case 4:
-      if (name != "host") break;
-      note_host(value);
-      return (seen_ & authority) == 0;
+      if (name == "host") return note_host(value);
+      break;
     case 6:
       if (name == "expect") {
         expects_continue_ = http::equals_ignoring_case(value, "100-continue");
@@ -166,11 +167,17 @@ bool HeadReader::note(Bytes name, Bytes value) noexcept {
   return true;
 }
 
-// One host, whichever field names it (RFC 9113 §8.3.1).
-void HeadReader::note_host(Bytes value) noexcept {
-  const bool is_first = (seen_ & authority) == 0 && host_.data() == nullptr;
-  if (!is_first && !http::equals_ignoring_case(host_, value)) return spoil();
-  if (is_first) host_ = {bytes_.data() + kept_bytes_ + 4, value.size()};  // where it is kept
+// One host, whichever field names it: RFC 9113 §8.3.1 wants the two compared in their normal form.
+// A second line is refused whatever it says, as in HTTP/1.1 (RFC 9112 §3.2).
+bool HeadReader::note_host(Bytes value) noexcept {
+  if ((seen_ & host) != 0) spoil();
+  seen_ = static_cast<std::uint8_t>(seen_ | host);
+  if ((seen_ & authority) == 0) {
+    host_ = {bytes_.data() + kept_bytes_ + 4, value.size()};  // where it is kept
+    return true;
+  }
+  if (!http::same_authority(host_, value, scheme_text_)) spoil();
+  return false;
 }
 
 void HeadReader::judge() noexcept {

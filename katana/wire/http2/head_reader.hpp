@@ -62,7 +62,14 @@ class HeadReader {
   Bytes detail() const noexcept { return detail_; }
 
  private:
-  enum Pseudo : std::uint8_t { method = 1, scheme = 2, authority = 4, path = 8, protocol = 16 };
+  enum Seen : std::uint8_t {
+    method = 1,
+    scheme = 2,
+    authority = 4,
+    path = 8,
+    protocol = 16,
+    host = 32
+  };
 
   HeadVerdict read(Inflater& inflater, Bytes block, bool trailers) noexcept;
   void begin() noexcept;
@@ -71,7 +78,7 @@ class HeadReader {
   void take_field(Bytes name, Bytes value) noexcept;
   // False: the field is not kept as it is.
   bool note(Bytes name, Bytes value) noexcept;
-  void note_host(Bytes value) noexcept;
+  bool note_host(Bytes value) noexcept;
   void judge() noexcept;
   // False: there is no such request.
   bool judge_target(http::Method known) noexcept;
@@ -96,6 +103,7 @@ class HeadReader {
   Bytes detail_;
   KeptBlock kept_;  // clients ask for the same again and again
   Bytes host_;
+  Bytes scheme_text_;  // static; empty: none was sent
   http::Slice method_text_;
   http::Slice target_;
   http::Slice authority_;

@@ -32,9 +32,10 @@ struct Limits {
   // Streams that came to nothing: reset by the peer, or by us for what it did wrong.
   std::uint32_t resets_max = 200;
   std::uint32_t resets_per_s = 20;
-  // Frames that move nothing forward: SETTINGS, PING, PRIORITY, empty DATA, WINDOW_UPDATE, frames
-  // for streams that are over, frames of unknown types. Each request and each DATA frame that has
-  // bytes, either way, earns some.
+  // Frames that move nothing forward: PING, PRIORITY, empty DATA, WINDOW_UPDATE, frames for streams
+  // that are over, frames of unknown types, SETTINGS, which count sixteen times. Each request
+  // earns some, and each DATA frame, either way, that somebody takes: less than eight octets earn
+  // less. See IdleBudget.
   std::uint32_t idle_frames_max = 1'000;
   std::uint32_t idle_frames_per_s = 100;
   std::uint32_t idle_frames_per_use = 4;
@@ -54,6 +55,8 @@ constexpr bool are_valid(const Limits& limits) noexcept {
          limits.stream_window_bytes <= window_bytes_max &&
          limits.connection_window_bytes >= default_window_bytes &&
          limits.connection_window_bytes <= window_bytes_max && limits.idle_timeout.ns > 0 &&
+         limits.idle_frames_max >= 64 && limits.idle_frames_max <= 1'000'000 &&
+         limits.idle_frames_per_s <= 1'000'000 && limits.idle_frames_per_use <= 1'000 &&
          limits.head_timeout.ns > 0 && limits.settings_timeout.ns > 0;
 }
 static_assert(are_valid(Limits()));

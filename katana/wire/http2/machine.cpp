@@ -19,7 +19,7 @@ Machine::Machine(Context& context, Instant now) noexcept
       partial_deadline_(now + context.limits.head_timeout),
       idle_deadline_(now + context.limits.idle_timeout),
       resets_(context.limits.resets_max, now),
-      idle_frames_(context.limits.idle_frames_max, now),
+      idle_frames_(context.limits, now),
       receive_window_(context.limits.connection_window_bytes) {
   context.reader.forget();
 }
@@ -112,7 +112,7 @@ Step Machine::on_frame(const FrameHeader& header, Bytes payload, Instant now,
 Step Machine::on_settings(const FrameHeader& header, Bytes payload, Instant now,
                           Outbox& outbox) noexcept {
   if (header.stream != 0) return fail(Failure::bad_frame, outbox);
-  if (!spend_idle(now)) return fail(Failure::settings_flood, outbox);
+  if (!spend_idle(now, IdleBudget::settings_cost)) return fail(Failure::settings_flood, outbox);
   if (header.has(flag_ack)) {
     if (!payload.empty()) return fail(Failure::bad_frame_size, outbox);
     settings_deadline_ = never;
@@ -249,7 +249,7 @@ void Machine::admit(Stream& stream) noexcept {
   stream.content_left = context_->reader.content_length();
   go(stream, pending_ends_stream_ ? StreamCause::request : StreamCause::head);
   streams_.append(stream);
-  earn();
+  idle_frames_.earn_use(context_->limits);
 }
 
 void Machine::let_go(Stream& stream, Past past, Instant now) noexcept {

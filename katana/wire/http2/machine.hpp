@@ -183,7 +183,7 @@ class Machine {
                   Outbox& outbox) noexcept;
   Step on_trailers(Stream& stream, bool end_stream, Bytes block, Instant now,
                    Outbox& outbox) noexcept;
-  Step on_late_block(std::uint32_t id, Bytes block, Outbox& outbox) noexcept;
+  Step on_late_block(std::uint32_t id, Bytes block, Instant now, Outbox& outbox) noexcept;
   Step refuse_stream(std::uint32_t id, ErrorCode code, Instant now, Outbox& outbox) noexcept;
   Step on_priority(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
   Step on_priority_update(const FrameHeader& header, Bytes payload, Instant now,
@@ -199,17 +199,15 @@ class Machine {
   KATANA_RARE Step fail(Failure failure, Outbox& outbox) noexcept;
   // The peer is to blame for it, and pays.
   KATANA_RARE Step reset_for(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
-  bool spend_idle(Instant now) noexcept {
-    const Limits& limits = context_->limits;
-    return idle_frames_.spend(now, limits.idle_frames_max, limits.idle_frames_per_s);
+  bool spend_idle(Instant now, std::uint32_t cost = IdleBudget::frame_cost) noexcept {
+    return idle_frames_.spend(context_->limits, now, cost);
   }
   bool spend_reset(Instant now) noexcept {
     const Limits& limits = context_->limits;
-    return resets_.spend(now, limits.resets_max, limits.resets_per_s);
+    return resets_.spend(now, 1, limits.resets_max, limits.resets_per_s);
   }
-  void earn(std::uint32_t uses = 1) noexcept {
-    const Limits& limits = context_->limits;
-    idle_frames_.earn(uses * limits.idle_frames_per_use, limits.idle_frames_max);
+  void earn(std::size_t bytes, std::uint32_t frames = 1) noexcept {
+    idle_frames_.earn(context_->limits, bytes, frames);
   }
 
   static void go(Stream& stream, StreamCause cause) noexcept {
@@ -237,7 +235,7 @@ class Machine {
   Instant settings_deadline_ = never;
   Instant idle_deadline_;
   Budget resets_;
-  Budget idle_frames_;
+  IdleBudget idle_frames_;
 
   std::int64_t send_window_ = default_window_bytes;
   std::int64_t receive_window_;

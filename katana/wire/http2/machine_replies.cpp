@@ -53,7 +53,7 @@ bool Machine::respond(Stream& stream, const http::ReplyHead& head, Bytes& conten
   stream.send_window -= size;
   send_window_ -= size;
   content = {};
-  earn();
+  earn(size);
   end_reply(stream, now);
   return !closed_;
 }
@@ -73,9 +73,10 @@ bool Machine::begin_reply(Stream& stream, const http::ReplyHead& head, std::int6
 bool Machine::write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
                             std::size_t output_max, Instant now, Outbox& outbox) noexcept {
   if (closed_ || is_replied(stream)) return false;
+  const std::size_t before = content.size();
   const DataOutput output = put_data(stream.id, content, content_stays, last, output_max,
                                      stream.send_window, send_window_, outbox);
-  earn(output.frames);
+  earn(before - content.size(), output.frames);
   if (output.ends) end_reply(stream, now);
   return output.has_room && !closed_;
 }
@@ -101,7 +102,7 @@ bool Machine::move_content(Stream& stream, Outbox& content, std::size_t output_m
     output_max -= size;
     stream.send_window -= static_cast<std::int64_t>(size);
     send_window_ -= static_cast<std::int64_t>(size);
-    earn();
+    earn(size);
   }
 }
 

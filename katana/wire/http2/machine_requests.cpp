@@ -34,7 +34,7 @@ Step Machine::on_block(std::uint32_t id, bool end_stream, Bytes block, Instant n
   if (id > last_id_) return on_request(id, end_stream, block, now, outbox);
   Stream* const stream = streams_.find(id);
   if (stream != nullptr) return on_trailers(*stream, end_stream, block, now, outbox);
-  return on_late_block(id, block, outbox);
+  return on_late_block(id, block, now, outbox);
 }
 
 Step Machine::on_request(std::uint32_t id, bool end_stream, Bytes block, Instant now,
@@ -44,7 +44,8 @@ Step Machine::on_request(std::uint32_t id, bool end_stream, Bytes block, Instant
   HeadVerdict verdict = reader.read_request(inflater_, block);
   if (verdict == HeadVerdict::broken) return fail(Failure::compression, outbox);
   if (verdict == HeadVerdict::bomb) return fail(Failure::header_bomb, outbox);
-  if (id > final_id_) return {};  // it was told that nobody will answer (RFC 9113 §6.8)
+  // It was told that nobody will answer (RFC 9113 §6.8).
+  if (id > final_id_) return spend_idle(now) ? Step{} : fail(Failure::other_flood, outbox);
   if (end_stream && reader.content_length() > 0) verdict = HeadVerdict::malformed;
   if (verdict == HeadVerdict::malformed) {
     return refuse_stream(id, ErrorCode::protocol_error, now, outbox);
@@ -86,11 +87,13 @@ Step Machine::on_trailers(Stream& stream, bool end_stream, Bytes block, Instant 
 }
 
 // On a stream that is no more.
-Step Machine::on_late_block(std::uint32_t id, Bytes block, Outbox& outbox) noexcept {
+Step Machine::on_late_block(std::uint32_t id, Bytes block, Instant now, Outbox& outbox) noexcept {
   const Past past = pasts_.find(id);
   if (past == Past::unknown) return fail(Failure::bad_stream, outbox);
   if (past != Past::own_reset) return fail(Failure::closed_stream, outbox);
-  // Its sender may not know yet. It is decoded because it changes the table.
+  // Its sender may not know yet.
+  if (!spend_idle(now)) return fail(Failure::other_flood, outbox);
+  // It is decoded because it changes the table.
   const HeadVerdict verdict = context_->reader.read_trailers(inflater_, block);
   if (verdict == HeadVerdict::broken) return fail(Failure::compression, outbox);
   if (verdict == HeadVerdict::bomb) return fail(Failure::header_bomb, outbox);
@@ -109,9 +112,7 @@ Step Machine::begin_data(const FrameHeader& header, Bytes input, Instant now,
   receive_window_ -= header.size;
   partial_deadline_ = never;
   data_stream_ = nullptr;
-  if (data_.left() != 0) {
-    earn();
-  } else if (!data_.ends_stream() && !spend_idle(now)) {
+  if (data_.left() == 0 && !data_.ends_stream() && !spend_idle(now)) {
     return fail(Failure::empty_frame_flood, outbox);
   }
   Step step = take_data(header, now, outbox);
@@ -149,6 +150,7 @@ Step Machine::take_data(const FrameHeader& header, Instant now, Outbox& outbox) 
     }
   }
   data_stream_ = stream;
+  if (stream->state != StreamState::replied) earn(data_.left());
   return {};
 }
 

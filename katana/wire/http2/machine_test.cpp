@@ -121,6 +121,12 @@ TEST(Http2Machine, a_malformed_head_resets_its_stream_and_no_other) {
       {"a second path", with({":path", "/x"})},
       {"a pseudo-header behind a field", {{":method", "GET"}, {"a", "b"}, {":scheme", "http"}}},
       {"another host", with({"host", "b.example"})},
+      {"a host before the authority",
+       {{":method", "GET"},
+        {":scheme", "http"},
+        {":path", "/"},
+        {"host", "a.example"},
+        {":authority", "a.example"}}},
       {"no method", without(0)},
       {"no scheme", without(1)},
       {"no path", without(2)},
@@ -218,6 +224,70 @@ TEST(Http2Machine, a_head_that_is_refused_can_be_answered) {
                                     "refused 400 last", "refused 400 last", "refused 421 last"}));
   bench.respond(1, "too large", 431);
   EXPECT_EQ(bench.sent(), (Events{"HEADERS 1", "DATA 1 9 end"}));
+}
+
+// What a request with these names of its server is: "accepted" with the host that it has, "refused"
+// with 400, or "reset".
+std::string verdict_of_hosts(Bytes scheme, std::optional<std::string> authority,
+                             const std::vector<std::string>& hosts) {
+  Bench bench;
+  bench.open();
+  Fields fields = {{":method", "GET"}, {":scheme", std::string(scheme)}, {":path", "/"}};
+  if (authority) fields.emplace_back(":authority", *authority);
+  for (const std::string& host : hosts) fields.emplace_back("host", host);
+  bench.request(fields);
+  const Events events = bench.events();
+  const Events sent = bench.sent();
+  if (sent == Events{"RST_STREAM 1 error 1"} && events.empty()) return "reset";
+  if (events == Events{"refused 400 last"}) return "refused";
+  if (events != Events{"head GET / last"}) return "neither";
+  const http::Head& head = bench.head();
+  return "accepted " + std::string(head.find("host").value_or("none")) + ", fields " +
+         std::to_string(head.field_count());
+}
+
+TEST(Http2Machine, a_host_beside_the_authority_is_the_same_in_normal_form_or_resets_the_stream) {
+  struct Case {
+    Bytes scheme;
+    std::optional<std::string> authority;
+    std::vector<std::string> hosts;
+    std::string verdict;
+  };
+  const std::vector<Case> cases = {
+      {"http", "a", {}, "accepted a, fields 1"},
+      {"http", {}, {"a"}, "accepted a, fields 1"},
+      {"http", "a", {"a"}, "accepted a, fields 1"},
+      {"http", "a", {"A"}, "accepted a, fields 1"},
+      {"http", "A", {"a"}, "accepted A, fields 1"},
+      {"http", "a", {"b"}, "reset"},
+      {"http", "b", {"a"}, "reset"},
+      {"http", "a", {"a:80"}, "accepted a, fields 1"},
+      {"http", "a:80", {"a"}, "accepted a:80, fields 1"},
+      {"http", "a:", {"A:80"}, "accepted a:, fields 1"},
+      {"https", "a", {"a:443"}, "accepted a, fields 1"},
+      {"https", "a:443", {"a"}, "accepted a:443, fields 1"},
+      {"https", "a", {"a:80"}, "reset"},
+      {"http", "a", {"a:443"}, "reset"},
+      {"http", "a:81", {"a:82"}, "reset"},
+      {"http", "a", {""}, "reset"},
+      {"http", "", {"a"}, "reset"},
+      {"http", "", {}, "refused"},
+      {"http", {}, {""}, "refused"},
+      {"http", {}, {}, "refused"},
+      {"http", {}, {"a", "a"}, "reset"},
+      {"http", {}, {"a", "b"}, "reset"},
+      {"http", "a", {"a", "a"}, "reset"},
+      {"http", "a,b", {}, "refused"},
+      {"http", {}, {"a,b"}, "refused"},
+      {"http", "a,b", {"a,b"}, "refused"},
+      {"http", "a", {"a,b"}, "reset"},
+      {"http", "a@b", {}, "refused"},
+  };
+  for (const Case& each : cases) {
+    std::string what = std::string(each.scheme) + " :authority " + each.authority.value_or("none");
+    for (const std::string& host : each.hosts) what += " host '" + host + "'";
+    EXPECT_EQ(verdict_of_hosts(each.scheme, each.authority, each.hosts), each.verdict) << what;
+  }
 }
 
 TEST(Http2Machine, connect_has_an_authority_for_its_target) {
@@ -493,109 +563,6 @@ TEST(Http2Machine, time_ends_what_is_not_completed_and_who_is_idle) {
     bench.open();
     bench.feed(ack + frame(FrameType::headers, 0, 1, "\x82"));
   });
-}
-
-// ---- attacks --------------------
-
-TEST(Http2Attack, rapid_reset_ends_when_its_budget_does_and_time_refills_it) {
-  Bench bench;
-  bench.open();
-  const Limits limits;
-  const auto give_up = [&] {
-    const auto id = bench.request(get_root);
-    if (bench.failure() == Failure::none)
-      bench.feed(frame(FrameType::rst_stream, 0, id, number(8)));
-  };
-  for (std::uint32_t count = 0; count < limits.resets_max; ++count) give_up();
-  EXPECT_EQ(bench.failure(), Failure::none);
-  bench.pass(seconds(1));
-  for (std::uint32_t count = 0; count < limits.resets_per_s; ++count) give_up();
-  // Those of the first second are earned as well, which began with the connection.
-  EXPECT_EQ(bench.failure(), Failure::none);
-  for (std::uint32_t count = 0; count <= limits.resets_per_s; ++count) give_up();
-  EXPECT_EQ(bench.failure(), Failure::rapid_reset);
-  EXPECT_EQ(describe_all(bench.take_sent()).back(), "GOAWAY 0 error 11");
-}
-
-TEST(Http2Attack, a_request_that_is_reset_after_its_reply_costs_no_budget) {
-  Bench bench;
-  bench.open();
-  for (int count = 0; count < 900; ++count) {
-    const auto id = bench.request(get_root);
-    bench.respond(id, "x");
-    bench.feed(frame(FrameType::rst_stream, 0, id, number(8)));
-    (void)bench.take_sent();
-  }
-  EXPECT_EQ(bench.failure(), Failure::none);
-}
-
-TEST(Http2Attack, resets_that_the_peer_made_us_send_are_counted_as_well) {
-  Bench bench;
-  bench.open();
-  for (std::uint32_t count = 0; count <= Limits().resets_max; ++count) {
-    const auto id = bench.request(get_root);
-    bench.feed(frame(FrameType::window_update, 0, id, number(0)));
-  }
-  EXPECT_EQ(bench.failure(), Failure::made_reset);
-}
-
-TEST(Http2Attack, continuations_without_end_are_ended) {
-  Bench empty;
-  empty.open();
-  empty.feed(frame(FrameType::headers, 0, 1, "\x82"));
-  for (int count = 0; count < 9; ++count) empty.feed(frame(FrameType::continuation, 0, 1));
-  EXPECT_EQ(empty.failure(), Failure::continuation_flood);
-  Bench large;
-  large.open();
-  large.feed(frame(FrameType::headers, 0, 1, std::string(16'000, 'x')));
-  large.feed(frame(FrameType::continuation, 0, 1, std::string(16'000, 'x')));
-  EXPECT_EQ(large.failure(), Failure::none);
-  large.feed(frame(FrameType::continuation, 0, 1, std::string(16'000, 'x')));
-  EXPECT_EQ(large.failure(), Failure::continuation_flood);
-}
-
-TEST(Http2Attack, a_block_that_decodes_to_far_more_than_it_is_ends_the_connection) {
-  Bench bench;
-  bench.open();
-  Fields fields = get_root;
-  fields.emplace_back("bomb", std::string(3'000, 'x'));
-  bench.request(fields);
-  std::string block = bench.deflater().block(get_root);
-  block += std::string(100, '\xbe');  // the newest entry of the table, again and again
-  bench.feed(frame(FrameType::headers, flag_end_headers | flag_end_stream, 3, block));
-  EXPECT_EQ(bench.failure(), Failure::header_bomb);
-}
-
-TEST(Http2Attack, frames_that_move_nothing_are_ended_each_under_its_name) {
-  const std::vector<std::pair<std::string, Failure>> floods = {
-      {frame(FrameType::settings, 0, 0), Failure::settings_flood},
-      {frame(FrameType::ping, 0, 0, "12345678"), Failure::ping_flood},
-      {frame(FrameType::data, 0, 1), Failure::empty_frame_flood},
-      {frame(FrameType::window_update, 0, 0, number(1)), Failure::window_flood},
-      {frame(FrameType::priority, 0, 1, "\0\0\0\0\0"s), Failure::other_flood},
-      {frame(FrameType::priority_update, 0, 0, number(1) + "u=1"), Failure::other_flood},
-      {frame(static_cast<FrameType>(99), 0, 0), Failure::other_flood},
-  };
-  for (const auto& [flood, failure] : floods) {
-    Bench bench;
-    bench.open();
-    bench.request(post_root, false);
-    const std::uint32_t most = Limits().idle_frames_max;
-    for (std::uint32_t count = 0; count < most - 1; ++count) bench.feed(flood);
-    EXPECT_EQ(bench.failure(), Failure::none) << text_of(failure).name;
-    for (int count = 0; count < 2; ++count) bench.feed(flood);
-    EXPECT_EQ(bench.failure(), failure) << text_of(failure).name;
-  }
-}
-
-TEST(Http2Attack, streams_beyond_the_limit_are_refused_and_others_go_on) {
-  Limits limits;
-  limits.streams_max = 3;
-  Bench bench(limits);
-  bench.open();
-  for (int count = 0; count < 4; ++count) bench.request(get_root);
-  EXPECT_EQ(bench.sent(), Events{"RST_STREAM 7 error 7"});
-  EXPECT_EQ(bench.events().size(), 3u);
 }
 
 // ---- priorities ---------------------------------------------------------------------------------
