@@ -133,18 +133,27 @@ Result<void> RequestTelemetry::prepare(const Service& service) {
   return {};
 }
 
+// What lasts has series of its own, in buckets from a second to an hour.
 Result<void> RequestTelemetry::prepare_events() {
+  const auto durations = [this](const char* name, const char* help) {
+    return options_.metrics->log_histogram(
+        name, help,
+        {metrics::LogBuckets(0, 86'400'000'000'000),
+         1e9,
+         {1'000'000'000, 60'000'000'000, 600'000'000'000, 3'600'000'000'000}});
+  };
   auto open = options_.metrics->gauge("katana_http_events_open",
                                       "Streams of server-sent events that go on.");
   if (!open) return std::unexpected(open.error());
-  auto duration = options_.metrics->log_histogram(
-      "katana_http_events_duration_seconds", "Of streams of server-sent events that are over.",
-      {metrics::LogBuckets(0, 86'400'000'000'000),
-       1e9,
-       {1'000'000'000, 60'000'000'000, 600'000'000'000, 3'600'000'000'000}});
-  if (!duration) return std::unexpected(duration.error());
+  auto events = durations("katana_http_events_duration_seconds",
+                          "Of streams of server-sent events that are over.");
+  if (!events) return std::unexpected(events.error());
+  auto websockets =
+      durations("katana_websocket_duration_seconds", "Of WebSocket connections that are over.");
+  if (!websockets) return std::unexpected(websockets.error());
   events_open_ = *open;
-  events_duration_ = *duration;
+  events_duration_ = *events;
+  websocket_duration_ = *websockets;
   return {};
 }
 
@@ -167,6 +176,10 @@ void RequestTelemetry::on_exchange_end(session::Exchange& exchange,
 
 void RequestTelemetry::on_events_begin(session::Exchange&) noexcept {
   if (!series_.empty()) events_open_.add(1);
+}
+
+void RequestTelemetry::on_websocket_end(Duration duration) noexcept {
+  if (!series_.empty()) websocket_duration_.observe(duration);
 }
 
 void RequestTelemetry::count(const session::ExchangeRecord& record) const noexcept {

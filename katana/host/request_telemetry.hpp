@@ -16,6 +16,8 @@
 //
 //   katana_http_events_open                streams that go on
 //   katana_http_events_duration_seconds    of those that are over
+//   katana_websocket_duration_seconds      of connections that are over; how many there are, and
+//                                          their messages, count the reactors
 //
 // What no route serves is one series, {method="_any",route="_unmatched"}.
 //
@@ -74,6 +76,7 @@ class RequestTelemetry final : public session::ExchangeObserver {
   std::unique_ptr<session::ExchangeContext> on_exchange_begin(
       const http::Head* head) noexcept override;
   void on_events_begin(session::Exchange& exchange) noexcept override;
+  void on_websocket_end(Duration duration) noexcept override;
   void on_exchange_end(session::Exchange& exchange,
                        const session::ExchangeRecord& record) noexcept override;
 
@@ -93,6 +96,7 @@ class RequestTelemetry final : public session::ExchangeObserver {
   std::atomic<std::int64_t> slow_after_ns_;
   metrics::Gauge events_open_;
   metrics::LogHistogram events_duration_;
+  metrics::LogHistogram websocket_duration_;
   std::vector<Series> series_;  // by route; the last is that of what no route serves
 };
 

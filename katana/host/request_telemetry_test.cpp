@@ -248,6 +248,25 @@ TEST_F(RequestTelemetryTest, a_stream_of_events_is_no_slow_request_and_has_a_ser
                               "events\"} 0\n"));
 }
 
+TEST_F(RequestTelemetryTest, a_websocket_is_no_slow_request_and_its_duration_is_told_at_its_end) {
+  constexpr const char* over = "katana_websocket_duration_seconds_count 1\n";
+  options.slow_after = seconds(30);
+  router.websocket("/echo", {});
+  serve([&](std::uint16_t port) {
+    Client client(port);
+    client.send_get("/echo",
+                    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+    EXPECT_THAT(client.receive_until("\r\n\r\n"), HasSubstr(" 101 "));
+    EXPECT_THAT(metrics(), HasSubstr("katana_websocket_duration_seconds_count 0\n"));
+  });
+  const std::string told = metrics();
+  EXPECT_EQ(kept.lines({"slow:"}).size(), 0u) << kept.text();
+  EXPECT_THAT(told, HasSubstr(over));
+  EXPECT_THAT(told, HasSubstr("katana_http_route_duration_seconds_count{method=\"GET\",route=\"/"
+                              "echo\"} 0\n"));
+}
+
 TEST_F(RequestTelemetryTest, what_is_off_is_not_there) {
   options = {.ids = false};
   serve([](std::uint16_t port) {

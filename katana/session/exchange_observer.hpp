@@ -50,6 +50,9 @@ class ExchangeObserver {
   }
   // Its reply became a stream of events, which goes on.
   virtual void on_events_begin(Exchange&) noexcept {}
+  // A WebSocket connection is over, that long after its handshake. What it was before is an
+  // exchange, which ended with the handshake.
+  virtual void on_websocket_end(Duration) noexcept {}
   // `exchange` is over. Its connection_counters() may still be asked for, and its peer().
   virtual void on_exchange_end(Exchange& exchange, const ExchangeRecord& record) noexcept = 0;
 };

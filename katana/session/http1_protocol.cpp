@@ -24,7 +24,7 @@ Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler
     : options_(options),
       handler_(handler),
       context_(options_.limits, options_.kernels),
-      websockets_(websocket_options(options_), counters_.websocket) {
+      websockets_(websocket_options(options_), counters_.websocket, options_.observer) {
   const http1::Limits& limits = options_.limits;
   KATANA_REQUIRE(limits.head_bytes_max + 2 <= http::head_bytes_capacity);
   KATANA_REQUIRE(limits.request_line_bytes_max + 4 <= limits.head_bytes_max);

@@ -16,9 +16,11 @@ ws::Opcode opcode_of(MessageKind kind) noexcept {
 
 }  // namespace
 
-WebSocketShare::WebSocketShare(const WebSocketOptions& options, WebSocketCounters& counters)
+WebSocketShare::WebSocketShare(const WebSocketOptions& options, WebSocketCounters& counters,
+                               ExchangeObserver* observer)
     : options_(options),
       counters_(counters),
+      observer_(observer),
       deflate_memory_(options.deflate.enabled ? ws::DeflatePool::bytes_needed(options.deflate) : 0),
       deflate_(options.deflate.enabled
                    ? std::make_unique<ws::DeflatePool>(options.deflate, deflate_memory_)
@@ -27,7 +29,7 @@ WebSocketShare::WebSocketShare(const WebSocketOptions& options, WebSocketCounter
       post_(std::make_shared<WebSocketPost>(options.posted_bytes_max)) {}
 
 UpgradeRequest::Pointer UpgradeRequest::make(Bytes subprotocol, const RouteMark* route,
-                                             Bytes request_id, Bytes trace_id) {
+                                             Bytes request_id, Bytes trace_id, Instant now) {
   request_id = request_id.substr(0, UINT8_MAX);
   trace_id = trace_id.substr(0, UINT8_MAX);
   void* const memory =
@@ -35,6 +37,7 @@ UpgradeRequest::Pointer UpgradeRequest::make(Bytes subprotocol, const RouteMark*
   Pointer made(new (memory) UpgradeRequest);
   made->subprotocol_ = subprotocol;
   made->route_ = route;
+  made->time_ = now;
   made->request_id_size_ = static_cast<std::uint8_t>(request_id.size());
   made->trace_id_size_ = static_cast<std::uint8_t>(trace_id.size());
   char* const ids = static_cast<char*>(memory) + sizeof(UpgradeRequest);
@@ -63,6 +66,9 @@ WebSocketSession::~WebSocketSession() {
   in_call_ = true;  // there is nothing to settle any more
   tell_close(CloseCode::abnormal, "The connection broke off.");
   ++share_.counters().closed;
+  if (request_ != nullptr && share_.observer() != nullptr) {
+    share_.observer()->on_websocket_end(now() - request_->time());
+  }
   drop_message();
   share_.post()->close(slot_);
 }

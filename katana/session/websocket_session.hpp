@@ -15,6 +15,7 @@
 #include "katana/base/hints.hpp"
 #include "katana/base/text.hpp"
 #include "katana/session/exchange_context.hpp"
+#include "katana/session/exchange_observer.hpp"
 #include "katana/session/websocket.hpp"
 #include "katana/session/websocket_carrier.hpp"
 #include "katana/session/websocket_handle.hpp"
@@ -26,11 +27,13 @@ namespace katana::session {
 // What the WebSocket sessions of one reactor share.
 class WebSocketShare {
  public:
-  // Counts in `counters`, which is borrowed.
-  WebSocketShare(const WebSocketOptions& options, WebSocketCounters& counters);
+  // Counts in `counters`, which is borrowed, as is `observer`, which may be null.
+  WebSocketShare(const WebSocketOptions& options, WebSocketCounters& counters,
+                 ExchangeObserver* observer = nullptr);
 
   const WebSocketOptions& options() const noexcept { return options_; }
   WebSocketCounters& counters() noexcept { return counters_; }
+  ExchangeObserver* observer() const noexcept { return observer_; }
   ws::Context& context() noexcept { return context_; }
   const std::shared_ptr<WebSocketPost>& post() noexcept { return post_; }
   // What is there once for all of them: for compression, and posted by other threads.
@@ -41,6 +44,7 @@ class WebSocketShare {
  private:
   WebSocketOptions options_;
   WebSocketCounters& counters_;
+  ExchangeObserver* const observer_;
   std::vector<char> deflate_memory_;
   std::unique_ptr<ws::DeflatePool> deflate_;
   ws::Context context_;
@@ -59,11 +63,13 @@ class UpgradeRequest {
   using Pointer = std::unique_ptr<UpgradeRequest, Delete>;
   // Copies the ids, of which each is cut at 255 octets; the rest outlives the connection. `route`
   // may be null. Throws std::bad_alloc.
-  static Pointer make(Bytes subprotocol, const RouteMark* route, Bytes request_id, Bytes trace_id);
+  static Pointer make(Bytes subprotocol, const RouteMark* route, Bytes request_id, Bytes trace_id,
+                      Instant now);
 
   Bytes subprotocol() const noexcept { return subprotocol_; }
   const RouteMark* route() const noexcept { return route_; }
   Bytes request_id() const noexcept { return {ids(), request_id_size_}; }
+  Instant time() const noexcept { return time_; }
   Bytes trace_id() const noexcept { return {ids() + request_id_size_, trace_id_size_}; }
 
  private:
@@ -73,6 +79,7 @@ class UpgradeRequest {
 
   Bytes subprotocol_;
   const RouteMark* route_ = nullptr;
+  Instant time_;
   std::uint8_t request_id_size_ = 0;
   std::uint8_t trace_id_size_ = 0;
   // The ids follow.

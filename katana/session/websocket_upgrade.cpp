@@ -46,7 +46,8 @@ bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocke
       .window_bits = agreed.handshake.window_bits,
       .request = UpgradeRequest::make(agreed.handshake.subprotocol, exchange.route(),
                                       context != nullptr ? context->name : Bytes(),
-                                      context != nullptr ? context->trace : Bytes())};
+                                      context != nullptr ? context->trace : Bytes(),
+                                      exchange.reactor().now())};
   return exchange.upgrade(head, std::make_unique<WebSocketSuccessor>(
                                     *exchange.websockets(), std::move(terms), std::move(handler)));
 }
