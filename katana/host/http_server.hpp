@@ -116,7 +116,8 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Listens. Fails with every mistake in the options at once, too. Connections are accepted by the kernel from here on and served from run() on.
+  // Listens. Connections are accepted by the kernel from here on and served from run() on. Fails,
+  // before that, with every mistake in the options.
   Result<void> start();
   // Serves until a signal says to stop. Throws std::system_error when there is no thread to be had.
   ServerReport run();

@@ -2,8 +2,8 @@
 //
 // A page on a loopback address is within reach of every web site that its owner visits: a name
 // that resolves to 127.0.0.1 makes the browser ask it in the name of that site (DNS rebinding). So
-// what a request calls the server (RequestView::authority()) has to be a name of the server; any other
-// gets 421. The names are: localhost, the loopback addresses, the addresses listened on, and
+// what a request calls the server (RequestView::authority()) has to be a name of the server; any
+// other gets 421. The names are: localhost, the loopback addresses, the addresses listened on, and
 // those that the configuration adds. A server that listens on every address takes any address for
 // its own: a name can be made to lie, an address cannot.
 //

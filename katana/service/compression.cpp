@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "katana/service/whole_content.hpp"
 #include "katana/wire/http/field_list.hpp"
 
 namespace katana {
@@ -57,25 +58,6 @@ void add_vary(Reply& reply) {
 }
 
 // ---- content that goes through an encoder ----
-
-// Gives what a reply had as its content.
-class WholeContent final : public ContentSource {
- public:
-  WholeContent(Text owned, Bytes stays) noexcept
-      : owned_(std::move(owned)), left_(owned_.empty() ? stays : owned_.bytes()) {}
-  bool produce(ContentSink& sink) override {
-    while (!left_.empty()) {
-      const Bytes piece = left_.substr(0, piece_bytes);
-      if (!sink.write(piece)) return false;
-      left_.remove_prefix(piece.size());
-    }
-    return true;
-  }
-
- private:
-  Text owned_;
-  Bytes left_;
-};
 
 class CodedContent final : public ContentSource, private ContentSink {
  public:
@@ -217,7 +199,8 @@ class Compressor {
       PreparedReply::set_content(reply, std::move(coded));
     } else {
       const Bytes stays = reply.content_stays() ? reply.content() : Bytes{};
-      auto whole = std::make_unique<WholeContent>(PreparedReply::take_owned_content(reply), stays);
+      auto whole = std::make_unique<detail::WholeContent>(PreparedReply::take_owned_content(reply),
+                                                          stays, piece_bytes);
       auto coded = std::make_unique<CodedContent>(std::move(whole), std::move(encoder));
       PreparedReply::set_source(reply, http::unknown_length, std::move(coded));
     }

@@ -2,6 +2,7 @@
 
 #include "katana/base/hints.hpp"
 #include "katana/service/router.hpp"
+#include "katana/service/whole_content.hpp"
 
 namespace katana::detail {
 namespace {
@@ -99,27 +100,6 @@ void send_stream(session::Exchange& exchange, Reply& reply) noexcept {
   }
 }
 
-// The content of a whole reply, while it is written in pieces.
-class HeldContent final : public ContentSource {
- public:
-  explicit HeldContent(Text content) noexcept
-      : content_(std::move(content)), left_(content_.bytes()) {}
-  std::size_t held_bytes() const noexcept override { return content_.capacity(); }
-  bool produce(ContentSink& sink) override {
-    constexpr std::size_t piece_bytes = 8 * 1024;
-    while (!left_.empty()) {
-      const Bytes piece = left_.substr(0, piece_bytes);
-      if (!sink.write(piece)) return false;
-      left_.remove_prefix(piece.size());
-    }
-    return true;
-  }
-
- private:
-  const Text content_;
-  Bytes left_;
-};
-
 // Content of at most so many bytes fits a block with its head.
 constexpr std::size_t small_content_bytes = 2 * 1024;
 
@@ -127,7 +107,9 @@ constexpr std::size_t small_content_bytes = 2 * 1024;
 // room.
 KATANA_RARE void send_in_pieces(session::Exchange& exchange, Reply& reply) noexcept {
   const auto size = static_cast<std::int64_t>(reply.content().size());
-  auto content = std::make_unique<HeldContent>(PreparedReply::take_owned_content(reply));
+  constexpr std::size_t piece_bytes = 8 * 1024;
+  auto content = std::make_unique<WholeContent>(PreparedReply::take_owned_content(reply), Bytes(),
+                                                piece_bytes);
   PreparedReply::set_source(reply, size, std::move(content));
   send_stream(exchange, reply);
 }

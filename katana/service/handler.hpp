@@ -54,8 +54,8 @@ struct Route {
 // there is none.
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept;
-// The record of a reply that stands for an error, problem(error), as it is sent. Of a refusal by the
-// client's fault there is nothing to find.
+// The record of a reply that stands for an error, problem(error), as it is sent. Of a refusal by
+// the client's fault there is nothing to find.
 KATANA_RARE void report_cause(session::Exchange& exchange, unsigned status,
                               const Error& cause) noexcept;
 // Answers for a handler that failed, and reports the exception that is being handled, if one is.

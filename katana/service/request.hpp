@@ -34,8 +34,8 @@ class RequestView {
   Bytes path() const noexcept { return path_; }
   // Raw, without "?".
   Bytes query() const noexcept { return query_; }
-  // The host, with the port if it was sent, that the request is for: the authority of the target, or
-  // Host, or `:authority`. They agree where there are two (a request in which they do not is
+  // The host, with the port if it was sent, that the request is for: the authority of the target,
+  // or Host, or `:authority`. They agree where there are two (a request in which they do not is
   // refused, or its stream reset), but may differ in case and in a default port. Empty: HTTP/1.0
   // without any.
   Bytes authority() const noexcept;
