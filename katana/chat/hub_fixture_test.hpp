@@ -81,6 +81,8 @@ class TestMember final : public Member {
   std::uint64_t dropped_as_too_slow = 0;
   int ended_as_too_slow = 0;
   int may_publish = 0;
+  // Puts itself in front, as a connection does that has itself read first.
+  std::deque<TestMember*>* woken = nullptr;
 
  private:
   TestMember(Hub& hub, std::unique_ptr<Outbox> box, std::uint64_t number)
@@ -91,7 +93,10 @@ class TestMember final : public Member {
     ++ended_as_too_slow;
     dropped_as_too_slow = messages;
   }
-  void on_may_publish() noexcept override { ++may_publish; }
+  void on_may_publish() noexcept override {
+    ++may_publish;
+    if (woken != nullptr) woken->push_front(this);
+  }
 
   Hub& hub_;
   std::unique_ptr<Outbox> box_;

@@ -56,7 +56,7 @@ void ChatSession::on_backlog() noexcept {
 void ChatSession::on_may_publish() noexcept {
   connection_.resume(core::PauseReason::relay_full);
   restart_deadline();
-  connection_.wake();
+  connection_.wake_first();
 }
 
 }  // namespace katana::chat

@@ -50,7 +50,7 @@ std::size_t Talk::read(Bytes input) noexcept {
 // Backpressure is not to call next().
 bool Talk::may_go_on() noexcept {
   if (paused()) return false;
-  if (!hub().may_publish()) {
+  if (!hub().may_publish(*this)) {
     wait_for_relay();
     hub().wait_to_publish(*this);
     return false;
