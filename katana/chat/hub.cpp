@@ -248,6 +248,7 @@ void Hub::seal(LocalRoom& room) {
 
 // From the back, because a member that reads too slowly may leave its place to the last one.
 void Hub::deliver(LocalRoom& room, Batch& batch, const Draft* own) {
+  if (HeldMemory* const memory = turn_.memory()) batch.charge_to(*memory);
   const auto size = static_cast<std::uint32_t>(batch.bytes().size());
   for (std::size_t index = room.members.size(); index-- > 0;) {
     Member& member = *room.members[index];
@@ -312,6 +313,7 @@ void Hub::deliver_copy(Member& member, Batch& batch, const Draft& draft) {
     std::memcpy(to, batch.bytes().data() + span.begin, span.end - span.begin);
     to += span.end - span.begin;
   }
+  if (HeldMemory* const memory = turn_.memory()) copy.charge_to(*memory);
   promise(member, copy, 0, static_cast<std::uint32_t>(size), messages);
   copy.let_go();
 }
@@ -349,16 +351,19 @@ bool Hub::refer(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t
 
 // ---- slow readers ------------------------------------------------------------------------------
 
-// A block that the outbox refers to a part of is at most twice that part.
-std::size_t Hub::queued_bytes(const Member& member) const noexcept {
-  return 2 * member.outbox_.pending() + member.backlog_.charged_bytes();
+// The batches charge themselves (deliver()), each once; this is the list of them.
+void Hub::note_backlog(Member& member, std::size_t bytes_before) noexcept {
+  counters_.queued_bytes.add(member.backlog_.charged_bytes() - bytes_before);
+  if (HeldMemory* const memory = turn_.memory()) {
+    memory->set(Holder::queue, member.held_, member.backlog_.list_bytes());
+  }
 }
 
 void Hub::queue(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
                 std::uint32_t messages) {
   const std::size_t before = member.backlog_.charged_bytes();
   member.backlog_.push(batch, begin, size, messages);
-  counters_.queued_bytes.add(member.backlog_.charged_bytes() - before);
+  note_backlog(member, before);
   if (queued_bytes(member) > options_.queue_bytes_max) limit_queue(member);
   counters_.queue_peak_bytes.raise_to(queued_bytes(member));
   if (member.index_ != Member::nowhere) member.on_backlog();
@@ -375,19 +380,34 @@ void Hub::limit_queue(Member& member) noexcept {
     member.on_too_slow(dropped);
     return;
   }
+  drop_oldest(member, options_.queue_bytes_max);
+}
+
+bool Hub::drop_for_memory(Member& member) noexcept {
+  if (member.backlog_.empty()) return false;
+  if (options_.observer != nullptr && member.gap_ == 0) {
+    options_.observer->on_slow_reader(member.number_, SlowReader::drop);
+  }
+  drop_oldest(member, 0);
+  return true;
+}
+
+// Until the queue has at most so much.
+void Hub::drop_oldest(Member& member, std::size_t bytes_max) noexcept {
   const std::size_t before = member.backlog_.charged_bytes();
   std::uint64_t dropped = 0;
-  while (!member.backlog_.empty() && queued_bytes(member) > options_.queue_bytes_max) {
+  while (!member.backlog_.empty() && queued_bytes(member) > bytes_max) {
     dropped += member.backlog_.drop_oldest();
   }
   member.gap_ += dropped;
   counters_.of(Loss::slow_reader).add(dropped);
-  counters_.queued_bytes.subtract(before - member.backlog_.charged_bytes());
+  note_backlog(member, before);
 }
 
 std::uint64_t Hub::drop_backlog(Member& member, Loss why) noexcept {
-  counters_.queued_bytes.subtract(member.backlog_.charged_bytes());
+  const std::size_t before = member.backlog_.charged_bytes();
   const std::uint64_t dropped = member.backlog_.clear();
+  note_backlog(member, before);
   counters_.of(why).add(dropped);
   return dropped;
 }
@@ -412,7 +432,7 @@ bool Hub::refill(Member& member) noexcept {
     if (!refer(member, *oldest.batch, oldest.begin, oldest.size, oldest.messages)) break;
     member.backlog_.pop();
   }
-  counters_.queued_bytes.subtract(before - member.backlog_.charged_bytes());
+  if (before != 0) note_backlog(member, before);
   if (member.backlog_.empty()) return true;
   if (member.outbox_.empty()) return false;
   member.on_backlog();
@@ -421,7 +441,7 @@ bool Hub::refill(Member& member) noexcept {
 
 void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
   if (!tell_gap(member)) member.gap_ = 0;  // counted; there is no room to say so
-  counters_.queued_bytes.subtract(member.backlog_.charged_bytes());
+  const std::size_t before = member.backlog_.charged_bytes();
   while (!member.backlog_.empty()) {
     const Backlog::Entry& oldest = member.backlog_.front();
     if (!member.put(oldest.bytes(), *oldest.batch)) break;
@@ -429,6 +449,7 @@ void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
     member.backlog_.pop();
   }
   counters_.of(otherwise).add(member.backlog_.clear());
+  if (before != 0) note_backlog(member, before);
 }
 
 // ---- other reactors ----------------------------------------------------------------------------

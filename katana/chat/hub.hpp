@@ -90,6 +90,8 @@ class Turn {
   virtual void defer(Message& message) noexcept = 0;
   // From any thread.
   virtual void post(Message& message) noexcept = 0;
+  // Where queues are charged; null: nowhere.
+  virtual HeldMemory* memory() noexcept { return nullptr; }
 
  protected:
   ~Turn() = default;
@@ -142,6 +144,15 @@ class Hub {
   // All of the backlog, whatever the window: the connection ends once that is sent. What finds no
   // output block is counted as lost.
   void refill_for_end(Member& member, Loss otherwise) noexcept;
+
+  // ---- for when memory is scarce ----
+  // What the member's queue keeps of batches, and of the list of them.
+  static std::size_t queued_bytes(const Member& member) noexcept {
+    // A block that the outbox refers to a part of is at most twice that part.
+    return 2 * member.outbox_.pending() + member.backlog_.charged_bytes();
+  }
+  // Drops all of the member's backlog, as that of a slow reader. False: it has none.
+  bool drop_for_memory(Member& member) noexcept;
 
   Directory& directory() noexcept { return directory_; }
   HubCounters& counters() noexcept { return counters_; }
@@ -200,8 +211,9 @@ class Hub {
   void queue(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
              std::uint32_t messages);
   void limit_queue(Member& member) noexcept;
-  std::size_t queued_bytes(const Member& member) const noexcept;
   std::uint64_t drop_backlog(Member& member, Loss why) noexcept;
+  void note_backlog(Member& member, std::size_t bytes_before) noexcept;
+  void drop_oldest(Member& member, std::size_t bytes_max) noexcept;
   void note_sent(Member& member) noexcept;
   bool tell_gap(Member& member) noexcept;
   void detach(Member& member) noexcept;

@@ -29,6 +29,8 @@ class TestTurn final : public Turn {
   void run_deferred() { run(deferred_); }
   std::size_t posted() const { return posted_.size(); }
   std::size_t deferred() const { return deferred_.size(); }
+  HeldMemory* memory() noexcept override { return &held; }
+  HeldMemory held{64 * 1024 * 1024};
 
  private:
   static void run(std::vector<Message*>& messages) {
@@ -130,6 +132,7 @@ class HubTest : public testing::Test {
       EXPECT_EQ(hub->counters().queued_bytes.value(), 0U);
       EXPECT_EQ(hub->counters().members.value(), 0U);
     }
+    for (const TestTurn& each : turns_) EXPECT_EQ(each.held.used(), 0U);
   }
 
   Hub& hub(unsigned index = 0) { return *hubs_[index]; }

@@ -61,6 +61,7 @@ class Member : private Speaker {
 
   Outbox& outbox_;
   Backlog backlog_;
+  std::size_t held_ = 0;             // by the list of the backlog, charged to the reactor's memory
   std::uint64_t sent_messages_ = 0;  // referred to by the outbox since it was last empty
   std::uint32_t references_ = 0;     // of the outbox since it was last empty
   // Its messages in the room's present draft.

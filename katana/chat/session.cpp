@@ -37,6 +37,13 @@ void ChatSession::on_deadline() noexcept {
 
 void ChatSession::on_drain() noexcept { drain(); }
 
+std::size_t ChatSession::on_memory_scarce() noexcept {
+  if (shed()) return 0;
+  const std::size_t going = queued_bytes();
+  connection_.reset();
+  return going;
+}
+
 // ---- what carries the talk ---------------------------------------------------------------------
 
 void ChatSession::wait_for_relay() noexcept { connection_.pause(core::PauseReason::relay_full); }

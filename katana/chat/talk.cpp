@@ -163,6 +163,13 @@ void Talk::on_too_slow(std::uint64_t messages_dropped) noexcept {
   finish(true);
 }
 
+bool Talk::shed() noexcept {
+  if (hub().drop_for_memory(*this)) return true;
+  loss_ = Loss::disconnected;
+  hub().counters().disconnects.add(1);
+  return false;
+}
+
 void Talk::end(Bytes last_line, Loss otherwise) noexcept {
   loss_ = otherwise;
   hub().leave(*this);
