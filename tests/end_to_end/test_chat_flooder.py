@@ -11,8 +11,8 @@ import pytest
 from chat_process import ChatServer, Client
 from raw_client import eventually
 
-READERS, HONEST, LINES, FLOODERS = 8, 5, 25, 16
-INTERVAL_S = 0.1
+READERS, HONEST, LINES, FLOODERS = 6, 5, 15, 8
+INTERVAL_S = 0.05
 FLOOD_S_MAX = 12
 FLOOD = (b"f" * 1000 + b"\n") * 64
 # More than is said, so that no reader is too slow, however busy this machine is.
@@ -80,8 +80,8 @@ class Flood(threading.Thread):
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["in_their_room", "in_another_room"])
 def test_honest_lines_arrive_while_somebody_floods(engine, elsewhere, record_property):
-    """Five clients say a line ten times a second; all arrive, in order, before the flooder ends."""
-    with ChatServer("--queue-bytes-max", str(QUEUE_BYTES), engine=engine, threads=1) as server:
+    """Five clients say a line twenty times a second; all arrive, in order, before the flooder ends."""
+    with ChatServer("--queue-bytes-max", str(QUEUE_BYTES), "--held-mib", "1024", engine=engine, threads=1) as server:
         hearing = [Client(server.port).enter() for _ in range(READERS)]
         honest = [Client(server.port).enter() for _ in range(HONEST)]
         for each in hearing + honest if elsewhere else ():
@@ -113,6 +113,6 @@ def test_honest_lines_arrive_while_somebody_floods(engine, elsewhere, record_pro
         for each in threads[:READERS]:
             for sender in range(HONEST):
                 assert [line for of, line in each.heard if of == sender] == list(range(LINES)), figures
-        assert metrics["messages"] >= everything + flood.sent // 2 // 1001, figures  # nor are they shut out
+        assert metrics["messages"] >= 10 * everything, figures      # nor are they shut out
         for each in [*flood.sockets, *(each.socket for each in hearing + honest)]:
             each.shutdown(socket.SHUT_RDWR)
