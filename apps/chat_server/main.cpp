@@ -27,6 +27,7 @@ struct Flags {
   bool pin = false;
   std::string slow_reader = "drop";
   std::size_t queue_bytes_max = chat::HubOptions().queue_bytes_max;
+  std::size_t held_mib = 0;
   std::uint32_t connections_max = 10'000;
   std::uint32_t rooms_max = 1024;
   std::size_t line_bytes_max = 8 * 1024;
@@ -81,6 +82,11 @@ void describe_limits(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--queue-bytes-max", flags.queue_bytes_max, "memory kept for one client's queue")
       ->check(CLI::Range(chat::queue_bytes_min, std::size_t{1} << 30))
+      ->capture_default_str();
+  app.add_option("--held-mib", flags.held_mib,
+                 "MiB of all queues of a reactor; beyond 7/8 the longest are dropped; 0: 16 KiB a "
+                 "connection, at least 64 MiB")
+      ->check(CLI::Range(0u, 1u << 20))
       ->capture_default_str();
   app.add_option("--connections-max", flags.connections_max, "open connections of all reactors")
       ->check(CLI::Range(1u, 1u << 20))
@@ -149,6 +155,7 @@ Result<host::ChatServerOptions> options_from(const Flags& flags, host::EngineKin
   if (flags.websocket_port >= 0) {
     options.websocket_port = static_cast<std::uint16_t>(flags.websocket_port);
   }
+  options.reactor.held_bytes_max = flags.held_mib * 1024 * 1024;
   options.reactor.send_timeout = duration_of(flags.send_timeout_s);
   // A client that takes anything at all is alive: its queue is bounded in any case.
   options.reactor.rate_min_bytes_per_s = 1;
@@ -182,12 +189,14 @@ void log_budget(const log::Logger& log, const host::ChatServer& server, const Fl
   const host::ChatBudget budget = server.budget();
   const auto in_mib = [](auto bytes) { return static_cast<double>(bytes) / mib; };
   log.info(
-      "memory budget: queues {} x {} bytes = {:.1f} MiB, relays {:.1f} MiB; each of {} "
-      "reactors: connections {:.1f} MiB, input {:.1f} MiB, output {:.1f} MiB, engine {:.2f} "
-      "MiB; reserved, and used as load asks for it",
-      flags.connections_max, flags.queue_bytes_max, in_mib(budget.queues), in_mib(budget.relays),
-      flags.threads, in_mib(budget.reactor.connections), in_mib(budget.reactor.carry),
-      in_mib(budget.reactor.output), in_mib(budget.reactor.engine));
+      "memory budget: in all {:.1f} MiB; relays {:.1f} MiB; each of {} reactors: connections "
+      "{:.1f} "
+      "MiB, input {:.1f} MiB, output {:.1f} MiB, queues {:.1f} MiB, engine {:.2f} MiB, shared "
+      "{:.1f} MiB; reserved, and used as load asks for it",
+      in_mib(budget.total), in_mib(budget.relays), flags.threads,
+      in_mib(budget.reactor.connections), in_mib(budget.reactor.carry),
+      in_mib(budget.reactor.output), in_mib(budget.reactor.held), in_mib(budget.reactor.engine),
+      in_mib(budget.reactor.shared));
 }
 
 int serve(const Flags& flags, const host::EngineChoice& engine,

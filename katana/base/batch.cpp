@@ -44,12 +44,15 @@ std::size_t Block::allocated_bytes() const noexcept {
 }
 
 void Block::on_origin_released(Retained& batch) noexcept {
-  static_cast<Batch&>(batch).block().drop();
+  auto& origin = static_cast<Batch&>(batch);
+  origin.discharge();
+  origin.block().drop();
 }
 
 void Block::on_adopted_released(Retained& batch) noexcept {
   auto& adopted = static_cast<Batch&>(batch);
   Block& block = adopted.block();
+  adopted.discharge();
   adopted.~Batch();
   recycler::release(&adopted, sizeof(Batch));
   block.drop();

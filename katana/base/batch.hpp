@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/held_memory.hpp"
 #include "katana/base/retained.hpp"
 
 namespace katana {
@@ -31,12 +32,26 @@ class Batch final : public Retained {
   // What the block costs, in all.
   std::size_t allocated_bytes() const noexcept;
   Block& block() noexcept { return *block_; }
+  // Charges what the block costs to the reactor's memory, once, until nobody refers to the batch.
+  // Each reactor's batch counts all of the block. Borrows `memory` until then.
+  void charge_to(HeldMemory& memory) noexcept {
+    if (memory_ != nullptr) return;
+    memory_ = &memory;
+    std::size_t charged = 0;
+    memory.set(Holder::queue, charged, allocated_bytes());
+  }
 
  private:
   friend class Block;
+  void discharge() noexcept {
+    if (memory_ == nullptr) return;
+    std::size_t charged = allocated_bytes();
+    memory_->set(Holder::queue, charged, 0);
+  }
   Batch(Block& block, void (*action)(Retained&) noexcept) noexcept
       : Retained(action), block_(&block) {}
   Block* block_;
+  HeldMemory* memory_ = nullptr;  // null: not charged
 };
 
 class Block {

@@ -34,6 +34,8 @@ class Backlog {
 
   bool empty() const noexcept { return first_ == entries_.size(); }
   std::size_t charged_bytes() const noexcept { return charged_; }
+  // Of the entries alone.
+  std::size_t list_bytes() const noexcept { return entries_.capacity() * sizeof(Entry); }
 
   void push(Batch& batch, std::uint32_t begin, std::uint32_t size, std::uint32_t messages);
   // REQUIRES an entry.

@@ -29,7 +29,11 @@ void HubOptions::fit_queue(std::size_t bytes) noexcept {
 }
 
 Hub::FlushMessage::FlushMessage(Hub& owner) noexcept
-    : Message([](Message& message) noexcept { static_cast<FlushMessage&>(message).hub.flush(); }),
+    : Message([](Message& message) noexcept {
+        Hub& owner_hub = static_cast<FlushMessage&>(message).hub;
+        owner_hub.flush_due_ = false;  // not by flush(): a message is deferred once at a time
+        owner_hub.flush();
+      }),
       hub(owner) {}
 
 Hub::Hub(const HubOptions& options, Directory& directory, unsigned index, Turn& turn)
@@ -38,7 +42,7 @@ Hub::Hub(const HubOptions& options, Directory& directory, unsigned index, Turn& 
       index_(index),
       turn_(turn),
       draft_bytes_max_(std::max(batch_bytes, options.line_bytes_max + prefix_bytes_max)),
-      share_bytes_max_(options.turn_bytes_max) {
+      fair_turn_(options.turn_bytes_max) {
   KATANA_REQUIRE(options.queue_bytes_max >= queue_bytes_min);
   KATANA_REQUIRE(options.window_bytes <= options.queue_bytes_max / 4);
   KATANA_REQUIRE(options.turn_bytes_max <= options.queue_bytes_max / 4);
@@ -52,17 +56,14 @@ Hub::~Hub() {
 
 void Hub::connect(const std::vector<Hub*>& hubs) {
   for (Hub* const from : hubs) {
-    if (hubs.size() > 1) from->share_bytes_max_ = from->options_.turn_bytes_max / 2;
+    if (hubs.size() > 1) from->fair_turn_.set_bytes_max(from->options_.turn_bytes_max / 2);
     for (Hub* const to : hubs) {
       if (from == to) continue;
       auto relay = std::make_unique<Relay>(
           from->options_.relay_batches_max,
-          [](void* hub, Relay& rung) noexcept {
-            auto& receiver = *static_cast<Hub*>(hub);
-            receiver.take_from(rung, receiver.share_bytes_max_);
-          },
+          [](void* hub, Relay& rung) noexcept { static_cast<Hub*>(hub)->take_from(rung, false); },
           to, [](void* hub, Relay&) noexcept { static_cast<Hub*>(hub)->on_relay_room(); }, from);
-      to->incoming_.emplace_back(from, relay.get());
+      to->incoming_.push_back({from, relay.get(), 0});
       from->outgoing_.push_back({to, std::move(relay), {}});
     }
   }
@@ -127,7 +128,7 @@ void Hub::detach(Member& member) noexcept {
 }
 
 void Hub::remove(Member& member, Loss why) noexcept {
-  stop_waiting(member);
+  fair_turn_.forget(member);
   if (member.index_ != Member::nowhere && options_.notices) announce(member, "left");
   leave(member);
   (void)drop_backlog(member, why);
@@ -145,26 +146,12 @@ void Hub::remove(Member& member, Loss why) noexcept {
 
 // ---- what is said ------------------------------------------------------------------------------
 
-void Hub::wait_to_publish(Member& member) {
-  if (member.waiting_ != Member::nowhere) return;
-  member.waiting_ = static_cast<std::uint32_t>(waiting_.size());
-  waiting_.push_back(&member);
-}
-
-void Hub::stop_waiting(Member& member) noexcept {
-  if (member.waiting_ == Member::nowhere) return;
-  waiting_.back()->waiting_ = member.waiting_;
-  waiting_[member.waiting_] = waiting_.back();
-  waiting_.pop_back();
-  member.waiting_ = Member::nowhere;
-}
-
 void Hub::let_publish() noexcept {
-  while (!waiting_.empty() && may_publish()) {
-    Member& member = *waiting_.back();
-    stop_waiting(member);
-    member.on_may_publish();
-  }
+  if (overflow_batches_ != 0) return;
+  fair_turn_.let_on([](Speaker& speaker) { static_cast<Member&>(speaker).on_may_publish(); },
+                    [](Speaker& speaker) { static_cast<Member&>(speaker).on_turn(); });
+  // Those who were let on may have nothing to say after all, and nobody else begin a turn.
+  if (fair_turn_.anybody_waits()) flush_this_turn();
 }
 
 void Hub::publish(Member& member, Bytes text) {
@@ -197,7 +184,7 @@ std::size_t Hub::put_line(Member& member, Bytes prefix, Bytes text) {
   at[text.size()] = '\n';
   const auto begin = static_cast<std::uint32_t>(draft.size);
   draft.size += bytes;
-  said_bytes_ += bytes;
+  fair_turn_.note_said(member, bytes);
   draft.spans.push_back({begin, static_cast<std::uint32_t>(draft.size), no_span});
   return bytes;
 }
@@ -227,21 +214,18 @@ void Hub::flush_this_turn() noexcept {
 }
 
 void Hub::flush() noexcept {
-  flush_due_ = false;
-  said_bytes_ = 0;
   for (std::size_t index = 0; index < drafted_.size(); ++index) {
     LocalRoom& room = rooms_[drafted_[index].place];
     if (room.draft != nullptr) seal(room);
   }
   drafted_.clear();
-  taken_bytes_ = 0;
-  for (Relay* const each : left_for_next_turn_) turn_.post(each->batches_bell());
-  left_for_next_turn_.clear();
+  fair_turn_.begin();
+  ask_those_left();
   let_publish();
 }
 
 void Hub::flush_for_end() noexcept {
-  for (Relay* const each : std::exchange(left_for_next_turn_, {})) take_from(*each, SIZE_MAX);
+  for (Relay* const each : std::exchange(left_for_next_turn_, {})) take_from(*each, true);
   flush();
 }
 
@@ -264,6 +248,7 @@ void Hub::seal(LocalRoom& room) {
 
 // From the back, because a member that reads too slowly may leave its place to the last one.
 void Hub::deliver(LocalRoom& room, Batch& batch, const Draft* own) {
+  if (HeldMemory* const memory = turn_.memory()) batch.charge_to(*memory);
   const auto size = static_cast<std::uint32_t>(batch.bytes().size());
   for (std::size_t index = room.members.size(); index-- > 0;) {
     Member& member = *room.members[index];
@@ -328,6 +313,7 @@ void Hub::deliver_copy(Member& member, Batch& batch, const Draft& draft) {
     std::memcpy(to, batch.bytes().data() + span.begin, span.end - span.begin);
     to += span.end - span.begin;
   }
+  if (HeldMemory* const memory = turn_.memory()) copy.charge_to(*memory);
   promise(member, copy, 0, static_cast<std::uint32_t>(size), messages);
   copy.let_go();
 }
@@ -365,16 +351,19 @@ bool Hub::refer(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t
 
 // ---- slow readers ------------------------------------------------------------------------------
 
-// A block that the outbox refers to a part of is at most twice that part.
-std::size_t Hub::queued_bytes(const Member& member) const noexcept {
-  return 2 * member.outbox_.pending() + member.backlog_.charged_bytes();
+// The batches charge themselves (deliver()), each once; this is the list of them.
+void Hub::note_backlog(Member& member, std::size_t bytes_before) noexcept {
+  counters_.queued_bytes.add(member.backlog_.charged_bytes() - bytes_before);
+  if (HeldMemory* const memory = turn_.memory()) {
+    memory->set(Holder::queue, member.held_, member.backlog_.list_bytes());
+  }
 }
 
 void Hub::queue(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
                 std::uint32_t messages) {
   const std::size_t before = member.backlog_.charged_bytes();
   member.backlog_.push(batch, begin, size, messages);
-  counters_.queued_bytes.add(member.backlog_.charged_bytes() - before);
+  note_backlog(member, before);
   if (queued_bytes(member) > options_.queue_bytes_max) limit_queue(member);
   counters_.queue_peak_bytes.raise_to(queued_bytes(member));
   if (member.index_ != Member::nowhere) member.on_backlog();
@@ -391,19 +380,34 @@ void Hub::limit_queue(Member& member) noexcept {
     member.on_too_slow(dropped);
     return;
   }
+  drop_oldest(member, options_.queue_bytes_max);
+}
+
+bool Hub::drop_for_memory(Member& member) noexcept {
+  if (member.backlog_.empty()) return false;
+  if (options_.observer != nullptr && member.gap_ == 0) {
+    options_.observer->on_slow_reader(member.number_, SlowReader::drop);
+  }
+  drop_oldest(member, 0);
+  return true;
+}
+
+// Until the queue has at most so much.
+void Hub::drop_oldest(Member& member, std::size_t bytes_max) noexcept {
   const std::size_t before = member.backlog_.charged_bytes();
   std::uint64_t dropped = 0;
-  while (!member.backlog_.empty() && queued_bytes(member) > options_.queue_bytes_max) {
+  while (!member.backlog_.empty() && queued_bytes(member) > bytes_max) {
     dropped += member.backlog_.drop_oldest();
   }
   member.gap_ += dropped;
   counters_.of(Loss::slow_reader).add(dropped);
-  counters_.queued_bytes.subtract(before - member.backlog_.charged_bytes());
+  note_backlog(member, before);
 }
 
 std::uint64_t Hub::drop_backlog(Member& member, Loss why) noexcept {
-  counters_.queued_bytes.subtract(member.backlog_.charged_bytes());
+  const std::size_t before = member.backlog_.charged_bytes();
   const std::uint64_t dropped = member.backlog_.clear();
+  note_backlog(member, before);
   counters_.of(why).add(dropped);
   return dropped;
 }
@@ -428,7 +432,7 @@ bool Hub::refill(Member& member) noexcept {
     if (!refer(member, *oldest.batch, oldest.begin, oldest.size, oldest.messages)) break;
     member.backlog_.pop();
   }
-  counters_.queued_bytes.subtract(before - member.backlog_.charged_bytes());
+  if (before != 0) note_backlog(member, before);
   if (member.backlog_.empty()) return true;
   if (member.outbox_.empty()) return false;
   member.on_backlog();
@@ -437,7 +441,7 @@ bool Hub::refill(Member& member) noexcept {
 
 void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
   if (!tell_gap(member)) member.gap_ = 0;  // counted; there is no room to say so
-  counters_.queued_bytes.subtract(member.backlog_.charged_bytes());
+  const std::size_t before = member.backlog_.charged_bytes();
   while (!member.backlog_.empty()) {
     const Backlog::Entry& oldest = member.backlog_.front();
     if (!member.put(oldest.bytes(), *oldest.batch)) break;
@@ -445,6 +449,7 @@ void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
     member.backlog_.pop();
   }
   counters_.of(otherwise).add(member.backlog_.clear());
+  if (before != 0) note_backlog(member, before);
 }
 
 // ---- other reactors ----------------------------------------------------------------------------
@@ -491,29 +496,50 @@ void Hub::on_relay_room() noexcept {
   let_publish();
 }
 
-void Hub::take_from(Relay& incoming, std::size_t turn_bytes_max) noexcept {
+void Hub::take_from(Relay& relay, bool all) noexcept {
   if (stopped_) return;
   flush_this_turn();
-  if (taken_bytes_ >= turn_bytes_max) {
-    left_for_next_turn_.push_back(&incoming);
+  Incoming& incoming = *std::ranges::find(incoming_, &relay, &Incoming::relay);
+  const auto has_room = [this, &incoming, all] {
+    return all ||
+           (taken_bytes_ < fair_turn_.bytes_max() && incoming.taken_bytes < relay_share_bytes_);
+  };
+  if (!has_room()) {
+    left_for_next_turn_.push_back(&relay);
     return;
   }
-  const auto [more, ring] = incoming.take([this, turn_bytes_max](const Relayed& relayed) {
+  const auto [more, ring] = relay.take([this, &incoming, &has_room](const Relayed& relayed) {
     Batch& batch = relayed.block->adopt();
     taken_bytes_ += batch.bytes().size();
+    incoming.taken_bytes += batch.bytes().size();
     // Everybody may have left meanwhile, and others have made a room in that place.
     if (relayed.room.place < rooms_.size() &&
         rooms_[relayed.room.place].generation == relayed.room.generation) {
       deliver(rooms_[relayed.room.place], batch, nullptr);
     }
     batch.let_go();
-    return taken_bytes_ < turn_bytes_max;
+    return has_room();
   });
-  if (more) left_for_next_turn_.push_back(&incoming);
-  if (!ring) return;
-  for (const auto& [sender, relay] : incoming_) {
-    if (relay == &incoming) sender->turn_.post(incoming.room_bell());
-  }
+  if (more) left_for_next_turn_.push_back(&relay);
+  if (ring) incoming.from->turn_.post(relay.room_bell());
+}
+
+// Of several that have more than a turn holds each gets the same in the next, and one that had to
+// wait without having been asked at all comes first.
+void Hub::ask_those_left() noexcept {
+  const auto post = [this](bool asked) {
+    for (Relay* const each : left_for_next_turn_) {
+      const Incoming& of = *std::ranges::find(incoming_, each, &Incoming::relay);
+      if ((of.taken_bytes != 0) == asked) turn_.post(each->batches_bell());
+    }
+  };
+  post(false);
+  post(true);
+  relay_share_bytes_ =
+      fair_turn_.bytes_max() / std::max<std::size_t>(1, left_for_next_turn_.size());
+  left_for_next_turn_.clear();
+  taken_bytes_ = 0;
+  for (Incoming& each : incoming_) each.taken_bytes = 0;
 }
 
 }  // namespace katana::chat

@@ -90,6 +90,8 @@ class Turn {
   virtual void defer(Message& message) noexcept = 0;
   // From any thread.
   virtual void post(Message& message) noexcept = 0;
+  // Where queues are charged; null: nowhere.
+  virtual HeldMemory* memory() noexcept { return nullptr; }
 
  protected:
   ~Turn() = default;
@@ -123,12 +125,12 @@ class Hub {
   void remove(Member& member, Loss why) noexcept;
 
   // ---- messages ----
-  // False: too much was said in this turn, or other reactors are behind. on_may_publish() follows
-  // if wait_to_publish() was called.
-  bool may_publish() const noexcept {
-    return said_bytes_ < share_bytes_max_ && overflow_batches_ == 0;
+  // False: the member has said its share of this turn (fair_turn.hpp), or other reactors are
+  // behind. on_may_publish() follows if wait_to_publish() was called.
+  bool may_publish(const Member& member) const noexcept {
+    return fair_turn_.allows(member) && overflow_batches_ == 0;
   }
-  void wait_to_publish(Member& member);
+  void wait_to_publish(Member& member) noexcept { fair_turn_.wait(member); }
   // To all others in the member's room. REQUIRES it to be in one, and a text of at most
   // line_bytes_max.
   void publish(Member& member, Bytes text);
@@ -142,6 +144,15 @@ class Hub {
   // All of the backlog, whatever the window: the connection ends once that is sent. What finds no
   // output block is counted as lost.
   void refill_for_end(Member& member, Loss otherwise) noexcept;
+
+  // ---- for when memory is scarce ----
+  // What the member's queue keeps of batches, and of the list of them.
+  static std::size_t queued_bytes(const Member& member) noexcept {
+    // A block that the outbox refers to a part of is at most twice that part.
+    return 2 * member.outbox_.pending() + member.backlog_.charged_bytes();
+  }
+  // Drops all of the member's backlog, as that of a slow reader. False: it has none.
+  bool drop_for_memory(Member& member) noexcept;
 
   Directory& directory() noexcept { return directory_; }
   HubCounters& counters() noexcept { return counters_; }
@@ -179,6 +190,11 @@ class Hub {
     std::unique_ptr<Relay> relay;
     std::vector<Relayed> overflow;  // bounded by what one turn may say
   };
+  struct Incoming {
+    Hub* from;
+    Relay* relay;
+    std::size_t taken_bytes;  // in this turn
+  };
 
   LocalRoom& local(RoomKey room);
   Draft& draft_for(Member& member, std::size_t bytes);
@@ -195,16 +211,18 @@ class Hub {
   void queue(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
              std::uint32_t messages);
   void limit_queue(Member& member) noexcept;
-  std::size_t queued_bytes(const Member& member) const noexcept;
   std::uint64_t drop_backlog(Member& member, Loss why) noexcept;
+  void note_backlog(Member& member, std::size_t bytes_before) noexcept;
+  void drop_oldest(Member& member, std::size_t bytes_max) noexcept;
   void note_sent(Member& member) noexcept;
   bool tell_gap(Member& member) noexcept;
   void detach(Member& member) noexcept;
-  void stop_waiting(Member& member) noexcept;
   void let_publish() noexcept;
   void relay(RoomKey room, Batch& batch);
   void push_overflow() noexcept;
-  void take_from(Relay& incoming, std::size_t turn_bytes_max) noexcept;
+  // Of what it holds, as much as this turn has room for.
+  void take_from(Relay& relay, bool all) noexcept;
+  void ask_those_left() noexcept;
   void flush_this_turn() noexcept;
   void on_relay_room() noexcept;
 
@@ -218,17 +236,17 @@ class Hub {
   std::vector<std::unique_ptr<Draft>> spare_drafts_;
   std::uint64_t draft_number_ = 0;
   std::size_t draft_bytes_max_;
-  // In one turn: what members say, and what other reactors' members have said.
-  std::size_t share_bytes_max_;
-  std::size_t said_bytes_ = 0;
+  FairTurn fair_turn_;
+  // Of what other reactors' members have said, in this turn; at most fair_turn_.bytes_max(), and of
+  // that each of those that had more than the last turn held the same share.
   std::size_t taken_bytes_ = 0;
+  std::size_t relay_share_bytes_ = SIZE_MAX;
   bool flush_due_ = false;
   bool stopped_ = false;
   FlushMessage flush_message_{*this};
-  std::vector<Member*> waiting_;
   std::vector<Outgoing> outgoing_;
-  std::vector<std::pair<Hub*, Relay*>> incoming_;  // from whom, and what
-  std::vector<Relay*> left_for_next_turn_;         // with batches, and nobody rings for them
+  std::vector<Incoming> incoming_;
+  std::vector<Relay*> left_for_next_turn_;  // with batches, and nobody rings for them
   std::size_t overflow_batches_ = 0;
 };
 

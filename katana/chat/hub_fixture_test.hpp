@@ -29,6 +29,8 @@ class TestTurn final : public Turn {
   void run_deferred() { run(deferred_); }
   std::size_t posted() const { return posted_.size(); }
   std::size_t deferred() const { return deferred_.size(); }
+  HeldMemory* memory() noexcept override { return &held; }
+  HeldMemory held{64 * 1024 * 1024};
 
  private:
   static void run(std::vector<Message*>& messages) {
@@ -81,6 +83,8 @@ class TestMember final : public Member {
   std::uint64_t dropped_as_too_slow = 0;
   int ended_as_too_slow = 0;
   int may_publish = 0;
+  // Puts itself in front, as a connection does that has itself read first.
+  std::deque<TestMember*>* woken = nullptr;
 
  private:
   TestMember(Hub& hub, std::unique_ptr<Outbox> box, std::uint64_t number)
@@ -91,7 +95,10 @@ class TestMember final : public Member {
     ++ended_as_too_slow;
     dropped_as_too_slow = messages;
   }
-  void on_may_publish() noexcept override { ++may_publish; }
+  void on_may_publish() noexcept override {
+    ++may_publish;
+    if (woken != nullptr) woken->push_front(this);
+  }
 
   Hub& hub_;
   std::unique_ptr<Outbox> box_;
@@ -125,6 +132,7 @@ class HubTest : public testing::Test {
       EXPECT_EQ(hub->counters().queued_bytes.value(), 0U);
       EXPECT_EQ(hub->counters().members.value(), 0U);
     }
+    for (const TestTurn& each : turns_) EXPECT_EQ(each.held.used(), 0U);
   }
 
   Hub& hub(unsigned index = 0) { return *hubs_[index]; }

@@ -394,29 +394,66 @@ TEST_F(DisconnectTest, beyond_its_bound_a_slow_reader_is_no_member_any_more) {
   EXPECT_EQ(directory_.who(lobby_name, 10)->members, 2U);
 }
 
+TEST_F(HubTest, what_slow_readers_keep_is_charged_once_and_with_them_it_goes) {
+  const HeldMemory& held = turns_[0].held;
+  TestMember& sender = add();
+  TestMember& slow = add();
+  TestMember& other = add();
+  TestMember& quick = add();
+  for (int count = 0; count < 3; ++count) {
+    say_much(hub(), sender, 'x');
+    end_turn();
+    (void)quick.take_all();
+  }
+  const std::size_t three = 3 * 12'018;  // bytes, and each in a block of 16 KiB
+  EXPECT_GE(held.used_by(Holder::queue), three);
+  EXPECT_LE(held.used_by(Holder::queue), three + three / 2);
+  slow.remove(Loss::left);
+  EXPECT_GE(held.used(), three);
+  EXPECT_EQ(other.take_all().size(), three);
+  EXPECT_EQ(held.used(), 0U);
+}
+
+TEST_F(HubTest, a_queue_that_memory_is_too_scarce_for_is_dropped_and_its_reader_told) {
+  TestMember& sender = add();
+  TestMember& slow = add();
+  for (int count = 0; count < 3; ++count) {
+    say_much(hub(), sender, 'x');
+    end_turn();
+  }
+  EXPECT_TRUE(hub().drop_for_memory(slow));
+  EXPECT_FALSE(hub().drop_for_memory(slow));  // what the outbox has cannot be dropped
+  EXPECT_EQ(hub().counters().of(Loss::slow_reader).value(), 4U);
+  EXPECT_LE(turns_[0].held.used(), std::size_t{16} * 1024);
+  EXPECT_NE(slow.take_all().find("* 4 messages were dropped"), std::string::npos);
+}
+
 // ---- too much at once --------------------------------------------------------------------------
 
 TEST_F(HubTest, what_is_said_in_one_turn_is_bounded_and_the_rest_waits_for_the_next) {
   TestMember& sender = add();
   TestMember& other = add();
   add();
-  while (hub().may_publish()) hub().publish(sender, std::string(1000, 'x'));
-  EXPECT_GE(hub().counters().message_bytes.value(), hub().options().turn_bytes_max);
-  EXPECT_LE(hub().counters().message_bytes.value(), hub().options().turn_bytes_max + 1024);
+  const std::size_t turn = hub().options().turn_bytes_max;
+  while (hub().may_publish(sender)) hub().publish(sender, std::string(1000, 'x'));
+  EXPECT_GE(hub().counters().message_bytes.value(), turn - turn / 4 - 1024);
+  while (hub().may_publish(other)) hub().publish(other, std::string(1000, 'x'));
+  EXPECT_GE(hub().counters().message_bytes.value(), turn);
+  EXPECT_LE(hub().counters().message_bytes.value(), turn + 1024);
   hub().wait_to_publish(sender);
   hub().wait_to_publish(other);
   hub().wait_to_publish(other);
   end_turn();
   EXPECT_EQ(sender.may_publish, 1);
   EXPECT_EQ(other.may_publish, 1);
-  EXPECT_TRUE(hub().may_publish());
+  EXPECT_TRUE(hub().may_publish(sender) && hub().may_publish(other));
 }
 
 TEST_F(HubTest, somebody_who_goes_while_it_waits_is_forgotten) {
   TestMember& sender = add();
   TestMember& other = add();
   add();
-  while (hub().may_publish()) hub().publish(sender, std::string(1000, 'x'));
+  while (hub().may_publish(sender)) hub().publish(sender, std::string(1000, 'x'));
   hub().wait_to_publish(sender);
   hub().wait_to_publish(other);
   sender.remove(Loss::left);
@@ -458,7 +495,7 @@ TEST_F(RelayTest, a_reactor_that_is_behind_makes_senders_wait_and_nothing_is_los
   TestMember& there = add(lobby_name, 1);
   std::string expected;
   int turns = 0;
-  while (hub().may_publish()) {
+  while (hub().may_publish(sender)) {
     const std::string text = "message " + std::to_string(turns++);
     hub().publish(sender, text);
     expected += "[USER1] " + text + "\n";

@@ -15,10 +15,11 @@
 #include "katana/chat/backlog.hpp"
 #include "katana/chat/counters.hpp"
 #include "katana/chat/directory.hpp"
+#include "katana/chat/fair_turn.hpp"
 
 namespace katana::chat {
 
-class Member {
+class Member : private Speaker {
  public:
   Member(std::uint64_t number, Outbox& outbox)
       : outbox_(outbox), number_(number), prefix_("[USER" + std::to_string(number) + "] ") {}
@@ -44,8 +45,11 @@ class Member {
   virtual void on_backlog() noexcept = 0;
   // It read too slowly, and is no member any more: it is to be told, and its connection to end.
   virtual void on_too_slow(std::uint64_t messages_dropped) noexcept = 0;
-  // Hub::may_publish() has become true.
+  // Hub::may_publish() has become true. Of several, the one that has waited longest is told last:
+  // who has itself read in front of others here is read in order.
   virtual void on_may_publish() noexcept = 0;
+  // When all have been told, in order: for a member that has its lines at hand.
+  virtual void on_turn() noexcept {}
   // Puts what it is promised into the outbox, in the form that the member takes it: whole lines,
   // part of a batch or not. False: there is no room, and nothing was written.
   virtual bool put(Bytes lines, Batch& batch) noexcept { return outbox_.refer(lines, batch); }
@@ -57,14 +61,14 @@ class Member {
 
   Outbox& outbox_;
   Backlog backlog_;
+  std::size_t held_ = 0;             // by the list of the backlog, charged to the reactor's memory
   std::uint64_t sent_messages_ = 0;  // referred to by the outbox since it was last empty
   std::uint32_t references_ = 0;     // of the outbox since it was last empty
   // Its messages in the room's present draft.
   std::uint32_t first_span_ = 0;
   std::uint32_t last_span_ = 0;
   std::uint64_t draft_number_ = 0;
-  std::uint32_t index_ = nowhere;    // in its room
-  std::uint32_t waiting_ = nowhere;  // in the hub's list of those who wait to publish
+  std::uint32_t index_ = nowhere;  // in its room
   RoomKey room_;
   std::uint64_t gap_ = 0;
   std::uint64_t number_;

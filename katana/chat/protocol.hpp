@@ -43,6 +43,7 @@ class ChatProtocol final : public core::Protocol, private Turn {
  private:
   void defer(Message& message) noexcept override { reactor_->defer(message); }
   void post(Message& message) noexcept override { reactor_->post(message); }
+  HeldMemory* memory() noexcept override { return &reactor_->memory(); }
 
   ChatOptions options_;
   core::Reactor* reactor_ = nullptr;

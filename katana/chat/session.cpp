@@ -37,6 +37,13 @@ void ChatSession::on_deadline() noexcept {
 
 void ChatSession::on_drain() noexcept { drain(); }
 
+std::size_t ChatSession::on_memory_scarce() noexcept {
+  if (shed()) return 0;
+  const std::size_t going = queued_bytes();
+  connection_.reset();
+  return going;
+}
+
 // ---- what carries the talk ---------------------------------------------------------------------
 
 void ChatSession::wait_for_relay() noexcept { connection_.pause(core::PauseReason::relay_full); }
@@ -56,7 +63,7 @@ void ChatSession::on_backlog() noexcept {
 void ChatSession::on_may_publish() noexcept {
   connection_.resume(core::PauseReason::relay_full);
   restart_deadline();
-  connection_.wake();
+  connection_.wake_first();
 }
 
 }  // namespace katana::chat

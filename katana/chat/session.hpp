@@ -24,6 +24,8 @@ class ChatSession final : public core::Session, private Talk {
   void on_room() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
+  std::size_t held_bytes() const noexcept override { return queued_bytes(); }
+  std::size_t on_memory_scarce() noexcept override;
 
  private:
   // ---- Member ----

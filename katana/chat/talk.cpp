@@ -50,7 +50,7 @@ std::size_t Talk::read(Bytes input) noexcept {
 // Backpressure is not to call next().
 bool Talk::may_go_on() noexcept {
   if (paused()) return false;
-  if (!hub().may_publish()) {
+  if (!hub().may_publish(*this)) {
     wait_for_relay();
     hub().wait_to_publish(*this);
     return false;
@@ -161,6 +161,13 @@ void Talk::on_too_slow(std::uint64_t messages_dropped) noexcept {
   reply(
       fmt::format("* You read too slowly: {} messages were dropped. Goodbye.\n", messages_dropped));
   finish(true);
+}
+
+bool Talk::shed() noexcept {
+  if (hub().drop_for_memory(*this)) return true;
+  loss_ = Loss::disconnected;
+  hub().counters().disconnects.add(1);
+  return false;
 }
 
 void Talk::end(Bytes last_line, Loss otherwise) noexcept {

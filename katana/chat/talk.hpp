@@ -58,6 +58,10 @@ class Talk : protected Member {
   // There is room: moves there what waits. False: the reactor has no output blocks.
   bool refill() noexcept { return hub().refill(*this); }
   void drain() noexcept;
+  // What is queued for it keeps so much.
+  std::size_t queued_bytes() const noexcept { return Hub::queued_bytes(*this); }
+  // Gives up the backlog. False: there is none, and the connection is to be reset.
+  bool shed() noexcept;
   // REQUIRED in the destructor of what carries it: the hub may still have to say something.
   void cease() noexcept;
   // Its deadline has come, or not yet.

@@ -57,6 +57,17 @@ std::string text_of(std::size_t bytes) {
   return text;
 }
 
+TEST_P(CodingTest, what_a_decoder_takes_is_known_and_is_its_window_at_least) {
+  const std::string coded = encode(text_of(3'000'000));
+  const auto decoder = Decoder::make(GetParam(), generous);
+  Text out;
+  Bytes input(coded);
+  EXPECT_EQ(decoder->decode(input, 2'000'000, out), Decoding::full);
+  const std::size_t least = GetParam() == Coding::gzip ? 32 * 1024 : 256 * 1024;
+  EXPECT_GE(decoder->memory_bytes(), least);
+  EXPECT_LE(decoder->memory_bytes(), std::size_t{17} * 1024 * 1024);
+}
+
 TEST_P(CodingTest, what_is_encoded_is_decoded_to_what_it_was) {
   for (const std::size_t bytes : {0u, 1u, 1000u, 300'000u}) {
     const std::string text = text_of(bytes);

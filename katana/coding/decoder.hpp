@@ -43,6 +43,8 @@ class Decoder {
   // There is no more input: whether it was whole. No input at all is not.
   bool is_whole() const noexcept { return whole_ && !failed(); }
   std::uint64_t decoded_bytes() const noexcept { return decoded_; }
+  // What the state of its library takes at present, its window with it.
+  virtual std::size_t memory_bytes() const noexcept = 0;
 
   // REQUIRES a coding that changes something.
   static std::unique_ptr<Decoder> make(http::Coding coding, const DecoderLimits& limits);

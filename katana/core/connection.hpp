@@ -149,6 +149,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // REQUIRED after anything done to the connection outside of a call of its session: before the
   // turn ends the reactor sends what is pending and offers the bytes that wait.
   void wake() noexcept;
+  // The same, and comes before all that are woken by now.
+  void wake_first() noexcept;
 
  private:
   template <template <class> class>

@@ -193,20 +193,21 @@ void Reactor::shed_output(std::size_t blocks_wanted) noexcept {
 
 void Reactor::relieve_memory() noexcept {
   if (relief_failed_in_ == counters_.turns) return;
-  while (memory_.used() > memory_.low()) {
+  std::size_t going = 0;  // once the connections that were told are attended
+  while (memory_.used() > memory_.low() + going) {
     Heaviest heaviest;
     for (Connection* const each : links()) {
-      if (each == nullptr || each->finishing_) continue;
+      if (each == nullptr || each->finishing_ || each->reset_) continue;
       heaviest.show(*each, each->session_->held_bytes());
     }
-    const std::size_t before = memory_.used();
+    const std::size_t before = memory_.used() - std::min(going, memory_.used());
     for (const Candidate& each : heaviest.take()) {
-      if (memory_.used() <= memory_.low()) break;
+      if (memory_.used() <= memory_.low() + going) break;
       ++counters_.memory_shed;
-      each.connection->session_->on_memory_scarce();
+      going += each.connection->session_->on_memory_scarce();
       each.connection->wake();
     }
-    if (memory_.used() >= before) {  // what is left cannot be given up
+    if (memory_.used() >= before + going) {  // what is left cannot be given up
       relief_failed_in_ = counters_.turns;
       break;
     }

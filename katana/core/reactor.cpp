@@ -51,6 +51,11 @@ void Connection::wake() noexcept {
   if (queued_at_ == nullptr) enqueue(reactor_.first_woken_);
 }
 
+void Connection::wake_first() noexcept {
+  Reactor::forget_queued(*this);
+  enqueue(reactor_.first_woken_);
+}
+
 void Connection::enqueue(Connection*& first) noexcept {
   next_queued_ = first;
   if (first != nullptr) first->queued_at_ = &next_queued_;

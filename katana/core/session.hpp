@@ -42,11 +42,11 @@ class Session {
   // ---- for when memory is scarce ----
   // Output blocks that it holds beside its connection's outbox.
   virtual std::size_t blocks_held() const noexcept { return 0; }
-  // What it has charged to Reactor::memory().
+  // What it has charged to Reactor::memory(), or keeps others from discharging.
   virtual std::size_t held_bytes() const noexcept { return 0; }
   // Gives up the largest of that, and says so to the peer: it is among those who hold most. The
-  // connection is woken after it.
-  virtual void on_memory_scarce() noexcept {}
+  // connection is woken after it. Returns what goes only once the connection is attended.
+  virtual std::size_t on_memory_scarce() noexcept { return 0; }
 };
 
 // Makes the sessions of one listener, or of connections that we begin; one instance per reactor. A

@@ -391,9 +391,9 @@ ChatBudget ChatServer::budget() const {
   const chat::HubOptions& hub = options_.chat.hub;
   const std::uint64_t pairs = std::uint64_t{options_.reactors} * (options_.reactors - 1);
   ChatBudget budget;
-  budget.queues = std::uint64_t{options_.connections_max} * hub.queue_bytes_max;
   budget.relays = pairs * (std::uint64_t{hub.relay_batches_max} * 16 * 1024 + hub.turn_bytes_max);
   budget.reactor = parts_->reactors.front()->memory_budget();
+  budget.total = budget.relays + options_.reactors * budget.reactor.total();
   return budget;
 }
 

@@ -58,9 +58,9 @@ struct ChatReport {
 
 // What the server may come to use at most.
 struct ChatBudget {
-  std::uint64_t queues = 0;         // connections_max × queue_bytes_max
   std::uint64_t relays = 0;         // batches on their way between reactors
-  core::MemoryBudget reactor = {};  // of each
+  core::MemoryBudget reactor = {};  // of each; queues of slow readers are what it holds
+  std::uint64_t total = 0;
 };
 
 class ChatServer {

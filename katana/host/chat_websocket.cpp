@@ -50,8 +50,8 @@ class Voice final : private chat::Talk {
   void on_may_publish() noexcept override {
     relay_waits_ = false;
     restart_deadline();
-    go_on();
   }
+  void on_turn() noexcept override { go_on(); }
   bool put(Bytes lines, Batch& batch) noexcept override {
     return socket_.send_shared(lines, batch, MessageKind::text) == SendOutcome::sent;
   }

@@ -226,9 +226,14 @@ class DecompressionTest : public CompressionTest {
     exchange_ = std::make_unique<FakeExchange>("POST", path,
                                                "Content-Encoding: " + std::string(coding) + "\n");
     exchange_->with_content(std::move(content));
+    if (scarce_) {
+      std::size_t charged = 0;
+      exchange_->held.set(Holder::message, charged, exchange_->held.bytes_max() - 100'000);
+    }
     exchange_->serve(*dispatcher_);
     return *exchange_;
   }
+  bool scarce_ = false;  // 100,000 bytes of memory are left
   // In pieces of so many bytes.
   FakeExchange& stream(std::string_view coding, Bytes content, std::size_t piece) {
     exchange_ = std::make_unique<FakeExchange>("POST", "/stream",
@@ -256,6 +261,30 @@ TEST_F(DecompressionTest, a_handler_gets_the_content_that_was_meant) {
   EXPECT_EQ(post("/whole", "identity", text_).content_sent, text_);
   EXPECT_EQ(post("/whole", "", text_).content_sent, text_);
   EXPECT_EQ(stream("identity", text_, 100).content_sent, text_);
+}
+
+TEST_F(DecompressionTest, what_is_decoded_counts_while_it_is_there_and_without_memory_is_503) {
+  serve_digest();
+  std::string numbers;
+  for (int number = 0; numbers.size() < 90'000; ++number) numbers += std::to_string(number);
+  EXPECT_TRUE(post("/whole", "gzip", encoded(Coding::gzip, numbers)).content_sent == numbers);
+  EXPECT_EQ(exchange_->held.used(), 0u);
+  scarce_ = true;
+  EXPECT_EQ(post("/whole", "gzip", encoded(Coding::gzip, numbers)).status, 503u);
+  EXPECT_EQ(exchange_->held.used(), exchange_->held.bytes_max() - 100'000);
+  EXPECT_EQ(exchange_->held.refused(), 1u);
+  EXPECT_EQ(post("/whole", "gzip", encoded(Coding::gzip, text_.substr(0, 1000))).status, 200u);
+}
+
+TEST_F(DecompressionTest, a_stream_holds_the_window_of_its_decoder) {
+  serve_digest();
+  const std::string coded = encoded(Coding::brotli, text_);
+  exchange_ = std::make_unique<FakeExchange>("POST", "/stream", "Content-Encoding: br\n");
+  exchange_->awaiting_content();
+  exchange_->serve(*dispatcher_);
+  const std::size_t before = exchange_->pending_bytes();
+  exchange_->streamed(coded.substr(0, coded.size() - 1), false);
+  EXPECT_GE(exchange_->pending_bytes(), before + 30'000);
 }
 
 TEST_F(DecompressionTest, a_content_that_comes_later_is_decoded_when_it_is_here) {

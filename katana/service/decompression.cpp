@@ -46,9 +46,17 @@ std::expected<std::unique_ptr<ContentDecoder>, Reply> ContentDecoder::make(
       new ContentDecoder(coding::Decoder::make(*coding, limits)));
 }
 
-std::expected<Text, Reply> ContentDecoder::decode_whole(Bytes coded) {
+std::expected<Text, Reply> ContentDecoder::decode_whole(Bytes coded, HeldMemory& memory) {
+  constexpr std::size_t step_bytes = 64 * 1024;  // between two looks at the memory
   Text out;
-  state_ = decoder_->decode(coded, SIZE_MAX, out);
+  memory_ = &memory;
+  do {
+    state_ = decoder_->decode(coded, step_bytes, out);
+    if (!memory.grow(Holder::request, charged_, held_bytes() + out.capacity())) {
+      return std::unexpected(
+          problem(503, "There is no memory for the content at present.").with("Retry-After", "1"));
+    }
+  } while (state_ == coding::Decoding::full);
   if (state_ == coding::Decoding::going && decoder_->is_whole()) return out;
   if (state_ == coding::Decoding::going) state_ = coding::Decoding::malformed;
   return std::unexpected(refusal());

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/held_memory.hpp"
 #include "katana/base/text.hpp"
 #include "katana/coding/decoder.hpp"
 #include "katana/service/reply.hpp"
@@ -36,8 +37,9 @@ class ContentDecoder {
   static std::expected<std::unique_ptr<ContentDecoder>, Reply> make(
       const http::Head& head, const DecompressionOptions& options, std::uint64_t bytes_max);
 
-  // All of a content at once.
-  std::expected<Text, Reply> decode_whole(Bytes coded);
+  // All of a content at once. What it takes is charged to `memory` until this object goes, which
+  // the decoded content is not to outlive; 503 when there is no memory for it.
+  std::expected<Text, Reply> decode_whole(Bytes coded, HeldMemory& memory);
 
   // A content in pieces: append() what came, then read() until there is nothing more.
   void append(Bytes coded, bool last);
@@ -49,6 +51,13 @@ class ContentDecoder {
   bool has_more() const noexcept { return has_more_; }
   bool failed() const noexcept { return failed_; }
   Reply refusal() const;
+  // What it keeps, the state of its library with it.
+  std::size_t held_bytes() const noexcept { return decoder_->memory_bytes() + waiting_.capacity(); }
+  ~ContentDecoder() {
+    if (memory_ != nullptr) memory_->set(Holder::request, charged_, 0);
+  }
+  ContentDecoder(const ContentDecoder&) = delete;
+  ContentDecoder& operator=(const ContentDecoder&) = delete;
 
  private:
   explicit ContentDecoder(std::unique_ptr<coding::Decoder> decoder) noexcept
@@ -57,6 +66,8 @@ class ContentDecoder {
   std::unique_ptr<coding::Decoder> decoder_;
   Text waiting_;
   std::size_t begin_ = 0;  // of waiting_ that is not decoded
+  HeldMemory* memory_ = nullptr;
+  std::size_t charged_ = 0;
   coding::Decoding state_ = coding::Decoding::going;
   bool last_ = false;
   bool ended_ = false;

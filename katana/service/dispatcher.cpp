@@ -109,7 +109,7 @@ void Dispatcher::serve_decoded(session::Exchange& exchange, const detail::Route&
     handler.serve(exchange, route, request);
     return;
   }
-  auto content = (*decoder)->decode_whole(request.content());
+  auto content = (*decoder)->decode_whole(request.content(), exchange.memory());
   if (!content) {
     detail::send_reply(exchange, route, &request, std::move(content.error()));
     return;

@@ -114,6 +114,7 @@ class FakeExchange final : public session::Exchange {
   const http::Head& head() const { return request_; }
   void cancel() { pending_.reset(); }
   bool holds() const { return pending_ != nullptr; }
+  std::size_t pending_bytes() const { return pending_ != nullptr ? pending_->held_bytes() : 0; }
 
   // ---- what a test sees ----
   unsigned status = 0;
@@ -138,6 +139,7 @@ class FakeExchange final : public session::Exchange {
   std::optional<std::uint64_t> collect_max, stream_max;
   std::size_t room = SIZE_MAX;  // that write() has
   core::Reactor* on = nullptr;  // what reactor() is
+  HeldMemory held{std::size_t{64} * 1024 * 1024};
   engine::PeerEndpoint peer_{
       .address = {192, 0, 2, 1}, .port = 1000, .family = engine::PeerEndpoint::Family::v4};
   engine::Listener listener_ = 0;
@@ -149,6 +151,7 @@ class FakeExchange final : public session::Exchange {
     if (on == nullptr) std::abort();  // the test did not say which
     return *on;
   }
+  HeldMemory& memory() noexcept override { return held; }
   engine::PeerAddress peer() noexcept override { return peer_.text(); }
   engine::Listener listener() noexcept override { return listener_; }
   const core::ConnectionCounters& connection_counters() noexcept override { return counters_; }

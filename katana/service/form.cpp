@@ -27,7 +27,13 @@ class FormBuilder {
     return std::nullopt;
   }
   Form take() noexcept { return std::move(form_); }
-  std::size_t memory() const noexcept { return memory_; }
+  // What the form costs: contents, and heads by their capacity, which a few bytes of a peer make a
+  // hundred times as much.
+  std::size_t kept_bytes() const noexcept {
+    std::size_t bytes = memory_ + heads_ + form_.parts.capacity() * sizeof(FormPart);
+    if (!form_.parts.empty()) bytes += form_.parts.back().text.capacity();
+    return bytes;
+  }
 
  private:
   static Reply refusal_of(http::MultipartRefusal refusal) {
@@ -43,11 +49,13 @@ class FormBuilder {
   }
 
   void begin(const http::MultipartPart& part) {
+    if (!form_.parts.empty()) form_.parts.back().text.shrink_to_fit();
     FormPart& made = form_.parts.emplace_back();
     made.name = part.name;
     made.filename = part.filename;
     made.has_filename = part.has_filename;
     made.content_type = part.content_type.empty() ? Bytes("text/plain") : part.content_type;
+    heads_ += made.name.capacity() + made.filename.capacity() + made.content_type.capacity();
   }
 
   std::optional<Reply> append(Bytes content) {
@@ -86,7 +94,8 @@ class FormBuilder {
   Form form_;
   std::shared_ptr<SpillFile> file_;  // none until something does not fit into memory
   std::uint64_t bytes_ = 0;
-  std::size_t memory_ = 0;
+  std::size_t memory_ = 0;  // of contents
+  std::size_t heads_ = 0;
 };
 
 }  // namespace detail
@@ -197,9 +206,10 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
     }
     Text rest(input);
     carried = std::move(rest);
-    content.note_kept(builder.memory() + carried.capacity());
+    content.note_kept(builder.kept_bytes() + carried.capacity());
   }
   if (!reader.ended()) co_return std::unexpected(problem(400, "The form ends too soon."));
+  content.note_kept(builder.kept_bytes());  // until the handler ends
   co_return builder.take();
 }
 

@@ -31,6 +31,7 @@ class FormTest : public testing::Test {
       router.post("/x",
                   [this](Request request, ContentReader reader, ReplyWriter writer) -> Task<void> {
                     FormResult form = co_await read_form(request, reader, limits_);
+                    held_ = exchange_->pending_bytes();
                     Reply reply(204);
                     if (form) {
                       form_ = *std::move(form);
@@ -57,6 +58,7 @@ class FormTest : public testing::Test {
 
   FormLimits limits_;
   Form form_;
+  std::size_t held_ = 0;  // by the request, when the form had been read
   std::unique_ptr<FakeExchange> exchange_;
 };
 
@@ -118,6 +120,14 @@ TEST_F(FormTest, a_thousand_parts_in_a_file_hold_one_descriptor_and_may_outlive_
   EXPECT_EQ(*kept.content(), "content 500");
   kept = {};
   EXPECT_EQ(count_descriptors(), before);
+}
+
+TEST_F(FormTest, a_form_that_was_read_counts_with_its_heads_until_the_handler_ends) {
+  std::string content;
+  for (int index = 0; index < 900; ++index) content += part("p", "");
+  EXPECT_EQ(upload(content + "--B--", 333).status, 204u);
+  ASSERT_EQ(form_.parts.size(), 900u);
+  EXPECT_GE(held_, 900 * sizeof(FormPart));
 }
 
 TEST_F(FormTest, as_many_forms_have_a_file_as_may_and_one_more_is_503_until_one_goes) {

@@ -47,7 +47,8 @@ class Stream : public session::Pending {
   bool on_content(Bytes piece, bool last) noexcept override;
   void on_room() noexcept override;
   std::size_t held_bytes() const noexcept override {
-    return received_.capacity() + coded_.capacity() + taken_bytes_ + noted_bytes_;
+    return received_.capacity() + coded_.capacity() + taken_bytes_ + noted_bytes_ +
+           (decoder_ != nullptr ? decoder_->held_bytes() : 0);
   }
 
   struct ReadAwaiter {

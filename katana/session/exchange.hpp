@@ -70,6 +70,8 @@ class Exchange {
   virtual std::optional<std::uint64_t> content_length() const noexcept = 0;
 
   virtual core::Reactor& reactor() noexcept = 0;
+  // Where what is done for the request may be charged: the reactor's.
+  virtual HeldMemory& memory() noexcept { return reactor().memory(); }
   // Who connected; never empty on a connection that was accepted.
   virtual engine::PeerAddress peer() noexcept = 0;
   // Of its reactor, which the connection came from, in the order of listen().

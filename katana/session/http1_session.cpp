@@ -175,7 +175,7 @@ void Http1Session::on_content(bool complete) noexcept {
   if (mode_ == Mode::collect) {
     Bytes content = machine_.content();
     if (detached_ != nullptr) {
-      if (!reactor().memory().grow(core::Holder::request, held_, detached_bytes(content.size()))) {
+      if (!reactor().memory().grow(Holder::request, held_, detached_bytes(content.size()))) {
         refuse_for_memory();
         return;
       }
@@ -319,14 +319,15 @@ void Http1Session::charge() noexcept {
   if (pending_ != nullptr) {
     bytes += head_bytes_ + copied_bytes_ + pending_->held_bytes() + frame_bytes_counted;
   }
-  reactor().memory().set(core::Holder::request, held_, bytes);
+  reactor().memory().set(Holder::request, held_, bytes);
 }
 
-void Http1Session::on_memory_scarce() noexcept {
+std::size_t Http1Session::on_memory_scarce() noexcept {
   in_call_ = true;
   if (active_ && !replied_) refuse_for_memory();
   update_deadline();
   in_call_ = false;
+  return 0;
 }
 
 void Http1Session::refuse_for_memory() noexcept {

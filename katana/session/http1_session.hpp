@@ -28,7 +28,7 @@ class Http1Session final : public core::Session, private Exchange {
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
   std::size_t held_bytes() const noexcept override { return held_; }
-  void on_memory_scarce() noexcept override;
+  std::size_t on_memory_scarce() noexcept override;
 
  private:
   // How the content of the present request is taken.
@@ -98,7 +98,7 @@ class Http1Session final : public core::Session, private Exchange {
   std::size_t detached_bytes(std::size_t more) const noexcept;
   // Counts what is detached, and what a suspended handler keeps.
   KATANA_RARE void charge() noexcept;
-  void release_held() noexcept { reactor().memory().set(core::Holder::request, held_, 0); }
+  void release_held() noexcept { reactor().memory().set(Holder::request, held_, 0); }
   void update_deadline() noexcept {
     connection_.set_deadline(std::min(machine_.deadline(), handler_deadline_));
   }

@@ -216,7 +216,7 @@ void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
 
 void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
   if (!complete || !detached_->content.empty()) {
-    if (!reactor().memory().grow(core::Holder::request, held_, kept_bytes(piece.size()))) {
+    if (!reactor().memory().grow(Holder::request, held_, kept_bytes(piece.size()))) {
       on_memory_scarce();
       return;
     }
@@ -246,16 +246,13 @@ std::size_t Http2Exchange::kept_bytes(std::size_t more) const noexcept {
   return socket_ != nullptr ? bytes + socket_->kept_bytes() : bytes;
 }
 
-void Http2Exchange::on_memory_scarce() noexcept {
-  if (over_) return;
-  if (socket_ != nullptr && socket_->charged_bytes() != 0) {
-    socket_->on_memory_scarce();
-    return;
-  }
+std::size_t Http2Exchange::on_memory_scarce() noexcept {
+  if (over_) return 0;
+  if (socket_ != nullptr && socket_->kept_for_peer() != 0) return socket_->on_memory_scarce();
   ++session_.protocol_.http_counters().memory_refusals;
   if (begun_ || socket_ != nullptr) {
     abort();
-    return;
+    return 0;
   }
   refuse(503, memory_scarce);
   mode_ = Mode::ignore;  // what is still coming is read past
@@ -266,6 +263,7 @@ void Http2Exchange::on_memory_scarce() noexcept {
   if (detached_ != nullptr) detached_->content = Text();
   note_content_held(0);
   charge();
+  return 0;
 }
 
 // ---- content that is held, and windows ---------------------------------------------------------

@@ -95,17 +95,17 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   }
   void resume_yielded() noexcept;
   // Gives up what it has: it is the largest of those who hold most.
-  KATANA_RARE void on_memory_scarce() noexcept;
+  KATANA_RARE std::size_t on_memory_scarce() noexcept;
   // Charged to the reactor's memory, by it and by the WebSocket session that it became.
   std::size_t held_bytes() const noexcept {
-    return held_ + (socket_ != nullptr ? socket_->charged_bytes() : 0);
+    return held_ + (socket_ != nullptr ? socket_->kept_for_peer() : 0);
   }
 
   // ---- content that is held, and windows ----
   void note_content_held(std::size_t bytes) noexcept;
   // What it has, and will have with `more` of collected content.
   std::size_t kept_bytes(std::size_t more) const noexcept;
-  void charge() noexcept { reactor().memory().set(core::Holder::request, held_, kept_bytes(0)); }
+  void charge() noexcept { reactor().memory().set(Holder::request, held_, kept_bytes(0)); }
   // The peer may send so much again, unless too much is held.
   void return_window(std::size_t bytes) noexcept;
   void release_window() noexcept;
@@ -153,9 +153,9 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   std::uint64_t tried_ = 0;          // the pump in which it could not go on
   std::uint64_t reply_left_ = UINT64_MAX;
   std::int64_t announced_ = -1;
-  std::size_t content_held_ = 0;     // of the session's sum
-  std::size_t held_ = 0;             // charged to the reactor's memory
-  std::size_t withheld_ = 0;         // of the window
+  std::size_t content_held_ = 0;  // of the session's sum
+  std::size_t held_ = 0;          // charged to the reactor's memory
+  std::size_t withheld_ = 0;      // of the window
   Bytes refusal_detail_;
   std::uint32_t request_ = 0;
   std::uint16_t status_ = 0;

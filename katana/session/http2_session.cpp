@@ -128,17 +128,18 @@ std::size_t Http2Session::held_bytes() const noexcept {
   return sum_of([](const Http2Exchange& of) { return of.over_ ? 0 : of.held_bytes(); });
 }
 
-void Http2Session::on_memory_scarce() noexcept {
+std::size_t Http2Session::on_memory_scarce() noexcept {
   Http2Exchange* largest = nullptr;
   for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
     Http2Exchange& exchange = exchange_of(*each);
     if (exchange.over_) continue;
     if (largest == nullptr || exchange.held_bytes() > largest->held_bytes()) largest = &exchange;
   }
-  if (largest == nullptr) return;
+  if (largest == nullptr) return 0;
   in_call_ = true;
-  largest->on_memory_scarce();
+  const std::size_t going = largest->on_memory_scarce();
   after_call();
+  return going;
 }
 
 // ---- streams
@@ -320,7 +321,7 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
   }
   exchange.pending_.reset();
   exchange.note_content_held(0);
-  connection_.reactor().memory().set(core::Holder::request, exchange.held_, 0);
+  connection_.reactor().memory().set(Holder::request, exchange.held_, 0);
   if (exchange.withheld_ != 0) --windows_held_;
   if (exchange.socket_ != nullptr) {
     held_bytes_ -= exchange.socket_->noted_bytes();

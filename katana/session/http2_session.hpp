@@ -34,7 +34,7 @@ class Http2Session final : public core::Session {
   void on_drain() noexcept override;
   std::size_t blocks_held() const noexcept override;
   std::size_t held_bytes() const noexcept override;
-  void on_memory_scarce() noexcept override;
+  std::size_t on_memory_scarce() noexcept override;
 
  private:
   friend class Http2Exchange;

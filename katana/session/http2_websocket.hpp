@@ -45,14 +45,15 @@ class Http2WebSocket final : private WebSocketCarrier {
   std::size_t noted_bytes() const noexcept { return noted_bytes_; }
   // Of a message that is not complete.
   std::size_t held_bytes() const noexcept { return session_->held_bytes(); }
-  // Of it, what is charged to the reactor's memory; what waits for the session; and the blocks of
-  // what is unsent.
-  std::size_t charged_bytes() const noexcept { return session_->charged_bytes(); }
+  // Of it, what is charged to the reactor's memory, with what is unsent of shared messages; what
+  // waits for the session; and the blocks of what is unsent.
+  std::size_t kept_for_peer() const noexcept { return session_->kept_bytes(); }
   std::size_t kept_bytes() const noexcept { return received_.capacity(); }
   std::size_t blocks_held() const noexcept { return own_outbox_.blocks_held(); }
-  void on_memory_scarce() noexcept {
-    session_->on_memory_scarce();
+  std::size_t on_memory_scarce() noexcept {
+    const std::size_t going = session_->on_memory_scarce();
     settle();
+    return going;
   }
   bool may_go_on() const noexcept { return !held_ && !full_ && !finishing(); }
 

@@ -30,8 +30,8 @@ class WebSocketConnection final : public core::Session {
   void on_room() noexcept override { session_.on_room(); }
   void on_deadline() noexcept override { session_.on_deadline(); }
   void on_drain() noexcept override { session_.on_drain(); }
-  std::size_t held_bytes() const noexcept override { return session_.charged_bytes(); }
-  void on_memory_scarce() noexcept override { session_.on_memory_scarce(); }
+  std::size_t held_bytes() const noexcept override { return session_.kept_bytes(); }
+  std::size_t on_memory_scarce() noexcept override { return session_.on_memory_scarce(); }
 
  private:
   class Carrier final : public WebSocketCarrier {

@@ -85,6 +85,7 @@ void WebSocketPost::run(const PostedJob& job) noexcept {
     return;
   }
   Batch& batch = job.block->adopt();
+  charge(batch);
   if (session != nullptr) session->deliver(batch);
   if (job.topic != nullptr) deliver(*job.topic, batch);
   batch.let_go();
@@ -180,6 +181,7 @@ void WebSocketPost::leave_list(const Topic& topic, std::uint32_t place) noexcept
 void WebSocketPost::deliver(const Topic& topic, Batch& batch) noexcept {
   const auto found = subscribers_.find(&topic);
   if (found == subscribers_.end()) return;
+  charge(batch);
   for (const std::uint32_t index : found->second) entries_[index].session->deliver(batch);
 }
 

@@ -89,6 +89,10 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
     WebSocketPost& post;
   };
 
+  // While somebody's queue refers to it.
+  void charge(Batch& batch) noexcept {
+    batch.charge_to(reactor_.load(std::memory_order_relaxed)->memory());
+  }
   void take_jobs() noexcept;
   void run(const PostedJob& job) noexcept;
   void leave_list(const Topic& topic, std::uint32_t place) noexcept;

@@ -179,9 +179,9 @@ void WebSocketSession::on_packed(const ws::Step& step) noexcept {
 }
 
 bool WebSocketSession::keep(Bytes piece) noexcept {
-  core::HeldMemory& memory = carrier_.reactor().memory();
-  if (!memory.grow(core::Holder::message, held_, message_.capacity_with(piece.size()))) {
-    on_memory_scarce();
+  HeldMemory& memory = carrier_.reactor().memory();
+  if (!memory.grow(Holder::message, held_, message_.capacity_with(piece.size()))) {
+    refuse_message();
     return false;
   }
   try {
@@ -196,11 +196,32 @@ bool WebSocketSession::keep(Bytes piece) noexcept {
 
 void WebSocketSession::drop_message() noexcept {
   message_ = Text();
-  carrier_.reactor().memory().set(core::Holder::message, held_, 0);
+  carrier_.reactor().memory().set(Holder::message, held_, 0);
+}
+
+// A close frame would stand behind what the peer does not take, and keep all of that.
+std::size_t WebSocketSession::on_memory_scarce() noexcept {
+  const std::size_t shared = shared_bytes();
+  if (held_ >= shared) {
+    refuse_message();
+    return 0;
+  }
+  ++share_.counters().disconnects;
+  tell_close(CloseCode::abnormal, "The peer reads too slowly, and memory is scarce.");
+  carrier_.reset();
+  return shared;
+}
+
+std::size_t WebSocketSession::shared_bytes() const noexcept {
+  std::size_t sum = 0;
+  carrier_.outbox().for_each_pending([&sum](Bytes bytes, const Retained* memory) {
+    if (memory != nullptr) sum += bytes.size();
+  });
+  return sum;
 }
 
 // The handler is told by on_close(), as ever; the peer may come again.
-void WebSocketSession::on_memory_scarce() noexcept {
+void WebSocketSession::refuse_message() noexcept {
   if (held_ != 0) ++share_.counters().memory_refusals;
   close(CloseCode::try_again_later, "There is no memory for the message at present.");
   drop_message();

@@ -107,9 +107,11 @@ class WebSocketSession final : public WebSocket {
   void on_drain() noexcept;
   // Of a message that is not complete, as they came.
   std::size_t held_bytes() const noexcept { return message_.size(); }
-  // Of it, what is charged to the reactor's memory; and giving it up (1013).
-  std::size_t charged_bytes() const noexcept { return held_; }
-  void on_memory_scarce() noexcept;
+  // Of it, what is charged to the reactor's memory, and what the outbox refers to of messages that
+  // several share: counts that.
+  std::size_t kept_bytes() const noexcept { return held_ + shared_bytes(); }
+  // Gives up the larger of the two: the message (1013), or the connection.
+  std::size_t on_memory_scarce() noexcept;
 
   // ---- WebSocket ----
   SendOutcome send(Bytes payload, MessageKind kind) noexcept override;
@@ -153,6 +155,8 @@ class WebSocketSession final : public WebSocket {
   SendOutcome note_full() noexcept;
   void limit_queue() noexcept;
   void drop_message() noexcept;
+  void refuse_message() noexcept;
+  std::size_t shared_bytes() const noexcept;
   void update_deadline() noexcept { carrier_.set_deadline(machine_.deadline()); }
   void settle_later() noexcept {
     if (!in_call_) carrier_.settle_later();

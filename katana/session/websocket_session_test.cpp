@@ -470,6 +470,28 @@ TEST_F(WebSocketSessionTest, a_subscriber_that_reads_too_slowly_is_disconnected)
   EXPECT_EQ(frames(slow).back(), "close 1008");
 }
 
+TEST_F(WebSocketSessionTest, what_slow_subscribers_keep_is_charged_once_and_given_back) {
+  Topics topics;
+  notes_.at_open = [&](WebSocket& socket) { (void)topics.subscribe(socket, "news"); };
+  const HeldMemory& memory = reactor().memory();
+  const auto slow = open();
+  const auto other = open();
+  (void)open();  // takes everything
+  for (const auto link : {slow, other}) link_state(link).kernel = core::Kernel::borrows;
+  for (int count = 0; count < 2; ++count) {
+    (void)topics.publish("news", std::string(3000, 'x'), MessageKind::text);
+    turn();
+  }
+  EXPECT_GE(memory.used_by(Holder::queue), 2 * 3000u);
+  EXPECT_LE(memory.used_by(Holder::queue), 2 * 4096u);
+  broken(slow);
+  turn();
+  EXPECT_GE(memory.used_by(Holder::queue), 2 * 3000u);
+  broken(other);
+  turn();
+  EXPECT_EQ(memory.used(), 0u);
+}
+
 TEST_F(WebSocketSessionTest, a_subscription_beyond_the_limit_is_refused_to_the_handler) {
   Topics topics;
   (void)open();

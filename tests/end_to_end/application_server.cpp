@@ -12,6 +12,8 @@
 #include "katana/service/form.hpp"
 #include "katana/service/json.hpp"
 #include "katana/service/rate_limit.hpp"
+#include "katana/service/websocket.hpp"
+#include "katana/session/topics.hpp"
 
 using namespace katana;
 
@@ -107,6 +109,31 @@ void add_failures(const registry::Services& services, Router& router) {
   });
 }
 
+// "subscribe NAME", or "publish NAME", which is a message of 100,000 octets.
+class TopicSocket final : public WebSocketHandler {
+ public:
+  explicit TopicSocket(session::Topics& topics) noexcept : topics_(topics) {}
+  void on_message(WebSocket& socket, Bytes text, MessageKind) override {
+    const Bytes name = text.substr(text.find(' ') + 1);
+    if (text.starts_with("subscribe ")) {
+      (void)topics_.subscribe(socket, name);
+    } else {
+      (void)topics_.publish(name, std::string(100'000, 't'), MessageKind::binary);
+    }
+    (void)socket.send_text("done");
+  }
+
+ private:
+  session::Topics& topics_;
+};
+
+void add_topics(Router& router) {
+  const auto topics = std::make_shared<session::Topics>();
+  router.websocket("/topics", [topics](const RequestView&) {
+    return std::make_unique<TopicSocket>(*topics);
+  });
+}
+
 // What no handler may do: it keeps its reactor, for ever or for so long.
 void add_traps(const registry::Services& services, Router& router) {
   auto& pool = services.get<thread::Pool>();
@@ -133,7 +160,7 @@ int main(int count, char** arguments) {
       {.name = "application_server",
        .version = "1.0",
        .about = "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
-                "/limited/, /fail/… and /misuse/…, POST /form.",
+                "/limited/, /fail/… and /misuse/…, POST /form, and WebSocket on /topics.",
        .database = true,
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
@@ -141,6 +168,7 @@ int main(int count, char** arguments) {
   app.routes([](const registry::Services& services, Router& router) {
     add_routes(services, router);
     add_failures(services, router);
+    add_topics(router);
     add_traps(services, router);
   });
   return app.run(count, arguments);

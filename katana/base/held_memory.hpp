@@ -1,7 +1,8 @@
 // HeldMemory: what peers make a reactor keep outside of its pools, in one sum with one limit.
 //
-// Contents that are collected, messages that are not complete, replies that wait for a window, and
-// what suspended handlers hold: each holder says what it has, by the capacity that was allocated.
+// Contents that are collected, messages that are not complete, replies that wait for a window, what
+// suspended handlers hold, and batches that queues refer to: each holder says what it has, by the
+// capacity that was allocated.
 //
 // Owns       numbers.
 // Thread     its reactor's.
@@ -15,11 +16,12 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace katana::core {
+namespace katana {
 
 enum class Holder : std::uint8_t {
   request,  // of HTTP: its head and content, its suspended handler, a reply that waits for a window
   message,  // of WebSocket, not complete
+  queue,    // of slow readers of WebSocket and chat: batches, each once, and lists of them
   count_
 };
 
@@ -70,4 +72,4 @@ class HeldMemory {
   bool pressed_ = false;
 };
 
-}  // namespace katana::core
+}  // namespace katana

@@ -1,0 +1,174 @@
+// FairTurn: who may say how much in one turn of a hub, when more is to be said than the turn holds.
+//
+//   0 ─────────────── open ────────────────────┬──────── reserve ────────┤ bytes_max
+//   whoever waited, each its share of it;      │ those who have said no more than their part
+//   then whoever comes                         │ of the reserve in this turn
+//
+// A turn holds bytes_max. Three quarters of it are divided by the number of those who wait when the
+// turn begins: somebody who waits alone gets all of them. The last quarter is kept for those who
+// say little: it is divided by the number of those who spoke in the last turn, and whoever has said
+// less than its part of it may speak until the turn is full. So a sender that takes every turn as
+// far as it may leaves room for a line of everybody else, in the turn in which the line arrives.
+//
+// Nobody starves: those who wait go on in the order in which they began to, those who were refused
+// before they had said a word in front of those who had. Whoever waits because it has had its share
+// has no part of the reserve until it has caught up, and no more of them go on in a turn than have
+// room for a line there, by the last that each has said.
+//
+// Owns       numbers. Lists through its speakers.
+// Borrows    speakers, from wait() until they are let on or forgotten.
+// Thread     its reactor's.
+// Allocates  never.
+// Invariant  what is said in a turn is less than bytes_max and one line.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace katana::chat {
+
+// What a turn knows of one that may speak.
+class Speaker {
+ public:
+  Speaker() = default;
+  Speaker(const Speaker&) = delete;
+  Speaker& operator=(const Speaker&) = delete;
+  bool waits() const noexcept { return next_ != this; }
+
+ protected:
+  ~Speaker() = default;
+
+ private:
+  friend class FairTurn;
+  void put_behind(Speaker& last) noexcept {
+    prev_ = &last;
+    next_ = last.next_;
+    prev_->next_ = next_->prev_ = this;
+  }
+  void take_out() noexcept {
+    prev_->next_ = next_;
+    next_->prev_ = prev_;
+    prev_ = next_ = this;
+  }
+
+  Speaker* prev_ = this;
+  Speaker* next_ = this;
+  std::uint64_t turn_ = 0;        // in which it said
+  std::size_t said_bytes_ = 0;    // so much
+  std::size_t line_bytes_ = 0;    // and of that, last
+  std::uint64_t spent_turn_ = 0;  // in which it has no part of the reserve
+  bool spent_ = false;            // it has waited since it had its share
+};
+
+class FairTurn {
+ public:
+  explicit FairTurn(std::size_t bytes_max) noexcept { set_bytes_max(bytes_max); }
+
+  // Before anybody speaks.
+  void set_bytes_max(std::size_t bytes) noexcept {
+    bytes_max_ = bytes;
+    open_bytes_max_ = bytes - bytes / 4;
+    divide();
+  }
+  std::size_t bytes_max() const noexcept { return bytes_max_; }
+
+  // Whether it may say one line more in this turn.
+  bool allows(const Speaker& speaker) const noexcept {
+    const std::size_t own = speaker.turn_ == turn_ ? speaker.said_bytes_ : 0;
+    if (own < part_bytes_ && speaker.spent_turn_ != turn_) return said_bytes_ < bytes_max_;
+    // By the line before: who is first in every turn would else have a line more than its share.
+    const bool has_share = own == 0 || own + speaker.line_bytes_ <= share_bytes_;
+    return has_share && said_bytes_ < open_bytes_max_;
+  }
+  void note_said(Speaker& speaker, std::size_t bytes) noexcept {
+    said_bytes_ += bytes;
+    if (speaker.turn_ != turn_) {
+      speaker.turn_ = turn_;
+      speaker.said_bytes_ = 0;
+      ++speakers_;
+    }
+    speaker.said_bytes_ += bytes;
+    speaker.line_bytes_ = bytes;
+  }
+  // The next turn begins. REQUIRED soon after somebody was not allowed to speak.
+  void begin() noexcept {
+    ++turn_;
+    said_bytes_ = 0;
+    divide();
+    speakers_ = 0;
+  }
+
+  bool anybody_waits() const noexcept { return waiting_ != 0; }
+  // Is let on by let_on(), in its turn.
+  void wait(Speaker& speaker) noexcept {
+    if (speaker.waits()) return;
+    const bool spoke = speaker.turn_ == turn_;
+    speaker.spent_ = spoke || speaker.spent_turn_ == turn_;
+    speaker.put_behind(*(spoke ? heard_ : unheard_).prev_);
+    ++waiting_;
+  }
+  void forget(Speaker& speaker) noexcept {
+    if (!speaker.waits()) return;
+    speaker.take_out();
+    --waiting_;
+  }
+
+  // Lets on those who wait and are allowed to speak. `tell` is called for each, the one that has
+  // waited longest last; then `go_on` for each, that one first. go_on() may have anybody wait, or
+  // forgotten; tell() neither.
+  template <class Tell, class GoOn>
+  void let_on(Tell&& tell, GoOn&& go_on) noexcept {
+    Ends ready;
+    std::size_t left = open_bytes_max_;
+    take_ready(unheard_, ready, left);
+    take_ready(heard_, ready, left);
+    for (Speaker* each = ready.prev_; each != &ready; each = each->prev_) tell(*each);
+    while (ready.next_ != &ready) {
+      Speaker& first = *ready.next_;
+      forget(first);
+      go_on(first);
+    }
+  }
+
+ private:
+  struct Ends final : Speaker {};
+
+  // Among those who wait now, and those who spoke in the turn that ends.
+  void divide() noexcept {
+    share_bytes_ = std::max<std::size_t>(1, open_bytes_max_ / std::max<std::size_t>(1, waiting_));
+    part_bytes_ = std::max<std::size_t>(
+        1, (bytes_max_ - open_bytes_max_) / std::max<std::size_t>(1, speakers_));
+  }
+  void take_ready(Ends& from, Ends& to, std::size_t& left) noexcept {
+    for (Speaker* each = from.next_; each != &from;) {
+      Speaker& speaker = *std::exchange(each, each->next_);
+      if (!allows(speaker)) continue;
+      if (speaker.spent_) {
+        const std::size_t most = std::max(share_bytes_, speaker.line_bytes_);
+        if (most > left && left != open_bytes_max_) {
+          left = 0;  // nor does anybody that waits behind it
+          continue;
+        }
+        left -= std::min(left, most);
+        speaker.spent_turn_ = turn_;
+      }
+      speaker.take_out();
+      speaker.put_behind(*to.prev_);
+    }
+  }
+
+  std::size_t bytes_max_ = 0;
+  std::size_t open_bytes_max_ = 0;
+  std::size_t share_bytes_ = 0;  // of what is open, for each of those who waited
+  std::size_t part_bytes_ = 0;   // of the reserve, for each
+  std::uint64_t turn_ = 1;
+  std::size_t said_bytes_ = 0;
+  std::size_t speakers_ = 0;  // that have said something in this turn
+  std::size_t waiting_ = 0;
+  Ends unheard_;  // were refused before they had said anything in that turn
+  Ends heard_;
+};
+
+}  // namespace katana::chat
