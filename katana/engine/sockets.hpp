@@ -48,10 +48,10 @@ std::uint16_t port_of(int listener) noexcept;
 // were already sent.
 void refuse_new_handshakes(int listener) noexcept;
 
-// Of the listeners that share a port the kernel gives new connections to those at `positions` alone,
-// each as often as another; none: to all. Positions are counted in the order in which they began to
-// listen, as long as none of them is closed. `listener` is any of them. What waits in the queue of
-// one that gets no more stays there.
+// Of the listeners that share a port the kernel gives new connections to those at `positions`
+// alone, each as often as another; none: to all. Positions are counted in the order in which they
+// began to listen, as long as none of them is closed. `listener` is any of them. What waits in the
+// queue of one that gets no more stays there.
 Result<void> prefer_listeners(int listener, std::span<const unsigned> positions);
 
 // REQUIRES at least one part.

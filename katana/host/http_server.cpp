@@ -1,11 +1,11 @@
 #include "katana/host/http_server.hpp"
 
-#include <errno.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "katana/base/misuse.hpp"
