@@ -77,6 +77,10 @@ struct ReactorOptions {
   std::size_t held_bytes_max = 0;
   // What a transform has made of the outbox and the peer has not taken. Above it the outbox waits.
   std::size_t sealed_high_bytes = 64 * 1024;
+  // Bytes that a turn sends of what sessions write in it, and as many of what earlier turns left.
+  // Whoever has more than one output block pending then waits for later turns, in the order in
+  // which they came; what fits one block is always sent at once.
+  std::size_t turn_bytes_max = std::size_t{2} * 1024 * 1024;
 };
 
 // Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows
@@ -110,6 +114,7 @@ struct Counters {
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
+  std::uint64_t output_deferrals = 0;  // times that output waited because a turn had sent enough
   std::uint64_t openings_delayed = 0;  // transforms that waited for their turn
 };
 
@@ -234,8 +239,7 @@ class Reactor : public Executor {
  protected:
   explicit Reactor(const ReactorOptions& options, Instant now);
   virtual void wake_engine() noexcept = 0;
-  virtual void begin_drain() noexcept = 0;
-  virtual void cut_off() noexcept = 0;
+  virtual void close_listeners() noexcept {}
   // Accepting and links both have ended.
   virtual bool drained() const noexcept = 0;
 
@@ -247,10 +251,18 @@ class Reactor : public Executor {
   // has left post().
   void receive_expected() noexcept;
   void obey_requests() noexcept;
+  void begin_drain() noexcept;
+  void cut_off() noexcept;
   // Connections woken so far are attended in this turn, those woken meanwhile in the next.
   void begin_attending() noexcept;
   Connection* pop_attended() noexcept;
+  Connection* pop_backlog() noexcept;
   static void forget_queued(Connection& connection) noexcept;
+  // From now on turn_bytes_max more may be sent.
+  void renew_budget() noexcept { bytes_sent_end_ = counters_.bytes_sent + options_.turn_bytes_max; }
+  bool budget_spent() const noexcept { return counters_.bytes_sent >= bytes_sent_end_; }
+  void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept;
+  void set_send_deadline(Connection& connection, Instant deadline) noexcept;
   // A place for every link that there may be; null: it is free.
   virtual std::span<Connection* const> links() const noexcept { return {}; }
   // Between the calls of sessions.
@@ -299,6 +311,11 @@ class Reactor : public Executor {
   Connection* first_woken_ = nullptr;
   Connection* first_attended_ = nullptr;
   Connection* first_starved_ = nullptr;
+  Connection* first_backlog_ = nullptr;  // they have more to send; the one that waited longest
+  Connection** backlog_end_ = &first_backlog_;
+  std::size_t backlog_count_ = 0;
+  bool attends_backlog_ = false;
+  std::uint64_t bytes_sent_end_ = 0;  // of Counters::bytes_sent: the turn has sent enough
   std::uint32_t links_open_ = 0;
   std::atomic<std::int64_t> busy_since_ns_ = never.ns;
   bool draining_ = false;
@@ -308,5 +325,28 @@ class Reactor : public Executor {
   std::atomic<bool> stop_requested_ = false;
   std::vector<Attached> attachments_;
 };
+
+// A peer that takes bytes buys time for them, so that one byte now and then does not buy a
+// minute.
+inline void Reactor::note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept {
+  counters_.bytes_sent += count;
+  connection.counters_.bytes_sent += count;
+  outbox.advance(count);
+  if (connection.send_deadline_ == never) return;
+  if (outbox.empty()) {
+    connection.send_deadline_ = never;
+    return;
+  }
+  if (count == 0) return;
+  const Duration bought = nanoseconds(static_cast<std::int64_t>(count) *
+                                      (1'000'000'000 / options_.rate_min_bytes_per_s));
+  set_send_deadline(connection,
+                    std::min(connection.send_deadline_ + bought, now_ + options_.send_timeout));
+}
+
+inline void Reactor::set_send_deadline(Connection& connection, Instant deadline) noexcept {
+  connection.send_deadline_ = deadline;
+  if (deadline < connection.armed_until_) connection.arm(deadline);
+}
 
 }  // namespace katana::core
