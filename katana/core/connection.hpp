@@ -33,6 +33,7 @@ enum class PauseReason : std::uint8_t {
   throttled = 1 << 4,         // the peer sends more than it may
   relay_full = 1 << 5,  // those who are to get what it sends have yet to take what came before
   opening = 1 << 6,     // its transform waits for its turn: enough were opened in this one
+  memory_low = 1 << 7,  // it holds much, and somebody else's is to be complete first
 };
 
 // How a connection ends once its outbox is sent.

@@ -72,8 +72,9 @@ struct ReactorOptions {
   // see Lookout. Takes up to some tens of microseconds off the latency of such a request, and the
   // processor time that it would have slept. 0: it sleeps.
   Duration lookout = {};
-  // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond seven eighths of
-  // it the largest holders are refused: 503, or 1013. 0: 16 KiB for each link, at least 64 MiB.
+  // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond half of
+  // it those that hold much are not read, but for one, until that one has been answered or
+  // shed_after is over. Beyond seven eighths the largest holders are refused: 503, or 1013. 0: 16 KiB for each link, at least 64 MiB.
   std::size_t held_bytes_max = 0;
   // What a transform has made of the outbox and the peer has not taken. Above it the outbox waits.
   std::size_t sealed_high_bytes = 64 * 1024;
@@ -110,7 +111,8 @@ struct Counters {
   std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
   std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
   std::uint64_t output_shed = 0;     // and because they held blocks that others needed
-  std::uint64_t memory_shed = 0;     // requests and messages given up because memory was scarce
+  std::uint64_t memory_pauses = 0;  // times that a holder was not read, so that another's completes
+  std::uint64_t memory_shed = 0;    // requests and messages given up because memory was scarce
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
@@ -133,6 +135,7 @@ struct PauseCounts {
   std::uint32_t throttled = 0;
   std::uint32_t relay_full = 0;
   std::uint32_t opening = 0;
+  std::uint32_t memory_low = 0;
 
   void add(const Connection& connection) noexcept {
     outbox_full += connection.has(PauseReason::outbox_full) ? 1 : 0;
@@ -142,6 +145,7 @@ struct PauseCounts {
     throttled += connection.has(PauseReason::throttled) ? 1 : 0;
     relay_full += connection.has(PauseReason::relay_full) ? 1 : 0;
     opening += connection.has(PauseReason::opening) ? 1 : 0;
+    memory_low += connection.has(PauseReason::memory_low) ? 1 : 0;
   }
 };
 
@@ -271,6 +275,10 @@ class Reactor : public Executor {
   // Wakes those who wait for output blocks when there are enough again, or has some given back.
   void relieve_output() noexcept;
   bool somebody_wants_blocks() const noexcept;
+  // HeldMemory::strain() is not 0, and this connection has been attended.
+  void ease_memory(Connection& connection) noexcept;
+  void slow_holder(Connection& connection) noexcept;
+  void review_slowing() noexcept;
   // Has the largest holders give back what they have, between the calls of sessions.
   void relieve_memory() noexcept;
   // Resets those that hold most and take least until so many blocks are free.
@@ -299,7 +307,13 @@ class Reactor : public Executor {
   std::atomic<std::uint64_t> wakes_done_ = 0;  // how often its first sender has woken the engine
   Counters counters_;
   HeldMemory memory_;
-  std::uint64_t relief_failed_in_ = UINT64_MAX;  // the turn
+  // Whether holders of much are slowed. given_up: that took too long; not again until less is used.
+  enum class Slowing : std::uint8_t { no, yes, given_up };
+  Slowing slowing_ = Slowing::no;
+  Connection* preferred_ = nullptr;  // while slowing: the one that goes on; null: it is gone
+  Instant slowing_end_ = never;
+  TimerEntry slowing_timer_{[](TimerEntry&) noexcept {}};  // a turn is all that is due then
+  std::uint64_t relief_failed_in_ = UINT64_MAX;            // the turn
   CarryPools carry_pools_;
   BlockPool output_blocks_;
   const std::size_t output_blocks_scarce_;              // fewer: outbox_high_bytes falls

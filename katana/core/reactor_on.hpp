@@ -141,6 +141,7 @@ class ReactorOn final : public Reactor {
     while (Connection* const connection = pop_attended()) attend(*connection);
     if (first_backlog_ != nullptr) attend_backlog();
     if (relief_due_) relieve_output();
+    if (slowing_ != Slowing::no) review_slowing();
     end_turn(counters_.bytes_received == received);
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
@@ -661,10 +662,10 @@ class ReactorOn final : public Reactor {
   // block is full, so that a peer that leaves is noticed.
   void update_receive(Connection& connection) noexcept {
     if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
-         unsigned{connection.room_due_} | unsigned{memory_.pressed()}) == 0) {
+         unsigned{connection.room_due_} | memory_.strain()) == 0) {
       return;
     }
-    if (memory_.pressed()) relieve_memory();
+    if (memory_.strain() != 0) ease_memory(connection);
     const unsigned hard =
         connection.pause_reasons_ & ~static_cast<unsigned>(PauseReason::handler_pending);
     const bool full =
@@ -768,6 +769,7 @@ class ReactorOn final : public Reactor {
 
   void release(Connection& connection) noexcept {
     connection.session_->~Session();
+    if (preferred_ == &connection) preferred_ = nullptr;
     forget_queued(connection);
     if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
     connection.~Connection();
