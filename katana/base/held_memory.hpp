@@ -37,7 +37,7 @@ class HeldMemory {
   bool grow(Holder holder, std::size_t& charged, std::size_t bytes) noexcept {
     if (bytes > charged && (used_ > bytes_max_ || bytes > bytes_max_ - used_)) {
       ++refused_;
-      pressed_ = true;
+      strain_ |= pressed_bit;
       return false;
     }
     set(holder, charged, bytes);
@@ -48,7 +48,7 @@ class HeldMemory {
     used_ += bytes - charged;
     by_holder_[static_cast<std::size_t>(holder)] += bytes - charged;
     charged = bytes;
-    pressed_ = used_ > high_;
+    strain_ = (used_ > high_ ? pressed_bit : 0u) | (used_ > bytes_max_ / 2 ? scarce_bit : 0u);
   }
 
   std::size_t used() const noexcept { return used_; }
@@ -57,19 +57,26 @@ class HeldMemory {
   }
   std::size_t bytes_max() const noexcept { return bytes_max_; }
   // The largest holders are to give back what they have, until no more than low() is used.
-  bool pressed() const noexcept { return pressed_; }
-  void relieved() noexcept { pressed_ = false; }
+  bool pressed() const noexcept { return (strain_ & pressed_bit) != 0; }
+  void relieved() noexcept { strain_ &= ~pressed_bit; }
+  // Those that hold much are to wait for one of them: more than half is used.
+  bool scarce() const noexcept { return (strain_ & scarce_bit) != 0; }
+  // Not 0: one of them. A word, because every request asks.
+  unsigned strain() const noexcept { return strain_; }
   std::size_t low() const noexcept { return bytes_max_ - bytes_max_ / 4; }
   // Times that grow() was false.
   std::uint64_t refused() const noexcept { return refused_; }
 
  private:
+  static constexpr unsigned scarce_bit = 1;
+  static constexpr unsigned pressed_bit = 2;
+
   const std::size_t bytes_max_;
   const std::size_t high_;
   std::size_t used_ = 0;
   std::array<std::size_t, holder_count> by_holder_{};
   std::uint64_t refused_ = 0;
-  bool pressed_ = false;
+  unsigned strain_ = 0;
 };
 
 }  // namespace katana

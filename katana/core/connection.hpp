@@ -33,6 +33,7 @@ enum class PauseReason : std::uint8_t {
   throttled = 1 << 4,         // the peer sends more than it may
   relay_full = 1 << 5,  // those who are to get what it sends have yet to take what came before
   opening = 1 << 6,     // its transform waits for its turn: enough were opened in this one
+  memory_low = 1 << 7,  // it holds much, and somebody else's is to be complete first
 };
 
 // How a connection ends once its outbox is sent.
@@ -175,6 +176,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   std::size_t blocks_held() const noexcept;
   void enqueue(Connection*& first) noexcept;
+  // It has more to send, after what others have.
+  void join_backlog() noexcept;
 
   Reactor& reactor_;
   engine::Link link_;
@@ -191,7 +194,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   std::uint16_t failure_ = 0;
   std::uint8_t listener_ = 0;
   std::uint8_t pause_reasons_ = 0;
-  // A connection is in one list at most: of the woken, the attended or the starved.
+  // A connection is in one list at most: of the woken, the attended, the starved, or
+  // the backlog of those that have more to send.
   Connection* next_queued_ = nullptr;
   Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
   std::unique_ptr<Successor> successor_;
@@ -204,6 +208,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // What no request looks at, or only together with one of those above.
   bool room_wanted_ : 1 = false;
   bool starved_ : 1 = false;
+  bool backlogged_ : 1 = false;
   bool blocks_wanted_ : 1 = false;  // pool_low with nothing pending: it wants more than the reserve
   bool input_truncated_ : 1 = false;
   bool linger_ : 1 = false;

@@ -6,6 +6,12 @@
 //   from there down to the reserve         more than a share of it, down to one block
 //   less than the reserve                  anything; with nothing pending it gets one block
 //   less than half of the reserve          the same, and those that hold most are reset
+//
+//   held memory used                       what happens
+//   half of the bound, or less             nothing
+//   more                                   who holds more than a 1024th of the bound is not read,
+//                                          but for one, until that one is done, for shed_after
+//   more than 7/8                          the largest holders are refused, down to 3/4
 #include <algorithm>
 #include <array>
 #include <span>
@@ -190,6 +196,48 @@ void Reactor::shed_output(std::size_t blocks_wanted) noexcept {
 }
 
 // ---- held memory -------------------------------------------------------------------------------
+
+void Reactor::ease_memory(Connection& connection) noexcept {
+  if (memory_.pressed()) relieve_memory();
+  if (memory_.scarce()) slow_holder(connection);
+}
+
+// A burst of contents of which each fits, but not all of them: one after the other is complete, and
+// nobody is refused. Who goes on is who sends at this moment. Nobody waits longer than shed_after
+// for somebody who does not come to an end: to make others wait would otherwise be an attack.
+void Reactor::slow_holder(Connection& connection) noexcept {
+  if (slowing_ == Slowing::given_up || connection.paused() || connection.finishing_) return;
+  if (connection.session_->held_bytes() <= memory_.bytes_max() / 1024) return;
+  if (slowing_ == Slowing::no) {
+    slowing_ = Slowing::yes;
+    preferred_ = &connection;
+    slowing_end_ = now_ + options_.shed_after;
+    timers_.arm(slowing_timer_, slowing_end_);
+  } else if (preferred_ != &connection) {
+    connection.pause(PauseReason::memory_low);
+    ++counters_.memory_pauses;
+  }
+}
+
+// Whether those who wait go on: then the first of them that is over the mark is preferred.
+void Reactor::review_slowing() noexcept {
+  const bool enough = !memory_.scarce();
+  if (slowing_ == Slowing::given_up) {
+    if (enough) slowing_ = Slowing::no;
+    return;
+  }
+  const bool done = preferred_ == nullptr || preferred_->session_->held_bytes() == 0;
+  const bool late = now_ >= slowing_end_;
+  if (!enough && !done && !late) return;
+  slowing_ = !enough && !done ? Slowing::given_up : Slowing::no;
+  preferred_ = nullptr;
+  slowing_timer_.cancel();
+  for (Connection* const each : links()) {
+    if (each == nullptr || !each->has(PauseReason::memory_low)) continue;
+    each->resume(PauseReason::memory_low);
+    each->wake();
+  }
+}
 
 void Reactor::relieve_memory() noexcept {
   if (relief_failed_in_ == counters_.turns) return;

@@ -31,9 +31,19 @@ void Connection::on_timer(TimerEntry& entry) noexcept {
 }
 
 bool Connection::output_full(std::size_t bytes) noexcept {
-  if (outbox_.pending() > reactor_.options_.outbox_high_bytes) {
-    pause(PauseReason::outbox_full);
-    return true;
+  const std::size_t pending = outbox_.pending();
+  if (pending + bytes > reactor_.options_.output_block_bytes) {
+    if (pending > reactor_.options_.outbox_high_bytes) {
+      pause(PauseReason::outbox_full);
+      return true;
+    }
+    // It would only be held until a later turn.
+    if (reactor_.budget_spent()) [[unlikely]] {
+      ++reactor_.counters_.output_deferrals;
+      pause(PauseReason::outbox_full);
+      join_backlog();
+      return true;
+    }
   }
   if (reactor_.output_scarce()) [[unlikely]]
     return pause_for_blocks(bytes);
@@ -56,6 +66,17 @@ void Connection::wake_first() noexcept {
   enqueue(reactor_.first_woken_);
 }
 
+// Stays where it is if it was woken: then it is attended sooner, and comes here if it must.
+void Connection::join_backlog() noexcept {
+  if (starved_) Reactor::forget_queued(*this);
+  if (queued_at_ != nullptr) return;
+  next_queued_ = nullptr;
+  queued_at_ = std::exchange(reactor_.backlog_end_, &next_queued_);
+  *queued_at_ = this;
+  backlogged_ = true;
+  ++reactor_.backlog_count_;
+}
+
 void Connection::enqueue(Connection*& first) noexcept {
   next_queued_ = first;
   if (first != nullptr) first->queued_at_ = &next_queued_;
@@ -74,11 +95,23 @@ Connection* Reactor::pop_attended() noexcept {
   return connection;
 }
 
+Connection* Reactor::pop_backlog() noexcept {
+  Connection* const connection = first_backlog_;
+  if (connection != nullptr) forget_queued(*connection);
+  return connection;
+}
+
 void Reactor::forget_queued(Connection& connection) noexcept {
   if (connection.queued_at_ == nullptr) return;
   *connection.queued_at_ = connection.next_queued_;
   if (connection.next_queued_ != nullptr) {
     connection.next_queued_->queued_at_ = connection.queued_at_;
+  }
+  if (connection.backlogged_) {
+    Reactor& reactor = connection.reactor_;
+    if (connection.next_queued_ == nullptr) reactor.backlog_end_ = connection.queued_at_;
+    --reactor.backlog_count_;
+    connection.backlogged_ = false;
   }
   connection.queued_at_ = nullptr;
   connection.starved_ = false;
@@ -189,6 +222,24 @@ void Reactor::obey_requests() noexcept {
   const bool stop = stop_requested_.load(std::memory_order_acquire);
   if (stop || (draining_ && now_ >= drain_deadline_)) cut_off();
   if (stop || (draining_ && drained())) stopped_ = true;
+}
+
+void Reactor::begin_drain() noexcept {
+  close_listeners();
+  for (Connection* const connection : links()) {
+    if (connection == nullptr || connection->finishing_) continue;
+    connection->session_->on_drain();
+    connection->wake();
+  }
+}
+
+void Reactor::cut_off() noexcept {
+  for (Connection* const connection : links()) {
+    if (connection == nullptr) continue;
+    ++counters_.cut_off;
+    reset_link(*connection);
+  }
+  close_listeners();
 }
 
 }  // namespace katana::core

@@ -72,11 +72,16 @@ struct ReactorOptions {
   // see Lookout. Takes up to some tens of microseconds off the latency of such a request, and the
   // processor time that it would have slept. 0: it sleeps.
   Duration lookout = {};
-  // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond seven eighths of
-  // it the largest holders are refused: 503, or 1013. 0: 16 KiB for each link, at least 64 MiB.
+  // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond half of
+  // it those that hold much are not read, but for one, until that one has been answered or
+  // shed_after is over. Beyond seven eighths the largest holders are refused: 503, or 1013. 0: 16 KiB for each link, at least 64 MiB.
   std::size_t held_bytes_max = 0;
   // What a transform has made of the outbox and the peer has not taken. Above it the outbox waits.
   std::size_t sealed_high_bytes = 64 * 1024;
+  // Bytes that a turn sends of what sessions write in it, and as many of what earlier turns left.
+  // Whoever has more than one output block pending then waits for later turns, in the order in
+  // which they came; what fits one block is always sent at once.
+  std::size_t turn_bytes_max = std::size_t{2} * 1024 * 1024;
 };
 
 // Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows
@@ -106,10 +111,12 @@ struct Counters {
   std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
   std::uint64_t pool_exhausted = 0;  // connections reset because a pool was empty
   std::uint64_t output_shed = 0;     // and because they held blocks that others needed
-  std::uint64_t memory_shed = 0;     // requests and messages given up because memory was scarce
+  std::uint64_t memory_pauses = 0;  // times that a holder was not read, so that another's completes
+  std::uint64_t memory_shed = 0;    // requests and messages given up because memory was scarce
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t turns = 0;
+  std::uint64_t output_deferrals = 0;  // times that output waited because a turn had sent enough
   std::uint64_t openings_delayed = 0;  // transforms that waited for their turn
 };
 
@@ -128,6 +135,7 @@ struct PauseCounts {
   std::uint32_t throttled = 0;
   std::uint32_t relay_full = 0;
   std::uint32_t opening = 0;
+  std::uint32_t memory_low = 0;
 
   void add(const Connection& connection) noexcept {
     outbox_full += connection.has(PauseReason::outbox_full) ? 1 : 0;
@@ -137,6 +145,7 @@ struct PauseCounts {
     throttled += connection.has(PauseReason::throttled) ? 1 : 0;
     relay_full += connection.has(PauseReason::relay_full) ? 1 : 0;
     opening += connection.has(PauseReason::opening) ? 1 : 0;
+    memory_low += connection.has(PauseReason::memory_low) ? 1 : 0;
   }
 };
 
@@ -236,8 +245,7 @@ class Reactor : public Executor {
  protected:
   explicit Reactor(const ReactorOptions& options, Instant now);
   virtual void wake_engine() noexcept = 0;
-  virtual void begin_drain() noexcept = 0;
-  virtual void cut_off() noexcept = 0;
+  virtual void close_listeners() noexcept {}
   // Accepting and links both have ended.
   virtual bool drained() const noexcept = 0;
 
@@ -249,10 +257,18 @@ class Reactor : public Executor {
   // has left post().
   void receive_expected() noexcept;
   void obey_requests() noexcept;
+  void begin_drain() noexcept;
+  void cut_off() noexcept;
   // Connections woken so far are attended in this turn, those woken meanwhile in the next.
   void begin_attending() noexcept;
   Connection* pop_attended() noexcept;
+  Connection* pop_backlog() noexcept;
   static void forget_queued(Connection& connection) noexcept;
+  // From now on turn_bytes_max more may be sent.
+  void renew_budget() noexcept { bytes_sent_end_ = counters_.bytes_sent + options_.turn_bytes_max; }
+  bool budget_spent() const noexcept { return counters_.bytes_sent >= bytes_sent_end_; }
+  void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept;
+  void set_send_deadline(Connection& connection, Instant deadline) noexcept;
   // A place for every link that there may be; null: it is free.
   virtual std::span<Connection* const> links() const noexcept { return {}; }
   // Between the calls of sessions.
@@ -261,6 +277,10 @@ class Reactor : public Executor {
   // Wakes those who wait for output blocks when there are enough again, or has some given back.
   void relieve_output() noexcept;
   bool somebody_wants_blocks() const noexcept;
+  // HeldMemory::strain() is not 0, and this connection has been attended.
+  void ease_memory(Connection& connection) noexcept;
+  void slow_holder(Connection& connection) noexcept;
+  void review_slowing() noexcept;
   // Has the largest holders give back what they have, between the calls of sessions.
   void relieve_memory() noexcept;
   // Resets those that hold most and take least until so many blocks are free.
@@ -289,7 +309,13 @@ class Reactor : public Executor {
   std::atomic<std::uint64_t> wakes_done_ = 0;  // how often its first sender has woken the engine
   Counters counters_;
   HeldMemory memory_;
-  std::uint64_t relief_failed_in_ = UINT64_MAX;  // the turn
+  // Whether holders of much are slowed. given_up: that took too long; not again until less is used.
+  enum class Slowing : std::uint8_t { no, yes, given_up };
+  Slowing slowing_ = Slowing::no;
+  Connection* preferred_ = nullptr;  // while slowing: the one that goes on; null: it is gone
+  Instant slowing_end_ = never;
+  TimerEntry slowing_timer_{[](TimerEntry&) noexcept {}};  // a turn is all that is due then
+  std::uint64_t relief_failed_in_ = UINT64_MAX;            // the turn
   CarryPools carry_pools_;
   BlockPool output_blocks_;
   const std::size_t output_blocks_scarce_;              // fewer: outbox_high_bytes falls
@@ -301,6 +327,11 @@ class Reactor : public Executor {
   Connection* first_woken_ = nullptr;
   Connection* first_attended_ = nullptr;
   Connection* first_starved_ = nullptr;
+  Connection* first_backlog_ = nullptr;  // they have more to send; the one that waited longest
+  Connection** backlog_end_ = &first_backlog_;
+  std::size_t backlog_count_ = 0;
+  bool attends_backlog_ = false;
+  std::uint64_t bytes_sent_end_ = 0;  // of Counters::bytes_sent: the turn has sent enough
   std::uint32_t links_open_ = 0;
   std::atomic<std::int64_t> busy_since_ns_ = never.ns;
   bool draining_ = false;
@@ -310,5 +341,28 @@ class Reactor : public Executor {
   std::atomic<bool> stop_requested_ = false;
   std::vector<Attached> attachments_;
 };
+
+// A peer that takes bytes buys time for them, so that one byte now and then does not buy a
+// minute.
+inline void Reactor::note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept {
+  counters_.bytes_sent += count;
+  connection.counters_.bytes_sent += count;
+  outbox.advance(count);
+  if (connection.send_deadline_ == never) return;
+  if (outbox.empty()) {
+    connection.send_deadline_ = never;
+    return;
+  }
+  if (count == 0) return;
+  const Duration bought = nanoseconds(static_cast<std::int64_t>(count) *
+                                      (1'000'000'000 / options_.rate_min_bytes_per_s));
+  set_send_deadline(connection,
+                    std::min(connection.send_deadline_ + bought, now_ + options_.send_timeout));
+}
+
+inline void Reactor::set_send_deadline(Connection& connection, Instant deadline) noexcept {
+  connection.send_deadline_ = deadline;
+  if (deadline < connection.armed_until_) connection.arm(deadline);
+}
 
 }  // namespace katana::core

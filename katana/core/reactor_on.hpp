@@ -55,11 +55,8 @@ class ReactorOn final : public Reactor {
   }
 
   Instant read_clock() const noexcept override {
-    if constexpr (requires { engine_.read_clock(); }) {
-      return engine_.read_clock();
-    } else {
-      return now_;
-    }
+    if constexpr (requires { engine_.read_clock(); }) return engine_.read_clock();
+    return now_;
   }
   MemoryBudget memory_budget() const noexcept override {
     const std::size_t each = connection_blocks_.block_bytes() + heap_bytes_each_;
@@ -130,8 +127,8 @@ class ReactorOn final : public Reactor {
   void turn(Duration wait_max) override {
     current_ = this;
     enter(this);
-    const bool due = first_woken_ != nullptr || first_deferred_ != nullptr || !waiting_.empty() ||
-                     keeps() || look_out();
+    const bool due = first_woken_ != nullptr || first_backlog_ != nullptr ||
+                     first_deferred_ != nullptr || !waiting_.empty() || keeps() || look_out();
     const std::uint64_t received = counters_.bytes_received;
     engine_.turn(due ? Duration{} : wait_max);
     timers_.advance(now_);
@@ -140,7 +137,9 @@ class ReactorOn final : public Reactor {
     run_deferred();
     begin_attending();
     while (Connection* const connection = pop_attended()) attend(*connection);
+    if (first_backlog_ != nullptr) attend_backlog();
     if (relief_due_) relieve_output();
+    if (slowing_ != Slowing::no) review_slowing();
     end_turn(counters_.bytes_received == received);
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
@@ -155,6 +154,7 @@ class ReactorOn final : public Reactor {
     note_time();
     busy_since_ns_.store(now_.ns, std::memory_order_relaxed);
     ++counters_.turns;
+    renew_budget();
     openings_left_ = options_.openings_per_turn_max;
     if (!waiting_.empty()) admit_waiting();
   }
@@ -206,6 +206,7 @@ class ReactorOn final : public Reactor {
       note_sent(connection, connection.outbox_, count);
     } else {
       note_sent(connection, connection.transform_->output(), count);
+      if (defers(connection, connection.unsent())) return;
       if (!flush_sealed(connection)) return;
     }
     if (settle(connection)) attend_output(connection);
@@ -293,8 +294,10 @@ class ReactorOn final : public Reactor {
   }
 
   // Rounds of "sent, so there is room, so there is more to send" in one go: a fast reader of an
-  // endless reply must not keep the turn to itself.
-  static constexpr int room_rounds_max = 16;
+  // endless reply must not keep the turn to itself, and beside others it sends outbox_high_bytes.
+  // In the last of so many the session is not asked for more.
+  static constexpr int room_rounds_max = 17;
+  static constexpr int room_rounds_shared = 2;
 
   static std::size_t used(const BlockPool& pool) noexcept {
     return (pool.capacity() - pool.available()) * pool.block_bytes();
@@ -414,12 +417,13 @@ class ReactorOn final : public Reactor {
   [[gnu::noinline]] bool flush_sealed(Connection& connection) noexcept {
     Outbox& output = connection.transform_->output();
     for (int round = 0; round < sealed_rounds_max; ++round) {
+      if (round != 0 && budget_spent() && !connection.outbox_.empty()) break;
       if (!connection.outbox_.empty() && !seal(connection, output)) return false;
       if (output.empty()) return true;
       if (!send(connection, output)) return false;
       if (connection.send_pending_) return true;
     }
-    connection.wake();  // a long file and a fast reader: the rest in the next turn
+    connection.join_backlog();  // a long file and a fast reader
     return true;
   }
 
@@ -467,7 +471,7 @@ class ReactorOn final : public Reactor {
       if (connection.finishing_) return {bytes.size(), true};
       if (consumed == bytes.size() || connection.paused()) return {consumed, true};
       if (connection.take_succeeded()) continue;  // the rest is its successor's
-      if (was_paused ? --rounds == 0 : used == 0) return {consumed, true};
+      if (was_paused ? --rounds == 0 || budget_spent() : used == 0) return {consumed, true};
     }
   }
 
@@ -498,11 +502,21 @@ class ReactorOn final : public Reactor {
     if (dropped > options_.linger_bytes_max) destroy(connection, Ending::close);
   }
 
+  // The turn has sent enough, and what is pending waits for a later one.
+  bool defers(Connection& connection, std::size_t pending) noexcept {
+    if (pending <= options_.output_block_bytes || !budget_spent()) return false;
+    ++counters_.output_deferrals;
+    connection.join_backlog();
+    return true;
+  }
+
   // Sends what is pending and carries out an end. False: the connection is gone.
   bool settle(Connection& connection) noexcept {
     if (connection.interrupted_ && !interrupt(connection)) return false;
-    if (!connection.outbox_.empty() && !connection.send_pending_ && !flush(connection)) {
-      return false;
+    if (!connection.outbox_.empty() && !connection.send_pending_) {
+      if (defers(connection, connection.outbox_.pending())) [[unlikely]]
+        return true;
+      if (!flush(connection)) return false;
     }
     if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
       return end(connection);
@@ -514,7 +528,11 @@ class ReactorOn final : public Reactor {
       connection.resume(PauseReason::outbox_full);
       connection.room_wanted_ = false;
       connection.room_due_ = true;
-      connection.wake();
+      if (attends_backlog_ || budget_spent()) {
+        connection.join_backlog();
+      } else {
+        connection.wake();
+      }
     }
     return true;
   }
@@ -583,8 +601,8 @@ class ReactorOn final : public Reactor {
     return true;
   }
 
-  // `before`, and the file behind it. What is left after that goes in the next turn: whoever reads
-  // a long file fast does not keep this one to itself.
+  // `before`, and the file behind it. What is left after that waits for the others: whoever reads a
+  // long file fast does not keep the turn to itself.
   KATANA_RARE bool flush_file(Connection& connection, std::span<const iovec> before,
                               const FilePart& file) noexcept {
     std::size_t accepted = 0;
@@ -597,7 +615,7 @@ class ReactorOn final : public Reactor {
       return false;
     }
     note_send(connection, connection.outbox_, sent, accepted);
-    if (sent == engine::Sent::completed && !connection.outbox_.empty()) connection.wake();
+    if (sent == engine::Sent::completed && !connection.outbox_.empty()) connection.join_backlog();
     return true;
   }
 
@@ -610,29 +628,6 @@ class ReactorOn final : public Reactor {
       }
     }
     note_sent(connection, outbox, accepted);
-  }
-
-  // A peer that takes bytes buys time for them, so that one byte now and then does not buy a
-  // minute.
-  void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept {
-    counters_.bytes_sent += count;
-    connection.counters_.bytes_sent += count;
-    outbox.advance(count);
-    if (connection.send_deadline_ == never) return;
-    if (outbox.empty()) {
-      connection.send_deadline_ = never;
-      return;
-    }
-    if (count == 0) return;
-    const Duration bought = nanoseconds(static_cast<std::int64_t>(count) *
-                                        (1'000'000'000 / options_.rate_min_bytes_per_s));
-    set_send_deadline(connection,
-                      std::min(connection.send_deadline_ + bought, now_ + options_.send_timeout));
-  }
-
-  void set_send_deadline(Connection& connection, Instant deadline) noexcept {
-    connection.send_deadline_ = deadline;
-    if (deadline < connection.armed_until_) connection.arm(deadline);
   }
 
   // The outbox is sent and the session has finished. With bytes of the peer that were not read, in
@@ -665,10 +660,10 @@ class ReactorOn final : public Reactor {
   // block is full, so that a peer that leaves is noticed.
   void update_receive(Connection& connection) noexcept {
     if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
-         unsigned{connection.room_due_} | unsigned{memory_.pressed()}) == 0) {
+         unsigned{connection.room_due_} | memory_.strain()) == 0) {
       return;
     }
-    if (memory_.pressed()) relieve_memory();
+    if (memory_.strain() != 0) ease_memory(connection);
     const unsigned hard =
         connection.pause_reasons_ & ~static_cast<unsigned>(PauseReason::handler_pending);
     const bool full =
@@ -685,20 +680,39 @@ class ReactorOn final : public Reactor {
     }
   }
 
+  // Those that have more to send than what was sent at once, in turn: each gets a round while others
+  // wait.
+  KATANA_RARE void attend_backlog() noexcept {
+    renew_budget();
+    attends_backlog_ = true;
+    for (std::size_t left = backlog_count_; left != 0 && !budget_spent(); --left) {
+      Connection* const connection = pop_backlog();
+      if (connection == nullptr) break;
+      attend(*connection);
+    }
+    attends_backlog_ = false;
+  }
+
   // A woken connection: its deadlines, the room it gained, the bytes that wait, the output it made.
   void attend(Connection& connection) noexcept {
     if (!meet_deadlines(connection)) return;
+    const bool sealed = connection.transform_ != nullptr && !connection.send_pending_ &&
+                        !connection.transform_->output().empty();
+    if (sealed && !flush_sealed(connection)) return;
     attend_output(connection);
   }
 
   void attend_output(Connection& connection) noexcept {
-    for (int round = 0; round < room_rounds_max; ++round) {
+    const int rounds = first_backlog_ == nullptr ? room_rounds_max : room_rounds_shared;
+    for (int round = 0; round < rounds; ++round) {
       if (!settle(connection)) return;
       if (connection.finishing_) {
         connection.room_due_ = false;  // nobody waits for it any more
         break;
       }
       if (connection.room_due_) {
+        // What it would write now could not be sent in this round.
+        if (round + 1 == rounds || budget_spent()) break;
         connection.room_due_ = false;
         connection.session_->on_room();
         continue;
@@ -708,7 +722,7 @@ class ReactorOn final : public Reactor {
       if (!offer_carried(connection)) return;
       if (connection.carry_.bytes().size() == carried && !connection.room_due_) break;
     }
-    if (connection.room_due_) connection.wake();  // its turn comes again after everybody else's
+    if (connection.room_due_) connection.join_backlog();
     if (connection.input_ended_ && !connection.room_due_ && !connection.paused() &&
         !connection.finishing_) {
       connection.session_->on_input_end();
@@ -753,6 +767,7 @@ class ReactorOn final : public Reactor {
 
   void release(Connection& connection) noexcept {
     connection.session_->~Session();
+    if (preferred_ == &connection) preferred_ = nullptr;
     forget_queued(connection);
     if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
     connection.~Connection();
@@ -765,24 +780,7 @@ class ReactorOn final : public Reactor {
   std::span<Connection* const> links() const noexcept override { return connections_; }
   void reset_link(Connection& connection) noexcept override { destroy(connection, Ending::reset); }
 
-  void begin_drain() noexcept override {
-    engine_.close_listeners();
-    for (Connection* const connection : connections_) {
-      if (connection == nullptr || connection->finishing_) continue;
-      connection->session_->on_drain();
-      connection->wake();
-    }
-  }
-
-  void cut_off() noexcept override {
-    for (Connection* const connection : connections_) {
-      if (connection == nullptr) continue;
-      ++counters_.cut_off;
-      destroy(*connection, Ending::reset);
-    }
-    engine_.close_listeners();
-  }
-
+  void close_listeners() noexcept override { engine_.close_listeners(); }
   bool drained() const noexcept override { return links_open_ == 0 && !engine_.accepting(); }
 
   BlockPool connection_blocks_;

@@ -31,8 +31,6 @@ class Clock final : public Reactor {
 
  private:
   void wake_engine() noexcept override {}
-  void begin_drain() noexcept override {}
-  void cut_off() noexcept override {}
   bool drained() const noexcept override { return true; }
 };
 

@@ -50,6 +50,12 @@ constexpr std::array counter_rows{
     CounterRow{"katana_output_sheds", "",
                "Connections reset because they held output that others needed and took least.",
                [](const ReactorFigures& of) { return of.counters.output_shed; }},
+    CounterRow{"katana_memory_pauses", "",
+               "Connections that were not read because they held much and memory was scarce.",
+               [](const ReactorFigures& of) { return of.counters.memory_pauses; }},
+    CounterRow{"katana_output_deferrals", "",
+               "Output that waited for a later turn because one had sent enough.",
+               [](const ReactorFigures& of) { return of.counters.output_deferrals; }},
     CounterRow{"katana_memory_sheds", "",
                "Times that one of the largest holders of memory was told to give it up.",
                [](const ReactorFigures& of) { return of.counters.memory_shed; }},
@@ -146,8 +152,9 @@ constexpr std::array paused_rows{
             [](const ReactorFigures& of) -> std::uint64_t { return of.paused.throttled; }},
     PartRow{"relay_full",
             [](const ReactorFigures& of) -> std::uint64_t { return of.paused.relay_full; }},
-    PartRow{"opening",
-            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.opening; }}};
+    PartRow{"opening", [](const ReactorFigures& of) -> std::uint64_t { return of.paused.opening; }},
+    PartRow{"memory_low",
+            [](const ReactorFigures& of) -> std::uint64_t { return of.paused.memory_low; }}};
 constexpr std::array version_rows{
     PartRow{"1.2", [](const ReactorFigures& of) -> std::uint64_t { return of.tls.handshakes_1_2; }},
     PartRow{"1.3",

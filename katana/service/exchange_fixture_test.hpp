@@ -256,8 +256,6 @@ class StillReactor final : public core::Reactor {
 
  private:
   void wake_engine() noexcept override {}
-  void begin_drain() noexcept override {}
-  void cut_off() noexcept override {}
   bool drained() const noexcept override { return true; }
 };
 

@@ -3,6 +3,7 @@ import contextlib
 import os
 import re
 import socket
+import threading
 import time
 import urllib.request
 
@@ -32,6 +33,33 @@ def wait_until_full(server):
             return
 
 
+class Prober(threading.Thread):
+    """Ask for 13 octets every 10 ms on one connection, and keep how long each answer took."""
+
+    def __init__(self, connection):
+        """Begin at start()."""
+        super().__init__()
+        self.connection = connection
+        self.took_ms = []
+        self.over = threading.Event()
+
+    def run(self):
+        """Ask until stopped."""
+        while not self.over.wait(0.01):
+            start = time.monotonic()
+            assert exchange(self.connection, request("/plaintext")).body == b"Hello, World!"
+            self.took_ms.append(1000 * (time.monotonic() - start))
+
+    def stop(self):
+        """Return the figures as a line."""
+        self.over.set()
+        self.join()
+        took = sorted(self.took_ms)
+        at = {name: took[int(share * (len(took) - 1))] for name, share in
+              (("median", 0.5), ("99 %", 0.99), ("most", 1.0))}
+        return f"{len(took)} answers, " + ", ".join(f"{name} {value:.2f} ms" for name, value in at.items())
+
+
 @contextlib.contextmanager
 def slow_readers(server, count):
     """`count` connections that ask for much and read nothing, from several addresses."""
@@ -51,8 +79,15 @@ def test_13_octets_are_served_beside_slow_readers(engine, record_property):
     raise_descriptor_limit(READERS + 500)
     flags = ("--output-mib", str(OUTPUT_MIB), "--drain-s", "0")
     with Server(*flags, engine=engine, threads=1, descriptors=READERS + 500) as server:
-        with server.connect(timeout=ANSWER_SECONDS_MAX) as kept, slow_readers(server, READERS):
-            wait_until_full(server)
+        with server.connect(timeout=ANSWER_SECONDS_MAX) as kept, contextlib.ExitStack() as stack:
+            prober = Prober(kept)
+            prober.start()
+            try:
+                stack.enter_context(slow_readers(server, READERS))
+                wait_until_full(server)
+            finally:
+                while_filling = prober.stop()
+            assert counter(server, "katana_output_deferrals") > 0
             took = []
             for _ in range(30):
                 start = time.monotonic()
@@ -63,6 +98,7 @@ def test_13_octets_are_served_beside_slow_readers(engine, record_property):
             took.sort()
             figures = (f"{engine}: {READERS} slow readers, /plaintext median {1000 * took[15]:.2f} ms, most"
                        f" {1000 * took[-1]:.2f} ms, {counter(server, 'katana_output_sheds'):.0f} reset")
+            figures += f"; while buffers filled: {while_filling}"
             record_property("figures", figures)
             print(figures)
             # Somebody who holds nothing and wants much is served when others had a second to go on.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <ranges>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/simulation/requests.hpp"
@@ -112,6 +114,119 @@ TEST(SlowReaders, a_whole_reply_that_does_not_fit_now_goes_out_in_pieces) {
   EXPECT_EQ(world.http_counters().replies_aborted, 0u);
   talk.peer().close();
   slow.leave();
+  expect_rest(world);
+}
+
+// ---- what one turn sends -----------------------------------------------------------------------
+
+// As many clients that ask for much at once. What they are sent is taken by their system, or read.
+class Crowd {
+ public:
+  Crowd(World& world, bool reads, std::size_t window) {
+    for (std::size_t number = 0; number < readers; ++number) {
+      talks_.push_back(std::make_unique<Talk>(world, Site::hello, window));
+      if (!reads) talks_.back()->peer().stop_reading();
+    }
+    // All arrive before the next turn.
+    for (const auto& talk : talks_) {
+      for (int request = 0; request < 16; ++request) talk->send(get("/bytes/100000000", ""));
+    }
+  }
+  // The least and the most octets that one of them has read.
+  std::pair<std::uint64_t, std::uint64_t> octets() const {
+    const auto [least, most] = std::ranges::minmax(
+        talks_ | std::views::transform([](const auto& talk) { return talk->octets(); }));
+    return {least, most};
+  }
+  void leave() {
+    for (const auto& talk : talks_) talk->peer().reset();
+  }
+
+ private:
+  std::vector<std::unique_ptr<Talk>> talks_;
+};
+
+WorldOptions small_turns() {
+  WorldOptions options;
+  options.reactor.turn_bytes_max = std::size_t{256} * 1024;
+  options.faults.turn_us = {100, 100};  // as long as there and back
+  return options;
+}
+
+// What is sent at once in any case: a block for each, and the last round before the turn had sent
+// enough, of what was written in it and of what earlier ones left.
+std::size_t turn_bytes_bound(World& world) {
+  const core::ReactorOptions& options = world.reactor().options();
+  constexpr std::size_t piece_bytes = 16 * 1024;
+  return 2 * (options.turn_bytes_max + options.outbox_high_bytes + piece_bytes) +
+         readers * options.output_block_bytes;
+}
+
+struct Turns {
+  std::uint64_t bytes_most = 0;  // that one of them sent
+  std::uint64_t wait_most = 0;   // until /plaintext was answered; UINT64_MAX: it was not
+};
+
+// A connection that has been served before.
+void greet(Talk& talk) {
+  talk.send(get("/plaintext", ""));
+  EXPECT_TRUE(talk.wait_for(1));
+}
+
+// Asks for 13 octets again and again, on a connection that is there already, until so many turns
+// are over.
+Turns probe(World& world, Talk& talk, std::uint64_t turns) {
+  Turns seen;
+  std::uint64_t asked_at = 0;
+  std::size_t replies = talk.replies().size();
+  const std::uint64_t begin = world.turns();
+  std::uint64_t sent = world.reactor().counters().bytes_sent;
+  while (world.turns() - begin < turns) {
+    if (talk.replies().size() == replies) {
+      talk.send(get("/plaintext", ""));
+      asked_at = world.turns();
+      ++replies;
+    }
+    world.turn(milliseconds(1));
+    const std::uint64_t now_sent = world.reactor().counters().bytes_sent;
+    seen.bytes_most = std::max(seen.bytes_most, now_sent - std::exchange(sent, now_sent));
+    if (talk.replies().size() == replies) {
+      seen.wait_most = std::max(seen.wait_most, world.turns() - asked_at);
+    }
+  }
+  if (replies < turns / 8) seen.wait_most = UINT64_MAX;
+  talk.peer().close();
+  return seen;
+}
+
+TEST(TurnBytes, while_the_buffers_of_many_readers_fill_13_octets_take_4_turns_at_most) {
+  World world(small_turns());
+  Talk talk(world, Site::hello);
+  greet(talk);
+  Crowd crowd(world, false, 1024 * 1024);
+  const Turns seen = probe(world, talk, 1'000);
+  EXPECT_LE(seen.bytes_most, turn_bytes_bound(world));
+  EXPECT_LE(seen.wait_most, 4u);
+  EXPECT_GT(world.reactor().counters().output_deferrals, 0u);
+  EXPECT_GE(world.reactor().counters().bytes_sent, readers * 1024 * 1024);
+  // What waits for its turn is not made before: it would only take blocks from others.
+  EXPECT_EQ(world.reactor().counters().pool_pauses, 0u);
+  crowd.leave();
+  expect_rest(world);
+}
+
+TEST(TurnBytes, who_reads_as_fast_as_others_gets_as_much) {
+  World world(small_turns());
+  Talk talk(world, Site::hello);
+  greet(talk);
+  Crowd crowd(world, true, 256 * 1024);
+  const Turns seen = probe(world, talk, 1'000);
+  EXPECT_LE(seen.bytes_most, turn_bytes_bound(world));
+  EXPECT_LE(seen.wait_most, 4u);
+  const auto [least, most] = crowd.octets();
+  EXPECT_GT(least, 0u);
+  EXPECT_LE(most, 2 * least);
+  crowd.leave();
   expect_rest(world);
 }
 

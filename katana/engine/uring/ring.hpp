@@ -63,15 +63,20 @@ class Ring {
   // Submits what there is, lets the kernel do its work, and waits.
   void enter(const Wait& wait) noexcept;
 
-  // Calls `use` for each completion that is here now. Their places are the kernel's again
-  // afterwards.
+  // Of completions, in a turn. The rest is for the next one, which then does not wait: a burst of
+  // new connections must not keep the turn to itself.
+  static constexpr unsigned reaped_max = 1024;
+
+  // Calls `use` for each completion that is here now, up to reaped_max. Their places are the
+  // kernel's again afterwards.
   template <class Use>
   void reap(Use use) noexcept {
     io_uring_cq& queue = ring_.cq;
     unsigned head = *queue.khead;
     // acquire: the kernel wrote the entries before the tail; release: we have read them.
-    const unsigned tail = std::atomic_ref(*queue.ktail).load(std::memory_order_acquire);
-    if (head == tail) return;
+    const unsigned here = std::atomic_ref(*queue.ktail).load(std::memory_order_acquire);
+    if (head == here) return;
+    const unsigned tail = here - head > reaped_max ? head + reaped_max : here;
     for (; head != tail; ++head) use(queue.cqes[head & queue.ring_mask]);
     std::atomic_ref(*queue.khead).store(head, std::memory_order_release);
   }
