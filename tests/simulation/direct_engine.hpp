@@ -44,6 +44,7 @@ class DirectEngine {
   Result<void> start() { return {}; }
   Result<engine::Listener> listen(const engine::ListenOptions&) { return 0u; }
   std::uint16_t port(engine::Listener) const { return 1; }
+  int socket(engine::Listener) const { return -1; }
   Result<engine::Link> connect(const engine::ConnectOptions&) {
     return fail(Code::unsupported, "nobody is there");
   }
