@@ -72,9 +72,10 @@ struct ReactorOptions {
   // see Lookout. Takes up to some tens of microseconds off the latency of such a request, and the
   // processor time that it would have slept. 0: it sleeps.
   Duration lookout = {};
-  // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond half of
-  // it those that hold much are not read, but for one, until that one has been answered or
-  // shed_after is over. Beyond seven eighths the largest holders are refused: 503, or 1013. 0: 16 KiB for each link, at least 64 MiB.
+  // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond half of it those
+  // that hold much are not read, but for one, until that one has been answered or shed_after is
+  // over. Beyond seven eighths the largest holders are refused: 503, or 1013. 0: 16 KiB for each
+  // link, at least 64 MiB.
   std::size_t held_bytes_max = 0;
   // What a transform has made of the outbox and the peer has not taken. Above it the outbox waits.
   std::size_t sealed_high_bytes = 64 * 1024;

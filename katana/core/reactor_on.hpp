@@ -680,8 +680,8 @@ class ReactorOn final : public Reactor {
     }
   }
 
-  // Those that have more to send than what was sent at once, in turn: each gets a round while others
-  // wait.
+  // Those that have more to send than what was sent at once, in turn: each gets one round while
+  // others wait.
   KATANA_RARE void attend_backlog() noexcept {
     renew_budget();
     attends_backlog_ = true;
