@@ -23,6 +23,9 @@ namespace {
 // What the first reactor has to begin the drain, so that on_drain() comes before it. After that it
 // begins without the first.
 constexpr Duration handed_on_max = milliseconds(100);
+// Ten thousand connections are not reset in stop_grace on a busy machine.
+constexpr Duration ending_max = seconds(5);
+constexpr Duration look_again = milliseconds(50);
 
 }  // namespace
 
@@ -60,6 +63,17 @@ class ReactorGroup::Signals final : public engine::Watcher {
   void run() noexcept;
   void on_signal(int signal) noexcept;
   void on_time() noexcept;
+  // Their turns began after they were told, so they are at it.
+  bool are_ending(const std::vector<unsigned>& reactors) const noexcept {
+    return !reactors.empty() && std::ranges::all_of(reactors, [this](unsigned each) {
+      return group_.reactors_[each]->busy_since() >= told_to_stop_at_;
+    });
+  }
+  void set_stop(Instant at) noexcept {
+    stop_at_ = at;
+    told_to_stop_at_ = {at.ns - stop_grace.ns};
+    give_up_at_ = at + ending_max;
+  }
   void hand_on(std::atomic<bool>& what) noexcept {
     what.store(true, std::memory_order_release);
     (void)!::write(relay_[1], "", 1);  // a full pipe wakes the reactor as well
@@ -81,7 +95,9 @@ class ReactorGroup::Signals final : public engine::Watcher {
   std::atomic<bool> stop_ = false;
   bool told_ = false;         // to end
   Instant drain_at_ = never;  // whatever the first reactor is doing
-  Instant stop_at_ = never;   // what then runs is stuck
+  Instant stop_at_ = never;   // what then runs is stuck, unless its turn began after it was told
+  Instant told_to_stop_at_ = never;
+  Instant give_up_at_ = never;  // what then runs is stuck
   std::thread thread_;
 };
 
@@ -140,13 +156,13 @@ void ReactorGroup::Signals::on_signal(int signal) noexcept {
   const Instant now = machine_now();
   if (std::exchange(told_, true)) {
     alone() ? hand_on(stop_) : group_.stop();
-    stop_at_ = std::min(stop_at_, now + stop_grace);
+    set_stop(std::min(stop_at_, now + stop_grace));
     return;
   }
   if (options.on_told) options.on_told();
   hand_on(begin_);
   drain_at_ = now + std::max(options.drain_notice, handed_on_max);
-  stop_at_ = drain_at_ + options.drain_timeout + stop_grace;
+  set_stop(drain_at_ + options.drain_timeout + stop_grace);
 }
 
 void ReactorGroup::Signals::on_time() noexcept {
@@ -156,8 +172,12 @@ void ReactorGroup::Signals::on_time() noexcept {
     alone() ? hand_on(drain_) : group_.drain();
   }
   if (now < stop_at_) return;
-  stop_at_ = never;
   const std::vector<unsigned> stuck = group_.running();
+  if (now < give_up_at_ && are_ending(stuck)) {
+    stop_at_ = now + look_again;
+    return;
+  }
+  stop_at_ = never;
   if (stuck.empty()) return;  // run() is about to return
   if (group_.options_.on_stuck) {
     group_.options_.on_stuck(stuck);
