@@ -10,8 +10,8 @@
 //            be had.
 // Invariant  the first signal drains every reactor once drain_notice is over, the second ends them
 //            at once. When run() returns no reactor runs. A reactor that has not ended `stop_grace`
-//            after the second signal, or after drain_timeout, and is in a turn that began before, is
-//            stuck in a handler that does not return: nothing can end that but the end of the
+//            after the second signal, or after drain_timeout, and is in a turn that began before,
+//            is stuck in a handler that does not return: nothing can end that but the end of the
 //            process, so on_stuck() is called and the process ends with status 1, without
 //            destructors. One whose turn began later is resetting its connections, and has some
 //            seconds.
