@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "katana/coding/encoder.hpp"
+#include "katana/service/handler.hpp"
 
 namespace katana::detail {
 
