@@ -224,6 +224,20 @@ void Reactor::obey_requests() noexcept {
   if (stop || (draining_ && drained())) stopped_ = true;
 }
 
+void Reactor::offer_room(Connection& connection) noexcept {
+  const bool has_room = (connection.waits_for_room() && connection.gain_room()) ||
+                        (connection.room_wanted_ && connection.outbox_.empty());
+  if (!has_room) return;
+  connection.resume(PauseReason::outbox_full);
+  connection.room_wanted_ = false;
+  connection.room_due_ = true;
+  if (attends_backlog_ || budget_spent()) {
+    connection.join_backlog();
+  } else {
+    connection.wake();
+  }
+}
+
 void Reactor::begin_drain() noexcept {
   close_listeners();
   for (Connection* const connection : links()) {

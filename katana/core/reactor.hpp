@@ -21,6 +21,7 @@
 #include "katana/base/block_pool.hpp"
 #include "katana/base/executor.hpp"
 #include "katana/base/held_memory.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/lookout.hpp"
 #include "katana/base/mailbox.hpp"
@@ -267,6 +268,9 @@ class Reactor : public Executor {
   static void forget_queued(Connection& connection) noexcept;
   // From now on turn_bytes_max more may be sent.
   void renew_budget() noexcept { bytes_sent_end_ = counters_.bytes_sent + options_.turn_bytes_max; }
+  // What waited for room goes on, if there is some. Out of line: a request whose reply is sent at
+  // once waits for none.
+  KATANA_RARE void offer_room(Connection& connection) noexcept;
   bool budget_spent() const noexcept { return counters_.bytes_sent >= bytes_sent_end_; }
   void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept;
   void set_send_deadline(Connection& connection, Instant deadline) noexcept;

@@ -504,7 +504,9 @@ class ReactorOn final : public Reactor {
 
   // The turn has sent enough, and what is pending waits for a later one.
   bool defers(Connection& connection, std::size_t pending) noexcept {
-    if (pending <= options_.output_block_bytes || !budget_spent()) return false;
+    return budget_spent() && pending > options_.output_block_bytes && defer_output(connection);
+  }
+  KATANA_RARE bool defer_output(Connection& connection) noexcept {
     ++counters_.output_deferrals;
     connection.join_backlog();
     return true;
@@ -521,19 +523,9 @@ class ReactorOn final : public Reactor {
     if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
       return end(connection);
     }
-    if (connection.finishing_) return true;
-    const bool has_room = (connection.waits_for_room() && connection.gain_room()) ||
-                          (connection.room_wanted_ && connection.outbox_.empty());
-    if (has_room) {
-      connection.resume(PauseReason::outbox_full);
-      connection.room_wanted_ = false;
-      connection.room_due_ = true;
-      if (attends_backlog_ || budget_spent()) {
-        connection.join_backlog();
-      } else {
-        connection.wake();
-      }
-    }
+    const bool waits = connection.waits_for_room() || connection.room_wanted_;
+    if (waits && !connection.finishing_) [[unlikely]]
+      offer_room(connection);
     return true;
   }
 
@@ -663,6 +655,9 @@ class ReactorOn final : public Reactor {
          unsigned{connection.room_due_} | memory_.strain()) == 0) {
       return;
     }
+    change_receive(connection);
+  }
+  KATANA_RARE void change_receive(Connection& connection) noexcept {
     if (memory_.strain() != 0) ease_memory(connection);
     const unsigned hard =
         connection.pause_reasons_ & ~static_cast<unsigned>(PauseReason::handler_pending);

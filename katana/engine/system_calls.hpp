@@ -16,14 +16,12 @@
 #include <cerrno>
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
 #define KATANA_CALLS_OF_THE_C_LIBRARY 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define KATANA_CALLS_OF_THE_C_LIBRARY 1
 #endif
-#elif !defined(__x86_64__)
-#define KATANA_CALLS_OF_THE_C_LIBRARY 1
 #endif
 
 namespace katana::engine {

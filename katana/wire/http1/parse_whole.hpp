@@ -132,8 +132,7 @@ inline const char* trim_white_space(const char* begin, const char* end) noexcept
 
 template <class K>
 KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const char* base,
-                                                    const char* end, http::Head& head,
-                                                    Facts& facts) noexcept {
+                                                    const char* end, http::Head& head) noexcept {
   const char* p = base;
   http::Method method = http::Method::get;
   if (end - p >= 16 && load32(p) == load32("GET ")) {
@@ -147,10 +146,7 @@ KATANA_TARGET inline const char* parse_request_line(const Limits& limits, const 
   const char* const target = p + 1;
   p = K::template find_not<http::plain_path_character>(base, target, end);
   const bool plain = p != end && *p == ' ' && *target == '/';
-  if (!plain) {
-    p = K::template find_not<http::target_character>(base, p, end);
-    if (p != target && *target != '/') facts.note_rare_target();
-  }
+  if (!plain) p = K::template find_not<http::target_character>(base, p, end);
   if (p == target || p == end || *p != ' ') return nullptr;
   const http::Slice target_text = slice(base, target, p);
   unsigned minor = 1;
@@ -186,9 +182,10 @@ KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::He
       input.size() < limits.head_bytes_max ? input.size() : limits.head_bytes_max;
   const char* const end = base + size;
   head.begin(base);
-  Facts facts;
-  const char* p = parse_request_line<K>(limits, base, end, head, facts);
+  const char* p = parse_request_line<K>(limits, base, end, head);
   if (p == nullptr) return not_whole;
+  Facts facts;
+  if (!head.target_is_plain() && !head.target().starts_with('/')) facts.note_rare_target();
   p = parse_plain_host_line<K>(base, p, end, head, facts);
   for (;;) {
     if (end - p < 2) return not_whole;
