@@ -217,6 +217,22 @@ class EngineTest(TidyTest):
         self.accepts({"katana/engine/x.cpp": "// bytes of a link\n", "katana/service/x.cpp": "// HTTP\n"})
 
 
+class NamesTest(TidyTest):
+    check = "names"
+
+    def test_a_private_name_is_refused_with_the_name_of_the_field(self):
+        for name, remedy in (("Lookout", "AdaptiveSpin"), ("attend_soon", "run_pending"), ("has_room", "capacity"),
+                             ("PlainSuccessor", "replace_session"), ("work->behind", "prev, next")):
+            with self.subTest(name):
+                shown = name.removeprefix("work->")
+                self.refuses({"katana/core/x.cpp": f"\nint a = {name} = 1;\n"},
+                             f"katana/core/x.cpp:2: '{shown}' is a private name. Call it {remedy}")
+
+    def test_comments_strings_tests_and_longer_names_are_accepted(self):
+        self.accepts({"katana/core/x.cpp": '// we attend\nauto a = "settle"; int attendance, room, before = 0;\n',
+                      "katana/core/x_test.cpp": "int settle();\n"})
+
+
 class SystemTest(TidyTest):
     check = "system"
 

@@ -27,7 +27,8 @@ Reply no_such_user(std::int64_t id) {
 }
 
 Reply changed_meanwhile() {
-  return problem(412, "The user is not what If-Match says: get the present one, and try again.");
+  return problem(412,
+                 "If-Match does not match the current ETag of the user: get it again and retry.");
 }
 
 Reply reply_with(const StoredUser& user, unsigned status) {

@@ -5,7 +5,7 @@
 // Thread     any: its calls are coroutines of the reactor that makes them.
 // Allocates  what the database and JSON do.
 // Fails      every call gives a reply, a problem document where something is wrong: 404 there is no
-//            such user, 409 the e-mail address is taken, 412 the user is not what If-Match says.
+//            such user, 409 the e-mail address is taken, 412 If-Match does not match the ETag.
 // Invariant  an address belongs to one user at most, whatever its case. A version is given once:
 //            two states of a user never have the same entity tag. The id of a user who was deleted
 //            is never given again.

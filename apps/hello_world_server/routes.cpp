@@ -75,7 +75,7 @@ class SocketEcho final : public WebSocketHandler {
     kind_ = kind;
     socket.pause();
   }
-  void on_room(WebSocket& socket) override {
+  void on_writable(WebSocket& socket) override {
     if (socket.send(waiting_.bytes(), kind_) == SendOutcome::full) return;
     waiting_ = Text();
     socket.resume();

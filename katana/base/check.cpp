@@ -9,7 +9,7 @@ namespace katana::detail {
 
 void check_failed(const char* kind, const char* condition, const char* file, int line) noexcept {
   std::fprintf(stderr, "katana: %s failed: %s at %s:%d%s\n", kind, condition, file, line,
-               place_of_thread().c_str());
+               describe_thread().c_str());
   std::abort();
 }
 

@@ -46,9 +46,9 @@ class Executor {
   const std::string* site() const noexcept { return site_.load(std::memory_order_relaxed); }
   // The executor's own thread. Returns what it was at before.
   const std::string* enter_site(const std::string* site) noexcept {
-    const std::string* const before = site_.load(std::memory_order_relaxed);
+    const std::string* const prev = site_.load(std::memory_order_relaxed);
     site_.store(site, std::memory_order_relaxed);
-    return before;
+    return prev;
   }
 
   // What is better done once for everything that happens in a turn: the message runs when the rest
@@ -90,11 +90,11 @@ class Executor {
       last = &message;
     }
     void remove(Message& message) noexcept {
-      Message* before = nullptr;
+      Message* prev = nullptr;
       Message** link = &first;
-      for (; *link != &message; link = &before->next) before = *link;
+      for (; *link != &message; link = &prev->next) prev = *link;
       *link = message.next;
-      if (last == &message) last = before;
+      if (last == &message) last = prev;
     }
     void run() noexcept {
       while (first != nullptr) [[unlikely]] {

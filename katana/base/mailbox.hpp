@@ -38,10 +38,10 @@ class Mailbox {
     Message* newest = newest_.exchange(nullptr, std::memory_order_acquire);
     Message* oldest = nullptr;
     while (newest != nullptr) {
-      Message* const before = newest->next;
+      Message* const prev = newest->next;
       newest->next = oldest;
       oldest = newest;
-      newest = before;
+      newest = prev;
     }
     return oldest;
   }

@@ -13,7 +13,7 @@
 
 namespace katana {
 
-std::string place_of_thread() {
+std::string describe_thread() {
   const std::string* site = current_activity != nullptr ? current_activity->site : nullptr;
   if (site == nullptr && Executor::current() != nullptr) site = Executor::current()->site();
   std::string text = " (";
@@ -27,7 +27,7 @@ std::string place_of_thread() {
 }
 
 std::string misuse_sentence(Bytes what, Bytes remedy) {
-  return fmt::format("{}{}: {}", what, place_of_thread(), remedy);
+  return fmt::format("{}{}: {}", what, describe_thread(), remedy);
 }
 
 void throw_misuse(Bytes what, Bytes remedy) {

@@ -19,7 +19,7 @@
 namespace katana {
 
 // " (on route GET /users/{id}, request 01J…, thread work/0)": where the calling thread is.
-std::string place_of_thread();
+std::string describe_thread();
 
 // Throws std::logic_error.
 [[noreturn]] KATANA_RARE void throw_misuse(Bytes what, Bytes remedy);

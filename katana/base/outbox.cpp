@@ -7,14 +7,14 @@
 namespace katana {
 
 bool Outbox::write(Bytes text) noexcept {
-  const std::size_t here = tail_ != nullptr ? room(*tail_) : 0;
+  const std::size_t here = tail_ != nullptr ? space_left(*tail_) : 0;
   if (text.size() > here) {
     const std::size_t per_block = reserve_bytes_max();
     const std::size_t wanted = (text.size() - here + per_block - 1) / per_block;
     if (wanted > blocks_->available()) return false;
   }
   while (!text.empty()) {
-    const std::size_t free = tail_ != nullptr ? room(*tail_) : 0;
+    const std::size_t free = tail_ != nullptr ? space_left(*tail_) : 0;
     if (free == 0) {
       KATANA_CHECK(add_block());
       continue;
@@ -61,7 +61,7 @@ FilePart Outbox::file_behind(std::size_t skipped) const noexcept {
 }
 
 bool Outbox::add_reference(Bytes text, Retained* memory) noexcept {
-  const bool fits = tail_ != nullptr && room(*tail_) > 0;
+  const bool fits = tail_ != nullptr && space_left(*tail_) > 0;
   if (!fits && !add_block()) return false;
   segment(*tail_, tail_->segments_end++) = {text.data(), text.size(), memory};
   pending_ += text.size();

@@ -47,7 +47,7 @@ class Outbox {
   }
 
   // True: the next calls that add up to `count` bytes in at most four pieces will not fail.
-  bool has_room(std::size_t count) const noexcept {
+  bool has_capacity(std::size_t count) const noexcept {
     const std::size_t blocks = blocks_->available();
     return blocks >= 4 && count <= (blocks - 3) * reserve_bytes_max();
   }
@@ -55,7 +55,7 @@ class Outbox {
   // Room for `count` bytes to be written in place. Valid until the next call of a member other than
   // commit(); without one, a block that it took stays until clear() or until all is sent.
   char* reserve(std::size_t count) noexcept {
-    if (tail_ != nullptr && room(*tail_) >= count) return bytes(*tail_) + tail_->bytes_end;
+    if (tail_ != nullptr && space_left(*tail_) >= count) return bytes(*tail_) + tail_->bytes_end;
     return reserve_in_new_block(count);
   }
 
@@ -164,7 +164,7 @@ class Outbox {
     return end[-1 - static_cast<std::ptrdiff_t>(index)];
   }
   // Bytes that can be added to a block together with the segment that they may need.
-  std::size_t room(const Block& block) const noexcept {
+  std::size_t space_left(const Block& block) const noexcept {
     const std::size_t used =
         sizeof(Block) + block.bytes_end + sizeof(Segment) * (std::size_t{block.segments_end} + 1);
     return used < blocks_->block_bytes() ? blocks_->block_bytes() - used : 0;

@@ -325,7 +325,7 @@ TEST(Outbox, what_has_room_promised_does_not_fail_in_up_to_four_pieces) {
 
     // The largest count that is promised, which leaves the least to spare.
     std::size_t count = source.size();
-    while (count > 0 && !outbox.has_room(count)) --count;
+    while (count > 0 && !outbox.has_capacity(count)) --count;
     if (count == 0) continue;
     ++promised;
     ASSERT_TRUE(add_in_pieces(outbox, count, random, source)) << "seed " << seed;

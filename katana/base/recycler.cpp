@@ -16,13 +16,14 @@ constinit thread_local bool keeps = false;  // the thread has an Emptier, or had
 struct Emptier {
   Emptier() noexcept {
     keeps = true;
-    for (std::size_t index = 0; index < class_count; ++index) classes[index].room = kept_max(index);
+    for (std::size_t index = 0; index < class_count; ++index)
+      classes[index].capacity = kept_max(index);
   }
   // A thread that has ended keeps nothing: what is released after this goes to the heap.
   ~Emptier() {
     for (std::size_t index = 0; index < class_count; ++index) {
       SizeClass& list = classes[index];
-      list.room = 0;
+      list.capacity = 0;
       while (Free* const piece = list.first) {
         list.first = piece->next;
         mark_taken(piece, index);
@@ -39,7 +40,7 @@ void* allocate_from_heap(std::size_t bytes) {
   return ::operator new(smallest_bytes << class_of(bytes), line);
 }
 
-void release_beyond_room(void* memory, std::size_t bytes) noexcept {
+void release_beyond_capacity(void* memory, std::size_t bytes) noexcept {
   if (bytes > recycled_bytes_max) {
     ::operator delete(memory);
     return;

@@ -38,7 +38,8 @@ struct Free {
 };
 struct SizeClass {
   Free* first;
-  std::uint32_t room;  // for so many more; 0 until the thread's first release, and after its end
+  std::uint32_t
+      capacity;  // for so many more; 0 until the thread's first release, and after its end
 };
 // Plain data, so that reaching it needs no initialisation guard.
 inline constinit thread_local std::array<SizeClass, class_count> classes{};
@@ -54,12 +55,12 @@ inline void mark_taken(Free* piece, std::size_t index) noexcept {
 }
 inline void keep(SizeClass& list, void* memory, std::size_t index) noexcept {
   list.first = new (memory) Free{list.first};
-  --list.room;
+  --list.capacity;
   poison(list.first + 1, (smallest_bytes << index) - sizeof(Free));
 }
 
 KATANA_RARE void* allocate_from_heap(std::size_t bytes);
-KATANA_RARE void release_beyond_room(void* memory, std::size_t bytes) noexcept;
+KATANA_RARE void release_beyond_capacity(void* memory, std::size_t bytes) noexcept;
 
 }  // namespace detail
 
@@ -72,7 +73,7 @@ inline void* allocate(std::size_t bytes) {
   if (piece == nullptr) [[unlikely]]
     return detail::allocate_from_heap(bytes);
   list.first = piece->next;
-  ++list.room;
+  ++list.capacity;
   detail::mark_taken(piece, index);
   return piece;
 }
@@ -83,12 +84,12 @@ inline void release(void* memory, std::size_t bytes) noexcept {
   if (bytes <= recycled_bytes_max) {
     const std::size_t index = detail::class_of(bytes);
     detail::SizeClass& list = detail::classes[index];
-    if (list.room != 0) [[likely]] {
+    if (list.capacity != 0) [[likely]] {
       detail::keep(list, memory, index);
       return;
     }
   }
-  detail::release_beyond_room(memory, bytes);
+  detail::release_beyond_capacity(memory, bytes);
 }
 
 }  // namespace katana::recycler

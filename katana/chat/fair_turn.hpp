@@ -30,19 +30,19 @@
 namespace katana::chat {
 
 // What a turn knows of one that may speak.
-class Speaker {
+class Sender {
  public:
-  Speaker() = default;
-  Speaker(const Speaker&) = delete;
-  Speaker& operator=(const Speaker&) = delete;
+  Sender() = default;
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
   bool waits() const noexcept { return next_ != this; }
 
  protected:
-  ~Speaker() = default;
+  ~Sender() = default;
 
  private:
   friend class FairTurn;
-  void put_behind(Speaker& last) noexcept {
+  void put_behind(Sender& last) noexcept {
     prev_ = &last;
     next_ = last.next_;
     prev_->next_ = next_->prev_ = this;
@@ -53,8 +53,8 @@ class Speaker {
     prev_ = next_ = this;
   }
 
-  Speaker* prev_ = this;
-  Speaker* next_ = this;
+  Sender* prev_ = this;
+  Sender* next_ = this;
   std::uint64_t turn_ = 0;        // in which it said
   std::size_t said_bytes_ = 0;    // so much
   std::size_t line_bytes_ = 0;    // and of that, last
@@ -75,19 +75,19 @@ class FairTurn {
   std::size_t bytes_max() const noexcept { return bytes_max_; }
 
   // Whether it may say one line more in this turn.
-  bool allows(const Speaker& speaker) const noexcept {
+  bool allows(const Sender& speaker) const noexcept {
     const std::size_t own = speaker.turn_ == turn_ ? speaker.said_bytes_ : 0;
     if (own < part_bytes_ && speaker.spent_turn_ != turn_) return said_bytes_ < bytes_max_;
     // By the line before: who is first in every turn would else have a line more than its share.
     const bool has_share = own == 0 || own + speaker.line_bytes_ <= share_bytes_;
     return has_share && said_bytes_ < open_bytes_max_;
   }
-  void note_said(Speaker& speaker, std::size_t bytes) noexcept {
+  void note_said(Sender& speaker, std::size_t bytes) noexcept {
     said_bytes_ += bytes;
     if (speaker.turn_ != turn_) {
       speaker.turn_ = turn_;
       speaker.said_bytes_ = 0;
-      ++speakers_;
+      ++senders_;
     }
     speaker.said_bytes_ += bytes;
     speaker.line_bytes_ = bytes;
@@ -97,19 +97,19 @@ class FairTurn {
     ++turn_;
     said_bytes_ = 0;
     divide();
-    speakers_ = 0;
+    senders_ = 0;
   }
 
   bool anybody_waits() const noexcept { return waiting_ != 0; }
   // Is let on by let_on(), in its turn.
-  void wait(Speaker& speaker) noexcept {
+  void wait(Sender& speaker) noexcept {
     if (speaker.waits()) return;
     const bool spoke = speaker.turn_ == turn_;
     speaker.spent_ = spoke || speaker.spent_turn_ == turn_;
     speaker.put_behind(*(spoke ? heard_ : unheard_).prev_);
     ++waiting_;
   }
-  void forget(Speaker& speaker) noexcept {
+  void forget(Sender& speaker) noexcept {
     if (!speaker.waits()) return;
     speaker.take_out();
     --waiting_;
@@ -124,26 +124,26 @@ class FairTurn {
     std::size_t left = open_bytes_max_;
     take_ready(unheard_, ready, left);
     take_ready(heard_, ready, left);
-    for (Speaker* each = ready.prev_; each != &ready; each = each->prev_) tell(*each);
+    for (Sender* each = ready.prev_; each != &ready; each = each->prev_) tell(*each);
     while (ready.next_ != &ready) {
-      Speaker& first = *ready.next_;
+      Sender& first = *ready.next_;
       forget(first);
       go_on(first);
     }
   }
 
  private:
-  struct Ends final : Speaker {};
+  struct Ends final : Sender {};
 
   // Among those who wait now, and those who spoke in the turn that ends.
   void divide() noexcept {
     share_bytes_ = std::max<std::size_t>(1, open_bytes_max_ / std::max<std::size_t>(1, waiting_));
     part_bytes_ = std::max<std::size_t>(
-        1, (bytes_max_ - open_bytes_max_) / std::max<std::size_t>(1, speakers_));
+        1, (bytes_max_ - open_bytes_max_) / std::max<std::size_t>(1, senders_));
   }
   void take_ready(Ends& from, Ends& to, std::size_t& left) noexcept {
-    for (Speaker* each = from.next_; each != &from;) {
-      Speaker& speaker = *std::exchange(each, each->next_);
+    for (Sender* each = from.next_; each != &from;) {
+      Sender& speaker = *std::exchange(each, each->next_);
       if (!allows(speaker)) continue;
       if (speaker.spent_) {
         const std::size_t most = std::max(share_bytes_, speaker.line_bytes_);
@@ -165,7 +165,7 @@ class FairTurn {
   std::size_t part_bytes_ = 0;   // of the reserve, for each
   std::uint64_t turn_ = 1;
   std::size_t said_bytes_ = 0;
-  std::size_t speakers_ = 0;  // that have said something in this turn
+  std::size_t senders_ = 0;  // that have said something in this turn
   std::size_t waiting_ = 0;
   Ends unheard_;  // were refused before they had said anything in that turn
   Ends heard_;

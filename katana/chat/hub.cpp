@@ -62,7 +62,8 @@ void Hub::connect(const std::vector<Hub*>& hubs) {
       auto relay = std::make_unique<Relay>(
           from->options_.relay_batches_max,
           [](void* hub, Relay& rung) noexcept { static_cast<Hub*>(hub)->take_from(rung, false); },
-          to, [](void* hub, Relay&) noexcept { static_cast<Hub*>(hub)->on_relay_room(); }, from);
+          to, [](void* hub, Relay&) noexcept { static_cast<Hub*>(hub)->on_relay_writable(); },
+          from);
       to->incoming_.push_back({from, relay.get(), 0});
       from->outgoing_.push_back({to, std::move(relay), {}});
     }
@@ -148,8 +149,8 @@ void Hub::remove(Member& member, Loss why) noexcept {
 
 void Hub::let_publish() noexcept {
   if (overflow_batches_ != 0) return;
-  fair_turn_.let_on([](Speaker& speaker) { static_cast<Member&>(speaker).on_may_publish(); },
-                    [](Speaker& speaker) { static_cast<Member&>(speaker).on_turn(); });
+  fair_turn_.let_on([](Sender& speaker) { static_cast<Member&>(speaker).on_may_publish(); },
+                    [](Sender& speaker) { static_cast<Member&>(speaker).on_turn(); });
   // Those who were let on may have nothing to say after all, and nobody else begin a turn.
   if (fair_turn_.anybody_waits()) flush_this_turn();
 }
@@ -413,7 +414,7 @@ std::uint64_t Hub::drop_backlog(Member& member, Loss why) noexcept {
 }
 
 // The gap lies between what the outbox had and what the backlog has left.
-bool Hub::tell_gap(Member& member) noexcept {
+bool Hub::report_gap(Member& member) noexcept {
   if (member.gap_ == 0) return true;
   fmt::memory_buffer line;
   fmt::format_to(fmt::appender(line), "* {} message{} dropped because you read too slowly\n",
@@ -425,7 +426,7 @@ bool Hub::tell_gap(Member& member) noexcept {
 
 bool Hub::refill(Member& member) noexcept {
   if (member.outbox_.empty()) note_sent(member);
-  if (!tell_gap(member)) return false;
+  if (!report_gap(member)) return false;
   const std::size_t before = member.backlog_.charged_bytes();
   while (!member.backlog_.empty()) {
     const Backlog::Entry& oldest = member.backlog_.front();
@@ -440,7 +441,7 @@ bool Hub::refill(Member& member) noexcept {
 }
 
 void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
-  if (!tell_gap(member)) member.gap_ = 0;  // counted; there is no room to say so
+  if (!report_gap(member)) member.gap_ = 0;  // counted; there is no room to say so
   const std::size_t before = member.backlog_.charged_bytes();
   while (!member.backlog_.empty()) {
     const Backlog::Entry& oldest = member.backlog_.front();
@@ -483,14 +484,14 @@ void Hub::push_overflow() noexcept {
         each.overflow[pushed++].block->drop();  // the relay has a share of its own
         if (ring) each.to->turn_.post(each.relay->batches_bell());
       }
-    } while (pushed < each.overflow.size() && !each.relay->wait_for_room());
+    } while (pushed < each.overflow.size() && !each.relay->wait_for_capacity());
     each.overflow.erase(each.overflow.begin(),
                         each.overflow.begin() + static_cast<std::ptrdiff_t>(pushed));
     overflow_batches_ -= pushed;
   }
 }
 
-void Hub::on_relay_room() noexcept {
+void Hub::on_relay_writable() noexcept {
   if (stopped_) return;
   push_overflow();
   let_publish();
@@ -500,15 +501,15 @@ void Hub::take_from(Relay& relay, bool all) noexcept {
   if (stopped_) return;
   flush_this_turn();
   Incoming& incoming = *std::ranges::find(incoming_, &relay, &Incoming::relay);
-  const auto has_room = [this, &incoming, all] {
+  const auto has_capacity = [this, &incoming, all] {
     return all ||
            (taken_bytes_ < fair_turn_.bytes_max() && incoming.taken_bytes < relay_share_bytes_);
   };
-  if (!has_room()) {
+  if (!has_capacity()) {
     left_for_next_turn_.push_back(&relay);
     return;
   }
-  const auto [more, ring] = relay.take([this, &incoming, &has_room](const Relayed& relayed) {
+  const auto [more, ring] = relay.take([this, &incoming, &has_capacity](const Relayed& relayed) {
     Batch& batch = relayed.block->adopt();
     taken_bytes_ += batch.bytes().size();
     incoming.taken_bytes += batch.bytes().size();
@@ -518,10 +519,10 @@ void Hub::take_from(Relay& relay, bool all) noexcept {
       deliver(rooms_[relayed.room.place], batch, nullptr);
     }
     batch.let_go();
-    return has_room();
+    return has_capacity();
   });
   if (more) left_for_next_turn_.push_back(&relay);
-  if (ring) incoming.from->turn_.post(relay.room_bell());
+  if (ring) incoming.from->turn_.post(relay.writable_bell());
 }
 
 // Of several that have more than a turn holds each gets the same in the next, and one that had to

@@ -215,7 +215,7 @@ class Hub {
   void note_backlog(Member& member, std::size_t bytes_before) noexcept;
   void drop_oldest(Member& member, std::size_t bytes_max) noexcept;
   void note_sent(Member& member) noexcept;
-  bool tell_gap(Member& member) noexcept;
+  bool report_gap(Member& member) noexcept;
   void detach(Member& member) noexcept;
   void let_publish() noexcept;
   void relay(RoomKey room, Batch& batch);
@@ -224,7 +224,7 @@ class Hub {
   void take_from(Relay& relay, bool all) noexcept;
   void ask_those_left() noexcept;
   void flush_this_turn() noexcept;
-  void on_relay_room() noexcept;
+  void on_relay_writable() noexcept;
 
   const HubOptions options_;
   Directory& directory_;

@@ -65,8 +65,8 @@ class TestMember final : public Member {
     box_->for_each_pending([&all](Bytes bytes, const Retained*) { all += bytes; });
     all.resize(std::min(count, all.size()));
     box_->advance(all.size());
-    if (box_->empty() && wants_room) {
-      wants_room = false;
+    if (box_->empty() && wants_writable) {
+      wants_writable = false;
       EXPECT_TRUE(hub_.refill(*this));
     }
     return all;
@@ -79,7 +79,7 @@ class TestMember final : public Member {
   }
 
   int outputs = 0;
-  bool wants_room = false;
+  bool wants_writable = false;
   std::uint64_t dropped_as_too_slow = 0;
   int ended_as_too_slow = 0;
   int may_publish = 0;
@@ -90,7 +90,7 @@ class TestMember final : public Member {
   TestMember(Hub& hub, std::unique_ptr<Outbox> box, std::uint64_t number)
       : Member(number, *box), hub_(hub), box_(std::move(box)) {}
   void on_output() noexcept override { ++outputs; }
-  void on_backlog() noexcept override { wants_room = true; }
+  void on_backlog() noexcept override { wants_writable = true; }
   void on_too_slow(std::uint64_t messages) noexcept override {
     ++ended_as_too_slow;
     dropped_as_too_slow = messages;

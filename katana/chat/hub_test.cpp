@@ -260,7 +260,7 @@ TEST_F(HubTest, a_reader_that_catches_up_before_its_bound_loses_nothing) {
     end_turn();
   }
   EXPECT_FALSE(slow.backlog().empty());
-  EXPECT_TRUE(slow.wants_room);
+  EXPECT_TRUE(slow.wants_writable);
   const std::string all = slow.take_all();
   EXPECT_EQ(all.size(), 6 * 6009U);
   EXPECT_LT(all.find('a'), all.find('b'));
@@ -353,7 +353,7 @@ TEST_F(HubTest, at_its_end_a_member_gets_all_that_waits) {
   hub().leave(slow);
   hub().refill_for_end(slow, Loss::draining);
   EXPECT_TRUE(slow.backlog().empty());
-  slow.wants_room = false;
+  slow.wants_writable = false;
   EXPECT_EQ(slow.take().size(), 6 * 6009U);
 }
 

@@ -19,7 +19,7 @@
 
 namespace katana::chat {
 
-class Member : private Speaker {
+class Member : private Sender {
  public:
   Member(std::uint64_t number, Outbox& outbox)
       : outbox_(outbox), number_(number), prefix_("[USER" + std::to_string(number) + "] ") {}
@@ -30,7 +30,7 @@ class Member : private Speaker {
   // "USER12", or what it has called itself.
   Bytes name() const noexcept { return Bytes(prefix_).substr(1, prefix_.size() - 3); }
   RoomKey room() const noexcept { return room_; }
-  bool is_named() const noexcept { return named_; }
+  bool has_name() const noexcept { return named_; }
   // Of the messages that it has been promised, those that wait for room.
   const Backlog& backlog() const noexcept { return backlog_; }
   // Dropped from the backlog, and it has not been told yet.

@@ -6,13 +6,13 @@
 
 namespace katana::chat {
 
-Relay::Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action on_room,
+Relay::Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action on_writable,
              void* sender)
     : mask_(capacity - 1),
       ring_(std::make_unique<Relayed[]>(capacity)),
       batches_bell_(*this, on_batches, receiver,
                     [](Message& message) noexcept { static_cast<Bell&>(message).ring(); }),
-      room_bell_(*this, on_room, sender, [](Message& message) noexcept {
+      writable_bell_(*this, on_writable, sender, [](Message& message) noexcept {
         auto& bell = static_cast<Bell&>(message);
         bell.owner.waiting_ = false;  // it may be rung again from here on
         bell.ring();
@@ -29,7 +29,7 @@ Relay::~Relay() {
 
 bool Relay::push(RoomKey room, Block& block, bool& ring) noexcept {
   ring = false;
-  if (!has_room()) return false;
+  if (!has_capacity()) return false;
   const std::uint32_t end = end_.load(std::memory_order_relaxed);
   block.share();
   ring_[end & mask_] = {room, &block};
@@ -38,11 +38,11 @@ bool Relay::push(RoomKey room, Block& block, bool& ring) noexcept {
   return true;
 }
 
-bool Relay::wait_for_room() noexcept {
+bool Relay::wait_for_capacity() noexcept {
   if (waiting_) return true;
   sender_waits_.store(true, std::memory_order_seq_cst);
   // The receiver may have made room before it could see that. If it saw it meanwhile it rings.
-  waiting_ = !has_room() || !sender_waits_.exchange(false, std::memory_order_seq_cst);
+  waiting_ = !has_capacity() || !sender_waits_.exchange(false, std::memory_order_seq_cst);
   return waiting_;
 }
 

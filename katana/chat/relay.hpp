@@ -30,21 +30,22 @@ class Relay {
  public:
   using Action = void (*)(void* context, Relay& relay) noexcept;
 
-  // `on_batches` is called on the receiver's thread when there is something to take, `on_room` on
-  // the sender's when a push() that failed may work again. capacity: a power of two.
-  Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action on_room, void* sender);
+  // `on_batches` is called on the receiver's thread when there is something to take, `on_writable`
+  // on the sender's when a push() that failed may work again. capacity: a power of two.
+  Relay(std::uint32_t capacity, Action on_batches, void* receiver, Action on_writable,
+        void* sender);
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
   // Shares the block. True in `ring`: post batches_bell() to the receiver.
   bool push(RoomKey room, Block& block, bool& ring) noexcept;
-  // After a push() that failed: on_room will be called, unless there is room already (false).
-  bool wait_for_room() noexcept;
+  // After a push() that failed: on_writable will be called, unless there is room already (false).
+  bool wait_for_capacity() noexcept;
 
   struct Taken {
     bool more;  // perhaps: nobody rings for it, so it is to be asked for
-    bool ring;  // post room_bell() to the sender
+    bool ring;  // post writable_bell() to the sender
   };
   // Calls `take(Relayed)` for each batch, until that is false.
   template <class Take>
@@ -69,7 +70,7 @@ class Relay {
   }
 
   Message& batches_bell() noexcept { return batches_bell_; }
-  Message& room_bell() noexcept { return room_bell_; }
+  Message& writable_bell() noexcept { return writable_bell_; }
 
  private:
   struct Bell : Message {
@@ -88,15 +89,15 @@ class Relay {
     if (begin == end_.load(std::memory_order_seq_cst)) return true;
     return rung_.exchange(true, std::memory_order_seq_cst);  // true: it has rung by now
   }
-  bool has_room() const noexcept {
+  bool has_capacity() const noexcept {
     return end_.load(std::memory_order_relaxed) - begin_.load(std::memory_order_seq_cst) <= mask_;
   }
 
   const std::uint32_t mask_;
-  bool waiting_ = false;  // the sender's: room_bell() is going to be rung, or is on its way
+  bool waiting_ = false;  // the sender's: writable_bell() is going to be rung, or is on its way
   std::unique_ptr<Relayed[]> ring_;
   Bell batches_bell_;
-  Bell room_bell_;
+  Bell writable_bell_;
   // The two sides write to lines of their own.
   alignas(64) std::atomic<std::uint32_t> begin_ = 0;
   alignas(64) std::atomic<std::uint32_t> end_ = 0;

@@ -25,7 +25,7 @@ struct Thread {
 };
 
 struct Pair {
-  Pair() : relay(8, &Pair::on_batches, this, &Pair::on_room, this) {}
+  Pair() : relay(8, &Pair::on_batches, this, &Pair::on_writable, this) {}
   static void on_batches(void* self, Relay&) noexcept {
     auto& pair = *static_cast<Pair*>(self);
     const auto [more, ring] = pair.relay.take([&pair](const Relayed& relayed) {
@@ -37,9 +37,9 @@ struct Pair {
       return pair.taken % pair.at_once != 0;
     });
     if (more) pair.receiver.mailbox.post(pair.relay.batches_bell());
-    if (ring) pair.sender.mailbox.post(pair.relay.room_bell());
+    if (ring) pair.sender.mailbox.post(pair.relay.writable_bell());
   }
-  static void on_room(void* self, Relay&) noexcept { ++static_cast<Pair*>(self)->room_rings; }
+  static void on_writable(void* self, Relay&) noexcept { ++static_cast<Pair*>(self)->room_rings; }
   // False: no room.
   bool send(std::uint32_t number) {
     const std::string text = std::to_string(number);
@@ -77,13 +77,13 @@ TEST(Relay, is_bounded_and_rings_back_for_who_waits) {
   Pair pair;
   for (std::uint32_t number = 0; number < 8; ++number) EXPECT_TRUE(pair.send(number));
   EXPECT_FALSE(pair.send(8));
-  EXPECT_TRUE(pair.relay.wait_for_room());
-  EXPECT_TRUE(pair.relay.wait_for_room());  // once is enough
+  EXPECT_TRUE(pair.relay.wait_for_capacity());
+  EXPECT_TRUE(pair.relay.wait_for_capacity());  // once is enough
   pair.receiver.run();
   pair.sender.run();
   EXPECT_EQ(pair.room_rings, 1U);
   EXPECT_TRUE(pair.send(8));
-  EXPECT_FALSE(pair.relay.wait_for_room());  // there is room already
+  EXPECT_FALSE(pair.relay.wait_for_capacity());  // there is room already
   pair.receiver.run();
   pair.sender.run();
   EXPECT_EQ(pair.room_rings, 1U);
@@ -125,7 +125,7 @@ TEST_P(RelayThreads, every_batch_comes_once_in_order_and_nobody_waits_for_ever) 
       ++number;
       continue;
     }
-    if (!pair.relay.wait_for_room()) continue;
+    if (!pair.relay.wait_for_capacity()) continue;
     ++waits;
     const std::uint32_t rings = pair.room_rings;
     while (pair.room_rings == rings) {

@@ -5,7 +5,7 @@
 namespace katana::chat {
 
 ChatSession::ChatSession(ChatProtocol& protocol, core::Connection& connection, std::uint64_t number)
-    : Talk(protocol, connection.outbox(), number, connection.reactor().now()),
+    : ChatClient(protocol, connection.outbox(), number, connection.reactor().now()),
       connection_(connection) {
   begin(connection.reactor().draining());
   if (!connection_.finishing()) update_deadline();
@@ -24,7 +24,7 @@ void ChatSession::on_input_end() noexcept {
   if (!connection_.finishing() && !connection_.paused()) leave();
 }
 
-void ChatSession::on_room() noexcept {
+void ChatSession::on_writable() noexcept {
   if (!refill()) (void)connection_.output_full();
 }
 
@@ -56,7 +56,7 @@ void ChatSession::finish(bool said) noexcept {
 }
 
 void ChatSession::on_backlog() noexcept {
-  connection_.want_room();
+  connection_.want_writable();
   connection_.wake();
 }
 

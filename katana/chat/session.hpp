@@ -7,13 +7,13 @@
 // Invariant  the connection is paused while the talk waits.
 #pragma once
 
-#include "katana/chat/talk.hpp"
+#include "katana/chat/chat_client.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/core/session.hpp"
 
 namespace katana::chat {
 
-class ChatSession final : public core::Session, private Talk {
+class ChatSession final : public core::Session, private ChatClient {
  public:
   // `number` is 0 for a connection above the limit.
   ChatSession(ChatProtocol& protocol, core::Connection& connection, std::uint64_t number);
@@ -21,7 +21,7 @@ class ChatSession final : public core::Session, private Talk {
 
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
-  void on_room() noexcept override;
+  void on_writable() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
   std::size_t held_bytes() const noexcept override { return queued_bytes(); }
@@ -32,7 +32,7 @@ class ChatSession final : public core::Session, private Talk {
   void on_output() noexcept override { connection_.wake(); }
   void on_backlog() noexcept override;
   void on_may_publish() noexcept override;
-  // ---- Talk ----
+  // ---- ChatClient ----
   Instant now() const noexcept override { return connection_.reactor().now(); }
   bool paused() const noexcept override { return connection_.paused(); }
   bool ending() const noexcept override { return connection_.finishing(); }

@@ -66,7 +66,7 @@ class ClientTest : public core::ReactorTest {
 
   // The server takes what is sent on that link, from here on.
   void answer(std::uint32_t index) {
-    world_.links[index].room = SIZE_MAX;
+    world_.links[index].writable = SIZE_MAX;
     if (world_.links[index].sending) complete(index);
     turn();
   }

@@ -257,14 +257,14 @@ Error Http2Speaker::why_lost(const ClientStep& step) const {
                            wants_http1 ? ": set http2 to never for this server" : ""));
 }
 
-// We do not read until on_room(): what the server has begun to send may wait as long.
+// We do not read until on_writable(): what the server has begun to send may wait as long.
 bool Http2Speaker::is_full() noexcept {
   const bool full = connection_.output_full();
   was_full_ = was_full_ || full;
   return full;
 }
 
-void Http2Speaker::on_room() noexcept {
+void Http2Speaker::on_writable() noexcept {
   if (std::exchange(was_full_, false)) machine_.restart_deadline(now());
   pull({});
   after_call();
@@ -292,12 +292,12 @@ void Http2Speaker::upload() noexcept {
     uploaded_last_ = exchange->id;
     const std::size_t bytes = std::min(turn_bytes, most - outbox().pending());
     if (!machine_.write_content(*exchange, exchange->unsent, false, true, bytes, outbox())) {
-      if (is_full()) return;  // on_room() comes when there are blocks again
+      if (is_full()) return;  // on_writable() comes when there are blocks again
       break;
     }
     if (exchange->unsent.empty()) --uploads_;
   }
-  if (uploads_ > 0) connection_.want_room();
+  if (uploads_ > 0) connection_.want_writable();
 }
 
 // The first that may send, behind the one whose turn it was. Null: none.

@@ -38,7 +38,7 @@ class Http2Speaker final : public Speaker {
   void say_goodbye() noexcept override { machine_.close(outbox()); }
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
-  void on_room() noexcept override;
+  void on_writable() noexcept override;
   void on_deadline() noexcept override;
   void take_back(CallList& calls) noexcept override;
   void on_lost(const Error& error) noexcept override;
@@ -90,7 +90,7 @@ class Http2Speaker final : public Speaker {
   bool busy_ = false;      // since the line was last told that it is idle
   bool has_room_ = false;  // since it was last told
   bool doomed_ = false;
-  bool was_full_ = false;  // since on_room()
+  bool was_full_ = false;  // since on_writable()
 };
 
 }  // namespace katana::client

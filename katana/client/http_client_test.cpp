@@ -224,7 +224,7 @@ TEST_F(HttpClientTest, a_connection_that_the_server_closes_is_not_used_again) {
 TEST_F(HttpClientTest, a_reply_before_the_request_is_sent_is_taken_and_ends_the_connection) {
   Reply& reply =
       fetch(Request("POST", "http://server.test/").content(std::string(50'000, 'x'), "a/b"));
-  world_.links[0].room = 1000;
+  world_.links[0].writable = 1000;
   complete(0);
   turn();
   EXPECT_EQ(sent().size(), 1000u);

@@ -23,7 +23,7 @@ class Line::Session final : public core::Session {
   ~Session() override { line_.on_gone(connection_); }
   std::size_t on_bytes(Bytes input) noexcept override { return line_.speaker_->on_bytes(input); }
   void on_input_end() noexcept override { line_.speaker_->on_input_end(); }
-  void on_room() noexcept override { line_.speaker_->on_room(); }
+  void on_writable() noexcept override { line_.speaker_->on_writable(); }
   // Of the protocol. The line has a timer of its own, because it outlives sessions.
   void on_deadline() noexcept override { line_.speaker_->on_deadline(); }
   void on_drain() noexcept override { line_.on_drain(); }

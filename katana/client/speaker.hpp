@@ -39,7 +39,7 @@ class Speaker {
   // As core::Session's.
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;
   virtual void on_input_end() noexcept = 0;
-  virtual void on_room() noexcept {}
+  virtual void on_writable() noexcept {}
   virtual void on_deadline() noexcept {}
   // The connection was never made, so what it was given cannot have reached the server: gives it
   // back, the latest first.

@@ -22,7 +22,7 @@ class CodingTest : public testing::TestWithParam<Coding> {
   // In pieces of `piece` bytes, `room` at a time.
   static std::string decode(Bytes input, Decoding* result = nullptr,
                             DecoderLimits limits = generous, std::size_t piece = SIZE_MAX,
-                            std::size_t room = SIZE_MAX) {
+                            std::size_t capacity = SIZE_MAX) {
     const auto decoder = Decoder::make(GetParam(), limits);
     Text out;
     Decoding state = Decoding::going;
@@ -31,8 +31,8 @@ class CodingTest : public testing::TestWithParam<Coding> {
       input.remove_prefix(part.size());
       do {
         const std::size_t before = out.size();
-        state = decoder->decode(part, room, out);
-        EXPECT_LE(out.size() - before, room);
+        state = decoder->decode(part, capacity, out);
+        EXPECT_LE(out.size() - before, capacity);
       } while (state == Decoding::full);
     }
     if (state == Decoding::going && !decoder->is_whole()) state = Decoding::malformed;

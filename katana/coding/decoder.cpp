@@ -27,7 +27,7 @@ class GzipDecoder final : public Decoder {
   std::size_t memory_bytes() const noexcept override { return sizeof(*this) + 40 * 1024; }
 
  private:
-  Step step(Bytes& input, char* out, std::size_t room) override {
+  Step step(Bytes& input, char* out, std::size_t capacity) override {
     if (ended_ && !input.empty()) {  // members behind one another are one content (RFC 1952 §2.2)
       ended_ = false;
       KATANA_CHECK(inflateReset(&stream_) == Z_OK);
@@ -36,13 +36,13 @@ class GzipDecoder final : public Decoder {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));  // not written
     stream_.avail_in = taken;
     stream_.next_out = reinterpret_cast<Bytef*>(out);
-    stream_.avail_out = static_cast<uInt>(room);
+    stream_.avail_out = static_cast<uInt>(capacity);
     const int result = inflate(&stream_, Z_NO_FLUSH);
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
     input.remove_prefix(taken - stream_.avail_in);
     ended_ = result == Z_STREAM_END;
     const bool fine = result == Z_OK || result == Z_BUF_ERROR || ended_;
-    return {!fine, ended_, room - stream_.avail_out};
+    return {!fine, ended_, capacity - stream_.avail_out};
   }
 
   z_stream stream_{};
@@ -75,17 +75,17 @@ class BrotliDecoder final : public Decoder {
     std::free(whole);
   }
 
-  Step step(Bytes& input, char* out, std::size_t room) override {
+  Step step(Bytes& input, char* out, std::size_t capacity) override {
     if (ended_) return {.malformed = !input.empty(), .ended = true};
     std::size_t left = input.size();
     const auto* next = reinterpret_cast<const std::uint8_t*>(input.data());
-    std::size_t room_left = room;
+    std::size_t capacity_left = capacity;
     auto* to = reinterpret_cast<std::uint8_t*>(out);
     const BrotliDecoderResult result =
-        BrotliDecoderDecompressStream(state_, &left, &next, &room_left, &to, nullptr);
+        BrotliDecoderDecompressStream(state_, &left, &next, &capacity_left, &to, nullptr);
     input.remove_prefix(input.size() - left);
     ended_ = result == BROTLI_DECODER_RESULT_SUCCESS;
-    return {result == BROTLI_DECODER_RESULT_ERROR, ended_, room - room_left};
+    return {result == BROTLI_DECODER_RESULT_ERROR, ended_, capacity - capacity_left};
   }
 
   std::size_t taken_ = 0;
@@ -107,9 +107,9 @@ class ZstdDecoder final : public Decoder {
   }
 
  private:
-  Step step(Bytes& input, char* out, std::size_t room) override {
+  Step step(Bytes& input, char* out, std::size_t capacity) override {
     ZSTD_inBuffer from{input.data(), input.size(), 0};
-    ZSTD_outBuffer to{out, room, 0};
+    ZSTD_outBuffer to{out, capacity, 0};
     const std::size_t left = ZSTD_decompressStream(context_, &to, &from);
     input.remove_prefix(from.pos);
     if (ZSTD_isError(left) != 0) return {.malformed = true, .made = to.pos};
@@ -131,11 +131,11 @@ Decoding Decoder::judge() const noexcept {
 Decoding Decoder::decode(Bytes& input, std::size_t bytes_max, Text& out) {
   if (failed()) return state_;
   for (;;) {
-    const std::size_t room = std::min(bytes_max, decoded_step_bytes);
+    const std::size_t capacity = std::min(bytes_max, decoded_step_bytes);
     const std::size_t before = out.size();
     const std::size_t left = input.size();
-    out.resize(before + room);
-    const Step made = step(input, out.data() + before, room);
+    out.resize(before + capacity);
+    const Step made = step(input, out.data() + before, capacity);
     out.resize(before + made.made);
     coded_ += left - input.size();
     decoded_ += made.made;
@@ -148,7 +148,7 @@ Decoding Decoder::decode(Bytes& input, std::size_t bytes_max, Text& out) {
     }
     // Less than there was room for, and the input is used up: it has nothing more to say.
     const bool idle = made.made == 0 && left == input.size();
-    if (input.empty() && (made.made < room || idle)) return state_;
+    if (input.empty() && (made.made < capacity || idle)) return state_;
     if (bytes_max == 0) return state_ = Decoding::full;
     if (idle) return state_ = Decoding::malformed;  // it takes nothing and makes nothing
   }

@@ -58,7 +58,7 @@ class Decoder {
     std::size_t made = 0;  // bytes written to `out`
   };
   // Takes input off the front of `input` and writes at most `room` bytes to `out`.
-  virtual Step step(Bytes& input, char* out, std::size_t room) = 0;
+  virtual Step step(Bytes& input, char* out, std::size_t capacity) = 0;
 
  private:
   bool failed() const noexcept { return state_ != Decoding::going && state_ != Decoding::full; }

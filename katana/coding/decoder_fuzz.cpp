@@ -24,7 +24,7 @@ struct Outcome {
 constexpr coding::DecoderLimits limits{
     .bytes_max = 100'000, .ratio_max = 50, .ratio_free_bytes = 1000};
 
-Outcome decode(http::Coding coding, Bytes input, std::size_t piece, std::size_t room) {
+Outcome decode(http::Coding coding, Bytes input, std::size_t piece, std::size_t capacity) {
   const auto decoder = coding::Decoder::make(coding, limits);
   Text out;
   Decoding state = Decoding::going;
@@ -33,8 +33,8 @@ Outcome decode(http::Coding coding, Bytes input, std::size_t piece, std::size_t 
     input.remove_prefix(part.size());
     do {
       const std::size_t before = out.size();
-      state = decoder->decode(part, room, out);
-      KATANA_CHECK(out.size() - before <= room);
+      state = decoder->decode(part, capacity, out);
+      KATANA_CHECK(out.size() - before <= capacity);
       KATANA_CHECK(out.size() <= limits.bytes_max);
     } while (state == Decoding::full);
     if (state == Decoding::going) KATANA_CHECK(part.empty());
@@ -49,11 +49,11 @@ Outcome decode(http::Coding coding, Bytes input, std::size_t piece, std::size_t 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 3) return 0;
   const auto coding = static_cast<http::Coding>(data[0] % 3);
-  const std::size_t room = 1 + std::size_t{data[1]} * 16;
+  const std::size_t capacity = 1 + std::size_t{data[1]} * 16;
   const std::size_t piece = 1 + data[2];
   const Bytes input(reinterpret_cast<const char*>(data) + 3, size - 3);
   const Outcome whole = decode(coding, input, SIZE_MAX, SIZE_MAX);
-  const Outcome pieces = decode(coding, input, piece, room);
+  const Outcome pieces = decode(coding, input, piece, capacity);
   // Density is judged as bytes come, so that a cut may decide what is too dense.
   if (!whole.failed && !pieces.failed) KATANA_CHECK(whole == pieces);
   return 0;

@@ -75,9 +75,9 @@ class BrotliEncoder final : public Encoder {
     std::size_t left = input.size();
     const auto* next = reinterpret_cast<const std::uint8_t*>(input.data());
     do {
-      std::size_t room = 0;  // its output is taken from where it has it
-      if (BrotliEncoderCompressStream(state_, operation, &left, &next, &room, nullptr, nullptr) ==
-          BROTLI_FALSE) {
+      std::size_t capacity = 0;  // its output is taken from where it has it
+      if (BrotliEncoderCompressStream(state_, operation, &left, &next, &capacity, nullptr,
+                                      nullptr) == BROTLI_FALSE) {
         throw std::bad_alloc();  // the only way in which it fails
       }
       std::size_t made = 0;

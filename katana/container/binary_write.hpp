@@ -41,7 +41,7 @@ class BinaryWriter {
   char* at() const noexcept { return at_; }
 
   void put_head(std::uint32_t fingerprint) {
-    at_ = output_.room(at_, binary_head_bytes);
+    at_ = output_.reserve(at_, binary_head_bytes);
     std::memcpy(at_, binary_magic.data(), binary_magic.size());
     at_ = put_raw(at_ + binary_magic.size(), to_little(fingerprint));
   }
@@ -81,17 +81,17 @@ class BinaryWriter {
 
  private:
   void put_octet(std::uint8_t octet) {
-    at_ = output_.room(at_, 1);
+    at_ = output_.reserve(at_, 1);
     *at_++ = static_cast<char>(octet);
   }
   void put_count(std::uint64_t count) {
-    at_ = put_varint(output_.room(at_, varint_bytes_max), count);
+    at_ = put_varint(output_.reserve(at_, varint_bytes_max), count);
   }
   void put_run(const char* from, std::size_t size) {
     put_count(size);
     while (size > 0) {
       const std::size_t count = std::min(size, window_bytes_max);
-      at_ = output_.room(at_, count);
+      at_ = output_.reserve(at_, count);
       std::memcpy(at_, from, count);
       at_ += count;
       from += count;
@@ -111,7 +111,7 @@ class BinaryWriter {
   template <class T>
   void put_real(T number) {
     using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    at_ = put_raw(output_.room(at_, sizeof(T)), to_little(std::bit_cast<Bits>(number)));
+    at_ = put_raw(output_.reserve(at_, sizeof(T)), to_little(std::bit_cast<Bits>(number)));
   }
 
   void put_tag(BinaryTag tag) { put_octet(static_cast<std::uint8_t>(tag)); }

@@ -236,7 +236,7 @@ class JsonWriter {
   void put_flat_in(const T& value) {
     const std::size_t bound = flat_bound(value);
     if (bound <= window_bytes_max) {
-      at_ = put_flat(output_.room(at_, bound), value);
+      at_ = put_flat(output_.reserve(at_, bound), value);
     } else if constexpr (Described<T>) {
       put_struct(value);
     } else if constexpr (TextMember<T>) {
@@ -253,12 +253,12 @@ class JsonWriter {
   void put_constant_in(Bytes text) {
     while (!text.empty()) {
       const Bytes piece = text.substr(0, window_bytes_max);
-      at_ = put_constant(output_.room(at_, piece.size()), piece);
+      at_ = put_constant(output_.reserve(at_, piece.size()), piece);
       text.remove_prefix(piece.size());
     }
   }
   void put_character(char c) {
-    at_ = output_.room(at_, 1);
+    at_ = output_.reserve(at_, 1);
     *at_++ = c;
   }
 
@@ -267,14 +267,14 @@ class JsonWriter {
     put_character('"');
     while (!text.empty()) {
       const Bytes piece = text.substr(0, whole_characters(text, piece_bytes));
-      at_ = put_json_characters(output_.room(at_, 6 * piece.size()), piece);
+      at_ = put_json_characters(output_.reserve(at_, 6 * piece.size()), piece);
       text.remove_prefix(piece.size());
     }
     put_character('"');
   }
   void put_text(Bytes text) {
     if (json_text_bound(text.size()) <= window_bytes_max) {
-      at_ = put_json_text(output_.room(at_, json_text_bound(text.size())), text);
+      at_ = put_json_text(output_.reserve(at_, json_text_bound(text.size())), text);
     } else {
       put_long_text(text);
     }
@@ -285,7 +285,7 @@ class JsonWriter {
     put_character('"');
     for (std::size_t begin = 0; begin < octets.size(); begin += piece_bytes) {
       const std::size_t count = std::min(piece_bytes, octets.size() - begin);
-      at_ = put_base64(output_.room(at_, window_bytes_max), octets.data() + begin, count);
+      at_ = put_base64(output_.reserve(at_, window_bytes_max), octets.data() + begin, count);
     }
     put_character('"');
   }
@@ -318,7 +318,7 @@ class JsonWriter {
     if constexpr (is_flat<T>()) {
       const std::size_t bound = flat_bound(item);
       if (bound < window_bytes_max) [[likely]] {
-        char* const at = output_.room(at_, 1 + bound);
+        char* const at = output_.reserve(at_, 1 + bound);
         *at = separator;
         at_ = put_flat(at + 1, item);
         return;

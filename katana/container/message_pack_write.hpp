@@ -116,7 +116,7 @@ template <class Output>
 char* put_long(Output& output, char* at, const char* from, std::size_t size) {
   while (size > 0) {
     const std::size_t count = std::min(size, window_bytes_max);
-    at = output.room(at, count);
+    at = output.reserve(at, count);
     std::memcpy(at, from, count);
     at += count;
     from += count;
@@ -159,14 +159,14 @@ class PackWriter {
 
  private:
   void put_tag(std::uint8_t tag) {
-    at_ = output_.room(at_, 1);
+    at_ = output_.reserve(at_, 1);
     *at_++ = static_cast<char>(tag);
   }
   void put_nil() { put_tag(0xc0); }
 
   template <class T>
   void put_number(T value) {
-    at_ = output_.room(at_, pack_scalar_bytes_max);
+    at_ = output_.reserve(at_, pack_scalar_bytes_max);
     if constexpr (std::same_as<T, float>) {
       at_ = put_tagged(at_, 0xca, std::bit_cast<std::uint32_t>(value));
     } else if constexpr (std::floating_point<T>) {
@@ -182,11 +182,11 @@ class PackWriter {
   void put_run(const char* from, std::size_t size) {
     constexpr std::size_t short_bytes = window_bytes_max - pack_head_bytes_max;
     if (size > short_bytes) [[unlikely]] {
-      at_ = put_head<head>(output_.room(at_, pack_head_bytes_max), size);
+      at_ = put_head<head>(output_.reserve(at_, pack_head_bytes_max), size);
       at_ = put_long(output_, at_, from, size);
       return;
     }
-    at_ = put_head<head>(output_.room(at_, pack_head_bytes_max + size), size);
+    at_ = put_head<head>(output_.reserve(at_, pack_head_bytes_max + size), size);
     if (size != 0) std::memcpy(at_, from, size);
     at_ += size;
   }
@@ -195,7 +195,7 @@ class PackWriter {
   void put_struct(const T& value) {
     for_each_index<T>([&](auto index) __attribute__((always_inline)) {
       constexpr const auto& key = pack_key<T, index>;
-      at_ = output_.room(at_, key.size());
+      at_ = output_.reserve(at_, key.size());
       std::memcpy(at_, key.data(), key.size());
       at_ += key.size();
       put(value.*field_of<T, index>.pointer);
@@ -204,7 +204,7 @@ class PackWriter {
 
   template <PackHead head>
   void put_count(std::size_t count) {
-    at_ = put_head<head>(output_.room(at_, pack_head_bytes_max), count);
+    at_ = put_head<head>(output_.reserve(at_, pack_head_bytes_max), count);
   }
 
   template <class T>

@@ -33,7 +33,7 @@ class StringOutput {
  public:
   explicit StringOutput(std::string& to) : to_(to), begin_bytes_(to.size()) { use(to.capacity()); }
   char* begin() noexcept { return to_.data() + begin_bytes_; }
-  char* room(char* at, std::size_t count) {
+  char* reserve(char* at, std::size_t count) {
     return static_cast<std::size_t>(end_ - at) >= count ? at : grow(at, count);
   }
   bool finish(char* at) {
@@ -59,7 +59,7 @@ class TextOutput {
  public:
   explicit TextOutput(Text& to) noexcept : to_(to), end_(to.data() + to.size()) {}
   char* begin() noexcept { return end_; }
-  char* room(char* at, std::size_t count) {
+  char* reserve(char* at, std::size_t count) {
     return static_cast<std::size_t>(end_ - at) >= count ? at : grow(at, count);
   }
   bool finish(char* at) {
@@ -80,7 +80,7 @@ class OutboxOutput {
  public:
   explicit OutboxOutput(Outbox& to) noexcept : to_(to) {}
   char* begin() noexcept { return nullptr; }
-  char* room(char* at, std::size_t count) noexcept {
+  char* reserve(char* at, std::size_t count) noexcept {
     return static_cast<std::size_t>(end_ - at) >= count ? at : next_window(at, count);
   }
   bool finish(char* at) noexcept {

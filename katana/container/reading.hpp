@@ -138,8 +138,8 @@ Outcome refuse(Node& node, Bytes expected, const Place& place, Reading& reading)
 
 // What comes of a value that a node was asked for.
 template <class Node>
-[[gnu::always_inline]] inline Outcome settle(Taken taken, Node& node, Bytes expected,
-                                             const Place& place, Reading& reading) {
+[[gnu::always_inline]] inline Outcome finish_read(Taken taken, Node& node, Bytes expected,
+                                                  const Place& place, Reading& reading) {
   if (taken == Taken::good) [[likely]]
     return Outcome::good;
   return taken == Taken::malformed ? Outcome::stop : refuse(node, expected, place, reading);
@@ -158,7 +158,7 @@ template <class Node, class T>
       return reading.mismatch(place, "number that a float can hold", Kind::real, {});
     }
     const Bytes expected = taken == Taken::out_of_range ? "number of 64 bits" : "number";
-    return settle(taken, node, expected, place, reading);
+    return finish_read(taken, node, expected, place, reading);
   } else {
     std::conditional_t<std::signed_integral<T>, std::int64_t, std::uint64_t> wide = 0;
     const Taken taken = node.take(wide);
@@ -169,14 +169,14 @@ template <class Node, class T>
     }
     value = static_cast<T>(wide);
     const Bytes expected = taken == Taken::out_of_range ? integer_words<T>() : Bytes("integer");
-    return settle(taken, node, expected, place, reading);
+    return finish_read(taken, node, expected, place, reading);
   }
 }
 
 template <class Node, class E>
 Outcome read_enumerator(Node& node, E& value, const Place& place, Reading& reading) {
   std::string name;
-  const Outcome outcome = settle(node.take(name), node, "string", place, reading);
+  const Outcome outcome = finish_read(node.take(name), node, "string", place, reading);
   if (outcome != Outcome::good) return outcome;
   const std::optional<E> found = enumerator_from<E>(name);
   if (!found)
@@ -201,7 +201,7 @@ Outcome read_list(Node& node, T& list, const Place& place, Reading& reading) {
     if (outcome == Outcome::good) list.push_back(std::move(element));
     return outcome != Outcome::stop;
   };
-  const Outcome outcome = settle(node.each_item(visit), node, "array", place, reading);
+  const Outcome outcome = finish_read(node.each_item(visit), node, "array", place, reading);
   if (outcome != Outcome::good) return outcome;
   if (count > P::rules.length_max) {
     return reading.report(place, katana::detail::broken_length(P::rules.length_min,
@@ -255,7 +255,7 @@ Outcome read_dictionary(Node& node, T& dictionary, const Place& place, Reading& 
     if (outcome != Outcome::good) all = Outcome::refused;
     return outcome != Outcome::stop;
   };
-  const Outcome outcome = settle(node.each_field(visit), node, "object", place, reading);
+  const Outcome outcome = finish_read(node.each_field(visit), node, "object", place, reading);
   if (outcome != Outcome::good) return outcome;
   if (count > P::rules.length_max) {
     return reading.report(place, katana::detail::broken_length(P::rules.length_min,
@@ -336,7 +336,7 @@ Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading) 
       all = Outcome::refused;
     return outcome != Outcome::stop;
   };
-  const Outcome outcome = settle(node.each_field(visit), node, "object", place, reading);
+  const Outcome outcome = finish_read(node.each_field(visit), node, "object", place, reading);
   if (outcome != Outcome::good) return outcome;
   const bool complete = [&]<std::size_t... index>(std::index_sequence<index...>) {
     return ((!required_names<T>[index] || seen[index]) && ...);
@@ -387,7 +387,7 @@ Outcome read_any_object(Node& node, Value& value, const Place& place, Reading& r
 template <class T, class Node>
 Outcome read_any_scalar(Node& node, Value& value, const Place& place, Reading& reading) {
   T content{};
-  const Outcome outcome = settle(node.take(content), node, "a value", place, reading);
+  const Outcome outcome = finish_read(node.take(content), node, "a value", place, reading);
   if (outcome == Outcome::good) value = Value(std::move(content));
   return outcome;
 }
@@ -404,7 +404,7 @@ Outcome read_any_integer(Node& node, Value& value, const Place& place, Reading& 
   std::uint64_t natural = 0;
   if (taken != Taken::malformed) taken = node.take(natural);
   value = Value(natural);
-  return settle(taken, node, "number of 64 bits", place, reading);
+  return finish_read(taken, node, "number of 64 bits", place, reading);
 }
 
 template <class Node>
@@ -431,13 +431,13 @@ template <class P, class Node, class T>
 [[gnu::always_inline]] inline Outcome read_kind(Node& node, T& value, const Place& place,
                                                 Reading& reading) {
   if constexpr (std::same_as<T, bool>) {
-    return settle(node.take(value), node, "boolean", place, reading);
+    return finish_read(node.take(value), node, "boolean", place, reading);
   } else if constexpr (NumberMember<T>) {
     return read_number(node, value, place, reading);
   } else if constexpr (TextMember<T>) {
-    return settle(node.take(value), node, "string", place, reading);
+    return finish_read(node.take(value), node, "string", place, reading);
   } else if constexpr (BytesMember<T>) {
-    return settle(node.take(value), node, Node::octets_words, place, reading);
+    return finish_read(node.take(value), node, Node::octets_words, place, reading);
   } else if constexpr (DescribedEnum<T>) {
     return read_enumerator(node, value, place, reading);
   } else if constexpr (Described<T>) {

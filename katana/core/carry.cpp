@@ -2,7 +2,7 @@
 
 namespace katana::core {
 
-bool Carry::make_room(std::size_t more) noexcept {
+bool Carry::make_space(std::size_t more) noexcept {
   const std::size_t wanted = size_ + more;
   if (wanted <= capacity()) {
     std::memmove(block_, block_ + begin_, size_);

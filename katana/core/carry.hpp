@@ -34,7 +34,7 @@ class Carry {
 
   bool append(Bytes more) noexcept {
     if (more.size() > pools_->large.block_bytes()) return false;
-    if (begin_ + size_ + more.size() > capacity() && !make_room(more.size())) return false;
+    if (begin_ + size_ + more.size() > capacity() && !make_space(more.size())) return false;
     std::memcpy(block_ + begin_ + size_, more.data(), more.size());
     size_ += static_cast<std::uint32_t>(more.size());
     return true;
@@ -53,7 +53,7 @@ class Carry {
  private:
   BlockPool& pool() const noexcept { return is_large_ ? pools_->large : pools_->small; }
   std::size_t capacity() const noexcept { return block_ != nullptr ? pool().block_bytes() : 0; }
-  bool make_room(std::size_t more) noexcept;
+  bool make_space(std::size_t more) noexcept;
   void give_back() noexcept;
 
   CarryPools* pools_;

@@ -86,7 +86,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   bool paused() const noexcept { return pause_reasons_ != 0; }
   // True when more is pending than the peer should make us hold, or the reactor has too few output
-  // blocks left for `bytes` more; pauses until that is over, which Session::on_room() tells. With
+  // blocks left for `bytes` more; pauses until that is over, which Session::on_writable() tells. With
   // nothing pending it is false for all that fits a block, however few blocks are left.
   bool output_full(std::size_t bytes = 0) noexcept;
   // Pending output above which the connection is full: ReactorOptions::outbox_high_bytes, and less
@@ -96,10 +96,10 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   std::size_t queue_mark(std::size_t most) const noexcept;
   // As output_full(), but pauses nothing.
   bool output_takes(std::size_t bytes) const noexcept;
-  // Calls Session::on_room() once the outbox is empty, without a pause: for a session that has more
-  // to send of itself.
-  void want_room() noexcept { room_wanted_ = true; }
-  bool waits_for_room() const noexcept {
+  // Calls Session::on_writable() once the outbox is empty, without a pause: for a session that has
+  // more to send of itself.
+  void want_writable() noexcept { writable_wanted_ = true; }
+  bool waits_until_writable() const noexcept {
     return (pause_reasons_ & (static_cast<unsigned>(PauseReason::outbox_full) |
                               static_cast<unsigned>(PauseReason::pool_low))) != 0;
   }
@@ -136,13 +136,13 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   void reset() noexcept { finishing_ = reset_ = interrupted_ = true; }
 
   // Another session takes over: once the present call of the session has returned, it is destroyed
-  // and `successor` opens the next one in its memory. What was not consumed is offered to that one,
+  // and `replacement` opens the next one in its memory. What was not consumed is offered to that one,
   // what was written goes out first. Pauses that were the session's end with it, as does its
   // deadline. Not done when the connection is finishing by then. REQUIRES that this session asked
   // for none yet.
-  void succeed(std::unique_ptr<Successor> successor) noexcept {
-    KATANA_REQUIRE(successor_ == nullptr && successor != nullptr);
-    successor_ = std::move(successor);
+  void replace_session(std::unique_ptr<SessionReplacement> replacement) noexcept {
+    KATANA_REQUIRE(replacement_ == nullptr && replacement != nullptr);
+    replacement_ = std::move(replacement);
     interrupted_ = true;
     deadline_ = never;
   }
@@ -161,17 +161,17 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   static void on_timer(TimerEntry& entry) noexcept;
   void arm(Instant expiry) noexcept;
   // Waits until the reactor has output blocks again.
-  void starve() noexcept;
+  void wait_for_blocks() noexcept;
   bool pause_for_blocks(std::size_t bytes) noexcept;
   // What waits to be sent, whether sealed or not.
   std::size_t unsent() const noexcept {
     return outbox_.pending() + (transform_ != nullptr ? transform_->output().pending() : 0);
   }
   // Takes back what is over of waiting for room, or for blocks. False: nothing is.
-  bool gain_room() noexcept;
-  bool take_succeeded() noexcept {
-    const bool succeeded = succeeded_;
-    succeeded_ = false;
+  bool regain_capacity() noexcept;
+  bool take_session_replaced() noexcept {
+    const bool succeeded = session_replaced_;
+    session_replaced_ = false;
     return succeeded;
   }
   std::size_t blocks_held() const noexcept;
@@ -198,16 +198,16 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // the backlog of those that have more to send.
   Connection* next_queued_ = nullptr;
   Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
-  std::unique_ptr<Successor> successor_;
-  bool room_due_ = false;  // it waited for room and has it; the session has not been told
+  std::unique_ptr<SessionReplacement> replacement_;
+  bool writable_due_ = false;  // it waited for room and has it; the session has not been told
   bool send_pending_ = false;
   bool receive_paused_ = false;
   bool input_ended_ = false;
   bool finishing_ = false;
   bool interrupted_ = false;  // reset, to be succeeded, or to speak first: rare, and due at once
   // What no request looks at, or only together with one of those above.
-  bool room_wanted_ : 1 = false;
-  bool starved_ : 1 = false;
+  bool writable_wanted_ : 1 = false;
+  bool waits_for_blocks_ : 1 = false;
   bool backlogged_ : 1 = false;
   bool blocks_wanted_ : 1 = false;  // pool_low with nothing pending: it wants more than the reserve
   bool input_truncated_ : 1 = false;
@@ -215,8 +215,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool lingering_ : 1 = false;
   bool reset_ : 1 = false;
   bool outgoing_ : 1 = false;
-  bool speaks_first_ : 1 = false;  // its transform has yet to say its first word
-  bool succeeded_ : 1 = false;     // since the last offer
+  bool speaks_first_ : 1 = false;      // its transform has yet to say its first word
+  bool session_replaced_ : 1 = false;  // since the last offer
 };
 
 }  // namespace katana::core

@@ -103,7 +103,7 @@ bool Connection::pause_for_blocks(std::size_t bytes) noexcept {
   return true;
 }
 
-bool Connection::gain_room() noexcept {
+bool Connection::regain_capacity() noexcept {
   bool gained = false;
   if (has(PauseReason::outbox_full)) {
     // While blocks are scarce what it wants may fit only an outbox with nothing in it: to ask
@@ -128,10 +128,10 @@ std::size_t Connection::blocks_held() const noexcept {
          session_->blocks_held();
 }
 
-void Connection::starve() noexcept {
+void Connection::wait_for_blocks() noexcept {
   if (queued_at_ != nullptr) return;  // woken: it comes here again once it has been attended
-  enqueue(reactor_.first_starved_);
-  starved_ = true;
+  enqueue(reactor_.first_waiting_for_blocks_);
+  waits_for_blocks_ = true;
   ++reactor_.counters_.pool_pauses;
   reactor_.relief_due_ = true;
   if (!blocks_wanted_ || reactor_.shed_at_ != never) return;
@@ -139,8 +139,9 @@ void Connection::starve() noexcept {
   reactor_.timers_.arm(reactor_.shed_timer_, reactor_.shed_at_);
 }
 
-bool Reactor::somebody_wants_blocks() const noexcept {
-  for (const Connection* each = first_starved_; each != nullptr; each = each->next_queued_) {
+bool Reactor::has_waiters_for_blocks() const noexcept {
+  for (const Connection* each = first_waiting_for_blocks_; each != nullptr;
+       each = each->next_queued_) {
     if (each->blocks_wanted_) return true;
   }
   return false;
@@ -151,21 +152,21 @@ void Reactor::relieve_output() noexcept {
   if (output_blocks_.available() < reserve / 2) shed_output(reserve);
   if (now_ >= shed_at_) {
     shed_at_ = never;
-    if (somebody_wants_blocks()) shed_output(2 * reserve);
+    if (has_waiters_for_blocks()) shed_output(2 * reserve);
   }
   // Twice the reserve, so that those who go on do not stop again at the next message.
   const bool enough = output_blocks_.available() >= 2 * reserve;
-  while (Connection* const connection = enough ? first_starved_ : nullptr) {
+  while (Connection* const connection = enough ? first_waiting_for_blocks_ : nullptr) {
     connection->resume(PauseReason::pool_low);
     connection->blocks_wanted_ = false;
-    connection->room_due_ = true;
+    connection->writable_due_ = true;
     connection->wake();
   }
-  relief_due_ = first_starved_ != nullptr;
+  relief_due_ = first_waiting_for_blocks_ != nullptr;
   if (!relief_due_) {
     shed_at_ = never;
     shed_timer_.cancel();
-  } else if (shed_at_ == never && somebody_wants_blocks()) {
+  } else if (shed_at_ == never && has_waiters_for_blocks()) {
     shed_at_ = now_ + options_.shed_after;
     timers_.arm(shed_timer_, shed_at_);
   }

@@ -57,7 +57,7 @@ void Connection::arm(Instant expiry) noexcept {
 }
 
 void Connection::wake() noexcept {
-  if (starved_) Reactor::forget_queued(*this);
+  if (waits_for_blocks_) Reactor::forget_queued(*this);
   if (queued_at_ == nullptr) enqueue(reactor_.first_woken_);
 }
 
@@ -68,7 +68,7 @@ void Connection::wake_first() noexcept {
 
 // Stays where it is if it was woken: then it is attended sooner, and comes here if it must.
 void Connection::join_backlog() noexcept {
-  if (starved_) Reactor::forget_queued(*this);
+  if (waits_for_blocks_) Reactor::forget_queued(*this);
   if (queued_at_ != nullptr) return;
   next_queued_ = nullptr;
   queued_at_ = std::exchange(reactor_.backlog_end_, &next_queued_);
@@ -84,13 +84,13 @@ void Connection::enqueue(Connection*& first) noexcept {
   queued_at_ = &first;
 }
 
-void Reactor::begin_attending() noexcept {
-  first_attended_ = std::exchange(first_woken_, nullptr);
-  if (first_attended_ != nullptr) first_attended_->queued_at_ = &first_attended_;
+void Reactor::take_woken() noexcept {
+  first_pending_ = std::exchange(first_woken_, nullptr);
+  if (first_pending_ != nullptr) first_pending_->queued_at_ = &first_pending_;
 }
 
-Connection* Reactor::pop_attended() noexcept {
-  Connection* const connection = first_attended_;
+Connection* Reactor::pop_pending() noexcept {
+  Connection* const connection = first_pending_;
   if (connection != nullptr) forget_queued(*connection);
   return connection;
 }
@@ -114,14 +114,14 @@ void Reactor::forget_queued(Connection& connection) noexcept {
     connection.backlogged_ = false;
   }
   connection.queued_at_ = nullptr;
-  connection.starved_ = false;
+  connection.waits_for_blocks_ = false;
 }
 
 Reactor::Reactor(const ReactorOptions& options, Instant now)
     : options_(options),
       now_(now),
       timers_(now),
-      lookout_(options.lookout),
+      spin_(options.spin_max),
       memory_(options.held_bytes_max != 0
                   ? options.held_bytes_max
                   : std::max(held_bytes_min, options.engine.links_max * held_bytes_each)),
@@ -149,18 +149,18 @@ void Reactor::run() {
   }
 }
 
-bool Reactor::look_out() noexcept {
-  if (expected() == 0 || options_.lookout == Duration{}) [[likely]] {
-    lookout_end_ = never;
+bool Reactor::should_spin() noexcept {
+  if (expected() == 0 || options_.spin_max == Duration{}) [[likely]] {
+    spin_end_ = never;
     return false;
   }
-  if (lookout_end_ == never) {
-    lookout_end_ = lookout_.end(now_);
-  } else if (now_ >= lookout_end_ && !lookout_over_) {
-    lookout_.failed(now_);
+  if (spin_end_ == never) {
+    spin_end_ = spin_.end(now_);
+  } else if (now_ >= spin_end_ && !spin_over_) {
+    spin_.failed(now_);
   }
-  lookout_over_ = now_ >= lookout_end_;
-  if (lookout_over_) return mailbox_.has_messages();
+  spin_over_ = now_ >= spin_end_;
+  if (spin_over_) return mailbox_.has_messages();
   // A microsecond or so: then the engine is asked what else there is, and the time.
   for (int pause = 0; pause < 32 && !mailbox_.has_messages(); ++pause) relax();
   return true;
@@ -170,7 +170,7 @@ void Reactor::run_messages() noexcept {
   Message* message = mailbox_.take_all();
   if (message == nullptr) return;
   ++wakes_due_;
-  lookout_end_ = never;  // what is still awaited has a lookout of its own
+  spin_end_ = never;  // what is still awaited gets a spin of its own
   while (message != nullptr) {
     Message* const next = message->next;
     message->run(*message);
@@ -202,7 +202,7 @@ void Reactor::receive_expected() noexcept {
 }
 
 void Reactor::request_drain(Duration deadline_after) noexcept {
-  // release: pairs with the acquire in obey_requests(), as do all requests.
+  // release: pairs with the acquire in apply_requests(), as do all requests.
   drain_requested_ns_.store(deadline_after.ns, std::memory_order_release);
   wake_engine();
 }
@@ -212,7 +212,7 @@ void Reactor::request_stop() noexcept {
   wake_engine();
 }
 
-void Reactor::obey_requests() noexcept {
+void Reactor::apply_requests() noexcept {
   const std::int64_t drain_ns = drain_requested_ns_.load(std::memory_order_acquire);
   if (drain_ns >= 0 && !draining_) {
     draining_ = true;
@@ -224,14 +224,14 @@ void Reactor::obey_requests() noexcept {
   if (stop || (draining_ && drained())) stopped_ = true;
 }
 
-void Reactor::offer_room(Connection& connection) noexcept {
-  const bool has_room = (connection.waits_for_room() && connection.gain_room()) ||
-                        (connection.room_wanted_ && connection.outbox_.empty());
-  if (!has_room) return;
+void Reactor::offer_writable(Connection& connection) noexcept {
+  const bool has_capacity = (connection.waits_until_writable() && connection.regain_capacity()) ||
+                            (connection.writable_wanted_ && connection.outbox_.empty());
+  if (!has_capacity) return;
   connection.resume(PauseReason::outbox_full);
-  connection.room_wanted_ = false;
-  connection.room_due_ = true;
-  if (attends_backlog_ || budget_spent()) {
+  connection.writable_wanted_ = false;
+  connection.writable_due_ = true;
+  if (running_backlog_ || budget_spent()) {
     connection.join_backlog();
   } else {
     connection.wake();

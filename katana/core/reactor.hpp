@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/adaptive_spin.hpp"
 #include "katana/base/block_pool.hpp"
 #include "katana/base/executor.hpp"
 #include "katana/base/held_memory.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
-#include "katana/base/lookout.hpp"
 #include "katana/base/mailbox.hpp"
 #include "katana/base/result.hpp"
 #include "katana/core/carry.hpp"
@@ -69,10 +69,10 @@ struct ReactorOptions {
   // What is costly about opening one (the signature of a TLS handshake) is done for so many
   // connections in a turn, so that established ones do not wait long. At least 1.
   std::uint32_t openings_per_turn_max = 16;
-  // How long it stays awake while it waits for what another thread has promised (a commit, a job);
-  // see Lookout. Takes up to some tens of microseconds off the latency of such a request, and the
-  // processor time that it would have slept. 0: it sleeps.
-  Duration lookout = {};
+  // How long the reactor spins before it sleeps while it waits for another thread's result (a
+  // commit, a job); see AdaptiveSpin. It takes up to some tens of microseconds off the latency of
+  // such a request and costs the processor time that sleeping would have saved. 0: it sleeps.
+  Duration spin_max = {};
   // What peers can make the reactor keep outside of its pools (HeldMemory). Beyond half of it those
   // that hold much are not read, but for one, until that one has been answered or shed_after is
   // over. Beyond seven eighths the largest holders are refused: 503, or 1013. 0: 16 KiB for each
@@ -198,7 +198,7 @@ class Reactor : public Executor {
   // until the connection is gone.
   virtual Result<Connection*> connect(const engine::ConnectOptions&, Protocol&,
                                       TransformFactory* /*transforms*/ = nullptr) {
-    return fail(Code::unsupported, "this reactor begins no connections");
+    return fail(Code::unsupported, "this reactor cannot open connections");
   }
   virtual Result<void> watch(int fd, engine::Watcher& watcher) = 0;
   virtual void unwatch(int fd) = 0;
@@ -252,25 +252,25 @@ class Reactor : public Executor {
   virtual bool drained() const noexcept = 0;
 
   // Of a turn that has nothing to do yet: true when it is not to sleep.
-  bool look_out() noexcept;
+  bool should_spin() noexcept;
   void run_messages() noexcept;
   void run_deferred() noexcept;
   // The last thing before the engine ends: receives what was promised, and waits until every sender
   // has left post().
   void receive_expected() noexcept;
-  void obey_requests() noexcept;
+  void apply_requests() noexcept;
   void begin_drain() noexcept;
   void cut_off() noexcept;
   // Connections woken so far are attended in this turn, those woken meanwhile in the next.
-  void begin_attending() noexcept;
-  Connection* pop_attended() noexcept;
+  void take_woken() noexcept;
+  Connection* pop_pending() noexcept;
   Connection* pop_backlog() noexcept;
   static void forget_queued(Connection& connection) noexcept;
   // From now on turn_bytes_max more may be sent.
   void renew_budget() noexcept { bytes_sent_end_ = counters_.bytes_sent + options_.turn_bytes_max; }
   // What waited for room goes on, if there is some. Out of line: a request whose reply is sent at
   // once waits for none.
-  KATANA_RARE void offer_room(Connection& connection) noexcept;
+  KATANA_RARE void offer_writable(Connection& connection) noexcept;
   bool budget_spent() const noexcept { return counters_.bytes_sent >= bytes_sent_end_; }
   void note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept;
   void set_send_deadline(Connection& connection, Instant deadline) noexcept;
@@ -281,7 +281,7 @@ class Reactor : public Executor {
 
   // Wakes those who wait for output blocks when there are enough again, or has some given back.
   void relieve_output() noexcept;
-  bool somebody_wants_blocks() const noexcept;
+  bool has_waiters_for_blocks() const noexcept;
   // HeldMemory::strain() is not 0, and this connection has been attended.
   void ease_memory(Connection& connection) noexcept;
   void slow_holder(Connection& connection) noexcept;
@@ -307,9 +307,9 @@ class Reactor : public Executor {
   std::int64_t wall_clock_s_ = 0;
   TimerWheel timers_;
   Mailbox mailbox_;
-  Lookout lookout_;
-  Instant lookout_end_ = never;  // never: there is no promise to wait for
-  bool lookout_over_ = false;
+  AdaptiveSpin spin_;
+  Instant spin_end_ = never;  // never: there is no promise to wait for
+  bool spin_over_ = false;
   std::uint64_t wakes_due_ = 0;                // how often the mailbox was emptied
   std::atomic<std::uint64_t> wakes_done_ = 0;  // how often its first sender has woken the engine
   Counters counters_;
@@ -330,12 +330,12 @@ class Reactor : public Executor {
   Message* first_deferred_ = nullptr;
   Message** deferred_end_ = &first_deferred_;
   Connection* first_woken_ = nullptr;
-  Connection* first_attended_ = nullptr;
-  Connection* first_starved_ = nullptr;
+  Connection* first_pending_ = nullptr;
+  Connection* first_waiting_for_blocks_ = nullptr;
   Connection* first_backlog_ = nullptr;  // they have more to send; the one that waited longest
   Connection** backlog_end_ = &first_backlog_;
   std::size_t backlog_count_ = 0;
-  bool attends_backlog_ = false;
+  bool running_backlog_ = false;
   std::uint64_t bytes_sent_end_ = 0;  // of Counters::bytes_sent: the turn has sent enough
   std::uint32_t links_open_ = 0;
   std::atomic<std::int64_t> busy_since_ns_ = never.ns;

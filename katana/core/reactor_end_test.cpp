@@ -63,12 +63,12 @@ TEST_F(ReactorTest, a_finished_session_with_nothing_to_send_closes_at_once) {
 
 TEST_F(ReactorTest, what_is_pending_is_sent_before_a_finished_connection_closes) {
   TestSession& session = connect();
-  link_state(0).room = 1;
+  link_state(0).writable = 1;
   finish_at_first_bytes(session, Finish::close);
   bytes(0, "request");
   turn();
   EXPECT_TRUE(link_state(0).open);
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   complete(0);
   turn();
   EXPECT_EQ(sent(), "bye");
@@ -88,14 +88,14 @@ TEST_F(ReactorTest, a_session_that_leaves_bytes_unread_lingers_even_if_it_asked_
 
 TEST_F(ReactorTest, bytes_that_arrive_while_the_end_is_being_sent_make_it_linger) {
   TestSession& session = connect();
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   finish_at_first_bytes(session, Finish::close);
   bytes(0, "request");
   turn();
   bytes(0, "more");
   turn();
   EXPECT_EQ(session.offers.size(), 1u);  // nothing is offered to a finished session
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   complete(0);
   turn();
   EXPECT_EQ(calls(), Calls{"shutdown_send"});
@@ -252,7 +252,7 @@ TEST_F(ReactorTest, a_session_may_reset_its_connection_from_every_call) {
   const auto resetting = [&]() -> TestSession& {
     TestSession& session = connect();
     session.at_input_end = session.at_deadline = session.at_drain =
-        session.at_room = [&session] { session.connection.reset(); };
+        session.at_writable = [&session] { session.connection.reset(); };
     return session;
   };
   resetting();
@@ -269,7 +269,7 @@ TEST_F(ReactorTest, a_session_may_reset_its_connection_from_every_call) {
     return input.size();
   };
   bytes(2, "x");
-  expect_reset(2);  // from on_room, within the turn
+  expect_reset(2);  // from on_writable, within the turn
   resetting();
   reactor().request_drain(seconds(1));
   expect_reset(3);
@@ -475,7 +475,7 @@ TEST_F(ReactorTest, a_reactor_that_is_destroyed_destroys_its_sessions_and_holds_
   TestSession& session = connect();
   session.take = [](Bytes) { return std::size_t{0}; };
   bytes(0, "kept");
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   ASSERT_TRUE(session.connection.outbox().write("pending"));
   session.connection.set_deadline(reactor().now() + seconds(1));
   session.connection.wake();

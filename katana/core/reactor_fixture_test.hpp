@@ -40,7 +40,7 @@ struct World {
     bool send_ended = false;
     bool was_reset = false;
     Kernel kernel = Kernel::takes;
-    std::size_t room = SIZE_MAX;
+    std::size_t writable = SIZE_MAX;
     std::string sent;
     int sends = 0;
     int failure = 0;
@@ -79,7 +79,7 @@ class FakeEngine {
     const auto index = static_cast<std::uint32_t>(world_.links.size());
     World::LinkState& state = world_.links.emplace_back();
     state.open = true;
-    state.room = 0;
+    state.writable = 0;
     return engine::Link{index, state.generation};
   }
   int failure(engine::Link link) { return world_.links[link.index].failure; }
@@ -107,9 +107,9 @@ class FakeEngine {
       state->sending = true;
       return engine::Sent::pending;
     }
-    accepted = std::min(text.size(), state->room);
+    accepted = std::min(text.size(), state->writable);
     state->sent += text.substr(0, accepted);
-    if (state->room != SIZE_MAX) state->room -= accepted;
+    if (state->writable != SIZE_MAX) state->writable -= accepted;
     if (accepted == text.size()) return engine::Sent::completed;
     state->sending = true;
     return engine::Sent::pending;
@@ -130,9 +130,9 @@ class FakeEngine {
     const std::size_t of_file = std::min<std::size_t>(file.size, world_.file_bytes_per_send);
     text.resize(ahead + of_file);
     if (!file.read_all({text.data() + ahead, of_file})) return engine::Sent::failed;
-    accepted = std::min(text.size(), state->room);
+    accepted = std::min(text.size(), state->writable);
     state->sent += text.substr(0, accepted);
-    if (state->room != SIZE_MAX) state->room -= accepted;
+    if (state->writable != SIZE_MAX) state->writable -= accepted;
     if (accepted == text.size()) return engine::Sent::completed;
     state->sending = true;
     return engine::Sent::pending;
@@ -217,16 +217,16 @@ class TestSession final : public Session {
     return used;
   }
   void on_input_end() noexcept override { call(input_ends, at_input_end); }
-  void on_room() noexcept override { call(rooms, at_room); }
+  void on_writable() noexcept override { call(writables, at_writable); }
   void on_deadline() noexcept override { call(deadlines, at_deadline); }
   void on_drain() noexcept override { call(drains, at_drain); }
 
   Connection& connection;
   std::function<std::size_t(Bytes)> take = [](Bytes input) { return input.size(); };
-  std::function<void()> at_input_end, at_room, at_deadline, at_drain, at_destruction;
+  std::function<void()> at_input_end, at_writable, at_deadline, at_drain, at_destruction;
   std::vector<std::string> offers;
   std::string consumed;
-  int input_ends = 0, rooms = 0, deadlines = 0, drains = 0;
+  int input_ends = 0, writables = 0, deadlines = 0, drains = 0;
 
  private:
   void enter() {

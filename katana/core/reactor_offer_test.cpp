@@ -492,7 +492,7 @@ TEST_F(ReactorTest, an_echo_comes_back_whole_whatever_the_peer_the_kernel_and_th
     for (int step = 0; step < 300 || state.sent.size() < expected.size(); ++step) {
       ASSERT_LT(step, 5000) << "seed " << seed << ": the echo stopped";
       state.kernel = random() % 2 == 0 ? Kernel::takes : Kernel::borrows;
-      state.room = random() % 3 == 0 ? SIZE_MAX : random() % 900;
+      state.writable = random() % 3 == 0 ? SIZE_MAX : random() % 900;
       if (state.sending) complete(link, random() % 1500);
       if (step < 300 && !state.paused) {
         const std::string text(1 + random() % 1024, static_cast<char>('a' + step % 26));

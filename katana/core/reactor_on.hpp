@@ -98,7 +98,7 @@ class ReactorOn final : public Reactor {
       prepare_transforms();
       transform = transforms->make(output_blocks_);
       if (transform == nullptr) {
-        return fail(Code::resource_exhausted, "connect: there is no memory for a transform");
+        return fail(Code::resource_exhausted, "connect: out of memory for a transform");
       }
     }
     auto link = engine_.connect(options);
@@ -128,16 +128,16 @@ class ReactorOn final : public Reactor {
     current_ = this;
     enter(this);
     const bool due = first_woken_ != nullptr || first_backlog_ != nullptr ||
-                     first_deferred_ != nullptr || !waiting_.empty() || keeps() || look_out();
+                     first_deferred_ != nullptr || !waiting_.empty() || keeps() || should_spin();
     const std::uint64_t received = counters_.bytes_received;
     engine_.turn(due ? Duration{} : wait_max);
     timers_.advance(now_);
     run_messages();
-    obey_requests();
+    apply_requests();
     run_deferred();
-    begin_attending();
-    while (Connection* const connection = pop_attended()) attend(*connection);
-    if (first_backlog_ != nullptr) attend_backlog();
+    take_woken();
+    while (Connection* const connection = pop_pending()) run_pending(*connection);
+    if (first_backlog_ != nullptr) run_backlog();
     if (relief_due_) relieve_output();
     if (slowing_ != Slowing::no) review_slowing();
     end_turn(counters_.bytes_received == received);
@@ -209,7 +209,7 @@ class ReactorOn final : public Reactor {
       if (defers(connection, connection.unsent())) return;
       if (!flush_sealed(connection)) return;
     }
-    if (settle(connection)) attend_output(connection);
+    if (flush_and_update(connection)) run_pending_output(connection);
   }
 
   void on_closed(engine::Link link, engine::Closed closed) noexcept {
@@ -288,16 +288,17 @@ class ReactorOn final : public Reactor {
     // What came before the end goes first: it may be carried since a handler answered in this turn.
     if (!connection.paused() && !offer_carried(connection)) return false;
     // Unless the session has yet to be offered the rest, in which case it is told after that.
-    const bool more = !connection.carry_.empty() && !connection.paused() && connection.room_due_;
+    const bool more =
+        !connection.carry_.empty() && !connection.paused() && connection.writable_due_;
     if (!connection.finishing_ && !more) connection.session_->on_input_end();
-    return settle(connection);
+    return flush_and_update(connection);
   }
 
   // Rounds of "sent, so there is room, so there is more to send" in one go: a fast reader of an
   // endless reply must not keep the turn to itself, and beside others it sends outbox_high_bytes.
   // In the last of so many the session is not asked for more.
-  static constexpr int room_rounds_max = 17;
-  static constexpr int room_rounds_shared = 2;
+  static constexpr int writable_rounds_max = 17;
+  static constexpr int writable_rounds_shared = 2;
 
   static std::size_t used(const BlockPool& pool) noexcept {
     return (pool.capacity() - pool.available()) * pool.block_bytes();
@@ -312,7 +313,7 @@ class ReactorOn final : public Reactor {
   [[gnu::always_inline]] bool deliver(Connection& connection, Bytes bytes) noexcept {
     const bool direct = connection.carry_.empty() && !connection.paused();
     if (direct) {
-      const Offered offered = offer(connection, bytes, room_rounds_max);
+      const Offered offered = offer(connection, bytes, writable_rounds_max);
       if (!offered.alive) return false;
       bytes.remove_prefix(offered.consumed);
     }
@@ -348,7 +349,7 @@ class ReactorOn final : public Reactor {
       destroy(connection, Ending::reset);  // it makes us talk, and does not listen
       return;
     }
-    if (settle(connection)) update_receive(connection);
+    if (flush_and_update(connection)) update_receive(connection);
   }
 
   // False: the connection is gone.
@@ -467,10 +468,10 @@ class ReactorOn final : public Reactor {
       consumed += used;
       const bool was_paused = connection.paused();
       if (connection.finishing_ && consumed < bytes.size()) connection.linger_ = true;
-      if (!settle(connection)) return {consumed, false};
+      if (!flush_and_update(connection)) return {consumed, false};
       if (connection.finishing_) return {bytes.size(), true};
       if (consumed == bytes.size() || connection.paused()) return {consumed, true};
-      if (connection.take_succeeded()) continue;  // the rest is its successor's
+      if (connection.take_session_replaced()) continue;  // the rest is its replacement's
       if (was_paused ? --rounds == 0 || budget_spent() : used == 0) return {consumed, true};
     }
   }
@@ -513,7 +514,7 @@ class ReactorOn final : public Reactor {
   }
 
   // Sends what is pending and carries out an end. False: the connection is gone.
-  bool settle(Connection& connection) noexcept {
+  bool flush_and_update(Connection& connection) noexcept {
     if (connection.interrupted_ && !interrupt(connection)) return false;
     if (!connection.outbox_.empty() && !connection.send_pending_) {
       if (defers(connection, connection.outbox_.pending())) [[unlikely]]
@@ -523,9 +524,9 @@ class ReactorOn final : public Reactor {
     if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
       return end(connection);
     }
-    const bool waits = connection.waits_for_room() || connection.room_wanted_;
+    const bool waits = connection.waits_until_writable() || connection.writable_wanted_;
     if (waits && !connection.finishing_) [[unlikely]]
-      offer_room(connection);
+      offer_writable(connection);
     return true;
   }
 
@@ -542,24 +543,24 @@ class ReactorOn final : public Reactor {
         if (!unseal(connection, {})) return false;
         if (!flush_sealed(connection)) return false;
       } else {
-        succeed(connection);
+        replace_session(connection);
       }
     }
     return true;
   }
 
-  void succeed(Connection& connection) noexcept {
-    const std::unique_ptr<Successor> successor = std::move(connection.successor_);
+  void replace_session(Connection& connection) noexcept {
+    const std::unique_ptr<SessionReplacement> replacement = std::move(connection.replacement_);
     if (connection.finishing_) return;
-    KATANA_REQUIRE(sizeof(Connection) + successor->session_bytes() <=
+    KATANA_REQUIRE(sizeof(Connection) + replacement->session_bytes() <=
                    connection_blocks_.block_bytes());
     connection.session_->~Session();
     // Those that are about output are the connection's, whoever has written it.
     connection.pause_reasons_ &= static_cast<std::uint8_t>(PauseReason::outbox_full) |
                                  static_cast<std::uint8_t>(PauseReason::pool_low);
-    connection.room_wanted_ = connection.room_due_ = false;
-    connection.succeeded_ = true;
-    connection.session_ = successor->open(&connection + 1, connection);
+    connection.writable_wanted_ = connection.writable_due_ = false;
+    connection.session_replaced_ = true;
+    connection.session_ = replacement->open(&connection + 1, connection);
     connection.wake();  // it is offered what waits, and told that the input has ended
   }
 
@@ -652,7 +653,7 @@ class ReactorOn final : public Reactor {
   // block is full, so that a peer that leaves is noticed.
   void update_receive(Connection& connection) noexcept {
     if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
-         unsigned{connection.room_due_} | memory_.strain()) == 0) {
+         unsigned{connection.writable_due_} | memory_.strain()) == 0) {
       return;
     }
     change_receive(connection);
@@ -663,9 +664,9 @@ class ReactorOn final : public Reactor {
         connection.pause_reasons_ & ~static_cast<unsigned>(PauseReason::handler_pending);
     const bool full =
         connection.paused() && connection.carry_.bytes().size() >= options_.carry_small_bytes;
-    const bool behind = connection.room_due_ && !connection.carry_.empty();
-    const bool pause = hard != 0 || full || behind;
-    if (connection.has(PauseReason::pool_low)) connection.starve();
+    const bool carries_behind_output = connection.writable_due_ && !connection.carry_.empty();
+    const bool pause = hard != 0 || full || carries_behind_output;
+    if (connection.has(PauseReason::pool_low)) connection.wait_for_blocks();
     if (pause == connection.receive_paused_) return;
     connection.receive_paused_ = pause;
     if (pause) {
@@ -677,51 +678,51 @@ class ReactorOn final : public Reactor {
 
   // Those that have more to send than what was sent at once, in turn: each gets one round while
   // others wait.
-  KATANA_RARE void attend_backlog() noexcept {
+  KATANA_RARE void run_backlog() noexcept {
     renew_budget();
-    attends_backlog_ = true;
+    running_backlog_ = true;
     for (std::size_t left = backlog_count_; left != 0 && !budget_spent(); --left) {
       Connection* const connection = pop_backlog();
       if (connection == nullptr) break;
-      attend(*connection);
+      run_pending(*connection);
     }
-    attends_backlog_ = false;
+    running_backlog_ = false;
   }
 
   // A woken connection: its deadlines, the room it gained, the bytes that wait, the output it made.
-  void attend(Connection& connection) noexcept {
+  void run_pending(Connection& connection) noexcept {
     if (!meet_deadlines(connection)) return;
     const bool sealed = connection.transform_ != nullptr && !connection.send_pending_ &&
                         !connection.transform_->output().empty();
     if (sealed && !flush_sealed(connection)) return;
-    attend_output(connection);
+    run_pending_output(connection);
   }
 
-  void attend_output(Connection& connection) noexcept {
-    const int rounds = first_backlog_ == nullptr ? room_rounds_max : room_rounds_shared;
+  void run_pending_output(Connection& connection) noexcept {
+    const int rounds = first_backlog_ == nullptr ? writable_rounds_max : writable_rounds_shared;
     for (int round = 0; round < rounds; ++round) {
-      if (!settle(connection)) return;
+      if (!flush_and_update(connection)) return;
       if (connection.finishing_) {
-        connection.room_due_ = false;  // nobody waits for it any more
+        connection.writable_due_ = false;  // nobody waits for it any more
         break;
       }
-      if (connection.room_due_) {
+      if (connection.writable_due_) {
         // What it would write now could not be sent in this round.
         if (round + 1 == rounds || budget_spent()) break;
-        connection.room_due_ = false;
-        connection.session_->on_room();
+        connection.writable_due_ = false;
+        connection.session_->on_writable();
         continue;
       }
       if (connection.paused()) break;
       const std::size_t carried = connection.carry_.bytes().size();
       if (!offer_carried(connection)) return;
-      if (connection.carry_.bytes().size() == carried && !connection.room_due_) break;
+      if (connection.carry_.bytes().size() == carried && !connection.writable_due_) break;
     }
-    if (connection.room_due_) connection.join_backlog();
-    if (connection.input_ended_ && !connection.room_due_ && !connection.paused() &&
+    if (connection.writable_due_) connection.join_backlog();
+    if (connection.input_ended_ && !connection.writable_due_ && !connection.paused() &&
         !connection.finishing_) {
       connection.session_->on_input_end();
-      if (!settle(connection)) return;
+      if (!flush_and_update(connection)) return;
     }
     update_receive(connection);
   }

@@ -188,7 +188,7 @@ class LookoutTest : public ReactorTest {
  protected:
   static ReactorOptions options() {
     ReactorOptions options = small_options();
-    options.lookout = microseconds(100);
+    options.spin_max = microseconds(100);
     return options;
   }
   LookoutTest() : ReactorTest(options()) {}

@@ -49,7 +49,7 @@ TEST_F(ReactorTest, output_of_more_pieces_than_one_send_gathers_is_sent_whole) {
 
 TEST_F(ReactorTest, what_the_kernel_has_no_room_for_is_sent_when_it_has) {
   TestSession& session = connect();
-  link_state(0).room = 10;
+  link_state(0).writable = 10;
   session.take = [&](Bytes input) {
     EXPECT_TRUE(session.connection.outbox().write("twenty-five bytes of text"));
     return input.size();
@@ -59,7 +59,7 @@ TEST_F(ReactorTest, what_the_kernel_has_no_room_for_is_sent_when_it_has) {
   EXPECT_EQ(sent(), "twenty-fiv");
   turn(seconds(1));
   EXPECT_EQ(link_state(0).sends, 1);  // none while one is pending
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   complete(0);
   turn();
   EXPECT_EQ(sent(), "twenty-five bytes of text");
@@ -123,7 +123,7 @@ class FullOutboxTest : public ReactorTest {
 TEST_F(FullOutboxTest, stops_offering_and_receiving_above_the_high_mark) {
   TestSession& session = connect();
   be_verbose(session);
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   bytes(0, "abcdefghij");
   turn();
   EXPECT_EQ(session.consumed, "abcde");  // 4 KiB is not above the high mark, 5 KiB is
@@ -134,20 +134,20 @@ TEST_F(FullOutboxTest, stops_offering_and_receiving_above_the_high_mark) {
 TEST_F(FullOutboxTest, goes_on_at_the_low_mark_and_not_above_it) {
   TestSession& session = connect();
   be_verbose(session);
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   bytes(0, "abcdefghij");
   turn();
-  link_state(0).room = 4 * 1024 - 1;  // one byte more than the low mark stays
+  link_state(0).writable = 4 * 1024 - 1;  // one byte more than the low mark stays
   complete(0);
   turn();
   EXPECT_TRUE(session.connection.has(PauseReason::outbox_full));
-  EXPECT_EQ(session.rooms, 0);
-  link_state(0).room = 1;
+  EXPECT_EQ(session.writables, 0);
+  link_state(0).writable = 1;
   complete(0);
   turn();
-  EXPECT_EQ(session.rooms, 1);
+  EXPECT_EQ(session.writables, 1);
   EXPECT_EQ(session.consumed, "abcdefghi");  // five more, and full again
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   complete(0);
   turn();
   EXPECT_EQ(session.consumed, "abcdefghij");
@@ -158,29 +158,29 @@ TEST_F(FullOutboxTest, goes_on_at_the_low_mark_and_not_above_it) {
 
 TEST_F(FullOutboxTest, a_session_that_wants_room_is_read_meanwhile_and_told_once_all_is_sent) {
   TestSession& session = connect();
-  link_state(0).room = 3;
+  link_state(0).writable = 3;
   session.take = [&](Bytes input) {
     if (session.connection.outbox().empty()) {
       EXPECT_TRUE(session.connection.outbox().write("abcdef"));
-      session.connection.want_room();
+      session.connection.want_writable();
     }
     return input.size();
   };
   bytes(0, "x");
   turn();
-  EXPECT_EQ(session.rooms, 0);
+  EXPECT_EQ(session.writables, 0);
   bytes(0, "y");
   turn();
   EXPECT_EQ(session.consumed, "xy");
-  EXPECT_EQ(session.rooms, 0);  // three bytes are pending
-  link_state(0).room = SIZE_MAX;
+  EXPECT_EQ(session.writables, 0);  // three bytes are pending
+  link_state(0).writable = SIZE_MAX;
   complete(0);
   turn();
   EXPECT_EQ(sent(), "abcdef");
-  EXPECT_EQ(session.rooms, 1);
+  EXPECT_EQ(session.writables, 1);
   turn();
-  EXPECT_EQ(session.rooms, 1);  // it asked once
-  EXPECT_EQ(calls(), Calls{});  // and was never paused
+  EXPECT_EQ(session.writables, 1);  // it asked once
+  EXPECT_EQ(calls(), Calls{});      // and was never paused
 }
 
 TEST_F(FullOutboxTest, is_empty_again_at_once_when_the_peer_takes_everything) {
@@ -204,7 +204,7 @@ class FewBlocksTest : public FullOutboxTest {
       TestSession& session = connect();
       be_verbose(session);
       const auto index = static_cast<std::uint32_t>(world_.links.size() - 1);
-      link_state(index).room = 0;
+      link_state(index).writable = 0;
       bytes(index, "abcde");
       turn();
       ++peers;
@@ -234,7 +234,7 @@ TEST_F(FewBlocksTest, a_session_with_much_pending_waits_and_is_not_reset) {
   TestSession& late = connect();
   be_verbose(late);
   const auto index = static_cast<std::uint32_t>(peers);
-  link_state(index).room = 0;
+  link_state(index).writable = 0;
   bytes(index, "xyz");
   turn();
   EXPECT_EQ(late.consumed, "x");
@@ -246,12 +246,12 @@ TEST_F(FewBlocksTest, a_session_with_much_pending_waits_and_is_not_reset) {
   EXPECT_EQ(world_.waited, milliseconds(50));
   EXPECT_EQ(counters().output_shed, 0u);
   // It gets on once its own peer has taken all of it, whatever the others hold.
-  link_state(index).room = SIZE_MAX;
+  link_state(index).writable = SIZE_MAX;
   complete(index);
   turn();
   turn();
   EXPECT_EQ(late.consumed, "xyz");
-  EXPECT_GE(late.rooms, 1);
+  EXPECT_GE(late.writables, 1);
   EXPECT_EQ(sent(index).size(), 3u * 1024);
   EXPECT_FALSE(late.connection.paused());
   EXPECT_EQ(counters().pool_exhausted, 0u);
@@ -264,7 +264,7 @@ TEST_F(FewBlocksTest, the_high_mark_falls_with_the_free_blocks) {
   for (std::size_t peer = 1; counters().pool_pauses == 0; ++peer) {
     TestSession& session = connect();
     be_verbose(session);
-    link_state(peer).room = 0;
+    link_state(peer).writable = 0;
     bytes(static_cast<std::uint32_t>(peer), "abcdefgh");
     turn();
     EXPECT_LE(session.connection.outbox().pending(), before + 1024);
@@ -282,7 +282,7 @@ TEST_F(FewBlocksTest,
   const std::size_t peers = fill();
   // One takes bytes, and the others do not.
   turn(milliseconds(500));
-  link_state(0).room = 200;
+  link_state(0).writable = 200;
   complete(0);
   turn();
   TestSession& late = connect();
@@ -310,7 +310,7 @@ TEST_F(FewBlocksTest,
 
 TEST_F(FewBlocksTest, when_half_of_the_reserve_is_gone_the_largest_are_reset_at_once) {
   TestSession& hoarder = connect();
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   for (int count = 0; count < 80; ++count) {
     hoarder.connection.outbox().write(std::string(1024, 'h'));
   }
@@ -321,7 +321,7 @@ TEST_F(FewBlocksTest, when_half_of_the_reserve_is_gone_the_largest_are_reset_at_
   for (std::uint32_t index = 1; index < 40; ++index) {
     TestSession& small = connect();
     be_verbose(small);
-    link_state(index).room = 0;  // its peer does not even take that
+    link_state(index).writable = 0;  // its peer does not even take that
     bytes(index, "s");
     turn();
     served += small.consumed.size();
@@ -356,7 +356,7 @@ TEST_F(FewBlocksTest, a_connection_that_waits_may_end) {
 
 // A pending reply that is made of as much as there is room for, again and again.
 void stream_for_ever(TestSession& session) {
-  session.at_room = [&session] {
+  session.at_writable = [&session] {
     while (!session.connection.output_full()) {
       EXPECT_TRUE(session.connection.outbox().write(std::string(1024, 's')));
     }
@@ -368,18 +368,18 @@ TEST_F(FullOutboxTest, a_fast_reader_of_an_endless_reply_does_not_keep_the_turn)
   stream_for_ever(endless);
   endless.take = [&](Bytes input) {
     endless.connection.pause(PauseReason::handler_pending);
-    endless.at_room();
+    endless.at_writable();
     return input.size();
   };
   bytes(0, "go");
   turn();
-  const int first = endless.rooms;
+  const int first = endless.writables;
   EXPECT_GT(first, 0);
   EXPECT_LE(first, 20);
   turn();
   EXPECT_EQ(world_.waited, Duration{});  // it has more to do, and nobody waits for the clock
-  EXPECT_GT(endless.rooms, first);
-  EXPECT_LE(endless.rooms, first + 20);
+  EXPECT_GT(endless.writables, first);
+  EXPECT_LE(endless.writables, first + 20);
 }
 
 TEST_F(FullOutboxTest, a_fast_reader_of_many_large_replies_does_not_keep_the_turn) {
@@ -452,7 +452,7 @@ TEST_F(FullOutboxTest, a_session_that_finishes_before_it_is_told_of_room_does_no
   turn();
   turn();
   EXPECT_EQ(world_.waited, milliseconds(50));  // it waits for the peer, not in a loop
-  EXPECT_EQ(session.rooms, 0);
+  EXPECT_EQ(session.writables, 0);
 }
 
 // ---- a peer that is slow to take ----
@@ -470,7 +470,7 @@ class SlowPeerTest : public ReactorTest {
   // A connection with `count` bytes pending and a kernel that is full.
   TestSession& stuck(std::size_t count) {
     TestSession& session = connect();
-    world_.links.back().room = 0;
+    world_.links.back().writable = 0;
     EXPECT_TRUE(session.connection.outbox().write(std::string(count, 'x')));
     session.connection.wake();
     turn();
@@ -505,7 +505,7 @@ TEST_F(SlowPeerTest, bytes_that_are_taken_buy_time_at_the_least_rate) {
   // 50 bytes a second: each second is paid for half.
   int second = 0;
   for (; second < 60 && link_state(0).open; ++second) {
-    link_state(0).room = 50;
+    link_state(0).writable = 50;
     complete(0);
     turn(seconds(1));
   }
@@ -517,7 +517,7 @@ TEST_F(SlowPeerTest, bytes_that_are_taken_buy_time_at_the_least_rate) {
 TEST_F(SlowPeerTest, a_peer_at_the_least_rate_is_not_cut_off) {
   stuck(20'000);
   for (int second = 0; second < 200 && link_state(0).sending; ++second) {
-    link_state(0).room = 100;
+    link_state(0).writable = 100;
     complete(0);
     turn(seconds(1));
     ASSERT_TRUE(link_state(0).open) << second;
@@ -528,7 +528,7 @@ TEST_F(SlowPeerTest, a_peer_at_the_least_rate_is_not_cut_off) {
 
 TEST_F(SlowPeerTest, bytes_buy_no_more_than_the_timeout) {
   stuck(100'000);
-  link_state(0).room = 50'000;  // worth five hundred seconds
+  link_state(0).writable = 50'000;  // worth five hundred seconds
   complete(0);
   turn();
   turn(milliseconds(10001));
@@ -537,14 +537,14 @@ TEST_F(SlowPeerTest, bytes_buy_no_more_than_the_timeout) {
 
 TEST_F(SlowPeerTest, a_peer_that_has_caught_up_owes_nothing) {
   TestSession& session = stuck(5000);
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   complete(0);
   turn();
   EXPECT_EQ(sent().size(), 5000u);
   turn(seconds(100));
   EXPECT_TRUE(link_state(0).open);
   // And the next time it has its whole time again.
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   ASSERT_TRUE(session.connection.outbox().write("x"));
   session.connection.wake();
   turn();
@@ -584,16 +584,16 @@ TEST_F(ReactorTest, output_blocks_that_run_out_are_an_answer_and_come_back) {
   // A pool of 256 blocks of 512 bytes, and one session that hoards it.
   TestSession& hoarder = connect();
   TestSession& other = connect();
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   while (hoarder.connection.outbox().write(std::string(1024, 'x'))) {
   }
   while (hoarder.connection.outbox().write("x")) {
   }
   EXPECT_FALSE(other.connection.outbox().write("y"));
-  EXPECT_FALSE(other.connection.outbox().has_room(1));
+  EXPECT_FALSE(other.connection.outbox().has_capacity(1));
   broken(0);
   turn();
-  EXPECT_TRUE(other.connection.outbox().has_room(4096));
+  EXPECT_TRUE(other.connection.outbox().has_capacity(4096));
   EXPECT_EQ(reactor().memory_used().output, 0u);
 }
 
@@ -641,7 +641,7 @@ TEST_F(ReactorTest, a_long_file_is_sent_over_many_turns_that_do_not_wait) {
 TEST_F(ReactorTest, a_file_waits_for_room_as_everything_else_does) {
   TestFile file("0123456789");
   TestSession& session = connect();
-  link_state(0).room = 7;
+  link_state(0).writable = 7;
   session.take = [&](Bytes input) {
     Outbox& outbox = session.connection.outbox();
     EXPECT_TRUE(outbox.write("head ") && outbox.refer(file.all()));
@@ -652,7 +652,7 @@ TEST_F(ReactorTest, a_file_waits_for_room_as_everything_else_does) {
   EXPECT_EQ(sent(), "head 01");
   turn();
   EXPECT_EQ(link_state(0).sends, 1);
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   complete(0);
   turn();
   EXPECT_EQ(sent(), "head 0123456789");

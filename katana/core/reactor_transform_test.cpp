@@ -49,7 +49,7 @@ class TestTransform final : public Transform {
   void admit() noexcept override { admitted_ = true; }
   std::size_t seal(Bytes plain) noexcept override {
     std::string text(plain.substr(0, 16 * 1024));
-    if (!can_seal() || !output_.has_room(text.size() + 2)) return 0;
+    if (!can_seal() || !output_.has_capacity(text.size() + 2)) return 0;
     for (char& letter : text) letter = static_cast<char>(letter - 'a' + 'A');
     output_.write("<" + text + ">");
     return text.size();
@@ -340,7 +340,7 @@ TEST_F(TransformTest, a_file_that_is_shorter_than_was_said_breaks_the_connection
 
 TEST_F(TransformTest, the_outbox_waits_while_enough_is_sealed) {
   TestSession& session = open();
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   for (int count = 0; count < 40; ++count) {
     session.connection.outbox().write(std::string(500, 'x'));
   }
@@ -351,7 +351,7 @@ TEST_F(TransformTest, the_outbox_waits_while_enough_is_sealed) {
             options().sealed_high_bytes + 16 * 1024 + 2);
   EXPECT_GT(session.connection.outbox().pending(), 0u);
   const std::size_t pending = session.connection.outbox().pending();
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   world_.events.push_back([this] {
     world_.links[0].sending = false;
     reactor().on_sent({0, 1}, 0);
@@ -380,7 +380,7 @@ TEST_F(TransformTest, bytes_in_flight_do_not_change) {
 
 TEST_F(TransformTest, a_peer_that_takes_nothing_is_cut_off) {
   TestSession& session = open();
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   session.connection.outbox().write("answer");
   session.connection.wake();
   turn();
@@ -391,7 +391,7 @@ TEST_F(TransformTest, a_peer_that_takes_nothing_is_cut_off) {
 
 TEST_F(TransformTest, a_peer_that_makes_it_talk_and_does_not_listen_is_cut_off) {
   open();
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   for (int count = 0; count < 100 && link_state(0).open; ++count) {
     bytes(0, "*");
     turn();
@@ -405,7 +405,7 @@ TEST_F(TransformTest, without_blocks_sealing_waits_for_them) {
   link_state(0).kernel = Kernel::borrows;
   session.connection.outbox().write(std::string(3'000, 'x'));
   const std::string hoard(300, 'h');
-  while (hoarder.connection.outbox().has_room(2'600)) hoarder.connection.outbox().write(hoard);
+  while (hoarder.connection.outbox().has_capacity(2'600)) hoarder.connection.outbox().write(hoard);
   hoarder.connection.wake();
   session.connection.wake();
   turn();
@@ -436,13 +436,13 @@ TEST_F(TransformTest, a_finish_sends_everything_and_says_the_end) {
 
 TEST_F(TransformTest, a_finish_waits_until_the_end_is_sent) {
   TestSession& session = open();
-  link_state(0).room = 2;
+  link_state(0).writable = 2;
   session.connection.outbox().write("bye");
   session.connection.finish(Finish::close);
   session.connection.wake();
   turn();
   EXPECT_TRUE(link_state(0).open);
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   world_.events.push_back([this] {
     world_.links[0].sending = false;
     reactor().on_sent({0, 1}, 0);
@@ -507,14 +507,14 @@ TEST_F(TransformTest, a_failure_sends_what_it_has_to_say_and_nothing_of_the_sess
     session.connection.outbox().write("reply");
     return input.size();
   };
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   bytes(0, "abc");
   turn();
   session.connection.outbox().write("more");
   bytes(0, "!");
   turn();
   EXPECT_TRUE(session.connection.finishing());
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   world_.events.push_back([this] {
     world_.links[0].sending = false;
     reactor().on_sent({0, 1}, 0);
@@ -527,12 +527,12 @@ TEST_F(TransformTest, a_failure_sends_what_it_has_to_say_and_nothing_of_the_sess
 
 TEST_F(TransformTest, what_a_session_writes_after_a_failure_is_dropped) {
   TestSession& session = open();
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   bytes(0, "!");
   turn();
   session.connection.outbox().write("late");
   session.connection.wake();
-  link_state(0).room = SIZE_MAX;
+  link_state(0).writable = SIZE_MAX;
   world_.events.push_back([this] {
     world_.links[0].sending = false;
     reactor().on_sent({0, 1}, 0);

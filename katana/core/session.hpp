@@ -1,4 +1,5 @@
-// Session, Protocol and Successor: what a room above core implements to speak on connections.
+// Session, Protocol and SessionReplacement: what a module above core implements to serve
+// connections.
 //
 // Owns       a Session lives in its connection's memory; the reactor destroys it when the link
 //            is gone, and its destructor cancels whatever it still waits for.
@@ -33,7 +34,7 @@ class Session {
   // what a session could not do about it while it was paused, it can do then.
   virtual void on_input_end() noexcept = 0;
   // The outbox, found full before, has room again.
-  virtual void on_room() noexcept {}
+  virtual void on_writable() noexcept {}
   // The time given to Connection::set_deadline() has come.
   virtual void on_deadline() noexcept = 0;
   // The reactor is about to stop: finish what is in flight and begin nothing new.
@@ -72,9 +73,9 @@ class Protocol {
 // Owns       what it hands over. The connection owns it until its one call of open(), or until the
 //            connection ends, whichever comes first.
 // Invariant  the first session is destroyed before open() is called, in whose memory it is.
-class Successor {
+class SessionReplacement {
  public:
-  virtual ~Successor() = default;
+  virtual ~SessionReplacement() = default;
   // At most what the reactor's listeners were given (ReactorOn: session_bytes_max).
   virtual std::size_t session_bytes() const noexcept = 0;
   // As Protocol::open(). The outbox may hold what the first session wrote. What that did not
@@ -82,10 +83,10 @@ class Successor {
   virtual Session* open(void* memory, Connection& connection) noexcept = 0;
 };
 
-// A successor that hands nothing over.
-class PlainSuccessor final : public Successor {
+// A replacement that hands nothing over.
+class PlainReplacement final : public SessionReplacement {
  public:
-  explicit PlainSuccessor(Protocol& protocol) noexcept : protocol_(protocol) {}
+  explicit PlainReplacement(Protocol& protocol) noexcept : protocol_(protocol) {}
   std::size_t session_bytes() const noexcept override { return protocol_.session_bytes(); }
   Session* open(void* memory, Connection& connection) noexcept override {
     return protocol_.open(memory, connection);

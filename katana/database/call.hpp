@@ -32,7 +32,7 @@ template <class R>
 class One final : public Outcome {
  public:
   using Value = std::optional<R>;
-  Misfit take(const Row& row) override {
+  TypeMismatch take(const Row& row) override {
     if (value_) return {"one row is wanted, and the statement has more"};
     return reader_.read(row, value_.emplace());
   }
@@ -52,7 +52,7 @@ template <class R>
 class Many final : public Outcome {
  public:
   using Value = std::vector<R>;
-  Misfit take(const Row& row) override { return reader_.read(row, rows_.emplace_back()); }
+  TypeMismatch take(const Row& row) override { return reader_.read(row, rows_.emplace_back()); }
   void clear() noexcept override {
     rows_.clear();
     reader_.begin();
@@ -68,7 +68,7 @@ class Many final : public Outcome {
 class Changes final : public Outcome {
  public:
   using Value = std::int64_t;
-  Misfit take(const Row&) override { return {}; }
+  TypeMismatch take(const Row&) override { return {}; }
   void clear() noexcept override {}
   Value result(Backend&) noexcept { return rows_changed; }
 };

@@ -53,7 +53,7 @@ class Row {
 };
 
 // Why a row was not read: null when it was. `column` is a name, or empty.
-struct Misfit {
+struct TypeMismatch {
   const char* why = nullptr;
   Bytes column = {};
   explicit operator bool() const noexcept { return why != nullptr; }
@@ -134,7 +134,7 @@ class RowReader {
  public:
   void begin() noexcept { mapped_ = false; }
 
-  Misfit read(const Row& row, T& out) {
+  TypeMismatch read(const Row& row, T& out) {
     if constexpr (Described<T>) {
       return read_members(row, out);
     } else if constexpr (detail::is_tuple<T>) {
@@ -156,13 +156,13 @@ class RowReader {
       return 0;
     }
   }
-  static Misfit judge(const Row& row, std::size_t column, const char* why) noexcept {
-    return why == nullptr ? Misfit{} : Misfit{why, row.name(column)};
+  static TypeMismatch judge(const Row& row, std::size_t column, const char* why) noexcept {
+    return why == nullptr ? TypeMismatch{} : TypeMismatch{why, row.name(column)};
   }
 
   template <std::size_t... Index>
-  static Misfit read_elements(const Row& row, T& out, std::index_sequence<Index...>) {
-    Misfit misfit;
+  static TypeMismatch read_elements(const Row& row, T& out, std::index_sequence<Index...>) {
+    TypeMismatch misfit;
     (void)((misfit = judge(row, Index, detail::read_value(row.value(Index), std::get<Index>(out))),
             !misfit) &&
            ...);
@@ -184,11 +184,11 @@ class RowReader {
     return &mark;
   }
 
-  Misfit map(const Row& row) noexcept {
+  TypeMismatch map(const Row& row) noexcept {
     Mapping* const kept = row.mapping();
     if (kept == nullptr || kept->of != type()) {
       std::size_t place = 0;
-      Misfit misfit;
+      TypeMismatch misfit;
       for_each_field<T>([&](const auto& field) {
         const std::size_t column = find(row, field.name, place);
         if (column == row.columns()) misfit = {"is no column of the result", field.name};
@@ -206,8 +206,8 @@ class RowReader {
     return {};
   }
 
-  Misfit read_members(const Row& row, T& out) {
-    Misfit misfit;
+  TypeMismatch read_members(const Row& row, T& out) {
+    TypeMismatch misfit;
     if (!mapped_) misfit = map(row);
     std::size_t place = 0;
     for_each_field(out, [&](const auto&, auto& member) {

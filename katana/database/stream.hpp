@@ -37,7 +37,7 @@ class Batch final : public Outcome {
   ~Batch() {
     if (cursor != nullptr) backend->close(*cursor);
   }
-  Misfit take(const Row& row) override { return reader_.read(row, rows.emplace_back()); }
+  TypeMismatch take(const Row& row) override { return reader_.read(row, rows.emplace_back()); }
   void clear() noexcept override { rows.clear(); }
   bool wants_more() const noexcept override { return rows.size() < stream_batch_rows; }
 

@@ -94,7 +94,7 @@ class Begin final : public Outcome {
   ~Begin() {
     if (transaction != 0) backend->roll_back(transaction);
   }
-  Misfit take(const Row&) override { return {}; }
+  TypeMismatch take(const Row&) override { return {}; }
   void clear() noexcept override {}
   Value result(Backend& of) noexcept {
     return {of, std::exchange(transaction, 0), of.timeout_default()};

@@ -37,7 +37,7 @@ class Cursor {
 class Outcome {
  public:
   // Reads a row. A misfit ends the statement: it has failed.
-  virtual Misfit take(const Row& row) = 0;
+  virtual TypeMismatch take(const Row& row) = 0;
   // Forgets the rows: the statement is run again, or its effect was undone.
   virtual void clear() noexcept = 0;
   // False: no more rows are wanted at present (a stream's batch is full).
@@ -112,21 +112,21 @@ class Work : public Message {
   Waiting waiting;
   Instant begin_by = never;  // not begun until then: it is refused
   Instant deadline = never;
-  Work* also = nullptr;  // completed together, for the same executor
+  Work* next_in_batch = nullptr;  // completed together, for the same executor
 
-  bool at_home = false;  // not handed over yet; its executor's thread only
+  bool on_own_thread = false;  // not handed over yet; its executor's thread only
   // Of the list that it is in; guarded by what guards the list. `list` may be compared by whoever
   // guards another list, so it is atomic.
   std::atomic<WorkList*> list = nullptr;
-  Work* before = nullptr;
-  Work* behind = nullptr;
+  Work* prev_in_list = nullptr;
+  Work* next_in_list = nullptr;
 
  private:
   enum : std::uint32_t { pending, posted, abandoned };
 
   static void arrive(Message& message) noexcept {
     for (Work* work = &static_cast<Work&>(message); work != nullptr;) {
-      Work* const next = work->also;  // the coroutine destroys its work
+      Work* const next = work->next_in_batch;  // the coroutine destroys its work
       work->executor.unexpect();
       if (work->waiting) {
         std::exchange(work->waiting, {}).resume();
@@ -156,15 +156,15 @@ class WorkList {
 
   void push(Work& work) noexcept {
     work.list.store(this, std::memory_order_relaxed);
-    work.behind = nullptr;
-    work.before = last_;
-    (last_ != nullptr ? last_->behind : first_) = &work;
+    work.next_in_list = nullptr;
+    work.prev_in_list = last_;
+    (last_ != nullptr ? last_->next_in_list : first_) = &work;
     last_ = &work;
     ++size_;
   }
   void remove(Work& work) noexcept {
-    (work.before != nullptr ? work.before->behind : first_) = work.behind;
-    (work.behind != nullptr ? work.behind->before : last_) = work.before;
+    (work.prev_in_list != nullptr ? work.prev_in_list->next_in_list : first_) = work.next_in_list;
+    (work.next_in_list != nullptr ? work.next_in_list->prev_in_list : last_) = work.prev_in_list;
     work.list.store(nullptr, std::memory_order_relaxed);
     --size_;
   }
@@ -193,7 +193,7 @@ class Completions {
     if (!work.complete()) return;
     for (std::size_t index = 0; index < used_; ++index) {
       if (chains_[index].executor != &work.executor) continue;
-      chains_[index].last->also = &work;
+      chains_[index].last->next_in_batch = &work;
       chains_[index].last = &work;
       return;
     }

@@ -253,7 +253,7 @@ Result<void> ApplicationCore::add_figures() {
 // What was given to a pool may use services, and what checks look at is about to go: both are done
 // before.
 void ApplicationCore::stop_services() noexcept {
-  while (!observability_->checks().settled(metrics::CheckKind::readiness)) {
+  while (!observability_->checks().all_finished(metrics::CheckKind::readiness)) {
     std::this_thread::yield();
   }
   pools_->stop();
@@ -320,7 +320,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
   options.on_drain = [this] { on_drain(); };
   options.on_stuck = [this](const ServerReport& report) { on_stuck(report); };
   options.reactor.engine.links_max = http.connections_max;
-  options.reactor.lookout = http.lookout;
+  options.reactor.spin_max = http.spin_max;
   core::ReactorOptions& reactor = options.reactor;
   reactor.output_blocks_max =
       std::max<std::size_t>(64, http.output_max.bytes / reactor.output_block_bytes);

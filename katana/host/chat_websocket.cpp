@@ -4,49 +4,50 @@
 #include <optional>
 #include <utility>
 
-#include "katana/chat/talk.hpp"
+#include "katana/chat/chat_client.hpp"
 #include "katana/host/chat_page.hpp"
 
 namespace katana::host {
 namespace {
 
 // A talk whose lines are messages.
-class Voice final : private chat::Talk {
+class WebSocketChatClient final : private chat::ChatClient {
  public:
-  Voice(chat::ChatProtocol& protocol, WebSocket& socket)
-      : Talk(protocol, socket.outbox(), protocol.hub().directory().admit(), socket.reactor().now()),
+  WebSocketChatClient(chat::ChatProtocol& protocol, WebSocket& socket)
+      : ChatClient(protocol, socket.outbox(), protocol.hub().directory().admit(),
+                   socket.reactor().now()),
         socket_(socket) {
     begin(socket.reactor().draining());
     arm();
   }
-  ~Voice() { cease(); }
+  ~WebSocketChatClient() { cease(); }
 
   void hear(Bytes lines) {
     lines_.append(lines);
     if (!lines.ends_with('\n')) lines_.push_back('\n');
     go_on();
   }
-  void on_room() {
-    if (!refill()) socket_.want_room();
+  void on_writable() {
+    if (!refill()) socket_.want_writable();
   }
   void on_peer_end() {
     if (!std::exchange(ended_, true)) leave();
   }
-  using Talk::drain;
+  using ChatClient::drain;
 
  private:
   struct Alarm : core::TimerEntry {
-    explicit Alarm(Voice& owner) noexcept
+    explicit Alarm(WebSocketChatClient& owner) noexcept
         : TimerEntry([](core::TimerEntry& entry) noexcept {
             static_cast<Alarm&>(entry).voice.on_alarm();
           }),
           voice(owner) {}
-    Voice& voice;
+    WebSocketChatClient& voice;
   };
 
   // ---- Member ----
   void on_output() noexcept override {}  // whoever sends on a WebSocket has it sent
-  void on_backlog() noexcept override { socket_.want_room(); }
+  void on_backlog() noexcept override { socket_.want_writable(); }
   void on_may_publish() noexcept override {
     relay_waits_ = false;
     restart_deadline();
@@ -56,7 +57,7 @@ class Voice final : private chat::Talk {
     return socket_.send_shared(lines, batch, MessageKind::text) == SendOutcome::sent;
   }
   bool put(Bytes lines) noexcept override { return socket_.send_text(lines) == SendOutcome::sent; }
-  // ---- Talk ----
+  // ---- ChatClient ----
   Instant now() const noexcept override { return socket_.reactor().now(); }
   bool paused() const noexcept override { return relay_waits_ || rate_waits_; }
   bool ending() const noexcept override { return ended_; }
@@ -124,13 +125,13 @@ class ChatHandler final : public WebSocketHandler {
     }
     voice_->hear(payload);
   }
-  void on_room(WebSocket&) override { voice_->on_room(); }
+  void on_writable(WebSocket&) override { voice_->on_writable(); }
   void on_drain(WebSocket&) override { voice_->drain(); }
   void on_close(WebSocket&, CloseCode, Bytes) override { voice_->on_peer_end(); }
 
  private:
   chat::ChatProtocol& protocol_;
-  std::optional<Voice> voice_;
+  std::optional<WebSocketChatClient> voice_;
 };
 
 // The page is this server's, and so is all that it may load or talk to.

@@ -8,7 +8,7 @@
 // Borrows    the ChatProtocol of the reactor that a connection is on.
 // Thread     each connection its reactor's.
 // Allocates  the talk; lines that wait while others are behind.
-// Fails      as katana/chat/talk.hpp. Binary messages end the connection (1003).
+// Fails      as katana/chat/chat_client.hpp. Binary messages end the connection (1003).
 #pragma once
 
 #include <functional>

@@ -59,7 +59,7 @@ class Asker {
   static constexpr std::size_t session_bytes_max = 256;
 
   static std::unexpected<Error> nobody_waits() {
-    return fail(Code::cancelled, "nobody waits for it any more");
+    return fail(Code::cancelled, "cancelled by the caller");
   }
 
   const client::HttpClient http_;

@@ -109,7 +109,7 @@ TEST_F(HttpCheckTest, among_health_checks_its_result_is_kept_for_a_while) {
     ASSERT_TRUE(checks.add(check(origin + "/well")));
     for (int count = 0; count < 3; ++count) {
       checks.refresh(metrics::CheckKind::readiness);
-      while (!checks.settled(metrics::CheckKind::readiness)) std::this_thread::yield();
+      while (!checks.all_finished(metrics::CheckKind::readiness)) std::this_thread::yield();
       EXPECT_TRUE(checks.report(metrics::CheckKind::readiness).healthy());
     }
     EXPECT_EQ(asked, 1);

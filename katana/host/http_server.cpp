@@ -279,7 +279,7 @@ void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
 
 Result<std::vector<std::string>> HttpServer::reload_certificates() {
   if (credentials_ == nullptr) {
-    return fail(Code::unsupported, "reload of certificates: this server does not speak TLS");
+    return fail(Code::unsupported, "cannot reload certificates: this server does not use TLS");
   }
   return credentials_->reload();
 }

@@ -210,10 +210,10 @@ bool all_answered(const std::vector<std::shared_ptr<ReactorStatus>>& asked) {
 
 // Waits until `settled()`, at most `patience`. A reactor cannot be waited for by blocking: it may
 // be the very one that this runs on.
-template <class Settled>
-Task<void> wait_until(Settled settled, Duration patience) {
+template <class Finished>
+Task<void> wait_until(Finished all_finished, Duration patience) {
   const Instant give_up = core::Reactor::current()->now() + patience;
-  for (Duration pause = poll_first; !settled(); pause = std::min(pause * 2, poll_most)) {
+  for (Duration pause = poll_first; !all_finished(); pause = std::min(pause * 2, poll_most)) {
     if (core::Reactor::current()->now() >= give_up) co_return;
     co_await core::sleep_for(pause);
   }
@@ -475,7 +475,7 @@ Task<Reply> Observability::tell_health(metrics::CheckKind kind) {
   const bool liveness = kind == metrics::CheckKind::liveness;
   checks_.refresh(kind);
   // Checks that hang are settled when they time out, by their own clock, which may be a turn ahead.
-  co_await wait_until([&] { return checks_.settled(kind); },
+  co_await wait_until([&] { return checks_.all_finished(kind); },
                       Duration{checks_.timeout_max(kind).ns + seconds(1).ns});
   metrics::HealthReport report = checks_.report(kind);
   metrics::CheckReport own;

@@ -103,7 +103,8 @@ class ReactorGroup::Signals final : public engine::Watcher {
 
 Result<void> ReactorGroup::Signals::start() {
   if (::pipe2(relay_.data(), O_NONBLOCK | O_CLOEXEC) != 0) {
-    return fail(Code::resource_exhausted, "no pipe between signals and the first reactor");
+    return fail(Code::resource_exhausted,
+                "cannot create a pipe between the signal thread and the first reactor");
   }
   if (auto watched = group_.reactors_.front()->watch(relay_[0], *this); !watched) return watched;
   sigset_t all, before;

@@ -119,8 +119,9 @@ Result<void> ServiceManager::notify(std::string_view lines) const {
   const ssize_t sent = ::sendto(socket_, lines.data(), lines.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                                 reinterpret_cast<const sockaddr*>(&to), size);
   if (sent == static_cast<ssize_t>(lines.size())) return {};
-  return fail(Code::unavailable, fmt::format("tell the service manager at NOTIFY_SOCKET '{}': {}",
-                                             address_, reason_of(errno)));
+  return fail(Code::unavailable,
+              fmt::format("cannot notify the service manager at NOTIFY_SOCKET '{}': {}", address_,
+                          reason_of(errno)));
 }
 
 Result<void> ServiceManager::ready(std::string_view status) const {

@@ -37,7 +37,7 @@ struct HttpSettings {
   unsigned reactors = 0;
   EngineSetting engine = EngineSetting::epoll_edge;
   bool pin = false;
-  Duration lookout = {};
+  Duration spin_max = {};
   std::uint32_t connections_max = 16 * 1024;
   config::ByteCount output_max = config::mebibytes(256);
   config::ByteCount output_reserve = config::mebibytes(4);
@@ -56,41 +56,42 @@ struct HttpSettings {
   Duration drain_notice = milliseconds(100);
   Duration drain_timeout = seconds(10);
 };
-KATANA_DESCRIBE(HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
-                (port, help("0: the kernel chooses")),
-                (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")), engine,
-                (pin, help("bind each reactor to a CPU")),
-                (lookout, range(Duration{}, milliseconds(10)),
-                 help("how long a reactor stays awake for a commit or a job it waits for")),
-                (connections_max, range(1, 1 << 24), help("of each reactor")),
-                (output_max, help("blocks for what peers have yet to take, of each reactor")),
-                (output_reserve, help("of it, for connections that hold none; at most half")),
-                (shed_after, range(Duration{}, seconds(600)),
-                 help("who holds no output and needs much waits so long; then those that hold most "
-                      "and take least are reset")),
-                (held_max, help("contents, messages and suspended handlers of each reactor; beyond "
-                                "it the largest are refused; 0: 16KiB a connection, 64MiB at "
-                                "least")),
-                (carry_large_max, range(1, 1 << 20),
-                 help("connections of each reactor with much that is received and not read yet")),
-                (requests_per_connection_max, help("0: no limit")),
-                (websocket_subscriptions_max, range(1, 1 << 20),
-                 help("topics that one WebSocket connection may be subscribed to")),
-                (form_files_max, range(1, 1 << 20),
-                 help("files that forms may have open, in the whole process; never more than a "
-                      "quarter of its descriptors")),
-                (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
-                (head_timeout, range(milliseconds(1), seconds(24 * 3600))),
-                (content_timeout, range(milliseconds(1), seconds(24 * 3600))),
-                (handler_timeout, range(milliseconds(1), seconds(24 * 3600))),
-                (server_name, length(0, 128)),
-                (hosts, length(0, 256), each(length(1, 253)),
-                 help("names of this server beside localhost and its address; with any, requests "
-                      "that call it otherwise get 421")),
-                (drain_notice, range(Duration{}, seconds(600)),
-                 help("how long /ready answers 503 before no connection is accepted any more")),
-                (drain_timeout, range(Duration{}, seconds(3600)),
-                 help("then requests in flight are cut off")))
+KATANA_DESCRIBE(
+    HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
+    (port, help("0: the kernel chooses")),
+    (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")), engine,
+    (pin, help("bind each reactor to a CPU")),
+    (spin_max, range(Duration{}, milliseconds(10)),
+     help("how long a reactor spins for a commit or a job before it sleeps; 0: never")),
+    (connections_max, range(1, 1 << 24), help("open connections per reactor")),
+    (output_max, help("memory for output that peers have not received yet, per reactor")),
+    (output_reserve,
+     help("part of output_max reserved for connections without pending output; at most half")),
+    (shed_after, range(Duration{}, seconds(600)),
+     help("how long a connection waits for output blocks before the connections that hold "
+          "the most and drain the slowest are reset")),
+    (held_max, help("memory for request contents, messages and suspended handlers, per "
+                    "reactor; above it the largest are refused; 0: 16KiB per "
+                    "connection, at least 64MiB")),
+    (carry_large_max, range(1, 1 << 20),
+     help("connections per reactor that may hold more than 4 KiB of unread input")),
+    (requests_per_connection_max, help("0: no limit")),
+    (websocket_subscriptions_max, range(1, 1 << 20),
+     help("topics that one WebSocket connection may be subscribed to")),
+    (form_files_max, range(1, 1 << 20),
+     help("files that forms may have open, in the whole process; never more than a "
+          "quarter of its descriptors")),
+    (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
+    (head_timeout, range(milliseconds(1), seconds(24 * 3600))),
+    (content_timeout, range(milliseconds(1), seconds(24 * 3600))),
+    (handler_timeout, range(milliseconds(1), seconds(24 * 3600))), (server_name, length(0, 128)),
+    (hosts, length(0, 256), each(length(1, 253)),
+     help("host names of this server beside localhost and its address; when set, "
+          "requests for any other host get 421")),
+    (drain_notice, range(Duration{}, seconds(600)),
+     help("how long /ready answers 503 before the listeners close")),
+    (drain_timeout, range(Duration{}, seconds(3600)),
+     help("how long requests in flight may take after that before they are cut off")))
 
 enum class LogFull : std::uint8_t { drop, block };
 KATANA_DESCRIBE_ENUM(LogFull, drop, block)
@@ -108,23 +109,24 @@ struct LogSettings {
 };
 KATANA_DESCRIBE(LogSettings,
                 (levels, reloadable, help("'info', or 'warn,access=off,database=debug'")),
-                (console, help("to standard error")), (file, help("empty: none")),
+                (console, help("write records to standard error")), (file, help("empty: none")),
                 (json_file, help("JSON lines; empty: none")),
-                (binary_file, help("records as they are, which katana-log prints; the cheapest")),
+                (binary_file, help("unformatted records, printed by katana-log; the cheapest")),
                 file_bytes_max, (files_kept, at_most(1000)),
-                (synchronous, help("who logs writes; for contrast, not for speed")), when_full)
+                (synchronous, help("write synchronously in the calling thread (slow)")), when_full)
 
 struct OperationsSettings {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;
   std::string token;
 };
-KATANA_DESCRIBE(OperationsSettings,
-                (address, length(1, 64), help("numeric address of the listener below")),
-                (port, help("of a listener for the pages of operations alone (/metrics, details of "
-                            "/health and /ready, dashboards); 0: they are on http.port")),
-                (token, length(0, 512), secret,
-                 help("asked for by these pages, as Authorization: Bearer …; empty: none")))
+KATANA_DESCRIBE(
+    OperationsSettings,
+    (address, length(1, 64), help("numeric address of the operations listener")),
+    (port, help("port of a separate listener for /metrics, details of /health and /ready, "
+                "and dashboards; 0: http.port serves them")),
+    (token, length(0, 512), secret,
+     help("bearer token that these pages require (Authorization: Bearer …); empty: none")))
 
 struct RequestSettings {
   bool ids = true;
@@ -141,19 +143,19 @@ struct RequestSettings {
 KATANA_DESCRIBE(
     RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),
     (access_log, help("one record for each request; its level: log.levels access=…")),
-    (queries, help("false: no log shows the query of a target")),
+    (queries, help("false: logs omit the query of a target")),
     (secret_parameters, length(0, 256), each(length(1, 256)),
-     help("of queries: logs show *** instead of their values; beside those that a "
+     help("query parameters whose values logs replace with ***, beside those that a "
           "route's Query<> marks secret")),
-    (metrics, help("counts and durations by route")),
+    (metrics, help("count requests and measure their durations, by route")),
     (duration_buckets, length(0, 64),
-     help("upper ends of the buckets that /metrics tells; empty: 15 from 100us to 30s")),
+     help("upper bounds of the histogram buckets in /metrics; empty: 15 from 100us to 30s")),
     (slow, reloadable, range(Duration{}, seconds(3600)),
-     help("requests that take longer are logged as slow; 0: none")),
-    (show_causes, help("to clients, with statements and names of tables: only for "
-                       "development")),
+     help("log requests that take longer as slow; 0: never")),
+    (show_causes, help("send the causes of failures to clients, SQL and table names included; "
+                       "for development only")),
     (failure_records_max, at_most(100'000),
-     help("of one kind and route, in each failure_period; 0: none")),
+     help("failure records per kind and route in each failure_period; 0: none")),
     (failure_period, range(milliseconds(1), seconds(24 * 3600))))
 
 struct UpstreamSettings {
@@ -162,11 +164,13 @@ struct UpstreamSettings {
   Duration fresh_for = seconds(5);
   std::string authorities_file;
 };
-KATANA_DESCRIBE(UpstreamSettings, (url, length(1, 2000), help("asked by GET; 200 to 299 is well")),
+KATANA_DESCRIBE(UpstreamSettings,
+                (url, length(1, 2000), help("requested with GET; any 2xx status is healthy")),
                 (timeout, range(milliseconds(1), seconds(3600))),
                 (fresh_for, range(Duration{}, seconds(24 * 3600)),
-                 help("a younger result is not asked for again")),
-                (authorities_file, help("PEM: whom TLS trusts besides; empty: nobody")))
+                 help("how long a result is reused before the next request")),
+                (authorities_file,
+                 help("PEM file of additional certificate authorities; empty: none")))
 
 struct MonitorSettings {
   Duration stall = milliseconds(100);
@@ -174,8 +178,8 @@ struct MonitorSettings {
 };
 KATANA_DESCRIBE(MonitorSettings,
                 (stall, range(Duration{}, seconds(3600)),
-                 help("a reactor that is busy with one thing for longer is reported; 0: none")),
-                (upstreams, help("services without which this one is not ready")))
+                 help("report a reactor that one callback blocks for longer; 0: never")),
+                (upstreams, help("services that must be healthy for this one to be ready")))
 
 struct PoolSettings {
   unsigned threads_min = 1;

@@ -18,7 +18,7 @@ Result<void> call(const std::function<Result<void>()>& start) {
   } catch (const std::exception& thrown) {
     return fail(Code::internal, thrown.what());
   } catch (...) {
-    return fail(Code::internal, "it threw something that is no std::exception");
+    return fail(Code::internal, "it threw an object that is not a std::exception");
   }
 }
 

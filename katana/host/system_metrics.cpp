@@ -79,7 +79,7 @@ constexpr std::array database_counters{
                 [](const database::Figures& of) { return double(of.refused_unusable); }},
     DatabaseRow{"katana_database_timeouts", "Calls that did not end before their deadline.",
                 [](const database::Figures& of) { return double(of.timeouts); }},
-    DatabaseRow{"katana_database_busy_retries", "Tries for the lock of another process.",
+    DatabaseRow{"katana_database_busy_retries", "Retries because another process held the lock.",
                 [](const database::Figures& of) { return double(of.busy_retries); }},
     DatabaseRow{"katana_database_checkpoints", "Times that its log was written back.",
                 [](const database::Figures& of) { return double(of.checkpoints); }},

@@ -46,10 +46,10 @@ char* Channel::reserve_rarely(Ring* ring, std::uint64_t bytes, Level level) noex
       else
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       wake_writer();
-      if (!ring->is_roomy()) continue;
-      if (char* const room = ring->reserve(bytes, level)) return room;
+      if (!ring->has_capacity()) continue;
+      if (char* const space = ring->reserve(bytes, level)) return space;
     } while (Clock::now() < end);
-    if (char* const room = ring->reserve(bytes, level)) return room;  // roomy or not
+    if (char* const space = ring->reserve(bytes, level)) return space;  // roomy or not
   }
   ring->count_dropped(level);
   return nullptr;

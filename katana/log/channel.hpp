@@ -45,8 +45,8 @@ class Channel {
   // Room for a record, by the policy; null when there is none, which is then counted.
   char* reserve(Ring* ring, std::uint64_t bytes, Level level) noexcept {
     if (ring != nullptr) [[likely]] {
-      if (char* const room = ring->reserve(bytes, level)) [[likely]]
-        return room;
+      if (char* const capacity = ring->reserve(bytes, level)) [[likely]]
+        return capacity;
     }
     return reserve_rarely(ring, bytes, level);
   }

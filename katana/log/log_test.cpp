@@ -145,7 +145,7 @@ TEST(Log, levels_that_cannot_be_read_change_nothing) {
   const Logger http = log->logger("http");
   const auto set = log->set_levels("error,http=loud");
   ASSERT_FALSE(set);
-  EXPECT_THAT(set.error().describe(), HasSubstr("'loud' is not known: use trace, debug"));
+  EXPECT_THAT(set.error().describe(), HasSubstr("unknown log level 'loud': use trace, debug"));
   EXPECT_EQ(http.level(), Level::info);
 }
 

@@ -77,11 +77,11 @@ inline RecordSize record_size(const Call& call, const Shape& shape,
 
 // `names` writes the names of the fields; the captured arguments follow.
 template <class Names, class... Captured>
-inline void put_record(char* room, RecordSize size, const LoggerState& logger, const Call& call,
+inline void put_record(char* capacity, RecordSize size, const LoggerState& logger, const Call& call,
                        const Shape& shape, const Names& names,
                        const Captured&... captured) noexcept {
   // Made where it stays: a copy through the stack would wait for its narrow stores.
-  ::new (room) RecordHead{
+  ::new (capacity) RecordHead{
       {static_cast<std::uint32_t>(size.padded()), static_cast<std::uint16_t>(context_bytes(call)),
        call.level, static_cast<std::uint8_t>(size.padded() - size.exact)},
       call.ticks,
@@ -89,7 +89,7 @@ inline void put_record(char* room, RecordSize size, const LoggerState& logger, c
       &shape,
       call.where,
       &logger};
-  char* at = names(room + sizeof(RecordHead));
+  char* at = names(capacity + sizeof(RecordHead));
   ((at = put(at, captured)), ...);
   if (call.context != nullptr) {
     std::memcpy(at, call.context->bytes().data(), context_bytes(call));
@@ -170,10 +170,10 @@ class Logger {
     const detail::RecordSize size = detail::record_size(call, shape, captured...);
     Channel& channel = *state_->channel;
     Ring* const ring = channel.ring();
-    char* const room = channel.reserve(ring, size.padded(), call.level);
-    if (room == nullptr) [[unlikely]]
+    char* const capacity = channel.reserve(ring, size.padded(), call.level);
+    if (capacity == nullptr) [[unlikely]]
       return false;
-    detail::put_record(room, size, *state_, call, shape, names, captured...);
+    detail::put_record(capacity, size, *state_, call, shape, names, captured...);
     channel.commit(*ring, size.padded());
     return true;
   }

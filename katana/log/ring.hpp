@@ -64,7 +64,7 @@ class Ring {
   void always_hurry() noexcept { always_ = hurry_ = true; }
   // A quarter of it is free. Who waited for room goes on from there: nearer to it, the lines
   // that it asks for ahead would be those that are being read.
-  bool is_roomy() const noexcept {
+  bool has_capacity() const noexcept {
     // relaxed: reserve() looks again, with acquire.
     return head_ - released_.load(std::memory_order_relaxed) <= capacity() / 4 * 3;
   }

@@ -164,10 +164,10 @@ void Writer::note(Level level, Pattern<A...> pattern, const A&... arguments) {
   const detail::Call call = {level, pattern.text(), pattern.where(), nullptr, ticks::now()};
   const Shape& shape = shape_of<A...>;
   const detail::RecordSize size = detail::record_size(call, shape, capture(arguments)...);
-  char* const room = notes_.reserve(size.padded(), level);
-  if (room == nullptr) return;  // it will be told with the next: the counters go on
+  char* const capacity = notes_.reserve(size.padded(), level);
+  if (capacity == nullptr) return;  // it will be told with the next: the counters go on
   detail::put_record(
-      room, size, note_logger_, call, shape,
+      capacity, size, note_logger_, call, shape,
       [&](char* at) noexcept {
         ((at = detail::put_name(at, arguments)), ...);
         return at;

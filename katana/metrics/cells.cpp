@@ -118,7 +118,7 @@ Result<Range> take(std::size_t count, First first) {
   Space& all = space();
   const std::lock_guard lock(all.mutex);
   if (all.ended == nullptr && (all.ended = reserve(region_bytes)) == nullptr) {
-    return fail(Code::resource_exhausted, "there is no address space for cells of metrics");
+    return fail(Code::resource_exhausted, "cannot reserve address space for metric cells");
   }
   Range range{take_free(all, count), count};
   if (range.first == 0) {

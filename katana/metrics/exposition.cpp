@@ -67,7 +67,7 @@ class Exposition::Piece {
  public:
   explicit Piece(std::span<char> out) noexcept
       : begin_(out.data()), at_(begin_), end_(begin_ + out.size()) {}
-  bool has_room(std::size_t bytes) const noexcept {
+  bool has_capacity(std::size_t bytes) const noexcept {
     return static_cast<std::size_t>(end_ - at_) >= bytes;
   }
   std::size_t size() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
@@ -83,7 +83,7 @@ class Exposition::Piece {
   // False, and nothing written: no room.
   template <class Value>
   bool line(std::string_view text, Value value) noexcept {
-    if (!has_room(text.size() + value_bytes_max + 1)) return false;
+    if (!has_capacity(text.size() + value_bytes_max + 1)) return false;
     append(text);
     end_line(value);
     return true;
@@ -123,7 +123,7 @@ std::size_t Exposition::fill(std::span<char> out) {
   Piece piece(out);
   while (!done_) {
     if (!begun_) {
-      if (!piece.has_room(head_.size())) break;
+      if (!piece.has_capacity(head_.size())) break;
       piece.append(head_);
       begun_ = true;
       done_ = at_end_;

@@ -96,7 +96,7 @@ void CheckState::finish(Result<void> result, Instant now) {
   detail_ = passed_ ? "" : result.error().describe();
 }
 
-bool CheckState::settled(Instant now) const {
+bool CheckState::all_finished(Instant now) const {
   const std::lock_guard lock(mutex_);
   return !running_ || overdue(now);
 }
@@ -166,7 +166,7 @@ struct HealthChecks::Runner {
     } catch (const std::exception& thrown) {
       return fail(Code::internal, fmt::format("the check threw: {}", thrown.what()));
     } catch (...) {
-      return fail(Code::internal, "the check threw something that is no std::exception");
+      return fail(Code::internal, "the check threw an object that is not a std::exception");
     }
   }
 
@@ -229,11 +229,11 @@ void HealthChecks::refresh(CheckKind kind) {
   }
 }
 
-bool HealthChecks::settled(CheckKind kind) const {
+bool HealthChecks::all_finished(CheckKind kind) const {
   const Instant now = options_.clock();
   const std::lock_guard lock(mutex_);
   return std::ranges::all_of(runners_, [&](const auto& runner) {
-    return runner->state.check().kind != kind || runner->state.settled(now);
+    return runner->state.check().kind != kind || runner->state.all_finished(now);
   });
 }
 

@@ -76,7 +76,7 @@ class CheckState {
   bool begin_if_due(Instant now);
   void finish(Result<void> result, Instant now);
   // Nothing is running, or for too long.
-  bool settled(Instant now) const;
+  bool all_finished(Instant now) const;
   CheckReport report(Instant now) const;
 
  private:
@@ -110,7 +110,7 @@ class HealthChecks {
   // Starts every check of the kind whose result is not fresh.
   void refresh(CheckKind kind);
   // Every check of the kind has ended or is overdue: report() would say nothing newer by waiting.
-  bool settled(CheckKind kind) const;
+  bool all_finished(CheckKind kind) const;
   HealthReport report(CheckKind kind) const;
   // The shortest Check::fresh_for of the kind; never.ns without a check.
   Duration fresh_min(CheckKind kind) const;

@@ -22,14 +22,14 @@ TEST(CheckState, is_unknown_until_it_ran_and_then_has_an_age) {
   CheckState state(check_named("a"));
   EXPECT_EQ(state.report(at_ms(5)).status, CheckStatus::unknown);
   EXPECT_TRUE(state.begin_if_due(at_ms(10)));
-  EXPECT_FALSE(state.settled(at_ms(11)));
+  EXPECT_FALSE(state.all_finished(at_ms(11)));
   EXPECT_EQ(state.report(at_ms(12)).status, CheckStatus::unknown);
   state.finish({}, at_ms(40));
   const CheckReport report = state.report(at_ms(100));
   EXPECT_EQ(report.status, CheckStatus::passed);
   EXPECT_EQ(report.took, milliseconds(30));
   EXPECT_EQ(report.age, milliseconds(60));
-  EXPECT_TRUE(state.settled(at_ms(100)));
+  EXPECT_TRUE(state.all_finished(at_ms(100)));
 }
 
 TEST(CheckState, a_fresh_result_is_not_asked_for_again_and_never_twice_at_once) {
@@ -52,7 +52,7 @@ TEST(CheckState, running_for_too_long_is_a_timeout_and_the_age_is_that_of_the_la
   EXPECT_EQ(late.took, milliseconds(2'001));
   EXPECT_EQ(late.age, milliseconds(7'000));
   EXPECT_EQ(late.detail, "has been running for 2001 ms; its limit is 2000 ms");
-  EXPECT_TRUE(state.settled(at_ms(7'001)));
+  EXPECT_TRUE(state.all_finished(at_ms(7'001)));
   state.finish({}, at_ms(9'000));  // passed, but too late
   EXPECT_EQ(state.report(at_ms(9'000)).status, CheckStatus::timed_out);
   EXPECT_TRUE(state.begin_if_due(at_ms(10'000)));
@@ -94,9 +94,9 @@ TEST(HealthReport, is_told_as_json_whatever_a_check_says) {
 
 class HealthChecksTest : public testing::Test {
  protected:
-  HealthReport settle(CheckKind kind) {
+  HealthReport run_checks(CheckKind kind) {
     checks.refresh(kind);
-    while (!checks.settled(kind)) std::this_thread::yield();
+    while (!checks.all_finished(kind)) std::this_thread::yield();
     return checks.report(kind);
   }
   std::atomic<std::int64_t> now_ms = 0;  // outlives the threads that read it
@@ -115,15 +115,15 @@ TEST_F(HealthChecksTest, run_beside_and_only_those_of_the_kind_that_is_asked_for
          ++ready;
          return fail(Code::unavailable, "warming up");
        }}));
-  const HealthReport report = settle(CheckKind::readiness);
+  const HealthReport report = run_checks(CheckKind::readiness);
   ASSERT_EQ(report.checks.size(), 1u);
   EXPECT_EQ(report.checks[0].detail, "warming up");
   EXPECT_EQ(alive, 0);
-  EXPECT_TRUE(settle(CheckKind::liveness).healthy());
-  settle(CheckKind::readiness);
+  EXPECT_TRUE(run_checks(CheckKind::liveness).healthy());
+  run_checks(CheckKind::readiness);
   EXPECT_EQ(ready, 1);  // fresh
   now_ms += 1'000;
-  settle(CheckKind::readiness);
+  run_checks(CheckKind::readiness);
   EXPECT_EQ(ready, 2);
 }
 
@@ -135,7 +135,7 @@ TEST_F(HealthChecksTest, a_check_that_throws_has_failed_and_says_what_it_threw) 
   ASSERT_TRUE(checks.add({.name = "b",
                           .kind = CheckKind::readiness,
                           .run = [](std::stop_token) -> Result<void> { throw 5; }}));
-  const HealthReport report = settle(CheckKind::readiness);
+  const HealthReport report = run_checks(CheckKind::readiness);
   EXPECT_EQ(report.checks[0].detail, "the check threw: lost");
   EXPECT_EQ(report.checks[1].status, CheckStatus::failed);
 }
@@ -149,12 +149,12 @@ TEST_F(HealthChecksTest, one_that_hangs_times_out_keeps_nobody_waiting_and_may_r
        }}));
   ASSERT_TRUE(checks.add(check_named("works")));
   checks.refresh(CheckKind::readiness);
-  EXPECT_FALSE(checks.settled(CheckKind::readiness));
+  EXPECT_FALSE(checks.all_finished(CheckKind::readiness));
   while (checks.report(CheckKind::readiness).checks[1].status != CheckStatus::passed) {
     std::this_thread::yield();
   }
   now_ms += 2'001;
-  const HealthReport report = settle(CheckKind::readiness);
+  const HealthReport report = run_checks(CheckKind::readiness);
   EXPECT_EQ(report.checks[0].status, CheckStatus::timed_out);
   EXPECT_EQ(report.checks[1].status, CheckStatus::passed);
   EXPECT_FALSE(report.healthy());
@@ -163,7 +163,7 @@ TEST_F(HealthChecksTest, one_that_hangs_times_out_keeps_nobody_waiting_and_may_r
     std::this_thread::yield();
   }
   now_ms += 5'000;
-  EXPECT_TRUE(settle(CheckKind::readiness).healthy());
+  EXPECT_TRUE(run_checks(CheckKind::readiness).healthy());
 }
 
 TEST_F(HealthChecksTest, wrong_checks_are_refused_by_name) {

@@ -58,7 +58,7 @@ std::optional<double> to_number(std::string_view word) {
 }
 
 std::unexpected<Error> malformed(const std::string& path) {
-  return fail(Code::data_loss, fmt::format("'{}' is not what proc(5) says", path));
+  return fail(Code::data_loss, fmt::format("'{}' does not have the format of proc(5)", path));
 }
 
 // The words of the line that begins with `name`, behind it.

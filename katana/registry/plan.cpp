@@ -61,7 +61,7 @@ class Planner {
       for (const Need& need : entry.needs) {
         if (need.kind == NeedKind::optional || find(need.type) != nullptr) continue;
         problems_.push_back(
-            fmt::format("{0} needs '{1}', which nobody registers. Register it{2}", named(entry),
+            fmt::format("{0} needs '{1}', which is not registered. Register it{2}", named(entry),
                         need.type->name,
                         need.kind == NeedKind::shared && !entry.alias
                             ? fmt::format(", or take '{}*' if it may be missing", need.type->name)
@@ -113,7 +113,7 @@ class Planner {
   // After those of everything that it needs.
   void check_lifetimes(std::uint32_t at) {
     Entry& entry = entries_[at];
-    if (entry.alias) settle_alias(entry);
+    if (entry.alias) resolve_alias(entry);
     for (const Need& need : entry.needs) {
       const auto found = indices_.find(need.type);
       if (found == indices_.end()) continue;
@@ -124,7 +124,7 @@ class Planner {
     if (entry.lifetime == Lifetime::singleton && scoped_need_[at]) report_captive(entry, at);
   }
 
-  void settle_alias(Entry& entry) {
+  void resolve_alias(Entry& entry) {
     const Entry* const of = find(entry.needs.front().type);
     if (of == nullptr) return;
     entry.lifetime = of->lifetime;
@@ -136,10 +136,10 @@ class Planner {
     if (transient == (need.kind == NeedKind::owned)) return;
     const std::string_view name = needed.type->name;
     if (transient) {
-      problems_.push_back(
-          fmt::format("{} takes a reference to '{}', which is transient, so nobody would own it. "
-                      "Take 'Owned<{}>'",
-                      named(entry), name, name));
+      problems_.push_back(fmt::format(
+          "{} takes a reference to '{}', which is transient, so it would have no owner. "
+          "Take 'Owned<{}>'",
+          named(entry), name, name));
     } else {
       problems_.push_back(
           fmt::format("{} takes 'Owned<{}>', but '{}' is {}, which others share. Take '{}&'",

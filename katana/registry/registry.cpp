@@ -21,7 +21,7 @@ Error detail::error_of_exception() {
   } catch (const std::exception& thrown) {
     return Error(Code::internal, fmt::format("its factory threw: {}", thrown.what()));
   } catch (...) {
-    return Error(Code::internal, "its factory threw something that is no std::exception");
+    return Error(Code::internal, "its factory threw an object that is not a std::exception");
   }
 }
 

@@ -22,7 +22,7 @@
 //
 // The parameters of a factory are what it needs:
 //   T&         a singleton or scoped service
-//   T*         the same; null if nobody registers it
+//   T*         the same; null if it is not registered
 //   Owned<T>   a transient one of its own
 // It returns std::unique_ptr<U>, or a Result of that, where U is T or derives from it.
 #pragma once

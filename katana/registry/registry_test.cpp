@@ -180,7 +180,7 @@ TEST(Registry, what_is_missing_is_named_with_who_wants_it_and_where) {
   registry.singleton<Users>([](Store&) { return std::unique_ptr<Users>(); });
   const std::string text = refusal(std::move(registry));
   EXPECT_NE(text.find("'katana::registry::Users' (registry_test.cpp:"), std::string::npos) << text;
-  EXPECT_NE(text.find("needs 'katana::registry::Store', which nobody registers. Register it, or "
+  EXPECT_NE(text.find("needs 'katana::registry::Store', which is not registered. Register it, or "
                       "take 'katana::registry::Store*' if it may be missing"),
             std::string::npos)
       << text;
@@ -229,7 +229,7 @@ TEST(Registry, mistakes_of_every_kind_are_told_at_once) {
   const std::string text = refusal(std::move(registry));
   EXPECT_EQ(text.find("5 problems with the services:"), 0u) << text;
   for (const char* const each :
-       {"is registered twice", "in a circle: katana::registry::Store", "which nobody registers",
+       {"is registered twice", "in a circle: katana::registry::Store", "which is not registered",
         "would keep a scoped service beyond its scope", "Take 'katana::registry::Clock&'"}) {
     EXPECT_NE(text.find(each), std::string::npos) << each << "\n" << text;
   }

@@ -145,10 +145,11 @@ TEST_F(CompressionTest, a_streamed_reply_is_compressed_as_the_peer_takes_it) {
                          });
   });
   exchange_ = std::make_unique<FakeExchange>("GET", "/x", "Accept-Encoding: br\n");
-  exchange_->room = 0;
+  exchange_->capacity = 0;
   exchange_->serve(*dispatcher_);
   EXPECT_TRUE(exchange_->begun);
-  for (int round = 0; round < 1000 && !exchange_->completed; ++round) exchange_->give_room(30'000);
+  for (int round = 0; round < 1000 && !exchange_->completed; ++round)
+    exchange_->make_writable(30'000);
   ASSERT_TRUE(exchange_->completed);
   std::string all;
   for (int count = 0; count < 40; ++count) all += text_;
@@ -184,11 +185,11 @@ TEST_F(CompressionTest, the_end_of_a_written_reply_waits_for_room) {
     co_await reply.write(text_);
   });
   exchange_ = std::make_unique<FakeExchange>("GET", "/x", "Accept-Encoding: gzip\n");
-  exchange_->room = 0;
+  exchange_->capacity = 0;
   exchange_->serve(*dispatcher_);
   EXPECT_EQ(exchange_->content_sent, "");
   int rounds = 0;
-  while (!exchange_->completed && ++rounds < 10) exchange_->give_room(4000);
+  while (!exchange_->completed && ++rounds < 10) exchange_->make_writable(4000);
   EXPECT_TRUE(exchange_->completed);
   EXPECT_EQ(decoded(Coding::gzip, exchange_->content_sent), text_ + text_);
 }

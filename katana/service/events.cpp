@@ -47,10 +47,11 @@ void append_event(std::string& to, Bytes id, const Event& event) {
 }
 
 // The subscribers of one reactor, and the message that tells it of new events.
-class EventTopic::Station final : public Message {
+class EventTopic::ReactorSubscribers final : public Message {
  public:
-  Station(EventTopic& topic, Executor& executor) noexcept
-      : Message([](Message& message) noexcept { static_cast<Station&>(message).on_rung(); }),
+  ReactorSubscribers(EventTopic& topic, Executor& executor) noexcept
+      : Message(
+            [](Message& message) noexcept { static_cast<ReactorSubscribers&>(message).on_rung(); }),
         topic_(topic),
         executor_(executor) {}
 
@@ -86,7 +87,7 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
         cursor_(cursor),
         unsent_(topic.opening_) {}
   ~Subscription() override {
-    if (station_ != nullptr) station_->leave(*this);
+    if (reactor_subscribers_ != nullptr) reactor_subscribers_->leave(*this);
     topic_.subscribers_.fetch_sub(1, std::memory_order_relaxed);
   }
   Subscription(const Subscription&) = delete;
@@ -96,9 +97,9 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
     stream_ = &stream;
     if (stream.reactor().draining()) end_after_what_is_there();
     stream.set_patient();
-    Station& station = topic_.station(stream.reactor());
-    station.enter(*this);
-    station_ = &station;
+    ReactorSubscribers& reactor_subscribers = topic_.reactor_subscribers(stream.reactor());
+    reactor_subscribers.enter(*this);
+    reactor_subscribers_ = &reactor_subscribers;
     spoke();
     set_tick();
   }
@@ -124,7 +125,7 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
   void wake() noexcept { stream_->wake(); }
 
  private:
-  friend class Station;
+  friend class ReactorSubscribers;
 
   static void count(std::atomic<std::uint64_t>& counter, std::uint64_t by) noexcept {
     counter.fetch_add(by, std::memory_order_relaxed);
@@ -178,7 +179,7 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
 
   EventTopic& topic_;
   ContentStream* stream_ = nullptr;
-  Station* station_ = nullptr;
+  ReactorSubscribers* reactor_subscribers_ = nullptr;
   Subscription* next_ = nullptr;
   Subscription* previous_ = nullptr;
   std::uint64_t cursor_;
@@ -190,7 +191,7 @@ class EventTopic::Subscription final : public ContentSource, private core::Timer
   bool ending_ = false;
 };
 
-void EventTopic::Station::enter(Subscription& subscription) noexcept {
+void EventTopic::ReactorSubscribers::enter(Subscription& subscription) noexcept {
   subscription.next_ = first_;
   if (first_ != nullptr) first_->previous_ = &subscription;
   first_ = &subscription;
@@ -198,7 +199,7 @@ void EventTopic::Station::enter(Subscription& subscription) noexcept {
   if (!std::exchange(promised_, true)) executor_.expect();
 }
 
-void EventTopic::Station::leave(Subscription& subscription) noexcept {
+void EventTopic::ReactorSubscribers::leave(Subscription& subscription) noexcept {
   Subscription* const after = subscription.next_;
   Subscription* const before = subscription.previous_;
   if (after != nullptr) after->previous_ = before;
@@ -210,7 +211,7 @@ void EventTopic::Station::leave(Subscription& subscription) noexcept {
   executor_.unexpect();
 }
 
-void EventTopic::Station::on_rung() noexcept {
+void EventTopic::ReactorSubscribers::on_rung() noexcept {
   {
     const std::lock_guard lock(topic_.mutex_);
     rung_ = false;
@@ -267,7 +268,7 @@ Result<std::uint64_t> EventTopic::publish(const Event& event) {
     kept_.pop_front();
     ++first_kept_;
   }
-  for (const auto& station : stations_) station->ring();
+  for (const auto& reactor_subscribers : all_subscribers_) reactor_subscribers->ring();
   return number;
 }
 
@@ -315,13 +316,13 @@ EventTopic::Taken EventTopic::take(std::uint64_t& cursor) {
   return {kept_[index], 0};
 }
 
-EventTopic::Station& EventTopic::station(core::Reactor& reactor) {
+EventTopic::ReactorSubscribers& EventTopic::reactor_subscribers(core::Reactor& reactor) {
   const Executor* const executor = &reactor;
   const std::lock_guard lock(mutex_);
-  for (const auto& station : stations_) {
-    if (station->executor() == executor) return *station;
+  for (const auto& reactor_subscribers : all_subscribers_) {
+    if (reactor_subscribers->executor() == executor) return *reactor_subscribers;
   }
-  return *stations_.emplace_back(std::make_unique<Station>(*this, reactor));
+  return *all_subscribers_.emplace_back(std::make_unique<ReactorSubscribers>(*this, reactor));
 }
 
 EventTopicFigures EventTopic::figures() const {

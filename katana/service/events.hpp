@@ -88,7 +88,7 @@ class EventTopic {
 
  private:
   class Subscription;
-  class Station;
+  class ReactorSubscribers;
   using Octets = std::shared_ptr<const std::string>;
 
   // What a reader at `cursor`, the number of the next event that it wants, is told.
@@ -98,7 +98,7 @@ class EventTopic {
   };
   Taken take(std::uint64_t& cursor);
   std::uint64_t first_wanted(const RequestView& request) const;
-  Station& station(core::Reactor& reactor);
+  ReactorSubscribers& reactor_subscribers(core::Reactor& reactor);
 
   const EventTopicOptions options_;
   const std::string id_prefix_;  // "EPOCH-"
@@ -113,7 +113,7 @@ class EventTopic {
   std::deque<Octets> kept_;
   std::size_t bytes_kept_ = 0;
   std::uint64_t first_kept_ = 1;  // the number of kept_.front()
-  std::vector<std::unique_ptr<Station>> stations_;
+  std::vector<std::unique_ptr<ReactorSubscribers>> all_subscribers_;
 };
 
 // `event` as a reader is sent it, with this id unless that is empty.

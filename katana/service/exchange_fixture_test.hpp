@@ -107,9 +107,9 @@ class FakeExchange final : public session::Exchange {
     return wanted;
   }
   // The peer took what was pending: there is room for `bytes` again.
-  void give_room(std::size_t bytes) {
-    room = bytes;
-    if (pending_ != nullptr) call([&] { pending_->on_room(); });
+  void make_writable(std::size_t bytes) {
+    capacity = bytes;
+    if (pending_ != nullptr) call([&] { pending_->on_writable(); });
   }
   const http::Head& head() const { return request_; }
   void cancel() { pending_.reset(); }
@@ -137,8 +137,8 @@ class FakeExchange final : public session::Exchange {
   } failed;
   int content_wishes = 0;  // calls of want_content()
   std::optional<std::uint64_t> collect_max, stream_max;
-  std::size_t room = SIZE_MAX;  // that write() has
-  core::Reactor* on = nullptr;  // what reactor() is
+  std::size_t capacity = SIZE_MAX;  // that write() has
+  core::Reactor* on = nullptr;      // what reactor() is
   HeldMemory held{std::size_t{64} * 1024 * 1024};
   engine::PeerEndpoint peer_{
       .address = {192, 0, 2, 1}, .port = 1000, .family = engine::PeerEndpoint::Family::v4};
@@ -179,8 +179,8 @@ class FakeExchange final : public session::Exchange {
   }
   bool write(Bytes content) noexcept override {
     EXPECT_TRUE(begun) << "content without a head";
-    if (content.size() > room) return false;
-    if (room != SIZE_MAX) room -= content.size();
+    if (content.size() > capacity) return false;
+    if (capacity != SIZE_MAX) capacity -= content.size();
     content_sent.append(content);
     if (length_announced >= 0) {
       EXPECT_LE(content_sent.size(), static_cast<std::size_t>(length_announced));

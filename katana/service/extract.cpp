@@ -23,7 +23,7 @@ Error bad_parameter(const char* kind, Bytes name, Bytes words) {
 
 Error unknown_parameter(const char* kind, Bytes encoded) {
   return Error(Code::invalid_argument,
-               fmt::format("{} '{}': there is none of that name", kind, shortened(encoded)));
+               fmt::format("{} '{}': unknown name", kind, shortened(encoded)));
 }
 
 bool is_form_name(Bytes encoded, Bytes name) {

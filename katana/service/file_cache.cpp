@@ -21,11 +21,11 @@ constexpr std::array siblings = {Sibling{Coding::brotli, ".br"}, Sibling{Coding:
 
 // A file that was changed so recently may change again without a new date, because file systems
 // count time in steps, of two seconds at most (RFC 9110 §8.8.1).
-constexpr std::int64_t settled_s = 2;
+constexpr std::int64_t stable_s = 2;
 
 bool is_settled(const FileIdentity& identity, std::int64_t wall_clock_s) noexcept {
   const Duration latest = nanoseconds(std::max(identity.modified_ns, identity.changed_ns));
-  return latest.ns / seconds(1).ns + settled_s < wall_clock_s;
+  return latest.ns / seconds(1).ns + stable_s < wall_clock_s;
 }
 
 Bytes type_of(const std::string& path, const FilesOptions& options) {

@@ -131,12 +131,13 @@ Result<std::shared_ptr<SpillFile>> SpillFile::create(const FormLimits& limits) {
   std::shared_ptr<SpillFile> made(new SpillFile);
   // Counted first, then compared: two threads cannot both take the last.
   if (count_open() > allowed_files(limits)) {
-    return fail(Code::resource_exhausted, "forms have as many files open as they may");
+    return fail(Code::resource_exhausted,
+                "the limit of open files for forms (http.form_files_max) is reached");
   }
   constexpr int owner_only = 0600;
   made->file_ = Descriptor(::open(limits.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, owner_only));
   if (made->file_.get() < 0) {
-    return fail(Code::unavailable, "no file for a form can be made in its folder");
+    return fail(Code::unavailable, "cannot create a temporary file for a form in its folder");
   }
   return made;
 }
@@ -169,7 +170,7 @@ Result<std::string> FormPart::content() const {
   if (!in_file()) return text;
   std::string all(size, '\0');
   if (!file->read(file_offset, all)) {
-    return fail(Code::data_loss, "a part of a form cannot be read from its file");
+    return fail(Code::data_loss, "cannot read a part of a form from its temporary file");
   }
   return all;
 }

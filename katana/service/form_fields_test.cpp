@@ -110,7 +110,7 @@ TEST(FormFields, of_a_strict_description_none_is_unknown_or_comes_twice) {
   const auto name = [](const Strict& form) { return form.name; };
   EXPECT_EQ(post<Strict>(urlencoded, "name=a", name).status, 200u);
   EXPECT_THAT(post<Strict>(urlencoded, "name=a&b=c", name).content,
-              HasSubstr("form field 'b': there is none of that name"));
+              HasSubstr("form field 'b': unknown name"));
   EXPECT_THAT(
       post<Strict>(multipart, field("name", "a") + field("name", "b") + "--B--", name).content,
       HasSubstr("form field 'name': is given more than once"));

@@ -47,7 +47,7 @@ class PendingSource final : public session::Pending, private ContentSink, privat
       exchange_.end_reply();  // which may destroy this object
     }
   }
-  void on_room() noexcept override { produce(); }
+  void on_writable() noexcept override { produce(); }
   void on_drain() noexcept override { source_->drain(); }
   std::size_t held_bytes() const noexcept override { return source_->held_bytes(); }
 

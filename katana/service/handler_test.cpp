@@ -300,14 +300,14 @@ TEST_F(HandlerTest, a_streamed_reply_is_made_as_there_is_room_and_then_ended) {
   int calls = 0;
   route([&] { return Reply::stream("text/plain", 20, counter(calls)); });
   exchange_ = std::make_unique<FakeExchange>("GET", "/a/1/2");
-  exchange_->room = 7;
+  exchange_->capacity = 7;
   exchange_->serve(dispatcher());
   EXPECT_EQ(exchange_->length_announced, 20);
   EXPECT_EQ(exchange_->content_sent, "0 1 2 ");
   EXPECT_TRUE(exchange_->holds());
-  exchange_->give_room(3);
+  exchange_->make_writable(3);
   EXPECT_EQ(exchange_->content_sent, "0 1 2 3 ");
-  exchange_->give_room(SIZE_MAX);
+  exchange_->make_writable(SIZE_MAX);
   EXPECT_EQ(exchange_->content_sent, "0 1 2 3 4 5 6 7 8 9 ");
   EXPECT_TRUE(exchange_->completed);
   EXPECT_FALSE(exchange_->holds());
@@ -334,17 +334,17 @@ TEST_F(HandlerTest, a_coroutine_that_suspended_may_answer_with_a_streamed_reply)
     co_return Reply::stream("text/plain", 20, counter(calls));
   });
   get();
-  exchange_->room = 4;
+  exchange_->capacity = 4;
   gate_.open();
   EXPECT_EQ(alive_, 0);  // the coroutine is gone, what it returned goes on
   EXPECT_EQ(exchange_->content_sent, "0 1 ");
-  exchange_->give_room(SIZE_MAX);
+  exchange_->make_writable(SIZE_MAX);
   EXPECT_TRUE(exchange_->completed);
   EXPECT_EQ(exchange_->content_sent.size(), 20u);
 }
 
 TEST_F(HandlerTest, a_source_that_throws_breaks_the_reply_off_and_is_counted) {
-  for (const std::size_t room : {std::size_t{0}, SIZE_MAX}) {
+  for (const std::size_t capacity : {std::size_t{0}, SIZE_MAX}) {
     route([] {
       return Reply::stream("text/plain", 20, [first = true](ContentSink& sink) mutable -> bool {
         if (std::exchange(first, false) && !sink.write("some")) return false;
@@ -352,9 +352,9 @@ TEST_F(HandlerTest, a_source_that_throws_breaks_the_reply_off_and_is_counted) {
       });
     });
     exchange_ = std::make_unique<FakeExchange>("GET", "/a/1/2");
-    exchange_->room = room;
+    exchange_->capacity = capacity;
     exchange_->serve(dispatcher());
-    exchange_->give_room(100);
+    exchange_->make_writable(100);
     EXPECT_TRUE(exchange_->aborted);
     EXPECT_FALSE(exchange_->completed);
     EXPECT_EQ(exchange_->failures, 1);
@@ -377,7 +377,7 @@ TEST_F(HandlerTest, cancelling_a_streamed_reply_destroys_its_source) {
     });
   });
   exchange_ = std::make_unique<FakeExchange>("GET", "/a/1/2");
-  exchange_->room = 0;
+  exchange_->capacity = 0;
   exchange_->serve(dispatcher());
   EXPECT_EQ(alive_, 1);
   exchange_->cancel();

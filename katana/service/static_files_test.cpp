@@ -301,13 +301,14 @@ TEST_F(StaticFilesTest, a_file_is_sent_as_fast_as_the_peer_takes_it_and_stays_wh
   serve();
   exchange_ = std::make_unique<FakeExchange>("GET", "/f/long");
   exchange_->on = &reactor_;
-  exchange_->room = 20'000;
+  exchange_->capacity = 20'000;
   exchange_->serve(*dispatcher_);
   EXPECT_FALSE(exchange_->completed);
   EXPECT_LE(exchange_->content_sent.size(), 20'000u);
   files_.write("new", "replaced");
   std::filesystem::rename(files_.path("new"), files_.path("long"));
-  for (int round = 0; round < 10 && !exchange_->completed; ++round) exchange_->give_room(20'000);
+  for (int round = 0; round < 10 && !exchange_->completed; ++round)
+    exchange_->make_writable(20'000);
   EXPECT_TRUE(exchange_->completed);
   EXPECT_EQ(exchange_->content_sent, content);
 }
@@ -317,10 +318,10 @@ TEST_F(StaticFilesTest, a_file_that_becomes_shorter_breaks_its_reply_off) {
   serve();
   exchange_ = std::make_unique<FakeExchange>("GET", "/f/long");
   exchange_->on = &reactor_;
-  exchange_->room = 20'000;
+  exchange_->capacity = 20'000;
   exchange_->serve(*dispatcher_);
   std::filesystem::resize_file(files_.path("long"), 30'000);
-  for (int round = 0; round < 10 && !exchange_->aborted; ++round) exchange_->give_room(20'000);
+  for (int round = 0; round < 10 && !exchange_->aborted; ++round) exchange_->make_writable(20'000);
   EXPECT_TRUE(exchange_->aborted);
   EXPECT_FALSE(exchange_->completed);
 }

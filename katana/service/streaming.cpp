@@ -53,7 +53,7 @@ void Stream::throw_if_malformed() const {
   if (decoder_->failed()) throw std::runtime_error("the content cannot be decoded");
 }
 
-void Stream::on_room() noexcept {
+void Stream::on_writable() noexcept {
   if (!send_coded()) return;
   if (ending_) {
     exchange_.end_reply();

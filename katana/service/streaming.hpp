@@ -45,7 +45,7 @@ class Stream : public session::Pending {
       : exchange_(exchange), has_middleware_(has_middleware), ended_(!exchange.content_pending()) {}
 
   bool on_content(Bytes piece, bool last) noexcept override;
-  void on_room() noexcept override;
+  void on_writable() noexcept override;
   std::size_t held_bytes() const noexcept override {
     return received_.capacity() + coded_.capacity() + taken_bytes_ + noted_bytes_ +
            (decoder_ != nullptr ? decoder_->held_bytes() : 0);

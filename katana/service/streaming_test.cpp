@@ -194,15 +194,15 @@ TEST_F(StreamingTest, a_slow_peer_holds_the_coroutine_where_it_writes) {
     done = true;
   });
   get();
-  exchange_->room = 4;
+  exchange_->capacity = 4;
   gate_.open();
   EXPECT_EQ(exchange_->content_sent, "");
-  exchange_->give_room(4);  // still not enough
+  exchange_->make_writable(4);  // still not enough
   EXPECT_EQ(exchange_->content_sent, "");
-  exchange_->give_room(6);
+  exchange_->make_writable(6);
   EXPECT_EQ(exchange_->content_sent, "12345");
   EXPECT_FALSE(done);
-  exchange_->give_room(100);
+  exchange_->make_writable(100);
   EXPECT_EQ(exchange_->content_sent, "12345678");
   EXPECT_TRUE(done);
   EXPECT_TRUE(exchange_->completed);
@@ -308,7 +308,7 @@ TEST_F(StreamingTest, cancellation_destroys_the_coroutine_wherever_it_waits) {
   for (const int where : {0, 1, 2}) {  // it reads; it writes; it waits for something else
     begin();
     if (where > 0) {
-      exchange_->room = where == 1 ? 0 : SIZE_MAX;
+      exchange_->capacity = where == 1 ? 0 : SIZE_MAX;
       exchange_->streamed("go", false);
     }
     EXPECT_EQ(alive_, 1) << where;

@@ -17,8 +17,8 @@ class CallbackHandler final : public WebSocketHandler {
   void on_message(WebSocket& socket, Bytes payload, MessageKind kind) override {
     if (callbacks_.on_message) callbacks_.on_message(socket, payload, kind);
   }
-  void on_room(WebSocket& socket) override {
-    if (callbacks_.on_room) callbacks_.on_room(socket);
+  void on_writable(WebSocket& socket) override {
+    if (callbacks_.on_writable) callbacks_.on_writable(socket);
   }
   void on_close(WebSocket& socket, CloseCode code, Bytes reason) override {
     if (callbacks_.on_close) callbacks_.on_close(socket, code, reason);

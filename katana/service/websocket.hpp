@@ -52,7 +52,7 @@ struct WebSocketRules {
 struct WebSocketCallbacks {
   std::function<void(WebSocket&)> on_open = {};
   std::function<void(WebSocket&, Bytes payload, MessageKind)> on_message = {};
-  std::function<void(WebSocket&)> on_room = {};
+  std::function<void(WebSocket&)> on_writable = {};
   std::function<void(WebSocket&, CloseCode, Bytes reason)> on_close = {};
 };
 

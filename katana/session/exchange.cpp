@@ -6,7 +6,7 @@
 
 namespace katana::session {
 
-bool Exchange::upgrade(const http::ReplyHead&, std::unique_ptr<WebSocketSuccessor>) noexcept {
+bool Exchange::upgrade(const http::ReplyHead&, std::unique_ptr<WebSocketReplacement>) noexcept {
   return false;
 }
 

@@ -32,7 +32,7 @@
 namespace katana::session {
 
 class WebSocketShare;
-class WebSocketSuccessor;
+class WebSocketReplacement;
 
 // What a suspended handler is counted with, for its frames, beside what it is known to keep.
 inline constexpr std::size_t frame_bytes_counted = 1024;
@@ -48,7 +48,7 @@ class Pending {
   // complete. False: no more until Exchange::want_content().
   virtual bool on_content(Bytes, bool) noexcept { return true; }
   // A reply that found no room may go on.
-  virtual void on_room() noexcept {}
+  virtual void on_writable() noexcept {}
   // Of the request's content, or of its reply, that it keeps at present.
   virtual std::size_t held_bytes() const noexcept { return 0; }
   // The server is going to end: what would go on for ever comes to its end.
@@ -97,7 +97,7 @@ class Exchange {
   virtual bool takes_whole(std::size_t /*bytes*/) noexcept { return true; }
   // A reply in pieces.
   virtual void begin_reply(const http::ReplyHead& head) noexcept = 0;
-  // False: no room; nothing was written, and Pending::on_room() follows. Also false when the reply
+  // False: no room; nothing was written, and Pending::on_writable() follows. Also false when the reply
   // has no content (HEAD, 204, 304) or breaks off: then Pending is destroyed instead.
   virtual bool write(Bytes content) noexcept = 0;
   // As write(), for content that is in a file: takes as much off the front of `part` as there is
@@ -105,8 +105,8 @@ class Exchange {
   // taken. Where it cannot it is read in pieces; a file that turns out to be shorter breaks the
   // reply off.
   virtual bool write_file(FilePart& part) noexcept;
-  // For content that costs much to make: true when Pending::on_room() follows by itself, after what
-  // was written is sent and others had their turn; false: go on writing.
+  // For content that costs much to make: true when Pending::on_writable() follows by itself, after
+  // what was written is sent and others had their turn; false: go on writing.
   virtual bool yield() noexcept { return false; }
   virtual void end_reply() noexcept = 0;
   virtual bool reply_begun() const noexcept = 0;
@@ -124,11 +124,11 @@ class Exchange {
   virtual WebSocketShare* websockets() noexcept { return nullptr; }
   // It is a stream of its connection that becomes one: its answer is a 200 (RFC 8441).
   virtual bool upgrades_stream() const noexcept { return false; }
-  // Answers with `head`, a 101 or a 200, and gives the connection, or the stream, to the successor.
+  // Answers with `head`, a 101 or a 200, and gives the connection, or the stream, to the replacement.
   // False: that cannot be, because the request asks for no upgrade, has content, or is its
   // connection's last; nothing was written.
   virtual bool upgrade(const http::ReplyHead& head,
-                       std::unique_ptr<WebSocketSuccessor> successor) noexcept;
+                       std::unique_ptr<WebSocketReplacement> replacement) noexcept;
 
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
   void hold(std::unique_ptr<Pending> pending) noexcept { pending_ = std::move(pending); }

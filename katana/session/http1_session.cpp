@@ -63,7 +63,7 @@ std::size_t Http1Session::on_bytes(Bytes input) noexcept {
         more = connection_.input_ended() && machine_.end_of_input();
         continue;
     }
-    if (upgraded_) return consumed;  // the rest is its successor's, as is the deadline
+    if (upgraded_) return consumed;  // the rest is its replacement's, as is the deadline
     more = input_left_ != 0 || machine_.state() == http1::State::refused;
   }
   if (active_) return_head();
@@ -87,7 +87,7 @@ void Http1Session::on_input_end() noexcept {
     connection_.wake();
 }
 
-void Http1Session::on_room() noexcept {
+void Http1Session::on_writable() noexcept {
   in_call_ = true;
   machine_.restart_deadline(now());  // content could not be taken
   if (pending_ != nullptr) {
@@ -95,7 +95,7 @@ void Http1Session::on_room() noexcept {
       end_reply();
     } else {
       const ActivityScope scope(context_.get());
-      pending_->on_room();
+      pending_->on_writable();
     }
     after_handler();
   }
@@ -214,7 +214,7 @@ bool Http1Session::hand_over(Bytes refused) noexcept {
                         machine_.refusal() == http1::Refusal::unsupported_version;
   if (!is_first || protocol_.http2() == nullptr || !refused.starts_with(line)) return false;
   if (connection_.application_protocol() == "http/1.1") return false;  // as ALPN agreed
-  connection_.succeed(std::make_unique<core::PlainSuccessor>(*protocol_.http2()));
+  connection_.replace_session(std::make_unique<core::PlainReplacement>(*protocol_.http2()));
   return true;
 }
 
@@ -251,7 +251,7 @@ void Http1Session::after_handler() noexcept {
   }
   if (content_pending_) return;
   // A handler that waits for room has no deadline: it is the peer's turn, and the core has one.
-  if (handler_deadline_ == never && !connection_.waits_for_room()) {
+  if (handler_deadline_ == never && !connection_.waits_until_writable()) {
     give_handler_time();
     if (connection_.input_ended()) give_grace();
   }
@@ -359,7 +359,7 @@ void Http1Session::want_content() noexcept {
   if (!machine_.send_continue(connection_.outbox())) abort();
   machine_.restart_deadline(now());
   connection_.resume(PauseReason::content_unwanted);
-  settle_later();
+  flush_later();
 }
 
 // ---- reply -----------------------------------------------------------------------------------
@@ -380,13 +380,13 @@ void Http1Session::respond(const http::ReplyHead& given, Bytes content,
 }
 
 bool Http1Session::upgrade(const http::ReplyHead& head,
-                           std::unique_ptr<WebSocketSuccessor> successor) noexcept {
+                           std::unique_ptr<WebSocketReplacement> replacement) noexcept {
   if (!active_ || replied_ || !in_call_ || content_pending_ || !machine_.may_upgrade()) {
     return false;
   }
   respond(head, {}, false);
   if (end_ == ExchangeEnd::aborted) return true;
-  connection_.succeed(std::move(successor));
+  connection_.replace_session(std::move(replacement));
   upgraded_ = true;
   return true;
 }
@@ -399,7 +399,7 @@ void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {
   if (!machine_.begin_reply(head, connection_.outbox())) abort();
   status_ = static_cast<std::uint16_t>(head.status);
   give_handler_time();
-  settle_later();
+  flush_later();
 }
 
 bool Http1Session::takes_whole(std::size_t bytes) noexcept {
@@ -421,12 +421,12 @@ bool Http1Session::note_written(bool done, std::uint64_t size, std::size_t pendi
     abort();
     return false;
   }
-  settle_later();
+  flush_later();
   if (connection_.outbox().pending() != pending || size == 0) {
     content_bytes_ += size;
     return true;
   }
-  // A reply without content (HEAD, 204, 304) is complete with its head: on_room() ends it.
+  // A reply without content (HEAD, 204, 304) is complete with its head: on_writable() ends it.
   head_suffices_ = true;
   connection_.pause(PauseReason::outbox_full);
   return false;
@@ -455,8 +455,8 @@ bool Http1Session::write_file(FilePart& part) noexcept {
 bool Http1Session::yield() noexcept {
   if (!active_ || replied_) return false;
   give_handler_time();
-  connection_.want_room();
-  settle_later();
+  connection_.want_writable();
+  flush_later();
   return true;
 }
 
@@ -498,7 +498,7 @@ void Http1Session::abort() noexcept {
   replied_ = true;
   end_ = ExchangeEnd::aborted;
   connection_.reset();
-  settle_later();
+  flush_later();
 }
 
 void Http1Session::end_exchange() noexcept {
@@ -566,7 +566,7 @@ void Http1Session::end_connection() noexcept {
   connection_.finish(machine_.input_may_follow() ? Finish::linger : Finish::close);
 }
 
-void Http1Session::settle_later() noexcept {
+void Http1Session::flush_later() noexcept {
   if (!in_call_) connection_.wake();
 }
 

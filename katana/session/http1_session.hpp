@@ -24,7 +24,7 @@ class Http1Session final : public core::Session, private Exchange {
 
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
-  void on_room() noexcept override;
+  void on_writable() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
   std::size_t held_bytes() const noexcept override { return held_; }
@@ -68,7 +68,7 @@ class Http1Session final : public core::Session, private Exchange {
   KATANA_RARE void abort() noexcept override;
   WebSocketShare* websockets() noexcept override { return &protocol_.websockets(); }
   KATANA_RARE bool upgrade(const http::ReplyHead& head,
-                           std::unique_ptr<WebSocketSuccessor> successor) noexcept override;
+                           std::unique_ptr<WebSocketReplacement> replacement) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
   FailureObserver* failure_observer() noexcept override { return protocol_.options().failures; }
 
@@ -111,7 +111,7 @@ class Http1Session final : public core::Session, private Exchange {
   }
   // The peer has ended its side: the handler's time is short from then on.
   KATANA_RARE void give_grace() noexcept;
-  void settle_later() noexcept;
+  void flush_later() noexcept;
   Instant now() const noexcept { return connection_.reactor().now(); }
 
   Http1Protocol& protocol_;

@@ -134,7 +134,7 @@ void Http2Exchange::want_content() noexcept {
   }
   if (complete_ || !received_.empty()) {
     session_.delivery_due_ = true;
-    if (!session_.in_call_) session_.attend_soon();
+    if (!session_.in_call_) session_.wake_once();
   }
   session_.touch();
 }
@@ -175,7 +175,7 @@ void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
 }
 
 bool Http2Exchange::deliver_received() noexcept {
-  if (socket_ != nullptr) return !over_ && socket_->attend(session_.passes_);
+  if (socket_ != nullptr) return !over_ && socket_->run_pending(session_.passes_);
   const bool due = content_pending_ && !queued_ && !over_ && (complete_ || !received_.empty());
   if (!due || (mode_ == Mode::stream && !wanted_)) return false;
   const Text piece = std::exchange(received_, Text());
@@ -378,7 +378,7 @@ bool Http2Exchange::yield() noexcept {
   if (over_ || replied_ || !begun_) return false;
   give_handler_time();
   yielded_ = session_.has_yielded_ = true;
-  session_.connection_.want_room();
+  session_.connection_.want_writable();
   session_.touch();
   return true;
 }
@@ -451,7 +451,7 @@ void Http2Exchange::set_blocked(bool blocked) noexcept {
   stall_deadline_ = never;
   if (!blocked) return;
   set_deadline(stall_deadline_, session_.now() + session_.protocol_.options().http2.stall_timeout);
-  if (!session_.in_call_) session_.attend_soon();
+  if (!session_.in_call_) session_.wake_once();
 }
 
 void Http2Exchange::proceed() noexcept {
@@ -476,7 +476,7 @@ void Http2Exchange::proceed() noexcept {
   set_blocked(false);
   if (!std::exchange(waits_, false) || pending_ == nullptr) return;
   const ActivityScope scope(context_.get());
-  pending_->on_room();
+  pending_->on_writable();
   after_handler();
 }
 
@@ -516,7 +516,7 @@ FailureObserver* Http2Exchange::failure_observer() noexcept {
 WebSocketShare* Http2Exchange::websockets() noexcept { return session_.protocol_.websockets(); }
 
 bool Http2Exchange::upgrade(const http::ReplyHead& given,
-                            std::unique_ptr<WebSocketSuccessor> successor) noexcept {
+                            std::unique_ptr<WebSocketReplacement> replacement) noexcept {
   if (!asks_upgrade_ || over_ || begun_ || complete_) return false;
   session_.protocol_.set_date(reactor().wall_clock_s());
   http::ReplyHead head = given;
@@ -531,7 +531,7 @@ bool Http2Exchange::upgrade(const http::ReplyHead& given,
     return true;
   }
   socket_.reset(new Http2WebSocket(*this));
-  socket_->open(*successor);
+  socket_->open(*replacement);
   if (const Text early = std::exchange(received_, Text()); !early.empty()) {
     socket_->on_content(early.bytes(), complete_);
   }

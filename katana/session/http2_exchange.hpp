@@ -55,7 +55,7 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   WebSocketShare* websockets() noexcept override;
   bool upgrades_stream() const noexcept override { return true; }
   KATANA_RARE bool upgrade(const http::ReplyHead& head,
-                           std::unique_ptr<WebSocketSuccessor> successor) noexcept override;
+                           std::unique_ptr<WebSocketReplacement> replacement) noexcept override;
 
  private:
   friend class Http2Session;

@@ -79,7 +79,7 @@ void Http2Session::on_input_end() noexcept {
   after_call();
 }
 
-void Http2Session::on_room() noexcept {
+void Http2Session::on_writable() noexcept {
   in_call_ = true;
   machine_->restart_deadline(now());
   if (std::exchange(has_yielded_, false)) resume_yielded();
@@ -224,11 +224,11 @@ Http2Exchange* Http2Session::first_in_line() noexcept {
 }
 
 void Http2Session::release_windows() noexcept {
-  const bool has_room = content_held_ < protocol_.options().http2.content_held_bytes_max;
-  const Http2Exchange* const first = has_room ? nullptr : first_in_line();
+  const bool below_limit = content_held_ < protocol_.options().http2.content_held_bytes_max;
+  const Http2Exchange* const first = below_limit ? nullptr : first_in_line();
   for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
     Http2Exchange& exchange = exchange_of(*each);
-    const bool may = has_room || &exchange == first;
+    const bool may = below_limit || &exchange == first;
     if (exchange.withheld_ != 0 && !exchange.over_ && may) exchange.release_window();
   }
 }
@@ -303,7 +303,7 @@ void Http2Session::note_over(Http2Exchange& exchange) noexcept {
   exchange.next_over_ = nullptr;
   (first_over_ == nullptr ? first_over_ : last_over_->next_over_) = &exchange;
   last_over_ = &exchange;
-  if (!in_call_) attend_soon();
+  if (!in_call_) wake_once();
 }
 
 void Http2Session::sweep() noexcept {
@@ -344,7 +344,7 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
 
 // ---- the end of calls
 
-void Http2Session::attend_soon() noexcept {
+void Http2Session::wake_once() noexcept {
   connection_.set_deadline(now());
   connection_.wake();
 }

@@ -29,7 +29,7 @@ class Http2Session final : public core::Session {
 
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
-  void on_room() noexcept override;
+  void on_writable() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
   std::size_t blocks_held() const noexcept override;
@@ -59,7 +59,7 @@ class Http2Session final : public core::Session {
   }
   void note_over(Http2Exchange& exchange) noexcept;
   // Something was done outside of a call by the core, which will come and settle it.
-  void attend_soon() noexcept;
+  void wake_once() noexcept;
   void touch() noexcept {
     if (!in_call_) connection_.wake();
   }

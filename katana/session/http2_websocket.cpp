@@ -14,9 +14,9 @@ Http2WebSocket::Http2WebSocket(Http2Exchange& exchange) noexcept
 
 Http2WebSocket::~Http2WebSocket() { finishing_ = true; }
 
-void Http2WebSocket::open(WebSocketSuccessor& successor) noexcept {
-  session_ = successor.open_on(*this);
-  settle();
+void Http2WebSocket::open(WebSocketReplacement& replacement) noexcept {
+  session_ = replacement.open_on(*this);
+  after_call();
 }
 
 // ---- what comes --------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ void Http2WebSocket::on_content(Bytes piece, bool complete) noexcept {
     offered_ = may_go_on();
   }
   end_input();
-  settle();
+  after_call();
 }
 
 void Http2WebSocket::keep(Bytes bytes) noexcept {
@@ -88,10 +88,10 @@ std::size_t Http2WebSocket::queue_bytes_max(std::size_t most) const noexcept {
   return std::min(session.connection_.queue_mark(most), limit - std::min(limit, others));
 }
 
-bool Http2WebSocket::has_room() const noexcept {
+bool Http2WebSocket::is_writable() const noexcept {
   const std::size_t pending = own_outbox_.pending();
   const core::ReactorOptions& options = exchange_.session_.connection_.reactor().options();
-  return (full_ && pending <= options.outbox_low_bytes) || (room_wanted_ && pending == 0);
+  return (full_ && pending <= options.outbox_low_bytes) || (writable_wanted_ && pending == 0);
 }
 
 void Http2WebSocket::note_unsent() noexcept {
@@ -118,25 +118,25 @@ void Http2WebSocket::flush(std::size_t output_max) noexcept {
   if (finishing_ && !has_unsent()) exchange_.end_socket();
 }
 
-void Http2WebSocket::settle() noexcept {
+void Http2WebSocket::after_call() noexcept {
   Http2Session& session = exchange_.session_;
   if (exchange_.over_ || exchange_.sent_) return;
   exchange_.note_content_held(held_bytes());
   flush(session.output_max());
   const bool has_waiting = !waiting().empty() && !offered_;
-  const bool due = has_room() || (may_go_on() && (has_waiting || input_ended_));
+  const bool due = is_writable() || (may_go_on() && (has_waiting || input_ended_));
   if (due && !finishing()) session.delivery_due_ = true;
   if (session.in_call_) return;
-  if (session.delivery_due_ || deadline_ < session.connection_.deadline()) session.attend_soon();
+  if (session.delivery_due_ || deadline_ < session.connection_.deadline()) session.wake_once();
   session.touch();
 }
 
-bool Http2WebSocket::attend(std::uint64_t pass) noexcept {
-  if (finishing() || std::exchange(attended_, pass) == pass) return false;
+bool Http2WebSocket::run_pending(std::uint64_t pass) noexcept {
+  if (finishing() || std::exchange(last_pass_, pass) == pass) return false;
   bool done = false;
-  if (has_room()) {
-    full_ = room_wanted_ = false;
-    session_->on_room();
+  if (is_writable()) {
+    full_ = writable_wanted_ = false;
+    session_->on_writable();
     done = true;
   }
   if (!waiting().empty() && !offered_ && may_take()) {
@@ -144,7 +144,7 @@ bool Http2WebSocket::attend(std::uint64_t pass) noexcept {
     done = true;
   }
   end_input();
-  if (done || input_ended_) settle();
+  if (done || input_ended_) after_call();
   return done;
 }
 
@@ -161,12 +161,12 @@ void Http2WebSocket::on_deadline() noexcept {
   session_->on_deadline();
   // What is due again at once has its time in the next turn, as on a connection.
   if (deadline_ <= reactor().now()) set_deadline(reactor().now() + milliseconds(1));
-  settle();
+  after_call();
 }
 
 void Http2WebSocket::on_drain() noexcept {
   session_->on_drain();
-  settle();
+  after_call();
 }
 
 engine::PeerAddress Http2WebSocket::peer() noexcept { return exchange_.peer(); }

@@ -30,12 +30,12 @@ class Http2WebSocket final : private WebSocketCarrier {
   }
 
   // ---- calls by the exchange ----
-  void open(WebSocketSuccessor& successor) noexcept;
+  void open(WebSocketReplacement& replacement) noexcept;
   void on_content(Bytes piece, bool complete) noexcept;
   // What the session could not do when it was asked for, once in every `pass`. False: nothing.
-  bool attend(std::uint64_t pass) noexcept;
+  bool run_pending(std::uint64_t pass) noexcept;
   // It is its turn to send.
-  void proceed() noexcept { settle(); }
+  void proceed() noexcept { after_call(); }
   void on_deadline() noexcept;
   void on_drain() noexcept;
 
@@ -52,7 +52,7 @@ class Http2WebSocket final : private WebSocketCarrier {
   std::size_t blocks_held() const noexcept { return own_outbox_.blocks_held(); }
   std::size_t on_memory_scarce() noexcept {
     const std::size_t going = session_->on_memory_scarce();
-    settle();
+    after_call();
     return going;
   }
   bool may_go_on() const noexcept { return !held_ && !full_ && !finishing(); }
@@ -66,24 +66,24 @@ class Http2WebSocket final : private WebSocketCarrier {
   void resume() noexcept override { held_ = false; }
   bool paused_by_handler() const noexcept override { return held_; }
   std::size_t queue_bytes_max(std::size_t most) const noexcept override;
-  void want_room() noexcept override { room_wanted_ = true; }
+  void want_writable() noexcept override { writable_wanted_ = true; }
   bool finishing() const noexcept override;
   void finish(core::Finish) noexcept override { finishing_ = true; }
   void reset() noexcept override { reset_ = true; }
   void set_deadline(Instant deadline) noexcept override;
-  void settle_later() noexcept override { settle(); }
+  void flush_later() noexcept override { after_call(); }
 
   Bytes waiting() const noexcept { return received_.bytes().substr(taken_); }
   void keep(Bytes bytes) noexcept;
   void offer_waiting() noexcept;
   void end_input() noexcept;
-  bool has_room() const noexcept;
+  bool is_writable() const noexcept;
   void note_unsent() noexcept;
   void note_taken(std::size_t bytes) noexcept;
   // Sends at most so much, and the end of the stream behind the last of it.
   void flush(std::size_t output_max) noexcept;
   // After every call of the session: sends, ends, or says what is due.
-  void settle() noexcept;
+  void after_call() noexcept;
 
   Http2Exchange& exchange_;
   Outbox own_outbox_;
@@ -91,13 +91,13 @@ class Http2WebSocket final : private WebSocketCarrier {
   Text received_;
   std::size_t taken_ = 0;  // of received_
   std::size_t noted_bytes_ = 0;
-  std::uint64_t attended_ = 0;
+  std::uint64_t last_pass_ = 0;
   Instant deadline_ = never;
   bool offered_ = true;  // what waits: the session needs more before it can go on
   bool input_ended_ = false;
   bool held_ = false;  // by the handler
   bool full_ = false;  // the outbox, until much of it is sent
-  bool room_wanted_ = false;
+  bool writable_wanted_ = false;
   bool finishing_ = false;
   bool reset_ = false;
 };

@@ -96,8 +96,8 @@ class WebSocket {
   virtual Bytes subprotocol() const noexcept = 0;
   // Waiting to be sent.
   virtual std::size_t queued_bytes() const noexcept = 0;
-  // on_room() follows when all of that is sent, also without a send() that was refused.
-  virtual void want_room() noexcept = 0;
+  // on_writable() follows when all of that is sent, also without a send() that was refused.
+  virtual void want_writable() noexcept = 0;
   // What waits, to be looked at: rooms that share messages among connections keep account of it.
   virtual Outbox& outbox() noexcept = 0;
 
@@ -112,7 +112,7 @@ class WebSocketHandler {
   virtual void on_open(WebSocket&) {}
   virtual void on_message(WebSocket& socket, Bytes payload, MessageKind kind) = 0;
   // A send() that found the queue full may go on.
-  virtual void on_room(WebSocket&) {}
+  virtual void on_writable(WebSocket&) {}
   // The server stops: a last word. The connection is closed (1001) right after.
   virtual void on_drain(WebSocket&) {}
   // `code` is the peer's, ours if we refused the peer, none when it gave none, and abnormal when

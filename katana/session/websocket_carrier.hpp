@@ -5,7 +5,7 @@
 // Thread     its reactor's.
 // Allocates  never.
 // Invariant  no call of it ends the session: what is asked for is done when the session's present
-//            call has returned, or after settle_later().
+//            call has returned, or after flush_later().
 #pragma once
 
 #include <cstddef>
@@ -39,8 +39,8 @@ class WebSocketCarrier {
   // ---- what is sent ----
   // What may wait to be sent, of the `most` that one session may have.
   virtual std::size_t queue_bytes_max(std::size_t most) const noexcept = 0;
-  // WebSocketSession::on_room() follows once the outbox is empty.
-  virtual void want_room() noexcept = 0;
+  // WebSocketSession::on_writable() follows once the outbox is empty.
+  virtual void want_writable() noexcept = 0;
 
   // ---- its end, and time ----
   virtual bool finishing() const noexcept = 0;
@@ -48,7 +48,7 @@ class WebSocketCarrier {
   virtual void reset() noexcept = 0;
   virtual void set_deadline(Instant deadline) noexcept = 0;
   // REQUIRED after anything that was done outside of a call of the session.
-  virtual void settle_later() noexcept = 0;
+  virtual void flush_later() noexcept = 0;
 
  protected:
   ~WebSocketCarrier() = default;

@@ -1,8 +1,8 @@
 // WebSocketConnection: a connection of its own for a WebSocket session.
-// WebSocketSuccessor: makes one of an HTTP session whose answer was 101, or lets a stream make its
+// WebSocketReplacement: makes one of an HTTP session that answered 101, or lets a stream make its
 // session.
 //
-// Owns       the session; the successor what the handshake agreed on, and the handler.
+// Owns       the session; the replacement what the handshake agreed on, and the handler.
 // Borrows    the WebSocketShare of its reactor.
 // Thread     its reactor's.
 // Allocates  never.
@@ -27,7 +27,7 @@ class WebSocketConnection final : public core::Session {
 
   std::size_t on_bytes(Bytes input) noexcept override { return session_.on_bytes(input); }
   void on_input_end() noexcept override { session_.on_input_end(); }
-  void on_room() noexcept override { session_.on_room(); }
+  void on_writable() noexcept override { session_.on_writable(); }
   void on_deadline() noexcept override { session_.on_deadline(); }
   void on_drain() noexcept override { session_.on_drain(); }
   std::size_t held_bytes() const noexcept override { return session_.kept_bytes(); }
@@ -52,12 +52,12 @@ class WebSocketConnection final : public core::Session {
     std::size_t queue_bytes_max(std::size_t most) const noexcept override {
       return connection_.queue_mark(most);
     }
-    void want_room() noexcept override { connection_.want_room(); }
+    void want_writable() noexcept override { connection_.want_writable(); }
     bool finishing() const noexcept override { return connection_.finishing(); }
     void finish(core::Finish how) noexcept override { connection_.finish(how); }
     void reset() noexcept override { connection_.reset(); }
     void set_deadline(Instant deadline) noexcept override { connection_.set_deadline(deadline); }
-    void settle_later() noexcept override { connection_.wake(); }
+    void flush_later() noexcept override { connection_.wake(); }
 
    private:
     core::Connection& connection_;
@@ -67,10 +67,10 @@ class WebSocketConnection final : public core::Session {
   WebSocketSession session_;
 };
 
-class WebSocketSuccessor final : public core::Successor {
+class WebSocketReplacement final : public core::SessionReplacement {
  public:
-  WebSocketSuccessor(WebSocketShare& share, WebSocketTerms terms,
-                     std::unique_ptr<WebSocketHandler> handler) noexcept
+  WebSocketReplacement(WebSocketShare& share, WebSocketTerms terms,
+                       std::unique_ptr<WebSocketHandler> handler) noexcept
       : share_(share), terms_(std::move(terms)), handler_(std::move(handler)) {}
   std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
   core::Session* open(void* memory, core::Connection& connection) noexcept override {

@@ -63,7 +63,7 @@ WebSocketSession::WebSocketSession(WebSocketShare& share, WebSocketCarrier& carr
 }
 
 WebSocketSession::~WebSocketSession() {
-  in_call_ = true;  // there is nothing to settle any more
+  in_call_ = true;  // nothing is left to flush
   tell_close(CloseCode::abnormal, "The connection broke off.");
   ++share_.counters().closed;
   if (request_ != nullptr && share_.observer() != nullptr) {
@@ -100,11 +100,11 @@ void WebSocketSession::on_input_end() noexcept {
 }
 
 // What the carrier did not take while it was paused needs no further bytes, so it is asked again.
-void WebSocketSession::on_room() noexcept {
+void WebSocketSession::on_writable() noexcept {
   machine_.restart_deadline(now());
   in_call_ = true;
-  if (std::exchange(room_owed_, false) && machine_.may_send()) {
-    call_handler([this] { handler_->on_room(*this); });
+  if (std::exchange(writable_owed_, false) && machine_.may_send()) {
+    call_handler([this] { handler_->on_writable(*this); });
   }
   (void)pump({});
 }
@@ -304,9 +304,9 @@ bool WebSocketSession::queue_takes(std::size_t bytes) const noexcept {
 }
 
 SendOutcome WebSocketSession::note_full() noexcept {
-  room_owed_ = true;
-  carrier_.want_room();
-  settle_later();
+  writable_owed_ = true;
+  carrier_.want_writable();
+  flush_later();
   return SendOutcome::full;
 }
 
@@ -316,7 +316,7 @@ SendOutcome WebSocketSession::send(Bytes payload, MessageKind kind) noexcept {
     return note_full();
   }
   ++share_.counters().messages_sent;
-  settle_later();
+  flush_later();
   return SendOutcome::sent;
 }
 
@@ -328,7 +328,7 @@ SendOutcome WebSocketSession::send_shared(Bytes payload, Retained& memory,
     return note_full();
   }
   ++share_.counters().messages_sent;
-  settle_later();
+  flush_later();
   return SendOutcome::sent;
 }
 
@@ -339,7 +339,7 @@ void WebSocketSession::deliver(Batch& message) noexcept {
     return;
   }
   ++share_.counters().messages_sent;
-  settle_later();
+  flush_later();
 }
 
 void WebSocketSession::limit_queue() noexcept {
@@ -357,7 +357,7 @@ void WebSocketSession::close(CloseCode code, Bytes reason) noexcept {
   drop_message();     // the rest of it is not wanted
   carrier_.resume();  // the peer's close frame is
   update_deadline();
-  settle_later();
+  flush_later();
 }
 
 void WebSocketSession::pause() noexcept {
@@ -368,8 +368,8 @@ void WebSocketSession::resume() noexcept {
   if (!carrier_.paused_by_handler()) return;
   carrier_.resume();
   machine_.restart_deadline(now());
-  carrier_.want_room();  // on_room() asks the machine, which may need no bytes
-  settle_later();
+  carrier_.want_writable();  // on_writable() asks the machine, which may need no bytes
+  flush_later();
 }
 
 // ---- for others --------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ class WebSocketSession final : public WebSocket {
   // ---- calls by its carrier ----
   std::size_t on_bytes(Bytes input) noexcept;
   void on_input_end() noexcept;
-  void on_room() noexcept;
+  void on_writable() noexcept;
   void on_deadline() noexcept;
   void on_drain() noexcept;
   // Of a message that is not complete, as they came.
@@ -126,7 +126,7 @@ class WebSocketSession final : public WebSocket {
     return request_ != nullptr ? request_->subprotocol() : Bytes();
   }
   std::size_t queued_bytes() const noexcept override { return carrier_.outbox().pending(); }
-  void want_room() noexcept override { (void)note_full(); }
+  void want_writable() noexcept override { (void)note_full(); }
   Outbox& outbox() noexcept override { return carrier_.outbox(); }
 
   // ---- for WebSocketPost and Topics ----
@@ -158,8 +158,8 @@ class WebSocketSession final : public WebSocket {
   void refuse_message() noexcept;
   std::size_t shared_bytes() const noexcept;
   void update_deadline() noexcept { carrier_.set_deadline(machine_.deadline()); }
-  void settle_later() noexcept {
-    if (!in_call_) carrier_.settle_later();
+  void flush_later() noexcept {
+    if (!in_call_) carrier_.flush_later();
   }
   Instant now() const noexcept { return carrier_.reactor().now(); }
 
@@ -171,9 +171,9 @@ class WebSocketSession final : public WebSocket {
   std::size_t held_ = 0;                   // by message_, charged to the reactor's memory
   const UpgradeRequest::Pointer request_;  // null: not known
   Slot slot_;
-  bool in_call_ = false;     // inside a call by the carrier, which settles what was done
-  bool close_told_ = false;  // to the handler
-  bool room_owed_ = false;   // it was told that the queue is full
+  bool in_call_ = false;        // inside a call by the carrier, which settles what was done
+  bool close_told_ = false;     // to the handler
+  bool writable_owed_ = false;  // it was told that the queue is full
 };
 
 }  // namespace katana::session

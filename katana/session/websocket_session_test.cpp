@@ -21,7 +21,7 @@ struct Notes {
   std::vector<std::string> events;
   std::function<void(WebSocket&)> at_open;
   std::function<void(WebSocket&, Bytes)> at_message;
-  std::function<void(WebSocket&)> at_room;
+  std::function<void(WebSocket&)> at_writable;
   std::vector<WebSocket*> sockets;
   int handlers = 0;
 };
@@ -41,9 +41,9 @@ class NotingHandler final : public WebSocketHandler {
     notes_.events.push_back((kind == MessageKind::text ? "text " : "binary ") + shown);
     if (notes_.at_message) notes_.at_message(socket, payload);
   }
-  void on_room(WebSocket& socket) override {
+  void on_writable(WebSocket& socket) override {
     notes_.events.emplace_back("room");
-    if (notes_.at_room) notes_.at_room(socket);
+    if (notes_.at_writable) notes_.at_writable(socket);
   }
   void on_close(WebSocket&, CloseCode code, Bytes) override {
     notes_.events.push_back("close " + std::to_string(static_cast<unsigned>(code)));
@@ -59,7 +59,7 @@ class WebSocketProtocol final : public core::Protocol {
       : share(options, counters), notes_(notes) {}
   std::size_t session_bytes() const noexcept override { return sizeof(WebSocketConnection); }
   core::Session* open(void* memory, core::Connection& connection) noexcept override {
-    return WebSocketSuccessor(share, {}, std::make_unique<NotingHandler>(notes_))
+    return WebSocketReplacement(share, {}, std::make_unique<NotingHandler>(notes_))
         .open(memory, connection);
   }
   WebSocketCounters counters;

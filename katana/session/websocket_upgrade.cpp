@@ -48,7 +48,7 @@ bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocke
                                       context != nullptr ? context->name : Bytes(),
                                       context != nullptr ? context->trace : Bytes(),
                                       exchange.reactor().now())};
-  return exchange.upgrade(head, std::make_unique<WebSocketSuccessor>(
+  return exchange.upgrade(head, std::make_unique<WebSocketReplacement>(
                                     *exchange.websockets(), std::move(terms), std::move(handler)));
 }
 

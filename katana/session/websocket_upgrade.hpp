@@ -2,7 +2,7 @@
 //
 // Borrows    the exchange, for the calls; the subprotocols, for the life of the connection.
 // Thread     the exchange's reactor.
-// Allocates  what the connection's successor needs, once.
+// Allocates  what the connection's replacement needs, once.
 // Fails      a refusal says with which status to answer; nothing was sent.
 #pragma once
 

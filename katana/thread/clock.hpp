@@ -16,7 +16,7 @@
 
 namespace katana::thread {
 
-class Keeper;
+class TimerThread;
 
 class ManualClock {
  public:
@@ -28,13 +28,13 @@ class ManualClock {
   void advance(Duration duration);
 
  private:
-  friend class Keeper;
-  void attach(Keeper& keeper);
-  void detach(Keeper& keeper) noexcept;
+  friend class TimerThread;
+  void attach(TimerThread& timer_thread);
+  void detach(TimerThread& timer_thread) noexcept;
 
   std::atomic<std::int64_t> now_ns_;
   std::mutex mutex_;
-  std::vector<Keeper*> keepers_;
+  std::vector<TimerThread*> timer_threads_;
 };
 
 }  // namespace katana::thread

@@ -20,10 +20,10 @@
 #include <thread>
 #include <utility>
 
+#include "katana/base/adaptive_spin.hpp"
 #include "katana/base/check.hpp"
 #include "katana/base/executor.hpp"
 #include "katana/base/hints.hpp"
-#include "katana/base/lookout.hpp"
 #include "katana/base/result.hpp"
 #include "katana/thread/futex.hpp"
 #include "katana/thread/job.hpp"

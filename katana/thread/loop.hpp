@@ -8,15 +8,15 @@
 // Allocates  never.
 // Fails      run() rethrows what leaves the task.
 // Invariant  as Executor. While there is nothing to do the thread sleeps, but for the moment in
-//            which a short answer comes sooner than a sleep would end (Lookout).
+//            which a short answer comes sooner than a sleep would end (AdaptiveSpin).
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <thread>
 
+#include "katana/base/adaptive_spin.hpp"
 #include "katana/base/executor.hpp"
-#include "katana/base/lookout.hpp"
 #include "katana/base/mailbox.hpp"
 #include "katana/base/task.hpp"
 #include "katana/thread/futex.hpp"
@@ -63,7 +63,7 @@ class Loop final : public Executor {
       if (run_messages()) return;
       for (int pause = 0; pause < 16; ++pause) relax();
     }
-    look_out();
+    spin();
     // Whoever is to send may need this very CPU.
     for (int round = 0; round < 16 && !mailbox_.has_messages(); ++round) std::this_thread::yield();
     while (!run_messages()) sleep();
@@ -107,13 +107,13 @@ class Loop final : public Executor {
   static Instant read_clock() noexcept {
     return {std::chrono::steady_clock::now().time_since_epoch().count()};
   }
-  void look_out() noexcept {
+  void spin() noexcept {
     Instant now = read_clock();
-    const Instant end = lookout_.end(now);
+    const Instant end = spin_.end(now);
     while (now < end && !mailbox_.has_messages()) {
       for (int pause = 0; pause < 16; ++pause) relax();
       now = read_clock();
-      if (now >= end) lookout_.failed(now);
+      if (now >= end) spin_.failed(now);
     }
   }
   void sleep() noexcept {
@@ -123,7 +123,7 @@ class Loop final : public Executor {
     asleep_.store(false, std::memory_order_relaxed);
   }
 
-  Lookout lookout_{microseconds(50)};  // about what it takes to sleep and to be woken
+  AdaptiveSpin spin_{microseconds(50)};  // about what it takes to sleep and to be woken
   Mailbox mailbox_;
   FutexWord epoch_ = 0;
   std::atomic<bool> asleep_ = false;

@@ -77,12 +77,12 @@ Pool::Pool(PoolOptions options)
     : options_(std::move(options)),
       single_(options_.threads_max == 1),
       scales_(options_.threads_min < options_.threads_max),
-      lanes_{Lane(options_.queue_max, options_.timed_one_in),
-             Lane(options_.queue_max, options_.timed_one_in),
-             Lane(options_.queue_max, options_.timed_one_in)},
+      queues_{JobQueue(options_.queue_max, options_.timed_one_in),
+              JobQueue(options_.queue_max, options_.timed_one_in),
+              JobQueue(options_.queue_max, options_.timed_one_in)},
       workers_(std::make_unique<Worker[]>(options_.threads_max)),
       autoscaler_(options_.autoscale),
-      keeper_(options_.clock, [this](Instant now) { return keep(now); }) {
+      timer_thread_(options_.clock, [this](Instant now) { return keep(now); }) {
   parked_.reserve(options_.threads_max);
 }
 
@@ -103,7 +103,7 @@ Result<void> Pool::start() {
   for (unsigned count = 0; count < options_.threads_min; ++count) {
     if (auto added = add_worker(); !added) return added;
   }
-  return scales_ ? keeper_.start(options_.name) : Result<void>{};
+  return scales_ ? timer_thread_.start(options_.name) : Result<void>{};
 }
 
 Result<void> Pool::add_worker() {
@@ -168,13 +168,13 @@ void Pool::halt() {
     dropped = schedule_.take_all();
   }
   // From here on no worker is added or retired.
-  keeper_.stop();
+  timer_thread_.stop();
   // First the lanes, then the mark that lets workers end: what they see empty then stays empty.
-  for (Lane& lane : lanes_) lane.close();
+  for (JobQueue& queue : queues_) queue.close();
   closing_.store(true, std::memory_order_seq_cst);
-  for (Room& room : room_) {
-    room.epoch.fetch_add(1, std::memory_order_release);
-    wake(&room.epoch, INT32_MAX);
+  for (CapacityWait& wait : capacity_changed_) {
+    wait.epoch.fetch_add(1, std::memory_order_release);
+    wake(&wait.epoch, INT32_MAX);
   }
   wake_all();
   for (unsigned index = 0; index < options_.threads_max; ++index) {
@@ -184,9 +184,9 @@ void Pool::halt() {
   const Snapshot last = snapshot();
   report_.ran = last.ran + last.failed;
   report_.cancelled = last.cancelled;
-  for (std::size_t lane = 0; lane < priority_count; ++lane) {
-    KATANA_CHECK(lanes_[lane].waiting() == 0);
-    report_.not_run[lane] = not_run_[lane].load(std::memory_order_relaxed);
+  for (std::size_t queue = 0; queue < priority_count; ++queue) {
+    KATANA_CHECK(queues_[queue].waiting() == 0);
+    report_.not_run[queue] = not_run_[queue].load(std::memory_order_relaxed);
   }
   report_.timed_not_run = static_cast<std::uint64_t>(
       std::ranges::count_if(dropped, [](const auto& entry) { return !entry->cancelled.load(); }));
@@ -194,68 +194,68 @@ void Pool::halt() {
 
 Admission Pool::offer_slowly(const Job& job, Priority priority, WhenFull when_full) {
   // A stopped pool never accepts, and runs nothing here either.
-  const auto lane = static_cast<std::size_t>(priority);
+  const auto queue = static_cast<std::size_t>(priority);
   const bool own_worker = current_ == this;  // it would wait for itself to make room
-  if (when_full == WhenFull::wait && !own_worker) return wait_for_room(job, lane);
-  Lane::Push pushed = lanes_[lane].push(job, reader_of_time());
+  if (when_full == WhenFull::wait && !own_worker) return wait_for_capacity(job, queue);
+  JobQueue::Push pushed = queues_[queue].push(job, clock_reader());
   // A slot may be held by a worker that was interrupted while it took a job out. That is soon over,
   // and is not yet a full queue.
-  for (int round = 0; pushed == Lane::Push::full && round < held_rounds_max; ++round) {
-    if (queued(lane) >= lanes_[lane].size()) break;
+  for (int round = 0; pushed == JobQueue::Push::full && round < held_rounds_max; ++round) {
+    if (queued(queue) >= queues_[queue].size()) break;
     std::this_thread::yield();
-    pushed = lanes_[lane].push(job, reader_of_time());
+    pushed = queues_[queue].push(job, clock_reader());
   }
   switch (pushed) {
-    case Lane::Push::done: notify(); return Admission::accepted;
-    case Lane::Push::full:
+    case JobQueue::Push::done: notify(); return Admission::accepted;
+    case JobQueue::Push::full:
       if (when_full != WhenFull::fail) return run_here(job);
       refused_.fetch_add(1, std::memory_order_relaxed);
       return Admission::full;
-    case Lane::Push::closed: break;
+    case JobQueue::Push::closed: break;
   }
   refused_.fetch_add(1, std::memory_order_relaxed);
   return Admission::stopped;
 }
 
-Admission Pool::wait_for_room(const Job& job, std::size_t lane) {
+Admission Pool::wait_for_capacity(const Job& job, std::size_t queue) {
   if (Executor::current() != nullptr) {
     throw_misuse(
         "a job was given to a full pool with WhenFull::wait on a reactor, which would stall "
         "its connections",
         "give WhenFull::fail there, and answer 503 when the queue is full");
   }
-  Room& room = room_[lane];
+  CapacityWait& wait = capacity_changed_[queue];
   while (true) {
-    const std::uint32_t epoch = room.epoch.load(std::memory_order_acquire);
-    room.asked.store(true, std::memory_order_seq_cst);
-    switch (lanes_[lane].push(job, reader_of_time())) {
-      case Lane::Push::done: notify(); return Admission::accepted;
-      case Lane::Push::closed:
+    const std::uint32_t epoch = wait.epoch.load(std::memory_order_acquire);
+    wait.asked.store(true, std::memory_order_seq_cst);
+    switch (queues_[queue].push(job, clock_reader())) {
+      case JobQueue::Push::done: notify(); return Admission::accepted;
+      case JobQueue::Push::closed:
         refused_.fetch_add(1, std::memory_order_relaxed);
         return Admission::stopped;
-      case Lane::Push::full: break;
+      case JobQueue::Push::full: break;
     }
     // Workers say when a quarter of the lane is free, so that a burst costs few wakes. A lane that
     // does not move so far is looked at again.
-    sleep_on(room.epoch, epoch, milliseconds(1));
+    sleep_on(wait.epoch, epoch, milliseconds(1));
   }
 }
 
-std::uint64_t Pool::queued(std::size_t lane) const noexcept {
-  std::uint64_t count = lanes_[lane].waiting();
+std::uint64_t Pool::queued(std::size_t queue) const noexcept {
+  std::uint64_t count = queues_[queue].waiting();
   for (unsigned index = 0; index < options_.threads_max; ++index) {
     const Claim claim(workers_[index].claim.load(std::memory_order_relaxed));
-    if (claim.lane() == lane) count += claim.count();
+    if (claim.queue() == queue) count += claim.count();
   }
   return count;
 }
 
-void Pool::note_room(std::size_t lane) noexcept {
-  if (lanes_[lane].waiting() > lanes_[lane].size() / 4 * 3) return;
-  Room& room = room_[lane];
-  if (!room.asked.exchange(false, std::memory_order_seq_cst)) return;
-  room.epoch.fetch_add(1, std::memory_order_release);
-  wake(&room.epoch, INT32_MAX);
+void Pool::notify_capacity(std::size_t queue) noexcept {
+  if (queues_[queue].waiting() > queues_[queue].size() / 4 * 3) return;
+  CapacityWait& wait = capacity_changed_[queue];
+  if (!wait.asked.exchange(false, std::memory_order_seq_cst)) return;
+  wait.epoch.fetch_add(1, std::memory_order_release);
+  wake(&wait.epoch, INT32_MAX);
 }
 
 Admission Pool::run_here(Job job) {
@@ -367,9 +367,9 @@ Snapshot Pool::snapshot() const {
     worker.wait.add_to(shot.wait);
     worker.run.add_to(shot.run);
   }
-  for (std::size_t lane = 0; lane < priority_count; ++lane) {
-    shot.queued[lane] = queued(lane);
-    shot.accepted += lanes_[lane].pushed();
+  for (std::size_t queue = 0; queue < priority_count; ++queue) {
+    shot.queued[queue] = queued(queue);
+    shot.accepted += queues_[queue].pushed();
   }
   shot.refused = read(refused_);
   shot.ran_here = read(ran_here_);

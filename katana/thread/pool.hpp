@@ -47,13 +47,13 @@
 #include "katana/thread/futex.hpp"
 #include "katana/thread/future.hpp"
 #include "katana/thread/job.hpp"
-#include "katana/thread/keeper.hpp"
-#include "katana/thread/lane.hpp"
+#include "katana/thread/job_queue.hpp"
 #include "katana/thread/pool_options.hpp"
 #include "katana/thread/run.hpp"
 #include "katana/thread/schedule.hpp"
 #include "katana/thread/snapshot.hpp"
 #include "katana/thread/timed_job.hpp"
+#include "katana/thread/timer_thread.hpp"
 #include "katana/thread/worker.hpp"
 
 namespace katana::thread {
@@ -157,7 +157,7 @@ class Pool {
 
   Snapshot snapshot() const;
   std::string_view name() const noexcept { return options_.name; }
-  std::size_t queue_max() const noexcept { return lanes_[0].size(); }
+  std::size_t queue_max() const noexcept { return queues_[0].size(); }
   // The pool whose worker this thread is; null when it is none.
   static Pool* current() noexcept { return current_; }
 
@@ -194,8 +194,8 @@ class Pool {
     using Callable = std::decay_t<F>;
     if constexpr (detail::lies_in_job<Callable>) {
       const auto write = [&f](void* payload) { new (payload) Callable(std::forward<F>(f)); };
-      if (lane_of(priority).push(&detail::act_in_place<Callable>, write, reader_of_time()) ==
-          Lane::Push::done) [[likely]] {
+      if (queue_of(priority).push(&detail::act_in_place<Callable>, write, clock_reader()) ==
+          JobQueue::Push::done) [[likely]] {
         notify();
         return Admission::accepted;
       }
@@ -211,7 +211,7 @@ class Pool {
   }
   // A job that is refused stays the caller's.
   Admission offer(const Job& job, Priority priority, WhenFull when_full) {
-    if (lane_of(priority).push(job, reader_of_time()) == Lane::Push::done) [[likely]] {
+    if (queue_of(priority).push(job, clock_reader()) == JobQueue::Push::done) [[likely]] {
       notify();
       return Admission::accepted;
     }
@@ -221,24 +221,26 @@ class Pool {
   template <class T>
   Admission offer(Job::Act act, T* object, Priority priority, WhenFull when_full) {
     const auto write = [object](void* payload) { new (payload) T*(object); };
-    if (lane_of(priority).push(act, write, reader_of_time()) == Lane::Push::done) [[likely]] {
+    if (queue_of(priority).push(act, write, clock_reader()) == JobQueue::Push::done) [[likely]] {
       notify();
       return Admission::accepted;
     }
     return offer_slowly(detail::job_of(act, object), priority, when_full);
   }
-  Lane& lane_of(Priority priority) noexcept { return lanes_[static_cast<std::size_t>(priority)]; }
-  struct ReaderOfTime {
+  JobQueue& queue_of(Priority priority) noexcept {
+    return queues_[static_cast<std::size_t>(priority)];
+  }
+  struct ClockReader {
     const Pool& pool;
     std::int64_t operator()() const noexcept { return pool.now().ns; }
   };
-  ReaderOfTime reader_of_time() const noexcept { return {*this}; }
+  ClockReader clock_reader() const noexcept { return {*this}; }
   KATANA_RARE Admission offer_slowly(const Job& job, Priority priority, WhenFull when_full);
-  Admission wait_for_room(const Job& job, std::size_t lane);
+  Admission wait_for_capacity(const Job& job, std::size_t queue);
   Admission run_here(Job job);
   KATANA_RARE static void drop(Job job) noexcept;
   Error error_of(Admission admission) const;
-  KATANA_RARE void note_room(std::size_t lane) noexcept;
+  KATANA_RARE void notify_capacity(std::size_t queue) noexcept;
 
   // After work was added: wakes a worker if none is looking for work.
   void notify() noexcept {
@@ -256,16 +258,16 @@ class Pool {
   void leave_search() noexcept;
   bool park(Worker& worker) noexcept;
   bool take(Worker& worker, Worker::Taken& taken) noexcept;
-  bool take_from(Worker& worker, std::size_t lane, Worker::Taken& taken) noexcept;
+  bool take_from(Worker& worker, std::size_t queue, Worker::Taken& taken) noexcept;
   bool take_own(Worker& worker, Worker::Taken& taken) noexcept;
-  bool has_more_urgent(std::size_t lane) const noexcept;
+  bool has_more_urgent(std::size_t queue) const noexcept;
   bool steal(Worker& worker, Worker::Taken& taken, std::uint64_t behind_min) noexcept;
-  std::uint64_t queued(std::size_t lane) const noexcept;
-  void pick_up(Worker::Taken& taken, std::size_t lane, std::uint64_t position) noexcept {
-    taken.job = lanes_[lane].take(position, taken.pushed_ns);
-    taken.lane = lane;
-    if (room_[lane].asked.load(std::memory_order_relaxed)) [[unlikely]]
-      note_room(lane);
+  std::uint64_t queued(std::size_t queue) const noexcept;
+  void pick_up(Worker::Taken& taken, std::size_t queue, std::uint64_t position) noexcept {
+    taken.job = queues_[queue].take(position, taken.pushed_ns);
+    taken.queue = queue;
+    if (capacity_changed_[queue].asked.load(std::memory_order_relaxed)) [[unlikely]]
+      notify_capacity(queue);
   }
   void run_job(Worker& worker, Worker::Taken& taken) noexcept;
   void report_failure(std::exception_ptr failure) noexcept;
@@ -277,7 +279,7 @@ class Pool {
   Result<void> start();
   Result<void> add_worker();
   void end_worker(Worker& worker) noexcept;
-  Instant now() const noexcept { return keeper_.now(); }
+  Instant now() const noexcept { return timer_thread_.now(); }
   Instant keep(Instant now);
   void queue_due(Instant now);
   void run_timed(const Schedule::Held& entry);
@@ -297,7 +299,7 @@ class Pool {
   PoolOptions options_;
   bool single_ = false;  // never more than one worker: claims cannot be stolen
   bool scales_ = false;  // threads_min < threads_max
-  std::array<Lane, priority_count> lanes_;
+  std::array<JobQueue, priority_count> queues_;
   std::unique_ptr<Worker[]> workers_;  // threads_max of them
 
   alignas(64) std::atomic<std::uint64_t> idle_ = 0;
@@ -307,11 +309,11 @@ class Pool {
   std::atomic<unsigned> threads_ = 0;
 
   // For senders that wait for room in a lane.
-  struct alignas(64) Room {
+  struct alignas(64) CapacityWait {
     FutexWord epoch = 0;              // moves when there is room
     std::atomic<bool> asked = false;  // somebody waits for that
   };
-  std::array<Room, priority_count> room_;
+  std::array<CapacityWait, priority_count> capacity_changed_;
 
   alignas(64) mutable std::mutex park_mutex_;
   std::vector<Worker*> parked_;  // the last to park is the first to be woken
@@ -343,7 +345,7 @@ class Pool {
   StopReport report_;
 
   std::stop_source stop_source_;
-  Keeper keeper_;
+  TimerThread timer_thread_;
 };
 
 template <class F, class Token>

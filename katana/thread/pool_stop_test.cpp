@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "katana/base/lookout.hpp"
+#include "katana/base/adaptive_spin.hpp"
 #include "katana/thread/pool_fixture_test.hpp"
 
 namespace katana::thread {

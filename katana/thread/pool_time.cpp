@@ -15,7 +15,7 @@ Result<TimedJob> TimedJob::begin(Pool& pool, Schedule::Held entry, Duration dela
   if (delay < Duration{}) {
     return fail(Code::invalid_argument, "a delay is negative, or a period not above 0");
   }
-  if (auto started = pool.keeper_.start(pool.options_.name); !started) {
+  if (auto started = pool.timer_thread_.start(pool.options_.name); !started) {
     return std::unexpected(started.error());
   }
   const Instant now = pool.now();
@@ -25,7 +25,7 @@ Result<TimedJob> TimedJob::begin(Pool& pool, Schedule::Held entry, Duration dela
     if (pool.timed_closed_) return std::unexpected(pool.error_of(Admission::stopped));
     pool.schedule_.add(entry);
   }
-  pool.keeper_.look_again();
+  pool.timer_thread_.look_again();
   return TimedJob(std::move(entry));
 }
 
@@ -40,8 +40,8 @@ void Pool::queue_due(Instant present) {
   while (const Schedule::Held entry = schedule_.take_due(present)) {
     if (entry->cancelled.load(std::memory_order_relaxed)) continue;
     const Job job = make_job([this, entry] { run_timed(entry); }, entry->options.cancel);
-    Lane& lane = lanes_[static_cast<std::size_t>(entry->options.priority)];
-    if (lane.push(job, [present] { return present.ns; }) == Lane::Push::done) {
+    JobQueue& queue = queues_[static_cast<std::size_t>(entry->options.priority)];
+    if (queue.push(job, [present] { return present.ns; }) == JobQueue::Push::done) {
       notify();
     } else {  // full: closed it cannot be before timed_closed_
       drop(job);
@@ -69,7 +69,7 @@ void Pool::arm_next_turn(const Schedule::Held& entry) {
     entry->due = Schedule::next_turn(entry->due, entry->period, now(), timed_missed_);
     schedule_.add(entry);
   }
-  keeper_.look_again();
+  timer_thread_.look_again();
 }
 
 Duration Pool::busy_until(Instant present) const noexcept {

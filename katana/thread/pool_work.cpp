@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "katana/base/adaptive_spin.hpp"
 #include "katana/base/check.hpp"
-#include "katana/base/lookout.hpp"
 #include "katana/thread/pool.hpp"
 
 namespace katana::thread {
@@ -18,7 +18,7 @@ constexpr std::size_t claim_share = 2;
 // first looks for one that is this far behind the lane's head.
 constexpr std::uint32_t left_behind_one_in = 4;
 constexpr std::uint64_t left_behind_min = 8 * claim_max;
-// So often the lowest priority comes first, so that no priority can starve another one.
+// So often the lowest priority comes first, so that no priority can wait_for_blocks another one.
 constexpr std::uint32_t lowest_first_one_in = 32;
 // Before a worker says that it has nothing to do it waits for a moment, quietly: it reads nothing
 // that a sender writes, so that what comes in a stream comes in batches and at the sender's pace.
@@ -64,7 +64,8 @@ bool Pool::search(Worker& worker, Worker::Taken& taken) noexcept {
       }
       // acquire: the lanes were closed before the mark was set.
       if (closing_.load(std::memory_order_acquire) &&
-          std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.waiting() == 0; })) {
+          std::ranges::all_of(queues_,
+                              [](const JobQueue& queue) { return queue.waiting() == 0; })) {
         idle_.fetch_sub(one_searching, std::memory_order_seq_cst);
         return false;
       }
@@ -85,7 +86,7 @@ void Pool::leave_search() noexcept {
 }
 
 bool Pool::any_work() const noexcept {
-  if (std::ranges::any_of(lanes_, [](const Lane& lane) { return lane.waiting() != 0; }))
+  if (std::ranges::any_of(queues_, [](const JobQueue& queue) { return queue.waiting() != 0; }))
     return true;
   if (single_) return false;
   for (unsigned index = 0; index < options_.threads_max; ++index) {
@@ -144,7 +145,7 @@ bool Pool::take(Worker& worker, Worker::Taken& taken) noexcept {
   const bool lowest_first = (worker.picks + 1) % lowest_first_one_in == 0;
   const Claim own(worker.claim.load(std::memory_order_relaxed));
   // The ordinary case: go on with what is claimed, unless something more urgent has come.
-  if (own.count() != 0 && !lowest_first && !has_more_urgent(own.lane()) &&
+  if (own.count() != 0 && !lowest_first && !has_more_urgent(own.queue()) &&
       take_own(worker, taken)) {
     ++worker.picks;
     return true;
@@ -158,9 +159,9 @@ bool Pool::take(Worker& worker, Worker::Taken& taken) noexcept {
   return !single_ && steal(worker, taken, 0);
 }
 
-bool Pool::has_more_urgent(std::size_t lane) const noexcept {
-  return std::any_of(lanes_.begin(), lanes_.begin() + static_cast<std::ptrdiff_t>(lane),
-                     [](const Lane& each) { return !each.looks_empty(); });
+bool Pool::has_more_urgent(std::size_t queue) const noexcept {
+  return std::any_of(queues_.begin(), queues_.begin() + static_cast<std::ptrdiff_t>(queue),
+                     [](const JobQueue& each) { return !each.looks_empty(); });
 }
 
 // The front of what this worker has claimed, unless thieves were quicker.
@@ -175,17 +176,17 @@ bool Pool::take_own(Worker& worker, Worker::Taken& taken) noexcept {
                                                    std::memory_order_relaxed)) {
       continue;
     }
-    pick_up(taken, own.lane(), own.begin());
+    pick_up(taken, own.queue(), own.begin());
     return true;
   }
   return false;
 }
 
-bool Pool::take_from(Worker& worker, std::size_t lane, Worker::Taken& taken) noexcept {
+bool Pool::take_from(Worker& worker, std::size_t queue, Worker::Taken& taken) noexcept {
   const Claim own(worker.claim.load(std::memory_order_relaxed));
   // What was claimed from this lane is older than what is still in it.
-  if (own.count() != 0 && own.lane() == lane && take_own(worker, taken)) return true;
-  if (lanes_[lane].looks_empty()) return false;
+  if (own.count() != 0 && own.queue() == queue && take_own(worker, taken)) return true;
+  if (queues_[queue].looks_empty()) return false;
   if (!single_ && own.count() == 0 && ++worker.claims % left_behind_one_in == 0 &&
       steal(worker, taken, left_behind_min)) {
     return true;
@@ -195,15 +196,15 @@ bool Pool::take_from(Worker& worker, std::size_t lane, Worker::Taken& taken) noe
   const bool free = Claim(worker.claim.load(std::memory_order_relaxed)).count() == 0;
   const std::size_t share = single_ ? 1 : claim_share * options_.threads_max;
   std::uint64_t begin;
-  const std::size_t count = lanes_[lane].claim(free ? claim_max : 1, share, begin);
+  const std::size_t count = queues_[queue].claim(free ? claim_max : 1, share, begin);
   if (count == 0) return false;
   if (count > 1) {
     // seq_cst: before the look at who is parked, as a push is.
-    worker.claim.store(Claim(begin + 1, lane, count - 1).word(),
+    worker.claim.store(Claim(begin + 1, queue, count - 1).word(),
                        single_ ? std::memory_order_relaxed : std::memory_order_seq_cst);
     if (!single_) notify();
   }
-  pick_up(taken, lane, begin);
+  pick_up(taken, queue, begin);
   return true;
 }
 
@@ -215,7 +216,7 @@ bool Pool::steal(Worker& worker, Worker::Taken& taken, std::uint64_t behind_min)
     std::uint64_t word = victim.claim.load(std::memory_order_acquire);
     while (Claim(word).count() != 0) {
       const Claim claim(word);
-      if (claim.behind(lanes_[claim.lane()].claimed()) < behind_min) break;
+      if (claim.behind(queues_[claim.queue()].claimed()) < behind_min) break;
       const std::size_t count = (claim.count() + 1) / 2;
       if (!victim.claim.compare_exchange_weak(word, claim.without_back(count).word(),
                                               std::memory_order_acq_rel,
@@ -224,11 +225,11 @@ bool Pool::steal(Worker& worker, Worker::Taken& taken, std::uint64_t behind_min)
       }
       const std::uint64_t begin = claim.begin() + claim.count() - count;
       if (count > 1) {
-        worker.claim.store(Claim(begin + 1, claim.lane(), count - 1).word(),
+        worker.claim.store(Claim(begin + 1, claim.queue(), count - 1).word(),
                            std::memory_order_seq_cst);
       }
       worker.stolen.add(count);
-      pick_up(taken, claim.lane(), begin);
+      pick_up(taken, claim.queue(), begin);
       return true;
     }
   }
@@ -239,9 +240,9 @@ void Pool::run_job(Worker& worker, Worker::Taken& taken) noexcept {
   Order order = Order::run;
   if (abandoning_.load(std::memory_order_relaxed)) [[unlikely]] {
     order = Order::cancel;
-    not_run_[taken.lane].fetch_add(1, std::memory_order_relaxed);
+    not_run_[taken.queue].fetch_add(1, std::memory_order_relaxed);
   }
-  const bool timed = taken.pushed_ns != Lane::not_timed && order == Order::run;
+  const bool timed = taken.pushed_ns != JobQueue::not_timed && order == Order::run;
   Instant begun;
   if (timed) {
     begun = now();
@@ -263,7 +264,7 @@ void Pool::note_busy(Worker& worker) noexcept {
   worker.busy_since.store(now().ns, std::memory_order_seq_cst);
   if (scales_ && scaling_rests_.load(std::memory_order_seq_cst) &&
       scaling_rests_.exchange(false, std::memory_order_seq_cst)) {
-    keeper_.look_again();
+    timer_thread_.look_again();
   }
 }
 

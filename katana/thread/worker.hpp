@@ -28,13 +28,13 @@ class Claim {
 
   Claim() = default;
   explicit Claim(std::uint64_t word) noexcept : word_(word) {}
-  Claim(std::uint64_t begin, std::size_t lane, std::size_t count) noexcept
-      : word_(begin << 16 | lane << 12 | count) {}
+  Claim(std::uint64_t begin, std::size_t queue, std::size_t count) noexcept
+      : word_(begin << 16 | queue << 12 | count) {}
 
   std::uint64_t word() const noexcept { return word_; }
   // Modulo 2^48, which every ring divides.
   std::uint64_t begin() const noexcept { return word_ >> 16; }
-  std::size_t lane() const noexcept { return word_ >> 12 & 15; }
+  std::size_t queue() const noexcept { return word_ >> 12 & 15; }
   std::size_t count() const noexcept { return word_ & count_limit; }
   // How many positions its begin is behind `head`.
   std::uint64_t behind(std::uint64_t head) const noexcept {
@@ -51,7 +51,7 @@ struct alignas(64) Worker {
   struct Taken {
     Job job;
     std::int64_t pushed_ns;
-    std::size_t lane;
+    std::size_t queue;
   };
   // A count that one thread writes: no locked instruction.
   struct Count {

@@ -64,7 +64,7 @@ std::string describe_failure(const Machine& machine, const std::string& name) {
   return fmt::format("TLS with '{}' failed: {}", name, name_of(machine.failure()));
 }
 
-class ClientTransform final : public MachineTransform, private SessionKeeper {
+class ClientTransform final : public MachineTransform, private SessionStore {
  public:
   ClientTransform(ClientTransforms& owner, BlockPool& blocks) noexcept
       : MachineTransform(blocks, owner.context_, owner.context_->get(), Side::client),

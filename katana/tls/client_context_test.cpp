@@ -301,7 +301,7 @@ TEST(ClientContext, what_is_wrong_with_its_options_is_named) {
   EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("'no/such/file.pem'"));
   options = {};
   options.authorities_text = "no certificate";
-  EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("none in PEM form"));
+  EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("no PEM certificate"));
   options = {};
   options.ciphers_1_2 = "no such cipher";
   EXPECT_THAT(ClientContext::make(options).error().describe(), HasSubstr("'no such cipher'"));

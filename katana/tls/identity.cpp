@@ -142,7 +142,7 @@ Result<std::vector<OwnedCertificate>> read_certificates(Bytes text, const std::s
   const std::string reason = last_error();
   if (found.empty() && at_end) {
     return fail(Code::invalid_argument,
-                fmt::format("certificate '{}' has none in PEM form (-----BEGIN CERTIFICATE-----): "
+                fmt::format("no PEM certificate (-----BEGIN CERTIFICATE-----) in '{}': "
                             "if it is DER, convert it (openssl x509 -inform DER -in FILE -out NEW)",
                             source));
   }

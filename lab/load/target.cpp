@@ -126,8 +126,8 @@ Result<void> check_spec(const RequestSpec& spec) {
   }
   for (const std::string& header : spec.headers) {
     const auto colon = header.find(':');
-    const bool is_named = colon != std::string::npos && is_token(Bytes(header).substr(0, colon));
-    if (!is_named || header.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
+    const bool has_name = colon != std::string::npos && is_token(Bytes(header).substr(0, colon));
+    if (!has_name || header.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
       return fail(Code::invalid_argument,
                   fmt::format("--header '{}' is not 'Name: value'", header));
     }

@@ -10,7 +10,7 @@ namespace katana::load {
 namespace {
 
 constexpr std::size_t block_bytes = 4096;
-// A record in full and as much before it, and the four blocks that has_room() wants to see.
+// A record in full and as much before it, and the four blocks that has_capacity() wants to see.
 constexpr std::size_t blocks_each = TlsConnection::sealed_bytes_max() / (block_bytes - 64) + 5;
 constexpr std::size_t buffer_bytes = 34 * 1024;  // of OpenSSL, for one connection
 constexpr std::size_t state_bytes = 40 * 1024;   // likewise, without them

@@ -41,7 +41,7 @@ inline bool keeps_buffers(const LoadPlan& plan) { return plan.connections <= 409
 
 struct TlsSide;
 
-class TlsConnection final : private tls::SessionKeeper {
+class TlsConnection final : private tls::SessionStore {
  public:
   // Sealed by this much, it waits for the socket.
   static constexpr std::size_t sealed_bytes_enough = 16 * 1024;

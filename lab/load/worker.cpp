@@ -376,7 +376,7 @@ void Worker::dispatch() {
     note_send_lag(due_ns);
     push_request(*connection, due_ns);
     flush(*connection);
-    if (has_room(*connection)) make_ready(*connection);
+    if (has_capacity(*connection)) make_ready(*connection);
   }
 }
 
@@ -392,13 +392,13 @@ Connection* Worker::take_ready() {
   while (!ready_ring_.empty()) {
     Connection& connection = connections_[ready_ring_.pop()];
     connection.is_in_ready = false;
-    if (has_room(connection)) return &connection;
+    if (has_capacity(connection)) return &connection;
   }
   return nullptr;
 }
 
 void Worker::make_ready(Connection& connection) {
-  if (!plan_.is_open_loop() || connection.is_in_ready || !has_room(connection)) return;
+  if (!plan_.is_open_loop() || connection.is_in_ready || !has_capacity(connection)) return;
   if (ready_ring_.empty()) room_since_ns_ = now_ns_;
   connection.is_in_ready = true;
   ready_ring_.push(connection.index);

@@ -140,7 +140,7 @@ class Worker {
 
   // Requests and replies (worker_requests.cpp).
   InFlight& place(const Connection& connection, std::uint32_t offset) noexcept;
-  bool has_room(const Connection& connection) const noexcept;
+  bool has_capacity(const Connection& connection) const noexcept;
   bool can_ask(const Connection& connection) const noexcept;
   void feed(Connection& connection);
   void feed_hungry();

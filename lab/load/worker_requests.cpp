@@ -29,7 +29,7 @@ InFlight& Worker::place(const Connection& connection, std::uint32_t offset) noex
   return in_flight_[std::size_t{connection.index} * plan_.pipeline + at];
 }
 
-bool Worker::has_room(const Connection& connection) const noexcept {
+bool Worker::has_capacity(const Connection& connection) const noexcept {
   return connection.state == Connection::State::open && can_ask(connection);
 }
 
@@ -40,7 +40,8 @@ bool Worker::can_ask(const Connection& connection) const noexcept {
   if (asked_max != 0 && connection.asked >= asked_max) return false;
   if (http2_ == nullptr) return true;
   const Http2Connection& link = http2_of(connection);
-  return link.machine().can_begin() && link.outbox().has_room(2 * http2_->block_bytes_max + 512);
+  return link.machine().can_begin() &&
+         link.outbox().has_capacity(2 * http2_->block_bytes_max + 512);
 }
 
 // Closed loop: as many requests as the connection may have in flight.

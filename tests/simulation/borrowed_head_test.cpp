@@ -9,7 +9,7 @@
 #include "katana/session/exchange.hpp"
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -62,7 +62,7 @@ class BorrowedHead : public testing::Test {
 
   void expect_stream_beside_head(const std::string& path) {
     world = std::make_unique<World>(options);
-    Talk mine(*world), other(*world);
+    ScriptedClient mine(*world), other(*world);
     mine.send(get(path, "mine"));
     world->run_for(milliseconds(10));
     other.send(as_head(get("/text/5", "")));
@@ -98,7 +98,7 @@ TEST_F(BorrowedHead, a_reply_of_http2_that_waits_for_its_window_is_recorded_as_i
   closed.stream_window = 100;
   closed.opens_windows = false;
   Http2Client mine(*world, closed);
-  Talk other(*world);
+  ScriptedClient other(*world);
   const std::uint32_t first = mine.get("/text/3000?mine=1");
   const std::uint32_t second = mine.get("/text/4000?mine=2");
   world->run_for(milliseconds(50));
@@ -121,12 +121,12 @@ TEST_F(BorrowedHead, content_that_is_here_and_has_to_wait_is_collected_for_its_o
   options.reactor.output_blocks_max = 64;
   options.reactor.output_blocks_reserve = 16;
   world = std::make_unique<World>(options);
-  std::vector<std::unique_ptr<Talk>> large;
+  std::vector<std::unique_ptr<ScriptedClient>> large;
   for (int count = 0; count < 60; ++count) {
-    large.push_back(std::make_unique<Talk>(*world));
+    large.push_back(std::make_unique<ScriptedClient>(*world));
     large.back()->send(get("/later/large", ""));
   }
-  Talk mine(*world), other(*world);
+  ScriptedClient mine(*world), other(*world);
   world->run_for(milliseconds(50));
   Planned both = post("/crowded/mine", "my content", "", "X-Mine: my-field\r\n");
   both.head = head_of("GET", "/text/5") + both.head;  // in one segment: the outbox is not empty

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -23,52 +23,52 @@ WorldOptions where_careless_closing_loses() {
 
 TEST(LingeringClose, a_client_that_sends_on_after_a_refusal_receives_all_of_it_and_the_end) {
   World world(where_careless_closing_loses());
-  Talk talk(world);
-  talk.send(post("/collect-small", std::string(10'000'000, 'x'), ""));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 413u);
-  EXPECT_TRUE(talk.replies().front().closes);
-  EXPECT_TRUE(talk.peer().saw_end());
+  ScriptedClient client(world);
+  client.send(post("/collect-small", std::string(10'000'000, 'x'), ""));
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 413u);
+  EXPECT_TRUE(client.replies().front().closes);
+  EXPECT_TRUE(client.peer().saw_end());
   expect_rest(world);
-  EXPECT_EQ(talk.peer().unsent(), 0u);
+  EXPECT_EQ(client.peer().unsent(), 0u);
 }
 
 TEST(LingeringClose, what_follows_a_malformed_request_does_not_destroy_its_reply) {
   World world(where_careless_closing_loses());
-  Talk talk(world);
-  talk.send(refused("nonsense", "nonsense\r\n" + std::string(2'000'000, 'x'), 400));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 400u);
-  EXPECT_TRUE(talk.peer().saw_end());
+  ScriptedClient client(world);
+  client.send(refused("nonsense", "nonsense\r\n" + std::string(2'000'000, 'x'), 400));
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 400u);
+  EXPECT_TRUE(client.peer().saw_end());
   expect_rest(world);
 }
 
 TEST(LingeringClose, what_is_pipelined_behind_the_last_reply_does_not_destroy_it) {
   World world(where_careless_closing_loses());
-  Talk talk(world);
-  talk.send(get("/sleep/100", ""));
-  talk.send(get("/close", "the last"));
+  ScriptedClient client(world);
+  client.send(get("/sleep/100", ""));
+  client.send(get("/close", "the last"));
   for (int number = 0; number < 500; ++number) {
-    talk.send_bytes(head_of("GET", "/text/9"));
+    client.send_bytes(head_of("GET", "/text/9"));
   }
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.replies().size(), 2u);
-  EXPECT_EQ(talk.content(), "the last");
-  EXPECT_TRUE(talk.peer().saw_end());
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.replies().size(), 2u);
+  EXPECT_EQ(client.content(), "the last");
+  EXPECT_TRUE(client.peer().saw_end());
   expect_rest(world);
 }
 
 TEST(LingeringClose, it_waits_no_longer_than_its_time) {
   World world;
-  Talk talk(world);
-  talk.stay_open();
-  talk.send(refused("nonsense", "nonsense\r\n", 400));
-  EXPECT_TRUE(talk.wait_for_end());
+  ScriptedClient client(world);
+  client.stay_open();
+  client.send(refused("nonsense", "nonsense\r\n", 400));
+  EXPECT_TRUE(client.wait_for_end());
   const Instant ended = world.now();
-  EXPECT_EQ(talk.peer().link_state(), engine::SimLink::open);
+  EXPECT_EQ(client.peer().link_state(), engine::SimLink::open);
   world.run_for(milliseconds(1'990));
-  EXPECT_EQ(talk.peer().link_state(), engine::SimLink::open);
-  world.run_while_not([&] { return talk.peer().link_state() == engine::SimLink::closed; });
+  EXPECT_EQ(client.peer().link_state(), engine::SimLink::open);
+  world.run_while_not([&] { return client.peer().link_state() == engine::SimLink::closed; });
   EXPECT_LE(world.now(), ended + milliseconds(2'003));
   expect_rest(world);
 }
@@ -77,13 +77,13 @@ TEST(LingeringClose, it_reads_no_more_than_its_limit) {
   WorldOptions options;
   options.reactor.linger_bytes_max = 100'000;
   World world(options);
-  Talk talk(world);
-  talk.stay_open();
-  talk.send(refused("nonsense", "nonsense\r\n", 400));
-  EXPECT_TRUE(talk.wait_for_end());
-  talk.send_bytes(std::string(400'000, 'x'));
+  ScriptedClient client(world);
+  client.stay_open();
+  client.send(refused("nonsense", "nonsense\r\n", 400));
+  EXPECT_TRUE(client.wait_for_end());
+  client.send_bytes(std::string(400'000, 'x'));
   world.run_for(milliseconds(20));
-  EXPECT_EQ(talk.peer().link_state(), engine::SimLink::closed);
+  EXPECT_EQ(client.peer().link_state(), engine::SimLink::closed);
   expect_rest(world);
 }
 
@@ -93,12 +93,12 @@ TEST(RequestLimit, the_last_request_is_answered_and_says_that_it_was_the_last) {
   WorldOptions options;
   options.http.requests_per_connection_max = 3;
   World world(options);
-  Talk talk(world);
-  for (int number = 0; number < 5; ++number) talk.send(get("/ready/1", ""));
-  EXPECT_TRUE(talk.wait_for_end());
-  ASSERT_EQ(talk.replies().size(), 3u);
-  EXPECT_FALSE(talk.replies()[1].closes);
-  EXPECT_TRUE(talk.replies()[2].closes);
+  ScriptedClient client(world);
+  for (int number = 0; number < 5; ++number) client.send(get("/ready/1", ""));
+  EXPECT_TRUE(client.wait_for_end());
+  ASSERT_EQ(client.replies().size(), 3u);
+  EXPECT_FALSE(client.replies()[1].closes);
+  EXPECT_TRUE(client.replies()[2].closes);
   EXPECT_EQ(world.trial().frames_made(), 3u);
   expect_rest(world);
 }
@@ -107,14 +107,14 @@ TEST(RequestLimit, the_last_request_is_answered_and_says_that_it_was_the_last) {
 
 TEST(Drain, a_request_in_flight_is_answered_and_its_connection_closed) {
   World world;
-  Talk talk(world);
-  talk.send(get("/sleep/500", ""));
+  ScriptedClient client(world);
+  client.send(get("/sleep/500", ""));
   world.run_for(milliseconds(100));
   world.reactor().request_drain(seconds(10));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.content(), "slept 500 ms");
-  EXPECT_TRUE(talk.replies().front().closes);
-  EXPECT_TRUE(talk.peer().saw_end());
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.content(), "slept 500 ms");
+  EXPECT_TRUE(client.replies().front().closes);
+  EXPECT_TRUE(client.peer().saw_end());
   expect_rest(world);
   EXPECT_TRUE(world.reactor().stopped());
   EXPECT_EQ(world.reactor().counters().cut_off, 0u);
@@ -122,13 +122,13 @@ TEST(Drain, a_request_in_flight_is_answered_and_its_connection_closed) {
 
 TEST(Drain, what_is_pipelined_behind_it_is_not_begun) {
   World world;
-  Talk talk(world);
-  talk.send(get("/sleep/500", ""));
-  talk.send(get("/sleep/500", ""));
+  ScriptedClient client(world);
+  client.send(get("/sleep/500", ""));
+  client.send(get("/sleep/500", ""));
   world.run_for(milliseconds(100));
   world.reactor().request_drain(seconds(10));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.replies().size(), 1u);
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.replies().size(), 1u);
   EXPECT_EQ(world.trial().frames_made(), 1u);
   expect_rest(world);
 }
@@ -136,17 +136,17 @@ TEST(Drain, what_is_pipelined_behind_it_is_not_begun) {
 // The client asks again before it has seen that the reply is the last.
 TEST(Drain, a_request_that_crosses_the_last_reply_does_not_break_it) {
   World world;
-  Talk talk(world);
-  talk.stay_open();
-  talk.send(get("/sleep/500", ""));
+  ScriptedClient client(world);
+  client.stay_open();
+  client.send(get("/sleep/500", ""));
   world.run_for(milliseconds(100));
   world.reactor().request_drain(seconds(10));
-  EXPECT_TRUE(talk.wait_for(1));
-  talk.send_bytes(get("/ready/1", "").head);
+  EXPECT_TRUE(client.wait_for(1));
+  client.send_bytes(get("/ready/1", "").head);
   world.run_for(milliseconds(100));
-  EXPECT_FALSE(talk.peer().saw_reset());
+  EXPECT_FALSE(client.peer().saw_reset());
   EXPECT_EQ(world.reactor().links_open(), 1u);
-  talk.peer().close();
+  client.peer().close();
   expect_rest(world);
   EXPECT_TRUE(world.reactor().stopped());
   EXPECT_EQ(world.trial().frames_made(), 1u);
@@ -154,22 +154,22 @@ TEST(Drain, a_request_that_crosses_the_last_reply_does_not_break_it) {
 
 TEST(Drain, an_idle_connection_may_still_ask_for_a_moment_and_is_closed_silently_then) {
   World world;
-  Talk talk(world);
-  Talk late(world);
-  for (Talk* const each : {&talk, &late}) {
+  ScriptedClient client(world);
+  ScriptedClient late(world);
+  for (ScriptedClient* const each : {&client, &late}) {
     each->send(get("/ready/1", ""));
     EXPECT_TRUE(each->wait_for(1));
   }
-  const std::uint64_t octets = talk.octets();
+  const std::uint64_t octets = client.octets();
   const Instant begin = world.now();
   world.reactor().request_drain(seconds(10));
   world.run_for(milliseconds(200));
-  EXPECT_FALSE(talk.peer().over());
+  EXPECT_FALSE(client.peer().over());
   late.send(get("/sleep/300", ""));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_TRUE(happened_at(talk.over_at(), begin + milliseconds(250)));
-  EXPECT_TRUE(talk.peer().saw_end());
-  EXPECT_EQ(talk.octets(), octets);
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_TRUE(happened_at(client.over_at(), begin + milliseconds(250)));
+  EXPECT_TRUE(client.peer().saw_end());
+  EXPECT_EQ(client.octets(), octets);
   EXPECT_TRUE(late.wait_for_end());
   EXPECT_EQ(late.content(), "slept 300 ms");
   EXPECT_TRUE(late.replies().back().closes);
@@ -180,17 +180,17 @@ TEST(Drain, an_idle_connection_may_still_ask_for_a_moment_and_is_closed_silently
 
 TEST(Drain, a_head_that_has_begun_may_end) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const Planned request = get("/ready/2", "");
-  talk.expect_reply();
-  talk.send_bytes(request.head.substr(0, 10));
+  client.expect_reply();
+  client.send_bytes(request.head.substr(0, 10));
   world.run_for(milliseconds(10));
   world.reactor().request_drain(seconds(10));
   world.run_for(seconds(2));
-  talk.send_bytes(request.head.substr(10));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.content(), trial_text(2));
-  EXPECT_TRUE(talk.replies().front().closes);
+  client.send_bytes(request.head.substr(10));
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.content(), trial_text(2));
+  EXPECT_TRUE(client.replies().front().closes);
   expect_rest(world);
 }
 
@@ -198,8 +198,8 @@ TEST(Drain, an_upload_and_a_download_are_finished) {
   WorldOptions options;
   options.http.limits.content_timeout = seconds(120);
   World world(options);
-  Talk up(world);
-  Talk down(world, Site::hello, 8 * 1024);
+  ScriptedClient up(world);
+  ScriptedClient down(world, Site::hello, 8 * 1024);
   const std::string content = content_of(50'000);
   const Planned request = post("/read/1", content, "");
   up.expect_reply();
@@ -222,26 +222,26 @@ TEST(Drain, an_upload_and_a_download_are_finished) {
 
 TEST(Drain, a_connection_whose_content_is_only_read_past_does_not_hold_it_up) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const Planned request = post("/early", content_of(30'000), "");
-  talk.expect_reply();
-  talk.send_bytes(request.head + request.content.substr(0, 10'000));
-  EXPECT_TRUE(talk.wait_for(1));
+  client.expect_reply();
+  client.send_bytes(request.head + request.content.substr(0, 10'000));
+  EXPECT_TRUE(client.wait_for(1));
   world.reactor().request_drain(seconds(10));
   world.run_for(milliseconds(10));
-  talk.send_bytes(request.content.substr(10'000));
+  client.send_bytes(request.content.substr(10'000));
   world.run_for(seconds(5));
   EXPECT_TRUE(world.reactor().stopped());
   EXPECT_EQ(world.reactor().counters().cut_off, 0u);
-  EXPECT_TRUE(talk.peer().saw_end());
+  EXPECT_TRUE(client.peer().saw_end());
   expect_rest(world);
 }
 
 TEST(Drain, its_deadline_cuts_off_what_is_left_and_says_so) {
   World world;
-  Talk talk(world);
-  Talk other(world);
-  talk.send(get("/never", 200));
+  ScriptedClient client(world);
+  ScriptedClient other(world);
+  client.send(get("/never", 200));
   world.run_for(milliseconds(100));
   const Instant begin = world.now();
   world.reactor().request_drain(seconds(3));
@@ -253,20 +253,21 @@ TEST(Drain, its_deadline_cuts_off_what_is_left_and_says_so) {
   EXPECT_TRUE(world.reactor().stopped());
   EXPECT_EQ(world.reactor().counters().cut_off, 1u);
   EXPECT_EQ(world.trial().frames(), 0);
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_TRUE(talk.peer().saw_reset());
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_TRUE(client.peer().saw_reset());
   expect_rest(world);
 }
 
 TEST(Drain, connections_that_were_complete_before_are_served_and_no_others) {
   World world;
-  std::vector<std::unique_ptr<Talk>> talks;
-  for (int number = 0; number < 5; ++number) talks.push_back(std::make_unique<Talk>(world));
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
+  for (int number = 0; number < 5; ++number)
+    clients.push_back(std::make_unique<ScriptedClient>(world));
   // Nobody has sent anything, so that the engine has not delivered them yet.
   EXPECT_EQ(world.reactor().counters().accepted, 0u);
   world.reactor().request_drain(seconds(10));
-  for (const auto& each : talks) each->send(get("/sleep/20", ""));
-  for (const auto& each : talks) {
+  for (const auto& each : clients) each->send(get("/sleep/20", ""));
+  for (const auto& each : clients) {
     EXPECT_TRUE(each->wait_for_end());
     EXPECT_EQ(each->content(), "slept 20 ms");
     EXPECT_TRUE(each->replies().front().closes);
@@ -281,8 +282,8 @@ TEST(Drain, connections_that_were_complete_before_are_served_and_no_others) {
 
 TEST(Drain, a_second_request_to_stop_ends_everything_at_once) {
   World world;
-  Talk talk(world);
-  talk.send(get("/never", 200));
+  ScriptedClient client(world);
+  client.send(get("/never", 200));
   world.run_for(milliseconds(10));
   world.reactor().request_drain(seconds(3'000));
   world.run_for(seconds(1));

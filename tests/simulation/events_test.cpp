@@ -9,7 +9,7 @@
 
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -37,19 +37,19 @@ struct Scene {
   void publish(Bytes data, Bytes name = {}) {
     ASSERT_TRUE(topic.publish({.data = data, .name = name}));
   }
-  void settle() { world.run_for(milliseconds(50)); }
+  void run_for_a_while() { world.run_for(milliseconds(50)); }
 
   EventTopic topic;
   World world;
 };
 
 // One reader of /events.
-struct Reader : Talk {
+struct Reader : ScriptedClient {
   explicit Reader(Scene& scene, Bytes fields = {}, std::size_t window = 64 * 1024)
-      : Talk(scene.world, Site::trial, window) {
+      : ScriptedClient(scene.world, Site::trial, window) {
     expect_reply();
     send_bytes(head_of("GET", "/events", fields));
-    scene.settle();
+    scene.run_for_a_while();
   }
   // What has come since the opening comment.
   std::string told() const {
@@ -64,7 +64,7 @@ TEST(EventTopic, a_reader_is_told_what_is_published_from_then_on_in_order_and_wi
   Reader reader(scene);
   scene.publish("one");
   scene.publish("{\"n\":2}", "figures");
-  scene.settle();
+  scene.run_for_a_while();
   EXPECT_EQ(reader.told(),
             "id: a-2\ndata: one\n\n"
             "id: a-3\nevent: figures\ndata: {\"n\":2}\n\n");
@@ -79,7 +79,7 @@ TEST(EventTopic, every_reader_is_told_the_same) {
   Reader first(scene), second(scene), third(scene);
   EXPECT_EQ(scene.topic.figures().subscribers, 3u);
   scene.publish("news");
-  scene.settle();
+  scene.run_for_a_while();
   for (const Reader* each : {&first, &second, &third}) {
     EXPECT_EQ(each->told(), "id: a-1\ndata: news\n\n");
   }
@@ -222,7 +222,7 @@ TEST(EventTopic, a_reader_that_leaves_is_forgotten) {
     scene.world.run_for(seconds(3));
     EXPECT_EQ(scene.topic.figures().subscribers, 1u);
     scene.publish("news");
-    scene.settle();
+    scene.run_for_a_while();
     EXPECT_EQ(staying.told(), "id: a-1\ndata: news\n\n");
     staying.peer().close();
   }
@@ -249,7 +249,7 @@ TEST(EventTopic, a_slow_reader_is_sent_the_rest_when_the_server_drains) {
   reader.peer().stop_reading();
   constexpr std::size_t count = 40;
   for (std::size_t number = 0; number < count; ++number) scene.publish(std::string(4'000, 'x'));
-  scene.settle();
+  scene.run_for_a_while();
   scene.world.reactor().request_drain(seconds(30));
   scene.world.run_for(seconds(1));
   reader.peer().start_reading();
@@ -261,11 +261,11 @@ TEST(EventTopic, a_slow_reader_is_sent_the_rest_when_the_server_drains) {
 
 TEST(EventTopic, HEAD_is_answered_and_subscribes_nobody) {
   Scene scene;
-  Talk talk(scene.world);
-  talk.send(as_head(get("/events", 200u)));
-  EXPECT_TRUE(talk.wait_for(1));
-  EXPECT_EQ(talk.status(), 200u);
-  scene.settle();
+  ScriptedClient client(scene.world);
+  client.send(as_head(get("/events", 200u)));
+  EXPECT_TRUE(client.wait_for(1));
+  EXPECT_EQ(client.status(), 200u);
+  scene.run_for_a_while();
   EXPECT_EQ(scene.topic.figures().subscribers, 0u);
 }
 
@@ -275,7 +275,7 @@ TEST(EventTopic, over_http2_streams_stay_and_end_likewise) {
   Scene scene(small_topic(), of_world);
   Http2Client client(scene.world);
   const std::uint32_t first = client.get("/events"), second = client.get("/events");
-  scene.settle();
+  scene.run_for_a_while();
   scene.publish("one");
   scene.world.run_for(seconds(20));
   EXPECT_EQ(client.over(), 0u);

@@ -7,7 +7,7 @@
 
 #include "katana/core/connection.hpp"
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -17,42 +17,42 @@ namespace {
 
 TEST(ContentLimit, a_length_above_it_is_refused_before_any_content_comes) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const Planned request = expecting(post("/collect-small", content_of(1'001), ""), true);
-  talk.expect_reply();
-  talk.send_bytes(request.head);
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 413u);
-  EXPECT_EQ(talk.reader().continues_in_all(), 0u);
+  client.expect_reply();
+  client.send_bytes(request.head);
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 413u);
+  EXPECT_EQ(client.reader().continues_in_all(), 0u);
   expect_rest(world);
 }
 
 TEST(ContentLimit, chunks_are_refused_as_soon_as_they_exceed_it) {
   World world;
-  Talk talk(world);
-  talk.expect_reply();
-  talk.send_bytes(head_of("POST", "/collect-small", "Transfer-Encoding: chunked\r\n"));
+  ScriptedClient client(world);
+  client.expect_reply();
+  client.send_bytes(head_of("POST", "/collect-small", "Transfer-Encoding: chunked\r\n"));
   for (int number = 0; number < 2; ++number) {
-    talk.send_bytes("1f4\r\n" + content_of(500) + "\r\n");
+    client.send_bytes("1f4\r\n" + content_of(500) + "\r\n");
     world.run_for(milliseconds(10));
-    EXPECT_EQ(talk.status(), 0u);
+    EXPECT_EQ(client.status(), 0u);
   }
-  talk.send_bytes("1\r\nx");
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 413u);
+  client.send_bytes("1\r\nx");
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 413u);
   expect_rest(world);
 }
 
 TEST(ContentLimit, content_of_just_that_size_is_served) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   engine::SimRandom random(1);
   const std::string content = content_of(1'000);
-  talk.send(post("/collect-small", content, ""));
-  talk.send(post_chunked("/collect-small", content, "", random));
-  EXPECT_TRUE(talk.wait_for(2));
-  for (const ReceivedReply& each : talk.replies()) EXPECT_EQ(each.content, trial_digest(content));
-  talk.peer().close();
+  client.send(post("/collect-small", content, ""));
+  client.send(post_chunked("/collect-small", content, "", random));
+  EXPECT_TRUE(client.wait_for(2));
+  for (const ReceivedReply& each : client.replies()) EXPECT_EQ(each.content, trial_digest(content));
+  client.peer().close();
   expect_rest(world);
 }
 
@@ -60,50 +60,50 @@ TEST(ContentLimit, content_of_just_that_size_is_served) {
 
 TEST(Pipelining, requests_behind_a_suspended_handler_wait_in_bounded_memory_and_in_order) {
   World world;
-  Talk talk(world);
-  talk.send(get("/sleep/5000", ""));
+  ScriptedClient client(world);
+  client.send(get("/sleep/5000", ""));
   constexpr std::size_t count = 4'000;
   for (std::size_t number = 0; number < count; ++number) {
-    talk.send(get(fmt::format("/text/{}", number % 100), ""));
+    client.send(get(fmt::format("/text/{}", number % 100), ""));
   }
   world.run_for(seconds(4));
-  EXPECT_EQ(talk.replies().size(), 0u);
+  EXPECT_EQ(client.replies().size(), 0u);
   // The peer's kernel has the rest.
-  EXPECT_GT(talk.peer().unsent(), 10'000u);
+  EXPECT_GT(client.peer().unsent(), 10'000u);
   const core::ReactorOptions& options = world.reactor().options();
   const std::size_t large = options.engine.receive_bytes_max + options.carry_extra_bytes;
   EXPECT_LE(world.memory_peak().carry, large);
-  EXPECT_TRUE(talk.wait_for(count + 1));
+  EXPECT_TRUE(client.wait_for(count + 1));
   for (std::size_t number = 0; number < count; ++number) {
-    ASSERT_EQ(talk.replies()[number + 1].content, trial_text(number % 100));
+    ASSERT_EQ(client.replies()[number + 1].content, trial_text(number % 100));
   }
-  talk.peer().close();
+  client.peer().close();
   expect_rest(world);
 }
 
 TEST(Pipelining, every_one_of_many_suspended_handlers_is_answered_in_order) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   for (int number = 0; number < 500; ++number) {
-    talk.send(get(fmt::format("/sleep/{}", number % 7), ""));
+    client.send(get(fmt::format("/sleep/{}", number % 7), ""));
   }
-  EXPECT_TRUE(talk.wait_for(500));
+  EXPECT_TRUE(client.wait_for(500));
   for (std::size_t number = 0; number < 500; ++number) {
-    ASSERT_EQ(talk.replies()[number].content, fmt::format("slept {} ms", number % 7));
+    ASSERT_EQ(client.replies()[number].content, fmt::format("slept {} ms", number % 7));
   }
-  talk.peer().close();
+  client.peer().close();
   expect_rest(world);
 }
 
 TEST(Pipelining, a_burst_whose_replies_exceed_the_outbox_is_answered_completely) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   constexpr std::size_t count = 3'000;
-  for (std::size_t number = 0; number < count; ++number) talk.send(get("/text/900", ""));
-  EXPECT_TRUE(talk.wait_for(count));
-  EXPECT_GT(talk.octets(), 10 * world.reactor().options().outbox_high_bytes);
+  for (std::size_t number = 0; number < count; ++number) client.send(get("/text/900", ""));
+  EXPECT_TRUE(client.wait_for(count));
+  EXPECT_GT(client.octets(), 10 * world.reactor().options().outbox_high_bytes);
   EXPECT_LE(world.memory_peak().output, 2 * world.reactor().options().outbox_high_bytes);
-  talk.peer().close();
+  client.peer().close();
   expect_rest(world);
 }
 
@@ -118,16 +118,16 @@ TEST(Pipelining, the_end_of_input_does_not_overtake_what_is_carried) {
   World world;
   Opener opener(world.trial());
   ASSERT_TRUE(world.reactor().watch(7, opener));
-  Talk talk(world);
-  talk.send(get("/gate", ""));
-  talk.send(get("/ready/3", ""));
+  ScriptedClient client(world);
+  client.send(get("/gate", ""));
+  client.send(get("/ready/3", ""));
   world.run_for(milliseconds(10));
-  talk.peer().finish();
+  client.peer().finish();
   world.network().run_until(world.now() + milliseconds(1));  // it has come, and no turn was taken
   world.network().make_ready(7);
-  EXPECT_TRUE(talk.wait_for_end());
-  ASSERT_EQ(talk.replies().size(), 2u);
-  EXPECT_EQ(talk.content(), trial_text(3));
+  EXPECT_TRUE(client.wait_for_end());
+  ASSERT_EQ(client.replies().size(), 2u);
+  EXPECT_EQ(client.content(), trial_text(3));
   world.reactor().unwatch(7);
   expect_rest(world);
 }
@@ -136,64 +136,64 @@ TEST(Pipelining, the_end_of_input_does_not_overtake_what_is_carried) {
 
 TEST(Backpressure, a_handler_that_does_not_read_stops_the_client) {
   World world;
-  Talk talk(world);
-  talk.send(post("/read-never", content_of(1'000'000), ""));
+  ScriptedClient client(world);
+  client.send(post("/read-never", content_of(1'000'000), ""));
   world.run_for(seconds(20));
-  EXPECT_GT(talk.peer().unsent(), 800'000u);
+  EXPECT_GT(client.peer().unsent(), 800'000u);
   EXPECT_LT(world.reactor().counters().bytes_received, 140'000u);
   EXPECT_LE(world.reactor().memory_used().carry, 2 * 100'000u);
-  talk.peer().reset();
+  client.peer().reset();
   expect_rest(world);
 }
 
 TEST(Backpressure, a_handler_that_reads_slowly_is_sent_no_more_than_it_reads) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const std::string content = content_of(600'000);
-  talk.send(post("/read/500", content, ""));
-  while (talk.replies().empty() && !talk.peer().over()) {
+  client.send(post("/read/500", content, ""));
+  while (client.replies().empty() && !client.peer().over()) {
     world.run_for(milliseconds(100));
     EXPECT_LE(world.reactor().counters().bytes_received, world.trial().octets_read() + 140'000);
   }
-  EXPECT_EQ(talk.content(), trial_digest(content));
-  talk.peer().close();
+  EXPECT_EQ(client.content(), trial_digest(content));
+  client.peer().close();
   expect_rest(world);
 }
 
 TEST(Backpressure, a_streamed_reply_takes_no_more_memory_than_the_outbox_may) {
   World world;
-  Talk talk(world);
-  talk.peer().stop_reading();
-  talk.send(get("/endless", ""));
+  ScriptedClient client(world);
+  client.peer().stop_reading();
+  client.send(get("/endless", ""));
   world.run_for(seconds(10));
   const std::size_t high = world.reactor().options().outbox_high_bytes;
   EXPECT_GE(world.trial().octets_made(), high);
   EXPECT_LE(world.trial().octets_made(), high + 64 * 1024 + 3 * 4'096);
   EXPECT_LE(world.memory_peak().output, high + 3 * 4'096 + high / 16);
-  talk.peer().reset();
+  client.peer().reset();
   expect_rest(world);
 }
 
 TEST(Backpressure, an_echo_that_nobody_reads_stops_the_upload_and_goes_on_later) {
   World world;
-  Talk talk(world, Site::hello);
+  ScriptedClient client(world, Site::hello);
   const std::string content = content_of(900'000);
-  talk.peer().stop_reading();
-  talk.send(post("/echo", content, ""));
+  client.peer().stop_reading();
+  client.send(post("/echo", content, ""));
   world.run_for(seconds(20));
-  EXPECT_GT(talk.peer().unsent(), 400'000u);
+  EXPECT_GT(client.peer().unsent(), 400'000u);
   EXPECT_LE(world.memory_peak().output, 200'000u);
-  talk.peer().start_reading();
-  EXPECT_TRUE(talk.wait_for(1));
-  EXPECT_TRUE(talk.content() == content);
-  talk.peer().close();
+  client.peer().start_reading();
+  EXPECT_TRUE(client.wait_for(1));
+  EXPECT_TRUE(client.content() == content);
+  client.peer().close();
   expect_rest(world);
 }
 
 TEST(Backpressure, one_endless_download_leaves_the_others_their_turns) {
   World world;
-  Talk endless(world);
-  Talk other(world);
+  ScriptedClient endless(world);
+  ScriptedClient other(world);
   endless.send(get("/endless", ""));
   world.run_for(milliseconds(50));
   const Instant begin = world.now();
@@ -208,16 +208,16 @@ TEST(Backpressure, one_endless_download_leaves_the_others_their_turns) {
 
 TEST(Streaming, the_reply_to_head_ends_with_its_head_however_long_its_content_would_be) {
   World world;
-  Talk talk(world);
-  talk.send(as_head(get("/endless", "")));
-  talk.send(as_head(get("/ticks/1000/1000", "")));
-  talk.send(get("/ready/1", ""));
-  EXPECT_TRUE(talk.wait_for(3, seconds(2)));
+  ScriptedClient client(world);
+  client.send(as_head(get("/endless", "")));
+  client.send(as_head(get("/ticks/1000/1000", "")));
+  client.send(get("/ready/1", ""));
+  EXPECT_TRUE(client.wait_for(3, seconds(2)));
   EXPECT_LE(world.trial().octets_made(), 4'096u);
-  EXPECT_NE(talk.replies()[0].head.find("Content-Length: 1099511627776"), std::string::npos);
-  EXPECT_NE(talk.replies()[1].head.find("Transfer-Encoding: chunked"), std::string::npos);
-  EXPECT_EQ(talk.content(), trial_text(1));
-  talk.peer().close();
+  EXPECT_NE(client.replies()[0].head.find("Content-Length: 1099511627776"), std::string::npos);
+  EXPECT_NE(client.replies()[1].head.find("Transfer-Encoding: chunked"), std::string::npos);
+  EXPECT_EQ(client.content(), trial_text(1));
+  client.peer().close();
   expect_rest(world);
 }
 
@@ -228,12 +228,12 @@ TEST(Descriptors, a_burst_of_failed_accepts_delays_connections_and_loses_none) {
   options.faults.accept_failure = 600;
   options.faults.accept_failures = SimRange{1, 5};
   World world(options);
-  std::vector<std::unique_ptr<Talk>> talks;
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
   for (int number = 0; number < 30; ++number) {
-    talks.push_back(std::make_unique<Talk>(world));
-    talks.back()->send(get("/sleep/3", ""));
+    clients.push_back(std::make_unique<ScriptedClient>(world));
+    clients.back()->send(get("/sleep/3", ""));
   }
-  for (const auto& each : talks) {
+  for (const auto& each : clients) {
     EXPECT_TRUE(each->wait_for(1));
     EXPECT_EQ(each->content(), "slept 3 ms");
     each->peer().close();
@@ -247,14 +247,14 @@ TEST(Descriptors, accepting_goes_on_when_a_connection_ends_and_not_only_with_tim
   WorldOptions options;
   options.reactor.accept_retry = seconds(100);
   World world(options);
-  Talk first(world);
+  ScriptedClient first(world);
   first.send(get("/ready/1", ""));
   EXPECT_TRUE(first.wait_for(1));
   SimFaults faults = options.faults;
   faults.accept_failure = 1024;
   faults.accept_failures = SimRange{1, 1};
   world.network().set_faults(faults);
-  Talk second(world);
+  ScriptedClient second(world);
   second.send(get("/ready/2", ""));
   world.run_for(seconds(1));
   EXPECT_EQ(world.reactor().counters().accept_failures, 1u);
@@ -270,12 +270,12 @@ TEST(Links, a_full_table_lets_connections_wait_until_others_have_ended) {
   WorldOptions options;
   options.reactor.engine.links_max = 3;
   World world(options);
-  std::vector<std::unique_ptr<Talk>> talks;
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
   for (int number = 0; number < 20; ++number) {
-    talks.push_back(std::make_unique<Talk>(world));
-    talks.back()->send(get("/sleep/200", ""));
+    clients.push_back(std::make_unique<ScriptedClient>(world));
+    clients.back()->send(get("/sleep/200", ""));
   }
-  for (const auto& each : talks) {
+  for (const auto& each : clients) {
     EXPECT_TRUE(each->wait_for(1));
     EXPECT_EQ(each->content(), "slept 200 ms");
     each->peer().close();
@@ -291,21 +291,21 @@ TEST(Pools, without_output_blocks_connections_break_and_are_counted_and_the_rest
   options.reactor.output_blocks_reserve = 0;
   for (const char* const target : {"/text/60000", "/endless"}) {
     World world(options);
-    std::vector<std::unique_ptr<Talk>> talks;
+    std::vector<std::unique_ptr<ScriptedClient>> clients;
     for (int number = 0; number < 4; ++number) {
-      talks.push_back(std::make_unique<Talk>(world, Site::trial, 4'096));
-      talks.back()->peer().stop_reading();
-      talks.back()->send(get(target, ""));
+      clients.push_back(std::make_unique<ScriptedClient>(world, Site::trial, 4'096));
+      clients.back()->peer().stop_reading();
+      clients.back()->send(get(target, ""));
     }
     world.run_for(seconds(1));
     std::uint64_t broken = 0;
-    for (const auto& each : talks) broken += each->peer().saw_reset();
+    for (const auto& each : clients) broken += each->peer().saw_reset();
     EXPECT_GE(broken, 1u) << target;
     EXPECT_LT(broken, 4u) << target;
     EXPECT_EQ(world.http_counters().replies_aborted, broken) << target;
     EXPECT_LT(world.trial().octets_made(), 600'000u);
-    for (const auto& each : talks) each->peer().reset();
-    Talk later(world);
+    for (const auto& each : clients) each->peer().reset();
+    ScriptedClient later(world);
     later.send(get("/text/50000", ""));
     EXPECT_TRUE(later.wait_for(1)) << target;
     EXPECT_EQ(later.content(), trial_text(50'000)) << target;
@@ -320,17 +320,17 @@ TEST(Pools, with_few_output_blocks_replies_wait_for_each_other_and_none_is_lost)
   options.reactor.output_blocks_reserve = 8;
   options.reactor.shed_after = seconds(10);
   World world(options);
-  std::vector<std::unique_ptr<Talk>> talks;
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
   for (int number = 0; number < 8; ++number) {
-    talks.push_back(std::make_unique<Talk>(world, Site::trial, 4'096));
-    talks.back()->peer().stop_reading();
-    for (int behind = 0; behind < 20; ++behind) talks.back()->send(get("/text/6000", ""));
-    talks.back()->send(get("/ticks/3/10", ""));
+    clients.push_back(std::make_unique<ScriptedClient>(world, Site::trial, 4'096));
+    clients.back()->peer().stop_reading();
+    for (int behind = 0; behind < 20; ++behind) clients.back()->send(get("/text/6000", ""));
+    clients.back()->send(get("/ticks/3/10", ""));
   }
   world.run_for(seconds(1));
   EXPECT_GE(world.reactor().counters().pool_pauses, 4u);
-  for (const auto& each : talks) each->peer().start_reading();
-  for (const auto& each : talks) {
+  for (const auto& each : clients) each->peer().start_reading();
+  for (const auto& each : clients) {
     EXPECT_TRUE(each->wait_for(21));
     EXPECT_EQ(each->content(), trial_ticks(3));
     each->peer().close();
@@ -344,15 +344,15 @@ TEST(Pools, without_carry_blocks_connections_break_and_are_counted_and_the_rest_
   WorldOptions options;
   options.reactor.carry_large_max = 2;
   World world(options);
-  std::vector<std::unique_ptr<Talk>> talks;
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
   for (int number = 0; number < 5; ++number) {
-    talks.push_back(std::make_unique<Talk>(world));
-    talks.back()->send(get("/sleep/1000", ""));
-    for (int behind = 0; behind < 300; ++behind) talks.back()->send(get("/text/1", ""));
+    clients.push_back(std::make_unique<ScriptedClient>(world));
+    clients.back()->send(get("/sleep/1000", ""));
+    for (int behind = 0; behind < 300; ++behind) clients.back()->send(get("/text/1", ""));
   }
   world.run_for(seconds(3));
   std::uint64_t broken = 0;
-  for (const auto& each : talks) {
+  for (const auto& each : clients) {
     broken += each->peer().saw_reset();
     EXPECT_TRUE(each->peer().saw_reset() || each->replies().size() == 301);
     each->peer().close();
@@ -367,12 +367,12 @@ TEST(Pools, without_carry_blocks_connections_break_and_are_counted_and_the_rest_
 TEST(IdleConnection, it_holds_no_pooled_block_and_takes_at_most_512_octets) {
   World world;
   EXPECT_LE(sizeof(core::Connection) + world.protocol(Site::trial).session_bytes(), 512u);
-  std::vector<std::unique_ptr<Talk>> talks;
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
   for (int number = 0; number < 50; ++number) {
-    talks.push_back(std::make_unique<Talk>(world));
-    talks.back()->send(get("/owned/5", ""));
-    talks.back()->send(post("/mirror/1", content_of(10'000), ""));
-    EXPECT_TRUE(talks.back()->wait_for(2));
+    clients.push_back(std::make_unique<ScriptedClient>(world));
+    clients.back()->send(get("/owned/5", ""));
+    clients.back()->send(post("/mirror/1", content_of(10'000), ""));
+    EXPECT_TRUE(clients.back()->wait_for(2));
   }
   world.run_for(milliseconds(1));
   const core::MemoryBudget used = world.reactor().memory_used();
@@ -381,23 +381,23 @@ TEST(IdleConnection, it_holds_no_pooled_block_and_takes_at_most_512_octets) {
   EXPECT_EQ(world.reactor().links_open(), 50u);
   EXPECT_LE(used.connections, 50 * 512u);
   EXPECT_EQ(world.trial().frames(), 0);
-  for (const auto& each : talks) each->peer().close();
+  for (const auto& each : clients) each->peer().close();
   expect_rest(world);
 }
 
 TEST(IdleConnection, a_deadline_that_every_request_moves_costs_no_timer_operation) {
   World world;
-  Talk talk(world);
-  talk.send(get("/text/1", ""));
-  EXPECT_TRUE(talk.wait_for(1));
+  ScriptedClient client(world);
+  client.send(get("/text/1", ""));
+  EXPECT_TRUE(client.wait_for(1));
   const std::uint64_t operations = world.reactor().timers().operations();
   for (std::size_t number = 2; number <= 1'000; ++number) {
-    talk.send(get("/text/1", ""));
-    talk.wait_for(number);
+    client.send(get("/text/1", ""));
+    client.wait_for(number);
   }
-  EXPECT_EQ(talk.replies().size(), 1'000u);
+  EXPECT_EQ(client.replies().size(), 1'000u);
   EXPECT_EQ(world.reactor().timers().operations(), operations);
-  talk.peer().close();
+  client.peer().close();
   expect_rest(world);
 }
 

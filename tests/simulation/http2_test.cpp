@@ -5,8 +5,8 @@
 #include <random>
 
 #include "tests/simulation/http2_client.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/seed_share.hpp"
-#include "tests/simulation/talk.hpp"
 
 namespace katana::simulation {
 namespace {
@@ -113,11 +113,11 @@ TEST(Http2Seeds, whoever_leaves_at_any_moment_leaves_nothing_behind) {
 TEST(Http2, the_preface_may_come_byte_by_byte_and_http_1_is_served_beside_it) {
   World world;
   Http2Client client(world);
-  Talk talk(world);
-  talk.send_bytes("GET /text/5 HTTP/1.1\r\nHost: a\r\n\r\n");
-  talk.expect_reply();
-  ASSERT_TRUE(talk.wait_for(1));
-  EXPECT_EQ(talk.content(), trial_text(5));
+  ScriptedClient scripted(world);
+  scripted.send_bytes("GET /text/5 HTTP/1.1\r\nHost: a\r\n\r\n");
+  scripted.expect_reply();
+  ASSERT_TRUE(scripted.wait_for(1));
+  EXPECT_EQ(scripted.content(), trial_text(5));
   engine::SimPeer slow(world.network());
   slow.connect(world.port(Site::trial));
   const std::string preface =

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/simulation/http2_client.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/websocket_talk.hpp"
 
 namespace katana::simulation {
@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 struct SocketNotes {
   Words events;
   std::function<void(WebSocket&, Bytes)> at_message;
-  std::function<void(WebSocket&)> at_room;
+  std::function<void(WebSocket&)> at_writable;
   std::vector<WebSocket*> sockets;
   int handlers = 0;
 };
@@ -42,9 +42,9 @@ class NotingHandler final : public WebSocketHandler {
       (void)socket.send_text(payload);
     }
   }
-  void on_room(WebSocket& socket) override {
+  void on_writable(WebSocket& socket) override {
     notes_.events.emplace_back("room");
-    if (notes_.at_room) notes_.at_room(socket);
+    if (notes_.at_writable) notes_.at_writable(socket);
   }
   void on_close(WebSocket& socket, CloseCode code, Bytes) override {
     notes_.events.push_back("close " + std::to_string(static_cast<unsigned>(code)));
@@ -87,17 +87,17 @@ class Http2WebSocketTest : public ::testing::Test {
   // A WebSocket connection on a stream of the client.
   struct Socket {
     std::uint32_t id = 0;
-    WebSocketTalk talk;
+    WebSocketTalk websocket;
   };
   Socket& open(Http2Client& client, const http2::Fields& more = {}) {
     auto& socket = *sockets_.emplace_back(std::make_unique<Socket>());
     socket.id = client.connect("/ws", more);
-    socket.talk.send_bytes = [&client, id = socket.id](Bytes bytes) {
+    socket.websocket.send_bytes = [&client, id = socket.id](Bytes bytes) {
       client.send_data(id, bytes);
     };
     client.on_content = [this](std::uint32_t id, Bytes bytes) {
       for (const auto& each : sockets_) {
-        if (each->id == id) each->talk.feed(bytes);
+        if (each->id == id) each->websocket.feed(bytes);
       }
     };
     world().run_for(milliseconds(20));
@@ -139,15 +139,15 @@ TEST_F(Http2WebSocketTest, messages_come_back_in_order_beside_requests) {
   Words sent;
   for (int number = 0; number < 50; ++number) {
     sent.push_back("message " + std::to_string(number));
-    one.talk.send(sent.back());
-    other.talk.send(sent.back());
+    one.websocket.send(sent.back());
+    other.websocket.send(sent.back());
     if (number % 10 == 0) client.get("/text/1000");
   }
   world().run_for(seconds(1));
-  EXPECT_EQ(one.talk.messages(), sent);
-  EXPECT_EQ(other.talk.messages(), sent);
+  EXPECT_EQ(one.websocket.messages(), sent);
+  EXPECT_EQ(other.websocket.messages(), sent);
   EXPECT_EQ(client.over(), 5u);
-  EXPECT_EQ(one.talk.error() + other.talk.error(), "");
+  EXPECT_EQ(one.websocket.error() + other.websocket.error(), "");
 }
 
 TEST_F(Http2WebSocketTest, messages_larger_than_every_window_come_back_whole) {
@@ -156,12 +156,12 @@ TEST_F(Http2WebSocketTest, messages_larger_than_every_window_come_back_whole) {
   Http2Client client(world(), options);
   Socket& socket = open(client);
   const std::string large = trial_text(400'000);
-  socket.talk.send(large.substr(0, 150'000), ws::Opcode::text, false);
-  socket.talk.send("p", ws::Opcode::ping);
-  socket.talk.send(large.substr(150'000), ws::Opcode::continuation, true);
-  socket.talk.send("small");
+  socket.websocket.send(large.substr(0, 150'000), ws::Opcode::text, false);
+  socket.websocket.send("p", ws::Opcode::ping);
+  socket.websocket.send(large.substr(150'000), ws::Opcode::continuation, true);
+  socket.websocket.send("small");
   world().run_for(seconds(5));
-  EXPECT_EQ(socket.talk.messages(), (Words{large, "small"}));
+  EXPECT_EQ(socket.websocket.messages(), (Words{large, "small"}));
 }
 
 TEST_F(Http2WebSocketTest, a_subprotocol_is_agreed_on_in_the_answer) {
@@ -170,9 +170,9 @@ TEST_F(Http2WebSocketTest, a_subprotocol_is_agreed_on_in_the_answer) {
     (void)socket.send_text(socket.subprotocol());
   };
   Socket& socket = open(client, {{"sec-websocket-protocol", "one, two"}});
-  socket.talk.send("?");
+  socket.websocket.send("?");
   world().run_for(milliseconds(20));
-  EXPECT_EQ(socket.talk.messages(), Words{"two"});
+  EXPECT_EQ(socket.websocket.messages(), Words{"two"});
 }
 
 TEST_F(Http2WebSocketTest, what_is_no_handshake_is_answered_and_the_connection_goes_on) {
@@ -210,7 +210,8 @@ TEST_F(Http2WebSocketTest, a_handler_that_pauses_stops_its_stream_and_no_other) 
   std::vector<Socket*> paused;
   for (int count = 0; count < 6; ++count) {
     paused.push_back(&open(client));
-    for (int number = 0; number < 50; ++number) paused.back()->talk.send(std::string(10'000, 'x'));
+    for (int number = 0; number < 50; ++number)
+      paused.back()->websocket.send(std::string(10'000, 'x'));
   }
   world().run_for(seconds(5));
   EXPECT_EQ(std::ranges::count(notes_.events, "10000 bytes"), 6);
@@ -226,7 +227,7 @@ TEST_F(Http2WebSocketTest, a_handler_that_pauses_stops_its_stream_and_no_other) 
   const auto sockets = notes_.sockets;
   for (WebSocket* each : sockets) each->resume();
   world().run_for(seconds(5));
-  for (const Socket* each : paused) EXPECT_EQ(each->talk.messages().size(), 49u);
+  for (const Socket* each : paused) EXPECT_EQ(each->websocket.messages().size(), 49u);
 }
 
 TEST_F(Http2WebSocketTest, a_peer_that_does_not_read_fills_the_queue_and_no_more) {
@@ -241,12 +242,12 @@ TEST_F(Http2WebSocketTest, a_peer_that_does_not_read_fills_the_queue_and_no_more
   EXPECT_GE(sent, most);
   EXPECT_LE(sent, most + 66);  // and what the windows took
   world().run_for(seconds(1));
-  EXPECT_EQ(socket.talk.messages().size(), 65u);
+  EXPECT_EQ(socket.websocket.messages().size(), 65u);
   expect_events({"open"});
   client.open_window(1 << 20);
   client.open_window_of(socket.id, 1 << 20);
   world().run_for(seconds(1));
-  EXPECT_EQ(socket.talk.messages().size(), static_cast<std::size_t>(sent));
+  EXPECT_EQ(socket.websocket.messages().size(), static_cast<std::size_t>(sent));
   expect_events({"room"});
 }
 
@@ -256,7 +257,7 @@ TEST_F(Http2WebSocketTest, a_window_that_stays_closed_ends_the_stream_in_time) {
   options.opens_windows = false;
   Http2Client client(world(), options);
   Socket& socket = open(client);
-  socket.talk.send(std::string(1'000, 'x'));
+  socket.websocket.send(std::string(1'000, 'x'));
   world().run_for(seconds(20));
   EXPECT_FALSE(client.is_over(socket.id));
   world().run_for(seconds(20));
@@ -268,10 +269,10 @@ TEST_F(Http2WebSocketTest, a_window_that_stays_closed_ends_the_stream_in_time) {
 TEST_F(Http2WebSocketTest, the_peer_closes_and_the_stream_ends_from_both_sides) {
   Http2Client client(world());
   Socket& socket = open(client);
-  socket.talk.send("a");
-  socket.talk.close(1000);
+  socket.websocket.send("a");
+  socket.websocket.close(1000);
   world().run_for(milliseconds(50));
-  EXPECT_EQ(socket.talk.closed(), 1000u);
+  EXPECT_EQ(socket.websocket.closed(), 1000u);
   EXPECT_TRUE(client.reply(socket.id).ended);
   expect_events({"open", "a", "close 1000"});
   client.send_data(socket.id, {}, true);
@@ -288,10 +289,10 @@ TEST_F(Http2WebSocketTest, the_handler_closes_and_what_still_comes_is_dropped) {
   notes_.at_message = [](WebSocket& socket, Bytes) { socket.close(CloseCode::normal, "enough"); };
   Http2Client client(world());
   Socket& socket = open(client);
-  socket.talk.send("a");
-  socket.talk.send("b");
+  socket.websocket.send("a");
+  socket.websocket.send("b");
   world().run_for(milliseconds(50));
-  EXPECT_EQ(socket.talk.closed(), 1000u);
+  EXPECT_EQ(socket.websocket.closed(), 1000u);
   EXPECT_TRUE(client.reply(socket.id).ended) << "our answer to its close frame was awaited";
   expect_events({"open", "a", "close 1000"});
 }
@@ -312,12 +313,12 @@ TEST_F(Http2WebSocketTest, a_peer_that_breaks_a_rule_is_told_and_only_its_stream
   Http2Client client(world());
   Socket& bad = open(client);
   Socket& good = open(client);
-  bad.talk.send("\xff\xfe");
-  good.talk.send("fine");
+  bad.websocket.send("\xff\xfe");
+  good.websocket.send("fine");
   world().run_for(milliseconds(50));
-  EXPECT_EQ(bad.talk.closed(), 1007u);
+  EXPECT_EQ(bad.websocket.closed(), 1007u);
   EXPECT_TRUE(client.reply(bad.id).ended);
-  EXPECT_EQ(good.talk.messages(), Words{"fine"});
+  EXPECT_EQ(good.websocket.messages(), Words{"fine"});
 }
 
 TEST_F(Http2WebSocketTest, a_silent_peer_is_asked_and_then_given_up) {
@@ -325,7 +326,7 @@ TEST_F(Http2WebSocketTest, a_silent_peer_is_asked_and_then_given_up) {
   Socket& answers = open(client);
   const auto mute = client.connect("/ws");
   world().run_for(seconds(45));
-  EXPECT_EQ(answers.talk.pings(), 1u);
+  EXPECT_EQ(answers.websocket.pings(), 1u);
   EXPECT_FALSE(client.is_over(mute));
   world().run_for(seconds(10));
   EXPECT_EQ(client.reply(mute).reset, 8) << "CANCEL is what breaks (RFC 8441 §5)";
@@ -340,8 +341,8 @@ TEST_F(Http2WebSocketTest, a_drain_says_1001_and_goodbye) {
   client.on_end = [&](std::uint32_t id) { client.send_data(id, {}, true); };
   world().reactor().request_drain(seconds(10));
   world().run_for(seconds(2));
-  EXPECT_EQ(one.talk.closed(), 1001u);
-  EXPECT_EQ(other.talk.closed(), 1001u);
+  EXPECT_EQ(one.websocket.closed(), 1001u);
+  EXPECT_EQ(other.websocket.closed(), 1001u);
   EXPECT_EQ(client.goaway(), 0);
   EXPECT_TRUE(client.peer().saw_end());
   EXPECT_EQ(world().reactor().counters().cut_off, 0u);
@@ -355,21 +356,21 @@ TEST_F(Http2WebSocketTest, topics_and_handles_reach_streams_and_connections_alik
   engine::SimPeer old(world().network());
   old.connect(world().port(Site::trial));
   old.send(upgrade_head);
-  WebSocketTalk talk;
-  talk.send_bytes = [&](Bytes bytes) { old.send(bytes); };
+  WebSocketTalk websocket;
+  websocket.send_bytes = [&](Bytes bytes) { old.send(bytes); };
   world().run_for(milliseconds(50));
   (void)old.take_received();
-  socket.talk.send("news");
-  talk.send("news");
+  socket.websocket.send("news");
+  websocket.send("news");
   world().run_for(milliseconds(50));
   const auto published = topics.publish("news", std::string(100'000, 'n'), MessageKind::text);
   EXPECT_EQ(published.subscribers, 2u);
   const WebSocketHandle handle = notes_.sockets.front()->handle();
   EXPECT_EQ(handle.send_text("you"), SendOutcome::sent);
   world().run_for(milliseconds(50));
-  talk.feed(old.take_received());
-  EXPECT_EQ(socket.talk.messages(), (Words{std::string(100'000, 'n'), "you"}));
-  EXPECT_EQ(talk.messages(), Words{std::string(100'000, 'n')});
+  websocket.feed(old.take_received());
+  EXPECT_EQ(socket.websocket.messages(), (Words{std::string(100'000, 'n'), "you"}));
+  EXPECT_EQ(websocket.messages(), Words{std::string(100'000, 'n')});
   client.send(http2::FrameType::rst_stream, 0, socket.id, http2::number(8));
   world().run_for(milliseconds(50));
   EXPECT_EQ(handle.send_text("gone"), SendOutcome::closed);
@@ -433,16 +434,16 @@ TEST_F(ContentHeldTest, messages_that_are_not_complete_count_as_well) {
   std::vector<Socket*> sockets;
   for (int count = 0; count < 10; ++count) {
     sockets.push_back(&open(client));
-    sockets.back()->talk.send(std::string(200'000, 'x'), ws::Opcode::text, false);
+    sockets.back()->websocket.send(std::string(200'000, 'x'), ws::Opcode::text, false);
   }
   world().run_for(seconds(5));
   EXPECT_GT(counts().windows_held, 0u);
   const http2::Limits limits;
   EXPECT_LE(world().reactor().counters().bytes_received,
             held_max + 200'000 + 10 * (limits.stream_window_bytes + 10'000));
-  for (Socket* each : sockets) each->talk.send("!", ws::Opcode::continuation, true);
+  for (Socket* each : sockets) each->websocket.send("!", ws::Opcode::continuation, true);
   world().run_for(seconds(20));
-  for (const Socket* each : sockets) EXPECT_EQ(each->talk.messages().size(), 1u);
+  for (const Socket* each : sockets) EXPECT_EQ(each->websocket.messages().size(), 1u);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "tests/simulation/http2_client.hpp"
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/websocket_talk.hpp"
 
 namespace katana::simulation {

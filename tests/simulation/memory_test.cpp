@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -23,21 +23,21 @@ WorldOptions little_memory() {
 }
 
 // A request for a handler that wants its content whole, of which `sent` octets come.
-void begin_upload(Talk& talk, std::size_t announced, std::size_t sent) {
-  talk.expect_reply();
-  talk.send_bytes(head_of("POST", "/collect", fmt::format("Content-Length: {}\r\n", announced)));
-  talk.send_bytes(content_of(sent));
+void begin_upload(ScriptedClient& client, std::size_t announced, std::size_t sent) {
+  client.expect_reply();
+  client.send_bytes(head_of("POST", "/collect", fmt::format("Content-Length: {}\r\n", announced)));
+  client.send_bytes(content_of(sent));
 }
 
 TEST(HeldMemory, unfinished_contents_stay_below_the_limit_and_the_largest_are_answered_503) {
   World world(little_memory());
-  Talk small(world);
+  ScriptedClient small(world);
   begin_upload(small, 20'000, 10'000);
-  std::vector<std::unique_ptr<Talk>> talks;
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
   std::size_t most = 0;
   for (int number = 0; number < 30; ++number) {
-    talks.push_back(std::make_unique<Talk>(world));
-    begin_upload(*talks.back(), 900'000, 800'000);
+    clients.push_back(std::make_unique<ScriptedClient>(world));
+    begin_upload(*clients.back(), 900'000, 800'000);
     for (int turns = 0; turns < 200; ++turns) {
       world.turn(milliseconds(1));
       most = std::max(most, world.reactor().memory().used());
@@ -46,7 +46,7 @@ TEST(HeldMemory, unfinished_contents_stay_below_the_limit_and_the_largest_are_an
   EXPECT_LE(most, limit);
   EXPECT_GT(most, limit / 2);
   const auto refused =
-      std::ranges::count_if(talks, [](const auto& talk) { return talk->status() == 503u; });
+      std::ranges::count_if(clients, [](const auto& client) { return client->status() == 503u; });
   EXPECT_GE(refused, 20);
   // Shed, or told so when they wanted more.
   EXPECT_EQ(world.reactor().counters().memory_shed + world.reactor().memory().refused(),
@@ -57,7 +57,7 @@ TEST(HeldMemory, unfinished_contents_stay_below_the_limit_and_the_largest_are_an
   EXPECT_TRUE(small.wait_for(1, seconds(20)));
   EXPECT_EQ(small.status(), 200u);
   small.peer().close();
-  for (const auto& talk : talks) talk->peer().reset();
+  for (const auto& client : clients) client->peer().reset();
   expect_rest(world);
   EXPECT_EQ(world.reactor().memory().used(), 0u);
 }
@@ -67,13 +67,14 @@ constexpr std::size_t content_bytes = 1'000'000;
 
 TEST(HeldMemory, contents_that_do_not_fit_together_are_complete_one_after_another) {
   World world(little_memory());
-  std::vector<std::unique_ptr<Talk>> talks;
-  for (int number = 0; number < 4; ++number) talks.push_back(std::make_unique<Talk>(world));
-  for (const auto& talk : talks) begin_upload(*talk, content_bytes, content_bytes);
-  for (const auto& talk : talks) {
-    EXPECT_TRUE(talk->wait_for(1, seconds(20)));
-    EXPECT_EQ(talk->status(), 200u);
-    talk->peer().close();
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
+  for (int number = 0; number < 4; ++number)
+    clients.push_back(std::make_unique<ScriptedClient>(world));
+  for (const auto& client : clients) begin_upload(*client, content_bytes, content_bytes);
+  for (const auto& client : clients) {
+    EXPECT_TRUE(client->wait_for(1, seconds(20)));
+    EXPECT_EQ(client->status(), 200u);
+    client->peer().close();
   }
   EXPECT_EQ(world.reactor().counters().memory_shed, 0u);
   EXPECT_GT(world.reactor().counters().memory_pauses, 0u);
@@ -84,21 +85,22 @@ TEST(HeldMemory, contents_that_do_not_fit_together_are_complete_one_after_anothe
 
 TEST(HeldMemory, who_does_not_come_to_an_end_makes_others_wait_for_a_second_and_no_longer) {
   World world(little_memory());
-  std::vector<std::unique_ptr<Talk>> stuck;
-  for (int number = 0; number < 4; ++number) stuck.push_back(std::make_unique<Talk>(world));
-  for (const auto& talk : stuck) begin_upload(*talk, content_bytes, 600'000);
+  std::vector<std::unique_ptr<ScriptedClient>> stuck;
+  for (int number = 0; number < 4; ++number)
+    stuck.push_back(std::make_unique<ScriptedClient>(world));
+  for (const auto& client : stuck) begin_upload(*client, content_bytes, 600'000);
   world.run_for(milliseconds(100));
   ASSERT_TRUE(world.reactor().memory().scarce());
   ASSERT_EQ(world.reactor().counters().memory_shed, 0u);
-  Talk talk(world);
-  begin_upload(talk, content_bytes, content_bytes);
+  ScriptedClient client(world);
+  begin_upload(client, content_bytes, content_bytes);
   const Instant begin = world.now();
-  EXPECT_TRUE(talk.wait_for(1, seconds(20)));
+  EXPECT_TRUE(client.wait_for(1, seconds(20)));
   EXPECT_LE(world.now(), begin + world.reactor().options().shed_after + milliseconds(100));
   // Somebody had to go for that, as soon as nobody waited any more.
   EXPECT_GT(world.reactor().counters().memory_shed, 0u);
   EXPECT_EQ(world.reactor().paused_links().memory_low, 0u);
-  talk.peer().close();
+  client.peer().close();
   for (const auto& each : stuck) each->peer().reset();
   expect_rest(world);
   EXPECT_EQ(world.reactor().memory().used(), 0u);
@@ -106,26 +108,26 @@ TEST(HeldMemory, who_does_not_come_to_an_end_makes_others_wait_for_a_second_and_
 
 TEST(HeldMemory, a_content_above_its_routes_bound_is_413_as_ever) {
   World world(little_memory());
-  Talk talk(world);
-  talk.expect_reply();
-  talk.send_bytes(head_of("POST", "/collect-small", "Content-Length: 1001\r\n"));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 413u);
+  ScriptedClient client(world);
+  client.expect_reply();
+  client.send_bytes(head_of("POST", "/collect-small", "Content-Length: 1001\r\n"));
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 413u);
   expect_rest(world);
 }
 
 TEST(HeldMemory, suspended_handlers_are_counted_and_given_back) {
   World world;
-  std::vector<std::unique_ptr<Talk>> talks;
+  std::vector<std::unique_ptr<ScriptedClient>> clients;
   for (int number = 0; number < 20; ++number) {
-    talks.push_back(std::make_unique<Talk>(world));
-    talks.back()->send(get("/sleep/1000", ""));
+    clients.push_back(std::make_unique<ScriptedClient>(world));
+    clients.back()->send(get("/sleep/1000", ""));
   }
   world.run_for(milliseconds(500));
   EXPECT_GE(world.reactor().memory().used(), 20u * 1024);
-  for (const auto& talk : talks) {
-    EXPECT_TRUE(talk->wait_for(1));
-    talk->peer().close();
+  for (const auto& client : clients) {
+    EXPECT_TRUE(client->wait_for(1));
+    client->peer().close();
   }
   expect_rest(world);
   EXPECT_EQ(world.reactor().memory().used(), 0u);

@@ -228,7 +228,7 @@ class NewClient final : public MixedClient {
       if (complete && !socket->complete()) {
         faults.push_back(fmt::format("stream {}: {} echoes of {}, closed with {}, reset {}", id,
                                      socket->echoed(), socket->plan().messages,
-                                     socket->talk().closed(), client_->reply(id).reset));
+                                     socket->client().closed(), client_->reply(id).reset));
       }
     }
     if (complete && client_->goaway() > 0) faults.push_back("the connection was refused");

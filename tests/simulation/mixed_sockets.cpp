@@ -46,7 +46,7 @@ class EchoHandler final : public WebSocketHandler, private core::TimerEntry {
       socket.reactor().timers().arm(*this, socket.reactor().now() + milliseconds(7));
     }
   }
-  void on_room(WebSocket& socket) override {
+  void on_writable(WebSocket& socket) override {
     while (!unsent_.empty() && socket.send_text(unsent_.front()) == SendOutcome::sent) {
       unsent_.pop_front();
     }

@@ -60,7 +60,7 @@ class SocketScript {
 
   void begin();
   void feed(Bytes bytes) { talk_.feed(bytes); }
-  WebSocketTalk& talk() { return talk_; }
+  WebSocketTalk& client() { return talk_; }
   const SocketPlan& plan() const { return plan_; }
   // Every message came back, and the connection was closed by both.
   bool complete() const { return echoed_ == plan_.messages && talk_.closed() == 1000; }

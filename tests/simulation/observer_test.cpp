@@ -6,7 +6,7 @@
 
 #include "katana/session/exchange.hpp"
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -45,14 +45,14 @@ class Observer : public testing::Test {
 
 TEST_F(Observer, is_told_of_every_reply_in_order_with_what_it_was_to) {
   World world(options);
-  Talk talk(world);
-  talk.send(get("/text/5", ""));
-  talk.send(post("/collect", "hello", ""));
-  talk.send(get("/nowhere", ""));
-  talk.send(get("/throw", ""));
-  talk.send(get("/empty", ""));
-  EXPECT_TRUE(talk.wait_for(5));
-  talk.peer().close();
+  ScriptedClient client(world);
+  client.send(get("/text/5", ""));
+  client.send(post("/collect", "hello", ""));
+  client.send(get("/nowhere", ""));
+  client.send(get("/throw", ""));
+  client.send(get("/empty", ""));
+  EXPECT_TRUE(client.wait_for(5));
+  client.peer().close();
   rest(world);
   ASSERT_EQ(notes.lines.size(), 5u);
   EXPECT_EQ(notes.lines[0], "GET /text/5 200 5 replied");
@@ -66,29 +66,29 @@ TEST_F(Observer, is_told_of_every_reply_in_order_with_what_it_was_to) {
 // The next requests overwrite the buffer that the first one was parsed in.
 TEST_F(Observer, knows_the_request_of_a_handler_that_was_suspended) {
   World world(options);
-  Talk talk(world);
-  talk.send(get("/sleep/300", ""));
-  for (int number = 0; number < 20; ++number) talk.send(get("/text/1", ""));
-  Talk other(world);
+  ScriptedClient client(world);
+  client.send(get("/sleep/300", ""));
+  for (int number = 0; number < 20; ++number) client.send(get("/text/1", ""));
+  ScriptedClient other(world);
   world.run_for(milliseconds(100));
   other.send(get("/text/2", ""));
-  EXPECT_TRUE(talk.wait_for(21));
+  EXPECT_TRUE(client.wait_for(21));
   EXPECT_EQ(notes.lines[0], "GET /text/2 200 2 replied");
   EXPECT_EQ(notes.lines[1], "GET /sleep/300 200 12 replied");
   EXPECT_GE(notes.durations[1], milliseconds(300));
   EXPECT_LE(notes.durations[1], milliseconds(303));
   EXPECT_EQ(notes.durations[2], Duration{});
-  talk.peer().close();
+  client.peer().close();
   other.peer().close();
   rest(world);
 }
 
 TEST_F(Observer, counts_streamed_content_without_its_framing) {
   World world(options);
-  Talk talk(world);
-  talk.send(get("/ticks/3/10", ""));
-  EXPECT_TRUE(talk.wait_for(1));
-  talk.peer().close();
+  ScriptedClient client(world);
+  client.send(get("/ticks/3/10", ""));
+  EXPECT_TRUE(client.wait_for(1));
+  client.peer().close();
   rest(world);
   EXPECT_EQ(notes.lines,
             Lines{fmt::format("GET /ticks/3/10 200 {} replied", trial_ticks(3).size())});
@@ -96,10 +96,10 @@ TEST_F(Observer, counts_streamed_content_without_its_framing) {
 
 TEST_F(Observer, is_told_of_a_refused_head_without_a_request) {
   World world(options);
-  Talk talk(world);
-  talk.expect_reply();
-  talk.send_bytes("GET / HTTP/1.1\r\n\r\n");
-  EXPECT_TRUE(talk.wait_for_end());
+  ScriptedClient client(world);
+  client.expect_reply();
+  client.send_bytes("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(client.wait_for_end());
   rest(world);
   ASSERT_EQ(notes.lines.size(), 1u);
   EXPECT_TRUE(notes.lines[0].starts_with("  400 ")) << notes.lines[0];
@@ -107,7 +107,7 @@ TEST_F(Observer, is_told_of_a_refused_head_without_a_request) {
 
 TEST_F(Observer, is_told_when_the_peer_leaves_and_when_a_reply_breaks_off) {
   World world(options);
-  Talk leaving(world), broken(world);
+  ScriptedClient leaving(world), broken(world);
   leaving.send(get("/never", ""));
   broken.send(get("/throw-begun/10", ""));
   world.run_for(milliseconds(100));

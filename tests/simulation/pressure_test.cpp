@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -30,29 +30,29 @@ class SlowReaders {
  public:
   SlowReaders(World& world, const std::string& target) {
     for (std::size_t number = 0; number < readers; ++number) {
-      talks_.push_back(std::make_unique<Talk>(world, Site::hello, 4'096));
+      talks_.push_back(std::make_unique<ScriptedClient>(world, Site::hello, 4'096));
       talks_.back()->peer().stop_reading();
       talks_.back()->send(get(target, ""));
     }
     world.run_for(milliseconds(200));
   }
   std::size_t reset_count() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(talks_, [](const auto& talk) { return talk->peer().saw_reset(); }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        talks_, [](const auto& client) { return client->peer().saw_reset(); }));
   }
   void leave() {
-    for (const auto& talk : talks_) talk->peer().reset();
+    for (const auto& client : talks_) client->peer().reset();
   }
 
  private:
-  std::vector<std::unique_ptr<Talk>> talks_;
+  std::vector<std::unique_ptr<ScriptedClient>> talks_;
 };
 
 // Turns of the reactor until the reply is here; 0: it did not come in so many.
-std::uint64_t turns_until_reply(World& world, Talk& talk, std::uint64_t turns_max) {
+std::uint64_t turns_until_reply(World& world, ScriptedClient& client, std::uint64_t turns_max) {
   const std::uint64_t before = world.turns();
-  const std::size_t replies = talk.replies().size();
-  while (talk.replies().size() == replies) {
+  const std::size_t replies = client.replies().size();
+  while (client.replies().size() == replies) {
     if (world.turns() - before == turns_max) return 0;
     world.turn(milliseconds(1));
   }
@@ -62,15 +62,15 @@ std::uint64_t turns_until_reply(World& world, Talk& talk, std::uint64_t turns_ma
 TEST(SlowReaders, those_who_ask_for_13_octets_get_them_within_8_turns) {
   World world(few_blocks());
   SlowReaders slow(world, "/bytes/100000000");
-  for (int client = 0; client < 50; ++client) {
-    Talk talk(world, Site::hello);
-    talk.send(get("/plaintext", ""));
-    const std::uint64_t turns = turns_until_reply(world, talk, 8);
-    ASSERT_NE(turns, 0u) << "client " << client;
-    EXPECT_EQ(talk.content(), "Hello, World!");
-    talk.send(get("/plaintext", ""));
-    EXPECT_NE(turns_until_reply(world, talk, 8), 0u);
-    talk.peer().close();
+  for (int number = 0; number < 50; ++number) {
+    ScriptedClient client(world, Site::hello);
+    client.send(get("/plaintext", ""));
+    const std::uint64_t turns = turns_until_reply(world, client, 8);
+    ASSERT_NE(turns, 0u) << "client " << number;
+    EXPECT_EQ(client.content(), "Hello, World!");
+    client.send(get("/plaintext", ""));
+    EXPECT_NE(turns_until_reply(world, client, 8), 0u);
+    client.peer().close();
   }
   // Nobody had to go for that.
   EXPECT_EQ(slow.reset_count(), 0u);
@@ -93,13 +93,13 @@ TEST(SlowReaders, they_hold_less_each_the_more_they_are) {
 TEST(SlowReaders, a_download_beside_them_is_served_when_they_had_their_second) {
   World world(few_blocks());
   SlowReaders slow(world, "/bytes/100000000");
-  Talk talk(world, Site::hello);
-  talk.send(get("/bytes/1000000", ""));
-  EXPECT_TRUE(talk.wait_for(1, seconds(20)));
-  EXPECT_EQ(talk.content(), hello_bytes(1'000'000));
+  ScriptedClient client(world, Site::hello);
+  client.send(get("/bytes/1000000", ""));
+  EXPECT_TRUE(client.wait_for(1, seconds(20)));
+  EXPECT_EQ(client.content(), hello_bytes(1'000'000));
   EXPECT_EQ(world.reactor().counters().output_shed, slow.reset_count());
   EXPECT_LT(slow.reset_count(), readers);
-  talk.peer().close();
+  client.peer().close();
   slow.leave();
   expect_rest(world);
 }
@@ -107,12 +107,12 @@ TEST(SlowReaders, a_download_beside_them_is_served_when_they_had_their_second) {
 TEST(SlowReaders, a_whole_reply_that_does_not_fit_now_goes_out_in_pieces) {
   World world(few_blocks());
   SlowReaders slow(world, "/bytes/100000000");
-  Talk talk(world, Site::trial);
-  talk.send(get("/text/50000", ""));
-  EXPECT_TRUE(talk.wait_for(1, seconds(20)));
-  EXPECT_EQ(talk.content(), trial_text(50'000));
+  ScriptedClient client(world, Site::trial);
+  client.send(get("/text/50000", ""));
+  EXPECT_TRUE(client.wait_for(1, seconds(20)));
+  EXPECT_EQ(client.content(), trial_text(50'000));
   EXPECT_EQ(world.http_counters().replies_aborted, 0u);
-  talk.peer().close();
+  client.peer().close();
   slow.leave();
   expect_rest(world);
 }
@@ -124,26 +124,26 @@ class Crowd {
  public:
   Crowd(World& world, bool reads, std::size_t window) {
     for (std::size_t number = 0; number < readers; ++number) {
-      talks_.push_back(std::make_unique<Talk>(world, Site::hello, window));
+      talks_.push_back(std::make_unique<ScriptedClient>(world, Site::hello, window));
       if (!reads) talks_.back()->peer().stop_reading();
     }
     // All arrive before the next turn.
-    for (const auto& talk : talks_) {
-      for (int request = 0; request < 16; ++request) talk->send(get("/bytes/100000000", ""));
+    for (const auto& client : talks_) {
+      for (int request = 0; request < 16; ++request) client->send(get("/bytes/100000000", ""));
     }
   }
   // The least and the most octets that one of them has read.
   std::pair<std::uint64_t, std::uint64_t> octets() const {
     const auto [least, most] = std::ranges::minmax(
-        talks_ | std::views::transform([](const auto& talk) { return talk->octets(); }));
+        talks_ | std::views::transform([](const auto& client) { return client->octets(); }));
     return {least, most};
   }
   void leave() {
-    for (const auto& talk : talks_) talk->peer().reset();
+    for (const auto& client : talks_) client->peer().reset();
   }
 
  private:
-  std::vector<std::unique_ptr<Talk>> talks_;
+  std::vector<std::unique_ptr<ScriptedClient>> talks_;
 };
 
 WorldOptions small_turns() {
@@ -168,43 +168,43 @@ struct Turns {
 };
 
 // A connection that has been served before.
-void greet(Talk& talk) {
-  talk.send(get("/plaintext", ""));
-  EXPECT_TRUE(talk.wait_for(1));
+void greet(ScriptedClient& client) {
+  client.send(get("/plaintext", ""));
+  EXPECT_TRUE(client.wait_for(1));
 }
 
 // Asks for 13 octets again and again, on a connection that is there already, until so many turns
 // are over.
-Turns probe(World& world, Talk& talk, std::uint64_t turns) {
+Turns probe(World& world, ScriptedClient& client, std::uint64_t turns) {
   Turns seen;
   std::uint64_t asked_at = 0;
-  std::size_t replies = talk.replies().size();
+  std::size_t replies = client.replies().size();
   const std::uint64_t begin = world.turns();
   std::uint64_t sent = world.reactor().counters().bytes_sent;
   while (world.turns() - begin < turns) {
-    if (talk.replies().size() == replies) {
-      talk.send(get("/plaintext", ""));
+    if (client.replies().size() == replies) {
+      client.send(get("/plaintext", ""));
       asked_at = world.turns();
       ++replies;
     }
     world.turn(milliseconds(1));
     const std::uint64_t now_sent = world.reactor().counters().bytes_sent;
     seen.bytes_most = std::max(seen.bytes_most, now_sent - std::exchange(sent, now_sent));
-    if (talk.replies().size() == replies) {
+    if (client.replies().size() == replies) {
       seen.wait_most = std::max(seen.wait_most, world.turns() - asked_at);
     }
   }
   if (replies < turns / 8) seen.wait_most = UINT64_MAX;
-  talk.peer().close();
+  client.peer().close();
   return seen;
 }
 
 TEST(TurnBytes, while_the_buffers_of_many_readers_fill_13_octets_take_4_turns_at_most) {
   World world(small_turns());
-  Talk talk(world, Site::hello);
-  greet(talk);
+  ScriptedClient client(world, Site::hello);
+  greet(client);
   Crowd crowd(world, false, 1024 * 1024);
-  const Turns seen = probe(world, talk, 1'000);
+  const Turns seen = probe(world, client, 1'000);
   EXPECT_LE(seen.bytes_most, turn_bytes_bound(world));
   EXPECT_LE(seen.wait_most, 4u);
   EXPECT_GT(world.reactor().counters().output_deferrals, 0u);
@@ -217,10 +217,10 @@ TEST(TurnBytes, while_the_buffers_of_many_readers_fill_13_octets_take_4_turns_at
 
 TEST(TurnBytes, who_reads_as_fast_as_others_gets_as_much) {
   World world(small_turns());
-  Talk talk(world, Site::hello);
-  greet(talk);
+  ScriptedClient client(world, Site::hello);
+  greet(client);
   Crowd crowd(world, true, 256 * 1024);
-  const Turns seen = probe(world, talk, 1'000);
+  const Turns seen = probe(world, client, 1'000);
   EXPECT_LE(seen.bytes_most, turn_bytes_bound(world));
   EXPECT_LE(seen.wait_most, 4u);
   const auto [least, most] = crowd.octets();

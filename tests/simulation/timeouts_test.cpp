@@ -3,7 +3,7 @@
 #include <string>
 
 #include "tests/simulation/requests.hpp"
-#include "tests/simulation/talk.hpp"
+#include "tests/simulation/scripted_client.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace katana::simulation {
@@ -13,45 +13,45 @@ namespace {
 
 TEST(HeadTimeout, a_head_that_does_not_end_is_answered_408_at_its_deadline_and_not_before) {
   World world;
-  Talk talk(world);
-  talk.expect_reply();
+  ScriptedClient client(world);
+  client.expect_reply();
   const Instant begin = world.now();
-  talk.send_bytes("GET / HTTP/1.1\r\nHost:");
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 408u);
-  EXPECT_TRUE(talk.peer().saw_end());
-  EXPECT_TRUE(happened_at(talk.received_at(), begin + seconds(10)));
+  client.send_bytes("GET / HTTP/1.1\r\nHost:");
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 408u);
+  EXPECT_TRUE(client.peer().saw_end());
+  EXPECT_TRUE(happened_at(client.received_at(), begin + seconds(10)));
   EXPECT_EQ(world.http_counters().refused, 1u);
   expect_rest(world);
 }
 
 TEST(HeadTimeout, one_octet_now_and_then_does_not_move_it) {
   World world;
-  Talk talk(world);
-  talk.expect_reply();
+  ScriptedClient client(world);
+  client.expect_reply();
   const Instant begin = world.now();
   for (const char each : std::string("GET / HTTP/1.1\r\n")) {
-    if (talk.peer().over()) break;
-    talk.send_bytes({&each, 1});
+    if (client.peer().over()) break;
+    client.send_bytes({&each, 1});
     world.run_for(seconds(1));
   }
-  EXPECT_EQ(talk.status(), 408u);
-  EXPECT_TRUE(happened_at(talk.received_at(), begin + seconds(10)));
+  EXPECT_EQ(client.status(), 408u);
+  EXPECT_TRUE(happened_at(client.received_at(), begin + seconds(10)));
   expect_rest(world);
 }
 
 TEST(HeadTimeout, a_head_that_ends_before_its_deadline_is_answered) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const Planned request = get("/ready/5", trial_text(5));
-  talk.expect_reply();
-  talk.send_bytes(request.head.substr(0, 20));
+  client.expect_reply();
+  client.send_bytes(request.head.substr(0, 20));
   world.run_for(milliseconds(9'990));
-  talk.send_bytes(request.head.substr(20));
-  EXPECT_TRUE(talk.wait_for(1));
-  EXPECT_EQ(talk.status(), 200u);
-  EXPECT_EQ(talk.content(), trial_text(5));
-  talk.peer().close();
+  client.send_bytes(request.head.substr(20));
+  EXPECT_TRUE(client.wait_for(1));
+  EXPECT_EQ(client.status(), 200u);
+  EXPECT_EQ(client.content(), trial_text(5));
+  client.peer().close();
   expect_rest(world);
 }
 
@@ -59,38 +59,38 @@ TEST(HeadTimeout, a_head_that_ends_before_its_deadline_is_answered) {
 
 TEST(IdleTimeout, a_connection_that_asks_for_nothing_more_is_closed_silently) {
   World world;
-  Talk talk(world);
-  talk.send(get("/ready/1", ""));
-  EXPECT_TRUE(talk.wait_for(1));
-  const Instant replied = talk.received_at();
-  const std::uint64_t octets = talk.octets();
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_TRUE(talk.peer().saw_end());
-  EXPECT_TRUE(happened_at(talk.over_at(), replied + seconds(75)));
-  EXPECT_EQ(talk.octets(), octets);
+  ScriptedClient client(world);
+  client.send(get("/ready/1", ""));
+  EXPECT_TRUE(client.wait_for(1));
+  const Instant replied = client.received_at();
+  const std::uint64_t octets = client.octets();
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_TRUE(client.peer().saw_end());
+  EXPECT_TRUE(happened_at(client.over_at(), replied + seconds(75)));
+  EXPECT_EQ(client.octets(), octets);
   expect_rest(world);
 }
 
 TEST(IdleTimeout, a_connection_that_never_asks_is_closed_silently_after_the_time_of_a_head) {
   World world;
-  Talk talk(world);
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_TRUE(talk.peer().saw_end());
-  EXPECT_EQ(talk.octets(), 0u);
+  ScriptedClient client(world);
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_TRUE(client.peer().saw_end());
+  EXPECT_EQ(client.octets(), 0u);
   EXPECT_EQ(world.http_counters().refused, 0u);
   expect_rest(world);
 }
 
 TEST(IdleTimeout, it_begins_with_the_last_reply) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   for (std::size_t number = 1; number <= 5; ++number) {
-    talk.send(get("/ready/1", ""));
+    client.send(get("/ready/1", ""));
     world.run_for(seconds(70));
-    EXPECT_EQ(talk.replies().size(), number);
+    EXPECT_EQ(client.replies().size(), number);
   }
-  EXPECT_FALSE(talk.peer().over());
-  talk.peer().close();
+  EXPECT_FALSE(client.peer().over());
+  client.peer().close();
   expect_rest(world);
 }
 
@@ -99,28 +99,29 @@ TEST(IdleTimeout, it_begins_with_the_last_reply) {
 TEST(ContentTimeout, content_that_stops_is_answered_408) {
   for (const char* const target : {"/collect", "/collect/5", "/read/0", "/early-stream"}) {
     World world;
-    Talk talk(world);
+    ScriptedClient client(world);
     const Planned request = post(target, content_of(2'000), "");
     const bool is_early = std::string(target) == "/early-stream";
-    talk.expect_reply();
+    client.expect_reply();
     const Instant begin = world.now();
-    talk.send_bytes(request.head + request.content.substr(0, 1'000));
-    EXPECT_TRUE(talk.wait_for_end());
-    EXPECT_EQ(talk.status(), is_early ? 200u : 408u) << target;
-    EXPECT_TRUE(happened_at(talk.over_at(), begin + seconds(30))) << target;
+    client.send_bytes(request.head + request.content.substr(0, 1'000));
+    EXPECT_TRUE(client.wait_for_end());
+    EXPECT_EQ(client.status(), is_early ? 200u : 408u) << target;
+    EXPECT_TRUE(happened_at(client.over_at(), begin + seconds(30))) << target;
     EXPECT_EQ(world.http_counters().handler_timeouts, 0u) << target;
     expect_rest(world);
   }
 }
 
 // Sends content at this rate, until the server ends the connection or all is sent.
-Duration upload(World& world, Talk& talk, std::size_t octets, std::size_t octets_per_s) {
+Duration upload(World& world, ScriptedClient& client, std::size_t octets,
+                std::size_t octets_per_s) {
   const Planned request = post("/collect", std::string(octets, 'c'), "");
-  talk.expect_reply();
-  talk.send_bytes(request.head);
+  client.expect_reply();
+  client.send_bytes(request.head);
   const Instant begin = world.now();
-  for (std::size_t at = 0; at < octets && !talk.peer().over(); at += octets_per_s) {
-    talk.send_bytes(request.content.substr(at, octets_per_s));
+  for (std::size_t at = 0; at < octets && !client.peer().over(); at += octets_per_s) {
+    client.send_bytes(request.content.substr(at, octets_per_s));
     world.run_for(seconds(1));
   }
   return world.now() - begin;
@@ -128,20 +129,20 @@ Duration upload(World& world, Talk& talk, std::size_t octets, std::size_t octets
 
 TEST(ContentTimeout, content_at_more_than_the_least_rate_may_take_as_long_as_it_takes) {
   World world;
-  Talk talk(world);
-  EXPECT_GE(upload(world, talk, 300 * 1'100, 1'100), seconds(300));
-  EXPECT_TRUE(talk.wait_for(1));
-  EXPECT_EQ(talk.status(), 200u);
-  talk.peer().close();
+  ScriptedClient client(world);
+  EXPECT_GE(upload(world, client, 300 * 1'100, 1'100), seconds(300));
+  EXPECT_TRUE(client.wait_for(1));
+  EXPECT_EQ(client.status(), 200u);
+  client.peer().close();
   expect_rest(world);
 }
 
 TEST(ContentTimeout, content_at_half_the_least_rate_buys_half_of_the_time_it_takes) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   // 30 s to begin with, and half a second for each: 60 s.
-  const Duration lasted = upload(world, talk, 200 * 512, 512);
-  EXPECT_EQ(talk.status(), 408u);
+  const Duration lasted = upload(world, client, 200 * 512, 512);
+  EXPECT_EQ(client.status(), 408u);
   EXPECT_GE(lasted, seconds(59));
   EXPECT_LE(lasted, seconds(62));
   expect_rest(world);
@@ -151,15 +152,15 @@ TEST(ContentTimeout, content_at_half_the_least_rate_buys_half_of_the_time_it_tak
 
 TEST(HandlerTimeout, a_handler_that_does_not_answer_is_cancelled_and_503_is_sent) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const Instant begin = world.now();
-  talk.send(get("/never", 503));
+  client.send(get("/never", 503));
   world.run_for(seconds(29));
   EXPECT_EQ(world.trial().frames(), 1);
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 503u);
-  EXPECT_TRUE(talk.replies().front().closes);
-  EXPECT_TRUE(happened_at(talk.received_at(), begin + seconds(30)));
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 503u);
+  EXPECT_TRUE(client.replies().front().closes);
+  EXPECT_TRUE(happened_at(client.received_at(), begin + seconds(30)));
   EXPECT_EQ(world.trial().frames(), 0);
   EXPECT_EQ(world.http_counters().handler_timeouts, 1u);
   expect_rest(world);
@@ -167,11 +168,11 @@ TEST(HandlerTimeout, a_handler_that_does_not_answer_is_cancelled_and_503_is_sent
 
 TEST(HandlerTimeout, a_reply_that_is_begun_and_never_ends_breaks_off) {
   World world;
-  Talk talk(world);
-  talk.send(get("/never-begun", 200));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_TRUE(talk.peer().saw_reset());
-  EXPECT_EQ(talk.reader().partial().content, "begun");
+  ScriptedClient client(world);
+  client.send(get("/never-begun", 200));
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_TRUE(client.peer().saw_reset());
+  EXPECT_EQ(client.reader().partial().content, "begun");
   EXPECT_EQ(world.http_counters().handler_timeouts, 1u);
   expect_rest(world);
 }
@@ -181,39 +182,39 @@ TEST(HandlerTimeout, a_handler_that_stops_reading_is_cancelled_and_the_client_ge
   options.faults.close_resets = 1024;
   options.faults.reset_loses = 1024;
   World world(options);
-  Talk talk(world);
-  talk.send(post("/read-never", content_of(1'000'000), ""));
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 503u);
-  EXPECT_TRUE(talk.peer().saw_end());
+  ScriptedClient client(world);
+  client.send(post("/read-never", content_of(1'000'000), ""));
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 503u);
+  EXPECT_TRUE(client.peer().saw_end());
   expect_rest(world);
 }
 
 TEST(HandlerTimeout, waiting_for_the_client_is_not_the_handler_s_time) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const std::string content = content_of(40 * 1'000);
   const Planned request = post("/read/0", content, "");
-  talk.expect_reply();
-  talk.send_bytes(request.head);
+  client.expect_reply();
+  client.send_bytes(request.head);
   // Slow, but quick enough: each second brings a thousand octets, and there are more than 30.
   for (std::size_t at = 0; at < content.size(); at += 10'000) {
     world.run_for(seconds(9));
-    talk.send_bytes(Bytes(content).substr(at, 10'000));
+    client.send_bytes(Bytes(content).substr(at, 10'000));
   }
-  EXPECT_TRUE(talk.wait_for(1));
-  EXPECT_EQ(talk.content(), trial_digest(content));
-  talk.peer().close();
+  EXPECT_TRUE(client.wait_for(1));
+  EXPECT_EQ(client.content(), trial_digest(content));
+  client.peer().close();
   expect_rest(world);
 }
 
 TEST(Cancelling, a_client_that_resets_cancels_its_handler) {
   World world;
-  Talk talk(world);
-  talk.send(get("/never", 200));
+  ScriptedClient client(world);
+  client.send(get("/never", 200));
   world.run_for(seconds(1));
   EXPECT_EQ(world.trial().frames(), 1);
-  talk.peer().reset();
+  client.peer().reset();
   world.run_for(milliseconds(2));
   EXPECT_EQ(world.trial().frames(), 0);
   EXPECT_EQ(world.http_counters().handlers_cancelled, 1u);
@@ -222,12 +223,12 @@ TEST(Cancelling, a_client_that_resets_cancels_its_handler) {
 
 TEST(Cancelling, a_reset_is_noticed_behind_a_full_carry_too) {
   World world;
-  Talk talk(world);
-  talk.send(get("/never", 200));
-  talk.send_bytes(std::string(200'000, 'x'));
+  ScriptedClient client(world);
+  client.send(get("/never", 200));
+  client.send_bytes(std::string(200'000, 'x'));
   world.run_for(seconds(1));
-  EXPECT_GT(talk.peer().unsent(), 0u);
-  talk.peer().reset();
+  EXPECT_GT(client.peer().unsent(), 0u);
+  client.peer().reset();
   world.run_for(milliseconds(2));
   EXPECT_EQ(world.trial().frames(), 0);
   expect_rest(world);
@@ -237,26 +238,26 @@ TEST(Cancelling, a_reset_is_noticed_behind_a_full_carry_too) {
 
 TEST(HalfClose, a_reply_that_is_ready_within_the_grace_is_delivered) {
   World world;
-  Talk talk(world);
-  talk.send(get("/sleep/900", ""));
-  talk.peer().finish();
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.content(), "slept 900 ms");
-  EXPECT_TRUE(talk.peer().saw_end());
+  ScriptedClient client(world);
+  client.send(get("/sleep/900", ""));
+  client.peer().finish();
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.content(), "slept 900 ms");
+  EXPECT_TRUE(client.peer().saw_end());
   EXPECT_EQ(world.http_counters().handlers_cancelled, 0u);
   expect_rest(world);
 }
 
 TEST(HalfClose, a_handler_that_takes_longer_is_cancelled) {
   World world;
-  Talk talk(world);
-  talk.send(get("/sleep/1100", ""));
+  ScriptedClient client(world);
+  client.send(get("/sleep/1100", ""));
   world.run_for(milliseconds(50));
   const Instant begin = world.now();
-  talk.peer().finish();
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_TRUE(talk.peer().saw_reset());
-  EXPECT_TRUE(happened_at(talk.over_at(), begin + seconds(1)));
+  client.peer().finish();
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_TRUE(client.peer().saw_reset());
+  EXPECT_TRUE(happened_at(client.over_at(), begin + seconds(1)));
   EXPECT_EQ(world.trial().frames(), 0);
   EXPECT_EQ(world.http_counters().handlers_cancelled, 1u);
   expect_rest(world);
@@ -264,64 +265,64 @@ TEST(HalfClose, a_handler_that_takes_longer_is_cancelled) {
 
 TEST(HalfClose, every_request_behind_it_has_the_grace_and_no_more) {
   World world;
-  Talk talk(world);
-  talk.send(get("/sleep/600", ""));
-  talk.send(get("/sleep/700", ""));
-  talk.send(get("/never", ""));
+  ScriptedClient client(world);
+  client.send(get("/sleep/600", ""));
+  client.send(get("/sleep/700", ""));
+  client.send(get("/never", ""));
   const Instant begin = world.now();
-  talk.peer().finish();
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.replies().size(), 2u);
-  EXPECT_EQ(talk.content(), "slept 700 ms");
-  EXPECT_TRUE(happened_at(talk.over_at(), begin + milliseconds(2'300)));
+  client.peer().finish();
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.replies().size(), 2u);
+  EXPECT_EQ(client.content(), "slept 700 ms");
+  EXPECT_TRUE(happened_at(client.over_at(), begin + milliseconds(2'300)));
   expect_rest(world);
 }
 
 // Reads what has come, and then nothing for a while, again and again.
-void read_now_and_then(World& world, Talk& talk, Duration pause) {
-  talk.peer().stop_reading();
-  while (!talk.peer().over() && talk.replies().empty()) {
+void read_now_and_then(World& world, ScriptedClient& client, Duration pause) {
+  client.peer().stop_reading();
+  while (!client.peer().over() && client.replies().empty()) {
     world.run_for(pause);
-    talk.peer().start_reading();
-    talk.peer().stop_reading();
+    client.peer().start_reading();
+    client.peer().stop_reading();
   }
 }
 
 TEST(HalfClose, a_download_goes_on_as_slowly_as_the_client_takes_it) {
   World world;
-  Talk talk(world, Site::hello);
-  talk.send(get("/bytes/1000000", ""));
-  talk.peer().finish();
-  read_now_and_then(world, talk, seconds(5));
-  ASSERT_EQ(talk.replies().size(), 1u);
-  EXPECT_EQ(talk.content().size(), 1'000'000u);
-  talk.peer().start_reading();
+  ScriptedClient client(world, Site::hello);
+  client.send(get("/bytes/1000000", ""));
+  client.peer().finish();
+  read_now_and_then(world, client, seconds(5));
+  ASSERT_EQ(client.replies().size(), 1u);
+  EXPECT_EQ(client.content().size(), 1'000'000u);
+  client.peer().start_reading();
   expect_rest(world);
 }
 
 TEST(HalfClose, inside_of_content_it_is_answered_400) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const Planned request = post("/collect", content_of(100), "");
-  talk.expect_reply();
-  talk.send_bytes(request.head + "some");
-  talk.peer().finish();
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_EQ(talk.status(), 400u);
+  client.expect_reply();
+  client.send_bytes(request.head + "some");
+  client.peer().finish();
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(client.status(), 400u);
   expect_rest(world);
 }
 
 TEST(HalfClose, inside_of_content_whose_reply_has_begun_breaks_the_reply_off) {
   World world;
-  Talk talk(world);
+  ScriptedClient client(world);
   const Planned request = post("/begun", content_of(100), "");
-  talk.expect_reply();
-  talk.send_bytes(request.head + "some");
+  client.expect_reply();
+  client.send_bytes(request.head + "some");
   world.run_for(seconds(1));
-  EXPECT_EQ(talk.reader().partial().content, "begun: ");
-  talk.peer().finish();
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_TRUE(talk.peer().saw_reset());
+  EXPECT_EQ(client.reader().partial().content, "begun: ");
+  client.peer().finish();
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_TRUE(client.peer().saw_reset());
   EXPECT_EQ(world.http_counters().replies_aborted, 1u);
   expect_rest(world);
 }
@@ -330,62 +331,62 @@ TEST(HalfClose, inside_of_content_whose_reply_has_begun_breaks_the_reply_off) {
 
 TEST(SendTimeout, a_client_that_takes_nothing_is_cut_off) {
   World world;
-  Talk talk(world, Site::hello);
-  talk.peer().stop_reading();
-  talk.send(get("/bytes/1000000", ""));
+  ScriptedClient client(world, Site::hello);
+  client.peer().stop_reading();
+  client.send(get("/bytes/1000000", ""));
   const Instant begin = world.now();
-  EXPECT_TRUE(talk.wait_for_end());
-  EXPECT_TRUE(talk.peer().saw_reset());
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_TRUE(client.peer().saw_reset());
   EXPECT_EQ(world.reactor().counters().send_timeouts, 1u);
-  EXPECT_GE(talk.over_at(), begin + seconds(30));
-  EXPECT_LE(talk.over_at(), begin + seconds(31));
+  EXPECT_GE(client.over_at(), begin + seconds(30));
+  EXPECT_LE(client.over_at(), begin + seconds(31));
   expect_rest(world);
 }
 
 TEST(SendTimeout, one_octet_every_ten_seconds_does_not_put_it_off) {
   World world;
-  Talk talk(world, Site::hello, 1);
-  talk.send(get("/bytes/1000000", ""));
+  ScriptedClient client(world, Site::hello, 1);
+  client.send(get("/bytes/1000000", ""));
   const Instant begin = world.now();
-  read_now_and_then(world, talk, seconds(10));
-  EXPECT_TRUE(talk.peer().saw_reset());
+  read_now_and_then(world, client, seconds(10));
+  EXPECT_TRUE(client.peer().saw_reset());
   EXPECT_EQ(world.reactor().counters().send_timeouts, 1u);
-  EXPECT_LE(talk.over_at(), begin + seconds(31));
+  EXPECT_LE(client.over_at(), begin + seconds(31));
   expect_rest(world);
 }
 
 TEST(SendTimeout, a_client_that_takes_more_than_the_least_rate_gets_everything) {
   World world;
-  Talk talk(world, Site::hello, 16 * 1024);
-  talk.send(get("/bytes/300000", ""));
+  ScriptedClient client(world, Site::hello, 16 * 1024);
+  client.send(get("/bytes/300000", ""));
   const Instant begin = world.now();
-  read_now_and_then(world, talk, seconds(14));
-  ASSERT_EQ(talk.replies().size(), 1u);
-  EXPECT_EQ(talk.content().size(), 300'000u);
+  read_now_and_then(world, client, seconds(14));
+  ASSERT_EQ(client.replies().size(), 1u);
+  EXPECT_EQ(client.content().size(), 300'000u);
   EXPECT_GT(world.now(), begin + seconds(100));
-  talk.peer().start_reading();
-  talk.peer().close();
+  client.peer().start_reading();
+  client.peer().close();
   expect_rest(world);
 }
 
 // A peer that takes its replies slowly is not idle, and waiting for it costs next to nothing.
 TEST(SendTimeout, requests_behind_replies_that_are_taken_slowly_are_answered) {
   World world;
-  Talk talk(world, Site::trial, 4 * 1024);
-  for (int number = 0; number < 6; ++number) talk.send(get("/text/60000", ""));
+  ScriptedClient client(world, Site::trial, 4 * 1024);
+  for (int number = 0; number < 6; ++number) client.send(get("/text/60000", ""));
   const std::uint64_t operations = world.reactor().timers().operations();
   const Instant begin = world.now();
-  talk.peer().stop_reading();
-  while (!talk.peer().over() && talk.replies().size() < 6) {
+  client.peer().stop_reading();
+  while (!client.peer().over() && client.replies().size() < 6) {
     world.run_for(milliseconds(3'800));
-    talk.peer().start_reading();
-    talk.peer().stop_reading();
+    client.peer().start_reading();
+    client.peer().stop_reading();
   }
-  EXPECT_EQ(talk.replies().size(), 6u);
+  EXPECT_EQ(client.replies().size(), 6u);
   EXPECT_GT(world.now(), begin + seconds(200));
   EXPECT_LT(world.reactor().timers().operations() - operations, 200u);
-  talk.peer().start_reading();
-  talk.peer().close();
+  client.peer().start_reading();
+  client.peer().close();
   expect_rest(world);
 }
 

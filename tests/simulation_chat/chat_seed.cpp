@@ -80,7 +80,7 @@ class SeedRun {
     }
     world_.run_until([this] { return all([](auto& each) { return each.done_talking(); }); },
                      seconds(120));
-    if (is_steady(seed_)) settle();
+    if (is_steady(seed_)) deliver_all();
     world_.drain(seconds(30));
     // What the kernel has taken is still on its way.
     world_.run_for(seconds(2));
@@ -119,7 +119,7 @@ class SeedRun {
   }
 
   // All lines have been read by the server, and those who did not read begin to.
-  void settle() {
+  void deliver_all() {
     world_.run_until([this] { return all([](auto& each) { return each.peer().unsent() == 0; }); });
     world_.run_for(milliseconds(500));
     for (const auto& each : clients_) each->start_reading();

@@ -194,7 +194,7 @@ void Connection::evict() {
 int Connection::run(Statement& statement, std::span<const Value> values, Outcome& outcome,
                     const Limits& limits) noexcept {
   limits_ = limits;
-  time_was_up_ = false;
+  deadline_exceeded_ = false;
   const int code = statement.bind(values, limits.keep_values);
   if (code != SQLITE_OK) return code;
   return step_all(statement, outcome);
@@ -202,7 +202,7 @@ int Connection::run(Statement& statement, std::span<const Value> values, Outcome
 
 int Connection::resume(Statement& statement, Outcome& outcome, const Limits& limits) noexcept {
   limits_ = limits;
-  time_was_up_ = false;
+  deadline_exceeded_ = false;
   return step_all(statement, outcome);
 }
 
@@ -222,7 +222,7 @@ int Connection::step_all(Statement& statement, Outcome& outcome) noexcept {
         code = SQLITE_TOOBIG;
         break;
       }
-      if (const Misfit misfit = outcome.take(statement)) [[unlikely]] {
+      if (const TypeMismatch misfit = outcome.take(statement)) [[unlikely]] {
         outcome.error.emplace(Kind::mismatch,
                               misfit.column.empty()
                                   ? std::string(misfit.why)
@@ -336,12 +336,12 @@ Error Connection::error(int code, Bytes text) const {
       return Error::violated(constraint, which_of(constraint, sqlite3_errmsg(handle_)), text);
     }
     case SQLITE_INTERRUPT:
-      if (time_was_up_) return Error(Kind::timeout, "the time for the call is up", text);
+      if (deadline_exceeded_) return Error(Kind::timeout, "deadline exceeded", text);
       return Error(Kind::cancelled, "interrupted", text);
     case SQLITE_TOOBIG:
       return Error(Kind::too_large, "a value is larger than the database takes", text);
     case SQLITE_MISMATCH:
-      return Error(Kind::mismatch, "a value has not the type that its column must have", text);
+      return Error(Kind::mismatch, "value does not match the column's type", text);
     case SQLITE_ERROR:
     case SQLITE_RANGE:
     case SQLITE_MISUSE:
@@ -375,7 +375,7 @@ int Connection::on_progress(void* self) noexcept {
     limits.deadline = std::min(limits.deadline, connection.clock_() + limits.budget);
     limits.budget = {};
   } else if (limits.deadline != never && connection.clock_() >= limits.deadline) {
-    connection.time_was_up_ = true;
+    connection.deadline_exceeded_ = true;
     return 1;
   }
   return 0;

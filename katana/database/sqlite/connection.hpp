@@ -88,7 +88,7 @@ class Connection {
   // A statement that is only about to run does not notice.
   void interrupt() noexcept { sqlite3_interrupt(handle_); }
   // Why the last run was interrupted: its time was up; else nobody waits, or interrupt() was said.
-  bool time_was_up() const noexcept { return time_was_up_; }
+  bool deadline_exceeded() const noexcept { return deadline_exceeded_; }
   // How long run() may wait for a lock of another process from now on.
   void wait_for_locks(Duration wait) noexcept { lock_wait_ = wait; }
   std::uint64_t lock_retries() const noexcept { return lock_retries_; }
@@ -131,7 +131,7 @@ class Connection {
   std::uint64_t prepared_ = 0;
 
   Limits limits_;
-  bool time_was_up_ = false;
+  bool deadline_exceeded_ = false;
   bool trusted_ = true;  // what is prepared is ours
   Duration lock_wait_ = {};
   Instant lock_until_ = never;

@@ -29,7 +29,7 @@ class Disk {
     options.checkpoint_pages = 30;
     options.cache_kib = 64;
     options.probe_interval = milliseconds(40);
-    options.seams = {&scene_.writer, &scene_.readers, scene_.clock()};
+    options.test_hooks = {&scene_.writer, &scene_.readers, scene_.clock()};
     auto created = Sqlite::create(options);
     EXPECT_TRUE(created) << created.error().describe();
     backend_ = created->get();

@@ -28,9 +28,9 @@ KATANA_DESCRIBE(Applied, number, file, checksum)
 
 class Rows final : public Outcome {
  public:
-  Misfit take(const Row& row) override {
+  TypeMismatch take(const Row& row) override {
     Applied applied;
-    const Misfit misfit = reader_.read(row, applied);
+    const TypeMismatch misfit = reader_.read(row, applied);
     rows.push_back({applied.number, applied.file, applied.checksum, {}});
     return misfit;
   }

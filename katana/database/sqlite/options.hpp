@@ -29,7 +29,7 @@ enum class Synchronous : std::uint8_t {
 };
 
 // What tests put in the place of threads and clocks. Borrowed; they outlive the database.
-struct Seams {
+struct TestHooks {
   Executor* writer = nullptr;   // runs the writer; null: a thread of its own
   Executor* readers = nullptr;  // runs long reads; null: `readers` threads
   // With a clock nothing supervises the database but Sqlite::tick(). Null: the machine's.
@@ -69,7 +69,7 @@ struct Options {
   Duration probe_interval = milliseconds(250);
 
   std::string vfs = {};  // empty: the default
-  Seams seams = {};
+  TestHooks test_hooks = {};
 };
 
 }  // namespace katana::database::sqlite

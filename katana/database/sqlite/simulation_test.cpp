@@ -37,7 +37,7 @@ class Trial {
     options.transaction_hold = milliseconds(80);
     options.stream_idle = milliseconds(50);
     options.reads_per_turn_max = 1 + static_cast<std::uint32_t>(seed % 7);
-    options.seams = {&scene_.writer, &scene_.readers, scene_.clock()};
+    options.test_hooks = {&scene_.writer, &scene_.readers, scene_.clock()};
     auto created = Sqlite::create(options);
     EXPECT_TRUE(created);
     backend_ = created->get();

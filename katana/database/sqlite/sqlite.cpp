@@ -63,7 +63,7 @@ katana::Result<std::unique_ptr<Sqlite>> Sqlite::create(Options options) {
 
 Sqlite::Sqlite(Options options)
     : options_(std::move(options)),
-      clock_(options_.seams.clock ? options_.seams.clock : &machine_now),
+      clock_(options_.test_hooks.clock ? options_.test_hooks.clock : &machine_now),
       number_(next_number()),
       watch_(options_.path),
       writer_(options_, watch_, clock_),
@@ -72,19 +72,19 @@ Sqlite::Sqlite(Options options)
 katana::Result<void> Sqlite::start() {
   const Access access = options_.create ? Access::create : Access::write;
   if (const auto opened = writer_.open(access); !opened) return std::unexpected(opened.error());
-  if (options_.seams.writer == nullptr) {
+  if (options_.test_hooks.writer == nullptr) {
     auto threads = PoolExecutor::create("db-write", 1);
     if (!threads) return std::unexpected(threads.error());
     writer_thread_ = *std::move(threads);
   }
-  if (options_.seams.readers == nullptr) {
+  if (options_.test_hooks.readers == nullptr) {
     auto threads = PoolExecutor::create("db-read", options_.readers);
     if (!threads) return std::unexpected(threads.error());
     reader_threads_ = *std::move(threads);
   }
-  writer_.run_on(writer_thread_ ? *writer_thread_ : *options_.seams.writer);
-  readers_.run_on(reader_threads_ ? *reader_threads_ : *options_.seams.readers);
-  if (!options_.seams.clock) supervisor_ = std::thread([this] { supervise(); });
+  writer_.run_on(writer_thread_ ? *writer_thread_ : *options_.test_hooks.writer);
+  readers_.run_on(reader_threads_ ? *reader_threads_ : *options_.test_hooks.readers);
+  if (!options_.test_hooks.clock) supervisor_ = std::thread([this] { supervise(); });
   return {};
 }
 
@@ -98,7 +98,7 @@ Sqlite::~Sqlite() {
     supervisor_.join();
   }
   readers_.stop();
-  stations_.clear();
+  reactor_readers_.clear();
   writer_.close();  // the last connection: it writes the log back
 }
 
@@ -117,41 +117,41 @@ void Sqlite::tick() noexcept {
   readers_.tick(now);
 }
 
-Station& Sqlite::station() noexcept {
+ReactorReader& Sqlite::reactor_reader() noexcept {
   struct Last {
     std::uint64_t database = 0;
     Executor* executor = nullptr;
-    Station* station = nullptr;
+    ReactorReader* reactor_reader = nullptr;
   };
   static constinit thread_local Last last;
   Executor* const executor = Executor::current();
   if (last.database != number_ || last.executor != executor) [[unlikely]] {
-    last = {number_, executor, &find_station(*executor)};
+    last = {number_, executor, &find_reactor_reader(*executor)};
   }
-  return *last.station;
+  return *last.reactor_reader;
 }
 
-Station& Sqlite::find_station(Executor& executor) noexcept {
-  const std::lock_guard lock(stations_mutex_);
-  for (const auto& station : stations_) {
-    if (&station->executor() == &executor) return *station;
+ReactorReader& Sqlite::find_reactor_reader(Executor& executor) noexcept {
+  const std::lock_guard lock(reactor_readers_mutex_);
+  for (const auto& reactor_reader : reactor_readers_) {
+    if (&reactor_reader->executor() == &executor) return *reactor_reader;
   }
-  return *stations_.emplace_back(
-      std::make_unique<Station>(options_, watch_, clock_, writer_, readers_, executor));
+  return *reactor_readers_.emplace_back(
+      std::make_unique<ReactorReader>(options_, watch_, clock_, writer_, readers_, executor));
 }
 
 Attempt Sqlite::try_here(const Request& request, Outcome& outcome) noexcept {
   if (Executor::current() == nullptr) return Attempt::elsewhere;
-  return station().read(request, outcome);
+  return reactor_reader().read(request, outcome);
 }
 
-void Sqlite::submit(Work& work) noexcept { station().submit(work); }
+void Sqlite::submit(Work& work) noexcept { reactor_reader().submit(work); }
 
 void Sqlite::withdraw(Work& work) noexcept {
   const Order order = work.request.order;
   const std::uint64_t transaction = work.request.transaction;
-  if (work.at_home) {
-    find_station(work.executor).withdraw(work);
+  if (work.on_own_thread) {
+    find_reactor_reader(work.executor).withdraw(work);
     if (order == Order::commit || order == Order::rollback) writer_.roll_back(transaction);
   } else if (order == Order::read || order == Order::open || order == Order::fetch) {
     readers_.withdraw(work);
@@ -170,8 +170,8 @@ Figures Sqlite::figures() const {
   figures.outages = watch_.outages();
   writer_.add_figures(figures);
   readers_.add_figures(figures);
-  const std::lock_guard lock(stations_mutex_);
-  for (const auto& station : stations_) station->add_figures(figures);
+  const std::lock_guard lock(reactor_readers_mutex_);
+  for (const auto& reactor_reader : reactor_readers_) reactor_reader->add_figures(figures);
   return figures;
 }
 

@@ -5,10 +5,11 @@
 //
 // Reads that are short are answered on the reactor that asks, from a connection of its own, within
 // one snapshot for each turn. Others go to a pool. Writes go to one writer, which commits those
-// that wait together at once. See station.hpp, readers.hpp, writer.hpp, and decisions 0034 to 0037.
+// that wait together at once. See reactor_reader.hpp, readers.hpp, writer.hpp, and decisions 0034
+// to 0037.
 //
 // Owns       connections, threads, and the thread that supervises them.
-// Borrows    the executors of Options::seams.
+// Borrows    the executors of Options::test_hooks.
 // Thread     as Backend; the destructor when no call is awaited any more.
 // Allocates  connections and statements, when they are first needed.
 // Fails      open() names the option or the file. A file that becomes unusable later makes calls
@@ -27,8 +28,8 @@
 #include "katana/database/database.hpp"
 #include "katana/database/sqlite/options.hpp"
 #include "katana/database/sqlite/pool_executor.hpp"
+#include "katana/database/sqlite/reactor_reader.hpp"
 #include "katana/database/sqlite/readers.hpp"
-#include "katana/database/sqlite/station.hpp"
 #include "katana/database/sqlite/watch.hpp"
 #include "katana/database/sqlite/writer.hpp"
 
@@ -57,8 +58,8 @@ class Sqlite final : public Backend {
  private:
   explicit Sqlite(Options options);
   katana::Result<void> start();
-  Station& station() noexcept;
-  Station& find_station(Executor& executor) noexcept;
+  ReactorReader& reactor_reader() noexcept;
+  ReactorReader& find_reactor_reader(Executor& executor) noexcept;
   void supervise();
 
   const Options options_;
@@ -70,8 +71,8 @@ class Sqlite final : public Backend {
   std::unique_ptr<PoolExecutor> writer_thread_;
   std::unique_ptr<PoolExecutor> reader_threads_;
 
-  mutable std::mutex stations_mutex_;  // what follows
-  std::vector<std::unique_ptr<Station>> stations_;
+  mutable std::mutex reactor_readers_mutex_;  // what follows
+  std::vector<std::unique_ptr<ReactorReader>> reactor_readers_;
 
   std::mutex stop_mutex_;  // what follows
   std::condition_variable stop_asked_;

@@ -38,7 +38,7 @@ class SqliteTest : public testing::Test {
   void open(Options options = {}) {
     options.path = folder_ / "a.db";
     options.synchronous = Synchronous::normal;
-    options.seams = {&scene_.writer, &scene_.readers, scene_.clock()};
+    options.test_hooks = {&scene_.writer, &scene_.readers, scene_.clock()};
     auto created = Sqlite::create(options);
     ASSERT_TRUE(created) << created.error().describe();
     backend_ = created->get();
@@ -129,7 +129,8 @@ TEST_F(SqliteTest, a_read_over_its_budget_goes_to_the_pool_and_is_remembered) {
   options.read_budget = nanoseconds(1);
   std::int64_t now_ns = 1;
   // Each look at this clock takes a millisecond.
-  options.seams = {&scene_.writer, &scene_.readers, [&] { return Instant{now_ns += 1'000'000}; }};
+  options.test_hooks = {&scene_.writer, &scene_.readers,
+                        [&] { return Instant{now_ns += 1'000'000}; }};
   auto created = Sqlite::create(options);
   ASSERT_TRUE(created);
   backend_ = created->get();
@@ -428,7 +429,7 @@ TEST_F(SqliteTest, the_lock_of_another_program_is_waited_for_and_then_named) {
   options.busy_wait = milliseconds(30);
   // Each look at the clock takes so long: whoever waits for a lock looks again and again.
   std::atomic<std::int64_t> now_ns = 0, look_ns = milliseconds(10).ns;
-  options.seams.clock = [&] { return Instant{now_ns += look_ns}; };
+  options.test_hooks.clock = [&] { return Instant{now_ns += look_ns}; };
   auto created = sqlite::open(options);
   ASSERT_TRUE(created);
   Database* const db = &*created;

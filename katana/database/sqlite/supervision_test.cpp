@@ -31,7 +31,7 @@ class SupervisionTest : public testing::Test {
     Options options;
     options.path = path_;
     options.cache_kib = 16;
-    options.seams = {&scene_.writer, &scene_.readers, scene_.clock()};
+    options.test_hooks = {&scene_.writer, &scene_.readers, scene_.clock()};
     auto created = Sqlite::create(options);
     ASSERT_TRUE(created) << created.error().describe();
     backend_ = created->get();

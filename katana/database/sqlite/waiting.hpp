@@ -30,7 +30,7 @@ inline void begin_waiting(Work& work, const Options& options, Instant now) noexc
 // Moves those that waited for too long.
 inline void take_expired(WorkList& from, Instant now, WorkList& to) noexcept {
   for (Work* work = from.first(); work != nullptr;) {
-    Work* const next = work->behind;
+    Work* const next = work->next_in_list;
     if (now >= work->begin_by) {
       from.remove(*work);
       to.push(*work);
@@ -43,7 +43,7 @@ inline void take_expired(WorkList& from, Instant now, WorkList& to) noexcept {
 inline Error waited_too_long(const Work& work, const Options& options) {
   const Bytes text = text_of(work);
   if (work.begin_by == work.deadline) {
-    return Error(Kind::timeout, "the time for the call was up before it could begin", text);
+    return Error(Kind::timeout, "deadline exceeded before the call could begin", text);
   }
   return Error(Kind::unavailable,
                "the database is busy: the call waited " +

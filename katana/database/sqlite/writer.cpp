@@ -4,8 +4,8 @@
 
 #include <thread>
 
+#include "katana/base/adaptive_spin.hpp"
 #include "katana/base/check.hpp"
-#include "katana/base/lookout.hpp"
 #include "katana/database/sqlite/waiting.hpp"
 
 namespace katana::database::sqlite {
@@ -16,8 +16,8 @@ Writer::Writer(const Options& options, Watch& watch, const std::function<Instant
       watch_(watch),
       clock_(clock),
       // In virtual time nobody comes while the writer waits.
-      lingering_(options.seams.clock ? Duration{} : options.writer_linger),
-      gathering_(options.seams.clock ? Duration{} : options.writer_gathers) {}
+      lingering_(options.test_hooks.clock ? Duration{} : options.writer_linger),
+      gathering_(options.test_hooks.clock ? Duration{} : options.writer_gathers) {}
 
 Writer::~Writer() { KATANA_REQUIRE(queue_.empty() && within_.empty()); }
 
@@ -92,7 +92,7 @@ void Writer::tick(Instant now) noexcept {
     if (closed_) return;
     take_expired(queue_, now, expired);
     take_expired(within_, now, expired);
-    for (const Work* work = expired.first(); work != nullptr; work = work->behind) {
+    for (const Work* work = expired.first(); work != nullptr; work = work->next_in_list) {
       // A transaction without one of its statements can only be rolled back.
       if (work->request.transaction != 0) rollback_asked_ = transaction_;
     }
@@ -164,7 +164,7 @@ void Writer::linger() noexcept {
 // To a group that is being written: those who came meanwhile, or may be expected at once.
 void Writer::admit(WorkList& group) noexcept {
   if (!arrived_.load(std::memory_order_relaxed)) {
-    if (group.size() >= company_ || clock_() >= gather_until_) return;
+    if (group.size() >= last_group_size_ || clock_() >= gather_until_) return;
     if (!await_arrival(gather_until_)) return gathering_.failed(gather_until_);
   }
   const std::lock_guard lock(mutex_);

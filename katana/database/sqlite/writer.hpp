@@ -33,8 +33,8 @@
 #include <memory>
 #include <mutex>
 
+#include "katana/base/adaptive_spin.hpp"
 #include "katana/base/executor.hpp"
-#include "katana/base/lookout.hpp"
 #include "katana/database/backend.hpp"
 #include "katana/database/sqlite/connection.hpp"
 #include "katana/database/sqlite/file_identity.hpp"
@@ -80,7 +80,7 @@ class Writer final : private Message {
   Work* next_of(Work& work, WorkList& group) noexcept;
   int run_write(Work& work) noexcept;
   int run_statement(Work& work) noexcept;
-  bool settle(WorkList& group, int code, Completions& done) noexcept;
+  bool finish_group(WorkList& group, int code, Completions& done) noexcept;
   bool begin_transaction(WorkList& group, Completions& done) noexcept;
   void leave_out(Work& broken, WorkList& group, WorkList* again, int code,
                  Completions& done) noexcept;
@@ -108,12 +108,12 @@ class Writer final : private Message {
   std::unique_ptr<Connection> connection_;
   FileIdentity identity_;
   bool transaction_failed_ = false;
-  Lookout lingering_, gathering_;
+  AdaptiveSpin lingering_, gathering_;
   Instant gather_until_ = {};
-  bool admits_ = false;      // to the group that runs
-  bool guards_ = false;      // a savepoint for each of its writes
-  std::size_t settled_ = 0;  // of its works
-  std::size_t company_ = 0;  // works of the last group, and those that waited then
+  bool admits_ = false;              // to the group that runs
+  bool guards_ = false;              // a savepoint for each of its writes
+  std::size_t finished_works_ = 0;   // of its works
+  std::size_t last_group_size_ = 0;  // works of the last group, and those that waited then
 
   std::atomic<bool> arrived_ = false;  // a hint: since drain() took works
 

@@ -29,7 +29,7 @@ void Writer::run_group(WorkList& group) noexcept {
   gather_until_ = gathering_.end(clock_());
   admits_ = true;
   guards_ = false;
-  settled_ = 0;
+  finished_works_ = 0;
   {
     Completions done;
     while (!group.empty()) {
@@ -48,8 +48,8 @@ void Writer::run_group(WorkList& group) noexcept {
 }
 
 Work* Writer::next_of(Work& work, WorkList& group) noexcept {
-  if (work.behind == nullptr && admits_) admit(group);
-  return work.behind;
+  if (work.next_in_list == nullptr && admits_) admit(group);
+  return work.next_in_list;
 }
 
 // True: every work of the group has been added to `done`. False: one that broke the transaction
@@ -58,7 +58,7 @@ bool Writer::run_once(WorkList& group, WorkList* again, Completions& done) noexc
   if (!begin_transaction(group, done)) return true;
   for (Work* work = group.first(); work != nullptr; work = next_of(*work, group)) {
     if (work->abandoned_by_now()) {
-      work->outcome.error.emplace(Kind::cancelled, "nobody waits for it any more");
+      work->outcome.error.emplace(Kind::cancelled, "cancelled by the caller");
       continue;
     }
     const int code = run_write(*work);
@@ -71,7 +71,7 @@ bool Writer::run_once(WorkList& group, WorkList* again, Completions& done) noexc
     leave_out(*work, group, again, code, done);
     return false;
   }
-  return settle(group, connection_->run(Command::commit), done);
+  return finish_group(group, connection_->run(Command::commit), done);
 }
 
 // Works before one that broke their transaction: run once more, and committed without those behind
@@ -104,21 +104,21 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
   int code = SQLITE_BUSY;
   while (!group.empty() && (code & 0xff) == SQLITE_BUSY && now < give_up) {
     Instant until = give_up;
-    for (const Work* work = group.first(); work != nullptr; work = work->behind) {
+    for (const Work* work = group.first(); work != nullptr; work = work->next_in_list) {
       until = std::min(until, work->deadline);
     }
     connection_->wait_for_locks(until - now);
     code = connection_->run(Command::begin_now);
     if (code == SQLITE_DONE) break;
     now = clock_();
-    for (Work *work = group.first(), *behind; work != nullptr; work = behind) {
-      behind = work->behind;
+    for (Work *work = group.first(), *next; work != nullptr; work = next) {
+      next = work->next_in_list;
       if (now < work->deadline) continue;
       group.remove(*work);
       timeouts_.add();
       refuse(*work,
              Error(Kind::timeout,
-                   "the time for the call was up while another process held "
+                   "deadline exceeded while another process held "
                    "the lock",
                    text_of(*work)),
              done);
@@ -187,21 +187,21 @@ void Writer::leave_out(Work& broken, WorkList& group, WorkList* again, int code,
   done.add(broken);
   // Those that have run. Behind `broken` there is none.
   for (Work* work = (again != nullptr ? again : &group)->first(); work != nullptr;
-       work = work->behind) {
+       work = work->next_in_list) {
     work->outcome.clear();
     work->outcome.error.reset();
   }
 }
 
 // Acknowledges the writes if the commit was good and went into the file that has the name.
-bool Writer::settle(WorkList& group, int code, Completions& done) noexcept {
+bool Writer::finish_group(WorkList& group, int code, Completions& done) noexcept {
   if (code == SQLITE_DONE && file_is_there()) {
     watch_.note_commit();
     commits_.add();
     {
       const std::lock_guard lock(mutex_);
-      settled_ += group.size();
-      company_ = settled_ + queue_.size();
+      finished_works_ += group.size();
+      last_group_size_ = finished_works_ + queue_.size();
     }
     while (Work* const work = group.pop()) {
       if (!work->outcome.error) writes_.add();

@@ -167,7 +167,7 @@ class EpollEngine {
     const FileSent sent = send_file_now(slot->fd, before, part, Blocking::no);
     if (sent.failed) return Sent::failed;
     accepted = sent.accepted;
-    return sent.full ? wait_for_room(link, *slot) : Sent::completed;
+    return sent.full ? wait_until_writable(link, *slot) : Sent::completed;
   }
 
   void pause_receive(Link link) {
@@ -348,10 +348,10 @@ class EpollEngine {
       return Sent::failed;
     }
     accepted = count > 0 ? static_cast<std::size_t>(count) : 0;
-    return wait_for_room(link, slot);
+    return wait_until_writable(link, slot);
   }
 
-  Sent wait_for_room(Link link, Slot& slot) {
+  Sent wait_until_writable(Link link, Slot& slot) {
     slot.send_pending = true;
     want(link, slot, slot.interest | EPOLLOUT);
     return Sent::pending;

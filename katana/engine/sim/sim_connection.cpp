@@ -150,7 +150,7 @@ void SimConnection::close(SimSide side) {
   from(side).arrived.clear();
   acknowledge(side, unread);
   if (!broken(side)) finish(side);
-  settle();
+  cancel_break_if_over();
 }
 
 void SimConnection::reset(SimSide side) {
@@ -158,7 +158,7 @@ void SimConnection::reset(SimSide side) {
   at(side).closed = true;
   at(side).end = nullptr;
   if (!broken(side)) abandon(side);
-  settle();
+  cancel_break_if_over();
 }
 
 // `side` sends a reset and neither takes nor sends anything more.
@@ -191,7 +191,7 @@ void SimConnection::see_break(SimSide side, bool loses) {
   ++at(side).epoch;
   if (loses) from(side).arrived.clear();
   notify(side);
-  settle();
+  cancel_break_if_over();
 }
 
 void SimConnection::notify(SimSide side) {
@@ -199,7 +199,7 @@ void SimConnection::notify(SimSide side) {
 }
 
 // A connection that is over on the server's side is not reset any more.
-void SimConnection::settle() {
+void SimConnection::cancel_break_if_over() {
   if (at(SimSide::server).closed || at(SimSide::server).broken) network_.cancel(break_event_);
 }
 

@@ -138,7 +138,7 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
   void see_break(SimSide side, bool loses);
   void abandon(SimSide side);
   void notify(SimSide side);
-  void settle();
+  void cancel_break_if_over();
 
   SimNetwork& network_;
   std::uint64_t number_;

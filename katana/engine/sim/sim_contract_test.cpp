@@ -356,11 +356,11 @@ TEST(SimContract, links_beyond_the_table_wait_in_the_queue) {
     peer->connect(server.port);
     peer->send("x");
   }
-  ASSERT_TRUE(server.settle());
+  ASSERT_TRUE(server.run_until_quiescent());
   EXPECT_EQ(server.engine.links_open(), 1u);
   first.finish();
   second.finish();
-  ASSERT_TRUE(server.settle());
+  ASSERT_TRUE(server.run_until_quiescent());
   EXPECT_EQ(first.received(), "x");
   EXPECT_EQ(second.received(), "x");
 }
@@ -568,7 +568,7 @@ TEST_F(CalmTest, a_file_goes_as_far_as_there_is_room_and_on_when_there_is_more) 
     if (sent == Sent::completed) continue;
     ++waits;
     only_client().sending = true;  // it has nothing of its own to send when that is over
-    const std::uint64_t room_at = server.engine.counters().sends_for_room;
+    const std::uint64_t room_at = server.engine.counters().sends_blocked;
     EXPECT_EQ(room_at, waits);
     const std::size_t received = peer.received().size();
     ASSERT_TRUE(turn_until([&] { return peer.received().size() > received; }));

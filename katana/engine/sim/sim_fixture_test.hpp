@@ -100,11 +100,11 @@ class EchoServer {
       engine.resume_accept();
     }
     for (const auto& client : clients) {
-      if (client) attend(*client);
+      if (client) run_pending(*client);
     }
   }
 
-  void attend(Client& client) {
+  void run_pending(Client& client) {
     if (client.gone) {
       if (network_.chance(close_gone)) close(client);
     } else if (client.paused && client.outbox.pending() <= outbox_high / 2) {
@@ -160,7 +160,7 @@ class EchoServer {
   }
 
   // Turns until nothing happens by itself any more. False: it never ends.
-  bool settle() {
+  bool run_until_quiescent() {
     int quiet = 0;  // turns: on_turn() may resume what is paused
     for (int turns = 0; turns < 200'000 && quiet < 2; ++turns) {
       engine.turn(milliseconds(10));

@@ -213,7 +213,7 @@ Sent SimKernel::send_file(Link link, std::span<const iovec> before, const FilePa
   ++(accepted == ahead + part.size ? counters_.files_sent : counters_.files_short);
   if (!is_full) return Sent::completed;
   slot->send.active = true;
-  ++counters_.sends_for_room;
+  ++counters_.sends_blocked;
   touch(link);
   return Sent::pending;
 }
@@ -251,7 +251,7 @@ Sent SimKernel::send(Link link, std::span<const iovec> gathered, std::size_t& ac
   if (lent || !network_.chance(faults.readiness_send)) {
     lend(*slot, gathered, accepted);
   } else {
-    ++counters_.sends_for_room;
+    ++counters_.sends_blocked;
   }
   touch(link);
   return Sent::pending;

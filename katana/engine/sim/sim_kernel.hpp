@@ -46,10 +46,10 @@ struct SimCounters {
   std::uint64_t multishot_ends = 0;
   std::uint64_t spurious_turns = 0;
   std::uint64_t sends_completed = 0;
-  std::uint64_t sends_copied = 0;    // completed though there was no room
-  std::uint64_t sends_short = 0;     // a part was taken at once
-  std::uint64_t sends_lent = 0;      // pending, and the bytes are read later
-  std::uint64_t sends_for_room = 0;  // pending, and ended by on_sent(0)
+  std::uint64_t sends_copied = 0;   // completed though there was no room
+  std::uint64_t sends_short = 0;    // a part was taken at once
+  std::uint64_t sends_lent = 0;     // pending, and the bytes are read later
+  std::uint64_t sends_blocked = 0;  // pending, and ended by on_sent(0)
   std::uint64_t sends_failed = 0;
   std::uint64_t files_sent = 0;   // parts, or the rest of one, taken to their end
   std::uint64_t files_short = 0;  // taken in part, with and without room for more

@@ -57,7 +57,7 @@ class Outputs {
     free_.push_back(index);
   }
 
-  bool has_room(std::uint32_t index, std::size_t count) const noexcept {
+  bool has_capacity(std::uint32_t index, std::size_t count) const noexcept {
     return count <= block_bytes_ - outputs_[index].end;
   }
   // REQUIRES room, and a staged block.

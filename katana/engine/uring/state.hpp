@@ -53,14 +53,14 @@ struct UringSlot {
   std::uint32_t output = Outputs::none;  // staged or under way
   std::unique_ptr<UringHeld> held;
   bool paused = false;
-  bool singly = false;           // its next receive is no multishot
-  bool receiving = false;        // a receive is armed
-  bool fed = false;              // … and has brought bytes
-  bool cancelling = false;       // … and is being cancelled
-  bool hangup_watched = false;   // a poll for its reset is armed
-  bool room_watched = false;     // a poll for room is armed
-  bool send_wanted = false;      // a send is pending: on_sent() is due
-  bool shutdown_wanted = false;  // our side ends when `output` is gone
+  bool singly = false;            // its next receive is no multishot
+  bool receiving = false;         // a receive is armed
+  bool fed = false;               // … and has brought bytes
+  bool cancelling = false;        // … and is being cancelled
+  bool hangup_watched = false;    // a poll for its reset is armed
+  bool writable_watched = false;  // a poll for room is armed
+  bool send_wanted = false;       // a send is pending: on_sent() is due
+  bool shutdown_wanted = false;   // our side ends when `output` is gone
   bool input_ended = false;
   bool touched = false;  // in touched_
   UringState state = UringState::open;
@@ -99,7 +99,16 @@ struct UringWatched {
 };
 
 // The user data of an entry is kind << 56 | generation << 24 | index.
-enum class UringKind : std::uint8_t { ignored, wake, accept, watch, receive, send, room, hangup };
+enum class UringKind : std::uint8_t {
+  ignored,
+  wake,
+  accept,
+  watch,
+  receive,
+  send,
+  writable,
+  hangup
+};
 inline std::uint64_t tag(UringKind kind, std::uint32_t index, std::uint32_t generation) {
   return std::uint64_t{static_cast<std::uint8_t>(kind)} << 56 | std::uint64_t{generation} << 24 |
          index;

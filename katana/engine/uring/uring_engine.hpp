@@ -166,7 +166,7 @@ class UringEngine {
     } else if (outputs_[slot->output].state != Output::State::staged) {
       slot->send_wanted = true;
       return Sent::pending;
-    } else if (!outputs_.has_room(slot->output, wanted)) {
+    } else if (!outputs_.has_capacity(slot->output, wanted)) {
       return send_behind_staged(link, *slot, gathered, wanted, accepted);
     }
     outputs_.append(slot->output, gathered);
@@ -339,7 +339,7 @@ class UringEngine {
                        [this](std::uint64_t each) { return submit_cancel(ring_, each); }) &&
            submit_each(staged_, [this](std::uint32_t each) { return submit_output(each); }) &&
            submit_each(closes_, [this](int each) { return submit_close(ring_, each); }) &&
-           submit_each(starved_, [this](Link each) { return update(each); }) &&
+           submit_each(waits_for_blocks_, [this](Link each) { return update(each); }) &&
            submit_each(touched_, [this](Link each) { return update(each); }) &&
            watches_.submit(ring_) && update_listeners();
   }
@@ -370,10 +370,10 @@ class UringEngine {
       return true;
     }
     const bool connecting = slot->state == State::connecting;
-    const bool wants_room = connecting || (slot->send_wanted && slot->output == Outputs::none);
-    if (wants_room && !slot->room_watched) {
-      if (!submit_poll(ring_, slot->fd, POLLOUT, tag(Kind::room, link))) return false;
-      slot->room_watched = true;
+    const bool wants_writable = connecting || (slot->send_wanted && slot->output == Outputs::none);
+    if (wants_writable && !slot->writable_watched) {
+      if (!submit_poll(ring_, slot->fd, POLLOUT, tag(Kind::writable, link))) return false;
+      slot->writable_watched = true;
     }
     if (!slot->receiving && !connecting) {
       if (slot->paused || slot->held != nullptr || slot->input_ended) {
@@ -401,7 +401,7 @@ class UringEngine {
       case Kind::receive: received(link, completion); break;
       case Kind::send: sent(link.index, completion.res); break;
       case Kind::accept: accepted(link.index, completion); break;
-      case Kind::room: has_room(link); break;
+      case Kind::writable: has_capacity(link); break;
       case Kind::hangup: hung_up(link, completion.res); break;
       case Kind::watch: watches_.ready(link, completion.res); break;
       case Kind::wake: wake_armed_ = false; break;
@@ -425,7 +425,7 @@ class UringEngine {
       // Who found no buffer at all is the first to be armed again, so that buffers go round.
       if (result == -ENOBUFS && !slot->fed && !slot->touched) {
         slot->touched = true;
-        starved_.push_back(link);
+        waits_for_blocks_.push_back(link);
       } else {
         touch(link, *slot);
       }
@@ -552,10 +552,10 @@ class UringEngine {
     sink_.on_sent(link, 0);
   }
 
-  KATANA_RARE void has_room(Link link) {
+  KATANA_RARE void has_capacity(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
-    slot->room_watched = false;
+    slot->writable_watched = false;
     if (slot->state == State::connecting && !answered(link, *slot)) return;
     if (!std::exchange(slot->send_wanted, false)) return;
     sink_.on_sent(link, 0);
@@ -622,7 +622,7 @@ class UringEngine {
   void release(Link link, Slot& slot) {
     if (slot.receiving && !slot.cancelling) cancels_.push_back(tag(Kind::receive, link));
     if (slot.hangup_watched) cancels_.push_back(tag(Kind::hangup, link));
-    if (slot.room_watched) cancels_.push_back(tag(Kind::room, link));
+    if (slot.writable_watched) cancels_.push_back(tag(Kind::writable, link));
     closes_.push_back(slot.fd);
     const std::uint32_t generation = slot.generation + 1;
     slot = Slot{};
@@ -781,7 +781,7 @@ class UringEngine {
   std::vector<std::uint64_t> cancels_;
   std::vector<std::uint32_t> staged_;
   std::vector<int> closes_;
-  std::vector<Link> starved_;
+  std::vector<Link> waits_for_blocks_;
   std::vector<Link> touched_;
 
   std::uint32_t leaving_ = 0;  // outputs of closed links

@@ -243,7 +243,7 @@ bool Machine::respond(const http::ReplyHead& head, Bytes content, bool content_s
   const bool rest = with_content && (content.size() > copied_bytes_max ||
                                      head_bytes + content.size() > outbox.reserve_bytes_max());
   const std::size_t inline_bytes = with_content && !rest ? content.size() : 0;
-  if (rest && !outbox.has_room(head_bytes + (content_stays ? 0 : content.size()))) return false;
+  if (rest && !outbox.has_capacity(head_bytes + (content_stays ? 0 : content.size()))) return false;
   char* const begin = outbox.reserve(head_bytes + inline_bytes);
   if (begin == nullptr) return false;
   const bool closes = announces_close() || content_is_left_to_close();
@@ -288,7 +288,7 @@ bool Machine::begin_reply(const http::ReplyHead& head, Outbox& outbox) noexcept 
 
 // `append` puts the content itself into the outbox, and needs room for so many bytes there.
 template <class Append>
-bool Machine::frame_content(std::uint64_t size, std::size_t room_bytes, Outbox& outbox,
+bool Machine::frame_content(std::uint64_t size, std::size_t capacity_bytes, Outbox& outbox,
                             Append append) noexcept {
   if (reply_ == Reply::none) return false;
   if (size == 0 || reply_ == Reply::without_content) return true;
@@ -298,7 +298,7 @@ bool Machine::frame_content(std::uint64_t size, std::size_t room_bytes, Outbox& 
     return true;
   }
   if (reply_ == Reply::by_close) return append();
-  if (!outbox.has_room(room_bytes + 32)) return false;
+  if (!outbox.has_capacity(capacity_bytes + 32)) return false;
   char* const begin = outbox.reserve(16 + 2);
   if (begin == nullptr) return false;
   char* end = std::to_chars(begin, begin + 16, size, 16).ptr;

@@ -155,7 +155,7 @@ class Machine {
   bool may_reply(unsigned status) const noexcept;
   void note_reply_end(Instant now) noexcept;
   template <class Append>
-  bool frame_content(std::uint64_t size, std::size_t room_bytes, Outbox& outbox,
+  bool frame_content(std::uint64_t size, std::size_t capacity_bytes, Outbox& outbox,
                      Append append) noexcept;
   char* put_head(char* to, const http::ReplyHead& head, HeadWriter::Length length,
                  std::uint64_t content_length, bool closes) noexcept;

@@ -29,7 +29,7 @@ bool ClientMachine::start(Outbox& outbox) noexcept {
   to = put_setting(to, Setting::max_header_list_size,
                    static_cast<std::uint32_t>(limits.head_bytes_max));
   const FrameHeader header{settings.size(), FrameType::settings, 0, 0};
-  if (!outbox.has_room(client_preface.size() + 2 * frame_header_bytes + settings.size() + 4)) {
+  if (!outbox.has_capacity(client_preface.size() + 2 * frame_header_bytes + settings.size() + 4)) {
     return false;
   }
   KATANA_CHECK(outbox.write(client_preface));
@@ -224,7 +224,7 @@ Begun ClientMachine::begin_block(ClientStream& stream, Bytes block, bool is_head
   constexpr std::size_t fragment_max = frame_bytes_max - 1;  // and a change of the table
   constexpr std::size_t front_max = 64;  // of a frame: its header, and what a split block loses
   const std::size_t frames = block.size() / fragment_max + 1;
-  if (!outbox.has_room(block.size() + frames * front_max)) return Begun::no_room;
+  if (!outbox.has_capacity(block.size() + frames * front_max)) return Begun::no_room;
   stream.id = next_id_;
   next_id_ += 2;
   FrameType type = FrameType::headers;
@@ -263,7 +263,7 @@ bool ClientMachine::write_content(ClientStream& stream, Bytes& content, bool con
                                      stream.send_window, send_window_, outbox);
   earn(before - content.size(), output.frames);
   if (output.ends) go(stream, ClientStreamCause::request_ends, Past::ended);
-  return output.has_room;
+  return output.has_capacity;
 }
 
 // ---- time and the end --------------------------------------------------------------------------

@@ -42,8 +42,8 @@ DataOutput put_data(std::uint32_t stream, Bytes& content, bool content_stays, bo
     const bool ends = last && size == content.size();
     if (size == 0 && !ends) return output;
     const bool refers = content_stays && size > copied_bytes_max;
-    output.has_room = outbox.has_room(frame_header_bytes + (refers ? 0 : size));
-    if (!output.has_room) return output;
+    output.has_capacity = outbox.has_capacity(frame_header_bytes + (refers ? 0 : size));
+    if (!output.has_capacity) return output;
     const std::uint8_t flags = ends ? flag_end_stream : 0;
     KATANA_CHECK(
         put({static_cast<std::uint32_t>(size), FrameType::data, flags, stream}, {}, outbox));

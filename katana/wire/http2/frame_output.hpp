@@ -34,7 +34,7 @@ bool put_window(std::uint32_t stream, std::uint32_t bytes, Outbox& outbox) noexc
 bool put_reset(std::uint32_t stream, ErrorCode code, Outbox& outbox) noexcept;
 
 struct DataOutput {
-  bool has_room = true;
+  bool has_capacity = true;
   bool ends = false;  // END_STREAM was sent
   std::uint32_t frames = 0;
 };

@@ -78,7 +78,7 @@ bool Machine::write_content(Stream& stream, Bytes& content, bool content_stays, 
                                      stream.send_window, send_window_, outbox);
   earn(before - content.size(), output.frames);
   if (output.ends) end_reply(stream, now);
-  return output.has_room && !closed_;
+  return output.has_capacity && !closed_;
 }
 
 bool Machine::move_content(Stream& stream, Outbox& content, std::size_t output_max,
@@ -88,7 +88,7 @@ bool Machine::move_content(Stream& stream, Outbox& content, std::size_t output_m
     const std::size_t size =
         std::min({content.pending(), window(stream), frame_bytes_max, output_max});
     if (size == 0) return true;
-    if (!outbox.has_room(frame_header_bytes + size)) return false;
+    if (!outbox.has_capacity(frame_header_bytes + size)) return false;
     KATANA_CHECK(
         put({static_cast<std::uint32_t>(size), FrameType::data, 0, stream.id}, {}, outbox));
     for (std::size_t left = size; left != 0;) {

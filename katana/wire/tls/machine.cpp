@@ -69,8 +69,8 @@ struct MachineBio {
   // 1: the reference is ours.
   static int session(SSL* ssl, SSL_SESSION* session) noexcept {
     const Machine& machine = Machine::of(*ssl);
-    if (machine.keeper_ == nullptr) return 0;
-    machine.keeper_->keep(*session, machine.now_);
+    if (machine.store_ == nullptr) return 0;
+    machine.store_->keep(*session, machine.now_);
     return 1;
   }
 };
@@ -153,8 +153,8 @@ bool Machine::expect_name(const char* name) noexcept {
   return expected;
 }
 
-void Machine::resume(SSL_SESSION* session, SessionKeeper& keeper) noexcept {
-  keeper_ = &keeper;
+void Machine::resume(SSL_SESSION* session, SessionStore& store) noexcept {
+  store_ = &store;
   if (session != nullptr) SSL_set_session(ssl_, session);
   ERR_clear_error();
 }
@@ -240,7 +240,7 @@ Step Machine::fail() noexcept {
 std::size_t Machine::seal(Bytes plain, Outbox& output) noexcept {
   KATANA_REQUIRE(opened_ && !plain.empty());
   const std::size_t size = std::min(plain.size(), record_bytes_max);
-  if (!can_seal() || !output.has_room(size + record_overhead_max)) return 0;
+  if (!can_seal() || !output.has_capacity(size + record_overhead_max)) return 0;
   begin({}, &output);
   std::size_t written = 0;
   if (SSL_write_ex(ssl_, plain.data(), size, &written) != 1) fail();
@@ -249,7 +249,7 @@ std::size_t Machine::seal(Bytes plain, Outbox& output) noexcept {
 }
 
 void Machine::end(Outbox& output) noexcept {
-  if (!opened_ || has_failed() || end_said_ || !output.has_room(record_overhead_max)) return;
+  if (!opened_ || has_failed() || end_said_ || !output.has_capacity(record_overhead_max)) return;
   end_said_ = true;
   begin({}, &output);
   SSL_shutdown(ssl_);  // says it; whether the peer has is nothing to wait for

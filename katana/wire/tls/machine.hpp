@@ -52,9 +52,9 @@ inline constexpr std::size_t record_bytes_max = 16 * 1024;
 inline constexpr std::size_t record_overhead_max = 64;
 
 // Who wants the sessions that a server lets its client resume. They come while next() is called.
-class SessionKeeper {
+class SessionStore {
  public:
-  virtual ~SessionKeeper() = default;
+  virtual ~SessionStore() = default;
   // Takes over a reference.
   virtual void keep(SSL_SESSION& session, Instant now) noexcept = 0;
 };
@@ -104,9 +104,9 @@ class Machine {
   // there is no memory, or it is neither.
   bool expect_name(const char* name) noexcept;
   // Of a client, before the first next(): asks for this session of an earlier connection with the
-  // same server, of which it takes a share; null: for none. `keeper`, which outlives the machine,
+  // same server, of which it takes a share; null: for none. `store`, which outlives the machine,
   // is given what the server offers for the next. What was verified is not verified again.
-  void resume(SSL_SESSION* session, SessionKeeper& keeper) noexcept;
+  void resume(SSL_SESSION* session, SessionStore& store) noexcept;
   // For callbacks: a failure that OpenSSL does not tell from others.
   void note_failure(Failure failure) noexcept { noted_ = failure; }
   Instant now() const noexcept { return now_; }
@@ -139,7 +139,7 @@ class Machine {
   bool end_said_ = false;
   Failure failure_ = Failure::none;
   Failure noted_ = Failure::none;
-  SessionKeeper* keeper_ = nullptr;
+  SessionStore* store_ = nullptr;
 };
 
 }  // namespace katana::tls

@@ -23,9 +23,9 @@ struct Orders {
   bool over() const { return at == end; }
 };
 
-void check(Machine& machine, const Step& step, Bytes given, std::size_t room) {
+void check(Machine& machine, const Step& step, Bytes given, std::size_t capacity) {
   KATANA_CHECK(step.consumed <= given.size());
-  KATANA_CHECK(step.produced <= room);
+  KATANA_CHECK(step.produced <= capacity);
   KATANA_CHECK(step.produced == 0 || (machine.opened() && step.event == Event::bytes));
   KATANA_CHECK(step.event != Event::need_bytes || step.consumed == given.size());
   KATANA_CHECK((step.event == Event::failed) == machine.has_failed() || step.event == Event::bytes);

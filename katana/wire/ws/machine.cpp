@@ -233,13 +233,13 @@ Step Machine::unpack(Bytes& packed) noexcept {
   }
   payload_ = {context_->piece.data(), made};
   // What comes first in the message is told first, wherever its pieces end.
-  const std::uint64_t room = context_->limits.message_bytes_max - message_bytes_;
+  const std::uint64_t capacity = context_->limits.message_bytes_max - message_bytes_;
   message_bytes_ += made;
-  if (failure != Refusal::none || made > room) {
-    const bool is_fine = !is_text_ || utf8_.check(payload_.substr(0, room));
-    return refuse(!is_fine      ? Refusal::not_utf8
-                  : made > room ? Refusal::message_too_big
-                                : failure,
+  if (failure != Refusal::none || made > capacity) {
+    const bool is_fine = !is_text_ || utf8_.check(payload_.substr(0, capacity));
+    return refuse(!is_fine          ? Refusal::not_utf8
+                  : made > capacity ? Refusal::message_too_big
+                                    : failure,
                   0);
   }
   if (ends) unpack_due_ = false;
@@ -344,7 +344,7 @@ bool Machine::send_shared(Opcode kind, Bytes payload, Retained& memory, Outbox& 
   KATANA_REQUIRE(!part_open_);
   if (!may_send()) return false;
   if (!is_server()) return write_frame(kind, true, payload, outbox);
-  if (!outbox.has_room(header_bytes_max)) return false;
+  if (!outbox.has_capacity(header_bytes_max)) return false;
   char* const begin = outbox.reserve(header_bytes_max);
   if (begin == nullptr) return false;
   const char* const end = write_header(begin, kind, true, false, payload.size(), false, 0);
@@ -407,7 +407,7 @@ bool Machine::write_short(Opcode opcode, bool last, bool compressed, Bytes paylo
 }
 
 bool Machine::write_large(Opcode opcode, bool last, Bytes payload, Outbox& outbox) noexcept {
-  if (!outbox.has_room(payload.size() + header_bytes_max)) return false;
+  if (!outbox.has_capacity(payload.size() + header_bytes_max)) return false;
   const bool masks = !is_server();
   std::uint32_t mask = masks ? context_->next_mask() : 0;
   std::array<char, header_bytes_max> head;
@@ -421,7 +421,7 @@ bool Machine::write_large(Opcode opcode, bool last, Bytes payload, Outbox& outbo
   while (!payload.empty()) {
     const std::size_t count = std::min(payload.size(), outbox.reserve_bytes_max());
     char* const to = outbox.reserve(count);
-    KATANA_CHECK(to != nullptr);  // a block each, and has_room() has counted them
+    KATANA_CHECK(to != nullptr);  // a block each, and has_capacity() has counted them
     copy_masked(to, payload.data(), count, mask);
     mask = rotate_mask(mask, count);
     outbox.commit(count);
@@ -432,11 +432,11 @@ bool Machine::write_large(Opcode opcode, bool last, Bytes payload, Outbox& outbo
 
 // In fragments of what one output block holds: how long a message becomes is known at its end only.
 bool Machine::send_packed(Opcode kind, Bytes payload, Outbox& outbox) noexcept {
-  const std::size_t room =
+  const std::size_t capacity =
       std::min(context_->packed.size(), outbox.reserve_bytes_max() - header_bytes_max);
-  KATANA_CHECK(room > 2 * deflate_tail.size());
-  const std::size_t frames = Deflater::bound(payload.size()) / (room - deflate_tail.size()) + 2;
-  if (!outbox.has_room(frames * outbox.reserve_bytes_max())) return false;
+  KATANA_CHECK(capacity > 2 * deflate_tail.size());
+  const std::size_t frames = Deflater::bound(payload.size()) / (capacity - deflate_tail.size()) + 2;
+  if (!outbox.has_capacity(frames * outbox.reserve_bytes_max())) return false;
   Deflater& deflater = context_->deflate->deflater();
   deflater.begin(window_bits_);
   char* const packed = context_->packed.data();
@@ -444,7 +444,7 @@ bool Machine::send_packed(Opcode kind, Bytes payload, Outbox& outbox) noexcept {
   bool compressed = true;  // said by the first frame
   for (bool more = true; more;) {
     std::size_t made = 0;
-    more = deflater.deflate(payload, {packed + size, room - size}, made);
+    more = deflater.deflate(payload, {packed + size, capacity - size}, made);
     size += made;
     // The last four octets may be those that are left out.
     const std::size_t count = size - std::min(size, deflate_tail.size());

@@ -1,4 +1,4 @@
-// Keeper: what a pool has to do at certain times: queue what is due, and scale.
+// TimerThread: what a pool has to do at certain times: queue what is due, and scale.
 //
 // Owns       a thread of its own, from start() on; with a ManualClock none, the clock's caller does
 //            the work.
@@ -21,11 +21,11 @@
 
 namespace katana::thread {
 
-class Keeper {
+class TimerThread {
  public:
   // `keep` does what is due and returns when it next wants to be called, or never.
-  Keeper(ManualClock* clock, std::function<Instant(Instant)> keep);
-  ~Keeper() { stop(); }
+  TimerThread(ManualClock* clock, std::function<Instant(Instant)> keep);
+  ~TimerThread() { stop(); }
 
   Instant now() const noexcept;
   Result<void> start(const std::string& name);

@@ -1,4 +1,4 @@
-// Lane: a bounded queue of jobs from any thread to any worker, first come, first served.
+// JobQueue: a bounded queue of jobs from any thread to any worker, first come, first served.
 //
 // Owns       its slots; a job in it until take().
 // Thread     any, for everything.
@@ -30,17 +30,17 @@
 
 namespace katana::thread {
 
-class Lane {
+class JobQueue {
  public:
   enum class Push : std::uint8_t { done, full, closed };
   static constexpr std::int64_t not_timed = -1;
 
   // `size` and `timed_one_in` are powers of two.
-  Lane(std::size_t size, std::size_t timed_one_in);
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  JobQueue(std::size_t size, std::size_t timed_one_in);
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
   // REQUIRES that no job is left.
-  ~Lane() = default;
+  ~JobQueue() = default;
 
   // `write(payload)` makes the callable where it will lie: a copy through a Job costs more than all
   // the rest, because it reads in one piece what was just written in others. `now()` is called for
@@ -125,7 +125,7 @@ class Lane {
 };
 
 template <class Write, class Now>
-Lane::Push Lane::push(Job::Act act, Write&& write, Now&& now) noexcept {
+JobQueue::Push JobQueue::push(Job::Act act, Write&& write, Now&& now) noexcept {
   std::uint64_t position = tail_.load(std::memory_order_relaxed);
   do {
     if ((position & closed_mark) != 0) return Push::closed;
@@ -154,7 +154,7 @@ Lane::Push Lane::push(Job::Act act, Write&& write, Now&& now) noexcept {
   return Push::done;
 }
 
-inline bool Lane::full(std::uint64_t position) noexcept {
+inline bool JobQueue::full(std::uint64_t position) noexcept {
   // acquire: the worker that freed the slot has read its job.
   if (slot(position).act.load(std::memory_order_acquire) != nullptr) return true;
   if (position - head_seen_.load(std::memory_order_relaxed) <= mask_) return false;
@@ -164,8 +164,8 @@ inline bool Lane::full(std::uint64_t position) noexcept {
   return static_cast<std::int64_t>(position - head) > static_cast<std::int64_t>(mask_);
 }
 
-inline std::size_t Lane::claim(std::size_t count_max, std::size_t share,
-                               std::uint64_t& begin) noexcept {
+inline std::size_t JobQueue::claim(std::size_t count_max, std::size_t share,
+                                   std::uint64_t& begin) noexcept {
   std::uint64_t head = head_.load(std::memory_order_acquire);
   while (true) {
     std::uint64_t tail = tail_seen_.load(std::memory_order_acquire);
@@ -202,7 +202,7 @@ inline std::size_t Lane::claim(std::size_t count_max, std::size_t share,
   }
 }
 
-inline Job Lane::take(std::uint64_t position, std::int64_t& pushed_ns) noexcept {
+inline Job JobQueue::take(std::uint64_t position, std::int64_t& pushed_ns) noexcept {
   Slot& given = slot(position);
   Job job;
   job.act = given.act.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-#include "katana/chat/talk.hpp"
+#include "katana/chat/chat_client.hpp"
 
 #include <fmt/format.h>
 
@@ -11,16 +11,16 @@ Duration interval_of(std::uint32_t per_second) noexcept {
 
 }  // namespace
 
-Talk::Talk(ChatProtocol& protocol, Outbox& outbox, std::uint64_t number, Instant now)
+ChatClient::ChatClient(ChatProtocol& protocol, Outbox& outbox, std::uint64_t number, Instant now)
     : Member(number, outbox), protocol_(protocol), machine_(protocol.options().limits, now) {}
 
-void Talk::cease() noexcept {
+void ChatClient::cease() noexcept {
   if (number() == 0) return;
   hub().remove(*this, loss_);
   hub().directory().dismiss();
 }
 
-void Talk::begin(bool draining) {
+void ChatClient::begin(bool draining) {
   if (number() == 0) {
     hub().counters().turned_away.add(1);
     if (Observer* const observer = hub().options().observer) observer->on_turned_away();
@@ -35,7 +35,7 @@ void Talk::begin(bool draining) {
 
 // ---- input -------------------------------------------------------------------------------------
 
-std::size_t Talk::read(Bytes input) noexcept {
+std::size_t ChatClient::read(Bytes input) noexcept {
   std::size_t consumed = 0;
   while (may_go_on()) {
     const Step step = machine_.next(input.substr(consumed), now());
@@ -48,7 +48,7 @@ std::size_t Talk::read(Bytes input) noexcept {
 }
 
 // Backpressure is not to call next().
-bool Talk::may_go_on() noexcept {
+bool ChatClient::may_go_on() noexcept {
   if (paused()) return false;
   if (!hub().may_publish(*this)) {
     wait_for_relay();
@@ -58,7 +58,7 @@ bool Talk::may_go_on() noexcept {
   return is_within_rate();
 }
 
-bool Talk::is_within_rate() noexcept {
+bool ChatClient::is_within_rate() noexcept {
   const ChatOptions& options = protocol_.options();
   if (options.rate_max_per_s == 0) return true;
   const Instant allowed_at = {rate_mark_.ns -
@@ -70,7 +70,7 @@ bool Talk::is_within_rate() noexcept {
   return false;
 }
 
-void Talk::obey(const Step& step) noexcept {
+void ChatClient::obey(const Step& step) noexcept {
   if (const std::uint32_t rate = protocol_.options().rate_max_per_s; rate != 0) {
     rate_mark_ = std::max(rate_mark_, now()) + interval_of(rate);
   }
@@ -84,7 +84,7 @@ void Talk::obey(const Step& step) noexcept {
         join(lobby_name);
       }
       break;
-    case Event::who: tell_who(step.text); break;
+    case Event::who: list_members_to(step.text); break;
     case Event::nick: rename(step.text); break;
     case Event::quit: end("* Goodbye.\n", Loss::left); break;
     case Event::refused: refuse(text_of(step.refusal).sentence); break;
@@ -102,7 +102,7 @@ void Talk::obey(const Step& step) noexcept {
   }
 }
 
-void Talk::join(Bytes room) {
+void ChatClient::join(Bytes room) {
   if (hub().join(*this, room)) {
     reply(fmt::format("* You are in room {}.\n", room));
   } else {
@@ -110,7 +110,7 @@ void Talk::join(Bytes room) {
   }
 }
 
-void Talk::tell_who(Bytes room) {
+void ChatClient::list_members_to(Bytes room) {
   Directory& directory = hub().directory();
   const std::string here = room.empty() ? directory.name_of(this->room()) : std::string(room);
   const auto presence = directory.who(here, protocol_.options().who_names_max);
@@ -127,7 +127,7 @@ void Talk::tell_who(Bytes room) {
   reply(line);
 }
 
-void Talk::rename(Bytes name) {
+void ChatClient::rename(Bytes name) {
   if (hub().rename(*this, name)) {
     reply(fmt::format("* You are {}.\n", name));
   } else {
@@ -135,12 +135,12 @@ void Talk::rename(Bytes name) {
   }
 }
 
-void Talk::refuse(Bytes why) noexcept {
+void ChatClient::refuse(Bytes why) noexcept {
   hub().counters().refused.add(1);
   reply(fmt::format("! {}\n", why));
 }
 
-void Talk::reply(Bytes lines) noexcept {
+void ChatClient::reply(Bytes lines) noexcept {
   if (!put(lines)) {
     give_up();
     return;
@@ -150,27 +150,27 @@ void Talk::reply(Bytes lines) noexcept {
 
 // ---- ends --------------------------------------------------------------------------------------
 
-void Talk::leave() noexcept {
+void ChatClient::leave() noexcept {
   machine_.end_of_input();
   end({}, Loss::left);
 }
 
 // What the outbox has is still sent, so that nothing ends in the midst of a line.
-void Talk::on_too_slow(std::uint64_t messages_dropped) noexcept {
+void ChatClient::on_too_slow(std::uint64_t messages_dropped) noexcept {
   loss_ = Loss::disconnected;
   reply(
       fmt::format("* You read too slowly: {} messages were dropped. Goodbye.\n", messages_dropped));
   finish(true);
 }
 
-bool Talk::shed() noexcept {
+bool ChatClient::shed() noexcept {
   if (hub().drop_for_memory(*this)) return true;
   loss_ = Loss::disconnected;
   hub().counters().disconnects.add(1);
   return false;
 }
 
-void Talk::end(Bytes last_line, Loss otherwise) noexcept {
+void ChatClient::end(Bytes last_line, Loss otherwise) noexcept {
   loss_ = otherwise;
   hub().leave(*this);
   hub().refill_for_end(*this, otherwise);
@@ -179,7 +179,7 @@ void Talk::end(Bytes last_line, Loss otherwise) noexcept {
   finish(!last_line.empty());
 }
 
-void Talk::drain() noexcept {
+void ChatClient::drain() noexcept {
   if (ending()) return;
   hub().flush_for_end();  // what was said before comes before the farewell
   if (ending()) return;   // it was too much for this one
@@ -189,14 +189,14 @@ void Talk::drain() noexcept {
 
 // ---- time --------------------------------------------------------------------------------------
 
-bool Talk::end_throttle() noexcept {
+bool ChatClient::end_throttle() noexcept {
   if (now() < throttled_until_) return false;
   throttled_until_ = never;
   machine_.restart_deadline(now());
   return true;
 }
 
-void Talk::meet_deadline() noexcept {
+void ChatClient::meet_deadline() noexcept {
   // While it is not read, silence is not the peer's doing.
   if (paused()) machine_.restart_deadline(now());
   machine_.on_deadline(now());

@@ -1,5 +1,5 @@
-// Talk: one client of the chat, whatever carries its lines: what it says is obeyed, and what it is
-// promised goes to it as a member of its reactor's hub.
+// ChatClient: one client of the chat, whatever transport carries its lines. It executes what the
+// client sends and delivers to the client what the hub of its reactor has for this member.
 //
 // Owns       the machine and the member.
 // Borrows    the outbox of its connection, which outlives it.
@@ -22,15 +22,15 @@
 
 namespace katana::chat {
 
-class Talk : protected Member {
+class ChatClient : protected Member {
  public:
-  Talk(const Talk&) = delete;
-  Talk& operator=(const Talk&) = delete;
+  ChatClient(const ChatClient&) = delete;
+  ChatClient& operator=(const ChatClient&) = delete;
 
  protected:
   // `number` is 0 for a connection above the limit.
-  Talk(ChatProtocol& protocol, Outbox& outbox, std::uint64_t number, Instant now);
-  ~Talk() = default;
+  ChatClient(ChatProtocol& protocol, Outbox& outbox, std::uint64_t number, Instant now);
+  ~ChatClient() = default;
 
   // ---- what carries it ----
   virtual Instant now() const noexcept = 0;
@@ -78,7 +78,7 @@ class Talk : protected Member {
   bool is_within_rate() noexcept;
   void obey(const Step& step) noexcept;
   void join(Bytes room);
-  void tell_who(Bytes room);
+  void list_members_to(Bytes room);
   void rename(Bytes name);
   void refuse(Bytes why) noexcept;
   // REQUIRES whole lines.

@@ -1,4 +1,5 @@
-// Talk: one connection of a test that says byte by byte and moment by moment what its client does.
+// ScriptedClient: one connection of a test that says byte by byte and moment by moment what its
+// client does.
 //
 // Owns       its end of the connection, and what it received.
 // Borrows    the world, which must outlive it.
@@ -18,10 +19,10 @@
 
 namespace katana::simulation {
 
-class Talk {
+class ScriptedClient {
  public:
   // `window`: octets that the server may have on their way to this client, unread.
-  explicit Talk(World& world, Site site = Site::trial, std::size_t window = 64 * 1024)
+  explicit ScriptedClient(World& world, Site site = Site::trial, std::size_t window = 64 * 1024)
       : world_(world), peer_(world.network()) {
     peer_.set_window(window);
     peer_.on_received = [this] {

@@ -1,4 +1,4 @@
-#include "katana/thread/lane.hpp"
+#include "katana/thread/job_queue.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace katana::thread {
 
-Lane::Lane(std::size_t size, std::size_t timed_one_in)
+JobQueue::JobQueue(std::size_t size, std::size_t timed_one_in)
     : mask_(size - 1),
       timed_one_in_(timed_one_in),
       times_mask_(std::max<std::size_t>(size / timed_one_in, 1) - 1),
@@ -18,8 +18,8 @@ Lane::Lane(std::size_t size, std::size_t timed_one_in)
   KATANA_REQUIRE(std::has_single_bit(size) && std::has_single_bit(timed_one_in));
   if (memory_ == nullptr) throw std::bad_alloc();
   void* aligned = memory_.get();
-  std::size_t room = (size + 2) * sizeof(Slot);
-  slots_ = static_cast<Slot*>(std::align(64, size * sizeof(Slot), aligned, room));
+  std::size_t capacity = (size + 2) * sizeof(Slot);
+  slots_ = static_cast<Slot*>(std::align(64, size * sizeof(Slot), aligned, capacity));
   KATANA_CHECK(slots_ != nullptr);
 }
 

@@ -1,11 +1,12 @@
-#include "katana/database/sqlite/station.hpp"
+#include "katana/database/sqlite/reactor_reader.hpp"
 
 #include "katana/base/check.hpp"
 
 namespace katana::database::sqlite {
 
-Station::Station(const Options& options, Watch& watch, const std::function<Instant()>& clock,
-                 Writer& writer, Readers& readers, Executor& executor) noexcept
+ReactorReader::ReactorReader(const Options& options, Watch& watch,
+                             const std::function<Instant()>& clock, Writer& writer,
+                             Readers& readers, Executor& executor) noexcept
     : Message(&end_turn),
       options_(options),
       watch_(watch),
@@ -14,7 +15,7 @@ Station::Station(const Options& options, Watch& watch, const std::function<Insta
       readers_(readers),
       executor_(executor) {}
 
-Station::~Station() {
+ReactorReader::~ReactorReader() {
   KATANA_REQUIRE(to_writer_.empty() && to_readers_.empty());
   // Only a database that ends in the midst of a turn comes here with one that is not over.
   if (ends_turn_) executor_.forget_at_turn_end(*this);
@@ -22,7 +23,7 @@ Station::~Station() {
   end_snapshot();
 }
 
-Attempt Station::read(const Request& request, Outcome& outcome) noexcept {
+Attempt ReactorReader::read(const Request& request, Outcome& outcome) noexcept {
   if (!watch_.usable()) [[unlikely]] {
     refused_unusable_.add();
     outcome.error = watch_.error();
@@ -58,11 +59,11 @@ Attempt Station::read(const Request& request, Outcome& outcome) noexcept {
   return conclude(code, statement, outcome);
 }
 
-Attempt Station::conclude(int code, Statement& statement, Outcome& outcome) noexcept {
-  if (connection_->time_was_up() || (code & 0xff) == SQLITE_BUSY) {
+Attempt ReactorReader::conclude(int code, Statement& statement, Outcome& outcome) noexcept {
+  if (connection_->deadline_exceeded() || (code & 0xff) == SQLITE_BUSY) {
     outcome.clear();
     outcome.error.reset();
-    if (connection_->time_was_up()) {
+    if (connection_->deadline_exceeded()) {
       statement.slow = options_.slow_reads_remembered;
       moved_.add();
     }
@@ -78,7 +79,7 @@ Attempt Station::conclude(int code, Statement& statement, Outcome& outcome) noex
   return Attempt::done;
 }
 
-bool Station::ensure_connection(Outcome& outcome) noexcept {
+bool ReactorReader::ensure_connection(Outcome& outcome) noexcept {
   const std::uint64_t generation = watch_.generation();
   if (connection_ && connection_->generation == generation) [[likely]]
     return true;
@@ -99,7 +100,7 @@ bool Station::ensure_connection(Outcome& outcome) noexcept {
   return true;
 }
 
-bool Station::ensure_snapshot() noexcept {
+bool ReactorReader::ensure_snapshot() noexcept {
   if (in_snapshot_) [[likely]]
     return true;
   // Before the snapshot is taken: one commit too few is noticed, one too many would not be.
@@ -111,34 +112,35 @@ bool Station::ensure_snapshot() noexcept {
   return true;
 }
 
-void Station::end_snapshot() noexcept {
+void ReactorReader::end_snapshot() noexcept {
   if (!std::exchange(in_snapshot_, false)) return;
   if (connection_->in_transaction()) connection_->run(Command::commit);
 }
 
-void Station::submit(Work& work) noexcept {
+void ReactorReader::submit(Work& work) noexcept {
   const Order order = work.request.order;
   const bool reads = order == Order::read || order == Order::open || order == Order::fetch;
-  work.at_home = true;
+  work.on_own_thread = true;
   (reads ? to_readers_ : to_writer_).push(work);
   at_turn_end();
   if (to_writer_.size() >= handed_over_at) hand_over_writes();
 }
 
-void Station::hand_over_writes() noexcept {
-  for (Work* work = to_writer_.first(); work != nullptr; work = work->behind) work->at_home = false;
+void ReactorReader::hand_over_writes() noexcept {
+  for (Work* work = to_writer_.first(); work != nullptr; work = work->next_in_list)
+    work->on_own_thread = false;
   writer_.submit(to_writer_);
 }
 
-void Station::hand_over_reads() noexcept {
-  for (Work* work = to_readers_.first(); work != nullptr; work = work->behind) {
-    work->at_home = false;
+void ReactorReader::hand_over_reads() noexcept {
+  for (Work* work = to_readers_.first(); work != nullptr; work = work->next_in_list) {
+    work->on_own_thread = false;
   }
   readers_.submit(to_readers_);
 }
 
-bool Station::withdraw(Work& work) noexcept {
-  if (!work.at_home) return false;
+bool ReactorReader::withdraw(Work& work) noexcept {
+  if (!work.on_own_thread) return false;
   WorkList& from = to_writer_.has(work) ? to_writer_ : to_readers_;
   from.remove(work);
   work.executor.unexpect();
@@ -146,13 +148,13 @@ bool Station::withdraw(Work& work) noexcept {
   return true;
 }
 
-void Station::at_turn_end() noexcept {
+void ReactorReader::at_turn_end() noexcept {
   if (std::exchange(ends_turn_, true)) return;
   executor_.at_turn_end(*this);
 }
 
-void Station::end_turn(Message& message) noexcept {
-  auto& self = static_cast<Station&>(message);
+void ReactorReader::end_turn(Message& message) noexcept {
+  auto& self = static_cast<ReactorReader&>(message);
   self.ends_turn_ = false;
   // One read alone has probably nobody behind it: then the reactor waits at once.
   const bool busy = std::exchange(self.reads_this_turn_, 0) > 1;
@@ -165,7 +167,7 @@ void Station::end_turn(Message& message) noexcept {
   if (!self.to_readers_.empty()) self.hand_over_reads();
 }
 
-void Station::add_figures(Figures& figures) const {
+void ReactorReader::add_figures(Figures& figures) const {
   figures.reads_here += read_here_.read();
   figures.reads_moved += moved_.read();
   figures.snapshots += snapshots_.read();

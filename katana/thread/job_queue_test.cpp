@@ -1,4 +1,4 @@
-#include "katana/thread/lane.hpp"
+#include "katana/thread/job_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,113 +18,113 @@ struct Note {
   void operator()() const { notes->push_back(number); }
 };
 
-Ended run_next(Lane& lane) {
+Ended run_next(JobQueue& queue) {
   std::uint64_t position = 0;
   std::int64_t pushed_ns = 0;
-  EXPECT_EQ(lane.claim(1, 1, position), 1u);
-  Job job = lane.take(position, pushed_ns);
+  EXPECT_EQ(queue.claim(1, 1, position), 1u);
+  Job job = queue.take(position, pushed_ns);
   return job.act(job.payload, Order::run);
 }
 
-TEST(Lane, jobs_come_out_in_the_order_in_which_they_were_pushed) {
-  Lane lane(8, 1);
+TEST(JobQueue, jobs_come_out_in_the_order_in_which_they_were_pushed) {
+  JobQueue queue(8, 1);
   std::vector<int> notes;
   for (int lap = 0; lap < 5; ++lap) {
     notes.clear();
     for (int number = 0; number < 6; ++number) {
-      ASSERT_EQ(lane.push(make_job(Note{&notes, number}), no_time), Lane::Push::done);
+      ASSERT_EQ(queue.push(make_job(Note{&notes, number}), no_time), JobQueue::Push::done);
     }
-    while (lane.waiting() != 0) EXPECT_EQ(run_next(lane), Ended::ran);
+    while (queue.waiting() != 0) EXPECT_EQ(run_next(queue), Ended::ran);
     EXPECT_EQ(notes, (std::vector{0, 1, 2, 3, 4, 5}));
   }
-  EXPECT_EQ(lane.pushed(), 30u);
+  EXPECT_EQ(queue.pushed(), 30u);
 }
 
-TEST(Lane, it_takes_exactly_as_many_jobs_as_it_has_slots) {
-  Lane lane(4, 1);
+TEST(JobQueue, it_takes_exactly_as_many_jobs_as_it_has_slots) {
+  JobQueue queue(4, 1);
   std::vector<int> notes;
   for (int number = 0; number < 4; ++number) {
-    EXPECT_EQ(lane.push(make_job(Note{&notes, number}), no_time), Lane::Push::done);
+    EXPECT_EQ(queue.push(make_job(Note{&notes, number}), no_time), JobQueue::Push::done);
   }
-  EXPECT_EQ(lane.push(make_job(Note{&notes, 4}), no_time), Lane::Push::full);
-  EXPECT_EQ(run_next(lane), Ended::ran);
-  EXPECT_EQ(lane.push(make_job(Note{&notes, 5}), no_time), Lane::Push::done);
-  while (lane.waiting() != 0) run_next(lane);
+  EXPECT_EQ(queue.push(make_job(Note{&notes, 4}), no_time), JobQueue::Push::full);
+  EXPECT_EQ(run_next(queue), Ended::ran);
+  EXPECT_EQ(queue.push(make_job(Note{&notes, 5}), no_time), JobQueue::Push::done);
+  while (queue.waiting() != 0) run_next(queue);
   EXPECT_EQ(notes, (std::vector{0, 1, 2, 3, 5}));
 }
 
-TEST(Lane, a_claimed_job_keeps_its_slot_until_it_is_taken) {
-  Lane lane(2, 1);
+TEST(JobQueue, a_claimed_job_keeps_its_slot_until_it_is_taken) {
+  JobQueue queue(2, 1);
   std::vector<int> notes;
-  ASSERT_EQ(lane.push(make_job(Note{&notes, 0}), no_time), Lane::Push::done);
-  ASSERT_EQ(lane.push(make_job(Note{&notes, 1}), no_time), Lane::Push::done);
+  ASSERT_EQ(queue.push(make_job(Note{&notes, 0}), no_time), JobQueue::Push::done);
+  ASSERT_EQ(queue.push(make_job(Note{&notes, 1}), no_time), JobQueue::Push::done);
   std::uint64_t begin = 9;
-  ASSERT_EQ(lane.claim(8, 1, begin), 2u);
+  ASSERT_EQ(queue.claim(8, 1, begin), 2u);
   EXPECT_EQ(begin, 0u);
-  EXPECT_EQ(lane.waiting(), 0u);
-  EXPECT_EQ(lane.push(make_job(Note{&notes, 2}), no_time), Lane::Push::full);
+  EXPECT_EQ(queue.waiting(), 0u);
+  EXPECT_EQ(queue.push(make_job(Note{&notes, 2}), no_time), JobQueue::Push::full);
   std::int64_t pushed_ns = 0;
   for (std::uint64_t position : {0u, 1u}) {
-    Job job = lane.take(position, pushed_ns);
+    Job job = queue.take(position, pushed_ns);
     job.act(job.payload, Order::run);
   }
-  EXPECT_EQ(lane.push(make_job(Note{&notes, 2}), no_time), Lane::Push::done);
-  run_next(lane);
+  EXPECT_EQ(queue.push(make_job(Note{&notes, 2}), no_time), JobQueue::Push::done);
+  run_next(queue);
   EXPECT_EQ(notes, (std::vector{0, 1, 2}));
 }
 
-TEST(Lane, a_claim_leaves_its_share_to_others_and_is_never_empty_while_jobs_wait) {
-  Lane lane(64, 1);
+TEST(JobQueue, a_claim_leaves_its_share_to_others_and_is_never_empty_while_jobs_wait) {
+  JobQueue queue(64, 1);
   std::vector<int> notes;
   for (int number = 0; number < 40; ++number) {
-    ASSERT_EQ(lane.push(make_job(Note{&notes, number}), no_time), Lane::Push::done);
+    ASSERT_EQ(queue.push(make_job(Note{&notes, number}), no_time), JobQueue::Push::done);
   }
   std::uint64_t begin = 0;
   std::int64_t pushed_ns = 0;
   std::size_t claimed = 0;
-  EXPECT_EQ(lane.claim(32, 4, begin), 10u);
+  EXPECT_EQ(queue.claim(32, 4, begin), 10u);
   for (claimed = 10; claimed < 40;) {
-    const std::size_t count = lane.claim(32, 4, begin);
+    const std::size_t count = queue.claim(32, 4, begin);
     ASSERT_GE(count, 1u);
     ASSERT_EQ(begin, claimed);
     claimed += count;
   }
-  EXPECT_EQ(lane.claim(32, 4, begin), 0u);
+  EXPECT_EQ(queue.claim(32, 4, begin), 0u);
   for (std::uint64_t position = 0; position < 40; ++position) {
-    Job job = lane.take(position, pushed_ns);
+    Job job = queue.take(position, pushed_ns);
     job.act(job.payload, Order::cancel);
   }
   EXPECT_TRUE(notes.empty());
 }
 
-TEST(Lane, a_closed_lane_takes_nothing_more_and_gives_out_what_it_has) {
-  Lane lane(4, 1);
+TEST(JobQueue, a_closed_lane_takes_nothing_more_and_gives_out_what_it_has) {
+  JobQueue queue(4, 1);
   std::vector<int> notes;
-  ASSERT_EQ(lane.push(make_job(Note{&notes, 0}), no_time), Lane::Push::done);
-  lane.close();
-  EXPECT_EQ(lane.push(make_job(Note{&notes, 1}), no_time), Lane::Push::closed);
-  EXPECT_EQ(lane.waiting(), 1u);
-  EXPECT_EQ(run_next(lane), Ended::ran);
-  EXPECT_EQ(lane.waiting(), 0u);
+  ASSERT_EQ(queue.push(make_job(Note{&notes, 0}), no_time), JobQueue::Push::done);
+  queue.close();
+  EXPECT_EQ(queue.push(make_job(Note{&notes, 1}), no_time), JobQueue::Push::closed);
+  EXPECT_EQ(queue.waiting(), 1u);
+  EXPECT_EQ(run_next(queue), Ended::ran);
+  EXPECT_EQ(queue.waiting(), 0u);
   EXPECT_EQ(notes, std::vector{0});
 }
 
-TEST(Lane, one_position_in_so_many_carries_the_time_of_its_push) {
-  Lane lane(8, 4);
+TEST(JobQueue, one_position_in_so_many_carries_the_time_of_its_push) {
+  JobQueue queue(8, 4);
   std::vector<int> notes;
   std::int64_t clock = 100;
   for (int number = 0; number < 8; ++number) {
-    ASSERT_EQ(lane.push(make_job(Note{&notes, number}), [&clock] { return clock++; }),
-              Lane::Push::done);
+    ASSERT_EQ(queue.push(make_job(Note{&notes, number}), [&clock] { return clock++; }),
+              JobQueue::Push::done);
   }
   EXPECT_EQ(clock, 102);
   for (std::uint64_t position = 0; position < 8; ++position) {
     std::uint64_t begin = 0;
-    ASSERT_EQ(lane.claim(1, 1, begin), 1u);
+    ASSERT_EQ(queue.claim(1, 1, begin), 1u);
     std::int64_t pushed_ns = 0;
-    Job job = lane.take(begin, pushed_ns);
+    Job job = queue.take(begin, pushed_ns);
     job.act(job.payload, Order::run);
-    EXPECT_EQ(pushed_ns, position == 0 ? 100 : position == 4 ? 101 : Lane::not_timed);
+    EXPECT_EQ(pushed_ns, position == 0 ? 100 : position == 4 ? 101 : JobQueue::not_timed);
   }
 }
 
@@ -152,9 +152,9 @@ TEST(Job, one_whose_token_was_asked_to_stop_is_cancelled_instead_of_run) {
 
 // Several senders, several takers, a small ring that is full most of the time, and a close in the
 // midst: each job whose push was done is run once, and no other.
-TEST(Lane, what_was_pushed_before_the_close_is_taken_exactly_once_by_many_threads) {
+TEST(JobQueue, what_was_pushed_before_the_close_is_taken_exactly_once_by_many_threads) {
   constexpr std::size_t senders = 3, takers = 3, each_sends = 20'000;
-  Lane lane(16, 4);
+  JobQueue queue(16, 4);
   std::vector<std::atomic<std::uint8_t>> runs(senders * each_sends);
   std::vector<std::uint8_t> accepted(senders * each_sends, 0);
   std::atomic<bool> closed = false;
@@ -164,12 +164,13 @@ TEST(Lane, what_was_pushed_before_the_close_is_taken_exactly_once_by_many_thread
       for (std::size_t number = 0; number < each_sends; ++number) {
         const std::size_t index = sender * each_sends + number;
         const Job job = make_job([run = &runs[index]] { run->fetch_add(1); });
-        Lane::Push pushed;
-        while ((pushed = lane.push(job, no_time)) == Lane::Push::full) std::this_thread::yield();
-        if (pushed == Lane::Push::closed) return;
+        JobQueue::Push pushed;
+        while ((pushed = queue.push(job, no_time)) == JobQueue::Push::full)
+          std::this_thread::yield();
+        if (pushed == JobQueue::Push::closed) return;
         accepted[index] = 1;
         if (sender == 0 && number == each_sends * 3 / 4) {
-          lane.close();
+          queue.close();
           closed = true;
         }
       }
@@ -180,12 +181,12 @@ TEST(Lane, what_was_pushed_before_the_close_is_taken_exactly_once_by_many_thread
       while (true) {
         const bool last = closed.load();
         std::uint64_t begin = 0;
-        const std::size_t count = lane.claim(1 + taker * 3, takers, begin);
-        if (count == 0 && last && lane.waiting() == 0) return;
+        const std::size_t count = queue.claim(1 + taker * 3, takers, begin);
+        if (count == 0 && last && queue.waiting() == 0) return;
         if (count == 0) std::this_thread::yield();
         for (std::size_t index = 0; index < count; ++index) {
           std::int64_t pushed_ns = 0;
-          Job job = lane.take(begin + index, pushed_ns);
+          Job job = queue.take(begin + index, pushed_ns);
           job.act(job.payload, Order::run);
         }
       }
@@ -197,7 +198,7 @@ TEST(Lane, what_was_pushed_before_the_close_is_taken_exactly_once_by_many_thread
     ASSERT_EQ(runs[index].load(), accepted[index]) << "job " << index;
     sum += accepted[index];
   }
-  EXPECT_EQ(sum, lane.pushed());
+  EXPECT_EQ(sum, queue.pushed());
   EXPECT_LT(sum, runs.size());  // the close came in the midst
 }
 

@@ -1,4 +1,4 @@
-#include "katana/thread/keeper.hpp"
+#include "katana/thread/timer_thread.hpp"
 
 #include <pthread.h>
 
@@ -8,17 +8,17 @@
 
 namespace katana::thread {
 
-Keeper::Keeper(ManualClock* clock, std::function<Instant(Instant)> keep)
+TimerThread::TimerThread(ManualClock* clock, std::function<Instant(Instant)> keep)
     : clock_(clock), keep_(std::move(keep)) {}
 
-Instant Keeper::now() const noexcept {
+Instant TimerThread::now() const noexcept {
   if (clock_ != nullptr) return clock_->now();
   return {std::chrono::duration_cast<std::chrono::nanoseconds>(
               std::chrono::steady_clock::now().time_since_epoch())
               .count()};
 }
 
-Result<void> Keeper::start(const std::string& name) {
+Result<void> TimerThread::start(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (started_ || stopping_) return {};
   if (clock_ != nullptr) {
@@ -36,14 +36,14 @@ Result<void> Keeper::start(const std::string& name) {
   return {};
 }
 
-void Keeper::look_again() noexcept {
+void TimerThread::look_again() noexcept {
   if (clock_ != nullptr) return;  // a ManualClock asks at every step
   const std::lock_guard lock(mutex_);
   asked_ = true;
   changed_.notify_one();
 }
 
-void Keeper::stop() noexcept {
+void TimerThread::stop() noexcept {
   bool started;
   {
     const std::lock_guard lock(mutex_);
@@ -59,7 +59,7 @@ void Keeper::stop() noexcept {
   }
 }
 
-void Keeper::loop() {
+void TimerThread::loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     asked_ = false;
@@ -75,14 +75,14 @@ void Keeper::loop() {
   }
 }
 
-void ManualClock::attach(Keeper& keeper) {
+void ManualClock::attach(TimerThread& timer_thread) {
   const std::lock_guard lock(mutex_);
-  keepers_.push_back(&keeper);
+  timer_threads_.push_back(&timer_thread);
 }
 
-void ManualClock::detach(Keeper& keeper) noexcept {
+void ManualClock::detach(TimerThread& timer_thread) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase(keepers_, &keeper);
+  std::erase(timer_threads_, &timer_thread);
 }
 
 void ManualClock::advance(Duration duration) {
@@ -90,9 +90,9 @@ void ManualClock::advance(Duration duration) {
   const Instant target = now() + duration;
   while (true) {
     Instant next = never;
-    for (Keeper* const keeper : keepers_) {
-      keeper->next_ = keeper->keep_(now());
-      next = std::min(next, keeper->next_);
+    for (TimerThread* const timer_thread : timer_threads_) {
+      timer_thread->next_ = timer_thread->keep_(now());
+      next = std::min(next, timer_thread->next_);
     }
     if (now() == target) return;
     now_ns_.store(std::min(next, target).ns, std::memory_order_release);

@@ -1,5 +1,5 @@
-// Station: what one executor has of the database: a read connection of its own, the snapshot that
-// reads share while there is something to do, and the works that it hands over when the turn ends.
+// ReactorReader: one executor's part of the database: a read connection of its own, the snapshot
+// that its reads share while it is busy, and the works that it hands over when the turn ends.
 //
 // Owns       its connection; works until the turn ends.
 // Borrows    options, watch, clock, writer, readers.
@@ -24,11 +24,11 @@
 
 namespace katana::database::sqlite {
 
-class Station final : private Message {
+class ReactorReader final : private Message {
  public:
-  Station(const Options& options, Watch& watch, const std::function<Instant()>& clock,
-          Writer& writer, Readers& readers, Executor& executor) noexcept;
-  ~Station();
+  ReactorReader(const Options& options, Watch& watch, const std::function<Instant()>& clock,
+                Writer& writer, Readers& readers, Executor& executor) noexcept;
+  ~ReactorReader();
 
   Executor& executor() const noexcept { return executor_; }
   Attempt read(const Request& request, Outcome& outcome) noexcept;
@@ -40,13 +40,13 @@ class Station final : private Message {
  private:
   // Ends the snapshot before the executor waits.
   struct SnapshotEnd final : Message {
-    explicit SnapshotEnd(Station& owner) noexcept : Message(&run_it), station(owner) {}
+    explicit SnapshotEnd(ReactorReader& owner) noexcept : Message(&run_it), reactor_reader(owner) {}
     static void run_it(Message& message) noexcept {
-      Station& station = static_cast<SnapshotEnd&>(message).station;
-      station.snapshot_kept_ = false;
-      station.end_snapshot();
+      ReactorReader& reactor_reader = static_cast<SnapshotEnd&>(message).reactor_reader;
+      reactor_reader.snapshot_kept_ = false;
+      reactor_reader.end_snapshot();
     }
-    Station& station;
+    ReactorReader& reactor_reader;
   };
 
   // Writes of one turn after which the writer begins with them, while the turn goes on.

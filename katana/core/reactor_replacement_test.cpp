@@ -9,7 +9,7 @@ namespace {
 class SuccessionTest : public ReactorTest {
  protected:
   // Notes when it is destroyed, as what an upgrade hands over would be.
-  class Handover final : public Successor {
+  class Handover final : public SessionReplacement {
    public:
     Handover(TestProtocol& protocol, int& destroyed) : protocol_(protocol), destroyed_(destroyed) {}
     ~Handover() override { ++destroyed_; }
@@ -26,8 +26,10 @@ class SuccessionTest : public ReactorTest {
   // Sessions that are still there look for their protocol when they end.
   ~SuccessionTest() override { reactor_.reset(); }
 
-  std::unique_ptr<Successor> handover() { return std::make_unique<Handover>(second_, destroyed_); }
-  TestSession& successor() { return *second_.sessions.back(); }
+  std::unique_ptr<SessionReplacement> handover() {
+    return std::make_unique<Handover>(second_, destroyed_);
+  }
+  TestSession& replacement() { return *second_.sessions.back(); }
 
   TestProtocol second_;
   int destroyed_ = 0;
@@ -36,14 +38,14 @@ class SuccessionTest : public ReactorTest {
 TEST_F(SuccessionTest, what_the_first_session_left_is_offered_to_the_second_in_the_same_turn) {
   TestSession& first = connect();
   first.take = [&](Bytes) {
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     return std::size_t{3};
   };
   bytes(0, "oneTWO");
   turn();
   ASSERT_EQ(second_.sessions.size(), 1u);
   EXPECT_EQ(protocol_.sessions[0], nullptr) << "the first session is still there";
-  EXPECT_EQ(successor().offers, std::vector<std::string>{"TWO"});
+  EXPECT_EQ(replacement().offers, std::vector<std::string>{"TWO"});
   EXPECT_EQ(destroyed_, 1);
   EXPECT_EQ(reactor().memory_used().carry, 0u);
 }
@@ -51,12 +53,12 @@ TEST_F(SuccessionTest, what_the_first_session_left_is_offered_to_the_second_in_t
 TEST_F(SuccessionTest, a_first_session_that_consumed_nothing_leaves_all_of_it) {
   TestSession& first = connect();
   first.take = [&](Bytes) {
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     return std::size_t{0};
   };
   bytes(0, "PRI *");
   turn();
-  EXPECT_EQ(successor().consumed, "PRI *");
+  EXPECT_EQ(replacement().consumed, "PRI *");
 }
 
 TEST_F(SuccessionTest, bytes_that_were_carried_for_the_first_come_in_front_of_those_that_arrive) {
@@ -66,13 +68,13 @@ TEST_F(SuccessionTest, bytes_that_were_carried_for_the_first_come_in_front_of_th
   turn();
   EXPECT_GT(reactor().memory_used().carry, 0u);
   first.take = [&](Bytes input) {
-    if (input == "PRI") first.connection.succeed(handover());
+    if (input == "PRI") first.connection.replace_session(handover());
     return std::size_t{0};
   };
   bytes(0, "I");
   bytes(0, " * HTTP");
   turn();
-  EXPECT_EQ(successor().consumed, "PRI * HTTP");
+  EXPECT_EQ(replacement().consumed, "PRI * HTTP");
   EXPECT_EQ(reactor().memory_used().carry, 0u);
 }
 
@@ -83,7 +85,7 @@ TEST_F(SuccessionTest, what_the_first_wrote_goes_out_before_what_the_second_writ
   };
   first.take = [&](Bytes input) {
     EXPECT_TRUE(first.connection.outbox().write("first "));
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     return input.size();
   };
   bytes(0, "x");
@@ -101,66 +103,66 @@ TEST_F(SuccessionTest, asked_for_outside_of_a_call_it_happens_before_the_turn_en
   turn();
   bytes(0, "early frame");  // arrives behind the request, and waits
   turn();
-  first.connection.succeed(handover());
+  first.connection.replace_session(handover());
   first.connection.wake();
   turn();
-  EXPECT_FALSE(successor().connection.paused()) << "the first session's pause is still set";
-  EXPECT_EQ(successor().consumed, "early frame");
+  EXPECT_FALSE(replacement().connection.paused()) << "the first session's pause is still set";
+  EXPECT_EQ(replacement().consumed, "early frame");
 }
 
 TEST_F(SuccessionTest, a_deadline_of_the_first_is_not_told_to_the_second) {
   TestSession& first = connect();
   first.connection.set_deadline(world_.now + seconds(5));
   first.take = [&](Bytes input) {
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     return input.size();
   };
   bytes(0, "x");
   turn();
   turn(seconds(6));
-  EXPECT_EQ(successor().deadlines, 0);
-  successor().connection.set_deadline(world_.now + seconds(1));
+  EXPECT_EQ(replacement().deadlines, 0);
+  replacement().connection.set_deadline(world_.now + seconds(1));
   turn(seconds(2));
-  EXPECT_EQ(successor().deadlines, 1);
+  EXPECT_EQ(replacement().deadlines, 1);
 }
 
 TEST_F(SuccessionTest, a_full_outbox_is_the_second_sessions_pause_too) {
   TestSession& first = connect();
-  link_state(0).room = 0;
+  link_state(0).writable = 0;
   first.take = [&](Bytes input) {
     EXPECT_TRUE(first.connection.outbox().write(std::string(5000, 'x')));
     EXPECT_TRUE(first.connection.output_full());
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     return input.size();
   };
   bytes(0, "x");
   turn();
-  EXPECT_TRUE(successor().connection.has(PauseReason::outbox_full));
+  EXPECT_TRUE(replacement().connection.has(PauseReason::outbox_full));
   link_state(0).sent += std::string(5000, 'x');
   world_.events.push_back([this] {
     link_state(0).sending = false;
-    link_state(0).room = SIZE_MAX;
+    link_state(0).writable = SIZE_MAX;
     reactor().on_sent({0, 1}, 5000);
   });
   turn();
-  EXPECT_EQ(successor().rooms, 1);
-  EXPECT_FALSE(successor().connection.paused());
+  EXPECT_EQ(replacement().writables, 1);
+  EXPECT_FALSE(replacement().connection.paused());
 }
 
 TEST_F(SuccessionTest, the_second_session_is_told_that_the_input_had_ended) {
   TestSession& first = connect();
-  first.at_input_end = [&] { first.connection.succeed(handover()); };
+  first.at_input_end = [&] { first.connection.replace_session(handover()); };
   input_end(0);
   turn();
   turn();
   ASSERT_EQ(second_.sessions.size(), 1u);
-  EXPECT_GE(successor().input_ends, 1);
+  EXPECT_GE(replacement().input_ends, 1);
 }
 
 TEST_F(SuccessionTest, a_connection_that_ends_first_destroys_what_was_to_be_handed_over) {
   TestSession& first = connect();
   first.take = [&](Bytes input) {
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     first.connection.reset();
     return input.size();
   };
@@ -174,7 +176,7 @@ TEST_F(SuccessionTest, a_connection_that_ends_first_destroys_what_was_to_be_hand
 TEST_F(SuccessionTest, a_session_that_has_finished_is_not_succeeded) {
   TestSession& first = connect();
   first.take = [&](Bytes input) {
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     first.connection.finish(Finish::close);
     return input.size();
   };
@@ -189,10 +191,10 @@ TEST_F(SuccessionTest, a_successor_may_be_succeeded_at_once) {
   TestProtocol third;
   TestSession& first = connect();
   second_.at_open = [&](TestSession& session) {
-    session.connection.succeed(std::make_unique<PlainSuccessor>(third));
+    session.connection.replace_session(std::make_unique<PlainReplacement>(third));
   };
   first.take = [&](Bytes) {
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     return std::size_t{0};
   };
   bytes(0, "for the third");
@@ -204,25 +206,25 @@ TEST_F(SuccessionTest, a_successor_may_be_succeeded_at_once) {
 }
 
 TEST_F(SuccessionTest, a_session_that_is_succeeded_while_it_opens_never_sees_a_byte) {
-  protocol_.at_open = [&](TestSession& session) { session.connection.succeed(handover()); };
+  protocol_.at_open = [&](TestSession& session) { session.connection.replace_session(handover()); };
   accept();
   ASSERT_EQ(second_.sessions.size(), 1u);
   bytes(0, "x");
   turn();
-  EXPECT_EQ(successor().consumed, "x");
+  EXPECT_EQ(replacement().consumed, "x");
 }
 
 TEST_F(SuccessionTest, a_drain_is_told_to_the_session_that_is_there) {
   TestSession& first = connect();
   first.take = [&](Bytes input) {
-    first.connection.succeed(handover());
+    first.connection.replace_session(handover());
     return input.size();
   };
   bytes(0, "x");
   turn();
   reactor().request_drain(seconds(1));
   turn();
-  EXPECT_EQ(successor().drains, 1);
+  EXPECT_EQ(replacement().drains, 1);
 }
 
 }  // namespace
