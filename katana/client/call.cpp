@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "katana/base/check.hpp"
-#include "katana/client/line.hpp"
-#include "katana/client/lines.hpp"
-#include "katana/client/pool.hpp"
+#include "katana/client/client_connection.hpp"
+#include "katana/client/origin_pool.hpp"
+#include "katana/client/reactor_pool.hpp"
 
 namespace katana::client {
 
-Call::Call(Pool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
+Call::Call(ReactorPool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
            Duration timeout) noexcept
     : TimerEntry(&Call::on_timer),
       pool_(pool),
@@ -28,9 +28,9 @@ bool Call::await_ready() noexcept {
   if (stage_ != Stage::fresh) return settled();
   stage_ = Stage::waiting;
   pool_.reactor().timers().arm(*this, deadline_);
-  lines_ = pool_.lines_of(outgoing_.origin);
-  if (lines_ != nullptr) {
-    lines_->add(*this);
+  OriginPool* const origin = pool_.origin_pool(outgoing_.origin);
+  if (origin != nullptr) {
+    origin->add(*this);
   } else {
     fail(Error(Code::resource_exhausted,
                fmt::format("connections to {} origins are open already; raise origins_max",
@@ -54,13 +54,13 @@ void Call::on_timer(TimerEntry& entry) noexcept {
   auto& self = static_cast<Call&>(entry);
   const char* phase = "the reply is not complete";
   if (self.stage_ == Stage::waiting) phase = "no connection was free or could be made";
-  if (self.stage_ == Stage::on_line) phase = "there is no reply";
-  Line* const line = self.line_;
+  if (self.stage_ == Stage::sent) phase = "there is no reply";
+  ClientConnection* const connection = self.connection_;
   Error error(Code::deadline_exceeded,
               fmt::format("{} after {} ms", phase, self.timeout_.count_ms()));
-  if (line != nullptr) {
-    self.line_ = nullptr;
-    line->drop(self, Line::Dropped::late);
+  if (connection != nullptr) {
+    self.connection_ = nullptr;
+    connection->drop(self, ClientConnection::Dropped::late);
   }
   self.fail(std::move(error), Repeat::never);
 }
@@ -69,8 +69,8 @@ void Call::on_timer(TimerEntry& entry) noexcept {
 void Call::leave() noexcept {
   if (stage_ == Stage::over) return;
   stage_ = Stage::over;
-  if (Line* const line = std::exchange(line_, nullptr)) {
-    line->drop(*this, Line::Dropped::unwanted);
+  if (ClientConnection* const connection = std::exchange(connection_, nullptr)) {
+    connection->drop(*this, ClientConnection::Dropped::unwanted);
   }
 }
 
@@ -131,9 +131,9 @@ bool Call::is_behind() const noexcept {
 Text Call::take_content() noexcept {
   const bool was_behind = is_behind();
   Text taken = response_.take_content();
-  if (line_ != nullptr && !taken.empty()) {
+  if (connection_ != nullptr && !taken.empty()) {
     if (was_behind) arm();
-    line_->on_taken(*this, taken.size());
+    connection_->on_taken(*this, taken.size());
   }
   return taken;
 }
@@ -148,16 +148,16 @@ void Call::arm() noexcept {
 }
 
 void Call::complete() noexcept {
-  line_ = nullptr;
+  connection_ = nullptr;
   stage_ = Stage::over;
   cancel();
   wake();
 }
 
 void Call::fail(Error error, Repeat repeat) noexcept {
-  // Whoever waits for a line is in the list of those.
+  // Whoever waits for a connection is in the list of those.
   if (stage_ == Stage::waiting && list_ != nullptr) list_->remove(*this);
-  line_ = nullptr;
+  connection_ = nullptr;
   stage_ = Stage::over;
   cancel();
   error_ = std::move(error);

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "katana/client/line.hpp"
-#include "katana/client/pool.hpp"
+#include "katana/client/client_connection.hpp"
+#include "katana/client/reactor_pool.hpp"
 
 namespace katana::client {
 
@@ -13,7 +13,7 @@ using Event = http1::ResponseMachine::Event;
 
 void Http1Speaker::begin(Call& call) noexcept {
   call_ = &call;
-  call.set_line(line_);
+  call.set_connection(client_connection_);
   reply_begun_ = false;
   head_.clear();
   const Outgoing& outgoing = call.outgoing();
@@ -105,7 +105,7 @@ void Http1Speaker::complete(bool all_read) noexcept {
   connection_.resume(core::PauseReason::content_unwanted);
   ++served_;
   const bool keep = machine_.keeps_open() && all_read && is_all_sent() &&
-                    !connection_.input_ended() && !line_.is_to_end();
+                    !connection_.input_ended() && !client_connection_.is_to_end();
   if (!keep) {
     ending_ = true;
     if (is_all_sent()) {
@@ -115,7 +115,7 @@ void Http1Speaker::complete(bool all_read) noexcept {
     }
   }
   call->complete();
-  if (keep) line_.on_idle();
+  if (keep) client_connection_.on_idle();
 }
 
 bool Http1Speaker::is_all_sent() const noexcept {

@@ -1,10 +1,10 @@
-// Http1Speaker: HTTP/1.1 on a line: one request, its reply, and the next.
+// Http1Speaker: HTTP/1.1 on a connection: one request, its reply, and the next.
 //
 // Owns       the machine, and the head of a reply as far as it came.
-// Borrows    the line, its connection, and the call.
+// Borrows    the connection, its connection, and the call.
 // Thread     its reactor's.
 // Fails      see Speaker.
-// Invariant  the line is kept for another request only when the reply was complete, nothing of the
+// Invariant  the connection is kept for another request only when the reply was complete, nothing of the
 //            request is unsent, nothing of the input is unread, and both sides keep it open.
 #pragma once
 
@@ -17,8 +17,9 @@ namespace katana::client {
 
 class Http1Speaker final : public Speaker {
  public:
-  Http1Speaker(Line& line, core::Connection& connection, Pool& pool) noexcept
-      : line_(line), connection_(connection), pool_(pool) {}
+  Http1Speaker(ClientConnection& client_connection, core::Connection& connection,
+               ReactorPool& pool) noexcept
+      : client_connection_(client_connection), connection_(connection), pool_(pool) {}
 
   std::uint32_t room() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }
   bool ending() const noexcept override { return ending_; }
@@ -38,9 +39,9 @@ class Http1Speaker final : public Speaker {
   void fail(Error error) noexcept;
   bool is_all_sent() const noexcept;
 
-  Line& line_;
+  ClientConnection& client_connection_;
   core::Connection& connection_;
-  Pool& pool_;
+  ReactorPool& pool_;
   Call* call_ = nullptr;
   http1::ResponseMachine machine_;
   Text head_;

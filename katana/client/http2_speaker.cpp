@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
-#include "katana/client/line.hpp"
-#include "katana/client/lines.hpp"
-#include "katana/client/pool.hpp"
+#include "katana/client/client_connection.hpp"
+#include "katana/client/origin_pool.hpp"
+#include "katana/client/reactor_pool.hpp"
 
 namespace katana::client {
 
@@ -36,8 +36,9 @@ Error no_blocks() {
 
 }  // namespace
 
-Http2Speaker::Http2Speaker(Line& line, core::Connection& connection, Pool& pool) noexcept
-    : line_(line),
+Http2Speaker::Http2Speaker(ClientConnection& client_connection, core::Connection& connection,
+                           ReactorPool& pool) noexcept
+    : client_connection_(client_connection),
       connection_(connection),
       pool_(pool),
       machine_(pool.http2(), pool.reactor().now()),
@@ -53,7 +54,8 @@ std::uint32_t Http2Speaker::room() const noexcept {
   if (!started_) return 1;  // for begin() to say why
   if (ending() || !machine_.can_begin()) return 0;
   std::uint32_t most = machine_.streams_max();
-  const std::uint32_t known = line_.lines().calls_per_line();  // from another line
+  const std::uint32_t known =
+      client_connection_.origin_pool().calls_per_connection();  // from another connection
   if (!machine_.has_settings() && known != 0) most = std::min(most, known);
   return most - std::min(most, machine_.stream_count());
 }
@@ -61,7 +63,7 @@ std::uint32_t Http2Speaker::room() const noexcept {
 // ---- calls -------------------------------------------------------------------------------------
 
 void Http2Speaker::begin(Call& call) noexcept {
-  call.set_line(line_);
+  call.set_connection(client_connection_);
   busy_ = true;
   const http2::RequestHead head = call.outgoing().http2_head();
   const Bytes content = call.outgoing().content.bytes();
@@ -123,7 +125,7 @@ bool Http2Speaker::drop(Call& call, bool late) noexcept {
   doomed_ = doomed_ || (late && now() - received_at_ >= waited);
   release(*exchange);
   connection_.wake();
-  if (idle() && !line_.answered()) {  // nobody waits for the connection either
+  if (idle() && !client_connection_.answered()) {  // nobody waits for the connection either
     connection_.reset();
     return false;
   }
@@ -324,14 +326,16 @@ void Http2Speaker::after_call() noexcept {
   }
   if (connection_.finishing()) return;
   connection_.set_deadline(machine_.deadline());
-  if (machine_.has_settings()) line_.lines().set_calls_per_line(machine_.streams_max());
-  if (idle() && (ending() || line_.is_to_end())) {
+  if (machine_.has_settings())
+    client_connection_.origin_pool().set_calls_per_connection(machine_.streams_max());
+  if (idle() && (ending() || client_connection_.is_to_end())) {
     say_goodbye();
     connection_.finish(core::Finish::close);
     return;
   }
-  if (idle() && line_.answered() && std::exchange(busy_, false)) line_.on_idle();
-  if (std::exchange(has_room_, false)) line_.on_more_room();
+  if (idle() && client_connection_.answered() && std::exchange(busy_, false))
+    client_connection_.on_idle();
+  if (std::exchange(has_room_, false)) client_connection_.on_more_room();
 }
 
 // `lost`: the connection is gone, by nobody's will.

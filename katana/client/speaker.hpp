@@ -1,10 +1,10 @@
-// Speaker: what speaks a protocol on a line: HTTP/1.1, one call at a time, or HTTP/2, as many as
+// Speaker: what speaks a protocol on a connection: HTTP/1.1, one call at a time, or HTTP/2, as many as
 // the server takes.
 //
 // Owns       the protocol's machine.
 // Borrows    the calls that it was given, until it has ended them or is told to drop them.
 // Thread     its reactor's.
-// Fails      by ending its calls, and the line.
+// Fails      by ending its calls, and the connection.
 // Invariant  a call that it was given is ended exactly once: complete(), fail(), or drop(). What
 //            takes none any more ends the connection when its calls have ended.
 #pragma once
@@ -34,7 +34,7 @@ class Speaker {
   virtual bool drop(Call& call, bool late) noexcept = 0;
   // So much of the content of a call that streams was read.
   virtual void on_taken(Call& call, std::size_t bytes) noexcept = 0;
-  // The line is about to be closed, and no call is on it.
+  // The connection is about to be closed, and no call is on it.
   virtual void say_goodbye() noexcept {}
   // As core::Session's.
   virtual std::size_t on_bytes(Bytes input) noexcept = 0;

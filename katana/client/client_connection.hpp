@@ -1,12 +1,12 @@
-// Line: one connection to an origin, from the first attempt to its end.
+// ClientConnection: one connection to an origin, from the first attempt to its end.
 //
 //   connecting ──(TLS)──▶ open ──▶ idle ⇄ busy ──▶ gone
 //
 // Owns       its speaker, its timer, and what TLS needs to be opened.
-// Borrows    the Lines that it belongs to, and its connection until that is gone.
+// Borrows    the OriginPool that it belongs to, and its connection until that is gone.
 // Thread     its reactor's.
-// Fails      connect() is an Error; afterwards Lines::on_ended() is told, once.
-// Invariant  it is gone exactly when its connection is; whoever has the Lines forgets it then.
+// Fails      connect() is an Error; afterwards OriginPool::on_ended() is told, once.
+// Invariant  it is gone exactly when its connection is; whoever has the OriginPool forgets it then.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@
 
 namespace katana::client {
 
-class Line final : private core::Protocol, private core::TimerEntry {
+class ClientConnection final : private core::Protocol, private core::TimerEntry {
  public:
-  explicit Line(Lines& lines) noexcept;
-  ~Line() override;
-  Line(const Line&) = delete;
-  Line& operator=(const Line&) = delete;
+  explicit ClientConnection(OriginPool& origin_pool) noexcept;
+  ~ClientConnection() override;
+  ClientConnection(const ClientConnection&) = delete;
+  ClientConnection& operator=(const ClientConnection&) = delete;
 
   Result<void> connect(const std::string& address);
 
@@ -55,8 +55,7 @@ class Line final : private core::Protocol, private core::TimerEntry {
   bool is_to_end() const noexcept;
   // The peer has taken something: there is a connection.
   bool answered() const noexcept;
-  Lines& lines() noexcept { return lines_; }
-  const Lines& lines() const noexcept { return lines_; }
+  OriginPool& origin_pool() noexcept { return origin_pool_; }
 
  private:
   class Session;
@@ -72,7 +71,7 @@ class Line final : private core::Protocol, private core::TimerEntry {
   bool speaks_http2(const core::Connection& connection) const noexcept;
   Error why(const core::Connection& connection) const;
 
-  Lines& lines_;
+  OriginPool& origin_pool_;
   std::optional<tls::ClientTransforms> transforms_;
   std::unique_ptr<Speaker> speaker_;
   core::Connection* connection_ = nullptr;

@@ -1,4 +1,4 @@
-#include "katana/client/line.hpp"
+#include "katana/client/client_connection.hpp"
 
 #include <fmt/format.h>
 
@@ -9,41 +9,42 @@
 #include "katana/base/check.hpp"
 #include "katana/client/http1_speaker.hpp"
 #include "katana/client/http2_speaker.hpp"
-#include "katana/client/lines.hpp"
-#include "katana/client/pool.hpp"
+#include "katana/client/origin_pool.hpp"
+#include "katana/client/reactor_pool.hpp"
 #include "katana/core/opening_session.hpp"
 
 namespace katana::client {
 
 // What stands in the connection's memory.
-class Line::Session final : public core::Session {
+class ClientConnection::Session final : public core::Session {
  public:
-  Session(Line& line, core::Connection& connection) noexcept
-      : line_(line), connection_(connection) {}
-  ~Session() override { line_.on_gone(connection_); }
-  std::size_t on_bytes(Bytes input) noexcept override { return line_.speaker_->on_bytes(input); }
-  void on_input_end() noexcept override { line_.speaker_->on_input_end(); }
-  void on_room() noexcept override { line_.speaker_->on_room(); }
-  // Of the protocol. The line has a timer of its own, because it outlives sessions.
-  void on_deadline() noexcept override { line_.speaker_->on_deadline(); }
-  void on_drain() noexcept override { line_.on_drain(); }
+  Session(ClientConnection& owner, core::Connection& connection) noexcept
+      : owner_(owner), connection_(connection) {}
+  ~Session() override { owner_.on_gone(connection_); }
+  std::size_t on_bytes(Bytes input) noexcept override { return owner_.speaker_->on_bytes(input); }
+  void on_input_end() noexcept override { owner_.speaker_->on_input_end(); }
+  void on_room() noexcept override { owner_.speaker_->on_room(); }
+  // Of the protocol. The connection has a timer of its own, because it outlives sessions.
+  void on_deadline() noexcept override { owner_.speaker_->on_deadline(); }
+  void on_drain() noexcept override { owner_.on_drain(); }
 
  private:
-  Line& line_;
+  ClientConnection& owner_;
   core::Connection& connection_;
 };
 
-Line::Line(Lines& lines) noexcept : TimerEntry(&Line::on_timer), lines_(lines) {}
+ClientConnection::ClientConnection(OriginPool& origin_pool) noexcept
+    : TimerEntry(&ClientConnection::on_timer), origin_pool_(origin_pool) {}
 
-Line::~Line() { KATANA_CHECK(connection_ == nullptr); }
+ClientConnection::~ClientConnection() { KATANA_CHECK(connection_ == nullptr); }
 
-Result<void> Line::connect(const std::string& address) {
-  Pool& pool = lines_.pool();
-  const Origin& origin = lines_.origin();
+Result<void> ClientConnection::connect(const std::string& address) {
+  ReactorPool& pool = origin_pool_.pool();
+  const Origin& origin = origin_pool_.origin();
   address_ = address;
   if (origin.secure) {
     transforms_.emplace(pool.tls(), origin.host);
-    transforms_->resume(lines_.sessions(), pool.reactor().now());
+    transforms_->resume(origin_pool_.sessions(), pool.reactor().now());
   }
   const engine::ConnectOptions to{.address = address, .port = origin.port};
   stage_ = Stage::connecting;
@@ -57,17 +58,17 @@ Result<void> Line::connect(const std::string& address) {
   return {};
 }
 
-std::size_t Line::session_bytes() const noexcept {
+std::size_t ClientConnection::session_bytes() const noexcept {
   return std::max(sizeof(Session), sizeof(core::OpeningSession));
 }
 
-core::Session* Line::open(void* memory, core::Connection& connection) noexcept {
-  Pool& pool = lines_.pool();
+core::Session* ClientConnection::open(void* memory, core::Connection& connection) noexcept {
+  ReactorPool& pool = origin_pool_.pool();
   if (speaks_http2(connection)) {
     speaker_ = std::make_unique<Http2Speaker>(*this, connection, pool);
   } else {
     speaker_ = std::make_unique<Http1Speaker>(*this, connection, pool);
-    lines_.set_calls_per_line(1);
+    origin_pool_.set_calls_per_connection(1);
   }
   // Without TLS it is open before anybody has answered, and the timer still waits for that.
   if (transforms_) {
@@ -79,31 +80,31 @@ core::Session* Line::open(void* memory, core::Connection& connection) noexcept {
   return new (memory) Session(*this, connection);
 }
 
-bool Line::speaks_http2(const core::Connection& connection) const noexcept {
+bool ClientConnection::speaks_http2(const core::Connection& connection) const noexcept {
   if (transforms_) return connection.application_protocol() == "h2";
-  return lines_.pool().options().http2 == Http2::prior_knowledge;
+  return origin_pool_.pool().options().http2 == Http2::prior_knowledge;
 }
 
-void Line::begin(Call& call) noexcept {
+void ClientConnection::begin(Call& call) noexcept {
   if (answered()) cancel();
   speaker_->begin(call);
 }
 
-void Line::on_idle() noexcept {
-  Pool& pool = lines_.pool();
+void ClientConnection::on_idle() noexcept {
+  ReactorPool& pool = origin_pool_.pool();
   stage_ = Stage::open;
-  lines_.on_made();
+  origin_pool_.on_made();
   pool.reactor().timers().arm(*this, pool.reactor().now() + pool.options().idle_timeout);
-  pool.attend_later(lines_);
+  pool.attend_later(origin_pool_);
 }
 
-void Line::on_more_room() noexcept { lines_.pool().attend_later(lines_); }
+void ClientConnection::on_more_room() noexcept { origin_pool_.pool().attend_later(origin_pool_); }
 
-void Line::drop(Call& call, Dropped why) noexcept {
+void ClientConnection::drop(Call& call, Dropped why) noexcept {
   if (!speaker_->drop(call, why == Dropped::late)) given_up_ = true;
 }
 
-void Line::retire() noexcept {
+void ClientConnection::retire() noexcept {
   given_up_ = true;
   if (!idle() || connection_ == nullptr || connection_->finishing()) return;
   speaker_->say_goodbye();
@@ -111,17 +112,19 @@ void Line::retire() noexcept {
   connection_->wake();
 }
 
-void Line::on_drain() noexcept { retire(); }
+void ClientConnection::on_drain() noexcept { retire(); }
 
-bool Line::is_to_end() const noexcept { return given_up_ || lines_.pool().reactor().draining(); }
+bool ClientConnection::is_to_end() const noexcept {
+  return given_up_ || origin_pool_.pool().reactor().draining();
+}
 
-bool Line::answered() const noexcept {
+bool ClientConnection::answered() const noexcept {
   return connection_ != nullptr && connection_->counters().bytes_sent > 0;
 }
 
-void Line::on_timer(TimerEntry& entry) noexcept {
-  auto& self = static_cast<Line&>(entry);
-  Pool& pool = self.lines_.pool();
+void ClientConnection::on_timer(TimerEntry& entry) noexcept {
+  auto& self = static_cast<ClientConnection&>(entry);
+  ReactorPool& pool = self.origin_pool_.pool();
   if (self.stage_ == Stage::open) {
     self.retire();
   } else if (!self.answered() || self.stage_ == Stage::tls) {
@@ -134,23 +137,23 @@ void Line::on_timer(TimerEntry& entry) noexcept {
   }
 }
 
-void Line::give_up() noexcept {
+void ClientConnection::give_up() noexcept {
   timed_out_ = true;
   if (stage_ == Stage::tls) connection_->transform()->cut(core::TransformCut::timed_out);
   connection_->reset();
   connection_->wake();
 }
 
-Error Line::why(const core::Connection& connection) const {
+Error ClientConnection::why(const core::Connection& connection) const {
   const std::string tls_problem = transforms_ ? transforms_->problem() : std::string();
   if (!tls_problem.empty()) {
     return Error(timed_out_ ? Code::deadline_exceeded : Code::permission_denied, tls_problem);
   }
-  const auto to = fmt::format("{} (address {})", lines_.origin().text(), address_);
+  const auto to = fmt::format("{} (address {})", origin_pool_.origin().text(), address_);
   if (timed_out_) {
     return Error(Code::deadline_exceeded,
                  fmt::format("connect to {}: no answer within {} ms", to,
-                             lines_.pool().options().connect_timeout.count_ms()));
+                             origin_pool_.pool().options().connect_timeout.count_ms()));
   }
   const int failure = connection.failure();
   const std::string reason =
@@ -160,7 +163,7 @@ Error Line::why(const core::Connection& connection) const {
                                       : fmt::format("connect to {}: {}", to, reason));
 }
 
-void Line::on_gone(core::Connection& connection) noexcept {
+void ClientConnection::on_gone(core::Connection& connection) noexcept {
   const bool made = speaker_ != nullptr && answered();
   if (made && !speaker_->idle()) speaker_->on_lost(why(connection));
   if (!made && !given_up_) {
@@ -169,12 +172,12 @@ void Line::on_gone(core::Connection& connection) noexcept {
     const bool has_answered = answered();
     const Error error = why(connection);
     stage_ = Stage::gone;
-    lines_.on_not_made(calls, error, has_answered);
+    origin_pool_.on_not_made(calls, error, has_answered);
   }
   stage_ = Stage::gone;
   connection_ = nullptr;
   cancel();
-  lines_.pool().attend_later(lines_);
+  origin_pool_.pool().attend_later(origin_pool_);
 }
 
 }  // namespace katana::client
