@@ -68,7 +68,7 @@ class Call final : private core::TimerEntry {
   // Content that came since; the connection may bring more.
   Text take_content() noexcept;
 
-  // ---- for connections and speakers
+  // ---- for connections and drivers
   const Outgoing& outgoing() const noexcept { return outgoing_; }
   Duration timeout() const noexcept { return timeout_; }
   // False: it has failed, and nobody is to bring it anything more.

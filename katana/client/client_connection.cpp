@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "katana/base/check.hpp"
-#include "katana/client/http1_speaker.hpp"
-#include "katana/client/http2_speaker.hpp"
+#include "katana/client/http1_driver.hpp"
+#include "katana/client/http2_driver.hpp"
 #include "katana/client/origin_pool.hpp"
 #include "katana/client/reactor_pool.hpp"
 #include "katana/core/opening_session.hpp"
@@ -21,11 +21,11 @@ class ClientConnection::Session final : public core::Session {
   Session(ClientConnection& owner, core::Connection& connection) noexcept
       : owner_(owner), connection_(connection) {}
   ~Session() override { owner_.on_gone(connection_); }
-  std::size_t on_bytes(Bytes input) noexcept override { return owner_.speaker_->on_bytes(input); }
-  void on_input_end() noexcept override { owner_.speaker_->on_input_end(); }
-  void on_room() noexcept override { owner_.speaker_->on_room(); }
+  std::size_t on_bytes(Bytes input) noexcept override { return owner_.driver_->on_bytes(input); }
+  void on_input_end() noexcept override { owner_.driver_->on_input_end(); }
+  void on_room() noexcept override { owner_.driver_->on_room(); }
   // Of the protocol. The connection has a timer of its own, because it outlives sessions.
-  void on_deadline() noexcept override { owner_.speaker_->on_deadline(); }
+  void on_deadline() noexcept override { owner_.driver_->on_deadline(); }
   void on_drain() noexcept override { owner_.on_drain(); }
 
  private:
@@ -64,10 +64,10 @@ std::size_t ClientConnection::session_bytes() const noexcept {
 
 core::Session* ClientConnection::open(void* memory, core::Connection& connection) noexcept {
   ReactorPool& pool = origin_pool_.pool();
-  if (speaks_http2(connection)) {
-    speaker_ = std::make_unique<Http2Speaker>(*this, connection, pool);
+  if (uses_http2(connection)) {
+    driver_ = std::make_unique<Http2Driver>(*this, connection, pool);
   } else {
-    speaker_ = std::make_unique<Http1Speaker>(*this, connection, pool);
+    driver_ = std::make_unique<Http1Driver>(*this, connection, pool);
     origin_pool_.set_calls_per_connection(1);
   }
   // Without TLS it is open before anybody has answered, and the timer still waits for that.
@@ -80,14 +80,14 @@ core::Session* ClientConnection::open(void* memory, core::Connection& connection
   return new (memory) Session(*this, connection);
 }
 
-bool ClientConnection::speaks_http2(const core::Connection& connection) const noexcept {
+bool ClientConnection::uses_http2(const core::Connection& connection) const noexcept {
   if (transforms_) return connection.application_protocol() == "h2";
   return origin_pool_.pool().options().http2 == Http2::prior_knowledge;
 }
 
 void ClientConnection::begin(Call& call) noexcept {
   if (answered()) cancel();
-  speaker_->begin(call);
+  driver_->begin(call);
 }
 
 void ClientConnection::on_idle() noexcept {
@@ -101,13 +101,13 @@ void ClientConnection::on_idle() noexcept {
 void ClientConnection::on_more_room() noexcept { origin_pool_.pool().attend_later(origin_pool_); }
 
 void ClientConnection::drop(Call& call, Dropped why) noexcept {
-  if (!speaker_->drop(call, why == Dropped::late)) given_up_ = true;
+  if (!driver_->drop(call, why == Dropped::late)) given_up_ = true;
 }
 
 void ClientConnection::retire() noexcept {
   given_up_ = true;
   if (!idle() || connection_ == nullptr || connection_->finishing()) return;
-  speaker_->say_goodbye();
+  driver_->say_goodbye();
   connection_->finish(core::Finish::close);
   connection_->wake();
 }
@@ -164,11 +164,11 @@ Error ClientConnection::why(const core::Connection& connection) const {
 }
 
 void ClientConnection::on_gone(core::Connection& connection) noexcept {
-  const bool made = speaker_ != nullptr && answered();
-  if (made && !speaker_->idle()) speaker_->on_lost(why(connection));
+  const bool made = driver_ != nullptr && answered();
+  if (made && !driver_->idle()) driver_->on_lost(why(connection));
   if (!made && !given_up_) {
     CallList calls;
-    if (speaker_ != nullptr) speaker_->take_back(calls);
+    if (driver_ != nullptr) driver_->take_back(calls);
     const bool has_answered = answered();
     const Error error = why(connection);
     stage_ = Stage::gone;

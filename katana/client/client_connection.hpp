@@ -2,7 +2,7 @@
 //
 //   connecting ──(TLS)──▶ open ──▶ idle ⇄ busy ──▶ gone
 //
-// Owns       its speaker, its timer, and what TLS needs to be opened.
+// Owns       its driver, its timer, and what TLS needs to be opened.
 // Borrows    the OriginPool that it belongs to, and its connection until that is gone.
 // Thread     its reactor's.
 // Fails      connect() is an Error; afterwards OriginPool::on_ended() is told, once.
@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "katana/client/speaker.hpp"
+#include "katana/client/protocol_driver.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/core/timer_wheel.hpp"
 #include "katana/tls/client_context.hpp"
@@ -31,23 +31,23 @@ class ClientConnection final : private core::Protocol, private core::TimerEntry 
 
   bool gone() const noexcept { return stage_ == Stage::gone; }
   // Not open yet, so it takes no call, and may never.
-  bool opening() const noexcept { return speaker_ == nullptr && !gone(); }
+  bool opening() const noexcept { return driver_ == nullptr && !gone(); }
   // It takes no call any more, but has some.
-  bool ending() const noexcept { return given_up_ || (speaker_ != nullptr && speaker_->ending()); }
-  bool idle() const noexcept { return speaker_ != nullptr && speaker_->idle(); }
+  bool ending() const noexcept { return given_up_ || (driver_ != nullptr && driver_->ending()); }
+  bool idle() const noexcept { return driver_ != nullptr && driver_->idle(); }
   std::uint32_t room() const noexcept {
-    return speaker_ != nullptr && !given_up_ && !gone() ? speaker_->room() : 0;
+    return driver_ != nullptr && !given_up_ && !gone() ? driver_->room() : 0;
   }
   // REQUIRES room() > 0.
   void begin(Call& call) noexcept;
   // Nobody waits for it any more, or its deadline has come.
   enum class Dropped : std::uint8_t { unwanted, late };
   void drop(Call& call, Dropped why) noexcept;
-  void on_taken(Call& call, std::size_t bytes) noexcept { speaker_->on_taken(call, bytes); }
+  void on_taken(Call& call, std::size_t bytes) noexcept { driver_->on_taken(call, bytes); }
   // Ends it unless it is busy.
   void retire() noexcept;
 
-  // ---- for the speaker
+  // ---- for the driver
   void on_idle() noexcept;
   // It takes more calls than before.
   void on_more_room() noexcept;
@@ -68,12 +68,12 @@ class ClientConnection final : private core::Protocol, private core::TimerEntry 
   void on_drain() noexcept;
   static void on_timer(TimerEntry& entry) noexcept;
   void give_up() noexcept;
-  bool speaks_http2(const core::Connection& connection) const noexcept;
+  bool uses_http2(const core::Connection& connection) const noexcept;
   Error why(const core::Connection& connection) const;
 
   OriginPool& origin_pool_;
   std::optional<tls::ClientTransforms> transforms_;
-  std::unique_ptr<Speaker> speaker_;
+  std::unique_ptr<ProtocolDriver> driver_;
   core::Connection* connection_ = nullptr;
   std::string address_;
   Stage stage_ = Stage::fresh;

@@ -1,8 +1,8 @@
-// Shared: what the reactors that use one HttpClient have in common. ReactorPool: what each has for itself:
-// its connections, by origin.
+// Shared: what the reactors that use one HttpClient have in common.
+// ReactorPool: what each has for itself: its connections, by origin.
 //
-// Owns       a ReactorPool its OriginPool, and a share of the Shared; it is attached to its reactor, which
-//            destroys it. Shared: the context of TLS, and the threads that look names up.
+// Owns       a ReactorPool its OriginPools, and a share of the Shared; it is attached to its reactor,
+//            which destroys it. Shared: the context of TLS, and the threads that look names up.
 // Borrows    the reactor; calls, as long as they wait to be gone on with.
 // Thread     Shared any; a ReactorPool its reactor's.
 // Allocates  for each origin and connection.

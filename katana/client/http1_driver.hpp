@@ -1,24 +1,24 @@
-// Http1Speaker: HTTP/1.1 on a connection: one request, its reply, and the next.
+// Http1Driver: HTTP/1.1 on a connection: one request, its reply, and the next.
 //
 // Owns       the machine, and the head of a reply as far as it came.
 // Borrows    the connection, its connection, and the call.
 // Thread     its reactor's.
-// Fails      see Speaker.
-// Invariant  the connection is kept for another request only when the reply was complete, nothing of the
-//            request is unsent, nothing of the input is unread, and both sides keep it open.
+// Fails      see ProtocolDriver.
+// Invariant  the connection is kept for another request only when the reply was complete, nothing
+//            of the request is unsent, nothing of the input is unread, and both sides keep it open.
 #pragma once
 
 #include "katana/base/text.hpp"
-#include "katana/client/speaker.hpp"
+#include "katana/client/protocol_driver.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/wire/http1/response_machine.hpp"
 
 namespace katana::client {
 
-class Http1Speaker final : public Speaker {
+class Http1Driver final : public ProtocolDriver {
  public:
-  Http1Speaker(ClientConnection& client_connection, core::Connection& connection,
-               ReactorPool& pool) noexcept
+  Http1Driver(ClientConnection& client_connection, core::Connection& connection,
+              ReactorPool& pool) noexcept
       : client_connection_(client_connection), connection_(connection), pool_(pool) {}
 
   std::uint32_t room() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }

@@ -1,4 +1,4 @@
-#include "katana/client/http1_speaker.hpp"
+#include "katana/client/http1_driver.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace katana::client {
 
 using Event = http1::ResponseMachine::Event;
 
-void Http1Speaker::begin(Call& call) noexcept {
+void Http1Driver::begin(Call& call) noexcept {
   call_ = &call;
   call.set_connection(client_connection_);
   reply_begun_ = false;
@@ -25,7 +25,7 @@ void Http1Speaker::begin(Call& call) noexcept {
   connection_.wake();
 }
 
-bool Http1Speaker::drop(Call&, bool) noexcept {
+bool Http1Driver::drop(Call&, bool) noexcept {
   call_ = nullptr;
   ending_ = true;
   connection_.reset();
@@ -33,13 +33,13 @@ bool Http1Speaker::drop(Call&, bool) noexcept {
   return false;
 }
 
-void Http1Speaker::on_taken(Call&, std::size_t) noexcept {
+void Http1Driver::on_taken(Call&, std::size_t) noexcept {
   if (!connection_.has(core::PauseReason::content_unwanted)) return;
   connection_.resume(core::PauseReason::content_unwanted);
   connection_.wake();
 }
 
-std::size_t Http1Speaker::on_bytes(Bytes input) noexcept {
+std::size_t Http1Driver::on_bytes(Bytes input) noexcept {
   std::size_t at = 0;
   while (at < input.size()) {
     if (call_ == nullptr) {  // nobody has asked for these
@@ -69,8 +69,8 @@ std::size_t Http1Speaker::on_bytes(Bytes input) noexcept {
 }
 
 // False: the call has ended, and so does the connection.
-bool Http1Speaker::take(const http1::ResponseMachine::Step& step, Bytes used,
-                        bool in_head) noexcept {
+bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
+                       bool in_head) noexcept {
   if (step.event == Event::malformed) {
     fail(Error(Code::data_loss, fmt::format("the reply is not HTTP/1.1: {}", machine_.problem())));
     return false;
@@ -87,7 +87,7 @@ bool Http1Speaker::take(const http1::ResponseMachine::Step& step, Bytes used,
   return true;
 }
 
-bool Http1Speaker::give_head() noexcept {
+bool Http1Driver::give_head() noexcept {
   const std::size_t bytes_max = pool_.options().head_bytes_max;
   if (head_.size() > bytes_max) {
     fail(Error(Code::resource_exhausted,
@@ -100,7 +100,7 @@ bool Http1Speaker::give_head() noexcept {
   return false;
 }
 
-void Http1Speaker::complete(bool all_read) noexcept {
+void Http1Driver::complete(bool all_read) noexcept {
   Call* const call = std::exchange(call_, nullptr);
   connection_.resume(core::PauseReason::content_unwanted);
   ++served_;
@@ -118,12 +118,12 @@ void Http1Speaker::complete(bool all_read) noexcept {
   if (keep) client_connection_.on_idle();
 }
 
-bool Http1Speaker::is_all_sent() const noexcept {
+bool Http1Driver::is_all_sent() const noexcept {
   core::Transform* const transform = connection_.transform();
   return connection_.outbox().empty() && (transform == nullptr || transform->output().empty());
 }
 
-void Http1Speaker::on_input_end() noexcept {
+void Http1Driver::on_input_end() noexcept {
   // What the call has yet to read comes first; it is said again.
   if (connection_.paused()) return;
   if (call_ == nullptr) {
@@ -147,18 +147,18 @@ void Http1Speaker::on_input_end() noexcept {
   complete(true);
 }
 
-void Http1Speaker::take_back(CallList& calls) noexcept {
+void Http1Driver::take_back(CallList& calls) noexcept {
   if (Call* const call = std::exchange(call_, nullptr)) calls.push_front(*call);
 }
 
-void Http1Speaker::on_lost(const Error& error) noexcept {
+void Http1Driver::on_lost(const Error& error) noexcept {
   ending_ = true;
   Call* const call = std::exchange(call_, nullptr);
   if (call == nullptr) return;
   call->fail(error, served_ > 0 && !reply_begun_ ? Repeat::if_idempotent : Repeat::never);
 }
 
-void Http1Speaker::fail(Error error) noexcept {
+void Http1Driver::fail(Error error) noexcept {
   ending_ = true;
   Call* const call = std::exchange(call_, nullptr);
   if (call != nullptr && !call->over()) call->fail(std::move(error), Repeat::never);

@@ -1,11 +1,11 @@
-// Http2Speaker: HTTP/2 on a connection: requests as streams, as many at a time as the server takes.
+// Http2Driver: HTTP/2 on a connection: requests as streams, as many at a time as the server takes.
 //
 // Owns       the machine, and an exchange for each call that is on it.
 // Borrows    the connection, its connection, and the calls; their content until it is copied into the
 //            outbox, which is as the server's windows let it go.
 // Thread     its reactor's.
-// Fails      see Speaker. What is wrong with one reply ends its call, and its stream is reset; what
-//            is wrong with the connection ends all of them.
+// Fails      see ProtocolDriver. What is wrong with one reply ends its call, and its stream is reset;
+//            what is wrong with the connection ends all of them.
 // Invariant  what a server can make this hold for a stream that nobody reads is the stream's window
 //            (stream_bytes_max), and no such stream holds up another. A stream is open exactly as
 //            long as its call is on the connection.
@@ -19,16 +19,16 @@
 #include <vector>
 
 #include "katana/base/bytes.hpp"
-#include "katana/client/speaker.hpp"
+#include "katana/client/protocol_driver.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/wire/http2/client_machine.hpp"
 
 namespace katana::client {
 
-class Http2Speaker final : public Speaker {
+class Http2Driver final : public ProtocolDriver {
  public:
-  Http2Speaker(ClientConnection& client_connection, core::Connection& connection,
-               ReactorPool& pool) noexcept;
+  Http2Driver(ClientConnection& client_connection, core::Connection& connection,
+              ReactorPool& pool) noexcept;
 
   std::uint32_t room() const noexcept override;
   bool ending() const noexcept override { return doomed_ || !machine_.is_usable(); }

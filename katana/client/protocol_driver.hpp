@@ -1,5 +1,5 @@
-// Speaker: what speaks a protocol on a connection: HTTP/1.1, one call at a time, or HTTP/2, as many as
-// the server takes.
+// ProtocolDriver: drives a protocol on a connection: HTTP/1.1, one call at a time, or HTTP/2, as
+// many as the server takes.
 //
 // Owns       the protocol's machine.
 // Borrows    the calls that it was given, until it has ended them or is told to drop them.
@@ -18,9 +18,9 @@
 
 namespace katana::client {
 
-class Speaker {
+class ProtocolDriver {
  public:
-  virtual ~Speaker() = default;
+  virtual ~ProtocolDriver() = default;
   // How many more calls it takes at present; the pool asks.
   virtual std::uint32_t room() const noexcept = 0;
   // It takes none any more.
