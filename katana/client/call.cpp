@@ -14,7 +14,7 @@ Call::Call(ReactorPool& pool, const Outgoing& outgoing, Wanted wanted, Instant d
     : TimerEntry(&Call::on_timer),
       pool_(pool),
       outgoing_(outgoing),
-      streams_(wanted != Wanted::all),
+      streams_(wanted != Wanted::whole),
       wanted_(wanted),
       deadline_(deadline),
       timeout_(timeout) {}
@@ -25,7 +25,7 @@ Call::~Call() {
 }
 
 bool Call::await_ready() noexcept {
-  if (stage_ != Stage::fresh) return settled();
+  if (stage_ != Stage::fresh) return ready();
   stage_ = Stage::waiting;
   pool_.reactor().timers().arm(*this, deadline_);
   OriginPool* const origin = pool_.origin_pool(outgoing_.origin);
@@ -37,17 +37,17 @@ bool Call::await_ready() noexcept {
                            pool_.options().origins_max)),
          Repeat::never);
   }
-  return settled();
+  return ready();
 }
 
-bool Call::settled() const noexcept {
-  if (stage_ == Stage::over) return true;
+bool Call::ready() const noexcept {
+  if (stage_ == Stage::done) return true;
   if (stage_ != Stage::head) return false;
   return wanted_ == Wanted::head || (wanted_ == Wanted::content && !response_.content_.empty());
 }
 
 void Call::wake() noexcept {
-  if (waiting_ && list_ == nullptr && settled()) pool_.go_on_later(*this);
+  if (waiting_ && list_ == nullptr && ready()) pool_.resume_later(*this);
 }
 
 void Call::on_timer(TimerEntry& entry) noexcept {
@@ -60,17 +60,17 @@ void Call::on_timer(TimerEntry& entry) noexcept {
               fmt::format("{} after {} ms", phase, self.timeout_.count_ms()));
   if (connection != nullptr) {
     self.connection_ = nullptr;
-    connection->drop(self, ClientConnection::Dropped::late);
+    connection->cancel_call(self, ClientConnection::CancelReason::deadline);
   }
   self.fail(std::move(error), Repeat::never);
 }
 
 // Nobody waits for it any more.
 void Call::leave() noexcept {
-  if (stage_ == Stage::over) return;
-  stage_ = Stage::over;
+  if (stage_ == Stage::done) return;
+  stage_ = Stage::done;
   if (ClientConnection* const connection = std::exchange(connection_, nullptr)) {
-    connection->drop(*this, ClientConnection::Dropped::unwanted);
+    connection->cancel_call(*this, ClientConnection::CancelReason::caller);
   }
 }
 
@@ -133,7 +133,7 @@ Text Call::take_content() noexcept {
   Text taken = response_.take_content();
   if (connection_ != nullptr && !taken.empty()) {
     if (was_behind) arm();
-    connection_->on_taken(*this, taken.size());
+    connection_->on_content_read(*this, taken.size());
   }
   return taken;
 }
@@ -149,7 +149,7 @@ void Call::arm() noexcept {
 
 void Call::complete() noexcept {
   connection_ = nullptr;
-  stage_ = Stage::over;
+  stage_ = Stage::done;
   cancel();
   wake();
 }
@@ -158,7 +158,7 @@ void Call::fail(Error error, Repeat repeat) noexcept {
   // Whoever waits for a connection is in the list of those.
   if (stage_ == Stage::waiting && list_ != nullptr) list_->remove(*this);
   connection_ = nullptr;
-  stage_ = Stage::over;
+  stage_ = Stage::done;
   cancel();
   error_ = std::move(error);
   repeat_ = repeat;
@@ -167,25 +167,25 @@ void Call::fail(Error error, Repeat repeat) noexcept {
 
 void CallList::push_back(Call& call) noexcept {
   call.list_ = this;
-  call.before_ = last_;
-  call.behind_ = nullptr;
-  (last_ != nullptr ? last_->behind_ : first_) = &call;
+  call.prev_ = last_;
+  call.next_ = nullptr;
+  (last_ != nullptr ? last_->next_ : first_) = &call;
   last_ = &call;
   ++size_;
 }
 
 void CallList::push_front(Call& call) noexcept {
   call.list_ = this;
-  call.before_ = nullptr;
-  call.behind_ = first_;
-  (first_ != nullptr ? first_->before_ : last_) = &call;
+  call.prev_ = nullptr;
+  call.next_ = first_;
+  (first_ != nullptr ? first_->prev_ : last_) = &call;
   first_ = &call;
   ++size_;
 }
 
 void CallList::remove(Call& call) noexcept {
-  (call.before_ != nullptr ? call.before_->behind_ : first_) = call.behind_;
-  (call.behind_ != nullptr ? call.behind_->before_ : last_) = call.before_;
+  (call.prev_ != nullptr ? call.prev_->next_ : first_) = call.next_;
+  (call.next_ != nullptr ? call.next_->prev_ : last_) = call.prev_;
   call.list_ = nullptr;
   --size_;
 }

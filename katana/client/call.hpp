@@ -43,9 +43,9 @@ enum class Repeat : std::uint8_t {
 class Call final : private core::TimerEntry {
  public:
   // What a coroutine waits for; of content: that there is some, or no more.
-  enum class Wanted : std::uint8_t { all, head, content };
+  enum class Wanted : std::uint8_t { whole, head, content };
 
-  // `timeout` is for all of it until the head is there, and with Wanted::all for the content, too.
+  // `timeout` is for all of it until the head is there, and with Wanted::whole for the content, too.
   // Whoever reads content piece by piece gives the server as long for each.
   Call(ReactorPool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
        Duration timeout) noexcept;
@@ -62,7 +62,7 @@ class Call final : private core::TimerEntry {
   bool failed() const noexcept { return error_.has_value(); }
   const Error& error() const noexcept { return *error_; }
   Repeat repeat() const noexcept { return repeat_; }
-  bool over() const noexcept { return stage_ == Stage::over; }
+  bool done() const noexcept { return stage_ == Stage::done; }
   Response& response() noexcept { return response_; }
   void want(Wanted wanted) noexcept { wanted_ = wanted; }
   // Content that came since; the connection may bring more.
@@ -75,7 +75,7 @@ class Call final : private core::TimerEntry {
   bool take_head(unsigned status, Text head) noexcept;
   void take_head(unsigned status, const http::Head& fields) noexcept;
   bool take_content(Bytes content) noexcept;
-  // The content is read piece by piece: ClientConnection::on_taken() tells how much of it.
+  // The content is read piece by piece: ClientConnection::on_content_read() tells how much of it.
   bool streams() const noexcept { return streams_; }
   // Nothing more is to be taken until some of it is read.
   bool is_full() const noexcept;
@@ -86,18 +86,18 @@ class Call final : private core::TimerEntry {
     stage_ = Stage::sent;
   }
   // The connection never was one: back to those that wait.
-  void wait_again() noexcept {
+  void requeue() noexcept {
     connection_ = nullptr;
     stage_ = Stage::waiting;
   }
   // What the coroutine waits for has come.
-  bool settled() const noexcept;
+  bool ready() const noexcept;
   // REQUIRES that a coroutine waits.
-  void go_on() noexcept { std::exchange(waiting_, Waiting()).resume(); }
+  void resume() noexcept { std::exchange(waiting_, Waiting()).resume(); }
 
  private:
   friend class CallList;
-  enum class Stage : std::uint8_t { fresh, waiting, sent, head, over };
+  enum class Stage : std::uint8_t { fresh, waiting, sent, head, done };
 
   static void on_timer(TimerEntry& entry) noexcept;
   void wake() noexcept;
@@ -120,8 +120,8 @@ class Call final : private core::TimerEntry {
   Response response_;
   // In at most one list: of those that wait for a connection, or of those to be gone on with.
   CallList* list_ = nullptr;
-  Call* before_ = nullptr;
-  Call* behind_ = nullptr;
+  Call* prev_ = nullptr;
+  Call* next_ = nullptr;
 };
 
 // Calls in their order; a call leaves by itself when it is destroyed.

@@ -20,7 +20,7 @@ class ClientConnection::Session final : public core::Session {
  public:
   Session(ClientConnection& owner, core::Connection& connection) noexcept
       : owner_(owner), connection_(connection) {}
-  ~Session() override { owner_.on_gone(connection_); }
+  ~Session() override { owner_.on_closed(connection_); }
   std::size_t on_bytes(Bytes input) noexcept override { return owner_.driver_->on_bytes(input); }
   void on_input_end() noexcept override { owner_.driver_->on_input_end(); }
   void on_room() noexcept override { owner_.driver_->on_room(); }
@@ -50,7 +50,7 @@ Result<void> ClientConnection::connect(const std::string& address) {
   stage_ = Stage::connecting;
   auto connection = pool.reactor().connect(to, *this, transforms_ ? &*transforms_ : nullptr);
   if (!connection) {
-    stage_ = Stage::gone;
+    stage_ = Stage::closed;
     return std::unexpected(connection.error());
   }
   connection_ = *connection;
@@ -93,29 +93,29 @@ void ClientConnection::begin(Call& call) noexcept {
 void ClientConnection::on_idle() noexcept {
   ReactorPool& pool = origin_pool_.pool();
   stage_ = Stage::open;
-  origin_pool_.on_made();
+  origin_pool_.on_connected();
   pool.reactor().timers().arm(*this, pool.reactor().now() + pool.options().idle_timeout);
-  pool.attend_later(origin_pool_);
+  pool.run_later(origin_pool_);
 }
 
-void ClientConnection::on_more_room() noexcept { origin_pool_.pool().attend_later(origin_pool_); }
+void ClientConnection::on_more_capacity() noexcept { origin_pool_.pool().run_later(origin_pool_); }
 
-void ClientConnection::drop(Call& call, Dropped why) noexcept {
-  if (!driver_->drop(call, why == Dropped::late)) given_up_ = true;
+void ClientConnection::cancel_call(Call& call, CancelReason why) noexcept {
+  if (!driver_->cancel_call(call, why == CancelReason::deadline)) retiring_ = true;
 }
 
 void ClientConnection::retire() noexcept {
-  given_up_ = true;
+  retiring_ = true;
   if (!idle() || connection_ == nullptr || connection_->finishing()) return;
-  driver_->say_goodbye();
+  driver_->announce_close();
   connection_->finish(core::Finish::close);
   connection_->wake();
 }
 
 void ClientConnection::on_drain() noexcept { retire(); }
 
-bool ClientConnection::is_to_end() const noexcept {
-  return given_up_ || origin_pool_.pool().reactor().draining();
+bool ClientConnection::should_close() const noexcept {
+  return retiring_ || origin_pool_.pool().reactor().draining();
 }
 
 bool ClientConnection::answered() const noexcept {
@@ -128,7 +128,7 @@ void ClientConnection::on_timer(TimerEntry& entry) noexcept {
   if (self.stage_ == Stage::open) {
     self.retire();
   } else if (!self.answered() || self.stage_ == Stage::tls) {
-    self.give_up();
+    self.time_out();
   } else if (self.transforms_) {
     self.stage_ = Stage::tls;
     pool.reactor().timers().arm(self, pool.reactor().now() + pool.options().tls_timeout);
@@ -137,7 +137,7 @@ void ClientConnection::on_timer(TimerEntry& entry) noexcept {
   }
 }
 
-void ClientConnection::give_up() noexcept {
+void ClientConnection::time_out() noexcept {
   timed_out_ = true;
   if (stage_ == Stage::tls) connection_->transform()->cut(core::TransformCut::timed_out);
   connection_->reset();
@@ -163,21 +163,21 @@ Error ClientConnection::why(const core::Connection& connection) const {
                                       : fmt::format("connect to {}: {}", to, reason));
 }
 
-void ClientConnection::on_gone(core::Connection& connection) noexcept {
+void ClientConnection::on_closed(core::Connection& connection) noexcept {
   const bool made = driver_ != nullptr && answered();
   if (made && !driver_->idle()) driver_->on_lost(why(connection));
-  if (!made && !given_up_) {
+  if (!made && !retiring_) {
     CallList calls;
-    if (driver_ != nullptr) driver_->take_back(calls);
-    const bool has_answered = answered();
+    if (driver_ != nullptr) driver_->take_unsent_calls(calls);
+    const bool peer_answered = answered();
     const Error error = why(connection);
-    stage_ = Stage::gone;
-    origin_pool_.on_not_made(calls, error, has_answered);
+    stage_ = Stage::closed;
+    origin_pool_.on_connect_failed(calls, error, peer_answered);
   }
-  stage_ = Stage::gone;
+  stage_ = Stage::closed;
   connection_ = nullptr;
   cancel();
-  origin_pool_.pool().attend_later(origin_pool_);
+  origin_pool_.pool().run_later(origin_pool_);
 }
 
 }  // namespace katana::client

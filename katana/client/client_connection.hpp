@@ -29,45 +29,47 @@ class ClientConnection final : private core::Protocol, private core::TimerEntry 
 
   Result<void> connect(const std::string& address);
 
-  bool gone() const noexcept { return stage_ == Stage::gone; }
+  bool closed() const noexcept { return stage_ == Stage::closed; }
   // Not open yet, so it takes no call, and may never.
-  bool opening() const noexcept { return driver_ == nullptr && !gone(); }
+  bool opening() const noexcept { return driver_ == nullptr && !closed(); }
   // It takes no call any more, but has some.
-  bool ending() const noexcept { return given_up_ || (driver_ != nullptr && driver_->ending()); }
+  bool ending() const noexcept { return retiring_ || (driver_ != nullptr && driver_->ending()); }
   bool idle() const noexcept { return driver_ != nullptr && driver_->idle(); }
-  std::uint32_t room() const noexcept {
-    return driver_ != nullptr && !given_up_ && !gone() ? driver_->room() : 0;
+  std::uint32_t capacity() const noexcept {
+    return driver_ != nullptr && !retiring_ && !closed() ? driver_->capacity() : 0;
   }
-  // REQUIRES room() > 0.
+  // REQUIRES capacity() > 0.
   void begin(Call& call) noexcept;
   // Nobody waits for it any more, or its deadline has come.
-  enum class Dropped : std::uint8_t { unwanted, late };
-  void drop(Call& call, Dropped why) noexcept;
-  void on_taken(Call& call, std::size_t bytes) noexcept { driver_->on_taken(call, bytes); }
+  enum class CancelReason : std::uint8_t { caller, deadline };
+  void cancel_call(Call& call, CancelReason why) noexcept;
+  void on_content_read(Call& call, std::size_t bytes) noexcept {
+    driver_->on_content_read(call, bytes);
+  }
   // Ends it unless it is busy.
   void retire() noexcept;
 
   // ---- for the driver
   void on_idle() noexcept;
   // It takes more calls than before.
-  void on_more_room() noexcept;
+  void on_more_capacity() noexcept;
   // It is not to be kept once its calls are over.
-  bool is_to_end() const noexcept;
+  bool should_close() const noexcept;
   // The peer has taken something: there is a connection.
   bool answered() const noexcept;
   OriginPool& origin_pool() noexcept { return origin_pool_; }
 
  private:
   class Session;
-  enum class Stage : std::uint8_t { fresh, connecting, tls, open, gone };
+  enum class Stage : std::uint8_t { fresh, connecting, tls, open, closed };
 
   std::size_t session_bytes() const noexcept override;
   core::Session* open(void* memory, core::Connection& connection) noexcept override;
-  void on_not_opened(core::Connection& connection) noexcept override { on_gone(connection); }
-  void on_gone(core::Connection& connection) noexcept;
+  void on_not_opened(core::Connection& connection) noexcept override { on_closed(connection); }
+  void on_closed(core::Connection& connection) noexcept;
   void on_drain() noexcept;
   static void on_timer(TimerEntry& entry) noexcept;
-  void give_up() noexcept;
+  void time_out() noexcept;
   bool uses_http2(const core::Connection& connection) const noexcept;
   Error why(const core::Connection& connection) const;
 
@@ -78,7 +80,7 @@ class ClientConnection final : private core::Protocol, private core::TimerEntry 
   std::string address_;
   Stage stage_ = Stage::fresh;
   bool timed_out_ = false;
-  bool given_up_ = false;  // by us: it is nobody's failure
+  bool retiring_ = false;  // by us: it is nobody's failure
 };
 
 }  // namespace katana::client

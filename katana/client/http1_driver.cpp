@@ -25,7 +25,7 @@ void Http1Driver::begin(Call& call) noexcept {
   connection_.wake();
 }
 
-bool Http1Driver::drop(Call&, bool) noexcept {
+bool Http1Driver::cancel_call(Call&, bool) noexcept {
   call_ = nullptr;
   ending_ = true;
   connection_.reset();
@@ -33,7 +33,7 @@ bool Http1Driver::drop(Call&, bool) noexcept {
   return false;
 }
 
-void Http1Driver::on_taken(Call&, std::size_t) noexcept {
+void Http1Driver::on_content_read(Call&, std::size_t) noexcept {
   if (!connection_.has(core::PauseReason::content_unwanted)) return;
   connection_.resume(core::PauseReason::content_unwanted);
   connection_.wake();
@@ -105,7 +105,7 @@ void Http1Driver::complete(bool all_read) noexcept {
   connection_.resume(core::PauseReason::content_unwanted);
   ++served_;
   const bool keep = machine_.keeps_open() && all_read && is_all_sent() &&
-                    !connection_.input_ended() && !client_connection_.is_to_end();
+                    !connection_.input_ended() && !client_connection_.should_close();
   if (!keep) {
     ending_ = true;
     if (is_all_sent()) {
@@ -147,7 +147,7 @@ void Http1Driver::on_input_end() noexcept {
   complete(true);
 }
 
-void Http1Driver::take_back(CallList& calls) noexcept {
+void Http1Driver::take_unsent_calls(CallList& calls) noexcept {
   if (Call* const call = std::exchange(call_, nullptr)) calls.push_front(*call);
 }
 
@@ -161,7 +161,7 @@ void Http1Driver::on_lost(const Error& error) noexcept {
 void Http1Driver::fail(Error error) noexcept {
   ending_ = true;
   Call* const call = std::exchange(call_, nullptr);
-  if (call != nullptr && !call->over()) call->fail(std::move(error), Repeat::never);
+  if (call != nullptr && !call->done()) call->fail(std::move(error), Repeat::never);
   connection_.reset();
 }
 

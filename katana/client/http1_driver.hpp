@@ -21,15 +21,15 @@ class Http1Driver final : public ProtocolDriver {
               ReactorPool& pool) noexcept
       : client_connection_(client_connection), connection_(connection), pool_(pool) {}
 
-  std::uint32_t room() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }
+  std::uint32_t capacity() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }
   bool ending() const noexcept override { return ending_; }
   bool idle() const noexcept override { return call_ == nullptr; }
   void begin(Call& call) noexcept override;
-  bool drop(Call& call, bool late) noexcept override;
-  void on_taken(Call& call, std::size_t bytes) noexcept override;
+  bool cancel_call(Call& call, bool late) noexcept override;
+  void on_content_read(Call& call, std::size_t bytes) noexcept override;
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
-  void take_back(CallList& calls) noexcept override;
+  void take_unsent_calls(CallList& calls) noexcept override;
   void on_lost(const Error& error) noexcept override;
 
  private:

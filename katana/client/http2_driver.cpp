@@ -50,7 +50,7 @@ Http2Driver::Http2Driver(ClientConnection& client_connection, core::Connection& 
 
 Instant Http2Driver::now() const noexcept { return pool_.reactor().now(); }
 
-std::uint32_t Http2Driver::room() const noexcept {
+std::uint32_t Http2Driver::capacity() const noexcept {
   if (!started_) return 1;  // for begin() to say why
   if (ending() || !machine_.can_begin()) return 0;
   std::uint32_t most = machine_.streams_max();
@@ -118,11 +118,11 @@ Http2Driver::Exchange* Http2Driver::find(const Call& call) noexcept {
   return nullptr;
 }
 
-bool Http2Driver::drop(Call& call, bool late) noexcept {
+bool Http2Driver::cancel_call(Call& call, bool late) noexcept {
   Exchange* const exchange = find(call);
   KATANA_CHECK(exchange != nullptr);
   const Duration waited = std::min(call.timeout(), now() - exchange->begun);
-  doomed_ = doomed_ || (late && now() - received_at_ >= waited);
+  unresponsive_ = unresponsive_ || (late && now() - received_at_ >= waited);
   release(*exchange);
   connection_.wake();
   if (idle() && !client_connection_.answered()) {  // nobody waits for the connection either
@@ -133,7 +133,7 @@ bool Http2Driver::drop(Call& call, bool late) noexcept {
   return true;
 }
 
-void Http2Driver::on_taken(Call& call, std::size_t bytes) noexcept {
+void Http2Driver::on_content_read(Call& call, std::size_t bytes) noexcept {
   Exchange* const exchange = find(call);
   KATANA_CHECK(exchange != nullptr && bytes <= exchange->unread);
   exchange->unread -= bytes;
@@ -151,7 +151,7 @@ void Http2Driver::release(Exchange& exchange) noexcept {
   machine_.consume(nullptr, exchange.unread, outbox());
   exchange.call = nullptr;
   free_.push_back(&exchange);
-  has_room_ = true;
+  capacity_grew_ = true;
 }
 
 // ---- what comes --------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ void Http2Driver::take(const ClientStep& step) noexcept {
     case ClientEvent::content: goes_on = take_content(*exchange); break;
     case ClientEvent::over: return lose(*exchange, step);
     case ClientEvent::goaway: goaway_ = step.code; break;
-    case ClientEvent::room: has_room_ = true; break;
+    case ClientEvent::room: capacity_grew_ = true; break;
     case ClientEvent::interim:
     case ClientEvent::trailers:
     case ClientEvent::need_bytes:
@@ -328,14 +328,14 @@ void Http2Driver::after_call() noexcept {
   connection_.set_deadline(machine_.deadline());
   if (machine_.has_settings())
     client_connection_.origin_pool().set_calls_per_connection(machine_.streams_max());
-  if (idle() && (ending() || client_connection_.is_to_end())) {
-    say_goodbye();
+  if (idle() && (ending() || client_connection_.should_close())) {
+    announce_close();
     connection_.finish(core::Finish::close);
     return;
   }
   if (idle() && client_connection_.answered() && std::exchange(busy_, false))
     client_connection_.on_idle();
-  if (std::exchange(has_room_, false)) client_connection_.on_more_room();
+  if (std::exchange(capacity_grew_, false)) client_connection_.on_more_capacity();
 }
 
 // `lost`: the connection is gone, by nobody's will.
@@ -378,7 +378,7 @@ void Http2Driver::on_input_end() noexcept {
 
 void Http2Driver::on_lost(const Error& error) noexcept { fail_all(error, true); }
 
-void Http2Driver::take_back(CallList& calls) noexcept {
+void Http2Driver::take_unsent_calls(CallList& calls) noexcept {
   machine_.end_of_input();
   while (ClientStream* const stream = machine_.first()) {
     Exchange& exchange = exchange_of(*stream);

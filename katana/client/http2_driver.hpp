@@ -30,18 +30,18 @@ class Http2Driver final : public ProtocolDriver {
   Http2Driver(ClientConnection& client_connection, core::Connection& connection,
               ReactorPool& pool) noexcept;
 
-  std::uint32_t room() const noexcept override;
-  bool ending() const noexcept override { return doomed_ || !machine_.is_usable(); }
+  std::uint32_t capacity() const noexcept override;
+  bool ending() const noexcept override { return unresponsive_ || !machine_.is_usable(); }
   bool idle() const noexcept override { return machine_.stream_count() == 0; }
   void begin(Call& call) noexcept override;
-  bool drop(Call& call, bool late) noexcept override;
-  void on_taken(Call& call, std::size_t bytes) noexcept override;
-  void say_goodbye() noexcept override { machine_.close(outbox()); }
+  bool cancel_call(Call& call, bool late) noexcept override;
+  void on_content_read(Call& call, std::size_t bytes) noexcept override;
+  void announce_close() noexcept override { machine_.close(outbox()); }
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
   void on_room() noexcept override;
   void on_deadline() noexcept override;
-  void take_back(CallList& calls) noexcept override;
+  void take_unsent_calls(CallList& calls) noexcept override;
   void on_lost(const Error& error) noexcept override;
 
  private:
@@ -88,9 +88,9 @@ class Http2Driver final : public ProtocolDriver {
   Instant received_at_;              // the last of anything
   http2::ErrorCode goaway_ = http2::ErrorCode::no_error;
   bool started_ = false;
-  bool busy_ = false;      // since the connection was last told that it is idle
-  bool has_room_ = false;  // since it was last told
-  bool doomed_ = false;
+  bool busy_ = false;           // since the connection was last told that it is idle
+  bool capacity_grew_ = false;  // since it was last told
+  bool unresponsive_ = false;
   bool was_full_ = false;  // since on_room()
 };
 

@@ -149,7 +149,7 @@ Task<Result<Response>> HttpClient::fetch(Request request) const {
   for (std::uint32_t retries = 0;; ++retries) {
     std::optional<Duration> pause;
     {
-      Call call(pool, *outgoing, Call::Wanted::all, deadline.at, deadline.timeout);
+      Call call(pool, *outgoing, Call::Wanted::whole, deadline.at, deadline.timeout);
       co_await call;
       pause = pause_before_retry(pool, call, retries);
       if (pause && pool.reactor().now() + *pause >= deadline.at) pause.reset();

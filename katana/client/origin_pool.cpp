@@ -48,13 +48,13 @@ void OriginPool::add(Call& call) noexcept {
     return;
   }
   waiting_.push_back(call);
-  pool_.attend_later(*this);
+  pool_.run_later(*this);
 }
 
 // The one that was used last, so that those that are not needed grow old. Null: there is none.
 ClientConnection* OriginPool::find_available() noexcept {
   for (std::size_t index = connections_.size(); index-- > 0;) {
-    if (connections_[index]->room() == 0) continue;
+    if (connections_[index]->capacity() == 0) continue;
     const auto found = connections_.begin() + static_cast<std::ptrdiff_t>(index);
     std::rotate(found, found + 1, connections_.end());
     return connections_.back().get();
@@ -62,7 +62,7 @@ ClientConnection* OriginPool::find_available() noexcept {
   return nullptr;
 }
 
-void OriginPool::serve_waiting() noexcept {
+void OriginPool::assign_waiting() noexcept {
   while (!waiting_.empty()) {
     ClientConnection* const connection = find_available();
     if (connection == nullptr) return;
@@ -70,10 +70,10 @@ void OriginPool::serve_waiting() noexcept {
   }
 }
 
-void OriginPool::attend() noexcept {
-  std::erase_if(connections_, [](const auto& connection) { return connection->gone(); });
+void OriginPool::run_pending() noexcept {
+  std::erase_if(connections_, [](const auto& connection) { return connection->closed(); });
   if (lookup_ && lookup_->done()) lookup_.reset();
-  serve_waiting();
+  assign_waiting();
   if (!waiting_.empty()) open_connections();
   limit_idle();
 }
@@ -84,7 +84,7 @@ bool OriginPool::knows_addresses() const noexcept {
 
 bool OriginPool::may_connect() const noexcept {
   const auto open = static_cast<std::size_t>(std::ranges::count_if(
-      connections_, [](const auto& connection) { return !connection->gone(); }));
+      connections_, [](const auto& connection) { return !connection->closed(); }));
   if (open >= pool_.options().connections_max) return false;
   return open == 0 || pool_.reactor().now() >= begin_again_at_;
 }
@@ -99,7 +99,7 @@ void OriginPool::open_connections() noexcept {
   }
   for (std::size_t wanted = count_wanted(); wanted > 0 && !waiting_.empty() && may_connect();) {
     if (open_connection()) --wanted;
-    serve_waiting();
+    assign_waiting();
   }
 }
 
@@ -107,7 +107,7 @@ void OriginPool::open_connections() noexcept {
 std::size_t OriginPool::count_wanted() const noexcept {
   if (calls_per_connection_ == 0) {
     const bool any = std::ranges::any_of(connections_, [](const auto& connection) {
-      return !connection->gone() && !connection->ending();
+      return !connection->closed() && !connection->ending();
     });
     return any ? 0 : 1;
   }
@@ -117,7 +117,7 @@ std::size_t OriginPool::count_wanted() const noexcept {
   return needed - std::min(opening, needed);
 }
 
-// False: the address was wrong at once; on_not_made() has taken note.
+// False: the address was wrong at once; on_connect_failed() has taken note.
 bool OriginPool::open_connection() noexcept {
   auto connection = std::make_unique<ClientConnection>(*this);
   auto connected = connection->connect(addresses_[address_]);
@@ -126,14 +126,14 @@ bool OriginPool::open_connection() noexcept {
     return true;
   }
   CallList none;
-  on_not_made(none, connected.error(), false);
+  on_connect_failed(none, connected.error(), false);
   return false;
 }
 
-void OriginPool::on_not_made(CallList& calls, const Error& error, bool answered) noexcept {
+void OriginPool::on_connect_failed(CallList& calls, const Error& error, bool answered) noexcept {
   while (!calls.empty()) {
     Call& call = calls.pop_front();
-    call.wait_again();
+    call.requeue();
     waiting_.push_front(call);
   }
   ++failures_;
@@ -142,7 +142,7 @@ void OriginPool::on_not_made(CallList& calls, const Error& error, bool answered)
   if (!answered && failures_ < addresses_.size()) return;
   failures_ = 0;
   const bool any = std::ranges::any_of(connections_, [](const auto& connection) {
-    return !connection->gone() && !connection->opening();
+    return !connection->closed() && !connection->opening();
   });
   if (any) {
     begin_again_at_ = pool_.reactor().now() + refused_pause;
@@ -163,7 +163,7 @@ void OriginPool::retire_idle() noexcept {
 
 void OriginPool::limit_idle() noexcept {
   const auto unused = [](const auto& connection) {
-    return connection->idle() && connection->room() > 0;
+    return connection->idle() && connection->capacity() > 0;
   };
   auto count = static_cast<std::size_t>(std::ranges::count_if(connections_, unused));
   for (const auto& connection : connections_) {
@@ -189,7 +189,7 @@ Task<void> OriginPool::look_up() {
   } else {
     fail_waiting(found.error());
   }
-  pool_.attend_later(*this);
+  pool_.run_later(*this);
 }
 
 }  // namespace katana::client

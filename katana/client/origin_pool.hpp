@@ -9,7 +9,7 @@
 // Invariant  at most connections_max connections; no call waits while a connection has room. As
 //            long as nobody knows how many calls a connection takes, because TLS has yet to agree on
 //            the protocol or the server to say its limit, there is one. Connections are opened, and
-//            forgotten, in attend() alone, which no session and no engine is inside of.
+//            forgotten, in run_pending() alone, which no session and no engine is inside of.
 #pragma once
 
 #include <memory>
@@ -38,7 +38,7 @@ class OriginPool {
 
   void add(Call& call) noexcept;
   // Gives connections to those that wait, opens connections, and forgets those that are gone.
-  void attend() noexcept;
+  void run_pending() noexcept;
   // Kept connections that nobody uses end: one of them was found dead.
   void retire_idle() noexcept;
   bool empty() const noexcept { return connections_.empty() && waiting_.empty() && !lookup_; }
@@ -46,18 +46,18 @@ class OriginPool {
   // ---- for a connection
   // It could not be opened. `calls`, the latest first, have not been sent; `answered`: there was
   // somebody, who did not do his part of TLS.
-  void on_not_made(CallList& calls, const Error& error, bool answered) noexcept;
-  void on_made() noexcept { failures_ = 0; }
+  void on_connect_failed(CallList& calls, const Error& error, bool answered) noexcept;
+  void on_connected() noexcept { failures_ = 0; }
   // How many calls a connection takes at a time, as one has shown. 0: it is not known, or none.
   std::uint32_t calls_per_connection() const noexcept { return calls_per_connection_; }
   void set_calls_per_connection(std::uint32_t calls) noexcept { calls_per_connection_ = calls; }
   tls::KeptSessions& sessions() noexcept { return sessions_; }
 
-  bool attended_later = false;  // the pool's note
+  bool pending = false;  // the pool's note
 
  private:
   ClientConnection* find_available() noexcept;
-  void serve_waiting() noexcept;
+  void assign_waiting() noexcept;
   void open_connections() noexcept;
   std::size_t count_wanted() const noexcept;
   bool open_connection() noexcept;

@@ -75,39 +75,38 @@ OriginPool* ReactorPool::origin_pool(const Origin& origin) noexcept {
   return made.get();
 }
 
-// Not those that are to be attended.
+// Not those that are to be run.
 void ReactorPool::forget_empty() noexcept {
-  std::erase_if(origins_, [](const auto& each) {
-    return each.second->empty() && !each.second->attended_later;
-  });
+  std::erase_if(origins_,
+                [](const auto& each) { return each.second->empty() && !each.second->pending; });
 }
 
-void ReactorPool::attend_later(OriginPool& origin) noexcept {
-  if (!std::exchange(origin.attended_later, true)) to_attend_.push_back(&origin);
-  work_later();
+void ReactorPool::run_later(OriginPool& origin) noexcept {
+  if (!std::exchange(origin.pending, true)) to_run_.push_back(&origin);
+  schedule();
 }
 
-void ReactorPool::go_on_later(Call& call) noexcept {
-  to_go_on_.push_back(call);
-  work_later();
+void ReactorPool::resume_later(Call& call) noexcept {
+  to_resume_.push_back(call);
+  schedule();
 }
 
-void ReactorPool::work_later() noexcept {
-  if (!std::exchange(work_due_, true)) reactor_.defer(work_);
+void ReactorPool::schedule() noexcept {
+  if (!std::exchange(scheduled_, true)) reactor_.defer(work_);
 }
 
 // Origins come first: who has waited for one is before whoever goes on now and asks for another.
 void ReactorPool::work(Message& message) noexcept {
   ReactorPool& self = static_cast<Work&>(message).pool;
-  self.work_due_ = false;
-  for (OriginPool* const origin : std::exchange(self.to_attend_, {})) {
-    origin->attended_later = false;
-    origin->attend();
+  self.scheduled_ = false;
+  for (OriginPool* const origin : std::exchange(self.to_run_, {})) {
+    origin->pending = false;
+    origin->run_pending();
   }
-  for (std::size_t count = self.to_go_on_.size(); count > 0 && !self.to_go_on_.empty(); --count) {
-    self.to_go_on_.pop_front().go_on();
+  for (std::size_t count = self.to_resume_.size(); count > 0 && !self.to_resume_.empty(); --count) {
+    self.to_resume_.pop_front().resume();
   }
-  if (!self.to_go_on_.empty()) self.work_later();
+  if (!self.to_resume_.empty()) self.schedule();
 }
 
 // xorshift64* (Marsaglia, Vigna): enough to keep clients from coming back in step.

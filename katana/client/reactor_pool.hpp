@@ -74,26 +74,26 @@ class ReactorPool final : public core::Attachment {
 
   // Null: there are origins_max already.
   OriginPool* origin_pool(const Origin& origin) noexcept;
-  void attend_later(OriginPool& origin) noexcept;
-  void go_on_later(Call& call) noexcept;
+  void run_later(OriginPool& origin) noexcept;
+  void resume_later(Call& call) noexcept;
   // 0 … most.
   Duration random_part(Duration most) noexcept;
 
  private:
   static void work(Message& message) noexcept;
-  void work_later() noexcept;
+  void schedule() noexcept;
   void forget_empty() noexcept;
 
   core::Reactor& reactor_;
   const std::shared_ptr<const Shared> shared_;
   std::unique_ptr<http2::ClientContext> http2_;  // longer than the connections
   std::unordered_map<std::string, std::unique_ptr<OriginPool>> origins_;
-  std::vector<OriginPool*> to_attend_;
-  CallList to_go_on_;
+  std::vector<OriginPool*> to_run_;
+  CallList to_resume_;
   http1::HeadMemo head_memo_;
   PoolCounters counters_;
   std::uint64_t random_;
-  bool work_due_ = false;
+  bool scheduled_ = false;
   struct Work final : Message {
     explicit Work(ReactorPool& owner) noexcept : Message(&ReactorPool::work), pool(owner) {}
     ReactorPool& pool;
