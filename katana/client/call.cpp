@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include "katana/base/check.hpp"
-#include "katana/client/line.hpp"
-#include "katana/client/lines.hpp"
-#include "katana/client/pool.hpp"
+#include "katana/client/client_connection.hpp"
+#include "katana/client/origin_pool.hpp"
+#include "katana/client/reactor_pool.hpp"
 
 namespace katana::client {
 
-Call::Call(Pool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
+Call::Call(ReactorPool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
            Duration timeout) noexcept
     : TimerEntry(&Call::on_timer),
       pool_(pool),
       outgoing_(outgoing),
-      streams_(wanted != Wanted::all),
+      streams_(wanted != Wanted::whole),
       wanted_(wanted),
       deadline_(deadline),
       timeout_(timeout) {}
@@ -25,52 +25,52 @@ Call::~Call() {
 }
 
 bool Call::await_ready() noexcept {
-  if (stage_ != Stage::fresh) return settled();
+  if (stage_ != Stage::fresh) return ready();
   stage_ = Stage::waiting;
   pool_.reactor().timers().arm(*this, deadline_);
-  lines_ = pool_.lines_of(outgoing_.origin);
-  if (lines_ != nullptr) {
-    lines_->add(*this);
+  OriginPool* const origin = pool_.origin_pool(outgoing_.origin);
+  if (origin != nullptr) {
+    origin->add(*this);
   } else {
     fail(Error(Code::resource_exhausted,
                fmt::format("connections to {} origins are open already; raise origins_max",
                            pool_.options().origins_max)),
          Repeat::never);
   }
-  return settled();
+  return ready();
 }
 
-bool Call::settled() const noexcept {
-  if (stage_ == Stage::over) return true;
+bool Call::ready() const noexcept {
+  if (stage_ == Stage::done) return true;
   if (stage_ != Stage::head) return false;
   return wanted_ == Wanted::head || (wanted_ == Wanted::content && !response_.content_.empty());
 }
 
 void Call::wake() noexcept {
-  if (waiting_ && list_ == nullptr && settled()) pool_.go_on_later(*this);
+  if (waiting_ && list_ == nullptr && ready()) pool_.resume_later(*this);
 }
 
 void Call::on_timer(TimerEntry& entry) noexcept {
   auto& self = static_cast<Call&>(entry);
   const char* phase = "the reply is not complete";
   if (self.stage_ == Stage::waiting) phase = "no connection was free or could be made";
-  if (self.stage_ == Stage::on_line) phase = "there is no reply";
-  Line* const line = self.line_;
+  if (self.stage_ == Stage::sent) phase = "there is no reply";
+  ClientConnection* const connection = self.connection_;
   Error error(Code::deadline_exceeded,
               fmt::format("{} after {} ms", phase, self.timeout_.count_ms()));
-  if (line != nullptr) {
-    self.line_ = nullptr;
-    line->drop(self, Line::Dropped::late);
+  if (connection != nullptr) {
+    self.connection_ = nullptr;
+    connection->cancel_call(self, ClientConnection::CancelReason::deadline);
   }
   self.fail(std::move(error), Repeat::never);
 }
 
 // Nobody waits for it any more.
 void Call::leave() noexcept {
-  if (stage_ == Stage::over) return;
-  stage_ = Stage::over;
-  if (Line* const line = std::exchange(line_, nullptr)) {
-    line->drop(*this, Line::Dropped::unwanted);
+  if (stage_ == Stage::done) return;
+  stage_ = Stage::done;
+  if (ClientConnection* const connection = std::exchange(connection_, nullptr)) {
+    connection->cancel_call(*this, ClientConnection::CancelReason::caller);
   }
 }
 
@@ -131,9 +131,9 @@ bool Call::is_behind() const noexcept {
 Text Call::take_content() noexcept {
   const bool was_behind = is_behind();
   Text taken = response_.take_content();
-  if (line_ != nullptr && !taken.empty()) {
+  if (connection_ != nullptr && !taken.empty()) {
     if (was_behind) arm();
-    line_->on_taken(*this, taken.size());
+    connection_->on_content_read(*this, taken.size());
   }
   return taken;
 }
@@ -148,17 +148,17 @@ void Call::arm() noexcept {
 }
 
 void Call::complete() noexcept {
-  line_ = nullptr;
-  stage_ = Stage::over;
+  connection_ = nullptr;
+  stage_ = Stage::done;
   cancel();
   wake();
 }
 
 void Call::fail(Error error, Repeat repeat) noexcept {
-  // Whoever waits for a line is in the list of those.
+  // Whoever waits for a connection is in the list of those.
   if (stage_ == Stage::waiting && list_ != nullptr) list_->remove(*this);
-  line_ = nullptr;
-  stage_ = Stage::over;
+  connection_ = nullptr;
+  stage_ = Stage::done;
   cancel();
   error_ = std::move(error);
   repeat_ = repeat;
@@ -167,25 +167,25 @@ void Call::fail(Error error, Repeat repeat) noexcept {
 
 void CallList::push_back(Call& call) noexcept {
   call.list_ = this;
-  call.before_ = last_;
-  call.behind_ = nullptr;
-  (last_ != nullptr ? last_->behind_ : first_) = &call;
+  call.prev_ = last_;
+  call.next_ = nullptr;
+  (last_ != nullptr ? last_->next_ : first_) = &call;
   last_ = &call;
   ++size_;
 }
 
 void CallList::push_front(Call& call) noexcept {
   call.list_ = this;
-  call.before_ = nullptr;
-  call.behind_ = first_;
-  (first_ != nullptr ? first_->before_ : last_) = &call;
+  call.prev_ = nullptr;
+  call.next_ = first_;
+  (first_ != nullptr ? first_->prev_ : last_) = &call;
   first_ = &call;
   ++size_;
 }
 
 void CallList::remove(Call& call) noexcept {
-  (call.before_ != nullptr ? call.before_->behind_ : first_) = call.behind_;
-  (call.behind_ != nullptr ? call.behind_->before_ : last_) = call.before_;
+  (call.prev_ != nullptr ? call.prev_->next_ : first_) = call.next_;
+  (call.next_ != nullptr ? call.next_->prev_ : last_) = call.prev_;
   call.list_ = nullptr;
   --size_;
 }

@@ -1,10 +1,10 @@
 // Call: one sending of a request and what comes of it. A coroutine waits for it.
 //
-//   waits ──a connection──▶ on a line ──▶ head ──▶ content … ──▶ over
+//   waits ──a connection──▶ on a connection ──▶ head ──▶ content … ──▶ over
 //     └───────────┴──────────deadline, limit, loss──────────────────┘
 //
-// Owns       the response as far as it came, a timer, and its place in a list or on a line.
-// Borrows    the Outgoing and the Pool.
+// Owns       the response as far as it came, a timer, and its place in a list or on a connection.
+// Borrows    the Outgoing and the ReactorPool.
 // Thread     its reactor's.
 // Fails      error() says what happened; repeat() whether the server can have done something.
 // Invariant  the coroutine goes on from the reactor's turn, never inside a call of a session.
@@ -26,9 +26,9 @@
 namespace katana::client {
 
 class CallList;
-class Line;
-class Lines;
-class Pool;
+class ClientConnection;
+class OriginPool;
+class ReactorPool;
 
 // Whether a call that has failed may be sent again (RFC 9110 §9.2.2).
 enum class Repeat : std::uint8_t {
@@ -43,11 +43,11 @@ enum class Repeat : std::uint8_t {
 class Call final : private core::TimerEntry {
  public:
   // What a coroutine waits for; of content: that there is some, or no more.
-  enum class Wanted : std::uint8_t { all, head, content };
+  enum class Wanted : std::uint8_t { whole, head, content };
 
-  // `timeout` is for all of it until the head is there, and with Wanted::all for the content, too.
+  // `timeout` covers the call until its head is there, and with Wanted::whole the content, too.
   // Whoever reads content piece by piece gives the server as long for each.
-  Call(Pool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
+  Call(ReactorPool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
        Duration timeout) noexcept;
   ~Call();
   Call(const Call&) = delete;
@@ -62,42 +62,42 @@ class Call final : private core::TimerEntry {
   bool failed() const noexcept { return error_.has_value(); }
   const Error& error() const noexcept { return *error_; }
   Repeat repeat() const noexcept { return repeat_; }
-  bool over() const noexcept { return stage_ == Stage::over; }
+  bool done() const noexcept { return stage_ == Stage::done; }
   Response& response() noexcept { return response_; }
   void want(Wanted wanted) noexcept { wanted_ = wanted; }
   // Content that came since; the connection may bring more.
   Text take_content() noexcept;
 
-  // ---- for lines and speakers
+  // ---- for connections and drivers
   const Outgoing& outgoing() const noexcept { return outgoing_; }
   Duration timeout() const noexcept { return timeout_; }
   // False: it has failed, and nobody is to bring it anything more.
   bool take_head(unsigned status, Text head) noexcept;
   void take_head(unsigned status, const http::Head& fields) noexcept;
   bool take_content(Bytes content) noexcept;
-  // The content is read piece by piece: Line::on_taken() tells how much of it.
+  // The content is read piece by piece: ClientConnection::on_content_read() tells how much of it.
   bool streams() const noexcept { return streams_; }
   // Nothing more is to be taken until some of it is read.
   bool is_full() const noexcept;
   void complete() noexcept;
   void fail(Error error, Repeat repeat) noexcept;
-  void set_line(Line& line) noexcept {
-    line_ = &line;
-    stage_ = Stage::on_line;
+  void set_connection(ClientConnection& connection) noexcept {
+    connection_ = &connection;
+    stage_ = Stage::sent;
   }
-  // The line never was one: back to those that wait.
-  void wait_again() noexcept {
-    line_ = nullptr;
+  // The connection never was one: back to those that wait.
+  void requeue() noexcept {
+    connection_ = nullptr;
     stage_ = Stage::waiting;
   }
   // What the coroutine waits for has come.
-  bool settled() const noexcept;
+  bool ready() const noexcept;
   // REQUIRES that a coroutine waits.
-  void go_on() noexcept { std::exchange(waiting_, Waiting()).resume(); }
+  void resume() noexcept { std::exchange(waiting_, Waiting()).resume(); }
 
  private:
   friend class CallList;
-  enum class Stage : std::uint8_t { fresh, waiting, on_line, head, over };
+  enum class Stage : std::uint8_t { fresh, waiting, sent, head, done };
 
   static void on_timer(TimerEntry& entry) noexcept;
   void wake() noexcept;
@@ -106,7 +106,7 @@ class Call final : private core::TimerEntry {
   void begin_content() noexcept;
   bool is_behind() const noexcept;
 
-  Pool& pool_;
+  ReactorPool& pool_;
   const Outgoing& outgoing_;
   const bool streams_;
   Wanted wanted_;
@@ -114,15 +114,14 @@ class Call final : private core::TimerEntry {
   Repeat repeat_ = Repeat::never;
   const Instant deadline_;
   const Duration timeout_;
-  Lines* lines_ = nullptr;
-  Line* line_ = nullptr;
+  ClientConnection* connection_ = nullptr;
   Waiting waiting_;
   std::optional<Error> error_;
   Response response_;
-  // In at most one list: of those that wait for a line, or of those to be gone on with.
+  // In at most one list: of those that wait for a connection, or of those to be gone on with.
   CallList* list_ = nullptr;
-  Call* before_ = nullptr;
-  Call* behind_ = nullptr;
+  Call* prev_ = nullptr;
+  Call* next_ = nullptr;
 };
 
 // Calls in their order; a call leaves by itself when it is destroyed.

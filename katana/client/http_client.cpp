@@ -10,7 +10,7 @@
 #include "katana/client/addresses.hpp"
 #include "katana/client/call.hpp"
 #include "katana/client/outgoing.hpp"
-#include "katana/client/pool.hpp"
+#include "katana/client/reactor_pool.hpp"
 #include "katana/core/sleep.hpp"
 #include "katana/wire/http/date.hpp"
 #include "katana/wire/http/reply_head.hpp"
@@ -69,7 +69,7 @@ std::optional<Duration> retry_after(const Response& response, std::int64_t now_s
 }
 
 // How long to wait before a call that has ended is sent again; none: it is not.
-std::optional<Duration> pause_before_retry(Pool& pool, Call& call, std::uint32_t retries) {
+std::optional<Duration> pause_before_retry(ReactorPool& pool, Call& call, std::uint32_t retries) {
   const HttpClientOptions& options = pool.options();
   if (retries >= options.retries_max) return {};
   if (call.repeat() != Repeat::always && !call.outgoing().repeatable) return {};
@@ -95,35 +95,35 @@ struct Deadline {
   Instant at;
 };
 
-Deadline deadline_of(const Request& request, Pool& pool) {
+Deadline deadline_of(const Request& request, ReactorPool& pool) {
   const Duration timeout =
       request.timeout() > Duration{} ? request.timeout() : pool.options().timeout;
   const Instant now = pool.reactor().now();
   return {timeout, timeout < never - now ? now + timeout : never};
 }
 
-Pool& pool_here(const std::shared_ptr<const Shared>& shared) {
+ReactorPool& pool_here(const std::shared_ptr<const Shared>& shared) {
   core::Reactor* const reactor = core::Reactor::current();
   if (reactor == nullptr) {
     throw_misuse("an HttpClient was called on a thread without a reactor",
                  "call it in a handler or another coroutine that a reactor runs, not in a job on a "
                  "pool; give the job's result back and call the client then");
   }
-  Pool& pool = Pool::of(*reactor, shared);
+  ReactorPool& pool = ReactorPool::of(*reactor, shared);
   ++pool.counters().calls;
   return pool;
 }
 
-std::unexpected<Error> refuse(Pool& pool, Error error) {
+std::unexpected<Error> refuse(ReactorPool& pool, Error error) {
   ++pool.counters().failures;
   return std::unexpected(std::move(error));
 }
 
 // Before a call is sent again: a connection that was found dead is seldom the only one.
-void prepare_retry(Pool& pool, const Call& call) {
+void prepare_retry(ReactorPool& pool, const Call& call) {
   ++pool.counters().retries;
   if (!call.failed() || call.repeat() == Repeat::always) return;
-  if (Lines* const lines = pool.lines_of(call.outgoing().origin)) lines->retire_idle();
+  if (OriginPool* const origin = pool.origin_pool(call.outgoing().origin)) origin->retire_idle();
 }
 
 }  // namespace
@@ -142,14 +142,14 @@ Result<HttpClient> HttpClient::make(HttpClientOptions options) {
 }
 
 Task<Result<Response>> HttpClient::fetch(Request request) const {
-  Pool& pool = pool_here(shared_);
+  ReactorPool& pool = pool_here(shared_);
   const Deadline deadline = deadline_of(request, pool);
   auto outgoing = make_outgoing(std::move(request), pool.options());
   if (!outgoing) co_return refuse(pool, outgoing.error());
   for (std::uint32_t retries = 0;; ++retries) {
     std::optional<Duration> pause;
     {
-      Call call(pool, *outgoing, Call::Wanted::all, deadline.at, deadline.timeout);
+      Call call(pool, *outgoing, Call::Wanted::whole, deadline.at, deadline.timeout);
       co_await call;
       pause = pause_before_retry(pool, call, retries);
       if (pause && pool.reactor().now() + *pause >= deadline.at) pause.reset();
@@ -162,7 +162,7 @@ Task<Result<Response>> HttpClient::fetch(Request request) const {
 }
 
 Task<Result<ResponseStream>> HttpClient::open(Request request) const {
-  Pool& pool = pool_here(shared_);
+  ReactorPool& pool = pool_here(shared_);
   const Deadline deadline = deadline_of(request, pool);
   auto outgoing = make_outgoing(std::move(request), pool.options());
   if (!outgoing) co_return refuse(pool, outgoing.error());
@@ -185,7 +185,7 @@ Task<Result<ResponseStream>> HttpClient::open(Request request) const {
 }
 
 ClientCounters HttpClient::counters(core::Reactor& reactor) const {
-  auto* const pool = static_cast<Pool*>(reactor.attached(shared_.get()));
+  auto* const pool = static_cast<ReactorPool*>(reactor.attached(shared_.get()));
   if (pool == nullptr) return {};
   const PoolCounters& counted = pool->counters();
   return {.calls = counted.calls,

@@ -28,7 +28,7 @@ class ResponseStream {
  public:
   // A request and its call, which refers to it.
   struct Exchange {
-    Exchange(Pool& pool, Outgoing request, Instant deadline, Duration timeout)
+    Exchange(ReactorPool& pool, Outgoing request, Instant deadline, Duration timeout)
         : outgoing(std::move(request)),
           call(pool, outgoing, Call::Wanted::head, deadline, timeout) {}
     Outgoing outgoing;

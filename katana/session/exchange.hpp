@@ -97,8 +97,8 @@ class Exchange {
   virtual bool takes_whole(std::size_t /*bytes*/) noexcept { return true; }
   // A reply in pieces.
   virtual void begin_reply(const http::ReplyHead& head) noexcept = 0;
-  // False: no room; nothing was written, and Pending::on_writable() follows. Also false when the reply
-  // has no content (HEAD, 204, 304) or breaks off: then Pending is destroyed instead.
+  // False: the output is full, nothing was written, and Pending::on_writable() follows. Also false
+  // when the reply has no content (HEAD, 204, 304) or breaks off: then Pending is destroyed.
   virtual bool write(Bytes content) noexcept = 0;
   // As write(), for content that is in a file: takes as much off the front of `part` as there is
   // room for, which is all of it where the file itself can be referred to. True: all of it is

@@ -1,4 +1,4 @@
-#include "katana/client/pool.hpp"
+#include "katana/client/reactor_pool.hpp"
 
 #include <algorithm>
 #include <random>
@@ -39,79 +39,78 @@ Result<thread::Pool*> Shared::resolver() const {
   return own_resolver_.get();
 }
 
-Pool& Pool::of(core::Reactor& reactor, const std::shared_ptr<const Shared>& shared) {
-  if (auto* const found = reactor.attached(shared.get())) return static_cast<Pool&>(*found);
-  auto made = std::make_unique<Pool>(reactor, shared);
-  Pool& pool = *made;
+ReactorPool& ReactorPool::of(core::Reactor& reactor, const std::shared_ptr<const Shared>& shared) {
+  if (auto* const found = reactor.attached(shared.get())) return static_cast<ReactorPool&>(*found);
+  auto made = std::make_unique<ReactorPool>(reactor, shared);
+  ReactorPool& pool = *made;
   reactor.attach(shared.get(), std::move(made));
   return pool;
 }
 
-Pool::Pool(core::Reactor& reactor, std::shared_ptr<const Shared> shared)
+ReactorPool::ReactorPool(core::Reactor& reactor, std::shared_ptr<const Shared> shared)
     : reactor_(reactor), shared_(std::move(shared)), random_(shared_->options().seed) {
   if (random_ == 0) random_ = std::random_device()() | std::uint64_t{1} << 32;
 }
 
-Pool::~Pool() = default;
+ReactorPool::~ReactorPool() = default;
 
-http2::ClientContext& Pool::http2() {
+http2::ClientContext& ReactorPool::http2() {
   if (http2_ == nullptr) http2_ = std::make_unique<http2::ClientContext>(limits_of(options()));
   return *http2_;
 }
 
-std::size_t Pool::connection_count() const noexcept {
+std::size_t ReactorPool::connection_count() const noexcept {
   std::size_t count = 0;
-  for (const auto& [name, lines] : origins_) count += lines->line_count();
+  for (const auto& [name, origin] : origins_) count += origin->connection_count();
   return count;
 }
 
-Lines* Pool::lines_of(const Origin& origin) noexcept {
+OriginPool* ReactorPool::origin_pool(const Origin& origin) noexcept {
   std::string name = origin.text();
   if (const auto found = origins_.find(name); found != origins_.end()) return found->second.get();
   if (origins_.size() >= options().origins_max) forget_empty();
   if (origins_.size() >= options().origins_max) return nullptr;
   auto& made = origins_[std::move(name)];
-  made = std::make_unique<Lines>(*this, origin);
+  made = std::make_unique<OriginPool>(*this, origin);
   return made.get();
 }
 
-// Not those that are to be attended.
-void Pool::forget_empty() noexcept {
-  std::erase_if(origins_, [](const auto& each) {
-    return each.second->empty() && !each.second->attended_later;
-  });
+// Not those that are to be run.
+void ReactorPool::forget_empty() noexcept {
+  std::erase_if(origins_,
+                [](const auto& each) { return each.second->empty() && !each.second->pending; });
 }
 
-void Pool::attend_later(Lines& lines) noexcept {
-  if (!std::exchange(lines.attended_later, true)) to_attend_.push_back(&lines);
-  work_later();
+void ReactorPool::run_later(OriginPool& origin) noexcept {
+  if (!std::exchange(origin.pending, true)) to_run_.push_back(&origin);
+  schedule();
 }
 
-void Pool::go_on_later(Call& call) noexcept {
-  to_go_on_.push_back(call);
-  work_later();
+void ReactorPool::resume_later(Call& call) noexcept {
+  to_resume_.push_back(call);
+  schedule();
 }
 
-void Pool::work_later() noexcept {
-  if (!std::exchange(work_due_, true)) reactor_.defer(work_);
+void ReactorPool::schedule() noexcept {
+  if (!std::exchange(scheduled_, true)) reactor_.defer(work_);
 }
 
-// Lines come first: who has waited for one is before whoever goes on now and asks for another.
-void Pool::work(Message& message) noexcept {
-  Pool& self = static_cast<Work&>(message).pool;
-  self.work_due_ = false;
-  for (Lines* const lines : std::exchange(self.to_attend_, {})) {
-    lines->attended_later = false;
-    lines->attend();
+// Origins come first: who has waited for one is before whoever goes on now and asks for another.
+void ReactorPool::work(Message& message) noexcept {
+  ReactorPool& self = static_cast<Work&>(message).pool;
+  self.scheduled_ = false;
+  for (OriginPool* const origin : std::exchange(self.to_run_, {})) {
+    origin->pending = false;
+    origin->run_pending();
   }
-  for (std::size_t count = self.to_go_on_.size(); count > 0 && !self.to_go_on_.empty(); --count) {
-    self.to_go_on_.pop_front().go_on();
+  for (std::size_t count = self.to_resume_.size(); count > 0 && !self.to_resume_.empty(); --count) {
+    self.to_resume_.pop_front().resume();
   }
-  if (!self.to_go_on_.empty()) self.work_later();
+  if (!self.to_resume_.empty()) self.schedule();
 }
 
 // xorshift64* (Marsaglia, Vigna): enough to keep clients from coming back in step.
-Duration Pool::random_part(Duration most) noexcept {
+Duration ReactorPool::random_part(Duration most) noexcept {
   random_ ^= random_ >> 12;
   random_ ^= random_ << 25;
   random_ ^= random_ >> 27;

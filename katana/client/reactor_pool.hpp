@@ -1,13 +1,14 @@
-// Shared: what the reactors that use one HttpClient have in common. Pool: what each has for itself:
-// its connections, by origin.
+// Shared: what the reactors that use one HttpClient have in common.
+// ReactorPool: what each has for itself: its connections, by origin.
 //
-// Owns       a Pool its Lines, and a share of the Shared; it is attached to its reactor, which
-//            destroys it. Shared: the context of TLS, and the threads that look names up.
+// Owns       a ReactorPool its OriginPools, and a share of the Shared; it is attached to its reactor,
+//            which destroys it. Shared: the context of TLS, and the threads that look names up.
 // Borrows    the reactor; calls, as long as they wait to be gone on with.
-// Thread     Shared any; a Pool its reactor's.
-// Allocates  for each origin and line.
-// Fails      lines_of() is null when there are too many origins; resolver() is an Error.
-// Invariant  coroutines go on, and lines are begun and forgotten, in one deferred message a turn.
+// Thread     Shared any; a ReactorPool its reactor's.
+// Allocates  for each origin and connection.
+// Fails      origin_pool() is null when there are too many origins; resolver() is an Error.
+// Invariant  coroutines resume, and connections are begun and forgotten, in one deferred message
+//            per turn.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@
 
 #include "katana/base/executor.hpp"
 #include "katana/client/call.hpp"
-#include "katana/client/lines.hpp"
 #include "katana/client/options.hpp"
+#include "katana/client/origin_pool.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/thread/pool.hpp"
 #include "katana/tls/client_context.hpp"
@@ -54,13 +55,13 @@ struct PoolCounters {
   std::uint64_t handshakes_resumed = 0;  // of those
 };
 
-class Pool final : public core::Attachment {
+class ReactorPool final : public core::Attachment {
  public:
   // Of that reactor; made when it is asked for first.
-  static Pool& of(core::Reactor& reactor, const std::shared_ptr<const Shared>& shared);
+  static ReactorPool& of(core::Reactor& reactor, const std::shared_ptr<const Shared>& shared);
 
-  Pool(core::Reactor& reactor, std::shared_ptr<const Shared> shared);
-  ~Pool() override;
+  ReactorPool(core::Reactor& reactor, std::shared_ptr<const Shared> shared);
+  ~ReactorPool() override;
 
   core::Reactor& reactor() noexcept { return reactor_; }
   const HttpClientOptions& options() const noexcept { return shared_->options(); }
@@ -73,30 +74,30 @@ class Pool final : public core::Attachment {
   std::size_t connection_count() const noexcept;
 
   // Null: there are origins_max already.
-  Lines* lines_of(const Origin& origin) noexcept;
-  void attend_later(Lines& lines) noexcept;
-  void go_on_later(Call& call) noexcept;
+  OriginPool* origin_pool(const Origin& origin) noexcept;
+  void run_later(OriginPool& origin) noexcept;
+  void resume_later(Call& call) noexcept;
   // 0 … most.
   Duration random_part(Duration most) noexcept;
 
  private:
   static void work(Message& message) noexcept;
-  void work_later() noexcept;
+  void schedule() noexcept;
   void forget_empty() noexcept;
 
   core::Reactor& reactor_;
   const std::shared_ptr<const Shared> shared_;
-  std::unique_ptr<http2::ClientContext> http2_;  // longer than the lines
-  std::unordered_map<std::string, std::unique_ptr<Lines>> origins_;
-  std::vector<Lines*> to_attend_;
-  CallList to_go_on_;
+  std::unique_ptr<http2::ClientContext> http2_;  // longer than the connections
+  std::unordered_map<std::string, std::unique_ptr<OriginPool>> origins_;
+  std::vector<OriginPool*> to_run_;
+  CallList to_resume_;
   http1::HeadMemo head_memo_;
   PoolCounters counters_;
   std::uint64_t random_;
-  bool work_due_ = false;
+  bool scheduled_ = false;
   struct Work final : Message {
-    explicit Work(Pool& owner) noexcept : Message(&Pool::work), pool(owner) {}
-    Pool& pool;
+    explicit Work(ReactorPool& owner) noexcept : Message(&ReactorPool::work), pool(owner) {}
+    ReactorPool& pool;
   } work_{*this};
 };
 

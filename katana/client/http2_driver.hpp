@@ -1,14 +1,14 @@
-// Http2Speaker: HTTP/2 on a line: requests as streams, as many at a time as the server takes.
+// Http2Driver: HTTP/2 on a connection: requests as streams, as many at a time as the server takes.
 //
 // Owns       the machine, and an exchange for each call that is on it.
-// Borrows    the line, its connection, and the calls; their content until it is copied into the
-//            outbox, which is as the server's windows let it go.
+// Borrows    its owner, the connection, and the calls; their content until it is copied into the
+//            outbox, as far as the server's windows permit.
 // Thread     its reactor's.
-// Fails      see Speaker. What is wrong with one reply ends its call, and its stream is reset; what
-//            is wrong with the connection ends all of them.
+// Fails      see ProtocolDriver. An error in one reply ends its call and resets its stream; an error
+//            of the connection ends all of them.
 // Invariant  what a server can make this hold for a stream that nobody reads is the stream's window
 //            (stream_bytes_max), and no such stream holds up another. A stream is open exactly as
-//            long as its call is on the line.
+//            long as its call is on the connection.
 //
 // A connection on which nothing at all came while a call ran into its deadline is given no other: a
 // request must not wait for a server that is gone because others have before it.
@@ -19,28 +19,29 @@
 #include <vector>
 
 #include "katana/base/bytes.hpp"
-#include "katana/client/speaker.hpp"
+#include "katana/client/protocol_driver.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/wire/http2/client_machine.hpp"
 
 namespace katana::client {
 
-class Http2Speaker final : public Speaker {
+class Http2Driver final : public ProtocolDriver {
  public:
-  Http2Speaker(Line& line, core::Connection& connection, Pool& pool) noexcept;
+  Http2Driver(ClientConnection& client_connection, core::Connection& connection,
+              ReactorPool& pool) noexcept;
 
-  std::uint32_t room() const noexcept override;
-  bool ending() const noexcept override { return doomed_ || !machine_.is_usable(); }
+  std::uint32_t capacity() const noexcept override;
+  bool ending() const noexcept override { return unresponsive_ || !machine_.is_usable(); }
   bool idle() const noexcept override { return machine_.stream_count() == 0; }
   void begin(Call& call) noexcept override;
-  bool drop(Call& call, bool late) noexcept override;
-  void on_taken(Call& call, std::size_t bytes) noexcept override;
-  void say_goodbye() noexcept override { machine_.close(outbox()); }
+  bool cancel_call(Call& call, bool late) noexcept override;
+  void on_content_read(Call& call, std::size_t bytes) noexcept override;
+  void announce_close() noexcept override { machine_.close(outbox()); }
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
   void on_writable() noexcept override;
   void on_deadline() noexcept override;
-  void take_back(CallList& calls) noexcept override;
+  void take_unsent_calls(CallList& calls) noexcept override;
   void on_lost(const Error& error) noexcept override;
 
  private:
@@ -75,9 +76,9 @@ class Http2Speaker final : public Speaker {
   Error why_lost(const http2::ClientStep& step) const;
   Error why_closed() const;
 
-  Line& line_;
+  ClientConnection& client_connection_;
   core::Connection& connection_;
-  Pool& pool_;
+  ReactorPool& pool_;
   http2::ClientMachine machine_;
   std::deque<Exchange> exchanges_;
   std::vector<Exchange*> free_;
@@ -87,9 +88,9 @@ class Http2Speaker final : public Speaker {
   Instant received_at_;              // the last of anything
   http2::ErrorCode goaway_ = http2::ErrorCode::no_error;
   bool started_ = false;
-  bool busy_ = false;      // since the line was last told that it is idle
-  bool has_room_ = false;  // since it was last told
-  bool doomed_ = false;
+  bool busy_ = false;           // since the connection was last told that it is idle
+  bool capacity_grew_ = false;  // since it was last told
+  bool unresponsive_ = false;
   bool was_full_ = false;  // since on_writable()
 };
 

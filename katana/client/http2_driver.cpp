@@ -1,4 +1,4 @@
-#include "katana/client/http2_speaker.hpp"
+#include "katana/client/http2_driver.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
-#include "katana/client/line.hpp"
-#include "katana/client/lines.hpp"
-#include "katana/client/pool.hpp"
+#include "katana/client/client_connection.hpp"
+#include "katana/client/origin_pool.hpp"
+#include "katana/client/reactor_pool.hpp"
 
 namespace katana::client {
 
@@ -36,8 +36,9 @@ Error no_blocks() {
 
 }  // namespace
 
-Http2Speaker::Http2Speaker(Line& line, core::Connection& connection, Pool& pool) noexcept
-    : line_(line),
+Http2Driver::Http2Driver(ClientConnection& client_connection, core::Connection& connection,
+                         ReactorPool& pool) noexcept
+    : client_connection_(client_connection),
       connection_(connection),
       pool_(pool),
       machine_(pool.http2(), pool.reactor().now()),
@@ -47,21 +48,22 @@ Http2Speaker::Http2Speaker(Line& line, core::Connection& connection, Pool& pool)
   connection_.wake();
 }
 
-Instant Http2Speaker::now() const noexcept { return pool_.reactor().now(); }
+Instant Http2Driver::now() const noexcept { return pool_.reactor().now(); }
 
-std::uint32_t Http2Speaker::room() const noexcept {
+std::uint32_t Http2Driver::capacity() const noexcept {
   if (!started_) return 1;  // for begin() to say why
   if (ending() || !machine_.can_begin()) return 0;
   std::uint32_t most = machine_.streams_max();
-  const std::uint32_t known = line_.lines().calls_per_line();  // from another line
+  const std::uint32_t known =
+      client_connection_.origin_pool().calls_per_connection();  // from another connection
   if (!machine_.has_settings() && known != 0) most = std::min(most, known);
   return most - std::min(most, machine_.stream_count());
 }
 
 // ---- calls -------------------------------------------------------------------------------------
 
-void Http2Speaker::begin(Call& call) noexcept {
-  call.set_line(line_);
+void Http2Driver::begin(Call& call) noexcept {
+  call.set_connection(client_connection_);
   busy_ = true;
   const http2::RequestHead head = call.outgoing().http2_head();
   const Bytes content = call.outgoing().content.bytes();
@@ -89,7 +91,7 @@ void Http2Speaker::begin(Call& call) noexcept {
   connection_.wake();
 }
 
-Error Http2Speaker::why_not(Begun begun) const {
+Error Http2Driver::why_not(Begun begun) const {
   if (begun == Begun::no_room) return no_blocks();
   if (begun == Begun::too_large) {
     return Error(Code::resource_exhausted,
@@ -99,7 +101,7 @@ Error Http2Speaker::why_not(Begun begun) const {
   return Error(Code::internal);  // there was room
 }
 
-Http2Speaker::Exchange& Http2Speaker::take_exchange(Call& call) {
+Http2Driver::Exchange& Http2Driver::take_exchange(Call& call) {
   if (free_.empty()) free_.push_back(&exchanges_.emplace_back());
   Exchange& exchange = *free_.back();
   free_.pop_back();
@@ -109,21 +111,21 @@ Http2Speaker::Exchange& Http2Speaker::take_exchange(Call& call) {
   return exchange;
 }
 
-Http2Speaker::Exchange* Http2Speaker::find(const Call& call) noexcept {
+Http2Driver::Exchange* Http2Driver::find(const Call& call) noexcept {
   for (ClientStream* each = machine_.first(); each != nullptr; each = each->next) {
     if (exchange_of(*each).call == &call) return &exchange_of(*each);
   }
   return nullptr;
 }
 
-bool Http2Speaker::drop(Call& call, bool late) noexcept {
+bool Http2Driver::cancel_call(Call& call, bool late) noexcept {
   Exchange* const exchange = find(call);
   KATANA_CHECK(exchange != nullptr);
   const Duration waited = std::min(call.timeout(), now() - exchange->begun);
-  doomed_ = doomed_ || (late && now() - received_at_ >= waited);
+  unresponsive_ = unresponsive_ || (late && now() - received_at_ >= waited);
   release(*exchange);
   connection_.wake();
-  if (idle() && !line_.answered()) {  // nobody waits for the connection either
+  if (idle() && !client_connection_.answered()) {  // nobody waits for the connection either
     connection_.reset();
     return false;
   }
@@ -131,7 +133,7 @@ bool Http2Speaker::drop(Call& call, bool late) noexcept {
   return true;
 }
 
-void Http2Speaker::on_taken(Call& call, std::size_t bytes) noexcept {
+void Http2Driver::on_content_read(Call& call, std::size_t bytes) noexcept {
   Exchange* const exchange = find(call);
   KATANA_CHECK(exchange != nullptr && bytes <= exchange->unread);
   exchange->unread -= bytes;
@@ -141,7 +143,7 @@ void Http2Speaker::on_taken(Call& call, std::size_t bytes) noexcept {
 }
 
 // Its call has ended, or is about to. What nobody will read is the connection's to receive again.
-void Http2Speaker::release(Exchange& exchange) noexcept {
+void Http2Driver::release(Exchange& exchange) noexcept {
   if (exchange.state != ClientStreamState::closed) {
     machine_.reset(exchange, ErrorCode::cancel, outbox());
   }
@@ -149,12 +151,12 @@ void Http2Speaker::release(Exchange& exchange) noexcept {
   machine_.consume(nullptr, exchange.unread, outbox());
   exchange.call = nullptr;
   free_.push_back(&exchange);
-  has_room_ = true;
+  capacity_grew_ = true;
 }
 
 // ---- what comes --------------------------------------------------------------------------------
 
-std::size_t Http2Speaker::on_bytes(Bytes input) noexcept {
+std::size_t Http2Driver::on_bytes(Bytes input) noexcept {
   received_at_ = now();
   const std::size_t used = pull(input);
   after_call();
@@ -162,7 +164,7 @@ std::size_t Http2Speaker::on_bytes(Bytes input) noexcept {
 }
 
 // After GOAWAY the machine has more to say than there is input.
-std::size_t Http2Speaker::pull(Bytes input) noexcept {
+std::size_t Http2Driver::pull(Bytes input) noexcept {
   std::size_t at = 0;
   while (started_ && !machine_.closed() && !is_full()) {
     const ClientStep step = machine_.next(input.substr(at), now(), outbox());
@@ -174,7 +176,7 @@ std::size_t Http2Speaker::pull(Bytes input) noexcept {
   return at;
 }
 
-void Http2Speaker::take(const ClientStep& step) noexcept {
+void Http2Driver::take(const ClientStep& step) noexcept {
   auto* const exchange = static_cast<Exchange*>(step.stream);
   bool goes_on = true;
   switch (step.event) {
@@ -182,7 +184,7 @@ void Http2Speaker::take(const ClientStep& step) noexcept {
     case ClientEvent::content: goes_on = take_content(*exchange); break;
     case ClientEvent::over: return lose(*exchange, step);
     case ClientEvent::goaway: goaway_ = step.code; break;
-    case ClientEvent::room: has_room_ = true; break;
+    case ClientEvent::room: capacity_grew_ = true; break;
     case ClientEvent::interim:
     case ClientEvent::trailers:
     case ClientEvent::need_bytes:
@@ -196,7 +198,7 @@ void Http2Speaker::take(const ClientStep& step) noexcept {
   call.complete();
 }
 
-void Http2Speaker::take_head(Exchange& exchange, bool last) noexcept {
+void Http2Driver::take_head(Exchange& exchange, bool last) noexcept {
   const http2::ReplyReader& reader = pool_.http2().reader;
   Call& call = *exchange.call;
   call.take_head(reader.status(), reader.fields());
@@ -210,7 +212,7 @@ void Http2Speaker::take_head(Exchange& exchange, bool last) noexcept {
 }
 
 // False: the call has failed by itself, and says why.
-bool Http2Speaker::take_content(Exchange& exchange) noexcept {
+bool Http2Driver::take_content(Exchange& exchange) noexcept {
   const Bytes content = machine_.content();
   Call& call = *exchange.call;
   exchange.unread += content.size();
@@ -224,14 +226,14 @@ bool Http2Speaker::take_content(Exchange& exchange) noexcept {
   return true;
 }
 
-void Http2Speaker::lose(Exchange& exchange, const ClientStep& step) noexcept {
+void Http2Driver::lose(Exchange& exchange, const ClientStep& step) noexcept {
   Call& call = *exchange.call;
   release(exchange);
   const bool undone = step.lost == Lost::refused || step.lost == Lost::unprocessed;
   call.fail(why_lost(step), undone ? Repeat::always : Repeat::never);
 }
 
-Error Http2Speaker::why_lost(const ClientStep& step) const {
+Error Http2Driver::why_lost(const ClientStep& step) const {
   switch (step.lost) {
     case Lost::refused:
       return Error(Code::unavailable, "the server refused the stream, and did nothing about it");
@@ -258,19 +260,19 @@ Error Http2Speaker::why_lost(const ClientStep& step) const {
 }
 
 // We do not read until on_writable(): what the server has begun to send may wait as long.
-bool Http2Speaker::is_full() noexcept {
+bool Http2Driver::is_full() noexcept {
   const bool full = connection_.output_full();
   was_full_ = was_full_ || full;
   return full;
 }
 
-void Http2Speaker::on_writable() noexcept {
+void Http2Driver::on_writable() noexcept {
   if (std::exchange(was_full_, false)) machine_.restart_deadline(now());
   pull({});
   after_call();
 }
 
-void Http2Speaker::on_deadline() noexcept {
+void Http2Driver::on_deadline() noexcept {
   if (connection_.paused()) {
     machine_.restart_deadline(now());
     connection_.set_deadline(now() + paused_grace);
@@ -284,7 +286,7 @@ void Http2Speaker::on_deadline() noexcept {
 
 // As much as the windows take and will be sent soon, in turns. So little of it waits in the outbox
 // that it never keeps us from reading, which a server that sends before it reads would wait for.
-void Http2Speaker::upload() noexcept {
+void Http2Driver::upload() noexcept {
   const std::size_t most = pool_.reactor().options().outbox_high_bytes / 2;
   while (outbox().pending() < most) {
     Exchange* const exchange = next_upload();
@@ -301,7 +303,7 @@ void Http2Speaker::upload() noexcept {
 }
 
 // The first that may send, behind the one whose turn it was. Null: none.
-Http2Speaker::Exchange* Http2Speaker::next_upload() noexcept {
+Http2Driver::Exchange* Http2Driver::next_upload() noexcept {
   Exchange* found = nullptr;
   if (uploads_ == 0) return found;
   for (ClientStream* each = machine_.first(); each != nullptr; each = each->next) {
@@ -315,7 +317,7 @@ Http2Speaker::Exchange* Http2Speaker::next_upload() noexcept {
 // ---- the end -----------------------------------------------------------------------------------
 
 // What follows from whatever was done.
-void Http2Speaker::after_call() noexcept {
+void Http2Driver::after_call() noexcept {
   if (uploads_ > 0 && !machine_.closed()) upload();
   if (machine_.closed()) {
     fail_all(why_closed(), false);
@@ -324,18 +326,20 @@ void Http2Speaker::after_call() noexcept {
   }
   if (connection_.finishing()) return;
   connection_.set_deadline(machine_.deadline());
-  if (machine_.has_settings()) line_.lines().set_calls_per_line(machine_.streams_max());
-  if (idle() && (ending() || line_.is_to_end())) {
-    say_goodbye();
+  if (machine_.has_settings())
+    client_connection_.origin_pool().set_calls_per_connection(machine_.streams_max());
+  if (idle() && (ending() || client_connection_.should_close())) {
+    announce_close();
     connection_.finish(core::Finish::close);
     return;
   }
-  if (idle() && line_.answered() && std::exchange(busy_, false)) line_.on_idle();
-  if (std::exchange(has_room_, false)) line_.on_more_room();
+  if (idle() && client_connection_.answered() && std::exchange(busy_, false))
+    client_connection_.on_idle();
+  if (std::exchange(capacity_grew_, false)) client_connection_.on_more_capacity();
 }
 
 // `lost`: the connection is gone, by nobody's will.
-void Http2Speaker::fail_all(const Error& error, bool lost) noexcept {
+void Http2Driver::fail_all(const Error& error, bool lost) noexcept {
   machine_.end_of_input();
   while (ClientStream* const stream = machine_.first()) {
     Exchange& exchange = exchange_of(*stream);
@@ -347,7 +351,7 @@ void Http2Speaker::fail_all(const Error& error, bool lost) noexcept {
   }
 }
 
-Error Http2Speaker::why_closed() const {
+Error Http2Driver::why_closed() const {
   const http2::Failure failure = machine_.failure();
   if (failure == http2::Failure::no_room) return no_blocks();
   const bool late =
@@ -363,7 +367,7 @@ Error Http2Speaker::why_closed() const {
       fmt::format("HTTP/2 with the server failed: {}{}", http2::text_of(failure).detail, remedy));
 }
 
-void Http2Speaker::on_input_end() noexcept {
+void Http2Driver::on_input_end() noexcept {
   // What the calls have yet to be given comes first; it is said again.
   if (connection_.paused()) return;
   std::string text = "the server ended the connection before the reply was complete";
@@ -372,9 +376,9 @@ void Http2Speaker::on_input_end() noexcept {
   connection_.finish(core::Finish::close);
 }
 
-void Http2Speaker::on_lost(const Error& error) noexcept { fail_all(error, true); }
+void Http2Driver::on_lost(const Error& error) noexcept { fail_all(error, true); }
 
-void Http2Speaker::take_back(CallList& calls) noexcept {
+void Http2Driver::take_unsent_calls(CallList& calls) noexcept {
   machine_.end_of_input();
   while (ClientStream* const stream = machine_.first()) {
     Exchange& exchange = exchange_of(*stream);

@@ -1,19 +1,19 @@
-#include "katana/client/http1_speaker.hpp"
+#include "katana/client/http1_driver.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "katana/client/line.hpp"
-#include "katana/client/pool.hpp"
+#include "katana/client/client_connection.hpp"
+#include "katana/client/reactor_pool.hpp"
 
 namespace katana::client {
 
 using Event = http1::ResponseMachine::Event;
 
-void Http1Speaker::begin(Call& call) noexcept {
+void Http1Driver::begin(Call& call) noexcept {
   call_ = &call;
-  call.set_line(line_);
+  call.set_connection(client_connection_);
   reply_begun_ = false;
   head_.clear();
   const Outgoing& outgoing = call.outgoing();
@@ -25,7 +25,7 @@ void Http1Speaker::begin(Call& call) noexcept {
   connection_.wake();
 }
 
-bool Http1Speaker::drop(Call&, bool) noexcept {
+bool Http1Driver::cancel_call(Call&, bool) noexcept {
   call_ = nullptr;
   ending_ = true;
   connection_.reset();
@@ -33,13 +33,13 @@ bool Http1Speaker::drop(Call&, bool) noexcept {
   return false;
 }
 
-void Http1Speaker::on_taken(Call&, std::size_t) noexcept {
+void Http1Driver::on_content_read(Call&, std::size_t) noexcept {
   if (!connection_.has(core::PauseReason::content_unwanted)) return;
   connection_.resume(core::PauseReason::content_unwanted);
   connection_.wake();
 }
 
-std::size_t Http1Speaker::on_bytes(Bytes input) noexcept {
+std::size_t Http1Driver::on_bytes(Bytes input) noexcept {
   std::size_t at = 0;
   while (at < input.size()) {
     if (call_ == nullptr) {  // nobody has asked for these
@@ -69,8 +69,8 @@ std::size_t Http1Speaker::on_bytes(Bytes input) noexcept {
 }
 
 // False: the call has ended, and so does the connection.
-bool Http1Speaker::take(const http1::ResponseMachine::Step& step, Bytes used,
-                        bool in_head) noexcept {
+bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
+                       bool in_head) noexcept {
   if (step.event == Event::malformed) {
     fail(Error(Code::data_loss, fmt::format("the reply is not HTTP/1.1: {}", machine_.problem())));
     return false;
@@ -87,7 +87,7 @@ bool Http1Speaker::take(const http1::ResponseMachine::Step& step, Bytes used,
   return true;
 }
 
-bool Http1Speaker::give_head() noexcept {
+bool Http1Driver::give_head() noexcept {
   const std::size_t bytes_max = pool_.options().head_bytes_max;
   if (head_.size() > bytes_max) {
     fail(Error(Code::resource_exhausted,
@@ -100,12 +100,12 @@ bool Http1Speaker::give_head() noexcept {
   return false;
 }
 
-void Http1Speaker::complete(bool all_read) noexcept {
+void Http1Driver::complete(bool all_read) noexcept {
   Call* const call = std::exchange(call_, nullptr);
   connection_.resume(core::PauseReason::content_unwanted);
   ++served_;
   const bool keep = machine_.keeps_open() && all_read && is_all_sent() &&
-                    !connection_.input_ended() && !line_.is_to_end();
+                    !connection_.input_ended() && !client_connection_.should_close();
   if (!keep) {
     ending_ = true;
     if (is_all_sent()) {
@@ -115,15 +115,15 @@ void Http1Speaker::complete(bool all_read) noexcept {
     }
   }
   call->complete();
-  if (keep) line_.on_idle();
+  if (keep) client_connection_.on_idle();
 }
 
-bool Http1Speaker::is_all_sent() const noexcept {
+bool Http1Driver::is_all_sent() const noexcept {
   core::Transform* const transform = connection_.transform();
   return connection_.outbox().empty() && (transform == nullptr || transform->output().empty());
 }
 
-void Http1Speaker::on_input_end() noexcept {
+void Http1Driver::on_input_end() noexcept {
   // What the call has yet to read comes first; it is said again.
   if (connection_.paused()) return;
   if (call_ == nullptr) {
@@ -147,21 +147,21 @@ void Http1Speaker::on_input_end() noexcept {
   complete(true);
 }
 
-void Http1Speaker::take_back(CallList& calls) noexcept {
+void Http1Driver::take_unsent_calls(CallList& calls) noexcept {
   if (Call* const call = std::exchange(call_, nullptr)) calls.push_front(*call);
 }
 
-void Http1Speaker::on_lost(const Error& error) noexcept {
+void Http1Driver::on_lost(const Error& error) noexcept {
   ending_ = true;
   Call* const call = std::exchange(call_, nullptr);
   if (call == nullptr) return;
   call->fail(error, served_ > 0 && !reply_begun_ ? Repeat::if_idempotent : Repeat::never);
 }
 
-void Http1Speaker::fail(Error error) noexcept {
+void Http1Driver::fail(Error error) noexcept {
   ending_ = true;
   Call* const call = std::exchange(call_, nullptr);
-  if (call != nullptr && !call->over()) call->fail(std::move(error), Repeat::never);
+  if (call != nullptr && !call->done()) call->fail(std::move(error), Repeat::never);
   connection_.reset();
 }
 

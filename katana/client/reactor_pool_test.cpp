@@ -1,5 +1,5 @@
 // Connections: which are begun, kept, given up, and what is sent again.
-#include "katana/client/pool.hpp"
+#include "katana/client/reactor_pool.hpp"
 
 #include <cerrno>
 
@@ -12,11 +12,11 @@ using testing::HasSubstr;
 
 const std::string nothing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-class PoolTest : public ClientTest {};
+class ReactorPoolTest : public ClientTest {};
 
 // ---- what is sent again ----
 
-TEST_F(PoolTest, a_kept_connection_that_is_lost_before_a_reply_is_tried_again_on_a_new_one) {
+TEST_F(ReactorPoolTest, a_kept_connection_that_is_lost_before_a_reply_is_tried_again_on_a_new_one) {
   for (const bool reset : {false, true}) {
     warm_up();
     const auto index = static_cast<std::uint32_t>(links() - 1);
@@ -35,7 +35,7 @@ TEST_F(PoolTest, a_kept_connection_that_is_lost_before_a_reply_is_tried_again_on
   EXPECT_EQ(http().counters(reactor()).failures, 0u);
 }
 
-TEST_F(PoolTest, what_may_have_been_served_is_not_sent_again) {
+TEST_F(ReactorPoolTest, what_may_have_been_served_is_not_sent_again) {
   warm_up();
   Reply& post = fetch(Request("POST", "http://server.test/"));
   close_by_server(0);
@@ -54,7 +54,7 @@ TEST_F(PoolTest, what_may_have_been_served_is_not_sent_again) {
   EXPECT_EQ(http().counters(reactor()).retries, 0u);
 }
 
-TEST_F(PoolTest, a_post_that_is_said_to_be_repeatable_is_sent_again) {
+TEST_F(ReactorPoolTest, a_post_that_is_said_to_be_repeatable_is_sent_again) {
   warm_up();
   Reply& reply = fetch(Request("POST", "http://server.test/").repeatable());
   close_by_server(0);
@@ -64,7 +64,7 @@ TEST_F(PoolTest, a_post_that_is_said_to_be_repeatable_is_sent_again) {
   EXPECT_EQ(error_of(reply), "status 200");
 }
 
-TEST_F(PoolTest, one_dead_connection_ends_the_other_idle_ones) {
+TEST_F(ReactorPoolTest, one_dead_connection_ends_the_other_idle_ones) {
   get();
   get();
   for (const std::uint32_t index : {0u, 1u}) answer(index);
@@ -81,7 +81,7 @@ TEST_F(PoolTest, one_dead_connection_ends_the_other_idle_ones) {
 }
 
 // Each time on a connection that somebody else has used before, and that is lost then.
-TEST_F(PoolTest, a_request_is_sent_again_so_many_times_and_later_each_time) {
+TEST_F(ReactorPoolTest, a_request_is_sent_again_so_many_times_and_later_each_time) {
   auto options = test_options();
   options.connections_max = 1;
   options.retries_max = 2;
@@ -111,7 +111,7 @@ TEST_F(PoolTest, a_request_is_sent_again_so_many_times_and_later_each_time) {
   EXPECT_EQ(http().counters(reactor()).retries, 2u);
 }
 
-TEST_F(PoolTest, retry_after_of_a_503_is_honoured_when_asked_and_never_beyond_its_limit) {
+TEST_F(ReactorPoolTest, retry_after_of_a_503_is_honoured_when_asked_and_never_beyond_its_limit) {
   const std::string busy = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: ";
   Reply& ignored = get();
   answer(0);
@@ -134,8 +134,8 @@ TEST_F(PoolTest, retry_after_of_a_503_is_honoured_when_asked_and_never_beyond_it
   EXPECT_EQ(error_of(honoured), "status 503");
 }
 
-// The line is there until the pool looks after it, later in the same turn.
-TEST_F(PoolTest, a_connection_that_broke_in_this_turn_gets_no_request) {
+// The connection is there until the pool looks after it, later in the same turn.
+TEST_F(ReactorPoolTest, a_connection_that_broke_in_this_turn_gets_no_request) {
   warm_up();
   replies.push_back(http().fetch(Request("http://server.test/")));
   broken(0);
@@ -151,7 +151,7 @@ TEST_F(PoolTest, a_connection_that_broke_in_this_turn_gets_no_request) {
 
 // ---- connections that cannot be made ----
 
-TEST_F(PoolTest, a_refused_connection_says_who_refused) {
+TEST_F(ReactorPoolTest, a_refused_connection_says_who_refused) {
   Reply& reply = get();
   lose(0, ECONNREFUSED);
   EXPECT_THAT(
@@ -161,7 +161,7 @@ TEST_F(PoolTest, a_refused_connection_says_who_refused) {
   EXPECT_THAT(error_of(unreachable), HasSubstr("port 0"));
 }
 
-TEST_F(PoolTest, the_next_address_of_a_host_is_tried) {
+TEST_F(ReactorPoolTest, the_next_address_of_a_host_is_tried) {
   Reply& reply = get("http://two.test/");
   lose(0, ECONNREFUSED);
   ASSERT_EQ(links(), 2u);
@@ -176,7 +176,7 @@ TEST_F(PoolTest, the_next_address_of_a_host_is_tried) {
   EXPECT_THAT(error_of(none), HasSubstr("(address 192.0.2.3): No route to host"));
 }
 
-TEST_F(PoolTest, a_connection_that_nobody_answers_is_given_up) {
+TEST_F(ReactorPoolTest, a_connection_that_nobody_answers_is_given_up) {
   Reply& reply = get();
   turn(milliseconds(4'900));
   EXPECT_FALSE(reply.done());
@@ -186,7 +186,7 @@ TEST_F(PoolTest, a_connection_that_nobody_answers_is_given_up) {
   EXPECT_FALSE(open(0));
 }
 
-TEST_F(PoolTest, everybody_who_waits_is_told_that_nobody_is_there) {
+TEST_F(ReactorPoolTest, everybody_who_waits_is_told_that_nobody_is_there) {
   auto options = test_options();
   options.connections_max = 1;
   use(options);
@@ -198,7 +198,7 @@ TEST_F(PoolTest, everybody_who_waits_is_told_that_nobody_is_there) {
   EXPECT_THAT(error_of(second), HasSubstr("Connection refused"));
 }
 
-TEST_F(PoolTest, a_name_without_an_address_is_an_error) {
+TEST_F(ReactorPoolTest, a_name_without_an_address_is_an_error) {
   // No name has a label of 64 octets (RFC 1035 §2.3.4): nobody on the network is asked.
   const std::string host = std::string(64, 'a') + ".test";
   Reply& reply = get("http://" + host + "/");
@@ -206,7 +206,7 @@ TEST_F(PoolTest, a_name_without_an_address_is_an_error) {
   EXPECT_THAT(error_of(reply), HasSubstr("host '" + host + "'"));
 }
 
-TEST_F(PoolTest, a_name_is_looked_up_elsewhere_and_kept) {
+TEST_F(ReactorPoolTest, a_name_is_looked_up_elsewhere_and_kept) {
   Reply& reply = get("http://localhost/");
   while (links() == 0 && !reply.done()) turn();
   ASSERT_EQ(links(), 1u);
@@ -219,7 +219,7 @@ TEST_F(PoolTest, a_name_is_looked_up_elsewhere_and_kept) {
 
 // ---- how many ----
 
-TEST_F(PoolTest, requests_wait_for_a_connection_and_only_so_many) {
+TEST_F(ReactorPoolTest, requests_wait_for_a_connection_and_only_so_many) {
   auto options = test_options();
   options.connections_max = 1;
   options.waiting_max = 1;
@@ -240,7 +240,7 @@ TEST_F(PoolTest, requests_wait_for_a_connection_and_only_so_many) {
   EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(PoolTest, who_waits_too_long_is_told_that_it_waited) {
+TEST_F(ReactorPoolTest, who_waits_too_long_is_told_that_it_waited) {
   auto options = test_options();
   options.connections_max = 1;
   use(options);
@@ -253,7 +253,7 @@ TEST_F(PoolTest, who_waits_too_long_is_told_that_it_waited) {
   EXPECT_TRUE(open(0));
 }
 
-TEST_F(PoolTest, idle_connections_are_few_and_not_for_ever) {
+TEST_F(ReactorPoolTest, idle_connections_are_few_and_not_for_ever) {
   auto options = test_options();
   options.idle_max = 2;
   use(options);
@@ -268,7 +268,7 @@ TEST_F(PoolTest, idle_connections_are_few_and_not_for_ever) {
   EXPECT_EQ(reactor().links_open(), 0u);
 }
 
-TEST_F(PoolTest, origins_that_nobody_uses_make_room_for_others) {
+TEST_F(ReactorPoolTest, origins_that_nobody_uses_make_room_for_others) {
   auto options = test_options();
   options.origins_max = 2;
   use(options);
@@ -281,7 +281,7 @@ TEST_F(PoolTest, origins_that_nobody_uses_make_room_for_others) {
   EXPECT_EQ(links(), 3u);
 }
 
-TEST_F(PoolTest, a_drain_ends_idle_connections_and_lets_others_finish) {
+TEST_F(ReactorPoolTest, a_drain_ends_idle_connections_and_lets_others_finish) {
   warm_up();
   Reply& busy = get();
   get();
@@ -301,7 +301,7 @@ TEST_F(PoolTest, a_drain_ends_idle_connections_and_lets_others_finish) {
   EXPECT_TRUE(reactor().stopped());
 }
 
-TEST_F(PoolTest, a_reactor_that_ends_takes_connections_and_look_ups_with_it) {
+TEST_F(ReactorPoolTest, a_reactor_that_ends_takes_connections_and_look_ups_with_it) {
   get();
   answer(0);
   get("http://localhost/");
@@ -309,7 +309,7 @@ TEST_F(PoolTest, a_reactor_that_ends_takes_connections_and_look_ups_with_it) {
   reactor_.reset();
 }
 
-TEST_F(PoolTest, connections_may_outlive_their_client) {
+TEST_F(ReactorPoolTest, connections_may_outlive_their_client) {
   warm_up();
   Reply& reply = get();
   use(test_options());  // another client; the first is gone

@@ -1,34 +1,35 @@
-// Http1Speaker: HTTP/1.1 on a line: one request, its reply, and the next.
+// Http1Driver: HTTP/1.1 on a connection: one request, its reply, and the next.
 //
 // Owns       the machine, and the head of a reply as far as it came.
-// Borrows    the line, its connection, and the call.
+// Borrows    the connection, its connection, and the call.
 // Thread     its reactor's.
-// Fails      see Speaker.
-// Invariant  the line is kept for another request only when the reply was complete, nothing of the
-//            request is unsent, nothing of the input is unread, and both sides keep it open.
+// Fails      see ProtocolDriver.
+// Invariant  the connection is kept for another request only when the reply was complete, nothing
+//            of the request is unsent, nothing of the input is unread, and both sides keep it open.
 #pragma once
 
 #include "katana/base/text.hpp"
-#include "katana/client/speaker.hpp"
+#include "katana/client/protocol_driver.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/wire/http1/response_machine.hpp"
 
 namespace katana::client {
 
-class Http1Speaker final : public Speaker {
+class Http1Driver final : public ProtocolDriver {
  public:
-  Http1Speaker(Line& line, core::Connection& connection, Pool& pool) noexcept
-      : line_(line), connection_(connection), pool_(pool) {}
+  Http1Driver(ClientConnection& client_connection, core::Connection& connection,
+              ReactorPool& pool) noexcept
+      : client_connection_(client_connection), connection_(connection), pool_(pool) {}
 
-  std::uint32_t room() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }
+  std::uint32_t capacity() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }
   bool ending() const noexcept override { return ending_; }
   bool idle() const noexcept override { return call_ == nullptr; }
   void begin(Call& call) noexcept override;
-  bool drop(Call& call, bool late) noexcept override;
-  void on_taken(Call& call, std::size_t bytes) noexcept override;
+  bool cancel_call(Call& call, bool late) noexcept override;
+  void on_content_read(Call& call, std::size_t bytes) noexcept override;
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
-  void take_back(CallList& calls) noexcept override;
+  void take_unsent_calls(CallList& calls) noexcept override;
   void on_lost(const Error& error) noexcept override;
 
  private:
@@ -38,9 +39,9 @@ class Http1Speaker final : public Speaker {
   void fail(Error error) noexcept;
   bool is_all_sent() const noexcept;
 
-  Line& line_;
+  ClientConnection& client_connection_;
   core::Connection& connection_;
-  Pool& pool_;
+  ReactorPool& pool_;
   Call* call_ = nullptr;
   http1::ResponseMachine machine_;
   Text head_;

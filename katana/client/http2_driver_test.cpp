@@ -1,5 +1,5 @@
 // HTTP/2 by prior knowledge; the test is the server, frame by frame.
-#include "katana/client/http2_speaker.hpp"
+#include "katana/client/http2_driver.hpp"
 
 #include <cerrno>
 #include <map>
@@ -39,11 +39,11 @@ std::string content(std::uint32_t stream, const std::string& text, bool last = f
   return frame(FrameType::data, last ? unsigned{http2::flag_end_stream} : 0u, stream, text);
 }
 
-class Http2SpeakerTest : public ClientTest {
+class Http2DriverTest : public ClientTest {
  protected:
-  explicit Http2SpeakerTest(const HttpClientOptions& options = http2_options())
+  explicit Http2DriverTest(const HttpClientOptions& options = http2_options())
       : ClientTest(options) {}
-  ~Http2SpeakerTest() override {
+  ~Http2DriverTest() override {
     piece.reset();
     stream.reset();
   }
@@ -118,7 +118,7 @@ class Http2SpeakerTest : public ClientTest {
 
 // ---- requests and replies ----
 
-TEST_F(Http2SpeakerTest, a_burst_is_one_connection_and_replies_come_in_any_order) {
+TEST_F(Http2DriverTest, a_burst_is_one_connection_and_replies_come_in_any_order) {
   for (int count = 0; count < 64; ++count) get(home_url + std::to_string(count));
   EXPECT_EQ(links(), 1u);
   greet();
@@ -140,7 +140,7 @@ TEST_F(Http2SpeakerTest, a_burst_is_one_connection_and_replies_come_in_any_order
   EXPECT_EQ(http().counters(reactor()).connections, 1u);
 }
 
-TEST_F(Http2SpeakerTest, a_request_and_its_reply_are_what_they_are_in_http1) {
+TEST_F(Http2DriverTest, a_request_and_its_reply_are_what_they_are_in_http1) {
   Reply& asked = fetch(Request("PUT", "http://server.test:81/a?b=c#d")
                            .field("X-Key", "Value")
                            .field("Cookie", "a=b")
@@ -166,7 +166,7 @@ TEST_F(Http2SpeakerTest, a_request_and_its_reply_are_what_they_are_in_http1) {
   EXPECT_EQ(moved.find("trailer"), std::nullopt);
 }
 
-TEST_F(Http2SpeakerTest, a_reply_means_the_same_wherever_it_is_cut) {
+TEST_F(Http2DriverTest, a_reply_means_the_same_wherever_it_is_cut) {
   warm_up();
   std::uint32_t id = 3;
   // :status 200, content-length 5, a: b; nothing of it is indexed.
@@ -195,7 +195,7 @@ TEST_F(Http2SpeakerTest, a_reply_means_the_same_wherever_it_is_cut) {
   EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(Http2SpeakerTest, replies_without_content_are_complete_with_their_head) {
+TEST_F(Http2DriverTest, replies_without_content_are_complete_with_their_head) {
   warm_up();
   Reply& asked_head = fetch(Request("HEAD", home_url));
   Reply& empty = get();
@@ -205,7 +205,7 @@ TEST_F(Http2SpeakerTest, replies_without_content_are_complete_with_their_head) {
   EXPECT_EQ(error_of(empty), "status 204");
 }
 
-TEST_F(Http2SpeakerTest, a_head_that_cannot_be_said_or_taken_is_an_error_of_its_request_alone) {
+TEST_F(Http2DriverTest, a_head_that_cannot_be_said_or_taken_is_an_error_of_its_request_alone) {
   Reply& nobody = fetch(Request(home_url).field("Host", ""));
   greet(0, http2::setting(Setting::max_header_list_size, 300));
   EXPECT_THAT(error_of(nobody), HasSubstr("cannot be said in HTTP/2"));
@@ -219,7 +219,7 @@ TEST_F(Http2SpeakerTest, a_head_that_cannot_be_said_or_taken_is_an_error_of_its_
 
 // ---- how many ----
 
-TEST_F(Http2SpeakerTest, no_more_streams_are_begun_than_the_server_takes) {
+TEST_F(Http2DriverTest, no_more_streams_are_begun_than_the_server_takes) {
   auto options = http2_options();
   options.connections_max = 1;
   use(options);
@@ -240,7 +240,7 @@ TEST_F(Http2SpeakerTest, no_more_streams_are_begun_than_the_server_takes) {
   for (Reply* each : {&second, &third, &fourth}) EXPECT_EQ(error_of(*each), "status 200");
 }
 
-TEST_F(Http2SpeakerTest, what_a_full_connection_does_not_take_goes_to_another) {
+TEST_F(Http2DriverTest, what_a_full_connection_does_not_take_goes_to_another) {
   get();
   greet(0, http2::setting(Setting::max_concurrent_streams, 2));
   for (int count = 0; count < 4; ++count) get();
@@ -251,7 +251,7 @@ TEST_F(Http2SpeakerTest, what_a_full_connection_does_not_take_goes_to_another) {
   EXPECT_THAT(frames(2), testing::Not(testing::Contains("HEADERS 3 end")));
 }
 
-TEST_F(Http2SpeakerTest, until_the_limit_is_known_no_more_than_a_hundred_and_one_connection) {
+TEST_F(Http2DriverTest, until_the_limit_is_known_no_more_than_a_hundred_and_one_connection) {
   for (int count = 0; count < 130; ++count) get();
   EXPECT_EQ(links(), 1u);
   greet(0, http2::setting(Setting::max_concurrent_streams, 128));
@@ -260,7 +260,7 @@ TEST_F(Http2SpeakerTest, until_the_limit_is_known_no_more_than_a_hundred_and_one
   EXPECT_THAT(frames(1), testing::Contains("HEADERS 59 end"));
 }
 
-TEST_F(Http2SpeakerTest, a_server_that_takes_no_stream_is_waited_for_on_one_connection) {
+TEST_F(Http2DriverTest, a_server_that_takes_no_stream_is_waited_for_on_one_connection) {
   get();
   greet(0, http2::setting(Setting::max_concurrent_streams, 0));
   Reply& waits = get();
@@ -274,7 +274,7 @@ TEST_F(Http2SpeakerTest, a_server_that_takes_no_stream_is_waited_for_on_one_conn
 
 // ---- flow control ----
 
-TEST_F(Http2SpeakerTest, content_goes_out_as_the_windows_let_it_and_in_turns) {
+TEST_F(Http2DriverTest, content_goes_out_as_the_windows_let_it_and_in_turns) {
   warm_up();
   Reply& large = post(std::string(100'000, 'x'));
   Reply& small = post(std::string(100, 'y'));
@@ -304,7 +304,7 @@ TEST_F(Http2SpeakerTest, content_goes_out_as_the_windows_let_it_and_in_turns) {
   EXPECT_EQ(error_of(large), "status 200");
 }
 
-TEST_F(Http2SpeakerTest, a_reply_before_the_request_is_sent_ends_it_and_keeps_the_connection) {
+TEST_F(Http2DriverTest, a_reply_before_the_request_is_sent_ends_it_and_keeps_the_connection) {
   warm_up();
   Reply& large = post(std::string(100'000, 'x'));
   for (int count = 0; count < 20; ++count) turn();
@@ -318,7 +318,7 @@ TEST_F(Http2SpeakerTest, a_reply_before_the_request_is_sent_ends_it_and_keeps_th
   EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(Http2SpeakerTest, who_does_not_read_is_not_sent_more_and_holds_up_nobody) {
+TEST_F(Http2DriverTest, who_does_not_read_is_not_sent_more_and_holds_up_nobody) {
   warm_up();
   open_stream(3);
   frames();
@@ -338,7 +338,7 @@ TEST_F(Http2SpeakerTest, who_does_not_read_is_not_sent_more_and_holds_up_nobody)
   EXPECT_EQ(read(), 0u);
 }
 
-TEST_F(Http2SpeakerTest, a_server_that_sends_beyond_a_window_loses_that_stream_alone) {
+TEST_F(Http2DriverTest, a_server_that_sends_beyond_a_window_loses_that_stream_alone) {
   warm_up();
   open_stream(3);
   Reply& other = get();
@@ -354,7 +354,7 @@ TEST_F(Http2SpeakerTest, a_server_that_sends_beyond_a_window_loses_that_stream_a
 }
 
 // What is held of a stream when it is left is the connection's to receive again.
-TEST_F(Http2SpeakerTest, streams_that_are_left_unread_do_not_use_the_connection_up) {
+TEST_F(Http2DriverTest, streams_that_are_left_unread_do_not_use_the_connection_up) {
   warm_up();
   std::size_t given_back = 0;
   constexpr std::uint32_t count_max = 250;
@@ -373,7 +373,7 @@ TEST_F(Http2SpeakerTest, streams_that_are_left_unread_do_not_use_the_connection_
   EXPECT_GE(given_back, std::size_t{count_max} * 48 * 1024 / 2);
 }
 
-TEST_F(Http2SpeakerTest, a_long_reply_that_is_kept_whole_does_not_wait_for_a_small_window) {
+TEST_F(Http2DriverTest, a_long_reply_that_is_kept_whole_does_not_wait_for_a_small_window) {
   warm_up();
   Reply& asked = get();
   frames();
@@ -388,7 +388,7 @@ TEST_F(Http2SpeakerTest, a_long_reply_that_is_kept_whole_does_not_wait_for_a_sma
 
 // ---- calls that are given up ----
 
-TEST_F(Http2SpeakerTest, who_leaves_resets_its_stream_and_nobody_elses) {
+TEST_F(Http2DriverTest, who_leaves_resets_its_stream_and_nobody_elses) {
   warm_up();
   Reply& stays = get();
   get();
@@ -406,7 +406,7 @@ TEST_F(Http2SpeakerTest, who_leaves_resets_its_stream_and_nobody_elses) {
   EXPECT_TRUE(open(0));
 }
 
-TEST_F(Http2SpeakerTest, a_late_reply_costs_its_stream_and_a_silent_connection_gets_no_more) {
+TEST_F(Http2DriverTest, a_late_reply_costs_its_stream_and_a_silent_connection_gets_no_more) {
   warm_up();
   Reply& late = fetch(Request(home_url).timeout(seconds(2)));
   turn(seconds(1));
@@ -433,7 +433,7 @@ TEST_F(Http2SpeakerTest, a_late_reply_costs_its_stream_and_a_silent_connection_g
   EXPECT_TRUE(open(1));
 }
 
-TEST_F(Http2SpeakerTest, content_beyond_the_limit_ends_its_call_alone) {
+TEST_F(Http2DriverTest, content_beyond_the_limit_ends_its_call_alone) {
   auto options = http2_options();
   options.content_bytes_max = 10'000;
   use(options);
@@ -450,7 +450,7 @@ TEST_F(Http2SpeakerTest, content_beyond_the_limit_ends_its_call_alone) {
 
 // ---- what is sent again ----
 
-TEST_F(Http2SpeakerTest, what_a_goaway_leaves_out_is_sent_again_whatever_its_method) {
+TEST_F(Http2DriverTest, what_a_goaway_leaves_out_is_sent_again_whatever_its_method) {
   warm_up();
   Reply& served = post();
   Reply& left_out = post("content");
@@ -469,7 +469,7 @@ TEST_F(Http2SpeakerTest, what_a_goaway_leaves_out_is_sent_again_whatever_its_met
   EXPECT_EQ(http().counters(reactor()).failures, 0u);
 }
 
-TEST_F(Http2SpeakerTest, a_server_that_always_goes_away_is_asked_so_many_times) {
+TEST_F(Http2DriverTest, a_server_that_always_goes_away_is_asked_so_many_times) {
   Reply& asked = post();
   for (std::uint32_t index = 0; index < 3; ++index) {
     ASSERT_EQ(links(), index + 1u);
@@ -482,14 +482,14 @@ TEST_F(Http2SpeakerTest, a_server_that_always_goes_away_is_asked_so_many_times) 
   EXPECT_EQ(links(), 3u);
 }
 
-TEST_F(Http2SpeakerTest, a_goaway_ends_an_idle_connection) {
+TEST_F(Http2DriverTest, a_goaway_ends_an_idle_connection) {
   warm_up();
   go_away(0, 1);
   EXPECT_FALSE(open(0));
   EXPECT_EQ(http().counters(reactor()).connections, 0u);
 }
 
-TEST_F(Http2SpeakerTest, a_refused_stream_is_sent_again_whatever_its_method) {
+TEST_F(Http2DriverTest, a_refused_stream_is_sent_again_whatever_its_method) {
   warm_up();
   Reply& asked = post("content");
   frames();
@@ -505,7 +505,7 @@ TEST_F(Http2SpeakerTest, a_refused_stream_is_sent_again_whatever_its_method) {
   EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(Http2SpeakerTest, a_stream_that_is_reset_otherwise_may_have_been_served) {
+TEST_F(Http2DriverTest, a_stream_that_is_reset_otherwise_may_have_been_served) {
   warm_up();
   Reply& asked = get();
   cancel(0, 3, ErrorCode::internal_error);
@@ -521,7 +521,7 @@ TEST_F(Http2SpeakerTest, a_stream_that_is_reset_otherwise_may_have_been_served) 
   EXPECT_TRUE(open(0));
 }
 
-TEST_F(Http2SpeakerTest, a_connection_that_dies_ends_all_of_its_calls_by_the_rule_of_each) {
+TEST_F(Http2DriverTest, a_connection_that_dies_ends_all_of_its_calls_by_the_rule_of_each) {
   for (const bool reset : {false, true}) {
     const auto index = static_cast<std::uint32_t>(links());
     Reply& first = get();
@@ -545,7 +545,7 @@ TEST_F(Http2SpeakerTest, a_connection_that_dies_ends_all_of_its_calls_by_the_rul
   }
 }
 
-TEST_F(Http2SpeakerTest, a_connection_that_was_never_made_gives_its_calls_to_the_next_address) {
+TEST_F(Http2DriverTest, a_connection_that_was_never_made_gives_its_calls_to_the_next_address) {
   for (const char* path : {"one", "two", "three"}) get(std::string("http://two.test/") + path);
   EXPECT_EQ(links(), 1u);
   lose(0, ECONNREFUSED);
@@ -566,7 +566,7 @@ TEST_F(Http2SpeakerTest, a_connection_that_was_never_made_gives_its_calls_to_the
   EXPECT_THAT(error_of(replies.back()), HasSubstr("Connection refused"));
 }
 
-TEST_F(Http2SpeakerTest, whoever_leaves_before_there_is_a_connection_leaves_nothing) {
+TEST_F(Http2DriverTest, whoever_leaves_before_there_is_a_connection_leaves_nothing) {
   get();
   replies.clear();
   turn();
@@ -582,7 +582,7 @@ TEST_F(Http2SpeakerTest, whoever_leaves_before_there_is_a_connection_leaves_noth
 
 // ---- servers that do wrong ----
 
-TEST_F(Http2SpeakerTest, a_reply_that_breaks_a_rule_is_an_error_of_its_own) {
+TEST_F(Http2DriverTest, a_reply_that_breaks_a_rule_is_an_error_of_its_own) {
   warm_up();
   const std::pair<Fields, const char*> heads[] = {
       {{{":status", "abc"}}, "breaks a rule"},
@@ -629,7 +629,7 @@ TEST_F(Http2SpeakerTest, a_reply_that_breaks_a_rule_is_an_error_of_its_own) {
   EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(Http2SpeakerTest, a_server_that_is_none_of_http2_ends_its_connection_with_a_reason) {
+TEST_F(Http2DriverTest, a_server_that_is_none_of_http2_ends_its_connection_with_a_reason) {
   const std::string settings = frame(FrameType::settings, 0, 0);
   std::string pings, openings = frame(FrameType::headers, 0, 1, "x");
   for (int count = 0; count < 1'500; ++count) pings += frame(FrameType::ping, 0, 0, "12345678");
@@ -660,7 +660,7 @@ TEST_F(Http2SpeakerTest, a_server_that_is_none_of_http2_ends_its_connection_with
   }
 }
 
-TEST_F(Http2SpeakerTest, a_server_that_stops_in_the_midst_of_a_head_is_left) {
+TEST_F(Http2DriverTest, a_server_that_stops_in_the_midst_of_a_head_is_left) {
   warm_up();
   Reply& asked = get();
   say(0, head(0, 3, {{":status", "200"}}, true).substr(0, 5));
@@ -674,7 +674,7 @@ TEST_F(Http2SpeakerTest, a_server_that_stops_in_the_midst_of_a_head_is_left) {
 }
 
 // Frames by chance: every call ends, and nothing is left.
-TEST_F(Http2SpeakerTest, whatever_a_server_sends_every_call_ends) {
+TEST_F(Http2DriverTest, whatever_a_server_sends_every_call_ends) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937_64 random(seed);
@@ -719,7 +719,7 @@ TEST_F(Http2SpeakerTest, whatever_a_server_sends_every_call_ends) {
 
 // ---- idle, and the end ----
 
-TEST_F(Http2SpeakerTest, an_idle_connection_answers_pings_which_do_not_keep_it_for_ever) {
+TEST_F(Http2DriverTest, an_idle_connection_answers_pings_which_do_not_keep_it_for_ever) {
   warm_up();
   for (int count = 0; count < 29; ++count) {
     turn(seconds(1));
@@ -732,7 +732,7 @@ TEST_F(Http2SpeakerTest, an_idle_connection_answers_pings_which_do_not_keep_it_f
   EXPECT_FALSE(open(0));
 }
 
-TEST_F(Http2SpeakerTest, a_drain_ends_idle_connections_and_lets_streams_finish) {
+TEST_F(Http2DriverTest, a_drain_ends_idle_connections_and_lets_streams_finish) {
   warm_up();
   Reply& busy = get();
   reactor().request_drain(seconds(10));
@@ -745,7 +745,7 @@ TEST_F(Http2SpeakerTest, a_drain_ends_idle_connections_and_lets_streams_finish) 
   EXPECT_FALSE(open(0));
 }
 
-TEST_F(Http2SpeakerTest, a_reactor_without_blocks_says_so) {
+TEST_F(Http2DriverTest, a_reactor_without_blocks_says_so) {
   use(test_options());  // requests of HTTP/1.1 that no kernel takes fill them
   for (bool full = false; !full && links() < 64;) {
     full = fetch(Request("POST", home_url).content(std::string(2'000, 'x'), "a/b")).done();

@@ -1,0 +1,195 @@
+#include "katana/client/origin_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "katana/client/addresses.hpp"
+#include "katana/client/reactor_pool.hpp"
+#include "katana/thread/pool.hpp"
+
+namespace katana::client {
+namespace {
+
+// Every address has refused, while some connections are open: so long none is begun.
+constexpr Duration refused_pause = seconds(1);
+
+}  // namespace
+
+OriginPool::OriginPool(ReactorPool& pool, const Origin& origin)
+    : pool_(pool),
+      origin_(origin),
+      calls_per_connection_(pool.options().http2 == Http2::never ||
+                                    (pool.options().http2 == Http2::by_alpn && !origin.secure)
+                                ? 1
+                                : 0) {
+  const auto& hosts = pool.options().hosts;
+  if (const auto given = hosts.find(origin.host); given != hosts.end()) {
+    addresses_ = given->second;
+  } else if (is_numeric_address(origin.host)) {
+    addresses_ = {origin.host};
+  }
+  if (!addresses_.empty()) addresses_until_ = never;
+}
+
+OriginPool::~OriginPool() = default;
+
+void OriginPool::add(Call& call) noexcept {
+  if (ClientConnection* const connection = waiting_.empty() ? find_available() : nullptr) {
+    connection->begin(call);
+    return;
+  }
+  if (waiting_.size() >= pool_.options().waiting_max) {
+    call.fail(Error(Code::resource_exhausted,
+                    fmt::format("{} requests wait for a connection to {} already; raise "
+                                "waiting_max or connections_max",
+                                waiting_.size(), origin_.text())),
+              Repeat::never);
+    return;
+  }
+  waiting_.push_back(call);
+  pool_.run_later(*this);
+}
+
+// The one that was used last, so that those that are not needed grow old. Null: there is none.
+ClientConnection* OriginPool::find_available() noexcept {
+  for (std::size_t index = connections_.size(); index-- > 0;) {
+    if (connections_[index]->capacity() == 0) continue;
+    const auto found = connections_.begin() + static_cast<std::ptrdiff_t>(index);
+    std::rotate(found, found + 1, connections_.end());
+    return connections_.back().get();
+  }
+  return nullptr;
+}
+
+void OriginPool::assign_waiting() noexcept {
+  while (!waiting_.empty()) {
+    ClientConnection* const connection = find_available();
+    if (connection == nullptr) return;
+    connection->begin(waiting_.pop_front());
+  }
+}
+
+void OriginPool::run_pending() noexcept {
+  std::erase_if(connections_, [](const auto& connection) { return connection->closed(); });
+  if (lookup_ && lookup_->done()) lookup_.reset();
+  assign_waiting();
+  if (!waiting_.empty()) open_connections();
+  limit_idle();
+}
+
+bool OriginPool::knows_addresses() const noexcept {
+  return !addresses_.empty() && pool_.reactor().now() < addresses_until_;
+}
+
+bool OriginPool::may_connect() const noexcept {
+  const auto open = static_cast<std::size_t>(std::ranges::count_if(
+      connections_, [](const auto& connection) { return !connection->closed(); }));
+  if (open >= pool_.options().connections_max) return false;
+  return open == 0 || pool_.reactor().now() >= begin_again_at_;
+}
+
+void OriginPool::open_connections() noexcept {
+  if (!knows_addresses()) {
+    if (lookup_) return;
+    lookup_.emplace(look_up());
+    if (!lookup_->start()) return;
+    lookup_.reset();
+    if (!knows_addresses()) return;
+  }
+  for (std::size_t wanted = count_wanted(); wanted > 0 && !waiting_.empty() && may_connect();) {
+    if (open_connection()) --wanted;
+    assign_waiting();
+  }
+}
+
+// How many connections are to be begun for those that wait, beside the ones that are being opened.
+std::size_t OriginPool::count_wanted() const noexcept {
+  if (calls_per_connection_ == 0) {
+    const bool any = std::ranges::any_of(connections_, [](const auto& connection) {
+      return !connection->closed() && !connection->ending();
+    });
+    return any ? 0 : 1;
+  }
+  const auto opening = static_cast<std::size_t>(std::ranges::count_if(
+      connections_, [](const auto& connection) { return connection->opening(); }));
+  const std::size_t needed = (waiting_.size() + calls_per_connection_ - 1) / calls_per_connection_;
+  return needed - std::min(opening, needed);
+}
+
+// False: the address was wrong at once; on_connect_failed() has taken note.
+bool OriginPool::open_connection() noexcept {
+  auto connection = std::make_unique<ClientConnection>(*this);
+  auto connected = connection->connect(addresses_[address_]);
+  if (connected) {
+    connections_.push_back(std::move(connection));
+    return true;
+  }
+  CallList none;
+  on_connect_failed(none, connected.error(), false);
+  return false;
+}
+
+void OriginPool::on_connect_failed(CallList& calls, const Error& error, bool answered) noexcept {
+  while (!calls.empty()) {
+    Call& call = calls.pop_front();
+    call.requeue();
+    waiting_.push_front(call);
+  }
+  ++failures_;
+  if (!addresses_.empty()) address_ = (address_ + 1) % addresses_.size();
+  // Whoever answers and does not speak TLS as we do will not on another address.
+  if (!answered && failures_ < addresses_.size()) return;
+  failures_ = 0;
+  const bool any = std::ranges::any_of(connections_, [](const auto& connection) {
+    return !connection->closed() && !connection->opening();
+  });
+  if (any) {
+    begin_again_at_ = pool_.reactor().now() + refused_pause;
+  } else {
+    fail_waiting(error);
+  }
+}
+
+void OriginPool::fail_waiting(const Error& error) noexcept {
+  while (!waiting_.empty()) waiting_.pop_front().fail(error, Repeat::never);
+}
+
+void OriginPool::retire_idle() noexcept {
+  for (const auto& connection : connections_) {
+    if (connection->idle()) connection->retire();
+  }
+}
+
+void OriginPool::limit_idle() noexcept {
+  const auto unused = [](const auto& connection) {
+    return connection->idle() && connection->capacity() > 0;
+  };
+  auto count = static_cast<std::size_t>(std::ranges::count_if(connections_, unused));
+  for (const auto& connection : connections_) {
+    if (count <= pool_.options().idle_max) return;
+    if (!unused(connection)) continue;
+    connection->retire();
+    --count;
+  }
+}
+
+Task<void> OriginPool::look_up() {
+  auto resolver = pool_.resolver();
+  if (!resolver) {
+    fail_waiting(resolver.error());
+    co_return;
+  }
+  auto job = [host = origin_.host] { return look_up_addresses(host); };
+  auto found = co_await (*resolver)->run(thread::give(job));
+  if (found) {
+    addresses_ = *std::move(found);
+    address_ = failures_ = 0;
+    addresses_until_ = pool_.reactor().now() + pool_.options().addresses_kept;
+  } else {
+    fail_waiting(found.error());
+  }
+  pool_.run_later(*this);
+}
+
+}  // namespace katana::client
