@@ -142,6 +142,30 @@ class CyclesTest(TidyTest):
                       "lab/b.hpp": '#include "lab/c.hpp"\n', "lab/c.hpp": ""})
 
 
+class UnitsTest(TidyTest):
+    check = "units"
+
+    def test_a_source_that_includes_a_unit_above_it_is_refused(self):
+        tree = {"katana/client/call.hpp": "", "katana/client/call.cpp": '#include "katana/client/call.hpp"\n',
+                "katana/client/pool.hpp": '#include "katana/client/call.hpp"\n'}
+        self.accepts(tree)
+        tree["katana/client/call.cpp"] += '#include "katana/client/pool.hpp"\n'
+        self.refuses(tree, "katana/client/pool.hpp:1: units depend on one another: katana/client/call -> "
+                     "katana/client/pool -> katana/client/call")
+
+    def test_tests_and_other_rooms_may(self):
+        self.accepts({"katana/client/a.hpp": '#include "katana/client/b.hpp"\n', "katana/client/b.hpp": "",
+                      "katana/client/b_test.cpp": '#include "katana/client/a.hpp"\n',
+                      "katana/client/b_test.hpp": '#include "katana/client/a.hpp"\n',
+                      "katana/client/b.cpp": '#include "katana/client/b_test.hpp"\n', "katana/host/a.hpp": "",
+                      "katana/host/a.cpp": '#include "katana/host/b.hpp"\n',
+                      "katana/host/b.hpp": '#include "katana/host/a.hpp"\n'})
+
+    def test_the_listed_rooms_are_rooms(self):
+        for room in tidy.ACYCLIC_ROOMS:
+            self.assertIsNotNone(tidy.row_of(tidy.ROOMS, room), room)
+
+
 @unittest.skipUnless(shutil.which("g++-12"), "needs g++-12")
 class HeadersTest(TidyTest):
     check = "headers"

@@ -1,14 +1,14 @@
-// Call: one sending of a request and what comes of it. A coroutine waits for it.
+// Call: one attempt to send a request, and its reply. A coroutine awaits it.
 //
-//   waits ──a connection──▶ on a connection ──▶ head ──▶ content … ──▶ over
-//     └───────────┴──────────deadline, limit, loss──────────────────┘
+//   waiting ──a connection takes it──▶ sent ──▶ head ──▶ content … ──▶ done
+//      └──────────────┴────deadline, limit, connection lost────────────┘
 //
-// Owns       the response as far as it came, a timer, and its place in a list or on a connection.
-// Borrows    the Outgoing and the ReactorPool.
+// Owns       the response as far as it has come, a timer, and its place in a list.
+// Borrows    the Outgoing, the ReactorContext, and the driver that carries it.
 // Thread     its reactor's.
 // Fails      error() says what happened; repeat() whether the server can have done something.
-// Invariant  the coroutine goes on from the reactor's turn, never inside a call of a session.
-//            Destroying it withdraws: a connection that works for it is reset.
+// Invariant  the coroutine resumes in the RunQueue, never inside a call of a session. Destroying
+//            the call cancels it: the driver that carries it resets its stream or its connection.
 #pragma once
 
 #include <coroutine>
@@ -20,15 +20,14 @@
 #include "katana/base/activity.hpp"
 #include "katana/base/result.hpp"
 #include "katana/client/outgoing.hpp"
+#include "katana/client/reactor_context.hpp"
 #include "katana/client/response.hpp"
+#include "katana/client/run_queue.hpp"
 #include "katana/core/timer_wheel.hpp"
 
 namespace katana::client {
 
-class CallList;
-class ClientConnection;
-class OriginPool;
-class ReactorPool;
+class Call;
 
 // Whether a call that has failed may be sent again (RFC 9110 §9.2.2).
 enum class Repeat : std::uint8_t {
@@ -40,21 +39,35 @@ enum class Repeat : std::uint8_t {
   always,
 };
 
-class Call final : private core::TimerEntry {
+// Who has cancelled a call: its caller, or its deadline.
+enum class CancelReason : std::uint8_t { caller, deadline };
+
+// What a call tells the driver that carries it.
+class CallCarrier {
+ public:
+  virtual void cancel_call(Call& call, CancelReason reason) noexcept = 0;
+  // The caller has read so much of the content of a call that streams.
+  virtual void on_content_read(Call& call, std::size_t bytes) noexcept = 0;
+
+ protected:
+  ~CallCarrier() = default;
+};
+
+class Call final : public Runnable, private core::TimerEntry {
  public:
   // What a coroutine waits for; of content: that there is some, or no more.
   enum class Wanted : std::uint8_t { whole, head, content };
 
-  // `timeout` covers the call until its head is there, and with Wanted::whole the content, too.
-  // Whoever reads content piece by piece gives the server as long for each.
-  Call(ReactorPool& pool, const Outgoing& outgoing, Wanted wanted, Instant deadline,
+  // The head must be there by `deadline`, which is `timeout` from the beginning, and with
+  // Wanted::whole the content, too. Of content that is read piece by piece, each has `timeout`.
+  Call(ReactorContext& context, const Outgoing& outgoing, Wanted wanted, Instant deadline,
        Duration timeout) noexcept;
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Begins it, or waits for more of it.
-  bool await_ready() noexcept;
+  // Waits until what is wanted has come. REQUIRES that it was submitted to a ReactorPool.
+  bool await_ready() const noexcept { return ready(); }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
   void await_resume() const noexcept {}
 
@@ -68,77 +81,68 @@ class Call final : private core::TimerEntry {
   // Content that came since; the connection may bring more.
   Text take_content() noexcept;
 
-  // ---- for connections and drivers
+  // ---- for pools and drivers
   const Outgoing& outgoing() const noexcept { return outgoing_; }
   Duration timeout() const noexcept { return timeout_; }
   // False: it has failed, and nobody is to bring it anything more.
   bool take_head(unsigned status, Text head) noexcept;
   void take_head(unsigned status, const http::Head& fields) noexcept;
   bool take_content(Bytes content) noexcept;
-  // The content is read piece by piece: ClientConnection::on_content_read() tells how much of it.
+  // The content is read piece by piece: CallCarrier::on_content_read() reports it.
   bool streams() const noexcept { return streams_; }
   // Nothing more is to be taken until some of it is read.
   bool is_full() const noexcept;
   void complete() noexcept;
   void fail(Error error, Repeat repeat) noexcept;
-  void set_connection(ClientConnection& connection) noexcept {
-    connection_ = &connection;
+  void set_carrier(CallCarrier& carrier) noexcept {
+    carrier_ = &carrier;
     stage_ = Stage::sent;
   }
-  // The connection never was one: back to those that wait.
+  // The connection was never made: the call waits for another.
   void requeue() noexcept {
-    connection_ = nullptr;
+    carrier_ = nullptr;
     stage_ = Stage::waiting;
   }
   // What the coroutine waits for has come.
   bool ready() const noexcept;
-  // REQUIRES that a coroutine waits.
-  void resume() noexcept { std::exchange(waiting_, Waiting()).resume(); }
 
  private:
-  friend class CallList;
-  enum class Stage : std::uint8_t { fresh, waiting, sent, head, done };
+  enum class Stage : std::uint8_t { waiting, sent, head, done };
 
+  // Resumes the coroutine that waits.
+  void run() noexcept override { std::exchange(waiting_, Waiting()).resume(); }
   static void on_timer(TimerEntry& entry) noexcept;
   void wake() noexcept;
-  void leave() noexcept;
+  void cancel_by(CancelReason reason) noexcept;
   void arm() noexcept;
   void begin_content() noexcept;
   bool is_behind() const noexcept;
 
-  ReactorPool& pool_;
+  ReactorContext& context_;
   const Outgoing& outgoing_;
   const bool streams_;
   Wanted wanted_;
-  Stage stage_ = Stage::fresh;
+  Stage stage_ = Stage::waiting;
   Repeat repeat_ = Repeat::never;
-  const Instant deadline_;
   const Duration timeout_;
-  ClientConnection* connection_ = nullptr;
+  CallCarrier* carrier_ = nullptr;
   Waiting waiting_;
   std::optional<Error> error_;
   Response response_;
-  // In at most one list: of those that wait for a connection, or of those to be gone on with.
-  CallList* list_ = nullptr;
-  Call* prev_ = nullptr;
-  Call* next_ = nullptr;
 };
 
 // Calls in their order; a call leaves by itself when it is destroyed.
 class CallList {
  public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  std::size_t size() const noexcept { return size_; }
-  void push_back(Call& call) noexcept;
-  void push_front(Call& call) noexcept;
-  void remove(Call& call) noexcept;
+  bool empty() const noexcept { return list_.empty(); }
+  std::size_t size() const noexcept { return list_.size(); }
+  void push_back(Call& call) noexcept { list_.push_back(call); }
+  void push_front(Call& call) noexcept { list_.push_front(call); }
   // REQUIRES not empty().
-  Call& pop_front() noexcept;
+  Call& pop_front() noexcept { return static_cast<Call&>(list_.pop_front()); }
 
  private:
-  Call* first_ = nullptr;
-  Call* last_ = nullptr;
-  std::size_t size_ = 0;
+  RunList list_;
 };
 
 }  // namespace katana::client

@@ -7,10 +7,6 @@
 #include <system_error>
 
 #include "katana/base/check.hpp"
-#include "katana/client/http1_driver.hpp"
-#include "katana/client/http2_driver.hpp"
-#include "katana/client/origin_pool.hpp"
-#include "katana/client/reactor_pool.hpp"
 #include "katana/core/opening_session.hpp"
 
 namespace katana::client {
@@ -26,35 +22,40 @@ class ClientConnection::Session final : public core::Session {
   void on_writable() noexcept override { owner_.driver_->on_writable(); }
   // Of the protocol. The connection has a timer of its own, because it outlives sessions.
   void on_deadline() noexcept override { owner_.driver_->on_deadline(); }
-  void on_drain() noexcept override { owner_.on_drain(); }
+  void on_drain() noexcept override { owner_.retire(); }
 
  private:
   ClientConnection& owner_;
   core::Connection& connection_;
 };
 
-ClientConnection::ClientConnection(OriginPool& origin_pool) noexcept
-    : TimerEntry(&ClientConnection::on_timer), origin_pool_(origin_pool) {}
+ClientConnection::ClientConnection(ReactorContext& context, OriginState& origin,
+                                   ConnectionEvents& events, DriverFactory make_driver) noexcept
+    : TimerEntry(&ClientConnection::on_timer),
+      context_(context),
+      origin_(origin),
+      events_(events),
+      make_driver_(make_driver) {}
 
 ClientConnection::~ClientConnection() { KATANA_CHECK(connection_ == nullptr); }
 
 Result<void> ClientConnection::connect(const std::string& address) {
-  ReactorPool& pool = origin_pool_.pool();
-  const Origin& origin = origin_pool_.origin();
+  const Origin& origin = origin_.origin;
   address_ = address;
   if (origin.secure) {
-    transforms_.emplace(pool.tls(), origin.host);
-    transforms_->resume(origin_pool_.sessions(), pool.reactor().now());
+    transforms_.emplace(context_.tls(), origin.host);
+    transforms_->resume(origin_.sessions, context_.reactor().now());
   }
   const engine::ConnectOptions to{.address = address, .port = origin.port};
   stage_ = Stage::connecting;
-  auto connection = pool.reactor().connect(to, *this, transforms_ ? &*transforms_ : nullptr);
+  auto connection = context_.reactor().connect(to, *this, transforms_ ? &*transforms_ : nullptr);
   if (!connection) {
     stage_ = Stage::closed;
     return std::unexpected(connection.error());
   }
   connection_ = *connection;
-  pool.reactor().timers().arm(*this, pool.reactor().now() + pool.options().connect_timeout);
+  context_.reactor().timers().arm(*this,
+                                  context_.reactor().now() + context_.options().connect_timeout);
   return {};
 }
 
@@ -63,18 +64,13 @@ std::size_t ClientConnection::session_bytes() const noexcept {
 }
 
 core::Session* ClientConnection::open(void* memory, core::Connection& connection) noexcept {
-  ReactorPool& pool = origin_pool_.pool();
-  if (uses_http2(connection)) {
-    driver_ = std::make_unique<Http2Driver>(*this, connection, pool);
-  } else {
-    driver_ = std::make_unique<Http1Driver>(*this, connection, pool);
-    origin_pool_.set_calls_per_connection(1);
-  }
+  driver_ = make_driver_(uses_http2(connection) ? HttpVersion::http_2 : HttpVersion::http_1_1,
+                         {connection, context_, origin_, *this});
   // Without TLS it is open before anybody has answered, and the timer still waits for that.
   if (transforms_) {
     stage_ = Stage::open;
-    ++pool.counters().handshakes;
-    if (transforms_->resumed()) ++pool.counters().handshakes_resumed;
+    ++context_.counters().handshakes;
+    if (transforms_->resumed()) ++context_.counters().handshakes_resumed;
     on_idle();
   }
   return new (memory) Session(*this, connection);
@@ -82,7 +78,7 @@ core::Session* ClientConnection::open(void* memory, core::Connection& connection
 
 bool ClientConnection::uses_http2(const core::Connection& connection) const noexcept {
   if (transforms_) return connection.application_protocol() == "h2";
-  return origin_pool_.pool().options().http2 == Http2::prior_knowledge;
+  return context_.options().http2 == Http2::prior_knowledge;
 }
 
 void ClientConnection::begin(Call& call) noexcept {
@@ -91,31 +87,18 @@ void ClientConnection::begin(Call& call) noexcept {
 }
 
 void ClientConnection::on_idle() noexcept {
-  ReactorPool& pool = origin_pool_.pool();
   stage_ = Stage::open;
-  origin_pool_.on_connected();
-  pool.reactor().timers().arm(*this, pool.reactor().now() + pool.options().idle_timeout);
-  pool.run_later(origin_pool_);
-}
-
-void ClientConnection::on_more_capacity() noexcept { origin_pool_.pool().run_later(origin_pool_); }
-
-void ClientConnection::cancel_call(Call& call, CancelReason why) noexcept {
-  if (!driver_->cancel_call(call, why == CancelReason::deadline)) retiring_ = true;
+  context_.reactor().timers().arm(*this,
+                                  context_.reactor().now() + context_.options().idle_timeout);
+  events_.on_idle();
 }
 
 void ClientConnection::retire() noexcept {
-  retiring_ = true;
+  driver_->retire();
   if (!idle() || connection_ == nullptr || connection_->finishing()) return;
   driver_->announce_close();
   connection_->finish(core::Finish::close);
   connection_->wake();
-}
-
-void ClientConnection::on_drain() noexcept { retire(); }
-
-bool ClientConnection::should_close() const noexcept {
-  return retiring_ || origin_pool_.pool().reactor().draining();
 }
 
 bool ClientConnection::answered() const noexcept {
@@ -124,14 +107,14 @@ bool ClientConnection::answered() const noexcept {
 
 void ClientConnection::on_timer(TimerEntry& entry) noexcept {
   auto& self = static_cast<ClientConnection&>(entry);
-  ReactorPool& pool = self.origin_pool_.pool();
   if (self.stage_ == Stage::open) {
     self.retire();
   } else if (!self.answered() || self.stage_ == Stage::tls) {
     self.time_out();
   } else if (self.transforms_) {
     self.stage_ = Stage::tls;
-    pool.reactor().timers().arm(self, pool.reactor().now() + pool.options().tls_timeout);
+    self.context_.reactor().timers().arm(
+        self, self.context_.reactor().now() + self.context_.options().tls_timeout);
   } else if (self.idle()) {  // what it was begun for was not sent
     self.retire();
   }
@@ -149,11 +132,11 @@ Error ClientConnection::why(const core::Connection& connection) const {
   if (!tls_problem.empty()) {
     return Error(timed_out_ ? Code::deadline_exceeded : Code::permission_denied, tls_problem);
   }
-  const auto to = fmt::format("{} (address {})", origin_pool_.origin().text(), address_);
+  const auto to = fmt::format("{} (address {})", origin_.origin.text(), address_);
   if (timed_out_) {
     return Error(Code::deadline_exceeded,
                  fmt::format("connect to {}: no answer within {} ms", to,
-                             origin_pool_.pool().options().connect_timeout.count_ms()));
+                             context_.options().connect_timeout.count_ms()));
   }
   const int failure = connection.failure();
   const std::string reason =
@@ -166,18 +149,18 @@ Error ClientConnection::why(const core::Connection& connection) const {
 void ClientConnection::on_closed(core::Connection& connection) noexcept {
   const bool made = driver_ != nullptr && answered();
   if (made && !driver_->idle()) driver_->on_lost(why(connection));
-  if (!made && !retiring_) {
+  if (!made && !retiring()) {
     CallList calls;
     if (driver_ != nullptr) driver_->take_unsent_calls(calls);
     const bool peer_answered = answered();
     const Error error = why(connection);
     stage_ = Stage::closed;
-    origin_pool_.on_connect_failed(calls, error, peer_answered);
+    events_.on_connect_failed(calls, error, peer_answered);
   }
   stage_ = Stage::closed;
   connection_ = nullptr;
   cancel();
-  origin_pool_.pool().run_later(origin_pool_);
+  events_.on_change();
 }
 
 }  // namespace katana::client

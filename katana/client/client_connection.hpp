@@ -1,12 +1,12 @@
 // ClientConnection: one connection to an origin, from the first attempt to its end.
 //
-//   connecting ──(TLS)──▶ open ──▶ idle ⇄ busy ──▶ gone
+//   connecting ──(TLS)──▶ open ──▶ idle ⇄ busy ──▶ closed
 //
-// Owns       its driver, its timer, and what TLS needs to be opened.
-// Borrows    the OriginPool that it belongs to, and its connection until that is gone.
+// Owns       its driver, its timer, and what opening TLS needs.
+// Borrows    context, origin and events; the core::Connection until that is closed.
 // Thread     its reactor's.
-// Fails      connect() is an Error; afterwards OriginPool::on_ended() is told, once.
-// Invariant  it is gone exactly when its connection is; whoever has the OriginPool forgets it then.
+// Fails      connect() is an Error; afterwards ConnectionEvents::on_connect_failed() is called.
+// Invariant  it is closed exactly when its core::Connection is; its owner destroys it then.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,27 @@
 
 namespace katana::client {
 
-class ClientConnection final : private core::Protocol, private core::TimerEntry {
+// What a connection reports to its owner.
+class ConnectionEvents {
  public:
-  explicit ClientConnection(OriginPool& origin_pool) noexcept;
+  // It is open, and no call is on it.
+  virtual void on_idle() noexcept = 0;
+  // It takes more calls than before, or is closed.
+  virtual void on_change() noexcept = 0;
+  // It could not be opened. `calls`, the latest first, have not been sent; `answered`: the peer
+  // accepted the connection, and TLS failed.
+  virtual void on_connect_failed(CallList& calls, const Error& error, bool answered) noexcept = 0;
+
+ protected:
+  ~ConnectionEvents() = default;
+};
+
+class ClientConnection final : private core::Protocol,
+                               private core::TimerEntry,
+                               private DriverEvents {
+ public:
+  ClientConnection(ReactorContext& context, OriginState& origin, ConnectionEvents& events,
+                   DriverFactory make_driver) noexcept;
   ~ClientConnection() override;
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;
@@ -30,34 +48,18 @@ class ClientConnection final : private core::Protocol, private core::TimerEntry 
   Result<void> connect(const std::string& address);
 
   bool closed() const noexcept { return stage_ == Stage::closed; }
-  // Not open yet, so it takes no call, and may never.
+  // Not open yet: it takes no call, and may never.
   bool opening() const noexcept { return driver_ == nullptr && !closed(); }
-  // It takes no call any more, but has some.
-  bool ending() const noexcept { return retiring_ || (driver_ != nullptr && driver_->ending()); }
+  // It takes no further call, but may have some.
+  bool ending() const noexcept { return retiring() || (driver_ != nullptr && driver_->ending()); }
   bool idle() const noexcept { return driver_ != nullptr && driver_->idle(); }
   std::uint32_t capacity() const noexcept {
-    return driver_ != nullptr && !retiring_ && !closed() ? driver_->capacity() : 0;
+    return driver_ != nullptr && !retiring() && !closed() ? driver_->capacity() : 0;
   }
   // REQUIRES capacity() > 0.
   void begin(Call& call) noexcept;
-  // Nobody waits for it any more, or its deadline has come.
-  enum class CancelReason : std::uint8_t { caller, deadline };
-  void cancel_call(Call& call, CancelReason why) noexcept;
-  void on_content_read(Call& call, std::size_t bytes) noexcept {
-    driver_->on_content_read(call, bytes);
-  }
-  // Ends it unless it is busy.
+  // Closes it now, or when its calls have ended. REQUIRES not opening().
   void retire() noexcept;
-
-  // ---- for the driver
-  void on_idle() noexcept;
-  // It takes more calls than before.
-  void on_more_capacity() noexcept;
-  // It is not to be kept once its calls are over.
-  bool should_close() const noexcept;
-  // The peer has taken something: there is a connection.
-  bool answered() const noexcept;
-  OriginPool& origin_pool() noexcept { return origin_pool_; }
 
  private:
   class Session;
@@ -67,20 +69,26 @@ class ClientConnection final : private core::Protocol, private core::TimerEntry 
   core::Session* open(void* memory, core::Connection& connection) noexcept override;
   void on_not_opened(core::Connection& connection) noexcept override { on_closed(connection); }
   void on_closed(core::Connection& connection) noexcept;
-  void on_drain() noexcept;
+  void on_idle() noexcept override;
+  void on_more_capacity() noexcept override { events_.on_change(); }
+  bool retiring() const noexcept { return driver_ != nullptr && driver_->retiring(); }
+  // The peer has taken something: there is a connection.
+  bool answered() const noexcept;
   static void on_timer(TimerEntry& entry) noexcept;
   void time_out() noexcept;
   bool uses_http2(const core::Connection& connection) const noexcept;
   Error why(const core::Connection& connection) const;
 
-  OriginPool& origin_pool_;
+  ReactorContext& context_;
+  OriginState& origin_;
+  ConnectionEvents& events_;
+  const DriverFactory make_driver_;
   std::optional<tls::ClientTransforms> transforms_;
   std::unique_ptr<ProtocolDriver> driver_;
   core::Connection* connection_ = nullptr;
   std::string address_;
   Stage stage_ = Stage::fresh;
   bool timed_out_ = false;
-  bool retiring_ = false;  // by us: it is nobody's failure
 };
 
 }  // namespace katana::client

@@ -4,16 +4,18 @@
 
 #include <utility>
 
-#include "katana/client/client_connection.hpp"
-#include "katana/client/reactor_pool.hpp"
-
 namespace katana::client {
 
 using Event = http1::ResponseMachine::Event;
 
+Http1Driver::Http1Driver(const DriverEnvironment& environment) noexcept
+    : ProtocolDriver(environment) {
+  origin_.calls_per_connection = 1;
+}
+
 void Http1Driver::begin(Call& call) noexcept {
   call_ = &call;
-  call.set_connection(client_connection_);
+  call.set_carrier(*this);
   reply_begun_ = false;
   head_.clear();
   const Outgoing& outgoing = call.outgoing();
@@ -25,12 +27,12 @@ void Http1Driver::begin(Call& call) noexcept {
   connection_.wake();
 }
 
-bool Http1Driver::cancel_call(Call&, bool) noexcept {
+void Http1Driver::cancel_call(Call&, CancelReason) noexcept {
   call_ = nullptr;
   ending_ = true;
+  retire();
   connection_.reset();
   connection_.wake();
-  return false;
 }
 
 void Http1Driver::on_content_read(Call&, std::size_t) noexcept {
@@ -49,13 +51,14 @@ std::size_t Http1Driver::on_bytes(Bytes input) noexcept {
     }
     const bool in_head = !machine_.is_within_content();
     reply_begun_ = true;
-    const auto step = machine_.next(input.substr(at), call_->outgoing().is_head, pool_.head_memo());
+    const auto step =
+        machine_.next(input.substr(at), call_->outgoing().is_head, context_.head_memo());
     const Bytes used = input.substr(at, step.consumed);
     at += step.consumed;
     if (!take(step, used, in_head)) return input.size();
     if (step.event == Event::complete) complete(at == input.size());
     if (step.event == Event::needs_more) {
-      const std::size_t bytes_max = pool_.options().head_bytes_max;
+      const std::size_t bytes_max = context_.options().head_bytes_max;
       if (head_.size() + (input.size() - at) <= bytes_max || !in_head) return at;
       fail(Error(Code::resource_exhausted,
                  fmt::format("the head of the reply has more than {} bytes; raise head_bytes_max",
@@ -88,7 +91,7 @@ bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
 }
 
 bool Http1Driver::give_head() noexcept {
-  const std::size_t bytes_max = pool_.options().head_bytes_max;
+  const std::size_t bytes_max = context_.options().head_bytes_max;
   if (head_.size() > bytes_max) {
     fail(Error(Code::resource_exhausted,
                fmt::format("the head of the reply has more than {} bytes; raise head_bytes_max",
@@ -105,7 +108,7 @@ void Http1Driver::complete(bool all_read) noexcept {
   connection_.resume(core::PauseReason::content_unwanted);
   ++served_;
   const bool keep = machine_.keeps_open() && all_read && is_all_sent() &&
-                    !connection_.input_ended() && !client_connection_.should_close();
+                    !connection_.input_ended() && !should_close();
   if (!keep) {
     ending_ = true;
     if (is_all_sent()) {
@@ -115,7 +118,7 @@ void Http1Driver::complete(bool all_read) noexcept {
     }
   }
   call->complete();
-  if (keep) client_connection_.on_idle();
+  if (keep) events_.on_idle();
 }
 
 bool Http1Driver::is_all_sent() const noexcept {

@@ -1,10 +1,10 @@
 // Http1Driver: HTTP/1.1 on a connection: one request, its reply, and the next.
 //
-// Owns       the machine, and the head of a reply as far as it came.
-// Borrows    the connection, its connection, and the call.
+// Owns       the machine, and the head of a reply as far as it has come.
+// Borrows    its environment, and the call that it carries.
 // Thread     its reactor's.
 // Fails      see ProtocolDriver.
-// Invariant  the connection is kept for another request only when the reply was complete, nothing
+// Invariant  the connection is used for another request only when the reply was complete, nothing
 //            of the request is unsent, nothing of the input is unread, and both sides keep it open.
 #pragma once
 
@@ -17,15 +17,13 @@ namespace katana::client {
 
 class Http1Driver final : public ProtocolDriver {
  public:
-  Http1Driver(ClientConnection& client_connection, core::Connection& connection,
-              ReactorPool& pool) noexcept
-      : client_connection_(client_connection), connection_(connection), pool_(pool) {}
+  explicit Http1Driver(const DriverEnvironment& environment) noexcept;
 
   std::uint32_t capacity() const noexcept override { return call_ == nullptr && !ending_ ? 1 : 0; }
   bool ending() const noexcept override { return ending_; }
   bool idle() const noexcept override { return call_ == nullptr; }
   void begin(Call& call) noexcept override;
-  bool cancel_call(Call& call, bool late) noexcept override;
+  void cancel_call(Call& call, CancelReason reason) noexcept override;
   void on_content_read(Call& call, std::size_t bytes) noexcept override;
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
@@ -39,9 +37,6 @@ class Http1Driver final : public ProtocolDriver {
   void fail(Error error) noexcept;
   bool is_all_sent() const noexcept;
 
-  ClientConnection& client_connection_;
-  core::Connection& connection_;
-  ReactorPool& pool_;
   Call* call_ = nullptr;
   http1::ResponseMachine machine_;
   Text head_;

@@ -6,9 +6,6 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
-#include "katana/client/client_connection.hpp"
-#include "katana/client/origin_pool.hpp"
-#include "katana/client/reactor_pool.hpp"
 
 namespace katana::client {
 
@@ -36,26 +33,22 @@ Error no_blocks() {
 
 }  // namespace
 
-Http2Driver::Http2Driver(ClientConnection& client_connection, core::Connection& connection,
-                         ReactorPool& pool) noexcept
-    : client_connection_(client_connection),
-      connection_(connection),
-      pool_(pool),
-      machine_(pool.http2(), pool.reactor().now()),
-      received_at_(pool.reactor().now()) {
+Http2Driver::Http2Driver(const DriverEnvironment& environment) noexcept
+    : ProtocolDriver(environment),
+      machine_(context_.http2(), context_.reactor().now()),
+      received_at_(context_.reactor().now()) {
   started_ = machine_.start(outbox());
   connection_.set_deadline(machine_.deadline());
   connection_.wake();
 }
 
-Instant Http2Driver::now() const noexcept { return pool_.reactor().now(); }
+Instant Http2Driver::now() const noexcept { return context_.reactor().now(); }
 
 std::uint32_t Http2Driver::capacity() const noexcept {
   if (!started_) return 1;  // for begin() to say why
   if (ending() || !machine_.can_begin()) return 0;
   std::uint32_t most = machine_.streams_max();
-  const std::uint32_t known =
-      client_connection_.origin_pool().calls_per_connection();  // from another connection
+  const std::uint32_t known = origin_.calls_per_connection;  // from another connection
   if (!machine_.has_settings() && known != 0) most = std::min(most, known);
   return most - std::min(most, machine_.stream_count());
 }
@@ -63,7 +56,7 @@ std::uint32_t Http2Driver::capacity() const noexcept {
 // ---- calls -------------------------------------------------------------------------------------
 
 void Http2Driver::begin(Call& call) noexcept {
-  call.set_connection(client_connection_);
+  call.set_carrier(*this);
   busy_ = true;
   const http2::RequestHead head = call.outgoing().http2_head();
   const Bytes content = call.outgoing().content.bytes();
@@ -118,19 +111,20 @@ Http2Driver::Exchange* Http2Driver::find(const Call& call) noexcept {
   return nullptr;
 }
 
-bool Http2Driver::cancel_call(Call& call, bool late) noexcept {
+void Http2Driver::cancel_call(Call& call, CancelReason reason) noexcept {
   Exchange* const exchange = find(call);
   KATANA_CHECK(exchange != nullptr);
   const Duration waited = std::min(call.timeout(), now() - exchange->begun);
-  unresponsive_ = unresponsive_ || (late && now() - received_at_ >= waited);
+  unresponsive_ =
+      unresponsive_ || (reason == CancelReason::deadline && now() - received_at_ >= waited);
   release(*exchange);
   connection_.wake();
-  if (idle() && !client_connection_.answered()) {  // nobody waits for the connection either
+  if (idle() && !answered()) {  // no other call waits for the connection to be made
+    retire();
     connection_.reset();
-    return false;
+    return;
   }
   after_call();
-  return true;
 }
 
 void Http2Driver::on_content_read(Call& call, std::size_t bytes) noexcept {
@@ -199,7 +193,7 @@ void Http2Driver::take(const ClientStep& step) noexcept {
 }
 
 void Http2Driver::take_head(Exchange& exchange, bool last) noexcept {
-  const http2::ReplyReader& reader = pool_.http2().reader;
+  const http2::ReplyReader& reader = context_.http2().reader;
   Call& call = *exchange.call;
   call.take_head(reader.status(), reader.fields());
   if (last || call.streams()) return;
@@ -246,7 +240,7 @@ Error Http2Driver::why_lost(const ClientStep& step) const {
       return Error(Code::resource_exhausted,
                    fmt::format("the head of the reply has more than {} bytes, or more than 128 "
                                "fields; raise head_bytes_max",
-                               pool_.http2().limits.head_bytes_max));
+                               context_.http2().limits.head_bytes_max));
     case Lost::malformed:
       return Error(Code::data_loss, fmt::format("the reply is not HTTP/2: it breaks a rule of RFC "
                                                 "9113 §8 ({})",
@@ -287,7 +281,7 @@ void Http2Driver::on_deadline() noexcept {
 // As much as the windows take and will be sent soon, in turns. So little of it waits in the outbox
 // that it never keeps us from reading, which a server that sends before it reads would wait for.
 void Http2Driver::upload() noexcept {
-  const std::size_t most = pool_.reactor().options().outbox_high_bytes / 2;
+  const std::size_t most = context_.reactor().options().outbox_high_bytes / 2;
   while (outbox().pending() < most) {
     Exchange* const exchange = next_upload();
     if (exchange == nullptr) return;  // ClientEvent::room tells when
@@ -326,16 +320,14 @@ void Http2Driver::after_call() noexcept {
   }
   if (connection_.finishing()) return;
   connection_.set_deadline(machine_.deadline());
-  if (machine_.has_settings())
-    client_connection_.origin_pool().set_calls_per_connection(machine_.streams_max());
-  if (idle() && (ending() || client_connection_.should_close())) {
+  if (machine_.has_settings()) origin_.calls_per_connection = machine_.streams_max();
+  if (idle() && (ending() || should_close())) {
     announce_close();
     connection_.finish(core::Finish::close);
     return;
   }
-  if (idle() && client_connection_.answered() && std::exchange(busy_, false))
-    client_connection_.on_idle();
-  if (std::exchange(capacity_grew_, false)) client_connection_.on_more_capacity();
+  if (idle() && answered() && std::exchange(busy_, false)) events_.on_idle();
+  if (std::exchange(capacity_grew_, false)) events_.on_more_capacity();
 }
 
 // `lost`: the connection is gone, by nobody's will.

@@ -1,17 +1,17 @@
 // Http2Driver: HTTP/2 on a connection: requests as streams, as many at a time as the server takes.
 //
-// Owns       the machine, and an exchange for each call that is on it.
-// Borrows    its owner, the connection, and the calls; their content until it is copied into the
-//            outbox, as far as the server's windows permit.
+// Owns       the machine, and an exchange for each call that it carries.
+// Borrows    its environment, and the calls; their content until it is copied into the outbox,
+//            which happens as the server's windows allow.
 // Thread     its reactor's.
-// Fails      see ProtocolDriver. An error in one reply ends its call and resets its stream; an error
-//            of the connection ends all of them.
-// Invariant  what a server can make this hold for a stream that nobody reads is the stream's window
-//            (stream_bytes_max), and no such stream holds up another. A stream is open exactly as
-//            long as its call is on the connection.
+// Fails      see ProtocolDriver. An error in one reply fails its call and resets its stream; an
+//            error of the connection fails all of its calls.
+// Invariant  a server can make this hold no more than the stream's window (stream_bytes_max) for a
+//            stream that nobody reads, and no such stream delays another. A stream is open exactly
+//            as long as the driver carries its call.
 //
-// A connection on which nothing at all came while a call ran into its deadline is given no other: a
-// request must not wait for a server that is gone because others have before it.
+// A connection on which nothing at all arrived while a call ran into its deadline gets no further
+// call: the server may be gone, and each request would learn that by its own deadline.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,13 @@ namespace katana::client {
 
 class Http2Driver final : public ProtocolDriver {
  public:
-  Http2Driver(ClientConnection& client_connection, core::Connection& connection,
-              ReactorPool& pool) noexcept;
+  explicit Http2Driver(const DriverEnvironment& environment) noexcept;
 
   std::uint32_t capacity() const noexcept override;
   bool ending() const noexcept override { return unresponsive_ || !machine_.is_usable(); }
   bool idle() const noexcept override { return machine_.stream_count() == 0; }
   void begin(Call& call) noexcept override;
-  bool cancel_call(Call& call, bool late) noexcept override;
+  void cancel_call(Call& call, CancelReason reason) noexcept override;
   void on_content_read(Call& call, std::size_t bytes) noexcept override;
   void announce_close() noexcept override { machine_.close(outbox()); }
   std::size_t on_bytes(Bytes input) noexcept override;
@@ -76,9 +75,6 @@ class Http2Driver final : public ProtocolDriver {
   Error why_lost(const http2::ClientStep& step) const;
   Error why_closed() const;
 
-  ClientConnection& client_connection_;
-  core::Connection& connection_;
-  ReactorPool& pool_;
   http2::ClientMachine machine_;
   std::deque<Exchange> exchanges_;
   std::vector<Exchange*> free_;

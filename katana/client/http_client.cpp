@@ -69,8 +69,9 @@ std::optional<Duration> retry_after(const Response& response, std::int64_t now_s
 }
 
 // How long to wait before a call that has ended is sent again; none: it is not.
-std::optional<Duration> pause_before_retry(ReactorPool& pool, Call& call, std::uint32_t retries) {
-  const HttpClientOptions& options = pool.options();
+std::optional<Duration> pause_before_retry(ReactorContext& context, Call& call,
+                                           std::uint32_t retries) {
+  const HttpClientOptions& options = context.options();
   if (retries >= options.retries_max) return {};
   if (call.repeat() != Repeat::always && !call.outgoing().repeatable) return {};
   if (call.failed()) {
@@ -80,10 +81,10 @@ std::optional<Duration> pause_before_retry(ReactorPool& pool, Call& call, std::u
     for (std::uint32_t count = 1; count < retries && most < options.backoff_max; ++count) {
       most = most * 2;
     }
-    return pool.random_part(std::min(most, options.backoff_max));
+    return context.random_part(std::min(most, options.backoff_max));
   }
   if (call.response().status() != service_unavailable) return {};
-  const auto asked = retry_after(call.response(), pool.reactor().wall_clock_s());
+  const auto asked = retry_after(call.response(), context.reactor().wall_clock_s());
   if (!asked || options.retry_after_max <= Duration{} || *asked > options.retry_after_max) {
     return {};
   }
@@ -95,10 +96,10 @@ struct Deadline {
   Instant at;
 };
 
-Deadline deadline_of(const Request& request, ReactorPool& pool) {
+Deadline deadline_of(const Request& request, ReactorContext& context) {
   const Duration timeout =
-      request.timeout() > Duration{} ? request.timeout() : pool.options().timeout;
-  const Instant now = pool.reactor().now();
+      request.timeout() > Duration{} ? request.timeout() : context.options().timeout;
+  const Instant now = context.reactor().now();
   return {timeout, timeout < never - now ? now + timeout : never};
 }
 
@@ -110,20 +111,20 @@ ReactorPool& pool_here(const std::shared_ptr<const Shared>& shared) {
                  "pool; give the job's result back and call the client then");
   }
   ReactorPool& pool = ReactorPool::of(*reactor, shared);
-  ++pool.counters().calls;
+  ++pool.context().counters().calls;
   return pool;
 }
 
-std::unexpected<Error> refuse(ReactorPool& pool, Error error) {
-  ++pool.counters().failures;
+std::unexpected<Error> refuse(ReactorContext& context, Error error) {
+  ++context.counters().failures;
   return std::unexpected(std::move(error));
 }
 
 // Before a call is sent again: a connection that was found dead is seldom the only one.
 void prepare_retry(ReactorPool& pool, const Call& call) {
-  ++pool.counters().retries;
+  ++pool.context().counters().retries;
   if (!call.failed() || call.repeat() == Repeat::always) return;
-  if (OriginPool* const origin = pool.origin_pool(call.outgoing().origin)) origin->retire_idle();
+  pool.retire_idle(call.outgoing().origin);
 }
 
 }  // namespace
@@ -143,17 +144,19 @@ Result<HttpClient> HttpClient::make(HttpClientOptions options) {
 
 Task<Result<Response>> HttpClient::fetch(Request request) const {
   ReactorPool& pool = pool_here(shared_);
-  const Deadline deadline = deadline_of(request, pool);
-  auto outgoing = make_outgoing(std::move(request), pool.options());
-  if (!outgoing) co_return refuse(pool, outgoing.error());
+  ReactorContext& context = pool.context();
+  const Deadline deadline = deadline_of(request, context);
+  auto outgoing = make_outgoing(std::move(request), context.options());
+  if (!outgoing) co_return refuse(context, outgoing.error());
   for (std::uint32_t retries = 0;; ++retries) {
     std::optional<Duration> pause;
     {
-      Call call(pool, *outgoing, Call::Wanted::whole, deadline.at, deadline.timeout);
+      Call call(context, *outgoing, Call::Wanted::whole, deadline.at, deadline.timeout);
+      pool.submit(call);
       co_await call;
-      pause = pause_before_retry(pool, call, retries);
-      if (pause && pool.reactor().now() + *pause >= deadline.at) pause.reset();
-      if (!pause && call.failed()) co_return refuse(pool, call.error().within(outgoing->name));
+      pause = pause_before_retry(context, call, retries);
+      if (pause && context.reactor().now() + *pause >= deadline.at) pause.reset();
+      if (!pause && call.failed()) co_return refuse(context, call.error().within(outgoing->name));
       if (!pause) co_return std::move(call.response());
       prepare_retry(pool, call);
     }
@@ -163,18 +166,20 @@ Task<Result<Response>> HttpClient::fetch(Request request) const {
 
 Task<Result<ResponseStream>> HttpClient::open(Request request) const {
   ReactorPool& pool = pool_here(shared_);
-  const Deadline deadline = deadline_of(request, pool);
-  auto outgoing = make_outgoing(std::move(request), pool.options());
-  if (!outgoing) co_return refuse(pool, outgoing.error());
+  ReactorContext& context = pool.context();
+  const Deadline deadline = deadline_of(request, context);
+  auto outgoing = make_outgoing(std::move(request), context.options());
+  if (!outgoing) co_return refuse(context, outgoing.error());
   for (std::uint32_t retries = 0;; ++retries) {
-    auto exchange = std::make_unique<ResponseStream::Exchange>(pool, *std::move(outgoing),
+    auto exchange = std::make_unique<ResponseStream::Exchange>(context, *std::move(outgoing),
                                                                deadline.at, deadline.timeout);
     Call& call = exchange->call;
+    pool.submit(call);
     co_await call;
-    auto pause = pause_before_retry(pool, call, retries);
-    if (pause && pool.reactor().now() + *pause >= deadline.at) pause.reset();
+    auto pause = pause_before_retry(context, call, retries);
+    if (pause && context.reactor().now() + *pause >= deadline.at) pause.reset();
     if (!pause && call.failed()) {
-      co_return refuse(pool, call.error().within(exchange->outgoing.name));
+      co_return refuse(context, call.error().within(exchange->outgoing.name));
     }
     if (!pause) co_return ResponseStream(std::move(exchange));
     prepare_retry(pool, call);
@@ -187,7 +192,7 @@ Task<Result<ResponseStream>> HttpClient::open(Request request) const {
 ClientCounters HttpClient::counters(core::Reactor& reactor) const {
   auto* const pool = static_cast<ReactorPool*>(reactor.attached(shared_.get()));
   if (pool == nullptr) return {};
-  const PoolCounters& counted = pool->counters();
+  const PoolCounters& counted = pool->context().counters();
   return {.calls = counted.calls,
           .retries = counted.retries,
           .failures = counted.failures,

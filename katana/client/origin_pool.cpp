@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "katana/client/addresses.hpp"
-#include "katana/client/reactor_pool.hpp"
 #include "katana/thread/pool.hpp"
 
 namespace katana::client {
@@ -16,14 +15,13 @@ constexpr Duration refused_pause = seconds(1);
 
 }  // namespace
 
-OriginPool::OriginPool(ReactorPool& pool, const Origin& origin)
-    : pool_(pool),
-      origin_(origin),
-      calls_per_connection_(pool.options().http2 == Http2::never ||
-                                    (pool.options().http2 == Http2::by_alpn && !origin.secure)
-                                ? 1
-                                : 0) {
-  const auto& hosts = pool.options().hosts;
+OriginPool::OriginPool(ReactorContext& context, const Origin& origin, DriverFactory make_driver)
+    : context_(context), make_driver_(make_driver), state_{.origin = origin} {
+  const HttpClientOptions& options = context.options();
+  const bool http1_only =
+      options.http2 == Http2::never || (options.http2 == Http2::by_alpn && !origin.secure);
+  if (http1_only) state_.calls_per_connection = 1;
+  const auto& hosts = options.hosts;
   if (const auto given = hosts.find(origin.host); given != hosts.end()) {
     addresses_ = given->second;
   } else if (is_numeric_address(origin.host)) {
@@ -32,23 +30,21 @@ OriginPool::OriginPool(ReactorPool& pool, const Origin& origin)
   if (!addresses_.empty()) addresses_until_ = never;
 }
 
-OriginPool::~OriginPool() = default;
-
 void OriginPool::add(Call& call) noexcept {
   if (ClientConnection* const connection = waiting_.empty() ? find_available() : nullptr) {
     connection->begin(call);
     return;
   }
-  if (waiting_.size() >= pool_.options().waiting_max) {
+  if (waiting_.size() >= context_.options().waiting_max) {
     call.fail(Error(Code::resource_exhausted,
                     fmt::format("{} requests wait for a connection to {} already; raise "
                                 "waiting_max or connections_max",
-                                waiting_.size(), origin_.text())),
+                                waiting_.size(), state_.origin.text())),
               Repeat::never);
     return;
   }
   waiting_.push_back(call);
-  pool_.run_later(*this);
+  context_.queue().run_later(*this);
 }
 
 // The one that was used last, so that those that are not needed grow old. Null: there is none.
@@ -70,7 +66,7 @@ void OriginPool::assign_waiting() noexcept {
   }
 }
 
-void OriginPool::run_pending() noexcept {
+void OriginPool::run() noexcept {
   std::erase_if(connections_, [](const auto& connection) { return connection->closed(); });
   if (lookup_ && lookup_->done()) lookup_.reset();
   assign_waiting();
@@ -78,15 +74,20 @@ void OriginPool::run_pending() noexcept {
   limit_idle();
 }
 
+void OriginPool::on_idle() noexcept {
+  failures_ = 0;
+  context_.queue().run_later(*this);
+}
+
 bool OriginPool::knows_addresses() const noexcept {
-  return !addresses_.empty() && pool_.reactor().now() < addresses_until_;
+  return !addresses_.empty() && context_.reactor().now() < addresses_until_;
 }
 
 bool OriginPool::may_connect() const noexcept {
   const auto open = static_cast<std::size_t>(std::ranges::count_if(
       connections_, [](const auto& connection) { return !connection->closed(); }));
-  if (open >= pool_.options().connections_max) return false;
-  return open == 0 || pool_.reactor().now() >= begin_again_at_;
+  if (open >= context_.options().connections_max) return false;
+  return open == 0 || context_.reactor().now() >= begin_again_at_;
 }
 
 void OriginPool::open_connections() noexcept {
@@ -105,7 +106,7 @@ void OriginPool::open_connections() noexcept {
 
 // How many connections are to be begun for those that wait, beside the ones that are being opened.
 std::size_t OriginPool::count_wanted() const noexcept {
-  if (calls_per_connection_ == 0) {
+  if (state_.calls_per_connection == 0) {
     const bool any = std::ranges::any_of(connections_, [](const auto& connection) {
       return !connection->closed() && !connection->ending();
     });
@@ -113,13 +114,15 @@ std::size_t OriginPool::count_wanted() const noexcept {
   }
   const auto opening = static_cast<std::size_t>(std::ranges::count_if(
       connections_, [](const auto& connection) { return connection->opening(); }));
-  const std::size_t needed = (waiting_.size() + calls_per_connection_ - 1) / calls_per_connection_;
+  const std::size_t needed =
+      (waiting_.size() + state_.calls_per_connection - 1) / state_.calls_per_connection;
   return needed - std::min(opening, needed);
 }
 
 // False: the address was wrong at once; on_connect_failed() has taken note.
 bool OriginPool::open_connection() noexcept {
-  auto connection = std::make_unique<ClientConnection>(*this);
+  auto connection = std::make_unique<ClientConnection>(
+      context_, state_, static_cast<ConnectionEvents&>(*this), make_driver_);
   auto connected = connection->connect(addresses_[address_]);
   if (connected) {
     connections_.push_back(std::move(connection));
@@ -145,7 +148,7 @@ void OriginPool::on_connect_failed(CallList& calls, const Error& error, bool ans
     return !connection->closed() && !connection->opening();
   });
   if (any) {
-    begin_again_at_ = pool_.reactor().now() + refused_pause;
+    begin_again_at_ = context_.reactor().now() + refused_pause;
   } else {
     fail_waiting(error);
   }
@@ -167,7 +170,7 @@ void OriginPool::limit_idle() noexcept {
   };
   auto count = static_cast<std::size_t>(std::ranges::count_if(connections_, unused));
   for (const auto& connection : connections_) {
-    if (count <= pool_.options().idle_max) return;
+    if (count <= context_.options().idle_max) return;
     if (!unused(connection)) continue;
     connection->retire();
     --count;
@@ -175,21 +178,21 @@ void OriginPool::limit_idle() noexcept {
 }
 
 Task<void> OriginPool::look_up() {
-  auto resolver = pool_.resolver();
+  auto resolver = context_.resolver();
   if (!resolver) {
     fail_waiting(resolver.error());
     co_return;
   }
-  auto job = [host = origin_.host] { return look_up_addresses(host); };
+  auto job = [host = state_.origin.host] { return look_up_addresses(host); };
   auto found = co_await (*resolver)->run(thread::give(job));
   if (found) {
     addresses_ = *std::move(found);
     address_ = failures_ = 0;
-    addresses_until_ = pool_.reactor().now() + pool_.options().addresses_kept;
+    addresses_until_ = context_.reactor().now() + context_.options().addresses_kept;
   } else {
     fail_waiting(found.error());
   }
-  pool_.run_later(*this);
+  context_.queue().run_later(*this);
 }
 
 }  // namespace katana::client

@@ -1,39 +1,69 @@
-// ProtocolDriver: drives a protocol on a connection: HTTP/1.1, one call at a time, or HTTP/2, as
-// many as the server takes.
+// ProtocolDriver: runs a protocol on a connection: HTTP/1.1, one call at a time, or HTTP/2, as many
+// as the server takes.
 //
 // Owns       the protocol's machine.
-// Borrows    the calls that it was given, until it has ended them or is told to drop them.
+// Borrows    its environment; calls, from begin() until it completes or fails them, or they are
+//            cancelled.
 // Thread     its reactor's.
-// Fails      by ending its calls, and the connection.
-// Invariant  a call that it was given is ended exactly once: complete(), fail(), or cancel_call(). A
-//            driver that takes no more calls ends the connection when its calls have ended.
+// Fails      by failing its calls and closing the connection.
+// Invariant  each call ends exactly once: complete(), fail() or cancel_call(). A driver that takes
+//            no further call closes the connection when its calls have ended.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/result.hpp"
 #include "katana/client/call.hpp"
+#include "katana/client/origin_state.hpp"
+#include "katana/client/reactor_context.hpp"
+#include "katana/core/connection.hpp"
 
 namespace katana::client {
 
-class ProtocolDriver {
+// What a driver reports to its connection.
+class DriverEvents {
  public:
+  // The server has answered, and no call is on the driver.
+  virtual void on_idle() noexcept = 0;
+  // It takes more calls than before.
+  virtual void on_more_capacity() noexcept = 0;
+
+ protected:
+  ~DriverEvents() = default;
+};
+
+struct DriverEnvironment {
+  core::Connection& connection;
+  ReactorContext& context;
+  OriginState& origin;
+  DriverEvents& events;
+};
+
+class ProtocolDriver : public CallCarrier {
+ public:
+  explicit ProtocolDriver(const DriverEnvironment& environment) noexcept
+      : connection_(environment.connection),
+        context_(environment.context),
+        origin_(environment.origin),
+        events_(environment.events) {}
   virtual ~ProtocolDriver() = default;
-  // How many more calls it takes at present; the pool asks.
+  ProtocolDriver(const ProtocolDriver&) = delete;
+  ProtocolDriver& operator=(const ProtocolDriver&) = delete;
+
+  // How many more calls it takes at present.
   virtual std::uint32_t capacity() const noexcept = 0;
-  // It takes none any more.
+  // It takes no further call.
   virtual bool ending() const noexcept = 0;
   // No call is on it.
   virtual bool idle() const noexcept = 0;
   // REQUIRES capacity() > 0.
   virtual void begin(Call& call) noexcept = 0;
-  // Nobody waits for it any more; `late`: because its deadline has come. False: the connection ends
-  // with it.
-  virtual bool cancel_call(Call& call, bool late) noexcept = 0;
-  // So much of the content of a call that streams was read.
-  virtual void on_content_read(Call& call, std::size_t bytes) noexcept = 0;
+  // This side closes the connection once its calls have ended: that is nobody's failure.
+  void retire() noexcept { retiring_ = true; }
+  bool retiring() const noexcept { return retiring_; }
   // The connection is about to be closed, and no call is on it.
   virtual void announce_close() noexcept {}
   // As core::Session's.
@@ -41,11 +71,28 @@ class ProtocolDriver {
   virtual void on_input_end() noexcept = 0;
   virtual void on_writable() noexcept {}
   virtual void on_deadline() noexcept {}
-  // The connection was never made, so what it was given cannot have reached the server: gives it
-  // back, the latest first.
+  // The connection was never made, so its calls cannot have reached the server: moves them into
+  // `calls`, the latest first.
   virtual void take_unsent_calls(CallList& calls) noexcept = 0;
   // The connection is gone.
   virtual void on_lost(const Error& error) noexcept = 0;
+
+ protected:
+  bool should_close() const noexcept { return retiring_ || context_.reactor().draining(); }
+  // The peer has taken something: there is a connection.
+  bool answered() const noexcept { return connection_.counters().bytes_sent > 0; }
+
+  core::Connection& connection_;
+  ReactorContext& context_;
+  OriginState& origin_;
+  DriverEvents& events_;
+
+ private:
+  bool retiring_ = false;
 };
+
+// Which drivers there are, only the factory knows.
+using DriverFactory = std::unique_ptr<ProtocolDriver> (*)(HttpVersion version,
+                                                          const DriverEnvironment& environment);
 
 }  // namespace katana::client

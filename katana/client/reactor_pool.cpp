@@ -1,43 +1,22 @@
 #include "katana/client/reactor_pool.hpp"
 
-#include <algorithm>
-#include <random>
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "katana/client/http1_driver.hpp"
+#include "katana/client/http2_driver.hpp"
 
 namespace katana::client {
 namespace {
 
-// Streams that nobody reads hold up no other: all of their windows fit into half of the
-// connection's, of which the other half may be consumed and not yet given back.
-http2::Limits limits_of(const HttpClientOptions& options) {
-  http2::Limits limits;
-  const auto most = static_cast<std::uint32_t>(http2::window_bytes_max);
-  const std::uint32_t window = static_cast<std::uint32_t>(
-      std::clamp<std::size_t>(options.stream_bytes_max, http2::default_window_bytes, most / 2));
-  limits.stream_window_bytes = window;
-  limits.streams_max = std::min(options.streams_max, most / 2 / window);
-  limits.connection_window_bytes =
-      std::max(2 * window * limits.streams_max, limits.connection_window_bytes);
-  limits.head_bytes_max = std::min(options.head_bytes_max, http::head_bytes_capacity - 16);
-  // What is larger than that costs its call alone.
-  limits.block_bytes_max = std::max(limits.block_bytes_max, 2 * limits.head_bytes_max);
-  // It may begin before the connection is made.
-  limits.settings_timeout.ns += options.connect_timeout.ns;
-  return limits;
+std::unique_ptr<ProtocolDriver> make_driver(HttpVersion version,
+                                            const DriverEnvironment& environment) {
+  if (version == HttpVersion::http_2) return std::make_unique<Http2Driver>(environment);
+  return std::make_unique<Http1Driver>(environment);
 }
 
 }  // namespace
-
-Result<thread::Pool*> Shared::resolver() const {
-  if (options_.resolver != nullptr) return options_.resolver;
-  const std::scoped_lock lock(mutex_);
-  if (own_resolver_ == nullptr) {
-    auto made = thread::Pool::create({.name = "resolve", .threads_min = 2, .queue_max = 1024});
-    if (!made) return std::unexpected(made.error().within("threads that look names up"));
-    own_resolver_ = *std::move(made);
-  }
-  return own_resolver_.get();
-}
 
 ReactorPool& ReactorPool::of(core::Reactor& reactor, const std::shared_ptr<const Shared>& shared) {
   if (auto* const found = reactor.attached(shared.get())) return static_cast<ReactorPool&>(*found);
@@ -48,16 +27,9 @@ ReactorPool& ReactorPool::of(core::Reactor& reactor, const std::shared_ptr<const
 }
 
 ReactorPool::ReactorPool(core::Reactor& reactor, std::shared_ptr<const Shared> shared)
-    : reactor_(reactor), shared_(std::move(shared)), random_(shared_->options().seed) {
-  if (random_ == 0) random_ = std::random_device()() | std::uint64_t{1} << 32;
-}
+    : context_(reactor, std::move(shared)) {}
 
 ReactorPool::~ReactorPool() = default;
-
-http2::ClientContext& ReactorPool::http2() {
-  if (http2_ == nullptr) http2_ = std::make_unique<http2::ClientContext>(limits_of(options()));
-  return *http2_;
-}
 
 std::size_t ReactorPool::connection_count() const noexcept {
   std::size_t count = 0;
@@ -65,59 +37,33 @@ std::size_t ReactorPool::connection_count() const noexcept {
   return count;
 }
 
-OriginPool* ReactorPool::origin_pool(const Origin& origin) noexcept {
+void ReactorPool::submit(Call& call) noexcept {
+  if (OriginPool* const origin = find_or_make(call.outgoing().origin)) return origin->add(call);
+  call.fail(Error(Code::resource_exhausted,
+                  fmt::format("connections to {} origins are open already; raise origins_max",
+                              context_.options().origins_max)),
+            Repeat::never);
+}
+
+void ReactorPool::retire_idle(const Origin& origin) noexcept {
+  if (OriginPool* const found = find_or_make(origin)) found->retire_idle();
+}
+
+// Null: there are origins_max already.
+OriginPool* ReactorPool::find_or_make(const Origin& origin) noexcept {
   std::string name = origin.text();
   if (const auto found = origins_.find(name); found != origins_.end()) return found->second.get();
-  if (origins_.size() >= options().origins_max) forget_empty();
-  if (origins_.size() >= options().origins_max) return nullptr;
+  const std::size_t most = context_.options().origins_max;
+  if (origins_.size() >= most) forget_empty();
+  if (origins_.size() >= most) return nullptr;
   auto& made = origins_[std::move(name)];
-  made = std::make_unique<OriginPool>(*this, origin);
+  made = std::make_unique<OriginPool>(context_, origin, &make_driver);
   return made.get();
 }
 
-// Not those that are to be run.
 void ReactorPool::forget_empty() noexcept {
   std::erase_if(origins_,
-                [](const auto& each) { return each.second->empty() && !each.second->pending; });
-}
-
-void ReactorPool::run_later(OriginPool& origin) noexcept {
-  if (!std::exchange(origin.pending, true)) to_run_.push_back(&origin);
-  schedule();
-}
-
-void ReactorPool::resume_later(Call& call) noexcept {
-  to_resume_.push_back(call);
-  schedule();
-}
-
-void ReactorPool::schedule() noexcept {
-  if (!std::exchange(scheduled_, true)) reactor_.defer(work_);
-}
-
-// Origins come first: who has waited for one is before whoever goes on now and asks for another.
-void ReactorPool::work(Message& message) noexcept {
-  ReactorPool& self = static_cast<Work&>(message).pool;
-  self.scheduled_ = false;
-  for (OriginPool* const origin : std::exchange(self.to_run_, {})) {
-    origin->pending = false;
-    origin->run_pending();
-  }
-  for (std::size_t count = self.to_resume_.size(); count > 0 && !self.to_resume_.empty(); --count) {
-    self.to_resume_.pop_front().resume();
-  }
-  if (!self.to_resume_.empty()) self.schedule();
-}
-
-// xorshift64* (Marsaglia, Vigna): enough to keep clients from coming back in step.
-Duration ReactorPool::random_part(Duration most) noexcept {
-  random_ ^= random_ >> 12;
-  random_ ^= random_ << 25;
-  random_ ^= random_ >> 27;
-  const std::uint64_t drawn = random_ * 0x2545f4914f6cdd1d;
-  return nanoseconds(
-      most.ns > 0 ? static_cast<std::int64_t>(drawn % (static_cast<std::uint64_t>(most.ns) + 1))
-                  : 0);
+                [](const auto& each) { return each.second->empty() && !each.second->is_listed(); });
 }
 
 }  // namespace katana::client

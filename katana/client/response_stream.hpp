@@ -28,9 +28,9 @@ class ResponseStream {
  public:
   // A request and its call, which refers to it.
   struct Exchange {
-    Exchange(ReactorPool& pool, Outgoing request, Instant deadline, Duration timeout)
+    Exchange(ReactorContext& context, Outgoing request, Instant deadline, Duration timeout)
         : outgoing(std::move(request)),
-          call(pool, outgoing, Call::Wanted::head, deadline, timeout) {}
+          call(context, outgoing, Call::Wanted::head, deadline, timeout) {}
     Outgoing outgoing;
     Call call;
   };

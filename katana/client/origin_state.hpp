@@ -1,0 +1,21 @@
+// OriginState: what the connections to one origin, on one reactor, learn and share.
+//
+// Owns       TLS sessions that may be resumed.
+// Thread     its reactor's.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/client/url.hpp"
+#include "katana/tls/kept_sessions.hpp"
+
+namespace katana::client {
+
+struct OriginState {
+  const Origin origin;
+  // Calls that one connection takes at a time, as another has shown. 0: not known, or none.
+  std::uint32_t calls_per_connection = 0;
+  tls::KeptSessions sessions = {};
+};
+
+}  // namespace katana::client

@@ -1,0 +1,80 @@
+// Shared: what the reactors that use one HttpClient have in common.
+// ReactorContext: what its pools, connections and calls on one reactor have in common.
+//
+// Owns       Shared: the context of TLS, and the threads that look names up. ReactorContext: the
+//            context of HTTP/2, counters, and a share of the Shared.
+// Borrows    the reactor.
+// Thread     Shared any; a ReactorContext its reactor's.
+// Allocates  when made, and for the first connection of HTTP/2.
+// Fails      resolver() is an Error when its threads cannot be made.
+// Invariant  it knows neither pools nor connections nor calls.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "katana/base/result.hpp"
+#include "katana/client/options.hpp"
+#include "katana/client/run_queue.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/thread/pool.hpp"
+#include "katana/tls/client_context.hpp"
+#include "katana/wire/http1/response_machine.hpp"
+#include "katana/wire/http2/client_machine.hpp"
+
+namespace katana::client {
+
+class Shared {
+ public:
+  Shared(const HttpClientOptions& options, std::shared_ptr<const tls::ClientContext> context)
+      : options_(options), tls_(std::move(context)) {}
+
+  const HttpClientOptions& options() const noexcept { return options_; }
+  const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
+  Result<thread::Pool*> resolver() const;
+
+ private:
+  const HttpClientOptions options_;
+  const std::shared_ptr<const tls::ClientContext> tls_;
+  mutable std::mutex mutex_;  // guards own_resolver_
+  mutable std::unique_ptr<thread::Pool> own_resolver_;
+};
+
+// What the client has done on one reactor.
+struct PoolCounters {
+  std::uint64_t calls = 0;
+  std::uint64_t retries = 0;
+  std::uint64_t failures = 0;            // calls that ended in an error, after their retries
+  std::uint64_t handshakes = 0;          // of TLS, complete
+  std::uint64_t handshakes_resumed = 0;  // of those
+};
+
+class ReactorContext {
+ public:
+  ReactorContext(core::Reactor& reactor, std::shared_ptr<const Shared> shared);
+
+  core::Reactor& reactor() noexcept { return reactor_; }
+  const HttpClientOptions& options() const noexcept { return shared_->options(); }
+  const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return shared_->tls(); }
+  Result<thread::Pool*> resolver() const { return shared_->resolver(); }
+  http1::HeadMemo& head_memo() noexcept { return head_memo_; }
+  // What the connections of HTTP/2 share; made for the first.
+  http2::ClientContext& http2();
+  PoolCounters& counters() noexcept { return counters_; }
+  RunQueue& queue() noexcept { return queue_; }
+  // 0 … most.
+  Duration random_part(Duration most) noexcept;
+
+ private:
+  core::Reactor& reactor_;
+  const std::shared_ptr<const Shared> shared_;
+  std::unique_ptr<http2::ClientContext> http2_;
+  http1::HeadMemo head_memo_;
+  PoolCounters counters_;
+  RunQueue queue_{reactor_};
+  std::uint64_t random_;
+};
+
+}  // namespace katana::client
