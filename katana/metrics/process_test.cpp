@@ -60,14 +60,16 @@ TEST_F(ProcessTest, an_unlimited_number_of_descriptors_is_infinite) {
 
 TEST_F(ProcessTest, a_file_that_is_missing_or_malformed_is_named) {
   write("self/limits", "Max open files   many\n");
-  EXPECT_NE(refusal().find("self/limits' does not have the format"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("self/limits' does not have the format"), std::string::npos)
+      << refusal();
   std::filesystem::remove(root + "/self/limits");
   EXPECT_NE(refusal().find("cannot read '" + root + "/self/limits'"), std::string::npos);
   write("self/stat", "42 (x) S 1 2\n");
   EXPECT_NE(refusal().find("self/stat' does not have the format"), std::string::npos);
   write("stat", "cpu 1\n");
   write("self/stat", "1 (x) S 1 42 42 0 -1 4 10 0 0 0 150 50 0 0 20 0 7 0 1000 1048576 25\n");
-  EXPECT_NE(refusal().find(root + "/stat' does not have the format"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find(root + "/stat' does not have the format"), std::string::npos)
+      << refusal();
 }
 
 TEST_F(ProcessTest, without_proc_registering_is_an_error) {

@@ -124,9 +124,9 @@ class Exchange {
   virtual WebSocketShare* websockets() noexcept { return nullptr; }
   // It is a stream of its connection that becomes one: its answer is a 200 (RFC 8441).
   virtual bool upgrades_stream() const noexcept { return false; }
-  // Answers with `head`, a 101 or a 200, and gives the connection, or the stream, to the replacement.
-  // False: that cannot be, because the request asks for no upgrade, has content, or is its
-  // connection's last; nothing was written.
+  // Answers with `head`, a 101 or a 200, and hands the connection, or the stream, to `replacement`.
+  // False: that is impossible, because the request asks for no upgrade, has content, or is the last
+  // of its connection; nothing was written.
   virtual bool upgrade(const http::ReplyHead& head,
                        std::unique_ptr<WebSocketReplacement> replacement) noexcept;
 
