@@ -102,9 +102,7 @@ class Value {
   bool is_null() const noexcept { return kind() == Kind::null; }
 
   // REQUIRE the kind.
-  bool as_boolean() const { return as<bool>(); }
   const std::string& as_text() const { return as<std::string>(); }
-  const Octets& as_octets() const { return as<Octets>(); }
   const List& as_list() const { return as<List>(); }
   List& as_list() { return as<List>(); }
   const Object& as_object() const { return as<Object>(); }
@@ -115,7 +113,6 @@ class Value {
   std::optional<std::uint64_t> get_natural() const noexcept;
   // Any number, rounded to the nearest that there is.
   std::optional<double> get_real() const noexcept;
-  const std::string* get_text() const noexcept { return std::get_if<std::string>(&content_); }
   const List* get_list() const noexcept { return std::get_if<List>(&content_); }
   const Object* get_object() const noexcept { return std::get_if<Object>(&content_); }
   // The value at a JSON pointer (RFC 6901), such as "/items/3/email"; null when there is none.

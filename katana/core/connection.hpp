@@ -86,8 +86,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   }
   bool paused() const noexcept { return pause_reasons_ != 0; }
   // True when more is pending than the peer should make us hold, or the reactor has too few output
-  // blocks left for `bytes` more; pauses until that is over, which Session::on_writable() tells. With
-  // nothing pending it is false for all that fits a block, however few blocks are left.
+  // blocks left for `bytes` more; pauses until that is over and Session::on_writable() is called.
+  // With nothing pending it is false for all that fits a block, however few blocks are left.
   bool output_full(std::size_t bytes = 0) noexcept;
   // Pending output above which the connection is full: ReactorOptions::outbox_high_bytes, and less
   // while the reactor's blocks are scarce.
@@ -103,7 +103,6 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     return (pause_reasons_ & (static_cast<unsigned>(PauseReason::outbox_full) |
                               static_cast<unsigned>(PauseReason::pool_low))) != 0;
   }
-  std::uint8_t pause_reasons() const noexcept { return pause_reasons_; }
 
   ConnectionCounters& counters() noexcept { return counters_; }
 

@@ -33,11 +33,6 @@ inline constexpr TypeInfo type_info{raw_name<T>()};
 
 }  // namespace detail
 
-// The name of T as the compiler writes it.
-template <class T>
-constexpr std::string_view type_name() {
-  return detail::type_info<T>.name;
-}
 template <class T>
 constexpr const TypeInfo* type_info_of() {
   static_assert(std::is_same_v<T, std::remove_cvref_t<T>> && !std::is_pointer_v<T>,

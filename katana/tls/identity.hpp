@@ -24,10 +24,6 @@ struct Identity {
   // The DNS names that it is for, in lower case; "*.example.org" is one. Without any, its common
   // name.
   std::vector<std::string> names;
-
-  bool is_for_key_type_of(const Identity& other) const noexcept {
-    return EVP_PKEY_get_base_id(key.get()) == EVP_PKEY_get_base_id(other.key.get());
-  }
 };
 
 // `notes` gets what is no failure but should be known: a certificate that is or will soon be out of

@@ -76,9 +76,6 @@ class Head {
     minor_version_ = static_cast<std::uint8_t>(minor_version);
   }
   void set_target_is_plain(bool plain) noexcept { target_is_plain_ = plain; }
-  void set_minor_version(unsigned version) noexcept {
-    minor_version_ = static_cast<std::uint8_t>(version);
-  }
   // REQUIRES field_count() < fields_capacity.
   void add_field(Slice name, Slice value) noexcept { fields_[field_count_++] = {name, value}; }
 

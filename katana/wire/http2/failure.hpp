@@ -90,9 +90,4 @@ constexpr const FailureText& text_of(Failure failure) noexcept {
   return failure_texts[static_cast<std::size_t>(failure)];
 }
 
-// The connection could not be served on, as opposed to a peer that was merely slow.
-constexpr bool is_attack(Failure failure) noexcept {
-  return failure >= Failure::rapid_reset && failure <= Failure::other_flood;
-}
-
 }  // namespace katana::http2

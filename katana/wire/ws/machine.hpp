@@ -103,7 +103,6 @@ class Machine {
   // Of the peer's close frame; CloseCode::none when it had no code, abnormal before it has come.
   CloseCode close_code() const noexcept { return close_code_; }
   State state() const noexcept { return state_; }
-  bool in_message() const noexcept { return in_message_; }
 
   // The peer sends no more, although it has not said that it closes.
   void end_of_input() noexcept { go(Cause::end); }
