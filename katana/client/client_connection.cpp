@@ -148,8 +148,9 @@ Error ClientConnection::why(const core::Connection& connection) const {
 
 void ClientConnection::on_closed(core::Connection& connection) noexcept {
   const bool made = driver_ != nullptr && answered();
+  const bool by_us = retiring() && idle();  // not a failure of the address
   if (made && !driver_->idle()) driver_->on_lost(why(connection));
-  if (!made && !retiring()) {
+  if (!made && !by_us) {
     CallList calls;
     if (driver_ != nullptr) driver_->take_unsent_calls(calls);
     const bool peer_answered = answered();

@@ -745,6 +745,17 @@ TEST_F(Http2DriverTest, a_drain_ends_idle_connections_and_lets_streams_finish) {
   EXPECT_FALSE(open(0));
 }
 
+TEST_F(Http2DriverTest, a_connection_that_is_refused_during_a_drain_fails_its_calls) {
+  Reply& one = get();
+  Reply& other = get();
+  reactor().request_drain(seconds(10));
+  turn();
+  turn();
+  lose(0, ECONNREFUSED);
+  EXPECT_THAT(error_of(one), HasSubstr("Connection refused"));
+  EXPECT_THAT(error_of(other), HasSubstr("Connection refused"));
+}
+
 TEST_F(Http2DriverTest, a_reactor_without_blocks_says_so) {
   use(test_options());  // requests of HTTP/1.1 that no kernel takes fill them
   for (bool full = false; !full && links() < 64;) {

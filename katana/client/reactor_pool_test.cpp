@@ -301,6 +301,19 @@ TEST_F(ReactorPoolTest, a_drain_ends_idle_connections_and_lets_others_finish) {
   EXPECT_TRUE(reactor().stopped());
 }
 
+TEST_F(ReactorPoolTest,
+       a_connection_that_is_refused_during_a_drain_is_followed_by_the_next_address) {
+  Reply& reply = get("http://two.test/");
+  reactor().request_drain(seconds(10));
+  turn();
+  turn();
+  lose(0, ECONNREFUSED);
+  EXPECT_FALSE(reply.done());
+  ASSERT_EQ(links(), 2u);
+  lose(1, ECONNREFUSED);
+  EXPECT_THAT(error_of(reply), HasSubstr("Connection refused"));
+}
+
 TEST_F(ReactorPoolTest, a_reactor_that_ends_takes_connections_and_look_ups_with_it) {
   get();
   answer(0);
