@@ -30,7 +30,7 @@ Result<std::vector<std::string>> look_up_addresses(const std::string& host) {
   const int problem = getaddrinfo(host.c_str(), nullptr, &wanted, &first);
   if (problem != 0) {
     return fail(problem == EAI_NONAME ? Code::not_found : Code::unavailable,
-                fmt::format("host '{}' has no known address: {}", host, gai_strerror(problem)));
+                fmt::format("host '{}' cannot be resolved: {}", host, gai_strerror(problem)));
   }
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(first, &freeaddrinfo);
   std::vector<std::string> found;

@@ -29,11 +29,11 @@ void Call::wake() noexcept {
 
 void Call::on_timer(TimerEntry& entry) noexcept {
   auto& self = static_cast<Call&>(entry);
-  const char* phase = "the reply is not complete";
-  if (self.stage_ == Stage::waiting) phase = "no connection was free or could be made";
-  if (self.stage_ == Stage::sent) phase = "there is no reply";
+  const char* phase = "the reply is incomplete";
+  if (self.stage_ == Stage::waiting) phase = "no connection became available";
+  if (self.stage_ == Stage::sent) phase = "the server sent no reply";
   Error error(Code::deadline_exceeded,
-              fmt::format("{} after {} ms", phase, self.timeout_.count_ms()));
+              fmt::format("deadline exceeded after {} ms: {}", self.timeout_.count_ms(), phase));
   self.cancel_by(CancelReason::deadline);
   self.fail(std::move(error), Repeat::never);
 }
@@ -52,8 +52,9 @@ bool Call::take_head(unsigned status, Text head) noexcept {
   const auto coding = response_.find("Transfer-Encoding");
   if (coding && !http::equals_ignoring_case(*coding, "chunked")) {
     fail(Error(Code::unsupported,
-               fmt::format("the reply has the transfer coding {:?}, and nobody asked for it",
-                           coding->substr(0, 100))),
+               fmt::format(
+                   "the reply has the unsupported transfer coding {:?}; this client requests none",
+                   coding->substr(0, 100))),
          Repeat::never);
     return false;
   }
@@ -76,8 +77,8 @@ bool Call::take_content(Bytes content) noexcept {
   const std::uint64_t bytes_max = context_.options().content_bytes_max;
   if (!streams_ && content.size() > bytes_max - response_.content_.size()) {
     fail(Error(Code::resource_exhausted,
-               fmt::format("the content of the reply has more than {} bytes; raise "
-                           "content_bytes_max, or read it as a stream",
+               fmt::format("the content of the reply exceeds {} bytes; raise content_bytes_max, or "
+                           "read it with open()",
                            bytes_max)),
          Repeat::never);
     return false;

@@ -135,21 +135,22 @@ Error ClientConnection::why(const core::Connection& connection) const {
   const auto to = fmt::format("{} (address {})", origin_.origin.text(), address_);
   if (timed_out_) {
     return Error(Code::deadline_exceeded,
-                 fmt::format("connect to {}: no answer within {} ms", to,
+                 fmt::format("connect to {}: deadline exceeded after {} ms (connect_timeout)", to,
                              context_.options().connect_timeout.count_ms()));
   }
   const int failure = connection.failure();
   const std::string reason =
-      failure != 0 ? std::generic_category().message(failure) : "the server ended the connection";
+      failure != 0 ? std::generic_category().message(failure) : "the server closed the connection";
   return Error(Code::unavailable, answered()
-                                      ? fmt::format("the connection to {} broke: {}", to, reason)
+                                      ? fmt::format("the connection to {} failed: {}", to, reason)
                                       : fmt::format("connect to {}: {}", to, reason));
 }
 
 void ClientConnection::on_closed(core::Connection& connection) noexcept {
   const bool made = driver_ != nullptr && answered();
+  const bool by_us = retiring() && idle();  // not a failure of the address
   if (made && !driver_->idle()) driver_->on_lost(why(connection));
-  if (!made && !retiring()) {
+  if (!made && !by_us) {
     CallList calls;
     if (driver_ != nullptr) driver_->take_unsent_calls(calls);
     const bool peer_answered = answered();

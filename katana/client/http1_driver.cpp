@@ -60,9 +60,9 @@ std::size_t Http1Driver::on_bytes(Bytes input) noexcept {
     if (step.event == Event::needs_more) {
       const std::size_t bytes_max = context_.options().head_bytes_max;
       if (head_.size() + (input.size() - at) <= bytes_max || !in_head) return at;
-      fail(Error(Code::resource_exhausted,
-                 fmt::format("the head of the reply has more than {} bytes; raise head_bytes_max",
-                             bytes_max)));
+      fail(Error(
+          Code::resource_exhausted,
+          fmt::format("the head of the reply exceeds {} bytes; raise head_bytes_max", bytes_max)));
       return input.size();
     }
     if (connection_.finishing()) return input.size();
@@ -75,7 +75,8 @@ std::size_t Http1Driver::on_bytes(Bytes input) noexcept {
 bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
                        bool in_head) noexcept {
   if (step.event == Event::malformed) {
-    fail(Error(Code::data_loss, fmt::format("the reply is not HTTP/1.1: {}", machine_.problem())));
+    fail(Error(Code::data_loss,
+               fmt::format("the reply is not valid HTTP/1.1: {}", machine_.problem())));
     return false;
   }
   if (in_head) head_.append(used.substr(0, used.size() - step.content.size()));
@@ -93,9 +94,9 @@ bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
 bool Http1Driver::give_head() noexcept {
   const std::size_t bytes_max = context_.options().head_bytes_max;
   if (head_.size() > bytes_max) {
-    fail(Error(Code::resource_exhausted,
-               fmt::format("the head of the reply has more than {} bytes; raise head_bytes_max",
-                           bytes_max)));
+    fail(Error(
+        Code::resource_exhausted,
+        fmt::format("the head of the reply exceeds {} bytes; raise head_bytes_max", bytes_max)));
     return false;
   }
   if (call_->take_head(machine_.status(), std::exchange(head_, Text()))) return true;
@@ -135,16 +136,16 @@ void Http1Driver::on_input_end() noexcept {
     return;
   }
   if (machine_.end_of_input() != Event::complete) {
-    on_lost(Error(Code::unavailable, reply_begun_
-                                         ? "the server ended the connection within the reply"
-                                         : "the server ended the connection instead of a reply"));
+    on_lost(Error(Code::unavailable,
+                  reply_begun_ ? "the server closed the connection before the reply was complete"
+                               : "the server closed the connection before it replied"));
     connection_.reset();
     return;
   }
   if (connection_.input_truncated()) {
     fail(Error(Code::data_loss,
-               "the end of the connection is the end of the reply, and TLS did not say it: "
-               "anybody may have cut it off"));
+               "the reply ends with the connection, and its end was not authenticated (no "
+               "close_notify): it may be truncated"));
     return;
   }
   complete(true);

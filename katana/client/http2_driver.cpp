@@ -63,7 +63,7 @@ void Http2Driver::begin(Call& call) noexcept {
   if (!http2::is_sendable(head)) {
     call.fail(
         Error(Code::invalid_argument,
-              fmt::format("Host {:?} or target {:?} cannot be said in HTTP/2: leave Host out, "
+              fmt::format("Host {:?} or target {:?} cannot be sent over HTTP/2: leave Host out, "
                           "or set http2 to never",
                           head.authority, head.target.substr(0, 200))),
         Repeat::never);
@@ -88,8 +88,8 @@ Error Http2Driver::why_not(Begun begun) const {
   if (begun == Begun::no_room) return no_blocks();
   if (begun == Begun::too_large) {
     return Error(Code::resource_exhausted,
-                 "the head of the request is larger than this server takes: it has less than that "
-                 "as SETTINGS_MAX_HEADER_LIST_SIZE, or the head has more than 64 KiB");
+                 "the head of the request exceeds the limit of this server "
+                 "(SETTINGS_MAX_HEADER_LIST_SIZE) or 64 KiB: send fewer or shorter fields");
   }
   return Error(Code::internal);  // there was room
 }
@@ -230,21 +230,22 @@ void Http2Driver::lose(Exchange& exchange, const ClientStep& step) noexcept {
 Error Http2Driver::why_lost(const ClientStep& step) const {
   switch (step.lost) {
     case Lost::refused:
-      return Error(Code::unavailable, "the server refused the stream, and did nothing about it");
+      return Error(Code::unavailable,
+                   "the server refused the stream without processing the request");
     case Lost::unprocessed:
       return Error(Code::unavailable,
-                   fmt::format("the server ends the connection (GOAWAY, {}), and did nothing about "
-                               "the request",
+                   fmt::format("the server is closing the connection (GOAWAY, {}) and did not "
+                               "process the request",
                                http2::name_of(goaway_)));
     case Lost::too_large:
       return Error(Code::resource_exhausted,
-                   fmt::format("the head of the reply has more than {} bytes, or more than 128 "
-                               "fields; raise head_bytes_max",
+                   fmt::format("the head of the reply exceeds {} bytes or 128 fields; raise "
+                               "head_bytes_max",
                                context_.http2().limits.head_bytes_max));
     case Lost::malformed:
-      return Error(Code::data_loss, fmt::format("the reply is not HTTP/2: it breaks a rule of RFC "
-                                                "9113 §8 ({})",
-                                                http2::name_of(step.code)));
+      return Error(Code::data_loss,
+                   fmt::format("the reply is not valid HTTP/2: it violates RFC 9113 §8 ({})",
+                               http2::name_of(step.code)));
     default: break;
   }
   const bool wants_http1 = step.code == ErrorCode::http_1_1_required;
@@ -350,9 +351,9 @@ Error Http2Driver::why_closed() const {
       failure == http2::Failure::head_timeout || failure == http2::Failure::settings_timeout;
   const char* remedy = "";
   if (failure == http2::Failure::bad_preface) {
-    remedy = " If it is a server of HTTP/1.1, set http2 to by_alpn.";
+    remedy = " If the server speaks HTTP/1.1 only, set http2 to by_alpn.";
   } else if (failure == http2::Failure::continuation_flood) {
-    remedy = " If it may be, raise head_bytes_max.";
+    remedy = " If its heads are that large, raise head_bytes_max.";
   }
   return Error(
       late ? Code::deadline_exceeded : Code::data_loss,
@@ -362,7 +363,7 @@ Error Http2Driver::why_closed() const {
 void Http2Driver::on_input_end() noexcept {
   // What the calls have yet to be given comes first; it is said again.
   if (connection_.paused()) return;
-  std::string text = "the server ended the connection before the reply was complete";
+  std::string text = "the server closed the connection before the reply was complete";
   if (goaway_ != ErrorCode::no_error) text += fmt::format(" (GOAWAY, {})", http2::name_of(goaway_));
   fail_all(Error(Code::unavailable, std::move(text)), true);
   connection_.finish(core::Finish::close);

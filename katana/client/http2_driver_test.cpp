@@ -208,9 +208,9 @@ TEST_F(Http2DriverTest, replies_without_content_are_complete_with_their_head) {
 TEST_F(Http2DriverTest, a_head_that_cannot_be_said_or_taken_is_an_error_of_its_request_alone) {
   Reply& nobody = fetch(Request(home_url).field("Host", ""));
   greet(0, http2::setting(Setting::max_header_list_size, 300));
-  EXPECT_THAT(error_of(nobody), HasSubstr("cannot be said in HTTP/2"));
+  EXPECT_THAT(error_of(nobody), HasSubstr("cannot be sent over HTTP/2"));
   Reply& large = fetch(Request(home_url).field("X", std::string(500, 'x')));
-  EXPECT_THAT(error_of(large), HasSubstr("larger than this server takes"));
+  EXPECT_THAT(error_of(large), HasSubstr("exceeds the limit of this server"));
   Reply& fine = get();
   say(0, reply(0, 1));
   EXPECT_EQ(error_of(fine), "status 200");
@@ -413,14 +413,16 @@ TEST_F(Http2DriverTest, a_late_reply_costs_its_stream_and_a_silent_connection_ge
   say(0, frame(FrameType::ping, 0, 0, "12345678"));  // it lives
   turn(milliseconds(1'100));
   turn();
-  EXPECT_THAT(error_of(late), HasSubstr("there is no reply after 2000 ms"));
+  EXPECT_THAT(error_of(late),
+              HasSubstr("deadline exceeded after 2000 ms: the server sent no reply"));
   EXPECT_TRUE(open(0));
 
   Reply& patient = get();
   Reply& silent = fetch(Request(home_url).timeout(seconds(2)));
   turn(milliseconds(2'100));
   turn();
-  EXPECT_THAT(error_of(silent), HasSubstr("there is no reply after 2000 ms"));
+  EXPECT_THAT(error_of(silent),
+              HasSubstr("deadline exceeded after 2000 ms: the server sent no reply"));
   EXPECT_EQ(links(), 1u);
   Reply& next = get();
   ASSERT_EQ(links(), 2u);
@@ -585,11 +587,11 @@ TEST_F(Http2DriverTest, whoever_leaves_before_there_is_a_connection_leaves_nothi
 TEST_F(Http2DriverTest, a_reply_that_breaks_a_rule_is_an_error_of_its_own) {
   warm_up();
   const std::pair<Fields, const char*> heads[] = {
-      {{{":status", "abc"}}, "breaks a rule"},
-      {{{"a", "b"}}, "breaks a rule"},
-      {{{":status", "200"}, {"Upper", "x"}}, "breaks a rule"},
-      {{{":status", "200"}, {"connection", "close"}}, "breaks a rule"},
-      {{{":status", "101"}}, "breaks a rule"},
+      {{{":status", "abc"}}, "violates RFC 9113"},
+      {{{"a", "b"}}, "violates RFC 9113"},
+      {{{":status", "200"}, {"Upper", "x"}}, "violates RFC 9113"},
+      {{{":status", "200"}, {"connection", "close"}}, "violates RFC 9113"},
+      {{{":status", "101"}}, "violates RFC 9113"},
       {{{":status", "200"}, {"x", std::string(33'000, 'x')}}, "raise head_bytes_max"},
   };
   std::uint32_t id = 3;
@@ -619,12 +621,12 @@ TEST_F(Http2DriverTest, a_reply_that_breaks_a_rule_is_an_error_of_its_own) {
   Reply& liar = get();
   say(0, head(0, id, {{":status", "200"}, {"content-length", "3"}}, false) +
              content(id, "four", true));
-  EXPECT_THAT(error_of(liar), HasSubstr("breaks a rule"));
+  EXPECT_THAT(error_of(liar), HasSubstr("violates RFC 9113"));
   Reply& chatty = get();
   std::string interims;
   for (int count = 0; count < 70; ++count) interims += head(0, id + 2, {{":status", "103"}}, false);
   say(0, interims);
-  EXPECT_THAT(error_of(chatty), HasSubstr("breaks a rule"));
+  EXPECT_THAT(error_of(chatty), HasSubstr("violates RFC 9113"));
   EXPECT_TRUE(open(0));
   EXPECT_EQ(links(), 1u);
 }
@@ -743,6 +745,17 @@ TEST_F(Http2DriverTest, a_drain_ends_idle_connections_and_lets_streams_finish) {
   say(0, reply(0, 3));
   EXPECT_EQ(error_of(busy), "status 200");
   EXPECT_FALSE(open(0));
+}
+
+TEST_F(Http2DriverTest, a_connection_that_is_refused_during_a_drain_fails_its_calls) {
+  Reply& one = get();
+  Reply& other = get();
+  reactor().request_drain(seconds(10));
+  turn();
+  turn();
+  lose(0, ECONNREFUSED);
+  EXPECT_THAT(error_of(one), HasSubstr("Connection refused"));
+  EXPECT_THAT(error_of(other), HasSubstr("Connection refused"));
 }
 
 TEST_F(Http2DriverTest, a_reactor_without_blocks_says_so) {

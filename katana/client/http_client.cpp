@@ -23,7 +23,7 @@ constexpr unsigned service_unavailable = 503;
 
 Result<void> check(const HttpClientOptions& options) {
   const auto wrong = [](const char* option, const char* range) {
-    return fail(Code::invalid_argument, fmt::format("HTTP client: {} has to be {}", option, range));
+    return fail(Code::invalid_argument, fmt::format("HTTP client: {} must be {}", option, range));
   };
   if (options.connections_max == 0) return wrong("connections_max", "at least 1");
   if (options.origins_max == 0) return wrong("origins_max", "at least 1");
@@ -45,11 +45,11 @@ Result<void> check(const HttpClientOptions& options) {
   }
   for (const auto& [host, addresses] : options.hosts) {
     if (addresses.empty() || !std::ranges::all_of(addresses, is_numeric_address)) {
-      return wrong("each of `hosts`", "one or more numeric addresses, as in 127.0.0.1 or ::1");
+      return wrong("each of `hosts`", "one or more numeric addresses, such as 127.0.0.1 or ::1");
     }
   }
   if (!http::valid_field("User-Agent", options.user_agent)) {
-    return wrong("user_agent", "the value of a field: without controls, or spaces at its ends");
+    return wrong("user_agent", "a valid field value: no control characters, no spaces at its ends");
   }
   return {};
 }
@@ -107,8 +107,8 @@ ReactorPool& pool_here(const std::shared_ptr<const Shared>& shared) {
   core::Reactor* const reactor = core::Reactor::current();
   if (reactor == nullptr) {
     throw_misuse("an HttpClient was called on a thread without a reactor",
-                 "call it in a handler or another coroutine that a reactor runs, not in a job on a "
-                 "pool; give the job's result back and call the client then");
+                 "call it in a coroutine that a reactor runs, such as a handler, not in a job on a "
+                 "thread pool; return from the job first");
   }
   ReactorPool& pool = ReactorPool::of(*reactor, shared);
   ++pool.context().counters().calls;

@@ -36,11 +36,12 @@ void OriginPool::add(Call& call) noexcept {
     return;
   }
   if (waiting_.size() >= context_.options().waiting_max) {
-    call.fail(Error(Code::resource_exhausted,
-                    fmt::format("{} requests wait for a connection to {} already; raise "
-                                "waiting_max or connections_max",
-                                waiting_.size(), state_.origin.text())),
-              Repeat::never);
+    call.fail(
+        Error(Code::resource_exhausted,
+              fmt::format("{} requests already wait for a connection to {}; raise waiting_max or "
+                          "connections_max",
+                          waiting_.size(), state_.origin.text())),
+        Repeat::never);
     return;
   }
   waiting_.push_back(call);

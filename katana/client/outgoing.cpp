@@ -24,13 +24,13 @@ std::unexpected<Error> wrong(std::string message) {
 Result<void> check_field(const Request::Field& field) {
   if (!http::valid_field(field.name, field.value)) {
     return wrong(
-        fmt::format("field {:?}: {:?} cannot be sent: a name is a token, and a value has "
-                    "no CR, LF or other control and no space at its ends",
+        fmt::format("field {:?}: {:?} cannot be sent: a name must be a token, and a value "
+                    "has no control characters and no space at its ends",
                     field.name, field.value));
   }
   const auto is_it = [&](Bytes name) { return http::equals_ignoring_case(name, field.name); };
   if (std::ranges::any_of(own_fields, is_it)) {
-    return wrong(fmt::format("field '{}' is the client's to say: leave it out", field.name));
+    return wrong(fmt::format("field '{}' is set by the client: leave it out", field.name));
   }
   return {};
 }
@@ -93,7 +93,7 @@ Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options
   auto url = parse_url(request.url());
   if (!url) return std::unexpected(url.error());
   if (request.method() == "CONNECT") {
-    return wrong("method CONNECT opens a tunnel, which this client does not do");
+    return wrong("method CONNECT is not supported: this client opens no tunnel");
   }
   Outgoing made;
   made.host = std::move(url->authority);
@@ -105,8 +105,8 @@ Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options
   made.content_length = length_of(request, request.content().size());
   if (!http1::is_sendable(made.head())) {
     return wrong(
-        fmt::format("method {:?} or Host {:?} cannot be sent: a method is a token, and "
-                    "Host a name with an optional port",
+        fmt::format("method {:?} or Host {:?} cannot be sent: a method must be a token, "
+                    "and Host a name with an optional port",
                     made.method, made.host));
   }
   made.name = fmt::format("{} {}", made.method, request.url().substr(0, 500));

@@ -33,7 +33,7 @@ Result<thread::Pool*> Shared::resolver() const {
   const std::scoped_lock lock(mutex_);
   if (own_resolver_ == nullptr) {
     auto made = thread::Pool::create({.name = "resolve", .threads_min = 2, .queue_max = 1024});
-    if (!made) return std::unexpected(made.error().within("threads that look names up"));
+    if (!made) return std::unexpected(made.error().within("threads for name resolution"));
     own_resolver_ = *std::move(made);
   }
   return own_resolver_.get();

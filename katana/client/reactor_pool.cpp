@@ -40,7 +40,7 @@ std::size_t ReactorPool::connection_count() const noexcept {
 void ReactorPool::submit(Call& call) noexcept {
   if (OriginPool* const origin = find_or_make(call.outgoing().origin)) return origin->add(call);
   call.fail(Error(Code::resource_exhausted,
-                  fmt::format("connections to {} origins are open already; raise origins_max",
+                  fmt::format("connections to {} origins are already open; raise origins_max",
                               context_.options().origins_max)),
             Repeat::never);
 }

@@ -39,18 +39,18 @@ TEST_F(ReactorPoolTest, what_may_have_been_served_is_not_sent_again) {
   warm_up();
   Reply& post = fetch(Request("POST", "http://server.test/"));
   close_by_server(0);
-  EXPECT_THAT(error_of(post), HasSubstr("ended the connection instead of a reply"));
+  EXPECT_THAT(error_of(post), HasSubstr("closed the connection before it replied"));
 
   warm_up();
   Reply& begun = get();
   say(1, "HTTP/1.1 2");
   close_by_server(1);
-  EXPECT_THAT(error_of(begun), HasSubstr("ended the connection within the reply"));
+  EXPECT_THAT(error_of(begun), HasSubstr("closed the connection before the reply was complete"));
 
   Reply& fresh = get();  // the connection was never used before
   answer(2);
   lose(2, ECONNRESET);
-  EXPECT_THAT(error_of(fresh), HasSubstr("broke: Connection reset by peer"));
+  EXPECT_THAT(error_of(fresh), HasSubstr("failed: Connection reset by peer"));
   EXPECT_EQ(http().counters(reactor()).retries, 0u);
 }
 
@@ -107,7 +107,7 @@ TEST_F(ReactorPoolTest, a_request_is_sent_again_so_many_times_and_later_each_tim
   turn();
   EXPECT_THAT(take_sent(2), HasSubstr("GET / "));
   close_by_server(2);
-  EXPECT_THAT(error_of(unlucky), HasSubstr("ended the connection instead of a reply"));
+  EXPECT_THAT(error_of(unlucky), HasSubstr("closed the connection before it replied"));
   EXPECT_EQ(http().counters(reactor()).retries, 2u);
 }
 
@@ -182,7 +182,7 @@ TEST_F(ReactorPoolTest, a_connection_that_nobody_answers_is_given_up) {
   EXPECT_FALSE(reply.done());
   turn(milliseconds(200));
   turn();
-  EXPECT_THAT(error_of(reply), HasSubstr("no answer within 5000 ms"));
+  EXPECT_THAT(error_of(reply), HasSubstr("deadline exceeded after 5000 ms"));
   EXPECT_FALSE(open(0));
 }
 
@@ -228,8 +228,8 @@ TEST_F(ReactorPoolTest, requests_wait_for_a_connection_and_only_so_many) {
   Reply& second = get();
   Reply& third = get();
   EXPECT_EQ(links(), 1u);
-  EXPECT_THAT(error_of(third), HasSubstr("1 requests wait for a connection to "
-                                         "http://server.test:80 already; raise waiting_max"));
+  EXPECT_THAT(error_of(third), HasSubstr("1 requests already wait for a connection to "
+                                         "http://server.test:80; raise waiting_max"));
   answer(0);
   take_sent(0);
   say(0, nothing);
@@ -249,7 +249,8 @@ TEST_F(ReactorPoolTest, who_waits_too_long_is_told_that_it_waited) {
   Reply& waits = fetch(Request("http://server.test/").timeout(seconds(1)));
   turn(milliseconds(1'100));
   turn();
-  EXPECT_THAT(error_of(waits), HasSubstr("no connection was free or could be made after 1000 ms"));
+  EXPECT_THAT(error_of(waits),
+              HasSubstr("deadline exceeded after 1000 ms: no connection became available"));
   EXPECT_TRUE(open(0));
 }
 
@@ -299,6 +300,19 @@ TEST_F(ReactorPoolTest, a_drain_ends_idle_connections_and_lets_others_finish) {
   turn();
   EXPECT_FALSE(open(0));
   EXPECT_TRUE(reactor().stopped());
+}
+
+TEST_F(ReactorPoolTest,
+       a_connection_that_is_refused_during_a_drain_is_followed_by_the_next_address) {
+  Reply& reply = get("http://two.test/");
+  reactor().request_drain(seconds(10));
+  turn();
+  turn();
+  lose(0, ECONNREFUSED);
+  EXPECT_FALSE(reply.done());
+  ASSERT_EQ(links(), 2u);
+  lose(1, ECONNREFUSED);
+  EXPECT_THAT(error_of(reply), HasSubstr("Connection refused"));
 }
 
 TEST_F(ReactorPoolTest, a_reactor_that_ends_takes_connections_and_look_ups_with_it) {

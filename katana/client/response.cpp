@@ -8,7 +8,7 @@ const char* Response::set_head(unsigned status, Text head) noexcept {
   status_ = static_cast<std::uint16_t>(status);
   head_ = std::move(head);
   const Bytes text = head_.bytes();
-  if (text.size() > http::head_bytes_capacity) return "has a head of more than 65,535 bytes";
+  if (text.size() > http::head_bytes_capacity) return "has a head that exceeds 65,535 bytes";
   version_ = text.starts_with("HTTP/1.0") ? HttpVersion::http_1_0 : HttpVersion::http_1_1;
   fields_.begin(text.data());
   fields_.set_bytes(text.size());

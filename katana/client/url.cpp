@@ -15,7 +15,7 @@ constexpr std::uint16_t http_port = 80, https_port = 443;
 
 std::unexpected<Error> wrong(Bytes url, const char* what) {
   return fail(Code::invalid_argument,
-              fmt::format("URL {:?} {}: it looks like http://host:8080/path?query, or https",
+              fmt::format("URL {:?} {}; expected http://host:port/path?query, or https",
                           url.substr(0, 200), what));
 }
 
@@ -47,19 +47,19 @@ Result<Url> parse_url(Bytes text) {
   const Bytes whole = text;
   text = text.substr(0, text.find('#'));
   const auto split = http::split_target(text, http::Method::get);
-  if (!split || split->form != http::TargetForm::absolute) return wrong(whole, "is none");
+  if (!split || split->form != http::TargetForm::absolute) return wrong(whole, "is not absolute");
   Url url;
   url.origin.secure = http::equals_ignoring_case(split->scheme, "https");
   if (!url.origin.secure && !http::equals_ignoring_case(split->scheme, "http")) {
-    return wrong(whole, "has another scheme");
+    return wrong(whole, "has a scheme other than http and https");
   }
   Bytes host, port;
   if (!http::valid_authority(split->authority) || !split_authority(split->authority, host, port)) {
-    return wrong(whole, "has no host that could be looked up");
+    return wrong(whole, "has no valid host");
   }
   if (!http::all_are(split->path, http::target_character) ||
       !http::all_are(split->query, http::target_character)) {
-    return wrong(whole, "has a character that has to be escaped (%20 is a space)");
+    return wrong(whole, "has a character that must be percent-encoded (a space is %20)");
   }
   url.origin.host.assign(host);
   std::ranges::transform(url.origin.host, url.origin.host.begin(), http::to_lower);

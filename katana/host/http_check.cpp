@@ -39,7 +39,7 @@ class Asker {
       if (auto started = made->start(); !started) return started;
       reactor_ = std::move(made);
     }
-    if (told.stop_requested()) return nobody_waits();
+    if (told.stop_requested()) return cancelled();
     reactor_->turn(Duration{});  // the reactor of this thread, and what happened since
     const std::stop_callback wake(told, [this] { reactor_->post(wake_); });
     auto task = http_.fetch(client::Request(url_).timeout(timeout_));
@@ -48,7 +48,7 @@ class Asker {
       const Instant due = reactor_->timers().next();
       reactor_->turn(due == never ? seconds(3600) : due - reactor_->now());
     }
-    if (!task.done()) return nobody_waits();
+    if (!task.done()) return cancelled();
     const auto reply = task.result();
     if (!reply) return std::unexpected(reply.error());
     if (reply->status() >= 200 && reply->status() < 300) return {};
@@ -58,7 +58,7 @@ class Asker {
  private:
   static constexpr std::size_t session_bytes_max = 256;
 
-  static std::unexpected<Error> nobody_waits() {
+  static std::unexpected<Error> cancelled() {
     return fail(Code::cancelled, "cancelled by the caller");
   }
 

@@ -83,7 +83,7 @@ TEST_F(HttpCheckTest, a_service_that_is_gone_or_silent_is_named_with_what_it_did
                         "127.0.0.1): Connection refused"));
   serve([](const std::string& origin) {
     EXPECT_THAT(ask(check(origin + "/hangs", milliseconds(30))),
-                HasSubstr("/hangs: there is no reply after 30 ms"));
+                HasSubstr("/hangs: deadline exceeded after 30 ms: the server sent no reply"));
   });
 }
 
