@@ -135,10 +135,10 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   void reset() noexcept { finishing_ = reset_ = interrupted_ = true; }
 
   // Another session takes over: once the present call of the session has returned, it is destroyed
-  // and `replacement` opens the next one in its memory. What was not consumed is offered to that one,
-  // what was written goes out first. Pauses that were the session's end with it, as does its
-  // deadline. Not done when the connection is finishing by then. REQUIRES that this session asked
-  // for none yet.
+  // and `replacement` opens the next one in its memory. What was not consumed is offered to that
+  // one; what was written goes out first. Pauses of the old session end with it, as does its
+  // deadline. Nothing happens when the connection is finishing by then. REQUIRES that this session
+  // has not requested another one yet.
   void replace_session(std::unique_ptr<SessionReplacement> replacement) noexcept {
     KATANA_REQUIRE(replacement_ == nullptr && replacement != nullptr);
     replacement_ = std::move(replacement);
