@@ -111,8 +111,8 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
     code = connection_->run(Command::begin_now);
     if (code == SQLITE_DONE) break;
     now = clock_();
-    for (Work *work = group.first(), *next; work != nullptr; work = next) {
-      next = work->next_in_list;
+    for (Work *work = group.first(), *following; work != nullptr; work = following) {
+      following = work->next_in_list;
       if (now < work->deadline) continue;
       group.remove(*work);
       timeouts_.add();
