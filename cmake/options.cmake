@@ -6,6 +6,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 option(KATANA_TESTS "build the tests" ON)
 option(KATANA_SIMULATION "build the simulator's seeds without the other tests" OFF)
+option(KATANA_LAB "build the laboratory's programs" ON)
 option(KATANA_MICRO "build the micro-benchmarks" OFF)
 option(KATANA_FUZZ "build the libFuzzer targets (clang)" OFF)
 option(KATANA_NATIVE "tune for this machine's CPU" OFF)
