@@ -34,7 +34,10 @@ void write_parameters(JsonWriter& json, const ReportInput& input) {
   json.text("method", input.method);
   json.integer("urls", input.target.requests.size());
   const bool is_tls = input.target.url.tls;
-  json.text("protocol", !plan.http2 ? "http/1.1" : is_tls ? "h2" : "h2c");
+  json.text("protocol", plan.websocket ? "websocket"
+                        : !plan.http2  ? "http/1.1"
+                        : is_tls       ? "h2"
+                                       : "h2c");
   json.boolean("tls", is_tls);
   if (is_tls) json.boolean("tls_resume", plan.tls_resume);
   json.text("loop", plan.is_open_loop() ? "open" : "closed");
