@@ -84,7 +84,8 @@ def test_spent_is_the_difference_of_two_samples():
 
 
 def test_ratios_are_taken_within_a_round_and_only_where_both_were_measured():
-    rounds = [{"a": {"us": 2.0}, "b": {"us": 1.0}}, {"a": {"us": None}, "b": {"us": 1.0}}, {"a": {"us": 3}, "b": {"us": 2}}]
+    rounds = [{"a": {"us": 2.0}, "b": {"us": 1.0}}, {"a": {"us": None}, "b": {"us": 1.0}},
+              {"a": {"us": 3}, "b": {"us": 2}}]
     assert harness.ratios(rounds, "a", "b") == [2.0, 1.5]
     assert harness.spread([2.0, 1.5]) == "1.75 (1.50–2.00)" and harness.spread([], nothing="busy") == "busy"
 
