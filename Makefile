@@ -2,8 +2,11 @@
 .PHONY: help setup run test bench bench-full micro soak format tidy clean
 .DEFAULT_GOAL := help
 
+# Configured by the preset named first unless it was configured before, and built.
+build = { test -f build/$(2)/build.ninja || cmake --preset $(1) >/dev/null; } && cmake --build --preset $(2) --target
+
 help:
-	@echo 'make setup   install the Debian packages and the Python environment that are missing'
+	@echo 'make setup   install the Debian packages and the Python environment that are missing (tools/setup --help: fewer of them)'
 	@echo 'make run     build release and start the full-stack application on port 8080 (KATANA_PORT overrides)'
 	@echo 'make test    build and pass every test (tools/test --help lists the stages)'
 	@echo 'make bench   the quick laboratory suite, at most 10 minutes: lab/results/latest/report.html'
@@ -17,45 +20,48 @@ help:
 setup:
 	@tools/setup
 
-run: setup
-	@test -f build/release/build.ninja || cmake --preset release >/dev/null
-	@cmake --build --preset release --target fullstack
+run:
+	@tools/setup run
+	@$(call build,run,release) fullstack
 	@exec build/release/fullstack --port "$${KATANA_PORT:-8080}"
 
-test: setup
+test:
+	@tools/setup test
 	@tools/test
 
 # Only what is measured, and the generator: the micro-benchmarks are `make micro`.
 bench_programs = hello_world_server fullstack katana-load floor_epoll floor_uring
 e2e_out = lab/results/latest/e2e
 
-bench: setup
-	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
-	@cmake --build --preset bench --target $(bench_programs) e2e_benchmarks -- --quiet
+bench:
+	@tools/setup bench
+	@$(call build,bench,bench) $(bench_programs) e2e_benchmarks -- --quiet
 	@status=0; lab/katana-lab run --quick || status=1; \
 	build/bench/e2e_benchmarks --quick --benchmark_out=$(e2e_out).json --benchmark_out_format=json >$(e2e_out).log || status=1; \
 	lab/e2e/report.py $(e2e_out).json --out $(e2e_out).md --command 'e2e_benchmarks --quick' && echo 'wrote $(e2e_out).md' || status=1; \
 	exit $$status
 
-bench-full: setup
-	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
-	@cmake --build --preset bench --target $(bench_programs) -- --quiet
+bench-full:
+	@tools/setup bench
+	@$(call build,bench,bench) $(bench_programs) -- --quiet
 	@lab/katana-lab run
 
-micro: setup
-	@test -f build/bench/build.ninja || cmake --preset bench >/dev/null
-	@cmake --build --preset bench --target micro_programs -- --quiet
+micro:
+	@tools/setup bench
+	@$(call build,bench,bench) micro_programs -- --quiet
 	@lab/micro/run.py
 
-soak: setup
-	@test -f build/release/build.ninja || cmake --preset release >/dev/null
-	@cmake --build --preset release --target fullstack -- --quiet
+soak:
+	@tools/setup test
+	@$(call build,run,release) fullstack -- --quiet
 	@KATANA_BUILD=build/release KATANA_SOAK_S="$${KATANA_SOAK_S:-600}" .venv/bin/python -m pytest -q -o cache_dir=build/pytest tests/soak
 
-format: setup
+format:
+	@tools/setup test
 	@tools/format
 
-tidy: setup
+tidy:
+	@tools/setup test
 	@tools/tidy
 
 clean:

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
-#include "lab/load/json_writer.hpp"
+#include "lab/load/json_report.hpp"
 
 namespace katana::chat_load {
 namespace {
@@ -39,17 +40,6 @@ void add(Figures& total, const Figures& part) {
   total.cpu_ns += part.cpu_ns;
   total.latency.add(part.latency);
   total.send_lag.add(part.send_lag);
-}
-
-void write_times(load::JsonWriter& json, std::string_view key, const load::Histogram& times) {
-  json.begin_object(key);
-  json.number("p50", us(times.percentile_ns(50)));
-  json.number("p90", us(times.percentile_ns(90)));
-  json.number("p99", us(times.percentile_ns(99)));
-  json.number("p999", us(times.percentile_ns(99.9)));
-  json.number("max", us(std::max<std::int64_t>(0, times.max_ns())));
-  json.integer("samples", times.count());
-  json.end_object();
 }
 
 void note_what_matters(const ChatPlan& plan, Summary& summary) {
@@ -146,55 +136,47 @@ std::string to_text(const ChatPlan& plan, const Summary& summary) {
 }
 
 std::string to_json(const ChatPlan& plan, const Summary& summary) {
+  using load::rounded;
   const Figures& total = summary.total;
-  load::JsonWriter json;
-  json.begin_object();
-  json.begin_object("parameters");
-  json.integer("connections", plan.connections);
-  json.number("duration_s", plan.duration_s);
-  json.integer("message_bytes", plan.message_bytes);
-  json.number("rate_per_s", plan.rate_per_s);
-  json.boolean("receive", plan.receive);
-  json.boolean("burst", plan.burst);
-  json.integer("senders", plan.sender_count());
-  json.integer("receivers", plan.receiver_count());
-  json.integer("threads", plan.threads);
-  json.end_object();
-  json.integer("connected", total.connected);
-  json.integer("sent", total.sent);
-  json.integer("unsent", total.unsent);
-  json.integer("expected", total.expected);
-  json.integer("delivered", total.delivered);
-  json.integer("missing", summary.missing);
-  json.integer("told_dropped", total.told_dropped);
-  json.integer("duplicated", total.duplicated);
-  json.integer("out_of_order", total.out_of_order);
-  json.integer("refused", total.refused);
-  json.integer("unknown_lines", total.unknown_lines);
-  json.number("duration_s", summary.duration_s);
-  json.number("rate_per_s", per_second(total.sent, summary.duration_s));
-  json.number("behind_s", summary.behind_s, 4);
-  json.boolean("behind", summary.behind);
-  json.number("deliveries_per_s",
-              per_second(total.delivered, summary.duration_s + summary.behind_s));
-  json.integer("bytes", total.sent_bytes);
-  json.integer("received_bytes", total.received_bytes);
-  write_times(json, "latency_us", total.latency);
-  json.begin_object("errors");
-  json.integer("connect", total.connect_failures);
-  json.integer("broken", total.broken);
-  json.end_object();
-  json.begin_object("generator");
-  json.number("cpu_share", summary.cpu_share, 4);
-  write_times(json, "send_lag_us", total.send_lag);
-  json.boolean("saturated", summary.saturated);
-  json.end_object();
-  json.boolean("interrupted", summary.interrupted);
-  json.begin_array("notes");
-  for (const std::string& note : summary.notes) json.text({}, note);
-  json.end_array();
-  json.end_object();
-  return json.take();
+  const double delivering_s = summary.duration_s + summary.behind_s;
+  return load::text_of({
+      {"parameters",
+       {{"connections", plan.connections},
+        {"duration_s", rounded(plan.duration_s)},
+        {"message_bytes", plan.message_bytes},
+        {"rate_per_s", rounded(plan.rate_per_s)},
+        {"receive", plan.receive},
+        {"burst", plan.burst},
+        {"senders", plan.sender_count()},
+        {"receivers", plan.receiver_count()},
+        {"threads", plan.threads}}},
+      {"connected", total.connected},
+      {"sent", total.sent},
+      {"unsent", total.unsent},
+      {"expected", total.expected},
+      {"delivered", total.delivered},
+      {"missing", summary.missing},
+      {"told_dropped", total.told_dropped},
+      {"duplicated", total.duplicated},
+      {"out_of_order", total.out_of_order},
+      {"refused", total.refused},
+      {"unknown_lines", total.unknown_lines},
+      {"duration_s", rounded(summary.duration_s)},
+      {"rate_per_s", rounded(per_second(total.sent, summary.duration_s))},
+      {"behind_s", rounded(summary.behind_s, 4)},
+      {"behind", summary.behind},
+      {"deliveries_per_s", rounded(per_second(total.delivered, delivering_s))},
+      {"bytes", total.sent_bytes},
+      {"received_bytes", total.received_bytes},
+      {"latency_us", load::times_of(total.latency)},
+      {"errors", {{"connect", total.connect_failures}, {"broken", total.broken}}},
+      {"generator",
+       {{"cpu_share", rounded(summary.cpu_share, 4)},
+        {"send_lag_us", load::times_of(total.send_lag)},
+        {"saturated", summary.saturated}}},
+      {"interrupted", summary.interrupted},
+      {"notes", summary.notes},
+  });
 }
 
 }  // namespace katana::chat_load

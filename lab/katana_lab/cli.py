@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from katana_lab import ROOT, LabError, UsageError, analysis, doctor, gate, machine, peers, results
+from katana_lab import ROOT, LabError, UsageError, analysis, commands, doctor, gate, machine, peers, results
 from katana_lab.figures import show, title_of
 from katana_lab.models import Experiment, cases_of
 from katana_lab.results import ExperimentResult, Run
@@ -33,7 +33,10 @@ DESCRIPTION = """Runs the experiments of lab/experiments, samples the servers, c
   katana-lab report lab/results/latest     write the report of a run again
   katana-lab compare BEFORE AFTER          which figures got worse, with intervals
   katana-lab engines                       which engine is cheaper on this machine
-  katana-lab doctor                        what will falsify figures here, and the remedy"""
+  katana-lab doctor                        what will falsify figures here, and the remedy
+
+What something costs, each beside something else; --help of each says more:
+""" + "\n".join(f"  katana-lab {name:<20} {command.about}" for name, command in commands.COMMANDS.items())
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -270,6 +273,9 @@ COMMANDS = {"list": run_list, "run": run_run, "compare": gate.run, "report": run
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status; errors are one line on standard error."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments and arguments[0] in commands.COMMANDS:
+        return commands.run(arguments[0], arguments[1:], f"{PROGRAM} {arguments[0]}")
     flags = make_parser().parse_args(arguments)
     try:
         return COMMANDS[flags.command](flags)

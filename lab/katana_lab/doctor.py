@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from katana_lab import machine, peers, proc, sampling
+from katana_lab import machine, peers, perf, proc
 from katana_lab.results import Finding
 
 WATCH_S = 1.0
@@ -106,7 +106,7 @@ def check_limits() -> list[Finding]:
 
 def check_perf() -> list[Finding]:
     """What perf may see."""
-    access = sampling.probe()
+    access = perf.probe()
     paranoid = _number("/proc/sys/kernel/perf_event_paranoid")
     found = []
     for kind, ok, label in (("counters", bool(access.hardware), "hardware counters"),

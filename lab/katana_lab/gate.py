@@ -1,7 +1,15 @@
-"""The gate: two result files in, an exit status out. Behind `katana-lab compare` and scripts/compare_benchmarks.py."""
+"""Compare two benchmark results: Google Benchmark's JSON, or katana-lab's results.json.
+
+    scripts/compare_benchmarks.py --baseline A.json --current B.json [--threshold 1.05] [--metric real_time] [--all]
+
+Exit status: 0 no regression, 1 a figure got worse and its whole interval lies beyond the threshold (it is named, with
+both figures and the interval), 2 wrong usage. Baselines that the project keeps are in lab/baselines. `katana-lab
+compare A B` is the same.
+"""
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from katana_lab import UsageError, compare
 
@@ -22,3 +30,12 @@ def run(flags: argparse.Namespace) -> int:
                             compare.read_samples(flags.current, flags.metric), flags.threshold)
     print("\n".join(compare.lines(found, flags.all)))
     return 1 if found.regressions else 0
+
+
+def main() -> int:
+    """The exit status of the script."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--baseline", type=Path, required=True, metavar="A")
+    parser.add_argument("--current", type=Path, required=True, metavar="B")
+    add_flags(parser)
+    return run(parser.parse_args())

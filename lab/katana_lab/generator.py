@@ -116,8 +116,12 @@ def arguments(load: Load, port: int, duration_s: float, cpus: int = 1) -> list[s
     flags = ["-t", str(threads), "-c", str(load.connections), "-d", f"{duration_s:g}s"]
     if load.rate_per_s is not None:
         flags += ["-R", f"{load.rate_per_s:g}"]
+    if load.protocol != "http1":
+        flags.append(f"--{load.protocol}")
     if load.pipeline > 1:
-        flags += ["--pipeline", str(load.pipeline)]
+        flags += ["--streams" if load.protocol == "http2" else "--pipeline", str(load.pipeline)]
+    if load.message_bytes is not None:
+        flags += ["--message-bytes", str(load.message_bytes)]
     if load.requests_per_connection is not None:
         flags += [f"--churn={load.requests_per_connection}"]
     if load.method != "GET":

@@ -19,16 +19,18 @@ from katana_lab.figures import FIGURES
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=60)]
 Value = int | float | str | bool
-LOAD_SWEEPS = ("connections", "pipeline", "requests_per_connection", "header_bytes", "rate_per_s", "response_bytes")
+LOAD_SWEEPS = ("connections", "pipeline", "requests_per_connection", "header_bytes", "rate_per_s", "response_bytes",
+               "message_bytes")
 
 
 class Load(StrictModel):
     """What katana-load does. Without `rate_per_s` it is a closed loop: a reply brings the next request."""
 
+    protocol: Literal["http1", "http2", "websocket"] = "http1"
     connections: int = Field(64, ge=1, le=100_000)
     threads: int | None = Field(None, ge=1, le=1024, description="none: one for each CPU of the generator")
     rate_per_s: float | None = Field(None, gt=0, description="open loop: latency counts from the intended time")
-    pipeline: int = Field(1, ge=1, le=1024)
+    pipeline: int = Field(1, ge=1, le=1024, description="in flight on a connection: requests, streams, messages")
     requests_per_connection: int | None = Field(None, ge=1, description="then the connection is closed and opened anew")
     path: str = Field("/plaintext", pattern=r"^/")
     method: str = Field("GET", pattern=r"^[A-Z]+$")
@@ -36,11 +38,14 @@ class Load(StrictModel):
     header_bytes: int = Field(0, ge=0, le=16_000, description="this much is added to each request's head")
     response_bytes: int | None = Field(None, ge=0, description="asks /bytes/N instead of `path`")
     body: str | None = None
+    message_bytes: int | None = Field(None, ge=0, le=1 << 20, description="WebSocket: of each message; 13 without it")
 
     @model_validator(mode="after")
     def _consistent(self) -> Load:
         if self.pipeline > 1 and self.rate_per_s:
             raise ValueError("pipeline and rate_per_s exclude one another")
+        if self.message_bytes is not None and self.protocol != "websocket":
+            raise ValueError("message_bytes is of protocol: websocket")
         return self
 
     @property

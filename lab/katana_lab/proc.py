@@ -16,7 +16,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from katana_lab import LabError
@@ -113,12 +113,11 @@ def _status_number(text: str, key: str) -> int:
 def usage(pid: int) -> Usage:
     """What the process tree has used; a member that ends meanwhile counts as nothing."""
     user = kernel = 0.0
-    rss = voluntary = involuntary = descriptors = 0
+    voluntary = involuntary = descriptors = 0
     threads: dict[int, float] = {}
     for member in tree(pid):
         member_user, member_kernel = _ticks(member)
         user, kernel = user + member_user, kernel + member_kernel
-        rss += _status_number(read(f"/proc/{member}/status"), "VmRSS")
         descriptors += _descriptors(member)
         for task in _tasks(member):
             status = read(f"/proc/{member}/task/{task}/status")
@@ -128,18 +127,13 @@ def usage(pid: int) -> Usage:
             if exact is not None:
                 threads[task] = exact
     # Threads that ended are in the ticks only; the larger of the two misses nothing.
-    return Usage(max(sum(threads.values()), user + kernel), user, kernel, rss, voluntary, involuntary, descriptors,
-                 threads)
+    return Usage(max(sum(threads.values()), user + kernel), user, kernel, memory_kib(pid), voluntary, involuntary,
+                 descriptors, threads)
 
 
-def process_cpu_s(pid: int) -> float:
-    """User and system time of the process tree."""
-    return sum(sum(_ticks(member)) for member in tree(pid))
-
-
-def rss_kib(pid: int) -> int:
-    """Resident size of the process tree."""
-    return sum(_status_number(read(f"/proc/{member}/status"), "VmRSS") for member in tree(pid))
+def memory_kib(pid: int, what: str = "VmRSS") -> int:
+    """A size of /proc/PID/status, of the process tree: VmRSS, VmHWM (the largest it was), RssAnon."""
+    return sum(_status_number(read(f"/proc/{member}/status"), what) for member in tree(pid))
 
 
 def cpu_busy_s(*cpus: int) -> float:
@@ -156,6 +150,42 @@ def cpu_busy_s(*cpus: int) -> float:
     return total
 
 
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """A server and the CPUs of both sides at one moment. `at_s`: time.monotonic()."""
+
+    at_s: float
+    usage: Usage
+    server_cpus_busy_s: float
+    generator_cpus_busy_s: float
+
+
+def sample(pid: int, server_cpus: Sequence[int], generator_cpus: Sequence[int]) -> Sample:
+    """Both sides now."""
+    at = time.monotonic()
+    return Sample(at, usage(pid), cpu_busy_s(*server_cpus), cpu_busy_s(*generator_cpus))
+
+
+class Spent:
+    """What a server used between two samples: the one way in which the laboratory measures a server's CPU.
+
+    CPU in seconds; `server`, `generator` and `others` are shares of the elapsed time: what the server used, how busy
+    the generator's CPUs were, and what anything else used of the server's CPUs.
+    """
+
+    def __init__(self, first: Sample, last: Sample):
+        self.elapsed_s = last.at_s - first.at_s
+        self.cpu_s = last.usage.cpu_s - first.usage.cpu_s
+        self.user_s = last.usage.user_s - first.usage.user_s
+        self.kernel_s = last.usage.kernel_s - first.usage.kernel_s
+        self.switches = (last.usage.voluntary - first.usage.voluntary, last.usage.involuntary - first.usage.involuntary)
+        self.rss_kib = last.usage.rss_kib
+        span = max(self.elapsed_s, 1e-9)
+        self.server = self.cpu_s / span
+        self.generator = (last.generator_cpus_busy_s - first.generator_cpus_busy_s) / span
+        self.others = max(0.0, last.server_cpus_busy_s - first.server_cpus_busy_s - self.cpu_s) / span
+
+
 # ---- servers -------------------------------------------------------------------------------------
 
 def free_port(first: int = 10_000, last: int = 12_000) -> Iterator[int]:
@@ -169,6 +199,12 @@ def free_port(first: int = 10_000, last: int = 12_000) -> Iterator[int]:
         yield port
 
 
+def accepts(port: int) -> bool:
+    """True when somebody listens on the port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def answers(port: int, path: str) -> bool:
     """True when a request for the path gets a 200."""
     try:
@@ -180,22 +216,41 @@ def answers(port: int, path: str) -> bool:
         return False
 
 
-def start(command: Sequence[str], cpus: Sequence[int], log: Path) -> subprocess.Popen:
-    """A server on these CPUs, its output in a file. RLIMIT_NOFILE is the hard limit, as for a service."""
-    pinned = [tool("prlimit"), f"--nofile={descriptors_max()}", tool("taskset"), "-c", ",".join(map(str, cpus))]
+def start(command: Sequence[str], cpus: Sequence[int], log: Path,
+          prefix: Sequence[str] = ()) -> subprocess.Popen:
+    """A server on these CPUs, its output in a file. RLIMIT_NOFILE is the hard limit, as for a service. `prefix`: what
+    runs it, as `ip netns exec NAME`.
+    """
+    pinned = [*prefix, tool("prlimit"), f"--nofile={descriptors_max()}",
+              tool("taskset"), "-c", ",".join(map(str, cpus))]
     with open(log, "wb") as out:
         return subprocess.Popen([*pinned, *command], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                 start_new_session=True)
 
 
+def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether the condition came true in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()
+
+
 def wait_until_up(name: str, port: int, path: str, process: subprocess.Popen, seconds: float = 10,
                   log: Path | None = None) -> None:
     """Wait until the server answers, or LabError with the last line of its log."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and process.poll() is None:
-        if answers(port, path):
-            return
-        time.sleep(0.02)
+    up = False
+
+    def is_settled() -> bool:
+        nonlocal up
+        up = process.poll() is None and answers(port, path)
+        return up or process.poll() is not None
+
+    wait_for(is_settled, seconds)
+    if up:
+        return
     said = read(log).strip().splitlines() if log else []
     how = f"ended with status {process.returncode}" if process.poll() is not None else f"was silent for {seconds:g} s"
     raise LabError(f"{name} does not answer 200 to {path} on port {port}: it {how}"

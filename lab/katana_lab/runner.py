@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from katana_lab import LAB, LabError, UsageError, analysis, generator, peers, proc, sampling
+from katana_lab import LAB, LabError, UsageError, analysis, generator, peers, perf, proc
 from katana_lab.files import read_yaml
 from katana_lab.models import Case, Experiment, cases_of
 from katana_lab.results import CaseResult, ExperimentResult
@@ -78,7 +78,7 @@ def planned_seconds(experiment: Experiment, quick: bool) -> float:
         return 1.0
     phases, sample, cases = experiment.phases(quick), experiment.sample, len(cases_of(experiment, quick))
     one = phases.warm_up_s_max + phases.measure_s + phases.cool_down_s + START_S
-    extra = min(3.0, max(1.0, phases.measure_s)) + START_S + sampling.ATTACH_S
+    extra = min(3.0, max(1.0, phases.measure_s)) + START_S + perf.ATTACH_S
     counted = min(phases.rounds, COUNTED_ROUNDS[quick]) * extra * (1 if sample.counters else 0)
     return cases * (one * phases.rounds + counted + extra * sample.calls + (extra + 1.5) * sample.profile)
 
@@ -206,5 +206,5 @@ def make_bench(build: Path) -> Bench:
     """Everything that visits need, checked now and not in the middle of a run."""
     for name in ("taskset", "prlimit"):
         proc.tool(name)
-    return Bench(build, generator.find_program(build), proc.free_port(), sampling.probe(),
+    return Bench(build, generator.find_program(build), proc.free_port(), perf.probe(),
                  tuple(sorted(os.sched_getaffinity(0))))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy
 
-from katana_lab import generator, peers, proc, sampling, statistics
+from katana_lab import generator, peers, perf, proc, sampling, statistics
 from katana_lab.generator import LoadRun, LogInterval
 from katana_lab.models import Case, Experiment, Phases
 from katana_lab.results import CallRow, Series, Visit
@@ -42,7 +42,7 @@ class Bench:
     build: Path
     program: str
     ports: Iterator[int]
-    access: sampling.Access
+    access: perf.Access
     cpus: tuple[int, ...]                # that the laboratory may give away
 
 
@@ -68,7 +68,8 @@ def serving(bench: Bench, server: peers.Server, case: Case, places: Places) -> I
         try:
             with proc.uninterrupted():                           # or it might start and have no owner
                 process = proc.start(command, places.server, log)
-            probe = case.load.target if case.load.method == "GET" else server.peer.paths[0]
+            is_plain = case.load.method == "GET" and case.load.protocol != "websocket"
+            probe = case.load.target if is_plain else server.peer.paths[0]
             proc.wait_until_up(server.name, port, probe, process, log=log)
             yield Running(process, port, work, command)
         finally:
@@ -95,7 +96,7 @@ def measure(bench: Bench, server: peers.Server, case: Case, places: Places, expe
         return visit, running.command
 
 
-def evaluate(load: LoadRun, samples: Sequence[sampling.Sample], places: Places, phases: Phases, case: Case) -> Visit:
+def evaluate(load: LoadRun, samples: Sequence[proc.Sample], places: Places, phases: Phases, case: Case) -> Visit:
     """Figures of a finished load: finds where warm-up ended, and measures from there."""
     intervals = within(load.intervals, phases.warm_up_s_max + phases.measure_s)
     visit = Visit(round=0, errors=load.report.error_classes)
@@ -128,34 +129,30 @@ def within(intervals: Sequence[LogInterval], seconds: float) -> Sequence[LogInte
     return [one for one in intervals if one.end_s <= intervals[0].start_s + seconds + TAIL_S]
 
 
-def _costs(window: Sequence[LogInterval], samples: Sequence[sampling.Sample], places: Places) -> dict[str, float]:
+def _costs(window: Sequence[LogInterval], samples: Sequence[proc.Sample], places: Places) -> dict[str, float]:
     """CPU, memory and switches between the samples nearest to the window's ends; requests of exactly that time."""
     first, last = sampling.between(samples, window[0].start_s, window[-1].end_s)
-    seconds = last.at_s - first.at_s
+    spent = proc.Spent(first, last)
     moments = [window[0].start_s, *(one.end_s for one in window)]
     counts = numpy.concatenate([[0], numpy.cumsum([one.count for one in window])])
     low, high = numpy.interp([first.at_s, last.at_s], moments, counts)
     requests = float(high - low)
     span = window[-1].end_s - window[0].start_s
-    figures = {"rate_per_s": float(counts[-1]) / span if span > 0 else 0.0,
-               "rss_mib": last.usage.rss_kib / 1024,
+    figures = {"rate_per_s": float(counts[-1]) / span if span > 0 else 0.0, "rss_mib": spent.rss_kib / 1024,
                "descriptors_max": float(max(sample.usage.descriptors for sample in samples))}
-    if seconds <= 0 or requests <= 0:
+    if spent.elapsed_s <= 0 or requests <= 0:
         return figures
-    cpu = last.usage.cpu_s - first.usage.cpu_s
-    user, kernel = last.usage.user_s - first.usage.user_s, last.usage.kernel_s - first.usage.kernel_s
-    share = kernel / (user + kernel) if user + kernel > 0 else 0.0
-    strangers = (last.server_cpus_busy_s - first.server_cpus_busy_s - cpu) / seconds / len(places.server)
-    per_request = 1e6 * cpu / requests
+    both = spent.user_s + spent.kernel_s
+    share, per_request = spent.kernel_s / both if both > 0 else 0.0, 1e6 * spent.cpu_s / requests
     return {**figures, "cpu_us_per_request": per_request, "kernel_us_per_request": share * per_request,
-            "user_us_per_request": (1 - share) * per_request, "kernel_share": share, "server_cpu": cpu / seconds,
-            "strangers_cpu": max(0.0, strangers) if not places.shared else float("nan"),
-            "switches_voluntary_per_request": (last.usage.voluntary - first.usage.voluntary) / requests,
-            "switches_involuntary_per_s": (last.usage.involuntary - first.usage.involuntary) / seconds}
+            "user_us_per_request": (1 - share) * per_request, "kernel_share": share, "server_cpu": spent.server,
+            "strangers_cpu": spent.others / len(places.server) if not places.shared else float("nan"),
+            "switches_voluntary_per_request": spent.switches[0] / requests,
+            "switches_involuntary_per_s": spent.switches[1] / spent.elapsed_s}
 
 
 def _trends(window: Sequence[LogInterval], rates: Sequence[float],
-            samples: Sequence[sampling.Sample]) -> dict[str, float]:
+            samples: Sequence[proc.Sample]) -> dict[str, float]:
     """How the rate and the memory moved within the window."""
     inside = [sample for sample in samples if window[0].start_s <= sample.at_s <= window[-1].end_s]
     rate = statistics.drift([one.start_s for one in window], rates)
@@ -168,7 +165,7 @@ def _trends(window: Sequence[LogInterval], rates: Sequence[float],
     return found
 
 
-def _series(intervals: Sequence[LogInterval], rates: Sequence[float], samples: Sequence[sampling.Sample],
+def _series(intervals: Sequence[LogInterval], rates: Sequence[float], samples: Sequence[proc.Sample],
             origin: float) -> Series:
     times = [one.end_s for one in intervals]
     at = [sample.at_s for sample in samples]
@@ -198,7 +195,7 @@ def _judge(visit: Visit, load: LoadRun, case: Case, places: Places) -> None:
         visit.void = "no request was answered"
 
 
-def add_balance(visit: Visit, shares: Sequence[float], samples: Sequence[sampling.Sample]) -> None:
+def add_balance(visit: Visit, shares: Sequence[float], samples: Sequence[proc.Sample]) -> None:
     """How evenly the work fell on reactors: requests of each, else CPU time of each thread."""
     if len(shares) < 2:
         first, last = samples[0].usage.threads, samples[-1].usage.threads
@@ -220,7 +217,7 @@ def count(bench: Bench, server: peers.Server, case: Case, places: Places, phases
     if hardware:
         groups.append(hardware)
     if bench.access.calls:
-        groups.append((sampling.CALLS_EVENT,))                   # apart: a tracepoint's own instructions would count
+        groups.append((perf.CALLS_EVENT,))                   # apart: a tracepoint's own instructions would count
     figures: dict[str, float] = {}
     for events in groups:
         figures |= _per_request(_counted(bench, server, case, places, phases, events))
@@ -230,7 +227,7 @@ def count(bench: Bench, server: peers.Server, case: Case, places: Places, phases
 def _counted(bench: Bench, server: peers.Server, case: Case, places: Places, phases: Phases,
              events: Sequence[str]) -> dict[str, float]:
     with serving(bench, server, case, places) as running, \
-            sampling.EventCounter(running.process.pid, events, running.work) as counter:
+            perf.EventCounter(running.process.pid, events, running.work) as counter:
         load = generator.run(bench.program, case.load, running.port, _extra_seconds(phases), places.generator)
     requests = max(1, load.report.requests)
     return {name: value / requests for name, value in counter.counts.items()}
@@ -239,7 +236,7 @@ def _counted(bench: Bench, server: peers.Server, case: Case, places: Places, pha
 def _per_request(counts: dict[str, float]) -> dict[str, float]:
     names = {"instructions:u": "instructions_user_per_request", "instructions:k": "instructions_kernel_per_request",
              "cycles": "cycles_per_request", "cache-misses": "cache_misses_per_request",
-             sampling.CALLS_EVENT: "calls_per_request"}
+             perf.CALLS_EVENT: "calls_per_request"}
     figures = {names[event]: value for event, value in counts.items() if event in names}
     instructions = counts.get("instructions:u", 0) + counts.get("instructions:k", 0)
     if instructions and counts.get("cycles"):
@@ -253,7 +250,7 @@ def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places,
     tracing slows the server several times over.
     """
     with serving(bench, server, case, places) as running:
-        with sampling.Trace(running.process.pid, bench.access.names, running.work) as trace:
+        with perf.Trace(running.process.pid, bench.access.names, running.work) as trace:
             load = generator.run(bench.program, case.load, running.port, _extra_seconds(phases), places.generator)
     requests = max(1, load.report.requests)
     rows = [CallRow(name=call.name, per_request=call.calls / requests, errors_per_request=call.errors / requests,
@@ -265,6 +262,6 @@ def trace_calls(bench: Bench, server: peers.Server, case: Case, places: Places,
 def profile(bench: Bench, server: peers.Server, case: Case, places: Places, phases: Phases) -> dict[str, int]:
     """Folded stacks under load, from a run of its own."""
     with serving(bench, server, case, places) as running:
-        with sampling.StackRecorder(running.process.pid, running.work) as recorder:
+        with perf.StackRecorder(running.process.pid, running.work) as recorder:
             generator.run(bench.program, case.load, running.port, max(2.0, _extra_seconds(phases)), places.generator)
         return recorder.stacks()

@@ -30,6 +30,7 @@ struct Typed {
   std::string expect_body;
   std::optional<std::uint64_t> expect_length;
   std::optional<std::uint32_t> streams;
+  std::optional<std::uint64_t> message_bytes;
   std::optional<double> rate;
   bool poisson = false;
 };
@@ -68,6 +69,13 @@ void describe_load(CLI::App& app, Flags& flags, Typed& typed) {
                  "HTTP/2: requests in flight on a connection, as far as the server allows "
                  "(default 1)")
       ->check(CLI::Range(1u, 1024u));
+  app.add_flag("--websocket", plan.websocket,
+               "send WebSocket messages that the server sends back, in place of requests");
+  app.add_option("--message-bytes", typed.message_bytes,
+                 "WebSocket: so many octets of text, in place of --body (default 13)")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 20));
+  app.add_flag("--reset", plan.reset_on_close,
+               "close connections by RST, which leaves no port in TIME_WAIT");
   app.add_option("--churn", plan.requests_per_connection,
                  "requests on a connection before a new one is opened; 1 if no number is given")
       ->check(CLI::Range(1u, 1'000'000'000u));
@@ -213,6 +221,23 @@ Result<void> read_protocol(const Typed& typed, LoadPlan& plan) {
   return {};
 }
 
+Result<void> read_websocket(const Typed& typed, Flags& flags) {
+  if (!flags.plan.websocket) {
+    if (typed.message_bytes) return wrong("--message-bytes is of WebSocket; give --websocket");
+    return {};
+  }
+  if (flags.plan.http2) return wrong("--websocket is of HTTP/1.1; leave --http2 out");
+  if (flags.request.method != "GET" || !flags.url_file.empty()) {
+    return wrong("--websocket sends messages; leave --method and --urls out");
+  }
+  if (typed.message_bytes && !typed.body.empty()) {
+    return wrong("--message-bytes and --body both say what a message is: give one of them");
+  }
+  if (flags.request.body.empty()) flags.request.body.assign(typed.message_bytes.value_or(13), 'x');
+  if (!flags.plan.expect.body) flags.plan.expect.body = flags.request.body;
+  return {};
+}
+
 Result<std::string> text_or_file(const std::string& text) {
   if (!text.starts_with('@')) return text;
   return read_file(text.substr(1));
@@ -253,12 +278,16 @@ Result<void> finish(const Typed& typed, Flags& flags) {
   if (auto read = read_connection_ramp(typed, plan); !read) return read;
   if (auto read = read_protocol(typed, plan); !read) return read;
   if (auto read = read_contents(typed, flags); !read) return read;
+  if (auto read = read_websocket(typed, flags); !read) return read;
   if (plan.connections < plan.threads) {
     return wrong(fmt::format("{} threads and {} connections: each thread needs one; give -c {}",
                              plan.threads, plan.connections, plan.threads));
   }
   auto url = parse_url(flags.url);
   if (!url) return std::unexpected(url.error());
+  if (plan.websocket && url->tls) {
+    return wrong(fmt::format("--websocket is without TLS; '{}' is https://", flags.url));
+  }
   return check_tls(*url, flags);
 }
 

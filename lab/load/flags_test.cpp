@@ -108,6 +108,27 @@ TEST(Flags, of_tls_say_who_is_trusted_and_whether_sessions_are_resumed) {
   EXPECT_TRUE(parse({"--tls-resume", "--http2", "https://a/"})->plan.tls_resume);
 }
 
+TEST(Flags, of_websocket_make_a_message_that_has_to_come_back) {
+  const auto flags = parse({"--websocket", "a"});
+  ASSERT_TRUE(flags);
+  EXPECT_TRUE(flags->plan.websocket);
+  EXPECT_EQ(flags->request.body, "xxxxxxxxxxxxx");
+  EXPECT_EQ(flags->plan.expect.body, flags->request.body);
+  EXPECT_EQ(parse({"--websocket", "--message-bytes", "2", "a"})->request.body, "xx");
+  EXPECT_EQ(parse({"--websocket", "-b", "hi", "--expect-body", "ho", "a"})->plan.expect.body, "ho");
+  EXPECT_FALSE(parse({"a"})->plan.expect.body);
+  EXPECT_EQ(refusal({"--message-bytes", "2", "a"}),
+            "--message-bytes is of WebSocket; give --websocket");
+  EXPECT_EQ(refusal({"--websocket", "--http2", "a"}),
+            "--websocket is of HTTP/1.1; leave --http2 out");
+  EXPECT_EQ(refusal({"--websocket", "-m", "POST", "a"}),
+            "--websocket sends messages; leave --method and --urls out");
+  EXPECT_EQ(refusal({"--websocket", "--message-bytes", "2", "-b", "hi", "a"}),
+            "--message-bytes and --body both say what a message is: give one of them");
+  EXPECT_EQ(refusal({"--websocket", "https://a"}),
+            "--websocket is without TLS; 'https://a' is https://");
+}
+
 TEST(Flags, help_and_version_are_text) {
   for (const char* flag : {"--help", "--version"}) {
     const char* arguments[] = {"katana-load", flag};

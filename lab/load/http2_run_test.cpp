@@ -5,6 +5,7 @@
 #include <list>
 
 #include "katana/wire/http2/machine.hpp"
+#include "lab/load/accounting_test.hpp"
 #include "lab/load/fake_server_test.hpp"
 #include "lab/load/http2_requests.hpp"
 #include "lab/load/run.hpp"
@@ -142,17 +143,6 @@ std::unique_ptr<RunResult> run(const LoadPlan& plan, std::uint16_t port, Request
   auto result = run_load(plan, target, nullptr);
   EXPECT_TRUE(result.has_value());
   return std::move(*result);
-}
-
-void expect_all_accounted_for(const RunResult& result) {
-  const Counts& counts = result.total.counts;
-  std::uint64_t ended = counts.requests;
-  for (std::size_t index = 0; index < failure_count; ++index) {
-    if (is_of_request(static_cast<Failure>(index))) ended += counts.failures[index];
-  }
-  for (const OwnFigures& own : result.threads) ended += own.in_flight_at_end;
-  EXPECT_EQ(counts.sent, ended);
-  EXPECT_EQ(result.total.latency.count(), counts.requests);
 }
 
 TEST(Http2Load, sends_exactly_what_was_asked_for_on_two_threads) {

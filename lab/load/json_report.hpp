@@ -1,8 +1,10 @@
-// write_json: the result of a run as one JSON object; docs/guides/load.md explains each key.
+// write_json: the result of a run as one JSON object; docs/guides/load.md explains each key. And
+// what other generators write alike.
 //
-// Thread: a function of its arguments. Allocates: the text.
+// Thread: functions of their arguments. Allocate: what they return.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,15 @@ struct ReportInput {
   std::string_view url;
   std::string_view method;
 };
+
+using Json = nlohmann::ordered_json;
+
+// With so many digits behind the point.
+double rounded(double value, int digits = 3);
+// Percentiles in microseconds, and the number of samples.
+Json times_of(const Histogram& histogram);
+// Indented, with a line end; what is not UTF-8 is replaced.
+std::string text_of(const Json& json);
 
 std::string write_json(const ReportInput& input);
 

@@ -14,6 +14,7 @@
 #include "lab/load/run.hpp"
 #include "lab/load/summary.hpp"
 #include "lab/load/verdict.hpp"
+#include "lab/load/websocket_messages.hpp"
 
 namespace {
 
@@ -75,6 +76,11 @@ Result<Target> make_target(const Flags& flags) {
     auto trusting = make_tls(flags.tls, flags.plan);
     if (!trusting) return std::unexpected(trusting.error());
     target.tls = std::move(*trusting);
+  }
+  if (flags.plan.websocket) {
+    if (auto made = make_messages(target, flags.request); !made) {
+      return std::unexpected(made.error());
+    }
   }
   if (flags.plan.http2) {
     if (auto added = add_blocks(target, flags.request); !added) {

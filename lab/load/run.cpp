@@ -175,7 +175,7 @@ class Run {
       interval_.add(worker->taken());
       result_->threads.push_back(worker->own());
       if (result_->tls_agreed.empty()) result_->tls_agreed = worker->tls_agreed();
-      if (result_->tls_problem.empty()) result_->tls_problem = worker->tls_problem();
+      if (result_->tls_problem.empty()) result_->tls_problem = worker->handshake_problem();
       last_reply_ns = std::max(last_reply_ns, worker->own().last_reply_ns);
     }
     if (window_begin_ == Instant{}) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <utility>
 
+#include "lab/load/accounting_test.hpp"
 #include "lab/load/fake_server_test.hpp"
 #include "lab/load/verdict.hpp"
 
@@ -44,18 +45,6 @@ std::unique_ptr<RunResult> run(const LoadPlan& plan, std::uint16_t port, Request
   auto result = run_load(plan, target, observer);
   EXPECT_TRUE(result.has_value());
   return std::move(*result);
-}
-
-// Every request that was sent ended in exactly one way.
-void expect_all_accounted_for(const RunResult& result) {
-  const Counts& counts = result.total.counts;
-  std::uint64_t ended = counts.requests;
-  for (std::size_t index = 0; index < failure_count; ++index) {
-    if (is_of_request(static_cast<Failure>(index))) ended += counts.failures[index];
-  }
-  for (const OwnFigures& own : result.threads) ended += own.in_flight_at_end;
-  EXPECT_EQ(counts.sent, ended);
-  EXPECT_EQ(result.total.latency.count(), counts.requests);
 }
 
 // Due, and no connection was free for it until the end: on a machine that stands still then.

@@ -79,7 +79,9 @@ std::string summary(const ReportInput& input) {
   const LoadPlan& plan = input.plan;
   const double duration_s = std::max(1e-9, result.duration_s);
   const Histogram& lag = plan.is_open_loop() ? result.total.send_lag : result.total.receive_lag;
-  const std::string protocol = plan.http2 ? fmt::format(" of {} streams", plan.pipeline) : "";
+  const std::string protocol = plan.http2       ? fmt::format(" of {} streams", plan.pipeline)
+                               : plan.websocket ? " of WebSocket"
+                                                : "";
   std::string text =
       fmt::format("{} {}: {} loop, {} threads, {} connections{}{}\n", input.method, input.url,
                   plan.is_open_loop() ? "open" : "closed", plan.threads, plan.connections, protocol,
@@ -90,7 +92,7 @@ std::string summary(const ReportInput& input) {
                       short_bytes(static_cast<double>(counts.bytes_received) / duration_s));
   text += latency_line(result.total.latency);
   text += tls_line(result, duration_s);
-  text += status_line(counts);
+  if (!plan.websocket) text += status_line(counts);
   text += error_line(counts);
   text += fmt::format("generator   CPU {:.0f} %, {} lag p50 {}, p99 {}, max {}\n",
                       100 * input.verdict.cpu_share, plan.is_open_loop() ? "send" : "receive",

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/bytes.hpp"
 #include "katana/base/result.hpp"
 
 namespace katana::tls {
@@ -58,6 +59,7 @@ struct Target {
   Address address;
   std::vector<Request> requests;                            // sent in turn
   std::shared_ptr<const tls::ClientContext> tls = nullptr;  // null: no TLS
+  std::string upgrade = {};  // WebSocket: the request of the handshake
 };
 
 Result<Address> resolve(const Url& url);

@@ -321,7 +321,7 @@ void Worker::look_after(Connection& connection) {
       return;
     case Connection::State::securing:
       if (now_ns_ - connection.since_ns > plan_.connect_timeout.ns) {
-        fail_handshake(connection, "the TLS handshake took too long");
+        fail_handshake(connection, fmt::format("the {} took too long", handshake_name()));
       }
       return;
     case Connection::State::open:

@@ -31,6 +31,10 @@
 
 struct epoll_event;
 
+namespace katana::ws {
+struct Frame;
+}
+
 namespace katana::load {
 
 Instant clock_now() noexcept;
@@ -79,9 +83,12 @@ class Worker {
   Figures& rest() noexcept { return *now_; }
   const OwnFigures& own() const noexcept { return own_; }
   const std::string& problem() const noexcept { return problem_; }
-  // What the first TLS handshake agreed on, and the first thing that went wrong with TLS.
+  // What the first TLS handshake agreed on, and the first thing that went wrong with a handshake of
+  // TLS or WebSocket, or with TLS.
   std::string tls_agreed() const { return tls_ != nullptr ? tls_->agreed : std::string(); }
-  std::string tls_problem() const { return tls_ != nullptr ? tls_->problem : std::string(); }
+  const std::string& handshake_problem() const noexcept {
+    return tls_ != nullptr ? tls_->problem : upgrade_problem_;
+  }
   std::uint32_t open_count() const noexcept { return open_gauge_.load(std::memory_order_relaxed); }
   std::uint32_t in_flight_count() const noexcept {
     return in_flight_gauge_.load(std::memory_order_relaxed);
@@ -160,6 +167,7 @@ class Worker {
   bool take_step(Connection& connection, Bytes& input);
   void take_content(Answer& answer, Bytes content) const noexcept;
   bool end_reply(Connection& connection);
+  void end_front(Connection& connection);
   void judge(const Answer& answer, const InFlight& request);
   void on_end(Connection& connection);
   void receive_again(Connection& connection);
@@ -171,12 +179,23 @@ class Worker {
   bool begin_handshake(Connection& connection);
   bool end_handshake(Connection& connection);
   void fail_handshake(Connection& connection, std::string problem);
+  const char* handshake_name() const noexcept {
+    return tls_ != nullptr ? "TLS handshake" : "WebSocket handshake";
+  }
   void flush_sealed(Connection& connection);
   bool seal_some(Connection& connection);
   Bytes unsealed(Connection& connection);
   bool unseal(Connection& connection, Bytes input);
   void on_tls_failed(Connection& connection);
   void say_end(Connection& connection);
+
+  // WebSocket (worker_websocket.cpp).
+  bool begin_upgrade(Connection& connection);
+  bool take_upgrade(Connection& connection, Bytes& rest);
+  bool take_messages(Connection& connection, Bytes rest);
+  bool carry_on(Connection& connection, Bytes rest);
+  bool take_message(Connection& connection, const ws::Frame& frame, Bytes payload);
+  void send_pong(Connection& connection, Bytes payload);
 
   // HTTP/2 (worker_http2.cpp).
   Http2Connection& http2_of(const Connection& connection) const noexcept {
@@ -212,6 +231,7 @@ class Worker {
   std::vector<std::uint32_t> hungry_;  // closed loop: connections whose replies were read
   std::vector<std::uint32_t> again_now_;
   HeadMemo memo_;
+  std::string upgrade_problem_;
   std::string problem_;
 
   Figures figures_[2];

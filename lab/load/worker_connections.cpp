@@ -63,6 +63,10 @@ void Worker::open(Connection& connection) {
     const int on = 1;
     ::setsockopt(connection.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   }
+  if (plan_.reset_on_close) {
+    const linger reset{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(connection.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+  }
   const auto* socket_address = reinterpret_cast<const sockaddr*>(&address.storage);
   if (::connect(connection.fd, socket_address, address.size) != 0 && errno != EINPROGRESS) {
     return fail_connect(connection, errno);
@@ -74,7 +78,7 @@ void Worker::open(Connection& connection) {
     return fail_connect(connection, errno);
   }
   // Over the loopback the handshake is done by now: send, and save a wait.
-  if (!plan_.is_open_loop() && tls_ == nullptr) feed(connection);
+  if (!plan_.is_open_loop() && tls_ == nullptr && !plan_.websocket) feed(connection);
 }
 
 // Those that a ramp adds later are nobody's to wait for.
@@ -112,6 +116,7 @@ bool Worker::finish_connect(Connection& connection) {
   }
   read_clock();
   if (tls_ != nullptr) return begin_handshake(connection);
+  if (plan_.websocket) return begin_upgrade(connection);
   on_established(connection);
   if (plan_.is_open_loop()) return true;
   for_each_in_flight(connection,

@@ -1,4 +1,5 @@
 // Worker: writing requests and reading replies.
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -233,6 +234,7 @@ bool Worker::take(Connection& connection, Bytes bytes) {
 
 bool Worker::take_all(Connection& connection, Bytes rest) {
   if (http2_ != nullptr) return take_frames(connection, rest);
+  if (plan_.websocket) return take_messages(connection, rest);
   std::size_t before = 0;
   while (!rest.empty() && rest.size() != before) {
     before = rest.size();
@@ -283,12 +285,7 @@ bool Worker::end_reply(Connection& connection) {
   const InFlight request = place(connection, 0);
   const bool is_written = connection.in_flight > connection.unwritten;
   connection.answer.status = connection.machine.status();
-  judge(connection.answer, request);
-  connection.answer = {};
-  connection.failures = 0;
-  --connection.in_flight;
-  --all_in_flight_;
-  if (++connection.first == plan_.pipeline) connection.first = 0;
+  end_front(connection);
   // A reply to a request that is not wholly written (413, say) leaves half a request behind.
   if (!is_written) --connection.unwritten;
   if (connection.machine.keeps_open() && !request.closing && is_written) {
@@ -301,6 +298,16 @@ bool Worker::end_reply(Connection& connection) {
   return false;
 }
 
+// The reply to the request that was sent first is whole.
+void Worker::end_front(Connection& connection) {
+  judge(connection.answer, place(connection, 0));
+  connection.answer = {};
+  connection.failures = 0;
+  --connection.in_flight;
+  --all_in_flight_;
+  if (++connection.first == plan_.pipeline) connection.first = 0;
+}
+
 void Worker::judge(const Answer& answer, const InFlight& request) {
   Counts& counts = now_->counts;
   own_.last_reply_ns = now_ns_;
@@ -310,9 +317,11 @@ void Worker::judge(const Answer& answer, const InFlight& request) {
     return;
   }
   const Expectation& expect = plan_.expect;
-  ++counts.statuses[answer.status];
   counts.content_bytes += answer.content_bytes;
-  if (!expect.statuses[answer.status]) return counts.count(Failure::wrong_status);
+  if (!plan_.websocket) {
+    ++counts.statuses[answer.status];
+    if (!expect.statuses[answer.status]) return counts.count(Failure::wrong_status);
+  }
   if (expect.length_bytes && answer.content_bytes != *expect.length_bytes) {
     return counts.count(Failure::wrong_length);
   }
@@ -327,7 +336,8 @@ void Worker::judge(const Answer& answer, const InFlight& request) {
 void Worker::on_reset(Connection& connection) {
   read_clock();
   if (connection.state == Connection::State::securing) {
-    return fail_handshake(connection, "the server broke the connection off in the TLS handshake");
+    return fail_handshake(
+        connection, fmt::format("the server broke the connection off in the {}", handshake_name()));
   }
   fail_requests(connection, Failure::reset);
   reopen(connection, true);
@@ -337,7 +347,8 @@ void Worker::on_reset(Connection& connection) {
 void Worker::on_end(Connection& connection) {
   read_clock();
   if (connection.state == Connection::State::securing) {
-    return fail_handshake(connection, "the server ended the connection in the TLS handshake");
+    return fail_handshake(
+        connection, fmt::format("the server ended the connection in the {}", handshake_name()));
   }
   if (connection.in_flight == 0) {
     ++now_->counts.closed_idle;
@@ -345,7 +356,7 @@ void Worker::on_end(Connection& connection) {
   }
   // Without close_notify anybody may have cut a reply short that its end delimits (RFC 9112 §9.8).
   const bool is_cut = tls_ != nullptr && tls_of(connection).machine().end_of_input();
-  const bool is_whole = http2_ == nullptr && !is_cut &&
+  const bool is_whole = http2_ == nullptr && !plan_.websocket && !is_cut &&
                         connection.machine.end_of_input() == ResponseMachine::Event::complete;
   if (is_whole) {
     end_reply(connection);

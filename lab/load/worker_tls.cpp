@@ -69,7 +69,8 @@ bool Worker::end_handshake(Connection& connection) {
 }
 
 void Worker::fail_handshake(Connection& connection, std::string problem) {
-  if (tls_->problem.empty()) tls_->problem = std::move(problem);
+  std::string& first = tls_ != nullptr ? tls_->problem : upgrade_problem_;
+  if (first.empty()) first = std::move(problem);
   if (is_counted()) now_->counts.count(Failure::handshake_failed);
   if (connection.state != Connection::State::open) settle_first(connection);
   reopen(connection, true);

@@ -1,15 +1,11 @@
-"""files_cost.py: what it makes of rounds, whom it believes, and what it refuses. It measures in nobody's test."""
-import pathlib
+"""files_cost.py: what it makes of rounds, whom it believes, and what it refuses. No test measures with it."""
 import subprocess
 import sys
 
 import pytest
 
-LAB = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(LAB))
-
-import files_cost  # noqa: E402
-from katana_lab import proc  # noqa: E402
+from katana_lab import LAB, LabError, proc
+from katana_lab.costs import files as files_cost
 
 
 def result(cpu_us, other=0.0, **events):
@@ -45,13 +41,16 @@ def test_wrong_usage_names_what_is_wrong(arguments, culprit, capsys):
 def test_a_server_that_answers_something_else_ends_the_run(tmp_path):
     served = files_cost.write_files(tmp_path, [1000]) / "1000"
     ports = proc.free_port(11_000, 12_000)
-    command = f"{sys.executable} -m http.server {{port}} --bind 127.0.0.1 --protocol HTTP/1.1 --directory {tmp_path}"
-    files_cost.check_content("python", command, served, next(ports))
+    def command(port, _):
+        return [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--protocol", "HTTP/1.1",
+                "--directory", str(tmp_path)]
+
+    files_cost.check_content("python", command, served, ports)
     served_elsewhere = tmp_path / "elsewhere" / "1000"
     served_elsewhere.parent.mkdir()
     served_elsewhere.write_bytes(b"other")
-    with pytest.raises(SystemExit, match="python answers 1000 bytes"):
-        files_cost.check_content("python", command, served_elsewhere, next(ports))
+    with pytest.raises(LabError, match="python answers 1000 bytes"):
+        files_cost.check_content("python", command, served_elsewhere, ports)
 
 
 def test_help_is_the_programs_own():

@@ -82,6 +82,9 @@ def test_every_parameter_of_a_load_becomes_a_flag():
     assert "-t 3 -c 4" in " ".join(generator.arguments(Load(connections=4), 80, 1, cpus=3))
     assert "-t 2 -c 2" in " ".join(generator.arguments(Load(connections=2), 80, 1, cpus=8))
     assert "--pipeline 4" in " ".join(generator.arguments(Load(pipeline=4), 80, 1))
+    assert "--http2 --streams 4" in " ".join(generator.arguments(Load(protocol="http2", pipeline=4), 80, 1))
+    assert "--websocket --message-bytes 9" in " ".join(
+        generator.arguments(Load(protocol="websocket", message_bytes=9), 80, 1))
 
 
 def program(tmp_path, body):

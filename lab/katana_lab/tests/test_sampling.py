@@ -6,21 +6,21 @@ import types
 
 import pytest
 
-from katana_lab import LabError, proc, sampling
+from katana_lab import LabError, perf, proc, sampling
 from workbench import FIXTURES, wait_until
 
 
 def test_the_calls_of_perf_trace_are_added_up_over_threads():
     text = (FIXTURES / "perf_trace.txt").read_text()
-    calls = {call.name: call for call in sampling.parse_trace(text)}
+    calls = {call.name: call for call in perf.parse_trace(text)}
     assert (calls["sendto"].calls, calls["recvfrom"].calls, calls["epoll_wait"].calls) == (6345, 6344, 429)
     assert calls["sendto"].total_ms == pytest.approx(267.703)
-    twice = sampling.parse_trace(text + text)
+    twice = perf.parse_trace(text + text)
     assert {call.name: call.calls for call in twice}["sendto"] == 2 * 6345
 
 
 def test_the_calls_of_strace_have_the_same_form():
-    calls = {call.name: call for call in sampling.parse_trace((FIXTURES / "strace.txt").read_text())}
+    calls = {call.name: call for call in perf.parse_trace((FIXTURES / "strace.txt").read_text())}
     assert set(calls) == {"sendto", "recvfrom", "epoll_wait"}
     assert calls["sendto"].calls == 5102 and calls["sendto"].total_ms == pytest.approx(107.681)
 
@@ -37,7 +37,7 @@ while :; do sleep 0.02; done
 
 
 @pytest.fixture
-def perf(tmp_path, monkeypatch):
+def fake_perf(tmp_path, monkeypatch):
     """A program called perf, which is attached before anything goes on; call it with what it is to write."""
     def make(written):
         path = tmp_path / "bin/perf"
@@ -46,57 +46,57 @@ def perf(tmp_path, monkeypatch):
         path.chmod(0o755)
         monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
         attached = types.SimpleNamespace(sleep=lambda _: wait_until((tmp_path / "attached").exists))
-        monkeypatch.setattr(sampling, "time", attached)
+        monkeypatch.setattr(perf, "time", attached)
         return tmp_path / "asked"
     return make
 
 
-def test_perf_counts_the_events_of_a_server(perf, tmp_path):
+def test_perf_counts_the_events_of_a_server(fake_perf, tmp_path):
     (tmp_path / "counted").write_text("1234,,instructions:u,5000,100.00,,\n")
-    asked = perf(tmp_path / "counted")
-    with sampling.EventCounter(os.getpid(), ("instructions:u", "cycles"), tmp_path) as counter:
+    asked = fake_perf(tmp_path / "counted")
+    with perf.EventCounter(os.getpid(), ("instructions:u", "cycles"), tmp_path) as counter:
         assert counter.counts == {}
     assert counter.counts == {"instructions:u": 1234}
     assert "-e instructions:u,cycles -p" in asked.read_text() and str(os.getpid()) in asked.read_text()
 
 
-def test_perf_names_the_calls_of_a_server_and_all_it_started(perf, tmp_path, busy_process):
-    asked = perf(FIXTURES / "perf_trace.txt")
-    with sampling.Trace(os.getpid(), "perf", tmp_path) as trace:
+def test_perf_names_the_calls_of_a_server_and_all_it_started(fake_perf, tmp_path, busy_process):
+    asked = fake_perf(FIXTURES / "perf_trace.txt")
+    with perf.Trace(os.getpid(), "perf", tmp_path) as trace:
         assert trace.calls == []
     assert trace.calls[0].name in ("sendto", "recvfrom") and trace.calls[0].calls > 6000
     assert asked.read_text().startswith("trace -s ") and str(busy_process.pid) in asked.read_text()
     assert trace.lost == 0
 
 
-def test_system_calls_that_perf_could_not_follow_are_told(perf, tmp_path):
+def test_system_calls_that_perf_could_not_follow_are_told(fake_perf, tmp_path):
     (tmp_path / "traced").write_text("LOST 40 events!\nLOST 2 events!\n" + (FIXTURES / "perf_trace.txt").read_text())
-    perf(tmp_path / "traced")
-    with sampling.Trace(os.getpid(), "perf", tmp_path) as trace:
+    fake_perf(tmp_path / "traced")
+    with perf.Trace(os.getpid(), "perf", tmp_path) as trace:
         pass
     assert trace.lost == 42 and trace.calls
 
 
-def test_perf_samples_the_stacks_of_a_server(perf, tmp_path):
-    asked = perf("/dev/null")
-    with sampling.StackRecorder(os.getpid(), tmp_path) as recorder:
+def test_perf_samples_the_stacks_of_a_server(fake_perf, tmp_path):
+    asked = fake_perf("/dev/null")
+    with perf.StackRecorder(os.getpid(), tmp_path) as recorder:
         pass
-    assert recorder.stacks() == sampling.fold((FIXTURES / "perf_script.txt").read_text()) != {}
+    assert recorder.stacks() == perf.fold((FIXTURES / "perf_script.txt").read_text()) != {}
     assert "record -q -e cpu-clock" in asked.read_text() and "script -i" in asked.read_text()
 
 
 def test_an_event_that_is_not_counted_is_left_out():
     text = ("1234,,instructions:u,5000,100.00,,\n<not supported>,,cycles,0,100.00,,\n"
             "29,,raw_syscalls:sys_enter,1,100.00,,\n")
-    assert sampling.parse_stat(text) == {"instructions:u": 1234, "raw_syscalls:sys_enter": 29}
+    assert perf.parse_stat(text) == {"instructions:u": 1234, "raw_syscalls:sys_enter": 29}
 
 
 def test_stacks_are_folded_from_the_root_and_the_kernel_is_marked():
-    stacks = sampling.fold((FIXTURES / "perf_script.txt").read_text())
+    stacks = perf.fold((FIXTURES / "perf_script.txt").read_text())
     assert sum(stacks.values()) >= 3
     deepest = max(stacks, key=len)
     assert 0 <= deepest.index("main;") < deepest.index("ReactorOn") < deepest.index("do_syscall_64_[k]")
-    assert "[unknown]" not in deepest and sampling.fold("") == {}
+    assert "[unknown]" not in deepest and perf.fold("") == {}
 
 
 class Metrics(http.server.BaseHTTPRequestHandler):
@@ -158,12 +158,12 @@ def test_a_process_that_is_gone_uses_nothing():
 
 
 def test_the_nearest_samples_are_taken():
-    samples = [sampling.Sample(at, None, 0, 0) for at in (0.0, 1.0, 2.0, 3.0)]
+    samples = [proc.Sample(at, None, 0, 0) for at in (0.0, 1.0, 2.0, 3.0)]
     first, last = sampling.between(samples, 0.9, 2.2)
     assert (first.at_s, last.at_s) == (1.0, 2.0)
 
 
 def test_what_the_machine_permits_has_a_reason_for_each_refusal():
-    access = sampling.probe()
+    access = perf.probe()
     assert bool(access.hardware) != ("counters" in access.reasons)
     assert bool(access.calls) != ("calls" in access.reasons)

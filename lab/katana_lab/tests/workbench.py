@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from katana_lab import generator, machine, proc, results, sampling, visit
+from katana_lab import generator, machine, perf, proc, results, visit
 from katana_lab.models import Experiment, Peer
 from katana_lab.peers import Server
 
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE / "fixtures"
-NOTHING_PERMITTED = sampling.Access((), False, "", False, {"counters": "none here"})
+NOTHING_PERMITTED = perf.Access((), False, "", False, {"counters": "none here"})
 
 
 def script(path, name):

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """The runner of the micro-benchmarks: what it accepts, prints, writes and refuses. Programs here are small scripts."""
 
 import contextlib
@@ -9,7 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import run
+from katana_lab import commands
+from katana_lab import micro as run
 
 GOOD = {
     "system": "demo",
@@ -105,10 +105,8 @@ class Main(unittest.TestCase):
         """(exit status, standard output, standard error)"""
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                status = run.main(["--build", str(self.build), "--out", str(self.out), *arguments])
-            except SystemExit as end:
-                status = end.code
+            status = commands.run("micro", ["--build", str(self.build), "--out", str(self.out), *arguments],
+                                  "lab/micro/run.py")
         return status, out.getvalue(), err.getvalue()
 
     def test_runs_every_program_and_writes_one_file(self):
@@ -167,7 +165,3 @@ class Main(unittest.TestCase):
         self.assertIn("micro_three", err)
         self.assertIn("there are: one", err)
         self.assertIn("--target micro_programs", err)
-
-
-if __name__ == "__main__":
-    unittest.main()

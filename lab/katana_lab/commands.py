@@ -1,0 +1,64 @@
+"""The commands of the laboratory that are modules of their own: `katana-lab NAME`, and the file of that command.
+
+Each module has `main()`, which reads sys.argv and returns the exit status (None: 0). Errors that a person can mend are
+one line on standard error, and status 1, or 2 for wrong usage. Standard library only.
+"""
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from katana_lab import ROOT, LabError, UsageError
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """A module, the file that runs it, and what it does."""
+
+    module: str
+    file: str
+    about: str
+
+
+COMMANDS = {
+    "cost": Command("costs.request", "lab/cost.py", "a request, beside the floor and rivals"),
+    "chat-cost": Command("costs.chat", "lab/chat_cost.py", "a chat delivery, by engine, beside the floor"),
+    "files-cost": Command("costs.files", "lab/files_cost.py", "a static file, beside nginx with sendfile"),
+    "http2-cost": Command("costs.http2", "lab/http2_cost.py", "a request of HTTP/2, beside nghttpd and h2o"),
+    "tls-cost": Command("costs.tls", "lab/tls_cost.py", "TLS, beside nginx"),
+    "ws-cost": Command("costs.websocket", "lab/ws_cost.py", "a WebSocket message, beside a request"),
+    "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
+    "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
+    "instructions": Command("costs.instructions", "lab/instructions.py", "instructions of a request, by room"),
+    "generators": Command("costs.generators", "lab/load/compare_wrk.py", "katana-load, beside wrk"),
+    "micro": Command("micro", "lab/micro/run.py", "components beside their rivals (make micro)"),
+    "e2e-report": Command("e2e_report", "lab/e2e/report.py", "the end-to-end benchmarks as tables"),
+    "compare-benchmarks": Command("gate", "scripts/compare_benchmarks.py", "two result files; exit 1 on a regression"),
+    "compare-commits": Command("commits", "scripts/compare_commits.py", "two commits, built and measured in turns"),
+}
+
+
+def run(name: str, arguments: Sequence[str], program: str) -> int:
+    """Run a command under a name for its messages; the exit status."""
+    sys.argv = [program, *arguments]
+    try:
+        return importlib.import_module(f"katana_lab.{COMMANDS[name].module}").main() or 0
+    except ImportError as error:
+        print(f"{Path(program).name}: {error}: run tools/setup bench", file=sys.stderr)
+        return 1
+    except LabError as error:
+        print(f"{Path(program).name}: {error}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def run_file(path: str, arguments: Sequence[str]) -> int:
+    """Run the command whose file this is."""
+    file = os.path.relpath(os.path.abspath(path), ROOT)              # not through the link
+    name = next(name for name, command in COMMANDS.items() if command.file == file)
+    return run(name, arguments, file)
