@@ -16,7 +16,7 @@ constexpr std::size_t addresses_max = 8;
 }  // namespace
 
 bool is_numeric_address(const std::string& host) noexcept {
-  in6_addr address;  // the larger of the two
+  in6_addr address;  // large enough for both families
   return inet_pton(AF_INET, host.c_str(), &address) == 1 ||
          inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }

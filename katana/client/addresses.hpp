@@ -1,7 +1,7 @@
-// Addresses of hosts, as the system knows them: /etc/hosts and DNS, by getaddrinfo, which blocks.
+// Addresses of hosts as the system resolves them (/etc/hosts, DNS): getaddrinfo, which blocks.
 //
-// Thread     any that may wait.
-// Fails      look_up_addresses() names the host and the system's reason.
+// Thread     any that may block.
+// Fails      look_up_addresses() names the host and the reason.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace katana::client {
 
-// An IPv4 or IPv6 address as it is, without brackets: nothing is to be looked up.
+// True for an IPv4 or IPv6 address, without brackets, which needs no resolution.
 bool is_numeric_address(const std::string& host) noexcept;
 
-// Numeric, in the order in which they are to be tried (RFC 6724); at least one.
+// At least one numeric address, in the order to try them (RFC 6724).
 Result<std::vector<std::string>> look_up_addresses(const std::string& host);
 
 }  // namespace katana::client

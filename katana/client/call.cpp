@@ -93,8 +93,8 @@ bool Call::is_full() const noexcept {
   return streams_ && response_.content_.size() >= context_.options().stream_bytes_max;
 }
 
-// So much that the server may wait for the reader: HTTP/2 lets it send again once half of the
-// window is read.
+// So much is unread that the server may wait for the reader: with HTTP/2 it may send again once
+// half of the window is read.
 bool Call::is_behind() const noexcept {
   return streams_ && response_.content_.size() >= context_.options().stream_bytes_max / 2;
 }
@@ -109,7 +109,8 @@ Text Call::take_content() noexcept {
   return taken;
 }
 
-// The server has as long for what comes next; a reader that is behind has all the time it wants.
+// The server has `timeout` for the next piece of content. While the reader is behind, no deadline
+// runs: the wait is not the server's fault.
 void Call::arm() noexcept {
   if (is_behind()) {
     cancel();
@@ -126,7 +127,7 @@ void Call::complete() noexcept {
 }
 
 void Call::fail(Error error, Repeat repeat) noexcept {
-  // Whoever waits for a connection is in the list of those.
+  // A call that waits for a connection is in the pool's list.
   if (stage_ == Stage::waiting) leave_list();
   carrier_ = nullptr;
   stage_ = Stage::done;

@@ -6,7 +6,7 @@
 // Owns       the response as far as it has come, a timer, and its place in a list.
 // Borrows    the Outgoing, the ReactorContext, and the driver that carries it.
 // Thread     its reactor's.
-// Fails      error() says what happened; repeat() whether the server can have done something.
+// Fails      error() says what happened; repeat() whether the request may be sent again.
 // Invariant  the coroutine resumes in the RunQueue, never inside a call of a session. Destroying
 //            the call cancels it: the driver that carries it resets its stream or its connection.
 #pragma once
@@ -32,21 +32,21 @@ class Call;
 // Whether a call that has failed may be sent again (RFC 9110 §9.2.2).
 enum class Repeat : std::uint8_t {
   never,
-  // Its connection was kept from before and ended before a byte of its reply: the server may have
-  // done what it asks for, which does no harm if its method is idempotent.
+  // Its connection had served another request and was lost before the first byte of the reply: the
+  // server may have processed the request, which is harmless if the method is idempotent.
   if_idempotent,
-  // The server has said that it did nothing (RFC 9113 §8.7).
+  // The server has stated that it did not process the request (RFC 9113 §8.7).
   always,
 };
 
-// Who has cancelled a call: its caller, or its deadline.
+// Why a call is cancelled: the caller destroyed it, or its deadline passed.
 enum class CancelReason : std::uint8_t { caller, deadline };
 
 // What a call tells the driver that carries it.
 class CallCarrier {
  public:
   virtual void cancel_call(Call& call, CancelReason reason) noexcept = 0;
-  // The caller has read so much of the content of a call that streams.
+  // The caller has read `bytes` of the content of a streaming call.
   virtual void on_content_read(Call& call, std::size_t bytes) noexcept = 0;
 
  protected:
@@ -55,7 +55,7 @@ class CallCarrier {
 
 class Call final : public Runnable, private core::TimerEntry {
  public:
-  // What a coroutine waits for; of content: that there is some, or no more.
+  // What a coroutine waits for. content: some content, or its end.
   enum class Wanted : std::uint8_t { whole, head, content };
 
   // The head must be there by `deadline`, which is `timeout` from the beginning, and with
@@ -66,31 +66,31 @@ class Call final : public Runnable, private core::TimerEntry {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Waits until what is wanted has come. REQUIRES that it was submitted to a ReactorPool.
+  // Waits until what is wanted is there. REQUIRES that the call was submitted to a ReactorPool.
   bool await_ready() const noexcept { return ready(); }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
   void await_resume() const noexcept {}
 
-  // Once it has been awaited.
+  // After it was awaited.
   bool failed() const noexcept { return error_.has_value(); }
   const Error& error() const noexcept { return *error_; }
   Repeat repeat() const noexcept { return repeat_; }
   bool done() const noexcept { return stage_ == Stage::done; }
   Response& response() noexcept { return response_; }
   void want(Wanted wanted) noexcept { wanted_ = wanted; }
-  // Content that came since; the connection may bring more.
+  // The content received since the last time; more may follow.
   Text take_content() noexcept;
 
   // ---- for pools and drivers
   const Outgoing& outgoing() const noexcept { return outgoing_; }
   Duration timeout() const noexcept { return timeout_; }
-  // False: it has failed, and nobody is to bring it anything more.
+  // False: the call has failed, and takes nothing more.
   bool take_head(unsigned status, Text head) noexcept;
   void take_head(unsigned status, const http::Head& fields) noexcept;
   bool take_content(Bytes content) noexcept;
-  // The content is read piece by piece: CallCarrier::on_content_read() reports it.
+  // The caller reads the content piece by piece: CallCarrier::on_content_read() reports it.
   bool streams() const noexcept { return streams_; }
-  // Nothing more is to be taken until some of it is read.
+  // The driver pauses the content until the caller has read some.
   bool is_full() const noexcept;
   void complete() noexcept;
   void fail(Error error, Repeat repeat) noexcept;
@@ -103,7 +103,7 @@ class Call final : public Runnable, private core::TimerEntry {
     carrier_ = nullptr;
     stage_ = Stage::waiting;
   }
-  // What the coroutine waits for has come.
+  // What the coroutine waits for is there.
   bool ready() const noexcept;
 
  private:

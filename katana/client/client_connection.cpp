@@ -11,7 +11,7 @@
 
 namespace katana::client {
 
-// What stands in the connection's memory.
+// The session in the core::Connection's memory.
 class ClientConnection::Session final : public core::Session {
  public:
   Session(ClientConnection& owner, core::Connection& connection) noexcept
@@ -20,7 +20,7 @@ class ClientConnection::Session final : public core::Session {
   std::size_t on_bytes(Bytes input) noexcept override { return owner_.driver_->on_bytes(input); }
   void on_input_end() noexcept override { owner_.driver_->on_input_end(); }
   void on_writable() noexcept override { owner_.driver_->on_writable(); }
-  // Of the protocol. The connection has a timer of its own, because it outlives sessions.
+  // The protocol's deadline. ClientConnection has its own timer, because it outlives the session.
   void on_deadline() noexcept override { owner_.driver_->on_deadline(); }
   void on_drain() noexcept override { owner_.retire(); }
 
@@ -66,7 +66,7 @@ std::size_t ClientConnection::session_bytes() const noexcept {
 core::Session* ClientConnection::open(void* memory, core::Connection& connection) noexcept {
   driver_ = make_driver_(uses_http2(connection) ? HttpVersion::http_2 : HttpVersion::http_1_1,
                          {connection, context_, origin_, *this});
-  // Without TLS it is open before anybody has answered, and the timer still waits for that.
+  // Without TLS the session opens before the peer has answered; the connect timer keeps running.
   if (transforms_) {
     stage_ = Stage::open;
     ++context_.counters().handshakes;
@@ -115,7 +115,7 @@ void ClientConnection::on_timer(TimerEntry& entry) noexcept {
     self.stage_ = Stage::tls;
     self.context_.reactor().timers().arm(
         self, self.context_.reactor().now() + self.context_.options().tls_timeout);
-  } else if (self.idle()) {  // what it was begun for was not sent
+  } else if (self.idle()) {  // its call was cancelled before it was sent
     self.retire();
   }
 }
@@ -148,7 +148,7 @@ Error ClientConnection::why(const core::Connection& connection) const {
 
 void ClientConnection::on_closed(core::Connection& connection) noexcept {
   const bool made = driver_ != nullptr && answered();
-  const bool by_us = retiring() && idle();  // not a failure of the address
+  const bool by_us = retiring() && idle();  // the address has not failed
   if (made && !driver_->idle()) driver_->on_lost(why(connection));
   if (!made && !by_us) {
     CallList calls;

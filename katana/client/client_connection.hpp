@@ -48,7 +48,7 @@ class ClientConnection final : private core::Protocol,
   Result<void> connect(const std::string& address);
 
   bool closed() const noexcept { return stage_ == Stage::closed; }
-  // Not open yet: it takes no call, and may never.
+  // Not open yet: it takes no call, and opening may fail.
   bool opening() const noexcept { return driver_ == nullptr && !closed(); }
   // It takes no further call, but may have some.
   bool ending() const noexcept { return retiring() || (driver_ != nullptr && driver_->ending()); }
@@ -72,7 +72,7 @@ class ClientConnection final : private core::Protocol,
   void on_idle() noexcept override;
   void on_more_capacity() noexcept override { events_.on_change(); }
   bool retiring() const noexcept { return driver_ != nullptr && driver_->retiring(); }
-  // The peer has taken something: there is a connection.
+  // The peer has acknowledged bytes: the connection is established.
   bool answered() const noexcept;
   static void on_timer(TimerEntry& entry) noexcept;
   void time_out() noexcept;

@@ -1,8 +1,8 @@
 // ClientTest: an HttpClient on a reactor of core's FakeEngine; the test is the server.
 //
-// Owns       reactor, client, and the requests that were begun.
+// Owns       reactor, client, and the requests that were started.
 // Thread     one.
-// Invariant  nothing happens but what a test asked for: no clock, no kernel, no chance.
+// Invariant  only what the test does happens: no clock, no kernel, no randomness.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ class ClientTest : public core::ReactorTest {
   }
   HttpClient& http() { return *client_; }
 
-  // Begins it, in a turn of its own.
+  // Starts it, in its own turn.
   Reply& fetch(Request request) {
     replies.push_back(http().fetch(std::move(request)));
     replies.back().start();
@@ -64,13 +64,13 @@ class ClientTest : public core::ReactorTest {
   }
   Reply& get(const std::string& url = "http://server.test/") { return fetch(Request(url)); }
 
-  // The server takes what is sent on that link, from here on.
+  // From now on the server receives what is sent on that link.
   void answer(std::uint32_t index) {
     world_.links[index].writable = SIZE_MAX;
     if (world_.links[index].sending) complete(index);
     turn();
   }
-  // And says this.
+  // The server sends this.
   void say(std::uint32_t index, const std::string& text) {
     bytes(index, text);
     turn();
@@ -82,7 +82,7 @@ class ClientTest : public core::ReactorTest {
     turn();
     turn();
   }
-  // The connection breaks, for that reason.
+  // The connection is lost, with that errno.
   void lose(std::uint32_t index, int failure) {
     world_.links[index].failure = failure;
     broken(index);

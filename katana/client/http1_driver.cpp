@@ -44,7 +44,7 @@ void Http1Driver::on_content_read(Call&, std::size_t) noexcept {
 std::size_t Http1Driver::on_bytes(Bytes input) noexcept {
   std::size_t at = 0;
   while (at < input.size()) {
-    if (call_ == nullptr) {  // nobody has asked for these
+    if (call_ == nullptr) {  // bytes without a request
       ending_ = true;
       connection_.reset();
       return input.size();
@@ -71,7 +71,7 @@ std::size_t Http1Driver::on_bytes(Bytes input) noexcept {
   return at;
 }
 
-// False: the call has ended, and so does the connection.
+// False: the call has ended, and the connection is closing.
 bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
                        bool in_head) noexcept {
   if (step.event == Event::malformed) {
@@ -84,7 +84,7 @@ bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
   if (step.event != Event::content && step.event != Event::complete) return true;
   if (in_head && !give_head()) return false;
   if (!step.content.empty() && !call_->take_content(step.content)) {
-    fail(Error(Code::internal));  // it has failed by itself, and says why
+    fail(Error(Code::internal));  // the call has failed with its own error
     return false;
   }
   if (call_->is_full()) connection_.pause(core::PauseReason::content_unwanted);
@@ -128,7 +128,7 @@ bool Http1Driver::is_all_sent() const noexcept {
 }
 
 void Http1Driver::on_input_end() noexcept {
-  // What the call has yet to read comes first; it is said again.
+  // The call reads the rest first; this is called again when the connection resumes.
   if (connection_.paused()) return;
   if (call_ == nullptr) {
     ending_ = true;

@@ -40,8 +40,8 @@ class Http1Driver final : public ProtocolDriver {
   Call* call_ = nullptr;
   http1::ResponseMachine machine_;
   Text head_;
-  std::uint32_t served_ = 0;  // calls, before this one
-  bool reply_begun_ = false;  // a byte of it has come
+  std::uint32_t served_ = 0;  // calls completed before this one
+  bool reply_begun_ = false;  // its first byte has arrived
   bool ending_ = false;
 };
 

@@ -19,11 +19,11 @@ using http2::Lost;
 
 namespace {
 
-// What one stream sends before the others are considered.
+// What one stream sends before the next stream's turn.
 constexpr std::size_t turn_bytes = 16 * 1024;
-// How much further a server may send ahead on a stream whose content is kept as it comes.
+// How far the window of a stream is widened whose content is kept whole.
 constexpr std::int64_t widened_bytes = 1024 * 1024;
-// A deadline of the protocol that comes while we do not read is the server's again after that.
+// A protocol deadline that passes while this side does not read is extended by so much.
 constexpr Duration paused_grace = seconds(1);
 
 Error no_blocks() {
@@ -45,10 +45,10 @@ Http2Driver::Http2Driver(const DriverEnvironment& environment) noexcept
 Instant Http2Driver::now() const noexcept { return context_.reactor().now(); }
 
 std::uint32_t Http2Driver::capacity() const noexcept {
-  if (!started_) return 1;  // for begin() to say why
+  if (!started_) return 1;  // begin() fails the call with the reason
   if (ending() || !machine_.can_begin()) return 0;
   std::uint32_t most = machine_.streams_max();
-  const std::uint32_t known = origin_.calls_per_connection;  // from another connection
+  const std::uint32_t known = origin_.calls_per_connection;  // learned on another connection
   if (!machine_.has_settings() && known != 0) most = std::min(most, known);
   return most - std::min(most, machine_.stream_count());
 }
@@ -91,7 +91,7 @@ Error Http2Driver::why_not(Begun begun) const {
                  "the head of the request exceeds the limit of this server "
                  "(SETTINGS_MAX_HEADER_LIST_SIZE) or 64 KiB: send fewer or shorter fields");
   }
-  return Error(Code::internal);  // there was room
+  return Error(Code::internal);  // the caller has checked capacity()
 }
 
 Http2Driver::Exchange& Http2Driver::take_exchange(Call& call) {
@@ -119,7 +119,7 @@ void Http2Driver::cancel_call(Call& call, CancelReason reason) noexcept {
       unresponsive_ || (reason == CancelReason::deadline && now() - received_at_ >= waited);
   release(*exchange);
   connection_.wake();
-  if (idle() && !answered()) {  // no other call waits for the connection to be made
+  if (idle() && !answered()) {  // no other call waits for the connection to open
     retire();
     connection_.reset();
     return;
@@ -136,7 +136,8 @@ void Http2Driver::on_content_read(Call& call, std::size_t bytes) noexcept {
   connection_.wake();
 }
 
-// Its call has ended, or is about to. What nobody will read is the connection's to receive again.
+// REQUIRES that its call has ended, or ends now. Unread content is returned to the connection's
+// window.
 void Http2Driver::release(Exchange& exchange) noexcept {
   if (exchange.state != ClientStreamState::closed) {
     machine_.reset(exchange, ErrorCode::cancel, outbox());
@@ -148,7 +149,7 @@ void Http2Driver::release(Exchange& exchange) noexcept {
   capacity_grew_ = true;
 }
 
-// ---- what comes --------------------------------------------------------------------------------
+// ---- input -------------------------------------------------------------------------------------
 
 std::size_t Http2Driver::on_bytes(Bytes input) noexcept {
   received_at_ = now();
@@ -157,7 +158,7 @@ std::size_t Http2Driver::on_bytes(Bytes input) noexcept {
   return used;
 }
 
-// After GOAWAY the machine has more to say than there is input.
+// After GOAWAY the machine reports more events than the input has frames.
 std::size_t Http2Driver::pull(Bytes input) noexcept {
   std::size_t at = 0;
   while (started_ && !machine_.closed() && !is_full()) {
@@ -185,7 +186,7 @@ void Http2Driver::take(const ClientStep& step) noexcept {
     case ClientEvent::closed: break;
   }
   if (!step.last || !goes_on) return;
-  // Perhaps before all of the request was sent (413, say): the rest is of no use.
+  // The reply may be complete before the request is sent (such as 413); the rest is dropped.
   Call& call = *exchange->call;
   release(*exchange);
   ++served_;
@@ -197,7 +198,7 @@ void Http2Driver::take_head(Exchange& exchange, bool last) noexcept {
   Call& call = *exchange.call;
   call.take_head(reader.status(), reader.fields());
   if (last || call.streams()) return;
-  // All of it is kept in any case, so that its size need not wait for a window's round trips.
+  // The content is kept whole in any case, so the window need not cost round trips.
   const std::int64_t most = exchange.receive_window;
   const bool is_known = exchange.content_left != http2::no_length;
   if (is_known && exchange.content_left <= most) return;
@@ -205,7 +206,7 @@ void Http2Driver::take_head(Exchange& exchange, bool last) noexcept {
   machine_.widen(exchange, static_cast<std::uint32_t>(std::min(more, widened_bytes)), outbox());
 }
 
-// False: the call has failed by itself, and says why.
+// False: the call has failed with its own error.
 bool Http2Driver::take_content(Exchange& exchange) noexcept {
   const Bytes content = machine_.content();
   Call& call = *exchange.call;
@@ -254,7 +255,7 @@ Error Http2Driver::why_lost(const ClientStep& step) const {
                            wants_http1 ? ": set http2 to never for this server" : ""));
 }
 
-// We do not read until on_writable(): what the server has begun to send may wait as long.
+// While the output is full, nothing is read until on_writable(); the server's deadlines are extended.
 bool Http2Driver::is_full() noexcept {
   const bool full = connection_.output_full();
   was_full_ = was_full_ || full;
@@ -277,19 +278,20 @@ void Http2Driver::on_deadline() noexcept {
   after_call();
 }
 
-// ---- what goes out -----------------------------------------------------------------------------
+// ---- output ------------------------------------------------------------------------------------
 
-// As much as the windows take and will be sent soon, in turns. So little of it waits in the outbox
-// that it never keeps us from reading, which a server that sends before it reads would wait for.
+// Writes request content into the outbox as the windows allow, stream by stream in turn. It fills
+// at most half of the outbox: a full outbox would stop reading, and a server that sends before it
+// reads would wait for that for ever.
 void Http2Driver::upload() noexcept {
   const std::size_t most = context_.reactor().options().outbox_high_bytes / 2;
   while (outbox().pending() < most) {
     Exchange* const exchange = next_upload();
-    if (exchange == nullptr) return;  // ClientEvent::room tells when
+    if (exchange == nullptr) return;  // ClientEvent::room reports when one can
     uploaded_last_ = exchange->id;
     const std::size_t bytes = std::min(turn_bytes, most - outbox().pending());
     if (!machine_.write_content(*exchange, exchange->unsent, false, true, bytes, outbox())) {
-      if (is_full()) return;  // on_writable() comes when there are blocks again
+      if (is_full()) return;  // on_writable() is called when there are blocks again
       break;
     }
     if (exchange->unsent.empty()) --uploads_;
@@ -297,7 +299,7 @@ void Http2Driver::upload() noexcept {
   if (uploads_ > 0) connection_.want_writable();
 }
 
-// The first that may send, behind the one whose turn it was. Null: none.
+// The next exchange after the last turn's that may send; null if there is none.
 Http2Driver::Exchange* Http2Driver::next_upload() noexcept {
   Exchange* found = nullptr;
   if (uploads_ == 0) return found;
@@ -309,14 +311,14 @@ Http2Driver::Exchange* Http2Driver::next_upload() noexcept {
   return found;
 }
 
-// ---- the end -----------------------------------------------------------------------------------
+// ---- closing -----------------------------------------------------------------------------------
 
-// What follows from whatever was done.
+// Sends, closes or reports what the last operation has made necessary.
 void Http2Driver::after_call() noexcept {
   if (uploads_ > 0 && !machine_.closed()) upload();
   if (machine_.closed()) {
     fail_all(why_closed(), false);
-    connection_.finish(core::Finish::close);  // GOAWAY says why
+    connection_.finish(core::Finish::close);  // GOAWAY carries the reason
     return;
   }
   if (connection_.finishing()) return;
@@ -331,7 +333,7 @@ void Http2Driver::after_call() noexcept {
   if (std::exchange(capacity_grew_, false)) events_.on_more_capacity();
 }
 
-// `lost`: the connection is gone, by nobody's will.
+// `lost`: neither side closed the connection on purpose.
 void Http2Driver::fail_all(const Error& error, bool lost) noexcept {
   machine_.end_of_input();
   while (ClientStream* const stream = machine_.first()) {
@@ -361,7 +363,7 @@ Error Http2Driver::why_closed() const {
 }
 
 void Http2Driver::on_input_end() noexcept {
-  // What the calls have yet to be given comes first; it is said again.
+  // The calls read the rest first; this is called again when the connection resumes.
   if (connection_.paused()) return;
   std::string text = "the server closed the connection before the reply was complete";
   if (goaway_ != ErrorCode::no_error) text += fmt::format(" (GOAWAY, {})", http2::name_of(goaway_));

@@ -47,8 +47,8 @@ class Http2Driver final : public ProtocolDriver {
   // A call, and its stream.
   struct Exchange : http2::ClientStream {
     Call* call = nullptr;
-    Bytes unsent;            // of the request's content
-    std::size_t unread = 0;  // of the reply's, which the server may not send more for yet
+    Bytes unsent;            // content of the request
+    std::size_t unread = 0;  // content of the reply that is not yet returned to the window
     Instant begun{};
   };
 
@@ -79,13 +79,13 @@ class Http2Driver final : public ProtocolDriver {
   std::deque<Exchange> exchanges_;
   std::vector<Exchange*> free_;
   std::uint32_t uploads_ = 0;        // exchanges with something unsent
-  std::uint32_t uploaded_last_ = 0;  // the stream whose turn it was
+  std::uint32_t uploaded_last_ = 0;  // the stream that had the last turn
   std::uint64_t served_ = 0;         // calls whose replies were complete
-  Instant received_at_;              // the last of anything
+  Instant received_at_;              // when the last bytes arrived
   http2::ErrorCode goaway_ = http2::ErrorCode::no_error;
   bool started_ = false;
-  bool busy_ = false;           // since the connection was last told that it is idle
-  bool capacity_grew_ = false;  // since it was last told
+  bool busy_ = false;           // since on_idle() was last reported
+  bool capacity_grew_ = false;  // since on_more_capacity() was last reported
   bool unresponsive_ = false;
   bool was_full_ = false;  // since on_writable()
 };

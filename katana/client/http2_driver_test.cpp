@@ -48,7 +48,7 @@ class Http2DriverTest : public ClientTest {
     stream.reset();
   }
 
-  // The server takes what is sent on that link, and says its settings.
+  // The server receives what is sent on that link, and sends its settings.
   void greet(std::uint32_t index = 0, const std::string& settings = "") {
     answer(index);
     say(index, frame(FrameType::settings, 0, 0, settings) +
@@ -205,7 +205,7 @@ TEST_F(Http2DriverTest, replies_without_content_are_complete_with_their_head) {
   EXPECT_EQ(error_of(empty), "status 204");
 }
 
-TEST_F(Http2DriverTest, a_head_that_cannot_be_said_or_taken_is_an_error_of_its_request_alone) {
+TEST_F(Http2DriverTest, a_head_that_cannot_be_sent_fails_its_request_alone) {
   Reply& nobody = fetch(Request(home_url).field("Host", ""));
   greet(0, http2::setting(Setting::max_header_list_size, 300));
   EXPECT_THAT(error_of(nobody), HasSubstr("cannot be sent over HTTP/2"));
@@ -217,7 +217,7 @@ TEST_F(Http2DriverTest, a_head_that_cannot_be_said_or_taken_is_an_error_of_its_r
   EXPECT_EQ(links(), 1u);
 }
 
-// ---- how many ----
+// ---- limits ----
 
 TEST_F(Http2DriverTest, no_more_streams_are_begun_than_the_server_takes) {
   auto options = http2_options();
@@ -240,7 +240,7 @@ TEST_F(Http2DriverTest, no_more_streams_are_begun_than_the_server_takes) {
   for (Reply* each : {&second, &third, &fourth}) EXPECT_EQ(error_of(*each), "status 200");
 }
 
-TEST_F(Http2DriverTest, what_a_full_connection_does_not_take_goes_to_another) {
+TEST_F(Http2DriverTest, calls_beyond_the_limit_of_a_connection_open_another) {
   get();
   greet(0, http2::setting(Setting::max_concurrent_streams, 2));
   for (int count = 0; count < 4; ++count) get();
@@ -260,7 +260,7 @@ TEST_F(Http2DriverTest, until_the_limit_is_known_no_more_than_a_hundred_and_one_
   EXPECT_THAT(frames(1), testing::Contains("HEADERS 59 end"));
 }
 
-TEST_F(Http2DriverTest, a_server_that_takes_no_stream_is_waited_for_on_one_connection) {
+TEST_F(Http2DriverTest, a_server_that_allows_no_streams_gets_one_connection) {
   get();
   greet(0, http2::setting(Setting::max_concurrent_streams, 0));
   Reply& waits = get();
@@ -318,7 +318,7 @@ TEST_F(Http2DriverTest, a_reply_before_the_request_is_sent_ends_it_and_keeps_the
   EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(Http2DriverTest, who_does_not_read_is_not_sent_more_and_holds_up_nobody) {
+TEST_F(Http2DriverTest, a_caller_that_does_not_read_pauses_its_stream_alone) {
   warm_up();
   open_stream(3);
   frames();
@@ -353,7 +353,7 @@ TEST_F(Http2DriverTest, a_server_that_sends_beyond_a_window_loses_that_stream_al
   EXPECT_EQ(error_of(other), "status 200");
 }
 
-// What is held of a stream when it is left is the connection's to receive again.
+// Unread content of an abandoned stream is returned to the connection's window.
 TEST_F(Http2DriverTest, streams_that_are_left_unread_do_not_use_the_connection_up) {
   warm_up();
   std::size_t given_back = 0;
@@ -386,9 +386,9 @@ TEST_F(Http2DriverTest, a_long_reply_that_is_kept_whole_does_not_wait_for_a_smal
   EXPECT_EQ(asked.result()->content().size(), 500'000u);
 }
 
-// ---- calls that are given up ----
+// ---- cancellation ----
 
-TEST_F(Http2DriverTest, who_leaves_resets_its_stream_and_nobody_elses) {
+TEST_F(Http2DriverTest, a_cancelled_call_resets_its_own_stream_alone) {
   warm_up();
   Reply& stays = get();
   get();
@@ -406,7 +406,7 @@ TEST_F(Http2DriverTest, who_leaves_resets_its_stream_and_nobody_elses) {
   EXPECT_TRUE(open(0));
 }
 
-TEST_F(Http2DriverTest, a_late_reply_costs_its_stream_and_a_silent_connection_gets_no_more) {
+TEST_F(Http2DriverTest, a_late_reply_resets_its_stream_and_a_silent_connection_gets_no_calls) {
   warm_up();
   Reply& late = fetch(Request(home_url).timeout(seconds(2)));
   turn(seconds(1));
@@ -450,7 +450,7 @@ TEST_F(Http2DriverTest, content_beyond_the_limit_ends_its_call_alone) {
   EXPECT_EQ(error_of(other), "status 200");
 }
 
-// ---- what is sent again ----
+// ---- retries ----
 
 TEST_F(Http2DriverTest, what_a_goaway_leaves_out_is_sent_again_whatever_its_method) {
   warm_up();
@@ -568,7 +568,7 @@ TEST_F(Http2DriverTest, a_connection_that_was_never_made_gives_its_calls_to_the_
   EXPECT_THAT(error_of(replies.back()), HasSubstr("Connection refused"));
 }
 
-TEST_F(Http2DriverTest, whoever_leaves_before_there_is_a_connection_leaves_nothing) {
+TEST_F(Http2DriverTest, a_call_cancelled_before_the_connection_opens_leaves_nothing) {
   get();
   replies.clear();
   turn();
@@ -582,9 +582,9 @@ TEST_F(Http2DriverTest, whoever_leaves_before_there_is_a_connection_leaves_nothi
   EXPECT_EQ(error_of(stays), "status 200");
 }
 
-// ---- servers that do wrong ----
+// ---- faulty servers ----
 
-TEST_F(Http2DriverTest, a_reply_that_breaks_a_rule_is_an_error_of_its_own) {
+TEST_F(Http2DriverTest, a_malformed_reply_fails_its_call_alone) {
   warm_up();
   const std::pair<Fields, const char*> heads[] = {
       {{{":status", "abc"}}, "violates RFC 9113"},
@@ -599,7 +599,7 @@ TEST_F(Http2DriverTest, a_reply_that_breaks_a_rule_is_an_error_of_its_own) {
     Reply& asked = get();
     Reply& other = get();
     const std::string block = head(0, id, fields, true);
-    // In frames as large as they may be.
+    // In frames of the largest size.
     std::string whole = block.substr(9);
     std::string text;
     bool first = true;
@@ -631,7 +631,7 @@ TEST_F(Http2DriverTest, a_reply_that_breaks_a_rule_is_an_error_of_its_own) {
   EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(Http2DriverTest, a_server_that_is_none_of_http2_ends_its_connection_with_a_reason) {
+TEST_F(Http2DriverTest, a_server_that_violates_http2_loses_its_connection_with_a_reason) {
   const std::string settings = frame(FrameType::settings, 0, 0);
   std::string pings, openings = frame(FrameType::headers, 0, 1, "x");
   for (int count = 0; count < 1'500; ++count) pings += frame(FrameType::ping, 0, 0, "12345678");
@@ -662,7 +662,7 @@ TEST_F(Http2DriverTest, a_server_that_is_none_of_http2_ends_its_connection_with_
   }
 }
 
-TEST_F(Http2DriverTest, a_server_that_stops_in_the_midst_of_a_head_is_left) {
+TEST_F(Http2DriverTest, a_head_that_is_not_completed_closes_the_connection) {
   warm_up();
   Reply& asked = get();
   say(0, head(0, 3, {{":status", "200"}}, true).substr(0, 5));
@@ -675,7 +675,7 @@ TEST_F(Http2DriverTest, a_server_that_stops_in_the_midst_of_a_head_is_left) {
   EXPECT_FALSE(open(0));
 }
 
-// Frames by chance: every call ends, and nothing is left.
+// Random frames: every call ends, and nothing leaks.
 TEST_F(Http2DriverTest, whatever_a_server_sends_every_call_ends) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
@@ -719,7 +719,7 @@ TEST_F(Http2DriverTest, whatever_a_server_sends_every_call_ends) {
   EXPECT_EQ(reactor().memory_used().output, 0u);
 }
 
-// ---- idle, and the end ----
+// ---- idle connections, closing ----
 
 TEST_F(Http2DriverTest, an_idle_connection_answers_pings_which_do_not_keep_it_for_ever) {
   warm_up();

@@ -54,8 +54,7 @@ Result<void> check(const HttpClientOptions& options) {
   return {};
 }
 
-// What a 503 asks for (RFC 9110 §10.2.3): seconds, or a date. None: it does not, or what it says is
-// neither.
+// The Retry-After of a 503 (RFC 9110 §10.2.3): seconds, or a date. Empty: absent or malformed.
 std::optional<Duration> retry_after(const Response& response, std::int64_t now_s) {
   const auto value = response.find("Retry-After");
   if (!value) return {};
@@ -68,7 +67,7 @@ std::optional<Duration> retry_after(const Response& response, std::int64_t now_s
   return seconds(std::clamp<std::int64_t>(*date - now_s, 0, 366 * 24 * 3600));
 }
 
-// How long to wait before a call that has ended is sent again; none: it is not.
+// How long to wait before a call that has ended is sent again. Empty: it is not sent again.
 std::optional<Duration> pause_before_retry(ReactorContext& context, Call& call,
                                            std::uint32_t retries) {
   const HttpClientOptions& options = context.options();
@@ -120,7 +119,7 @@ std::unexpected<Error> refuse(ReactorContext& context, Error error) {
   return std::unexpected(std::move(error));
 }
 
-// Before a call is sent again: a connection that was found dead is seldom the only one.
+// Before a retry: when one kept connection is dead, the other idle ones probably are, too.
 void prepare_retry(ReactorPool& pool, const Call& call) {
   ++pool.context().counters().retries;
   if (!call.failed() || call.repeat() == Repeat::always) return;

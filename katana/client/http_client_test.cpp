@@ -41,7 +41,7 @@ TEST_F(HttpClientTest, a_connection_is_kept_for_the_next_request) {
   EXPECT_EQ(http().counters(reactor()).connections, 1u);
 }
 
-// One connection, a reply for each place that it can be cut at.
+// One connection; one reply for each place where it can be split.
 TEST_F(HttpClientTest, a_reply_means_the_same_wherever_it_is_cut) {
   struct Case {
     const char* method;
@@ -122,7 +122,7 @@ TEST_F(HttpClientTest, nothing_of_a_request_can_become_a_line_of_its_own) {
   EXPECT_EQ(links(), 0u);
 }
 
-TEST_F(HttpClientTest, what_is_no_reply_is_an_error_and_the_end_of_its_connection) {
+TEST_F(HttpClientTest, an_invalid_reply_is_an_error_and_closes_its_connection) {
   const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
   const std::pair<std::string, const char*> cases[] = {
       {"\x16\x03\x01 garbage", "no HTTP/1.x status line"},
@@ -199,7 +199,7 @@ TEST_F(HttpClientTest, a_connection_with_unread_bytes_is_not_used_again) {
   EXPECT_EQ(links(), 2u);
 }
 
-TEST_F(HttpClientTest, bytes_that_nobody_asked_for_end_an_idle_connection) {
+TEST_F(HttpClientTest, unrequested_bytes_close_an_idle_connection) {
   warm_up();
   say(0, hello);
   EXPECT_FALSE(open(0));
@@ -233,7 +233,7 @@ TEST_F(HttpClientTest, a_reply_before_the_request_is_sent_is_taken_and_ends_the_
   EXPECT_FALSE(open(0));
 }
 
-TEST_F(HttpClientTest, a_server_that_is_silent_is_left_at_the_deadline) {
+TEST_F(HttpClientTest, a_silent_server_is_disconnected_at_the_deadline) {
   Reply& reply = fetch(Request("http://server.test/").timeout(seconds(2)));
   answer(0);
   turn(milliseconds(1'900));
@@ -245,7 +245,7 @@ TEST_F(HttpClientTest, a_server_that_is_silent_is_left_at_the_deadline) {
   EXPECT_FALSE(open(0));
 }
 
-TEST_F(HttpClientTest, a_reply_that_drips_is_left_at_the_deadline) {
+TEST_F(HttpClientTest, a_slow_reply_is_cut_off_at_the_deadline) {
   Reply& reply = get();
   answer(0);
   say(0, ok + "Content-Length: 1000\r\n\r\n");

@@ -10,7 +10,7 @@
 namespace katana::client {
 namespace {
 
-// Every address has refused, while some connections are open: so long none is begun.
+// After every address refused while some connections are open, no connection is opened for so long.
 constexpr Duration refused_pause = seconds(1);
 
 }  // namespace
@@ -48,7 +48,8 @@ void OriginPool::add(Call& call) noexcept {
   context_.queue().run_later(*this);
 }
 
-// The one that was used last, so that those that are not needed grow old. Null: there is none.
+// The connection used last, so that connections that are not needed reach their idle timeout. Null:
+// no connection has capacity.
 ClientConnection* OriginPool::find_available() noexcept {
   for (std::size_t index = connections_.size(); index-- > 0;) {
     if (connections_[index]->capacity() == 0) continue;
@@ -105,7 +106,7 @@ void OriginPool::open_connections() noexcept {
   }
 }
 
-// How many connections are to be begun for those that wait, beside the ones that are being opened.
+// How many connections to open for the calls that wait, in addition to those that are opening.
 std::size_t OriginPool::count_wanted() const noexcept {
   if (state_.calls_per_connection == 0) {
     const bool any = std::ranges::any_of(connections_, [](const auto& connection) {
@@ -120,7 +121,7 @@ std::size_t OriginPool::count_wanted() const noexcept {
   return needed - std::min(opening, needed);
 }
 
-// False: the address was wrong at once; on_connect_failed() has taken note.
+// False: connecting failed at once, and on_connect_failed() was called.
 bool OriginPool::open_connection() noexcept {
   auto connection = std::make_unique<ClientConnection>(
       context_, state_, static_cast<ConnectionEvents&>(*this), make_driver_);
@@ -142,7 +143,7 @@ void OriginPool::on_connect_failed(CallList& calls, const Error& error, bool ans
   }
   ++failures_;
   if (!addresses_.empty()) address_ = (address_ + 1) % addresses_.size();
-  // Whoever answers and does not speak TLS as we do will not on another address.
+  // If the TLS handshake fails at one address, it would fail at the others.
   if (!answered && failures_ < addresses_.size()) return;
   failures_ = 0;
   const bool any = std::ranges::any_of(connections_, [](const auto& connection) {

@@ -33,12 +33,12 @@ class OriginPool final : public Runnable, private ConnectionEvents {
 
   std::size_t connection_count() const noexcept { return connections_.size(); }
   void add(Call& call) noexcept;
-  // Closes the idle connections: one of them was found dead.
+  // Closes the idle connections, after one was found dead.
   void retire_idle() noexcept;
   bool empty() const noexcept { return connections_.empty() && waiting_.empty() && !lookup_; }
 
  private:
-  // Gives connections to the calls that wait, opens connections, and forgets those that are closed.
+  // Destroys closed connections, assigns waiting calls to connections, and opens new ones.
   void run() noexcept override;
   void on_idle() noexcept override;
   void on_change() noexcept override { context_.queue().run_later(*this); }
@@ -58,11 +58,11 @@ class OriginPool final : public Runnable, private ConnectionEvents {
   ReactorContext& context_;
   const DriverFactory make_driver_;
   OriginState state_;
-  std::vector<std::unique_ptr<ClientConnection>> connections_;  // the one used last stands last
+  std::vector<std::unique_ptr<ClientConnection>> connections_;  // the one used last is last
   CallList waiting_;
   std::vector<std::string> addresses_;
-  std::size_t address_ = 0;   // the one to be tried next
-  std::size_t failures_ = 0;  // of connections, in a row
+  std::size_t address_ = 0;   // index of the next one to try
+  std::size_t failures_ = 0;  // consecutive, of connections
   Instant addresses_until_{};
   Instant begin_again_at_{};
   std::optional<Task<void>> lookup_;

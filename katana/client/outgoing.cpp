@@ -12,7 +12,7 @@
 namespace katana::client {
 namespace {
 
-// RFC 9110 §7.6.1, §8.6, and what this client does not do.
+// Set by the client (RFC 9110 §7.6.1, §8.6), or not supported by it.
 constexpr std::array<Bytes, 8> own_fields = {
     "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "TE", "Trailer",
     "Expect"};
@@ -35,7 +35,7 @@ Result<void> check_field(const Request::Field& field) {
   return {};
 }
 
-// The field lines; Host goes into `host`.
+// The field lines. The value of Host is moved into `host`.
 Result<std::string> make_fields(const Request& request, const HttpClientOptions& options,
                                 std::string& host) {
   std::string lines;
@@ -53,12 +53,12 @@ Result<std::string> make_fields(const Request& request, const HttpClientOptions&
   return lines;
 }
 
-// RFC 9110 §8.6: a request that could have content says that it has none.
+// A request whose method usually has content states a length of zero (RFC 9110 §8.6).
 std::int64_t length_of(const Request& request, std::size_t bytes) {
   const Bytes method = request.method();
   const bool expected = method == "POST" || method == "PUT" || method == "PATCH";
-  const bool said = request.has_content() || expected;
-  return said ? static_cast<std::int64_t>(bytes) : http::unknown_length;
+  const bool has_length = request.has_content() || expected;
+  return has_length ? static_cast<std::int64_t>(bytes) : http::unknown_length;
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
-// Outgoing: a request that was found right, as it goes out each time it is sent, whatever protocol
-// the connection speaks.
+// Outgoing: a valid request, ready to be sent over any protocol, as often as needed.
 //
-// Owns       what its head is made of, and content; connections that are sending the content share
-//            it.
+// Owns       the parts of the head, and the content, shared with connections that are sending it.
 // Thread     its reactor's.
-// Fails      make_outgoing() names the URL or the field, what is wrong, and the remedy.
-// Invariant  the head is one head of one request, whatever the texts of the Request were.
+// Fails      make_outgoing() names the URL or field, what is wrong with it, and the remedy.
+// Invariant  the head is one head of one request, whatever texts the Request contained.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +23,7 @@
 
 namespace katana::client {
 
-// Content that stays until the last connection is done with it.
+// Content, kept until the last connection has sent it.
 class KeptContent {
  public:
   KeptContent() noexcept = default;
@@ -40,14 +38,14 @@ class KeptContent {
   }
 
   Bytes bytes() const noexcept { return kept_ != nullptr ? Bytes(kept_->text) : Bytes(); }
-  // False: there is no block for it, and nothing was promised.
+  // False: the reactor has no block left, and nothing was written.
   bool send(Outbox& outbox) const noexcept {
     if (bytes().size() <= copied_bytes_max) return bytes().empty() || outbox.write(bytes());
     return outbox.refer(kept_->text, *kept_);
   }
 
  private:
-  // Shorter content goes out behind its head, in the same block.
+  // Content up to this size is copied behind its head, into the same block.
   static constexpr std::size_t copied_bytes_max = 2048;
   struct Kept final : Retained {
     explicit Kept(std::string content)
@@ -59,19 +57,19 @@ class KeptContent {
 };
 
 struct Outgoing {
-  // As HTTP/1.1 has its head.
+  // The head in the format of HTTP/1.1.
   Text http1_head() const;
-  // Refers to this.
+  // The head for HTTP/2; refers to this object.
   http2::RequestHead http2_head() const noexcept;
 
   Origin origin;
   std::string method;
-  std::string host;                                    // and port, as Host has it
+  std::string host;                                    // and port: the value of Host
   std::string target;                                  // path and query
   std::string fields;                                  // complete lines "name: value" CRLF
-  std::int64_t content_length = http::unknown_length;  // that: none is said
+  std::int64_t content_length = http::unknown_length;  // unknown_length: none is sent
   KeptContent content;
-  std::string name;      // "GET https://example.org/users": what errors call it
+  std::string name;      // "GET https://example.org/users": the context of errors
   bool is_head = false;  // the method is HEAD: its reply has no content
   bool repeatable = false;
 

@@ -53,15 +53,15 @@ class ProtocolDriver : public CallCarrier {
   ProtocolDriver(const ProtocolDriver&) = delete;
   ProtocolDriver& operator=(const ProtocolDriver&) = delete;
 
-  // How many more calls it takes at present.
+  // How many more calls it can take now.
   virtual std::uint32_t capacity() const noexcept = 0;
-  // It takes no further call.
+  // It takes no further calls.
   virtual bool ending() const noexcept = 0;
   // No call is on it.
   virtual bool idle() const noexcept = 0;
   // REQUIRES capacity() > 0.
   virtual void begin(Call& call) noexcept = 0;
-  // This side closes the connection once its calls have ended: that is nobody's failure.
+  // The client closes the connection once its calls have ended, which is no failure.
   void retire() noexcept { retiring_ = true; }
   bool retiring() const noexcept { return retiring_; }
   // The connection is about to be closed, and no call is on it.
@@ -74,12 +74,12 @@ class ProtocolDriver : public CallCarrier {
   // The connection was never made, so its calls cannot have reached the server: moves them into
   // `calls`, the latest first.
   virtual void take_unsent_calls(CallList& calls) noexcept = 0;
-  // The connection is gone.
+  // The connection was lost.
   virtual void on_lost(const Error& error) noexcept = 0;
 
  protected:
   bool should_close() const noexcept { return retiring_ || context_.reactor().draining(); }
-  // The peer has taken something: there is a connection.
+  // The peer has acknowledged bytes: the connection is established.
   bool answered() const noexcept { return connection_.counters().bytes_sent > 0; }
 
   core::Connection& connection_;
@@ -91,7 +91,7 @@ class ProtocolDriver : public CallCarrier {
   bool retiring_ = false;
 };
 
-// Which drivers there are, only the factory knows.
+// The only place that names the drivers is the factory, which a ReactorPool passes down.
 using DriverFactory = std::unique_ptr<ProtocolDriver> (*)(HttpVersion version,
                                                           const DriverEnvironment& environment);
 

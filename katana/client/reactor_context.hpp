@@ -1,7 +1,7 @@
 // Shared: what the reactors that use one HttpClient have in common.
 // ReactorContext: what its pools, connections and calls on one reactor have in common.
 //
-// Owns       Shared: the context of TLS, and the threads that look names up. ReactorContext: the
+// Owns       Shared: the context of TLS, and the threads for name resolution. ReactorContext: the
 //            context of HTTP/2, counters, and a share of the Shared.
 // Borrows    the reactor.
 // Thread     Shared any; a ReactorContext its reactor's.

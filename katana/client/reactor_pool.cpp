@@ -49,7 +49,7 @@ void ReactorPool::retire_idle(const Origin& origin) noexcept {
   if (OriginPool* const found = find_or_make(origin)) found->retire_idle();
 }
 
-// Null: there are origins_max already.
+// Null: origins_max origins have connections.
 OriginPool* ReactorPool::find_or_make(const Origin& origin) noexcept {
   std::string name = origin.text();
   if (const auto found = origins_.find(name); found != origins_.end()) return found->second.get();

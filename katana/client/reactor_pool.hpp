@@ -21,7 +21,7 @@ namespace katana::client {
 
 class ReactorPool final : public core::Attachment {
  public:
-  // Of that reactor; made when it is asked for first.
+  // The reactor's; made on first use.
   static ReactorPool& of(core::Reactor& reactor, const std::shared_ptr<const Shared>& shared);
 
   ReactorPool(core::Reactor& reactor, std::shared_ptr<const Shared> shared);
@@ -29,7 +29,7 @@ class ReactorPool final : public core::Attachment {
 
   ReactorContext& context() noexcept { return context_; }
   std::size_t connection_count() const noexcept;
-  // Has it sent on a connection to its origin, now or later, or fails it.
+  // Sends the call on a connection to its origin, now or when one has capacity, or fails it.
   void submit(Call& call) noexcept;
   // Closes the idle connections to that origin.
   void retire_idle(const Origin& origin) noexcept;
@@ -38,7 +38,7 @@ class ReactorPool final : public core::Attachment {
   OriginPool* find_or_make(const Origin& origin) noexcept;
   void forget_empty() noexcept;
 
-  ReactorContext context_;  // longer than the pools
+  ReactorContext context_;  // outlives the pools
   std::unordered_map<std::string, std::unique_ptr<OriginPool>> origins_;
 };
 

@@ -1,4 +1,4 @@
-// Connections: which are begun, kept, given up, and what is sent again.
+// Connections: when they are opened, kept and closed, and which requests are retried.
 #include "katana/client/reactor_pool.hpp"
 
 #include <cerrno>
@@ -14,7 +14,7 @@ const std::string nothing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 class ReactorPoolTest : public ClientTest {};
 
-// ---- what is sent again ----
+// ---- retries ----
 
 TEST_F(ReactorPoolTest, a_kept_connection_that_is_lost_before_a_reply_is_tried_again_on_a_new_one) {
   for (const bool reset : {false, true}) {
@@ -35,7 +35,7 @@ TEST_F(ReactorPoolTest, a_kept_connection_that_is_lost_before_a_reply_is_tried_a
   EXPECT_EQ(http().counters(reactor()).failures, 0u);
 }
 
-TEST_F(ReactorPoolTest, what_may_have_been_served_is_not_sent_again) {
+TEST_F(ReactorPoolTest, a_request_that_may_have_been_processed_is_not_retried) {
   warm_up();
   Reply& post = fetch(Request("POST", "http://server.test/"));
   close_by_server(0);
@@ -54,7 +54,7 @@ TEST_F(ReactorPoolTest, what_may_have_been_served_is_not_sent_again) {
   EXPECT_EQ(http().counters(reactor()).retries, 0u);
 }
 
-TEST_F(ReactorPoolTest, a_post_that_is_said_to_be_repeatable_is_sent_again) {
+TEST_F(ReactorPoolTest, a_post_marked_repeatable_is_retried) {
   warm_up();
   Reply& reply = fetch(Request("POST", "http://server.test/").repeatable());
   close_by_server(0);
@@ -80,8 +80,8 @@ TEST_F(ReactorPoolTest, one_dead_connection_ends_the_other_idle_ones) {
   EXPECT_EQ(error_of(reply), "status 200");
 }
 
-// Each time on a connection that somebody else has used before, and that is lost then.
-TEST_F(ReactorPoolTest, a_request_is_sent_again_so_many_times_and_later_each_time) {
+// Each attempt is on a connection that another request has used, and that is lost then.
+TEST_F(ReactorPoolTest, a_request_is_retried_so_many_times_and_later_each_time) {
   auto options = test_options();
   options.connections_max = 1;
   options.retries_max = 2;
@@ -89,7 +89,7 @@ TEST_F(ReactorPoolTest, a_request_is_sent_again_so_many_times_and_later_each_tim
   use(options);
   warm_up();
   Reply& unlucky = get();
-  Reply& other = get();  // waits, and comes before the second attempt
+  Reply& other = get();  // waits, and precedes the second attempt
   close_by_server(0);
   answer(1);
   say(1, nothing);
@@ -134,7 +134,7 @@ TEST_F(ReactorPoolTest, retry_after_of_a_503_is_honoured_when_asked_and_never_be
   EXPECT_EQ(error_of(honoured), "status 503");
 }
 
-// The connection is there until the pool looks after it, later in the same turn.
+// The connection exists until its pool runs, later in the same turn.
 TEST_F(ReactorPoolTest, a_connection_that_broke_in_this_turn_gets_no_request) {
   warm_up();
   replies.push_back(http().fetch(Request("http://server.test/")));
@@ -149,7 +149,7 @@ TEST_F(ReactorPoolTest, a_connection_that_broke_in_this_turn_gets_no_request) {
   EXPECT_EQ(error_of(replies.back()), "status 200");
 }
 
-// ---- connections that cannot be made ----
+// ---- connections that cannot be opened ----
 
 TEST_F(ReactorPoolTest, a_refused_connection_says_who_refused) {
   Reply& reply = get();
@@ -176,7 +176,7 @@ TEST_F(ReactorPoolTest, the_next_address_of_a_host_is_tried) {
   EXPECT_THAT(error_of(none), HasSubstr("(address 192.0.2.3): No route to host"));
 }
 
-TEST_F(ReactorPoolTest, a_connection_that_nobody_answers_is_given_up) {
+TEST_F(ReactorPoolTest, connecting_stops_at_the_connect_timeout) {
   Reply& reply = get();
   turn(milliseconds(4'900));
   EXPECT_FALSE(reply.done());
@@ -186,7 +186,7 @@ TEST_F(ReactorPoolTest, a_connection_that_nobody_answers_is_given_up) {
   EXPECT_FALSE(open(0));
 }
 
-TEST_F(ReactorPoolTest, everybody_who_waits_is_told_that_nobody_is_there) {
+TEST_F(ReactorPoolTest, every_waiting_request_fails_when_all_addresses_refuse) {
   auto options = test_options();
   options.connections_max = 1;
   use(options);
@@ -199,14 +199,14 @@ TEST_F(ReactorPoolTest, everybody_who_waits_is_told_that_nobody_is_there) {
 }
 
 TEST_F(ReactorPoolTest, a_name_without_an_address_is_an_error) {
-  // No name has a label of 64 octets (RFC 1035 §2.3.4): nobody on the network is asked.
+  // No name has a label of 64 octets (RFC 1035 §2.3.4): no query is sent.
   const std::string host = std::string(64, 'a') + ".test";
   Reply& reply = get("http://" + host + "/");
   while (!reply.done()) turn();
   EXPECT_THAT(error_of(reply), HasSubstr("host '" + host + "'"));
 }
 
-TEST_F(ReactorPoolTest, a_name_is_looked_up_elsewhere_and_kept) {
+TEST_F(ReactorPoolTest, a_name_is_resolved_on_another_thread_and_kept) {
   Reply& reply = get("http://localhost/");
   while (links() == 0 && !reply.done()) turn();
   ASSERT_EQ(links(), 1u);
@@ -217,7 +217,7 @@ TEST_F(ReactorPoolTest, a_name_is_looked_up_elsewhere_and_kept) {
   EXPECT_EQ(links(), 2u);  // at once
 }
 
-// ---- how many ----
+// ---- limits ----
 
 TEST_F(ReactorPoolTest, requests_wait_for_a_connection_and_only_so_many) {
   auto options = test_options();
@@ -240,7 +240,7 @@ TEST_F(ReactorPoolTest, requests_wait_for_a_connection_and_only_so_many) {
   EXPECT_EQ(links(), 1u);
 }
 
-TEST_F(ReactorPoolTest, who_waits_too_long_is_told_that_it_waited) {
+TEST_F(ReactorPoolTest, a_deadline_while_waiting_says_that_no_connection_was_available) {
   auto options = test_options();
   options.connections_max = 1;
   use(options);
@@ -269,7 +269,7 @@ TEST_F(ReactorPoolTest, idle_connections_are_few_and_not_for_ever) {
   EXPECT_EQ(reactor().links_open(), 0u);
 }
 
-TEST_F(ReactorPoolTest, origins_that_nobody_uses_make_room_for_others) {
+TEST_F(ReactorPoolTest, unused_origins_are_forgotten_for_others) {
   auto options = test_options();
   options.origins_max = 2;
   use(options);
@@ -326,7 +326,7 @@ TEST_F(ReactorPoolTest, a_reactor_that_ends_takes_connections_and_look_ups_with_
 TEST_F(ReactorPoolTest, connections_may_outlive_their_client) {
   warm_up();
   Reply& reply = get();
-  use(test_options());  // another client; the first is gone
+  use(test_options());  // another client; the first is destroyed
   say(0, nothing);
   EXPECT_EQ(error_of(reply), "status 200");
 }

@@ -1,12 +1,12 @@
-// Request: what is asked for.
+// Request: method, URL, fields and content of a request.
 //
 //   client::Request("https://example.org/users")
 //   client::Request("POST", url).field("Accept", "application/json").content(text, "text/plain")
 //
 // Owns       its texts.
 // Thread     a value.
-// Fails      HttpClient::fetch() says what is wrong with it: nothing of it can become a line, or a
-//            field, that was not meant (request splitting).
+// Fails      HttpClient::fetch() returns an Error for an invalid one: no text in it can add a line
+//            or field of its own (request splitting).
 #pragma once
 
 #include <string>
@@ -17,8 +17,7 @@
 
 namespace katana::client {
 
-// A class with constructors, and no aggregate, because g++ 12 would destroy it twice in a co_await
-// expression (decision 0018).
+// Not an aggregate: g++ 12 would destroy one twice in a co_await expression (decision 0018).
 class Request {
  public:
   struct Field {
@@ -29,8 +28,8 @@ class Request {
   explicit Request(std::string url) : url_(std::move(url)) {}
   Request(std::string method, std::string url) : method_(std::move(method)), url_(std::move(url)) {}
 
-  // Host, Content-Length, Transfer-Encoding, Connection and their like are the client's to say,
-  // but for Host, which may be given.
+  // The client sets Content-Length, Transfer-Encoding, Connection and similar fields, and refuses
+  // them here. Host may be given.
   Request& field(std::string name, std::string value) & {
     fields_.push_back({std::move(name), std::move(value)});
     return *this;
@@ -38,7 +37,7 @@ class Request {
   Request&& field(std::string name, std::string value) && {
     return std::move(field(std::move(name), std::move(value)));
   }
-  // Sent with its length.
+  // The client adds Content-Length.
   Request& content(std::string content, std::string type) & {
     content_ = std::move(content);
     has_content_ = true;
@@ -47,14 +46,14 @@ class Request {
   Request&& content(std::string text, std::string type) && {
     return std::move(content(std::move(text), std::move(type)));
   }
-  // Instead of HttpClientOptions::timeout.
+  // Overrides HttpClientOptions::timeout.
   Request& timeout(Duration timeout) & {
     timeout_ = timeout;
     return *this;
   }
   Request&& timeout(Duration duration) && { return std::move(timeout(duration)); }
-  // May be sent twice although its method is not idempotent: it has a key by which the server knows
-  // that it is the same.
+  // It may be sent twice although its method is not idempotent, because it has a key by which the
+  // server recognises the repetition.
   Request& repeatable() & {
     repeatable_ = true;
     return *this;

@@ -16,7 +16,7 @@ const char* Response::set_head(unsigned status, Text head) noexcept {
     return http::Slice{static_cast<std::uint16_t>(part.data() - text.data()),
                        static_cast<std::uint16_t>(part.size())};
   };
-  std::size_t at = text.find("\r\n") + 2;  // behind the status line
+  std::size_t at = text.find("\r\n") + 2;  // after the status line
   for (;;) {
     const std::size_t end = text.find("\r\n", at);
     if (end == at || end == Bytes::npos) return nullptr;

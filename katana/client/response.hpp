@@ -1,10 +1,10 @@
-// Response: what came back: a status, fields, and content.
+// Response: a reply: status, fields, and content.
 //
 // Owns       its bytes; fields and content are views of them.
-// Thread     a value: move it where you like.
+// Thread     a value: any, one at a time.
 // Allocates  from the recycler.
-// Invariant  the fields are those of the final reply; interim replies (1xx) are passed over, and so
-//            are trailers.
+// Invariant  the fields are those of the final reply; interim replies (1xx) and trailers are
+//            dropped.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace katana::client {
 
-// What a connection spoke.
+// The protocol of a connection.
 enum class HttpVersion : std::uint8_t { http_1_0, http_1_1, http_2 };
 
 class Response {
@@ -27,7 +27,7 @@ class Response {
 
   unsigned status() const noexcept { return status_; }
   HttpVersion version() const noexcept { return version_; }
-  // The first field of that name, in any case.
+  // The first field of that name, ignoring case.
   std::optional<Bytes> find(Bytes name) const noexcept { return fields_.find(name); }
   std::size_t field_count() const noexcept { return fields_.field_count(); }
   Bytes name(std::size_t index) const noexcept { return fields_.name(index); }
@@ -38,15 +38,15 @@ class Response {
 
  private:
   friend class Call;
-  // Of a head of HTTP/1.1 that the machine has read. Null, or what is wrong with it.
+  // From a head of HTTP/1.1 that the machine has accepted. Returns null, or what is wrong with it.
   const char* set_head(unsigned status, Text head) noexcept;
-  // Of HTTP/2: the fields are copied.
+  // From HTTP/2: copies the fields.
   void set_fields(unsigned status, const http::Head& fields) noexcept;
 
   std::uint16_t status_ = 0;
   HttpVersion version_ = HttpVersion::http_1_1;
   Text head_;
-  http::Head fields_;  // slices of head_, which stay where they are when it is moved
+  http::Head fields_;  // offsets into head_: moving it keeps them valid
   Text content_;
 };
 

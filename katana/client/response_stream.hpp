@@ -5,13 +5,13 @@
 //     Result<Text> piece = co_await stream->read();
 //     if (!piece || piece->empty()) break;   // an error, or the end
 //
-// Owns       the call, which has the connection until the content is read to its end.
-// Thread     its reactor's, before which it is destroyed.
+// Owns       the call, which occupies a connection or stream until the content is read to its end.
+// Thread     its reactor's; destroy it before the reactor.
 // Allocates  from the recycler.
-// Fails      read() is an Error when the connection breaks, or the server is silent for the timeout
-//            of the request. A request that has a reply is not sent again.
-// Invariant  at most stream_bytes_max and one receive are held: whoever does not read is not sent
-//            more. Destroying it before the end resets the connection.
+// Fails      read() is an Error when the connection is lost, or the server sends nothing for the
+//            timeout of the request. A request is not sent again once its reply has begun.
+// Invariant  at most stream_bytes_max and one receive are held; then the server must wait for the
+//            reader. Destroying it before the end resets the connection, or the stream (HTTP/2).
 #pragma once
 
 #include <memory>
@@ -40,7 +40,8 @@ class ResponseStream {
 
   // Status and fields.
   const Response& head() const noexcept { return exchange_->call.response(); }
-  // What has come since, at least one byte; empty at the end. Not while another read() waits.
+  // The content received since, at least one byte; empty at the end. REQUIRES that no other read()
+  // waits.
   Task<Result<Text>> read();
 
  private:

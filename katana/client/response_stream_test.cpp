@@ -71,7 +71,7 @@ TEST_F(ResponseStreamTest, content_of_any_size_is_read_in_bounded_memory) {
   EXPECT_EQ(error_of(next), "status 200");
 }
 
-TEST_F(ResponseStreamTest, a_reader_that_waits_goes_on_when_something_comes) {
+TEST_F(ResponseStreamTest, a_waiting_reader_resumes_when_content_arrives) {
   open_stream();
   read();
   EXPECT_FALSE(piece->done());
@@ -103,7 +103,7 @@ TEST_F(ResponseStreamTest, what_came_before_a_loss_is_read_first) {
   EXPECT_THAT(result.error().describe(), HasSubstr("Connection reset by peer"));
 }
 
-TEST_F(ResponseStreamTest, a_silent_server_is_left_and_a_slow_reader_is_not) {
+TEST_F(ResponseStreamTest, a_silent_server_is_disconnected_and_a_slow_reader_is_not) {
   open_stream();
   for (int count = 0; count < 4; ++count) say(0, std::string(20'000, 'x'));
   EXPECT_TRUE(world_.links[0].paused);

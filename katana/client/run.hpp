@@ -1,9 +1,9 @@
-// run: a task on a reactor that nobody else turns: programs without a server, and tests.
+// run: runs a task on a reactor of the caller's own: for programs without a server, and tests.
 //
 //   client::run(*reactor, http.fetch(client::Request(url)))
 //
-// Thread     the caller's, which becomes the reactor's for as long.
-// Fails      rethrows what left the task.
+// Thread     the caller's, which is the reactor's thread until run() returns.
+// Fails      rethrows an exception that leaves the task.
 #pragma once
 
 #include <utility>
@@ -13,10 +13,10 @@
 
 namespace katana::client {
 
-// REQUIRES that the reactor has started, and that nobody asks it to stop.
+// REQUIRES that the reactor has started, and is not asked to stop.
 template <class T>
 T run(core::Reactor& reactor, Task<T> task) {
-  reactor.turn(Duration{});  // the reactor of this thread from here on
+  reactor.turn(Duration{});  // makes it the current reactor of this thread
   task.start();
   while (!task.done()) {
     const Instant due = reactor.timers().next();

@@ -19,7 +19,7 @@ std::unexpected<Error> wrong(Bytes url, const char* what) {
                           url.substr(0, 200), what));
 }
 
-// Cuts the port off; `host` is left without brackets. False: there is no host, or it has escapes.
+// Splits off the port, and the brackets of `host`. False: no host, or one with escapes.
 bool split_authority(Bytes authority, Bytes& host, Bytes& port) {
   const std::size_t bracket = authority.find(']');
   const std::size_t colon = authority.find(':', bracket == Bytes::npos ? std::size_t{0} : bracket);
@@ -32,7 +32,7 @@ bool split_authority(Bytes authority, Bytes& host, Bytes& port) {
   return !host.empty() && http::all_are(host, http::plain_host_character);
 }
 
-// As a URL has it.
+// In the form of a URL.
 std::string bracketed(const std::string& host) {
   return host.find(':') != std::string::npos ? "[" + host + "]" : host;
 }

@@ -1,8 +1,8 @@
-// Url: where a request goes, and what it asks for there.
+// Url: the origin and the target of a request.
 //
 // Owns       its texts.
 // Thread     a value.
-// Fails      parse_url() names the URL, what is wrong with it, and what one looks like.
+// Fails      parse_url() names the URL, what is wrong with it, and the expected form.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Origin {
 
 struct Url {
   Origin origin;
-  std::string authority;  // as it goes into Host: without the port that the scheme implies
+  std::string authority;  // the value of Host: without the scheme's default port
   std::string target;     // path and query; a fragment is not sent
 };
 
