@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "katana/host/chat_server.hpp"
+#include "katana/chat/host/chat_server.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/log/log.hpp"
 #include "tls_flags.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "katana/service/json.hpp"
-#include "katana/service/openapi.hpp"
+#include "katana/service/openapi/openapi.hpp"
 
 namespace katana::fullstack {
 namespace {

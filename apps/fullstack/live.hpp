@@ -26,7 +26,7 @@
 #include "katana/database/database.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/log/log.hpp"
-#include "katana/service/events.hpp"
+#include "katana/service/events/events.hpp"
 #include "katana/service/router.hpp"
 
 namespace katana::fullstack {

@@ -15,7 +15,7 @@
 #include "fullstack_files.hpp"
 #include "katana/host/application.hpp"
 #include "katana/service/accept.hpp"
-#include "katana/service/openapi.hpp"
+#include "katana/service/openapi/openapi.hpp"
 
 namespace katana::fullstack {
 namespace {

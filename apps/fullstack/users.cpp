@@ -6,7 +6,7 @@
 
 #include "fullstack/entity_tags.hpp"
 #include "katana/service/json.hpp"
-#include "katana/service/openapi.hpp"
+#include "katana/service/openapi/openapi.hpp"
 
 namespace katana::fullstack {
 namespace {

@@ -16,7 +16,7 @@
 #include "katana/host/observability.hpp"
 #include "katana/host/operations.hpp"
 #include "katana/log/log.hpp"
-#include "katana/service/compression.hpp"
+#include "katana/service/middleware/compression.hpp"
 #include "tls_flags.hpp"
 
 namespace {

@@ -17,7 +17,7 @@
 #include "katana/host/engines.hpp"
 #include "katana/host/machine_clock.hpp"
 #include "katana/host/system_metrics.hpp"
-#include "katana/service/form.hpp"
+#include "katana/service/forms/form.hpp"
 
 namespace katana::host {
 namespace {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "katana/host/client_test.hpp"
-#include "katana/service/form.hpp"
+#include "katana/service/forms/form.hpp"
 #include "katana/service/json.hpp"
 
 namespace katana::host {

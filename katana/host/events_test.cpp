@@ -11,7 +11,7 @@
 
 #include "katana/host/client_test.hpp"
 #include "katana/host/http_server.hpp"
-#include "katana/service/events.hpp"
+#include "katana/service/events/events.hpp"
 
 namespace katana::host {
 namespace {

@@ -2,51 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <string>
-#include <vector>
-
 #include "katana/base/outbox.hpp"
-#include "katana/host/chat_server.hpp"
 #include "katana/host/http_server.hpp"
-#include "katana/wire/http/reply_head.hpp"
+#include "katana/host/mistakes.hpp"
 
 namespace katana::host {
 namespace {
-
-class Mistakes {
- public:
-  // `remedy`: "give 1 to 128".
-  void unless(bool fine, Bytes name, const std::string& is, Bytes remedy) {
-    if (!fine) found_.push_back(fmt::format("{} is {}: {}", name, is, remedy));
-  }
-  template <class Number>
-  void range(Bytes name, Number value, Number least, Number most) {
-    unless(value >= least && value <= most, name, fmt::to_string(value),
-           fmt::format("give {} to {}", least, most));
-  }
-  void positive(Bytes name, Duration value) {
-    constexpr Duration most = seconds(std::int64_t{10} * 366 * 24 * 3600);
-    unless(value.ns > 0 && value <= most, name, fmt::format("{} ns", value.ns),
-           "give more than nothing, and at most ten years");
-  }
-  void field_text(Bytes name, Bytes field, const std::string& text) {
-    constexpr std::size_t most = session::server_name_bytes_max;
-    unless(text.size() <= most, name, fmt::format("{} octets long", text.size()),
-           fmt::format("give at most {}", most));
-    unless(http::valid_field(field, text), name, "no value that a field can have",
-           "leave out control characters, and white space at either end");
-  }
-  Result<void> result() const {
-    if (found_.empty()) return {};
-    if (found_.size() == 1) return fail(Code::invalid_argument, found_.front());
-    std::string text = fmt::format("{} mistakes in the options of the server:", found_.size());
-    for (const std::string& each : found_) text += "\n  " + each;
-    return fail(Code::invalid_argument, std::move(text));
-  }
-
- private:
-  std::vector<std::string> found_;
-};
 
 void check(const core::ReactorOptions& options, Mistakes& mistakes) {
   mistakes.range<std::size_t>("reactor.engine.links_max", options.engine.links_max, 1, 1 << 24);
@@ -132,23 +93,6 @@ Result<void> check_options(const HttpServerOptions& options) {
                    9, 15);
   }
   check(options.reactor, mistakes);
-  return mistakes.result();
-}
-
-Result<void> check_options(const ChatServerOptions& options) {
-  Mistakes mistakes;
-  const chat::HubOptions& hub = options.chat.hub;
-  const std::string quarter =
-      fmt::format("give at most a quarter of queue_bytes_max, which is {}", hub.queue_bytes_max);
-  mistakes.range<unsigned>("reactors", options.reactors, 1, 1024);
-  mistakes.range<std::uint32_t>("rooms_max", options.rooms_max, 1, UINT32_MAX);
-  mistakes.unless(hub.queue_bytes_max >= chat::queue_bytes_min, "chat.hub.queue_bytes_max",
-                  fmt::to_string(hub.queue_bytes_max),
-                  fmt::format("give {} or more", chat::queue_bytes_min));
-  mistakes.unless(hub.window_bytes <= hub.queue_bytes_max / 4, "chat.hub.window_bytes",
-                  fmt::to_string(hub.window_bytes), quarter);
-  mistakes.unless(hub.turn_bytes_max <= hub.queue_bytes_max / 4, "chat.hub.turn_bytes_max",
-                  fmt::to_string(hub.turn_bytes_max), quarter);
   return mistakes.result();
 }
 

@@ -11,9 +11,7 @@
 namespace katana::host {
 
 struct HttpServerOptions;
-struct ChatServerOptions;
 
 Result<void> check_options(const HttpServerOptions& options);
-Result<void> check_options(const ChatServerOptions& options);
 
 }  // namespace katana::host

@@ -15,7 +15,7 @@
 #include "katana/host/http_server.hpp"
 #include "katana/host/kept_log_test.hpp"
 #include "katana/metrics/exposition.hpp"
-#include "katana/service/events.hpp"
+#include "katana/service/events/events.hpp"
 #include "katana/service/websocket.hpp"
 #include "katana/thread/pool.hpp"
 

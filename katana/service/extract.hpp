@@ -224,7 +224,7 @@ struct Extractor {
   static_assert(
       !std::same_as<P, P>,
       "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
-      "Json<T> (service/json.hpp), FormFields<T> (service/form_fields.hpp), ContentReader "
+      "Json<T> (service/json.hpp), FormFields<T> (service/forms/form_fields.hpp), ContentReader "
       "or ReplyWriter");
 };
 template <class T>

@@ -26,7 +26,7 @@
 
 #include "katana/base/result.hpp"
 #include "katana/service/decompression.hpp"
-#include "katana/service/file_options.hpp"
+#include "katana/service/files/file_options.hpp"
 #include "katana/service/handler.hpp"
 #include "katana/service/routes/route_table.hpp"
 #include "katana/service/websocket.hpp"
@@ -46,7 +46,7 @@ struct Middleware {
   std::function<void(const RequestView&, Reply&)> after = {};
   // As `after`, and called behind it, for what depends on the connection.
   std::function<void(const RequestView&, session::Exchange&, Reply&)> amend = {};
-  // The content of requests is decoded; see decompression() in service/compression.hpp.
+  // The content of requests is decoded; see decompression() in service/middleware/compression.hpp.
   std::shared_ptr<const DecompressionOptions> decoding = {};
 };
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "katana/service/file_cache.hpp"
-#include "katana/service/file_options.hpp"
+#include "katana/service/files/file_cache.hpp"
+#include "katana/service/files/file_options.hpp"
 #include "katana/service/handler.hpp"
-#include "katana/service/open_file.hpp"
+#include "katana/service/files/open_file.hpp"
 
 namespace katana::detail {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "katana/service/exchange_fixture_test.hpp"
-#include "katana/service/folder_test.hpp"
+#include "katana/service/files/folder_test.hpp"
 
 namespace katana {
 namespace {

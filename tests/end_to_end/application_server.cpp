@@ -9,9 +9,9 @@
 
 #include "katana/core/sleep.hpp"
 #include "katana/host/application.hpp"
-#include "katana/service/form.hpp"
+#include "katana/service/forms/form.hpp"
 #include "katana/service/json.hpp"
-#include "katana/service/rate_limit.hpp"
+#include "katana/service/middleware/rate_limit.hpp"
 #include "katana/service/websocket.hpp"
 #include "katana/session/topics.hpp"
 

@@ -1,5 +1,5 @@
 // Server-sent events on the whole stack, in virtual time.
-#include "katana/service/events.hpp"
+#include "katana/service/events/events.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,104 @@
+#include "katana/service/middleware/cors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "katana/service/exchange_fixture_test.hpp"
+
+namespace katana {
+namespace {
+
+class CorsTest : public testing::Test {
+ protected:
+  void serve(CorsOptions options) {
+    auto shared = cors(std::move(options));
+    ASSERT_TRUE(shared) << shared.error().describe();
+    service_.emplace(make_service([&](Router& router) {
+      router.use(*shared).get("/x", [] { return Reply::text("x"); }).put("/x", [] {
+        return Reply(204);
+      });
+    }));
+    dispatcher_.emplace(*service_);
+  }
+  // The fields of the reply.
+  std::string ask(std::string_view method, std::string_view target, std::string_view fields) {
+    exchange_ = std::make_unique<FakeExchange>(method, target, fields);
+    exchange_->serve(*dispatcher_);
+    return exchange_->fields_sent;
+  }
+
+  std::unique_ptr<FakeExchange> exchange_;
+  std::optional<Service> service_;
+  std::optional<Dispatcher> dispatcher_;
+};
+
+TEST_F(CorsTest, an_origin_that_is_allowed_is_named_and_another_one_is_not) {
+  serve({.origins = {"https://a.example", "http://b.example:8080"},
+         .credentials = true,
+         .reply_fields = {"ETag"}});
+  EXPECT_EQ(ask("GET", "/x", "Origin: http://b.example:8080\n"),
+            "Vary: Origin\r\nAccess-Control-Allow-Origin: http://b.example:8080\r\n"
+            "Access-Control-Allow-Credentials: true\r\nAccess-Control-Expose-Headers: ETag\r\n");
+  EXPECT_EQ(exchange_->content_sent, "x");
+  for (const char* origin : {"https://a.example.evil", "https://evil", "null", "HTTPS://A.EXAMPLE",
+                             "https://a.example:443", "*"}) {
+    EXPECT_EQ(ask("GET", "/x", "Origin: " + std::string(origin) + "\n"), "Vary: Origin\r\n");
+    EXPECT_EQ(exchange_->status, 200u);
+  }
+  EXPECT_EQ(ask("GET", "/x", ""), "Vary: Origin\r\n");
+}
+
+TEST_F(CorsTest, any_origin_is_a_star_and_depends_on_nothing) {
+  serve({.origins = {"*"}});
+  EXPECT_EQ(ask("GET", "/x", "Origin: https://anything\n"), "Access-Control-Allow-Origin: *\r\n");
+}
+
+TEST_F(CorsTest, a_preflight_is_told_what_the_path_serves) {
+  serve({.origins = {"https://a"}, .request_fields = {"Content-Type", "X-Token"}});
+  const std::string fields = ask("OPTIONS", "/x",
+                                 "Origin: https://a\nAccess-Control-Request-Method: PUT\n"
+                                 "Access-Control-Request-Headers: x-token,content-type\n");
+  EXPECT_EQ(exchange_->status, 204u);
+  EXPECT_NE(fields.find("Access-Control-Allow-Origin: https://a\r\n"), std::string::npos);
+  EXPECT_NE(fields.find("Access-Control-Allow-Methods: GET, HEAD, PUT, OPTIONS\r\n"),
+            std::string::npos)
+      << fields;
+  EXPECT_NE(fields.find("Access-Control-Allow-Headers: Content-Type, X-Token\r\n"),
+            std::string::npos);
+  EXPECT_NE(fields.find("Access-Control-Max-Age: 600\r\n"), std::string::npos);
+  EXPECT_NE(fields.find("Vary: Access-Control-Request-Method, Access-Control-Request-Headers\r\n"),
+            std::string::npos);
+}
+
+TEST_F(CorsTest, a_preflight_for_what_is_not_allowed_gets_no_permission) {
+  serve({.origins = {"https://a"}});
+  const auto permits = [&](std::string_view target, std::string_view fields) {
+    return ask("OPTIONS", target, fields).find("Access-Control-Allow") != std::string::npos;
+  };
+  const std::string method = "Access-Control-Request-Method: PUT\n";
+  EXPECT_TRUE(permits("/x", "Origin: https://a\n" + method));
+  EXPECT_FALSE(permits("/x", "Origin: https://b\n" + method));
+  EXPECT_FALSE(permits("/nothing", "Origin: https://a\n" + method));
+  EXPECT_FALSE(
+      permits("/x", "Origin: https://a\n" + method + "Access-Control-Request-Headers: x-other\n"));
+}
+
+TEST(Cors, what_a_browser_would_not_accept_is_an_error) {
+  const std::vector<CorsOptions> wrong = {{.origins = {}},
+                                          {.origins = {"*"}, .credentials = true},
+                                          {.origins = {"example.org"}},
+                                          {.origins = {"https://example.org/"}},
+                                          {.origins = {"https://Example.org"}},
+                                          {.origins = {"https://a", "*"}},
+                                          {.origins = {"https://a"}, .request_fields = {"a b"}},
+                                          {.origins = {"https://a"}, .reply_fields = {""}}};
+  for (const CorsOptions& each : wrong) EXPECT_FALSE(cors(each));
+  EXPECT_NE(cors(wrong[2]).error().describe().find("'example.org' is no origin"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace katana

@@ -1,0 +1,180 @@
+#include "katana/service/middleware/rate_limit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "katana/base/misuse.hpp"
+
+namespace katana {
+namespace detail {
+namespace {
+
+// SipHash-1-3 (Aumasson, Bernstein): keyed, so that nobody can choose keys that collide.
+class Hash {
+ public:
+  Hash(std::uint64_t first, std::uint64_t second) noexcept
+      : v0_(first ^ 0x736f'6d65'7073'6575),
+        v1_(second ^ 0x646f'7261'6e64'6f6d),
+        v2_(first ^ 0x6c79'6765'6e65'7261),
+        v3_(second ^ 0x7465'6462'7974'6573) {}
+
+  std::uint64_t of(Bytes text) noexcept {
+    const std::uint64_t size = text.size();
+    for (; text.size() >= 8; text.remove_prefix(8)) add(word_of(text.substr(0, 8)));
+    add(word_of(text) | size << 56);
+    v2_ ^= 0xff;
+    for (int count = 0; count < 3; ++count) round();
+    return v0_ ^ v1_ ^ v2_ ^ v3_;
+  }
+
+ private:
+  static std::uint64_t word_of(Bytes text) noexcept {
+    std::uint64_t word = 0;
+    if (!text.empty()) std::memcpy(&word, text.data(), text.size());
+    return word;
+  }
+  void add(std::uint64_t word) noexcept {
+    v3_ ^= word;
+    round();
+    v0_ ^= word;
+  }
+  void round() noexcept {
+    v0_ += v1_;
+    v1_ = std::rotl(v1_, 13) ^ v0_;
+    v0_ = std::rotl(v0_, 32);
+    v2_ += v3_;
+    v3_ = std::rotl(v3_, 16) ^ v2_;
+    v0_ += v3_;
+    v3_ = std::rotl(v3_, 21) ^ v0_;
+    v2_ += v1_;
+    v1_ = std::rotl(v1_, 17) ^ v2_;
+    v2_ = std::rotl(v2_, 32);
+  }
+
+  std::uint64_t v0_, v1_, v2_, v3_;
+};
+
+// Groups of an IPv6 address that are written in front of "::", or all of them.
+Text first_groups(Bytes address) {
+  constexpr int groups_kept = 4;
+  Text kept;
+  int groups = 0;
+  while (groups < groups_kept) {
+    const std::size_t end = std::min(address.find(':'), address.size());
+    if (end == 0) break;  // "::": zeros from here on
+    kept.append(address.substr(0, end));
+    kept.push_back(':');
+    ++groups;
+    if (end == address.size()) break;
+    address.remove_prefix(end + 1);
+  }
+  // "2001:db8::1" and "2001:db8:0:0:1::" are of one prefix only if the zeros are written out.
+  for (; groups < groups_kept; ++groups) kept.append("0:");
+  return kept;
+}
+
+}  // namespace
+
+Text subscriber_of(Bytes address) {
+  if (address.starts_with("unix:")) return Text(address);
+  if (!address.starts_with('[')) return Text(address.substr(0, address.rfind(':')));
+  const Bytes v6 = address.substr(1, std::min(address.find(']'), address.size()) - 1);
+  // An IPv4 address that came to a socket of IPv6 is one subscriber by itself.
+  if (v6.find('.') != Bytes::npos) return Text(v6);
+  return first_groups(v6);
+}
+
+RateTable::RateTable(double per_second, std::uint32_t burst, std::size_t keys_max,
+                     std::uint64_t secret)
+    : interval_ns_(static_cast<std::int64_t>(static_cast<double>(seconds(1).ns) / per_second)),
+      burst_ns_(interval_ns_ * burst),
+      secret_(secret),
+      sets_(std::bit_ceil(std::max<std::size_t>(1, keys_max / ways))),
+      locks_(std::make_unique<std::mutex[]>(locks)) {
+  if (!(per_second > 1e-6 && per_second < 1e9 && burst > 0 && burst <= 1'000'000)) {
+    die_of_misuse(
+        fmt::format("a rate limit has {} requests a second and a burst of {}", per_second, burst),
+        "give a rate between 0.000001 and 1000000000, and a burst of 1 to 1000000");
+  }
+}
+
+std::uint64_t RateTable::hash(Bytes key) const noexcept {
+  const std::uint64_t hashed = Hash(secret_, ~secret_).of(key);
+  return hashed == 0 ? 1 : hashed;  // 0 is nobody's
+}
+
+RateTable::Verdict RateTable::take(Bytes key, Instant now) noexcept {
+  const std::uint64_t hashed = hash(key);
+  const std::size_t index = hashed & (sets_.size() - 1);
+  const std::lock_guard lock(locks_[index % locks]);
+  Bucket* chosen = &sets_[index].buckets[0];
+  for (Bucket& each : sets_[index].buckets) {
+    if (each.key == hashed) {
+      chosen = &each;
+      break;
+    }
+    if (each.full_at_ns < chosen->full_at_ns) chosen = &each;
+  }
+  if (chosen->key != hashed) *chosen = {hashed, INT64_MIN};
+  const std::int64_t full_at = std::max(chosen->full_at_ns, now.ns) + interval_ns_;
+  const std::int64_t used = full_at - now.ns;
+  if (used > burst_ns_) {
+    return {false, 0, nanoseconds(used - burst_ns_), nanoseconds(used - interval_ns_)};
+  }
+  chosen->full_at_ns = full_at;
+  return {true, static_cast<std::uint32_t>((burst_ns_ - used) / interval_ns_), Duration{},
+          nanoseconds(used)};
+}
+
+}  // namespace detail
+
+namespace {
+
+std::int64_t whole_seconds(Duration time) noexcept {
+  return (time.ns + seconds(1).ns - 1) / seconds(1).ns;
+}
+
+}  // namespace
+
+Middleware rate_limit(RateLimitOptions options) {
+  std::random_device random;
+  const std::uint64_t secret = std::uint64_t{random()} << 32 | random();
+  auto table = std::make_shared<detail::RateTable>(options.per_second, options.burst,
+                                                   options.keys_max, secret);
+  const bool by_peer = !options.key;
+  if (by_peer) {
+    options.key = [](const RequestView&, session::Exchange& exchange) {
+      return detail::subscriber_of(exchange.peer().bytes());
+    };
+  }
+  Middleware middleware;
+  middleware.admit = [table = std::move(table), options = std::move(options), by_peer](
+                         const RequestView& request,
+                         session::Exchange& exchange) -> std::optional<Reply> {
+    const Text key = options.key(request, exchange);
+    // A peer without an address is never unlimited: whoever made it vanish would be.
+    if (key.empty() && by_peer) [[unlikely]] {
+      exchange.note_failure();
+      return problem(503, "The address that requests are counted by is not known. Connect again.");
+    }
+    if (key.empty()) return std::nullopt;
+    const auto verdict = table->take(key.bytes(), exchange.reactor().now());
+    if (verdict.passes) return std::nullopt;
+    const std::int64_t wait_s = whole_seconds(verdict.wait);
+    const auto window_s = whole_seconds(
+        nanoseconds(static_cast<std::int64_t>(1e9 * options.burst / options.per_second)));
+    return problem(429, "Too many requests; Retry-After says how many seconds to wait.")
+        .with("Retry-After", format_text("{}", wait_s).bytes())
+        .with("RateLimit-Policy",
+              format_text("\"default\";q={};w={}", options.burst, window_s).bytes())
+        .with("RateLimit", format_text("\"default\";r=0;t={}", wait_s).bytes());
+  };
+  return middleware;
+}
+
+}  // namespace katana

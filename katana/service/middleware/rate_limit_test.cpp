@@ -1,0 +1,135 @@
+#include "katana/service/middleware/rate_limit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/service/exchange_fixture_test.hpp"
+
+namespace katana {
+namespace {
+
+using detail::RateTable;
+using detail::subscriber_of;
+
+TEST(RateTable, a_burst_passes_and_then_the_rate) {
+  RateTable table(10, 3, 1000, 7);
+  Instant now{seconds(5).ns};
+  EXPECT_EQ(table.take("a", now).left, 2u);
+  EXPECT_EQ(table.take("a", now).left, 1u);
+  EXPECT_EQ(table.take("a", now).left, 0u);
+  for (int count = 0; count < 3; ++count) {  // those that are refused cost nothing
+    const auto refused = table.take("a", now);
+    EXPECT_FALSE(refused.passes);
+    EXPECT_EQ(refused.wait.ns, milliseconds(100).ns);
+  }
+  EXPECT_TRUE(table.take("b", now).passes);
+  now = now + milliseconds(99);
+  EXPECT_FALSE(table.take("a", now).passes);
+  now = now + milliseconds(1);
+  EXPECT_TRUE(table.take("a", now).passes);
+  EXPECT_FALSE(table.take("a", now).passes);
+  now = now + seconds(100);
+  for (int count = 0; count < 3; ++count) EXPECT_TRUE(table.take("a", now).passes);
+  EXPECT_FALSE(table.take("a", now).passes);
+}
+
+TEST(RateTable, the_table_is_bounded_and_forgets_the_least_active) {
+  RateTable table(1, 5, 8, 7);
+  ASSERT_EQ(table.capacity(), 8u);
+  const Instant now{seconds(5).ns};
+  for (int count = 0; count < 5; ++count) EXPECT_TRUE(table.take("busy", now).passes);
+  for (int key = 0; key < 1000; ++key) {
+    EXPECT_TRUE(table.take("key" + std::to_string(key), now).passes);
+  }
+  EXPECT_FALSE(table.take("busy", now).passes);
+}
+
+TEST(RateTable, threads_together_get_no_more_than_one_would) {
+  RateTable table(1, 100, 1000, 7);
+  const Instant now{seconds(5).ns};
+  std::vector<int> passed(4);
+  std::vector<std::jthread> threads;
+  for (int& mine : passed) {
+    threads.emplace_back([&table, &mine, now] {
+      for (int count = 0; count < 1000; ++count) mine += table.take("a", now).passes ? 1 : 0;
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(passed[0] + passed[1] + passed[2] + passed[3], 100);
+}
+
+TEST(RateLimit, one_subscriber_is_an_address_or_a_prefix) {
+  const auto of = [](Bytes address) { return std::string(subscriber_of(address).bytes()); };
+  EXPECT_EQ(of("192.0.2.1:5000"), "192.0.2.1");
+  EXPECT_EQ(of("[2001:db8:1:2:3:4:5:6]:5000"), "2001:db8:1:2:");
+  EXPECT_EQ(of("[2001:db8:1:2::1]:5000"), "2001:db8:1:2:");
+  EXPECT_EQ(of("[2001:db8::1]:5000"), "2001:db8:0:0:");
+  EXPECT_EQ(of("[::1]:5000"), "0:0:0:0:");
+  EXPECT_EQ(of("[::ffff:192.0.2.1]:5000"), "::ffff:192.0.2.1");
+  EXPECT_EQ(of("unix:uid=1000"), "unix:uid=1000");
+  EXPECT_EQ(of(""), "");
+}
+
+TEST(RateLimit, a_peer_that_is_not_known_is_refused_and_never_unlimited) {
+  const Middleware limit = rate_limit({.per_second = 0.001, .burst = 1});
+  StillReactor reactor;
+  const auto status_for = [&](const engine::PeerEndpoint& peer) {
+    FakeExchange exchange("GET", "/");
+    exchange.on = &reactor;
+    exchange.peer_ = peer;
+    const PathParameters none;
+    const RequestView request(exchange.head(), "/", {}, none, {});
+    const auto refused = limit.admit(request, exchange);
+    EXPECT_EQ(exchange.failures, peer.family == engine::PeerEndpoint::Family::none ? 1 : 0);
+    return refused ? refused->status() : 200u;
+  };
+  EXPECT_EQ(status_for({}), 503u);
+  EXPECT_EQ(status_for({}), 503u);
+  const engine::PeerEndpoint user{.address = {0, 0, 3, 232},
+                                  .family = engine::PeerEndpoint::Family::local};
+  EXPECT_EQ(status_for(user), 200u);
+  EXPECT_EQ(status_for(user), 429u);
+}
+
+TEST(RateLimit, too_many_requests_are_told_how_long_to_wait) {
+  RateLimitOptions options;
+  options.per_second = 0.5;
+  options.burst = 2;
+  options.key = [](const RequestView& request, session::Exchange&) {
+    return Text(request.field("X-Key").value_or(""));
+  };
+  int served = 0;
+  const Service service = make_service([&](Router& router) {
+    router.use(rate_limit(options)).get("/x", [&served] {
+      ++served;
+      return Reply(204);
+    });
+  });
+  Dispatcher dispatcher(service);
+  StillReactor reactor;
+  const auto get = [&](std::string_view fields) {
+    auto exchange = std::make_unique<FakeExchange>("GET", "/x", fields);
+    exchange->on = &reactor;
+    exchange->serve(dispatcher);
+    return exchange;
+  };
+  EXPECT_EQ(get("X-Key: a\n")->status, 204u);
+  EXPECT_EQ(get("X-Key: a\n")->status, 204u);
+  const auto refused = get("X-Key: a\n");
+  EXPECT_EQ(refused->status, 429u);
+  EXPECT_EQ(refused->fields_sent,
+            "Retry-After: 2\r\nRateLimit-Policy: \"default\";q=2;w=4\r\n"
+            "RateLimit: \"default\";r=0;t=2\r\n");
+  EXPECT_EQ(served, 2);
+  EXPECT_EQ(get("X-Key: b\n")->status, 204u);
+  for (int count = 0; count < 10; ++count) EXPECT_EQ(get("")->status, 204u);
+  reactor.pass(seconds(2));
+  EXPECT_EQ(get("X-Key: a\n")->status, 204u);
+}
+
+}  // namespace
+}  // namespace katana

@@ -1,0 +1,85 @@
+// ChatClient: one who sends lines as its plan says, reads or does not, and judges all that it gets.
+//
+// Owns       its end of one connection.
+// Borrows    the world, which must outlive it.
+// Thread     one; moves by events of the network.
+// Fails      faults() says what the server did that no server may do.
+// Invariant  a message says who sent it and as what number, and its text follows from these, so
+//            that a message that was changed, cut or mixed up is seen.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "katana/engine/sim/sim_random.hpp"
+#include "tests/simulation/chat/chat_world.hpp"
+
+namespace katana::simulation {
+
+enum class Leaving : std::uint8_t { stays, quits, closes, half_closes, resets };
+enum class Habit : std::uint8_t { reads, pauses, stops };
+
+struct ChatPlan {
+  std::uint32_t number = 0;
+  std::uint32_t messages = 0;
+  std::size_t text_bytes_max = 100;
+  std::size_t slice_bytes_max = 0;  // 0: lines whole
+  Duration pause_max;               // between slices
+  std::uint32_t garbage_per_1024 = 0;
+  std::uint32_t commands_per_1024 = 0;
+  Habit habit = Habit::reads;
+  Leaving leaving = Leaving::stays;
+  Duration start;
+  Duration talks_after;        // its first line, from the start on
+  bool waits_to_talk = false;  // until start_talking()
+};
+
+// The text of a message, without the name in front of it.
+std::string message_text(std::uint32_t sender, std::uint32_t sequence, std::size_t bytes_max);
+
+class ChatClient {
+ public:
+  ChatClient(ChatWorld& world, const ChatPlan& plan, std::uint64_t seed);
+  ChatClient(const ChatClient&) = delete;
+  ChatClient& operator=(const ChatClient&) = delete;
+
+  const ChatPlan& plan() const noexcept { return plan_; }
+  SimPeer& peer() noexcept { return peer_; }
+  bool done_talking() const noexcept { return lines_.empty() && !talking_; }
+  bool over() const noexcept { return left_ || peer_.over(); }
+  void start_talking() { talk(); }
+  void start_reading() { peer_.start_reading(); }
+
+  // Reads what has come so far. `all`: nothing more will.
+  void judge(bool all);
+  std::uint64_t received() const noexcept { return received_; }
+  std::uint64_t told_dropped() const noexcept { return told_dropped_; }
+  const std::string& last_line() const noexcept { return last_line_; }
+  const std::vector<std::string>& faults() const noexcept { return faults_; }
+
+ private:
+  void plan_lines();
+  void talk();
+  void leave();
+  void read_line(std::string_view line);
+  void complain(std::string what);
+
+  ChatWorld& world_;
+  ChatPlan plan_;
+  engine::SimRandom random_;
+  SimPeer peer_;
+  std::deque<std::string> lines_;
+  bool talking_ = true;
+  bool left_ = false;
+  std::size_t judged_ = 0;
+  std::uint64_t received_ = 0;
+  std::uint64_t told_dropped_ = 0;
+  std::string last_line_;
+  std::map<std::uint32_t, std::uint32_t> next_;  // by sender: the least that may come
+  std::vector<std::string> faults_;
+};
+
+}  // namespace katana::simulation
