@@ -30,7 +30,7 @@ test:
 	@tools/test
 
 # Only what is measured, and the generator: the micro-benchmarks are `make micro`.
-bench_programs = hello_world_server fullstack katana-load floor_epoll floor_uring
+bench_programs = hello_world_server ablation_server fullstack katana-load floor_epoll floor_uring
 e2e_out = lab/results/latest/e2e
 
 bench:

@@ -54,8 +54,14 @@ void describe_network(CLI::App& app, Flags& flags) {
   app.add_option("--threads", flags.threads,
                  "reactors, one thread each; default: CPUs of the affinity mask")
       ->check(CLI::Range(1u, 256u));
-  app.add_option("--engine", flags.engine, "epoll-edge, epoll-level, io_uring or auto")
-      ->capture_default_str();
+  app.add_option("--engine", flags.engine, host::engine_names())->capture_default_str();
+  app.add_flag_callback(
+      "--list-engines",
+      [] {
+        fmt::print("{}", host::list_engines());
+        throw CLI::Success();
+      },
+      "print every engine and whether it runs here, and end");
   app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
   app.add_option("--host", flags.hosts,
                  "one more name of this server, to which the metrics port answers; it does to "

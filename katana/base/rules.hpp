@@ -10,7 +10,7 @@
 //   named("e-mail")         the name in JSON, configuration or a table, when it is not the member's
 //   secret                  not repeated in messages; configuration and logs do not show it
 //   reloadable              may change while the program runs
-//   help("…")               a sentence for whoever has to fill it in
+//   help("…")               what it means, for whoever has to set it
 //
 // A std::optional member is judged by what it holds; an empty one breaks no rule.
 //

@@ -4,8 +4,31 @@
 
 namespace katana::config {
 
+namespace {
+
+constexpr std::size_t comment_column = 40;
+
+void append_comment(std::string& line, const std::string& comment) {
+  line.resize(std::max(line.size() + 1, comment_column), ' ');
+  line += "# " + comment;
+}
+
+}  // namespace
+
+namespace detail {
+
+void print_described(std::string& out, std::size_t depth, Bytes name, Bytes value, Bytes text) {
+  std::string line(depth * 2, ' ');
+  line += name;
+  line += ':';
+  if (!value.empty()) line += ' ' + std::string(value);
+  if (!text.empty()) append_comment(line, std::string(text));
+  out += line + '\n';
+}
+
+}  // namespace detail
+
 void Printing::line(Bytes name, Bytes value) {
-  constexpr std::size_t comment_column = 40;
   std::string out(depth * 2, ' ');
   out += quoted_if_needed(name);
   out += ':';
@@ -13,8 +36,7 @@ void Printing::line(Bytes name, Bytes value) {
     const auto origin = origins.find(path);
     out += ' ';
     out += value;
-    out.resize(std::max(out.size() + 1, comment_column), ' ');
-    out += "# " + (origin == origins.end() ? Origin() : origin->second).describe();
+    append_comment(out, (origin == origins.end() ? Origin() : origin->second).describe());
   }
   text += out + '\n';
 }

@@ -1,4 +1,5 @@
 // print_group(): a described struct as YAML, with the origin of every value as a comment.
+// print_defaults(): its defaults as YAML, with the meaning of every key as a comment.
 //
 // Owns       nothing.
 // Thread     one.
@@ -82,6 +83,53 @@ void print_group(Printing& printing, const T& value, bool secret = false) {
     }
     printing.path.resize(size);
   });
+}
+
+namespace detail {
+
+// "  port: 8080                # port to listen on"; `text` may say nothing.
+void print_described(std::string& out, std::size_t depth, Bytes name, Bytes value, Bytes text);
+
+template <Described T>
+void print_defaults(std::string& out, const T& value, std::size_t depth) {
+  for_each_field(value, [&](const auto& field, const auto& member) {
+    using Member = std::remove_cvref_t<decltype(member)>;
+    using Value = WithoutOptional<Member>;
+    std::string text(field.rules.help);
+    if constexpr (DescribedEnum<Value>) {
+      text += (text.empty() ? "" : "; ") + enumerator_choices<Value>();
+    }
+    if (field.rules.reloadable) text += text.empty() ? "reloadable" : "; reloadable";
+    if constexpr (Described<Value>) {
+      print_described(out, depth, field.name, "", text);
+      print_defaults(out, Value(), depth + 1);
+    } else {
+      print_described(out, depth, field.name, write_value(member, true), text);
+      if constexpr (DictionaryMember<Value>) {
+        if constexpr (Described<ElementOf<Value>>) {
+          print_described(out, depth + 1, "# NAME", "", "");
+          std::string inside;
+          print_defaults(inside, ElementOf<Value>(), depth + 2);
+          for (std::size_t begin = 0; begin < inside.size();) {
+            const std::size_t end = inside.find('\n', begin) + 1;
+            out += std::string(depth * 2 + 2, ' ') + '#' +
+                   inside.substr(begin + depth * 2 + 1, end - begin - depth * 2 - 1);
+            begin = end;
+          }
+        }
+      }
+    }
+  });
+}
+
+}  // namespace detail
+
+// The elements of a dictionary of groups stand below it as comments, under the key NAME.
+template <Described T>
+std::string print_defaults() {
+  std::string out;
+  detail::print_defaults(out, T(), 0);
+  return out;
 }
 
 }  // namespace katana::config

@@ -353,7 +353,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
 
 Result<void> ApplicationCore::start_http() {
   const auto present = settings();
-  const auto engine = choose_engine(enumerator_name(present->http.engine));
+  const auto engine = choose_engine(present->http.engine);
   if (!engine) return std::unexpected(engine.error());
   if (!engine->note.empty()) logger_.warn("{}", engine->note);
   raise_descriptor_limit();
@@ -526,6 +526,14 @@ int ApplicationCore::run(int count, const char* const* arguments) {
   }
   if (line->version) {
     fmt::print("{} {}\n", options_.name, options_.version);
+    return 0;
+  }
+  if (line->list_engines) {
+    fmt::print("{}", list_engines());
+    return 0;
+  }
+  if (line->print_defaults) {
+    fmt::print("{}", print_defaults());
     return 0;
   }
   if (line->print_config) {

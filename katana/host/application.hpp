@@ -142,6 +142,7 @@ class ApplicationCore {
   virtual Result<config::Reloaded> load_again() = 0;
   virtual std::shared_ptr<const ApplicationSettings> settings() const = 0;
   virtual std::string print_settings() const = 0;
+  virtual std::string print_defaults() const = 0;
   virtual void register_settings(registry::Registry& registry) = 0;
   virtual void tell_settings() = 0;  // to who asked to hear of a reload
 
@@ -230,6 +231,7 @@ class Application final : public ApplicationCore {
   Result<config::Reloaded> load_again() override { return config_->reload(); }
   std::shared_ptr<const ApplicationSettings> settings() const override { return config_->get(); }
   std::string print_settings() const override { return config_->print(); }
+  std::string print_defaults() const override { return config::print_defaults<Settings>(); }
   void register_settings(registry::Registry& registry) override {
     registry.instance<config::Config<Settings>>(*config_);
   }

@@ -17,6 +17,8 @@ constexpr Flag flags[] = {
     {"--set", "KEY=VALUE", "one value of the configuration; as often as you like"},
     {"--port", "PORT", "the same as --set http.port=PORT"},
     {"--print-config", "", "print every value and where it comes from, and end"},
+    {"--print-defaults", "", "print every key with its default and its meaning, as YAML, and end"},
+    {"--list-engines", "", "print every engine and whether it runs here, and end"},
     {"--version", "", "print the version, and end"},
     {"--help", "", "print this, and end"},
 };
@@ -33,6 +35,8 @@ void take(CommandLine& line, std::string_view name, std::string value) {
   if (name == "--set") line.sets.push_back(std::move(value));
   if (name == "--port") line.sets.push_back("http.port=" + value);
   if (name == "--print-config") line.print_config = true;
+  if (name == "--print-defaults") line.print_defaults = true;
+  if (name == "--list-engines") line.list_engines = true;
   if (name == "--version") line.version = true;
   if (name == "--help") line.help = true;
 }

@@ -1,6 +1,7 @@
 // CommandLine: the flags that every application has.
 //
-//   --config FILE   --set KEY=VALUE …   --port N   --print-config   --help   --version
+//   --config FILE   --set KEY=VALUE …   --port N   --print-config   --print-defaults   --list-engines
+//   --help   --version
 //
 // A value may stand behind its flag or behind "=".
 //
@@ -24,6 +25,8 @@ struct CommandLine {
   std::optional<std::string> config = {};  // a file that must be there
   std::vector<std::string> sets = {};      // "key=value", in their order; --port is one of them
   bool print_config = false;
+  bool print_defaults = false;
+  bool list_engines = false;
   bool help = false;
   bool version = false;
 

@@ -4,7 +4,9 @@
 // Fails      choose_engine() names the engines there are, or says why io_uring does not run here.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,7 +19,10 @@ struct UringOptions;
 
 namespace katana::host {
 
+// One row of the table in engines.cpp each, which is all that programs, tests and the laboratory
+// know of the engines there are (--list-engines).
 enum class EngineKind : std::uint8_t { epoll_edge, epoll_level, io_uring };
+std::span<const EngineKind> engines() noexcept;
 
 struct EngineChoice {
   EngineKind kind = EngineKind::epoll_edge;
@@ -33,6 +38,12 @@ Result<EngineChoice> choose_engine(std::string_view name);
 // The same without the note.
 Result<EngineKind> parse_engine(std::string_view name);
 std::string_view engine_name(EngineKind kind) noexcept;
+// One of the names above; whether it runs here is another question.
+bool is_engine_name(std::string_view name) noexcept;
+// "epoll-edge, epoll-level, io_uring or auto", for help and errors.
+std::string engine_names();
+// A line for each engine: its name and "available", or "unavailable: " and why.
+std::string list_engines();
 
 std::unique_ptr<core::Reactor> make_reactor(EngineKind kind, const core::ReactorOptions& options,
                                             std::size_t session_bytes_max);

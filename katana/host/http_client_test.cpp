@@ -180,8 +180,7 @@ TEST_P(HttpClientEngines, nobody_listens_and_the_request_says_so) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, HttpClientEngines,
-                         testing::Values(EngineKind::epoll_edge, EngineKind::epoll_level,
-                                         EngineKind::io_uring),
+                         testing::ValuesIn(engines().begin(), engines().end()),
                          [](const auto& each) {
                            std::string name(engine_name(each.param));
                            std::ranges::replace(name, '-', '_');

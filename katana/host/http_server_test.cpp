@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "katana/host/client_test.hpp"
+#include "katana/host/engines.hpp"
 
 namespace katana::host {
 namespace {
@@ -51,8 +52,7 @@ class HttpServerTest : public testing::Test {
 };
 
 TEST_F(HttpServerTest, serves_until_a_signal_and_reports_what_it_did) {
-  for (const EngineKind kind :
-       {EngineKind::epoll_edge, EngineKind::epoll_level, EngineKind::io_uring}) {
+  for (const EngineKind kind : engines()) {
     if (!choose_engine(engine_name(kind))) continue;  // forbidden here
     router = Router();
     router.get("/hello", [] { return Reply::text("hello there"); });

@@ -147,7 +147,7 @@ TEST_F(LifecycleTest, one_reactor_that_is_stuck_is_reported_and_the_process_ends
 class GivenSocket : public LifecycleTest, public testing::WithParamInterface<EngineKind> {};
 
 TEST_P(GivenSocket, is_served_by_all_reactors_and_goes_on_when_the_server_has_ended) {
-  if (GetParam() == EngineKind::io_uring && !choose_engine("io_uring")) GTEST_SKIP();
+  if (!choose_engine(engine_name(GetParam()))) GTEST_SKIP() << "forbidden here";
   const int given = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -171,8 +171,7 @@ TEST_P(GivenSocket, is_served_by_all_reactors_and_goes_on_when_the_server_has_en
   ::close(given);
 }
 INSTANTIATE_TEST_SUITE_P(Engines, GivenSocket,
-                         testing::Values(EngineKind::epoll_edge, EngineKind::epoll_level,
-                                         EngineKind::io_uring));
+                         testing::ValuesIn(engines().begin(), engines().end()));
 
 TEST_F(LifecycleTest, a_descriptor_that_does_not_listen_is_named) {
   const int plain = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -24,18 +24,15 @@
 #include "katana/base/described.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/config/units.hpp"
+#include "katana/host/engines.hpp"
 
 namespace katana::host {
-
-enum class EngineSetting : std::uint8_t { epoll_edge, epoll_level, io_uring, automatic };
-KATANA_DESCRIBE_ENUM(EngineSetting, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"),
-                     io_uring, (automatic, "auto"))
 
 struct HttpSettings {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
   unsigned reactors = 0;
-  EngineSetting engine = EngineSetting::epoll_edge;
+  std::string engine = "epoll-edge";
   bool pin = false;
   Duration spin_max = {};
   std::uint32_t connections_max = 16 * 1024;
@@ -59,7 +56,11 @@ struct HttpSettings {
 KATANA_DESCRIBE(
     HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
-    (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")), engine,
+    (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
+    (engine,
+     satisfies([](const std::string& name) { return is_engine_name(name); },
+               "epoll-edge, epoll-level, io_uring or auto"),
+     help("epoll-edge, epoll-level, io_uring, or auto: io_uring where it runs")),
     (pin, help("bind each reactor to a CPU")),
     (spin_max, range(Duration{}, milliseconds(10)),
      help("how long a reactor spins for a commit or a job before it sleeps; 0: never")),
@@ -81,10 +82,15 @@ KATANA_DESCRIBE(
     (form_files_max, range(1, 1 << 20),
      help("files that forms may have open, in the whole process; never more than a "
           "quarter of its descriptors")),
-    (idle_timeout, range(milliseconds(1), seconds(24 * 3600))),
-    (head_timeout, range(milliseconds(1), seconds(24 * 3600))),
-    (content_timeout, range(milliseconds(1), seconds(24 * 3600))),
-    (handler_timeout, range(milliseconds(1), seconds(24 * 3600))), (server_name, length(0, 128)),
+    (idle_timeout, range(milliseconds(1), seconds(24 * 3600)),
+     help("close a connection that has been idle between requests for so long")),
+    (head_timeout, range(milliseconds(1), seconds(24 * 3600)),
+     help("a request head must be complete so long after its first byte (408)")),
+    (content_timeout, range(milliseconds(1), seconds(24 * 3600)),
+     help("request content may pause for so long; each byte extends it by 1/1024 s (408)")),
+    (handler_timeout, range(milliseconds(1), seconds(24 * 3600)),
+     help("a handler that has not replied by then is cancelled (503)")),
+    (server_name, length(0, 128), help("value of the Server field; empty: no field")),
     (hosts, length(0, 256), each(length(1, 253)),
      help("host names of this server beside localhost and its address; when set, "
           "requests for any other host get 421")),
@@ -112,8 +118,12 @@ KATANA_DESCRIBE(LogSettings,
                 (console, help("write records to standard error")), (file, help("empty: none")),
                 (json_file, help("JSON lines; empty: none")),
                 (binary_file, help("unformatted records, printed by katana-log; the cheapest")),
-                file_bytes_max, (files_kept, at_most(1000)),
-                (synchronous, help("write synchronously in the calling thread (slow)")), when_full)
+                (file_bytes_max, help("size at which a log file is rotated")),
+                (files_kept, at_most(1000), help("rotated log files to keep")),
+                (synchronous, help("write synchronously in the calling thread (slow)")),
+                (when_full,
+                 help("what a thread does whose ring of records is full: drop the record and "
+                      "count it, or block until there is space")))
 
 struct OperationsSettings {
   std::string address = "127.0.0.1";
@@ -156,7 +166,8 @@ KATANA_DESCRIBE(
                        "for development only")),
     (failure_records_max, at_most(100'000),
      help("failure records per kind and route in each failure_period; 0: none")),
-    (failure_period, range(milliseconds(1), seconds(24 * 3600))))
+    (failure_period, range(milliseconds(1), seconds(24 * 3600)),
+     help("period in which failure_records_max applies")))
 
 struct UpstreamSettings {
   std::string url;
@@ -164,13 +175,12 @@ struct UpstreamSettings {
   Duration fresh_for = seconds(5);
   std::string authorities_file;
 };
-KATANA_DESCRIBE(UpstreamSettings,
-                (url, length(1, 2000), help("requested with GET; any 2xx status is healthy")),
-                (timeout, range(milliseconds(1), seconds(3600))),
-                (fresh_for, range(Duration{}, seconds(24 * 3600)),
-                 help("how long a result is reused before the next request")),
-                (authorities_file,
-                 help("PEM file of additional certificate authorities; empty: none")))
+KATANA_DESCRIBE(
+    UpstreamSettings, (url, length(1, 2000), help("requested with GET; any 2xx status is healthy")),
+    (timeout, range(milliseconds(1), seconds(3600)), help("a response must be complete by then")),
+    (fresh_for, range(Duration{}, seconds(24 * 3600)),
+     help("how long a result is reused before the next request")),
+    (authorities_file, help("PEM file of additional certificate authorities; empty: none")))
 
 struct MonitorSettings {
   Duration stall = milliseconds(100);
@@ -186,9 +196,10 @@ struct PoolSettings {
   unsigned threads_max = 0;
   std::uint32_t queue_max = 16 * 1024;
 };
-KATANA_DESCRIBE(PoolSettings, (threads_min, range(1, 1024)),
+KATANA_DESCRIBE(PoolSettings, (threads_min, range(1, 1024), help("threads that always run")),
                 (threads_max, at_most(1024), help("0: one for each CPU")),
-                (queue_max, range(1, 1 << 24)))
+                (queue_max, range(1, 1 << 24),
+                 help("jobs that may wait; further submissions fail")))
 
 enum class Durability : std::uint8_t { full, normal };
 KATANA_DESCRIBE_ENUM(Durability, full, normal)
@@ -207,9 +218,13 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (path, length(1, 4000), help("its folder is made if it is missing")),
                 (migrations, help("a folder of NUMBER_name.sql; empty: those of the program")),
                 (durability, help("full: an acknowledged write survives a loss of power")),
-                (readers, range(1, 64)), (timeout, range(milliseconds(1), seconds(3600))),
-                (wait_max, range(milliseconds(1), seconds(3600))),
-                (cache, help("of each connection")), (group_max, range(1, 100'000)))
+                (readers, range(1, 64),
+                 help("threads and connections for reads that reactors do not answer themselves")),
+                (timeout, range(milliseconds(1), seconds(3600)), help("deadline of a statement")),
+                (wait_max, range(milliseconds(1), seconds(3600)),
+                 help("how long a call may wait in a queue before it is refused")),
+                (cache, help("page cache of each connection")),
+                (group_max, range(1, 100'000), help("writes that one commit may include")))
 
 struct ApplicationSettings {
   HttpSettings http;

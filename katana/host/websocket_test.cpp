@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "katana/host/client_test.hpp"
+#include "katana/host/engines.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/service/websocket.hpp"
 
@@ -63,8 +64,7 @@ class WebSocketServerTest : public testing::Test {
 };
 
 TEST_F(WebSocketServerTest, a_route_answers_messages_on_every_engine) {
-  for (const EngineKind kind :
-       {EngineKind::epoll_edge, EngineKind::epoll_level, EngineKind::io_uring}) {
+  for (const EngineKind kind : engines()) {
     if (!choose_engine(engine_name(kind))) continue;  // forbidden here
     options.engine = kind;
     router = Router();

@@ -3,6 +3,7 @@
 It is that of $KATANA_BUILD, which defaults to build/release under the repository root. What a program promises beyond
 its ready line is in the module that is named after it.
 """
+import functools
 import os
 import pathlib
 import queue
@@ -28,10 +29,18 @@ def built(name):
     return str(path)
 
 
+@functools.cache
+def engines():
+    """The names of the engines of the build under test, whether or not they run here."""
+    listed = subprocess.run([built("hello_world_server"), "--list-engines"], capture_output=True, text=True, timeout=20,
+                            check=True)
+    return tuple(line.split()[0] for line in listed.stdout.splitlines())
+
+
 def ready_line(name):
     """Return the pattern of the line that a server prints once it accepts connections."""
     return re.compile(re.escape(name) + r": ready on https?://(?P<address>[0-9.]+|\[[0-9a-f:]+\]):(?P<port>[0-9]+)"
-                      r" \(engine (?P<engine>epoll-edge|epoll-level|io_uring), (?P<reactors>[0-9]+) reactors\)"
+                      r" \(engine (?P<engine>[a-z_-]+), (?P<reactors>[0-9]+) reactors\)"
                       r" in (?P<ms>[0-9.]+) ms\n")
 
 

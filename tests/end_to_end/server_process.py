@@ -7,23 +7,17 @@ import signal
 import socket
 import subprocess
 
-from program_process import Program, built, ready_line
+from program_process import Program, built, engines, ready_line
 
 PROGRAM = "hello_world_server"
-ENGINES = ("epoll-edge", "epoll-level", "io_uring")
+ENGINES = engines()
 # Below the range the kernel gives to clients, so that no client of another test sits on a port picked here.
 PORTS = range(12000, 32000)
 GIVEN = set()       # ports of this process's tests: none is given twice, because who asks for two wants two
 
-READY = ready_line(PROGRAM)
 # One line that says what was finished and what was cut off, with figures.
 DRAINED = re.compile(r"^.*\bfinished\b.*\bcut off\b.*$", re.MULTILINE)
 CUT_OFF = re.compile(r"([0-9]+)[^0-9,;]*\bcut off\b")
-
-
-def program_path():
-    """Return the path of the server."""
-    return built(PROGRAM)
 
 
 def environment(**variables):
@@ -48,14 +42,23 @@ def free_port(address="127.0.0.1"):
     raise OSError("no free port found")
 
 
-def run_program(*arguments, seconds=10, prefix=(), **variables):
+def run_program(*arguments, program=PROGRAM, seconds=10, prefix=(), **variables):
     """Run the program to its end and return the CompletedProcess with text output; fails when it goes on running."""
-    command = [*prefix, program_path(), *arguments]
+    command = [*prefix, built(program), *arguments]
     try:
         return subprocess.run(command, env=environment(**variables), stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
         raise AssertionError(f"still running after {seconds} s: {error.cmd} {error.stdout} {error.stderr}") from None
+
+
+def assert_refused(result, status, *names, program=PROGRAM):
+    """One line on standard error that names the program and the culprit, nothing on standard output."""
+    lines = result.stderr.splitlines()
+    assert result.returncode == status, (result.returncode, result.stderr)
+    assert len(lines) == 1 and program in lines[0], result.stderr
+    assert all(name in lines[0] for name in names), result.stderr
+    assert result.stdout == ""
 
 
 def raise_descriptor_limit(wanted):
@@ -77,12 +80,14 @@ class Server(Program):
     `variables` are set in its environment.
     """
 
+    program = PROGRAM
+
     def __init__(self, *flags, engine="epoll-edge", threads=2, port=None, descriptors=None, variables=None):
         wanted = port if port is not None else free_port()
-        command = [program_path(), "--port", str(wanted), "--threads", str(threads), "--engine", engine, *flags]
+        command = [built(self.program), "--port", str(wanted), "--threads", str(threads), "--engine", engine, *flags]
         if descriptors:
             command = ["prlimit", f"--nofile={descriptors}:{descriptors}", *command]
-        self._start(PROGRAM, command, env=environment(**(variables or {})))
+        self._start(self.program, command, env=environment(**(variables or {})))
         try:
             self.check_ready(engine, threads, port=wanted)
         except AssertionError:
@@ -93,7 +98,7 @@ class Server(Program):
     def bare(cls, *flags, variables=None, prefix=()):
         """Start the program, perhaps behind another one, with exactly these flags; the caller checks the ready line."""
         server = cls.__new__(cls)
-        server._start(PROGRAM, [*prefix, program_path(), *flags], env=environment(**(variables or {})))
+        server._start(cls.program, [*prefix, built(cls.program), *flags], env=environment(**(variables or {})))
         return server
 
     def check_ready(self, engine, threads, address="127.0.0.1", port=None):
@@ -127,7 +132,7 @@ class Server(Program):
     def drain_report(self):
         """Check that standard output was the ready line, and that the drain was reported once; return the report."""
         lines = self.stdout.splitlines()
-        assert len(lines) >= 1 and READY.fullmatch(lines[0] + "\n"), self.stdout
+        assert len(lines) >= 1 and ready_line(self.program).fullmatch(lines[0] + "\n"), self.stdout
         reports = DRAINED.findall("\n".join(lines[1:]) + "\n" + self.stderr())
         assert len(reports) == 1 and CUT_OFF.search(reports[0]) and re.search(r"[0-9].*\bfinished\b", reports[0]), \
             f"wanted one line that says what was finished and what was cut off: {self.stdout}{self.stderr()}"

@@ -2,10 +2,11 @@
 import gzip
 import os
 import socket
+import subprocess
 
 import pytest
 
-from server_process import Server
+from server_process import PROGRAM, Server, built
 from test_clients import curl
 
 MIB = 1 << 20
@@ -132,9 +133,7 @@ def test_a_file_that_is_cut_short_breaks_its_connection(files, folder):
 
 def test_a_folder_that_is_missing_is_an_error_at_the_start(tmp_path, tool):
     """One line that names it; exit 1."""
-    import subprocess
-    from server_process import program_path
-    result = subprocess.run([program_path(), "--port", "0", "--files", str(tmp_path / "missing")],
+    result = subprocess.run([built(PROGRAM), "--port", "0", "--files", str(tmp_path / "missing")],
                             capture_output=True, text=True, timeout=30, check=False)
     assert result.returncode == 1 and result.stdout == ""
     assert "missing" in result.stderr and len(result.stderr.splitlines()) == 1, result.stderr

@@ -10,18 +10,9 @@ import pytest
 
 import without_io_uring
 from raw_client import Reader, eventually, exchange, request
-from server_process import PROGRAM, Server, free_port, run_program
+from server_process import ENGINES, PROGRAM, Server, assert_refused, free_port, run_program
 
 WITHOUT_IO_URING = (sys.executable, str(pathlib.Path(__file__).with_name("without_io_uring.py")))
-
-
-def assert_refused(result, status, *names):
-    """One line on standard error that names the program and the culprit, nothing on standard output."""
-    lines = result.stderr.splitlines()
-    assert result.returncode == status, (result.returncode, result.stderr)
-    assert len(lines) == 1 and PROGRAM in lines[0], result.stderr
-    assert all(name in lines[0] for name in names), result.stderr
-    assert result.stdout == ""
 
 
 def test_help_names_every_flag_and_variable():
@@ -29,7 +20,7 @@ def test_help_names_every_flag_and_variable():
     result = run_program("--help")
     assert result.returncode == 0 and result.stderr == ""
     for name in ("--port", "--threads", "--engine", "--pin", "--address", "--close-after-each", "--access-log",
-                 "--version", "HELLO_PORT", "HELLO_THREADS", "HELLO_ENGINE", "epoll-edge", "epoll-level",
+                 "--version", "--list-engines", "HELLO_PORT", "HELLO_THREADS", "HELLO_ENGINE", "epoll-edge", "epoll-level",
                  "io_uring", "auto"):
         assert name in result.stdout, f"--help does not name {name}"
 
@@ -58,11 +49,6 @@ def test_version_is_one_line_with_a_number():
     (["--engine", ""], "engine"),
     (["--address", "999.1.1.1"], "999.1.1.1"),
     (["--address", "not an address"], "not an address"),
-    (["--lab", "first_read"], "first_read"),
-    (["--lab", "first_read=maybe"], "on or off"),
-    (["--lab", "events_per_wait=1025"], "from 1 to 1024"),
-    (["--lab", "colour=red"], "lazy_timers"),
-    (["--lab", "read_again=on", "--engine", "epoll-level"], "epoll-edge"),
 ])
 def test_wrong_usage_is_exit_2_and_one_line_that_names_it(arguments, culprit):
     """The user learns what was wrong; nothing starts."""
@@ -74,44 +60,6 @@ def test_wrong_usage_is_exit_2_and_one_line_that_names_it(arguments, culprit):
 def test_a_bad_variable_is_exit_2_and_names_its_value(name, value):
     """The environment is checked as flags are."""
     assert_refused(run_program(**{name: value}), 2, value)
-
-
-UNDONE = {
-    "epoll-edge": ("read_again=on", "first_read=off", "deferred_accept=off", "inherited_options=off",
-                   "delete_before_close=on", "close_at_turn_end=on", "accepts_per_event=1", "events_per_wait=1",
-                   "lazy_timers=off"),
-    "io_uring": ("deferred_work=off", "enter_again=off", "registered_ring=off", "multishot_receive=off",
-                 "first_receive_single=off", "quiet_entries=off", "multishot_accept=off", "shared_buffers=off",
-                 "staged_output=off", "receive_kib=64", "completions=64", "submissions=8", "collect_us=20",
-                 "lazy_timers=off")}
-
-
-@pytest.fixture(params=UNDONE)
-def undone(request):
-    """An engine that can be taken apart, and every decision of it."""
-    if request.param == "io_uring" and not without_io_uring.available():
-        pytest.skip("io_uring is not allowed here")
-    return request.param, UNDONE[request.param]
-
-
-def test_a_server_whose_decisions_are_all_taken_back_serves_nevertheless(undone):
-    """--lab, which only the laboratory uses: every decision at once, on kept and on new connections."""
-    engine, settings = undone
-    with Server(*(flag for setting in settings for flag in ("--lab", setting)), engine=engine) as server:
-        for _ in range(3):
-            with socket.create_connection(("127.0.0.1", server.port), 10) as link:
-                reader = Reader(link)
-                for _ in range(3):
-                    link.sendall(request())
-                    assert reader.reply().status == 200
-
-
-def test_decisions_that_an_engine_has_not_are_refused_with_those_that_it_has(undone):
-    """Those of the one engine are none of the other."""
-    engine, settings = undone
-    other = next(setting for name in UNDONE if name != engine for setting in UNDONE[name])
-    keys = (setting.split("=")[0] for setting in settings)
-    assert_refused(run_program("--engine", engine, "--lab", other), 2, f"'{other}'", *keys)
 
 
 def test_a_port_in_use_is_exit_1_and_names_the_port():
@@ -131,6 +79,18 @@ def test_a_port_in_use_by_another_server_of_the_same_kind_is_exit_1(engine):
 def test_an_address_that_is_not_ours_is_exit_1():
     """Well-formed, but of another machine."""
     assert_refused(run_program("--address", "192.0.2.1", "--port", str(free_port())), 1, "192.0.2.1")
+
+
+def test_the_engines_are_listed_and_those_that_are_available_serve():
+    """--list-engines is what tests and the laboratory know of engines."""
+    listed = dict(line.split(" ", 1) for line in run_program("--list-engines").stdout.splitlines())
+    assert tuple(listed) == ENGINES and all(re.match("available$|unavailable: .", said) for said in listed.values()), listed
+    for engine, said in listed.items():
+        if said == "available":
+            with Server(engine=engine):
+                pass
+        else:
+            assert_refused(run_program("--engine", engine), 1, engine)
 
 
 def test_the_environment_sets_port_threads_and_engine():
@@ -168,7 +128,7 @@ def test_without_flags_there_is_a_reactor_per_cpu_of_the_affinity_mask():
 def test_engine_auto_serves_and_says_which_engine_it_chose():
     """auto picks one of the known engines."""
     with Server.bare("--port", str(free_port()), "--engine", "auto") as server:
-        assert server.ready["engine"] in ("epoll-edge", "epoll-level", "io_uring")
+        assert server.ready["engine"] in ENGINES
         assert exchange(server.connect(), request()).status == 200
 
 

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from application_process import Application, SECONDS_MAX
+from program_process import engines
 
 FOR_EVER_MS = 3_600_000
 REPORT = re.compile(r"application_server: stopped: [0-9]+ requests on [0-9]+ connections finished, (?P<cut>[0-9]+)"
@@ -44,7 +45,7 @@ def test_a_second_signal_ends_a_process_whose_reactor_is_stuck(tmp_path, number,
         assert int(stuck_end(app)["cut"]) >= 1
 
 
-@pytest.mark.parametrize("engine", ["epoll-edge", "epoll-level", "io_uring"])
+@pytest.mark.parametrize("engine", engines())
 def test_new_connections_go_to_the_reactors_that_move(tmp_path, engine):
     """The kernel would give half of them to the stuck one, where they would wait for as long as it is."""
     flags = ("--set", f"http.engine={engine}", "--set", "http.drain_timeout=1ms")

@@ -8,9 +8,9 @@
 
 #include "katana/chat/directory.hpp"
 #include "katana/chat/host/chat_websocket.hpp"
+#include "katana/host/mistakes.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/host/operations.hpp"
-#include "katana/host/mistakes.hpp"
 #include "katana/host/reactor_group.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http2_protocol.hpp"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "katana/host/client_test.hpp"
+#include "katana/host/engines.hpp"
 
 namespace katana::host {
 namespace {
@@ -73,8 +74,7 @@ ChatReport serve(ChatServerOptions options, Clients clients) {
 
 std::vector<EngineKind> engines_here() {
   std::vector<EngineKind> kinds;
-  for (const EngineKind kind :
-       {EngineKind::epoll_edge, EngineKind::epoll_level, EngineKind::io_uring}) {
+  for (const EngineKind kind : engines()) {
     if (choose_engine(engine_name(kind))) kinds.push_back(kind);
   }
   return kinds;

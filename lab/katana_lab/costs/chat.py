@@ -266,10 +266,10 @@ def network_table(options, ports, results):
 
 # ---- the verdict ---------------------------------------------------------------------------------
 
-def beside_floor(results):
+def beside_floor(results, engines):
     """Return what deliveries cost beside the floor, in a sentence."""
     said = []
-    for name in harness.ENGINES:
+    for name in engines:
         ratios = [statistics.median(each) for each in
                   (ratios_of(rounds, name, "floor") for rounds in results.values()
                    if isinstance(rounds, list) and "floor" in rounds[0] and name in rounds[0]) if each]
@@ -278,7 +278,7 @@ def beside_floor(results):
     return f"CPU of a delivery to that of the floor, where both are idle at times: {'; '.join(said) or 'nowhere'}."
 
 
-def verdict(results, load_before):
+def verdict(results, engines, load_before):
     """Return what the figures say about edge against level, in sentences."""
     ratios, better, rounds_count = [], [], 0
     for rounds in results.values():
@@ -297,7 +297,7 @@ def verdict(results, load_before):
               f" {statistics.median(ratios):.2f} times the CPU of edge-triggered for a delivery ({min(ratios):.2f} to"
               f" {max(ratios):.2f} by load); in {sum(better)} of them every round agrees about which is cheaper, of at"
               f" most {rounds_count} rounds."]
-    lines += ["", beside_floor(results), ""]
+    lines += ["", beside_floor(results, engines), ""]
     spread = max(abs(ratio - 1) for ratio in ratios)
     if spread < 0.1:
         lines.append("The trigger mode does not matter here: the cost of a broadcast is that of the sends, which both"
@@ -349,14 +349,15 @@ def parse_options():
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer loads, two rounds of two seconds")
     add("--tests", default=",".join(TESTS))
-    add("--engines", default=",".join(harness.ENGINES))
+    add("--engines", help="NAME,…; default: those of --list-engines")
     add("--no-trace", dest="trace", action="store_false", help="do not count system calls")
     add("--port", type=int, default=19400, help="ports above this one are used, one after another")
     options = parser.parse_args()
     options.rounds = options.rounds or (2 if options.quick else 5)
     options.seconds = options.seconds or (2 if options.quick else 4)
     options.tests = harness.known(parser, "test", options.tests, list(TESTS))
-    options.engines = harness.known(parser, "engine", options.engines, harness.ENGINES)
+    names = harness.engines(options.build)
+    options.engines = harness.known(parser, "engine", options.engines or ",".join(names), names)
     return options
 
 
@@ -384,6 +385,6 @@ def main() -> None:
     for section in sections(options, ports, results):
         print("\n".join(section), flush=True)
         lines += section
-    closing = verdict(results, load_before)
+    closing = verdict(results, options.engines, load_before)
     print("\n".join(closing))
     harness.write(options, lines + closing, results)

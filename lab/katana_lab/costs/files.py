@@ -42,10 +42,10 @@ def parse_options(arguments=None):
     parser = harness.parser(__doc__, 9, 3, 16)
     add = parser.add_argument
     add("--sizes", type=sizes, default=[1 << 10, 1 << 20], metavar="BYTES,…", help="of the files; 1024,1048576")
-    add("--engines", default="epoll-edge,io_uring", metavar="NAME,…", help=f"of {', '.join(harness.ENGINES)}")
+    add("--engines", default="epoll-edge,io_uring", metavar="NAME,…", help="of those that --list-engines prints")
     add("--port", type=int, default=9600, help="ports above this one are used, one after another")
     options = parser.parse_args(arguments)
-    options.engines = harness.known(parser, "engine", options.engines, harness.ENGINES)
+    options.engines = harness.known(parser, "engine", options.engines, harness.engines(options.build))
     return options
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import functools
 import json
 import statistics
 import subprocess
@@ -23,7 +24,6 @@ from katana_lab.drivers import Drive, Job, drive
 
 SERVER_CPU, CLIENT_CPU = 0, 1
 OTHER_SHARE_MAX = 0.08
-ENGINES = ("epoll-edge", "epoll-level", "io_uring")
 CALLS = perf.CALLS_EVENT
 Rounds = list[dict[str, dict]]
 
@@ -65,6 +65,14 @@ def known(parser_: argparse.ArgumentParser, kind: str, given: str, names: Sequen
         if name not in names:
             parser_.error(f"unknown {kind} {name!r}; known: {', '.join(names)}")
     return found
+
+
+@functools.cache
+def engines(build: Path) -> tuple[str, ...]:
+    """The names of the engines that the server of this build has, whether or not they run here."""
+    listed = subprocess.run([proc.built("hello_world_server", build), "--list-engines"], capture_output=True, text=True,
+                            timeout=20, check=True)
+    return tuple(line.split()[0] for line in listed.stdout.splitlines())
 
 
 def numbers(text: str) -> list[int]:

@@ -125,7 +125,7 @@ def servers_of(options):
     own = dict(server.split("=", 1) for server in options.server)
     if not own:
         program = proc.built("hello_world_server", options.build)
-        own = {engine: OWN.format(program=program, engine=engine) for engine in harness.ENGINES}
+        own = {engine: OWN.format(program=program, engine=engine) for engine in harness.engines(options.build)}
     return {**dict.fromkeys(options.rivals), **own}
 
 

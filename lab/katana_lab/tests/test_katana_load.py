@@ -66,12 +66,12 @@ def test_a_starved_generator_is_void_and_says_so(real, places, hogs):
 def test_every_decision_of_the_server_is_an_option_of_its_peer():
     known = set()
     for engine in ("epoll-edge", "io_uring"):
-        ended = subprocess.run([BUILD / "hello_world_server", "--engine", engine, "--lab", "colour=red"], timeout=20,
+        ended = subprocess.run([BUILD / "ablation_server", "--engine", engine, "--decision", "colour=red"], timeout=20,
                                capture_output=True, text=True, check=False)
         assert ended.returncode == 2 or "io_uring" in ended.stderr, ended.stderr
         known |= set(ended.stderr.strip().rpartition("KEY one of ")[2].split(", "))
-    of_peer = peers.load_peers()["katana"].peer.options
-    options = {name.removeprefix("lab_") for name in of_peer if name.startswith("lab_")}
+    loaded = peers.load_peers()
+    options = set(loaded["ablation"].peer.options) - set(loaded["katana"].peer.options)
     assert options >= known if "multishot_receive" not in known else options == known
 
 

@@ -1,4 +1,4 @@
-#include "hello_world_server/laboratory.hpp"
+#include "ablation_server/decisions.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include "katana/engine/uring/options.hpp"
 #include "katana/host/engines.hpp"
 
-namespace hello {
+namespace ablation {
 namespace {
 
 using namespace katana;
@@ -100,7 +100,8 @@ constexpr Decision of_uring[] = {
     lazy_timers};
 
 std::unexpected<Error> wrong(std::string_view setting, std::string_view expected) {
-  return fail(Code::invalid_argument, fmt::format("--lab '{}': expected {}", setting, expected));
+  return fail(Code::invalid_argument,
+              fmt::format("--decision '{}': expected {}", setting, expected));
 }
 
 std::string names_of(std::span<const Decision> decisions) {
@@ -146,7 +147,7 @@ Result<void> take_back(const std::vector<std::string>& settings, host::HttpServe
   const bool is_uring = options.engine == host::EngineKind::io_uring;
   if (!is_uring && options.engine != host::EngineKind::epoll_edge) {
     return fail(Code::invalid_argument,
-                "--lab needs --engine epoll-edge or io_uring: they are what is taken apart");
+                "--decision needs --engine epoll-edge or io_uring: they are what is taken apart");
   }
   const auto decisions = is_uring ? std::span<const Decision>(of_uring) : of_epoll;
   Rules rules;
@@ -165,4 +166,4 @@ Result<void> take_back(const std::vector<std::string>& settings, host::HttpServe
   return {};
 }
 
-}  // namespace hello
+}  // namespace ablation

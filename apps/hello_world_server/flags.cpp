@@ -1,0 +1,119 @@
+#include "hello_world_server/flags.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "katana/base/instant.hpp"
+
+namespace hello {
+namespace {
+
+void describe_tls(CLI::App& app, Flags& flags) {
+  flags.tls.describe(app);
+  app.add_option("--hsts-s", flags.hsts_s,
+                 "seconds for which browsers shall come back by HTTPS only; 0: not said")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void describe(CLI::App& app, Flags& flags) {
+  const CLI::Validator not_empty(
+      [](std::string& text) { return text.empty() ? std::string("must not be empty") : ""; }, "");
+  app.add_option("--address", flags.address, "numeric address to listen on")->capture_default_str();
+  app.add_option("--host", flags.hosts,
+                 "one more name of this server, to which /metrics and the details of /health and "
+                 "/ready answer; they do to localhost and the address")
+      ->allow_extra_args(false);
+  app.add_option("--port", flags.port, "port to listen on; 0 lets the kernel choose")
+      ->envname("HELLO_PORT")
+      ->check(not_empty)
+      ->check(CLI::Range(0u, 65535u))
+      ->capture_default_str();
+  app.add_option("--threads", flags.threads,
+                 "reactors, one thread each; default: CPUs of the affinity mask")
+      ->envname("HELLO_THREADS")
+      ->check(CLI::Range(1u, 1024u));
+  app.add_option("--engine", flags.engine, katana::host::engine_names())
+      ->envname("HELLO_ENGINE")
+      ->capture_default_str();
+  app.add_flag_callback(
+      "--list-engines",
+      [] {
+        fmt::print("{}", katana::host::list_engines());
+        throw CLI::Success();
+      },
+      "print every engine and whether it runs here, and end");
+  app.add_flag("--pin", flags.pin, "pin each reactor to a CPU");
+  app.add_flag("--close-after-each", flags.close_after_each,
+               "end every connection after one request");
+  app.add_flag("--http2-only", flags.http2_only,
+               "refuse HTTP/1.1; otherwise a connection speaks what it begins with");
+  app.add_option("--connections-max", flags.connections_max, "open connections of each reactor")
+      ->check(CLI::Range(1u, 1u << 24))
+      ->capture_default_str();
+  app.add_option("--output-mib", flags.output_mib,
+                 "blocks of each reactor for what peers have yet to take, in MiB")
+      ->check(CLI::Range(1u, 1u << 20))
+      ->capture_default_str();
+  app.add_option("--held-mib", flags.held_mib,
+                 "contents, messages and suspended handlers of each reactor, in MiB; 0: 16 KiB a "
+                 "connection, 64 MiB at least")
+      ->check(CLI::Range(0u, 1u << 20))
+      ->capture_default_str();
+  app.add_option("--drain-s", flags.drain_s, "seconds that SIGTERM gives to requests in flight")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_option(
+         "--access-log", flags.access_log,
+         "a record of every request: FILE (JSON lines if it ends in .jsonl, for katana-log if "
+         "in .bin), or - for standard error; default: none")
+      ->check(not_empty);
+  app.add_option("--websocket-bytes-max", flags.websocket_bytes_max,
+                 "of one message on /ws; a larger one ends its connection")
+      ->check(CLI::Range(1u, 1u << 30))
+      ->capture_default_str();
+  app.add_flag("--websocket-deflate", flags.websocket_deflate,
+               "agree to compression on /ws (permessage-deflate)");
+  app.add_option("--files", flags.files,
+                 "a folder whose files are served below /files; default: none")
+      ->check(not_empty);
+  app.add_flag("--compress", flags.compress,
+               "compress files, and decode what is sent to /upload, which answers with its size");
+  describe_tls(app, flags);
+}
+
+katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flags,
+                                                               katana::host::EngineKind engine) {
+  using namespace katana;
+  host::HttpServerOptions options;
+  options.address = flags.address;
+  options.port = flags.port;
+  options.reactors = flags.threads;
+  options.engine = engine;
+  options.pin = flags.pin;
+  options.http.requests_per_connection_max = flags.close_after_each ? 1 : 0;
+  options.http2_only = flags.http2_only;
+  options.reactor.engine.links_max = flags.connections_max;
+  options.reactor.output_blocks_max =
+      flags.output_mib * 1024 * 1024 / options.reactor.output_block_bytes;
+  options.reactor.output_blocks_reserve = std::min<std::size_t>(
+      options.reactor.output_blocks_reserve, options.reactor.output_blocks_max / 8);
+  options.reactor.held_bytes_max = flags.held_mib * 1024 * 1024;
+  options.http.websocket.limits.message_bytes_max = flags.websocket_bytes_max;
+  options.http.websocket.limits.frame_bytes_max = flags.websocket_bytes_max;
+  options.http.websocket.limits.fragments_max = 128 * 1024;
+  options.http.websocket.deflate.enabled = flags.websocket_deflate;
+  options.drain_timeout = nanoseconds(static_cast<std::int64_t>(flags.drain_s * 1e9));
+  auto secure = flags.tls.options();
+  if (!secure) return std::unexpected(secure.error());
+  options.tls = *std::move(secure);
+  options.reactor.opening_timeout = flags.tls.handshake_timeout();
+  options.hsts = nanoseconds(static_cast<std::int64_t>(flags.hsts_s * 1e9));
+  return options;
+}
+
+}  // namespace hello

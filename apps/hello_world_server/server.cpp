@@ -1,0 +1,158 @@
+#include "hello_world_server/server.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hello_world_server/flags.hpp"
+#include "hello_world_server/routes.hpp"
+#include "katana/host/access_log.hpp"
+#include "katana/host/observability.hpp"
+#include "katana/host/operations.hpp"
+#include "katana/log/log.hpp"
+#include "katana/service/middleware/compression.hpp"
+
+namespace hello {
+namespace {
+
+using namespace katana;
+using Clock = std::chrono::steady_clock;
+
+int fail_with(const Program& program, int status, std::string_view message) {
+  // One line, whatever the library's message looks like.
+  std::string line(message);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  fmt::print(stderr, "{}: {}\n", program.name, line);
+  return status;
+}
+
+int fail_with(const Program& program, const Error& error) {
+  return fail_with(program, error.code() == Code::invalid_argument ? 2 : 1, error.describe());
+}
+
+void print_reload(const char* name, const Result<std::vector<std::string>>& reloaded) {
+  if (!reloaded) {
+    fmt::print(stderr, "{}: certificates stay as they were: {}\n", name,
+               reloaded.error().describe());
+    return;
+  }
+  fmt::print(stderr, "{}: certificates read again\n", name);
+  for (const std::string& note : *reloaded) fmt::print(stderr, "{}: {}\n", name, note);
+}
+
+// Null: none is wanted.
+Result<std::unique_ptr<log::Log>> start_access_log(const std::string& file) {
+  if (file.empty()) return nullptr;
+  log::Options options;
+  if (file == "-") {
+    options.sinks = {log::console()};
+  } else {
+    options.sinks = {file.ends_with(".jsonl") ? log::json_file(file)
+                     : file.ends_with(".bin") ? log::binary_file(file)
+                                              : log::file(file)};
+  }
+  return log::Log::start(std::move(options));
+}
+
+// How much was sent, once it was decoded.
+Task<void> measure(ContentReader content, ReplyWriter reply) {
+  std::size_t bytes = 0;
+  for (Text piece = co_await content.read(); !piece.empty(); piece = co_await content.read()) {
+    bytes += piece.size();
+  }
+  const Text answer = format_text("{} bytes", bytes);
+  reply.begin(200, "text/plain", static_cast<std::int64_t>(answer.size()));
+  co_await reply.write(answer.bytes());
+}
+
+void print_budget(const char* name, const core::MemoryBudget& budget) {
+  const auto mib = [](std::size_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); };
+  fmt::print(
+      stderr,
+      "{}: memory budget of each reactor: connections {:.1f} MiB, input {:.1f} MiB, output "
+      "{:.1f} MiB, engine {:.2f} MiB, held {:.1f} MiB, shared {:.2f} MiB, in all {:.1f} MiB; "
+      "reserved, and used as load asks for it\n",
+      name, mib(budget.connections), mib(budget.carry), mib(budget.output), mib(budget.engine),
+      mib(budget.held), mib(budget.shared), mib(budget.total()));
+}
+
+void print_start(const Program& program, const host::HttpServer& server, host::EngineKind engine,
+                 Clock::time_point began) {
+  for (const std::string& note : server.certificate_notes()) {
+    fmt::print(stderr, "{}: {}\n", program.name, note);
+  }
+  print_budget(program.name, server.memory_budget());
+  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program.name, server.url(),
+             host::engine_name(engine), server.reactor_count(),
+             std::chrono::duration<double, std::milli>(Clock::now() - began).count());
+  std::fflush(stdout);
+}
+
+int serve(const Program& program, const Flags& flags, host::EngineKind engine,
+          Clock::time_point began) {
+  auto observability = host::Observability::make();
+  if (!observability) return fail_with(program, 1, observability.error().describe());
+  const host::OperationsGuard guard({.addresses = {flags.address}, .hosts = flags.hosts});
+  auto service = make_service([&](Group& routes) {
+    (*observability)->mount(routes, guard);
+    Group inner = routes.group("");
+    if (flags.compress) inner.use(compression()).use(decompression()).post("/upload", measure);
+    if (!flags.files.empty()) inner.files("/files", flags.files);
+  });
+  if (!service) return fail_with(program, 1, service.error().describe());
+  host::raise_descriptor_limit();
+  auto options = server_options(flags, engine);
+  if (!options) return fail_with(program, 2, options.error().describe());
+  if (program.adjust) {
+    if (auto done = program.adjust(*options); !done) return fail_with(program, done.error());
+  }
+  options->on_certificates = [&](const Result<std::vector<std::string>>& reloaded) {
+    print_reload(program.name, reloaded);
+  };
+  options->observability = observability->get();
+  auto access_log = start_access_log(flags.access_log);
+  if (!access_log) return fail_with(program, 1, access_log.error().describe());
+  host::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());
+  if (*access_log) options->http.observer = &access;
+  host::HttpServer server(*options, *service);
+  if (auto started = server.start(); !started) return fail_with(program, started.error());
+  print_start(program, server, engine, began);
+  fmt::print(stderr, "{}: {}\n", program.name, server.run().describe());
+  return 0;
+}
+
+}  // namespace
+
+int run(const Program& program, int count, char** arguments) {
+  const auto began = Clock::now();
+  CLI::App app(
+      "Answers GET /, /plaintext, /json, /hello/{name}, /bytes/{n}, /metrics, /health, /ready, "
+      "/files/… (--files), any method on /echo, and WebSocket on /ws.",
+      program.name);
+  app.set_version_flag("--version", fmt::format("{} {}", program.name, KATANA_VERSION));
+  Flags flags;
+  describe(app, flags);
+  if (program.add_flags) program.add_flags(app);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail_with(program, 2, fmt::format("{} (see --help)", error.what()));
+  }
+  const auto engine = host::choose_engine(flags.engine);
+  if (!engine) return fail_with(program, engine.error());
+  if (!engine->note.empty()) fmt::print(stderr, "{}: {}\n", program.name, engine->note);
+  try {
+    return serve(program, flags, engine->kind, began);
+  } catch (const std::exception& error) {
+    return fail_with(program, 1, error.what());
+  }
+}
+
+}  // namespace hello

@@ -1,0 +1,26 @@
+// run(): a whole server program on KATANA: its command line, routes, metrics, certificates and
+// drain. hello_world_server and ablation_server differ by what they add to it.
+//
+// Thread     the caller's serves the first reactor.
+// Fails      by the exit status: 2 for wrong usage, 1 when it cannot start, each with one line on
+//            standard error.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "katana/base/result.hpp"
+#include "katana/host/http_server.hpp"
+
+namespace hello {
+
+struct Program {
+  const char* name;
+  // More flags, and what they change; empty: none.
+  std::function<void(CLI::App& app)> add_flags = {};
+  std::function<katana::Result<void>(katana::host::HttpServerOptions& options)> adjust = {};
+};
+
+int run(const Program& program, int count, char** arguments);
+
+}  // namespace hello
