@@ -97,7 +97,8 @@ class LayersTest(TidyTest):
                 self.refuses(self.including(path, name), f"{path}:1: {room} may not include katana/{name}.hpp")
 
     def test_a_folder_without_a_row_is_refused(self):
-        self.refuses({"CMakeLists.txt": self.rows, "katana/attic/x.cpp": ""}, "katana/attic/x.cpp:1: 'attic' is no room")
+        self.refuses({"CMakeLists.txt": self.rows, "katana/attic/x.cpp": ""},
+                     "katana/attic/x.cpp:1: 'attic' is no room")
 
     def test_production_includes_neither_tests_nor_what_is_outside_of_the_library(self):
         self.refuses({"CMakeLists.txt": self.rows,

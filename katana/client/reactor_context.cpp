@@ -18,7 +18,7 @@ http2::Limits limits_of(const HttpClientOptions& options) {
   limits.streams_max = std::min(options.streams_max, most / 2 / window);
   limits.connection_window_bytes =
       std::max(2 * window * limits.streams_max, limits.connection_window_bytes);
-  limits.head_bytes_max = std::min(options.head_bytes_max, http::head_bytes_capacity - 16);
+  limits.head_bytes_max = std::min(options.head_bytes_max, http2::head_bytes_limit);
   // What is larger than that costs its call alone.
   limits.block_bytes_max = std::max(limits.block_bytes_max, 2 * limits.head_bytes_max);
   // It may begin before the connection is made.

@@ -295,6 +295,34 @@ peers: [{name: "a b", weight: 1}]       # --set peers
 )");
 }
 
+struct Door {
+  int width = 80;
+};
+KATANA_DESCRIBE(Door, (width, help("in centimetres")))
+
+struct House {
+  std::string street = "Elm";
+  Engine heating = Engine::epoll;
+  Door front;
+  std::map<std::string, Door> others;
+};
+KATANA_DESCRIBE(House, (street, reloadable, help("where it stands")), (heating, help("fuel")),
+                front, (others, help("by name")))
+
+TEST_F(ConfigTest, prints_defaults_with_their_meaning_that_can_be_read_again) {
+  const std::string printed = print_defaults<House>();
+  EXPECT_EQ(printed, R"(street: Elm                             # where it stands; reloadable
+heating: epoll                          # fuel; one of epoll, io_uring
+front:
+  width: 80                             # in centimetres
+others: {}                              # by name
+  # NAME:
+  #   width: 80                         # in centimetres
+)");
+  write(printed);
+  EXPECT_TRUE(Config<House>::load(sources));
+}
+
 TEST_F(ConfigTest, what_is_printed_is_read_again_as_the_same) {
   struct Case {
     static std::string shown(const Program& value) { return write_value(value, true); }

@@ -17,8 +17,9 @@ void append_comment(std::string& line, const std::string& comment) {
 
 namespace detail {
 
-void print_described(std::string& out, std::size_t depth, Bytes name, Bytes value, Bytes text) {
-  std::string line(depth * 2, ' ');
+void print_described(std::string& out, const std::string& before, Bytes name, Bytes value,
+                     Bytes text) {
+  std::string line = before;
   line += name;
   line += ':';
   if (!value.empty()) line += ' ' + std::string(value);

@@ -87,11 +87,13 @@ void print_group(Printing& printing, const T& value, bool secret = false) {
 
 namespace detail {
 
-// "  port: 8080                # port to listen on"; `text` may say nothing.
-void print_described(std::string& out, std::size_t depth, Bytes name, Bytes value, Bytes text);
+// "  port: 8080                # port to listen on"; `before` stands in front, `text` may say
+// nothing.
+void print_described(std::string& out, const std::string& before, Bytes name, Bytes value,
+                     Bytes text);
 
 template <Described T>
-void print_defaults(std::string& out, const T& value, std::size_t depth) {
+void print_defaults(std::string& out, const T& value, const std::string& before) {
   for_each_field(value, [&](const auto& field, const auto& member) {
     using Member = std::remove_cvref_t<decltype(member)>;
     using Value = WithoutOptional<Member>;
@@ -100,22 +102,18 @@ void print_defaults(std::string& out, const T& value, std::size_t depth) {
       text += (text.empty() ? "" : "; ") + enumerator_choices<Value>();
     }
     if (field.rules.reloadable) text += text.empty() ? "reloadable" : "; reloadable";
-    if constexpr (Described<Value>) {
-      print_described(out, depth, field.name, "", text);
-      print_defaults(out, Value(), depth + 1);
+    if constexpr (Described<Member>) {
+      print_described(out, before, field.name, "", text);
+      print_defaults(out, member, before + "  ");
+    } else if constexpr (Described<Value>) {
+      print_described(out, before, field.name, "", text);
+      print_defaults(out, Value(), before + "  ");
     } else {
-      print_described(out, depth, field.name, write_value(member, true), text);
+      print_described(out, before, field.name, write_value(member, true), text);
       if constexpr (DictionaryMember<Value>) {
         if constexpr (Described<ElementOf<Value>>) {
-          print_described(out, depth + 1, "# NAME", "", "");
-          std::string inside;
-          print_defaults(inside, ElementOf<Value>(), depth + 2);
-          for (std::size_t begin = 0; begin < inside.size();) {
-            const std::size_t end = inside.find('\n', begin) + 1;
-            out += std::string(depth * 2 + 2, ' ') + '#' +
-                   inside.substr(begin + depth * 2 + 1, end - begin - depth * 2 - 1);
-            begin = end;
-          }
+          print_described(out, before + "  # ", "NAME", "", "");
+          print_defaults(out, ElementOf<Value>(), before + "  #   ");
         }
       }
     }
@@ -128,7 +126,7 @@ void print_defaults(std::string& out, const T& value, std::size_t depth) {
 template <Described T>
 std::string print_defaults() {
   std::string out;
-  detail::print_defaults(out, T(), 0);
+  detail::print_defaults(out, T(), "");
   return out;
 }
 

@@ -15,40 +15,74 @@
 #include <cstdint>
 #include <string>
 
+#include "katana/base/described.hpp"
 #include "katana/database/error.hpp"
 #include "katana/database/work.hpp"
 
 namespace katana::database {
 
-// Counts since the start, and what is at present. Plain numbers: whoever wires the program copies
-// them where they are wanted.
-struct Figures {
-  bool usable = false;                     // see Backend::health()
-  std::uint64_t reads_here = 0;            // answered on the reactor
-  std::uint64_t reads_moved = 0;           // begun there, over the budget, and moved to the pool
-  std::uint64_t reads_pooled = 0;          // answered by the pool, the moved ones too
-  std::uint64_t snapshots = 0;             // read transactions that reactors shared
-  std::uint64_t writes = 0;                // acknowledged, those of transactions too
-  std::uint64_t commits = 0;               // transactions of the writer; writes / commits share one
-  std::uint64_t writes_run = 0;            // in groups, also in those that were rolled back
-  std::uint64_t groups_redone = 0;         // run again without the write that broke it
-  std::uint64_t transactions = 0;          // begun by the program
-  std::uint64_t transactions_expired = 0;  // held for too long, and rolled back
-  std::uint64_t refused_full = 0;          // the queue was full
-  std::uint64_t refused_waited = 0;        // waited for too long in a queue
-  std::uint64_t refused_unusable = 0;      // the database was not usable
+// What happened since the start. Metrics are made of the members by their descriptions.
+struct Counts {
+  std::uint64_t reads_here = 0;
+  std::uint64_t reads_moved = 0;
+  std::uint64_t reads_pooled = 0;
+  std::uint64_t snapshots = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t writes_run = 0;
+  std::uint64_t groups_redone = 0;
+  std::uint64_t transactions = 0;
+  std::uint64_t transactions_expired = 0;
+  std::uint64_t refused_full = 0;
+  std::uint64_t refused_waited = 0;
+  std::uint64_t refused_unusable = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t cancelled = 0;
-  std::uint64_t busy_retries = 0;  // for the lock of another process
+  std::uint64_t busy_retries = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t statements_prepared = 0;
-  std::uint64_t outages = 0;  // how often it became unusable
+  std::uint64_t outages = 0;
+};
+KATANA_DESCRIBE(
+    Counts, (reads_here, help("Reads that a reactor answered itself.")),
+    (reads_moved,
+     help("Reads moved from a reactor to a reader thread because they took too long.")),
+    (reads_pooled, help("Reads that reader threads answered, moved ones included.")),
+    (snapshots, help("Read transactions that the reads of a turn shared.")),
+    (writes, help("Writes that were acknowledged, those of transactions included.")),
+    (commits, help("Commits; writes that wait together share one.")),
+    (writes_run, help("Writes executed in groups, including groups that were rolled back.")),
+    (groups_redone, help("Groups executed again without the write that failed.")),
+    (transactions, help("Transactions that the program began.")),
+    (transactions_expired, help("Transactions rolled back because they were held for too long.")),
+    (refused_full, named("refusals_full"), help("Calls refused because a queue was full.")),
+    (refused_waited, named("refusals_waited"),
+     help("Calls refused after they waited for too long.")),
+    (refused_unusable, named("refusals_unusable"),
+     help("Calls refused because the database was not usable.")),
+    (timeouts, help("Calls that did not end before their deadline.")),
+    (cancelled, help("Calls cancelled by their caller.")),
+    (busy_retries, help("Retries because another process held the database lock.")),
+    (checkpoints, help("Checkpoints of the write-ahead log.")),
+    (statements_prepared, help("Statements that were not in the cache.")),
+    (outages, help("Times that the database became unusable.")))
+
+// What is so at present, likewise.
+struct Levels {
+  bool usable = false;  // see Backend::health()
   std::uint32_t writes_waiting = 0;
   std::uint32_t reads_waiting = 0;
-  std::uint32_t readers = 0;  // size of the pool
+  std::uint32_t readers = 0;
   std::uint32_t readers_busy = 0;
   std::uint32_t streams_open = 0;
 };
+KATANA_DESCRIBE(Levels, (usable, help("1 if calls can be answered, else 0.")),
+                (writes_waiting, help("Writes in the queue.")),
+                (reads_waiting, help("Reads in the queue.")), (readers, help("Reader threads.")),
+                (readers_busy, help("Reader threads that execute a read.")),
+                (streams_open, help("Streams of rows that are being read.")))
+
+struct Figures : Counts, Levels {};
 
 enum class Attempt : std::uint8_t {
   done,       // here and now; see the outcome

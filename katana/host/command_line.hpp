@@ -1,7 +1,7 @@
 // CommandLine: the flags that every application has.
 //
-//   --config FILE   --set KEY=VALUE …   --port N   --print-config   --print-defaults   --list-engines
-//   --help   --version
+//   --config FILE   --set KEY=VALUE …   --port N   --print-config   --print-defaults
+//   --list-engines   --help   --version
 //
 // A value may stand behind its flag or behind "=".
 //

@@ -40,8 +40,9 @@ TEST(CommandLine, what_is_wrong_is_named) {
 
 TEST(CommandLine, the_help_names_every_flag) {
   const std::string text = CommandLine::usage("users", "Serves users.");
-  for (const char* flag : {"--config FILE", "--set KEY=VALUE", "--port PORT", "--print-config",
-                           "--version", "--help", "KATANA_PORT"}) {
+  for (const char* flag :
+       {"--config FILE", "--set KEY=VALUE", "--port PORT", "--print-config", "--print-defaults",
+        "--list-engines", "--version", "--help", "KATANA_PORT"}) {
     EXPECT_THAT(text, HasSubstr(flag));
   }
 }

@@ -31,9 +31,9 @@ void check(const core::ReactorOptions& options, Mistakes& mistakes) {
 }
 
 void check(const http1::Limits& limits, Mistakes& mistakes) {
-  constexpr std::size_t head_max = http::head_bytes_capacity - 2;
   constexpr std::size_t counted_max = UINT16_MAX - 1;
-  mistakes.range<std::size_t>("http.limits.head_bytes_max", limits.head_bytes_max, 5, head_max);
+  mistakes.range<std::size_t>("http.limits.head_bytes_max", limits.head_bytes_max, 5,
+                              http1::head_bytes_limit);
   mistakes.unless(
       limits.request_line_bytes_max < limits.head_bytes_max &&
           limits.request_line_bytes_max + 4 <= limits.head_bytes_max,
@@ -67,7 +67,7 @@ void check(const http2::Limits& limits, Mistakes& mistakes) {
   mistakes.range<std::uint32_t>("http.http2.limits.connection_window_bytes",
                                 limits.connection_window_bytes, window_min, window_max);
   mistakes.range<std::size_t>("http.http2.limits.head_bytes_max", limits.head_bytes_max, 0,
-                              http::head_bytes_capacity - 16);
+                              http2::head_bytes_limit);
   mistakes.range<std::size_t>("http.http2.limits.fields_max", limits.fields_max, 1,
                               http::fields_capacity);
   mistakes.range<std::uint32_t>("http.http2.limits.idle_frames_max", limits.idle_frames_max, 64,

@@ -142,14 +142,14 @@ Result<void> RequestTelemetry::prepare_events() {
          1e9,
          {1'000'000'000, 60'000'000'000, 600'000'000'000, 3'600'000'000'000}});
   };
-  auto open = options_.metrics->gauge("katana_http_events_open",
-                                      "Streams of server-sent events that go on.");
+  auto open =
+      options_.metrics->gauge("katana_http_events_open", "Open streams of server-sent events.");
   if (!open) return std::unexpected(open.error());
   auto events = durations("katana_http_events_duration_seconds",
-                          "Of streams of server-sent events that are over.");
+                          "Duration of completed streams of server-sent events.");
   if (!events) return std::unexpected(events.error());
-  auto websockets =
-      durations("katana_websocket_duration_seconds", "Of WebSocket connections that are over.");
+  auto websockets = durations("katana_websocket_duration_seconds",
+                              "Duration of completed WebSocket connections.");
   if (!websockets) return std::unexpected(websockets.error());
   events_open_ = *open;
   events_duration_ = *events;

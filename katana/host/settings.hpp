@@ -235,6 +235,7 @@ struct ApplicationSettings {
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;
 };
-KATANA_DESCRIBE(ApplicationSettings, http, operations, log, requests, monitor, pools, database)
+KATANA_DESCRIBE(ApplicationSettings, http, operations, log, requests, monitor,
+                (pools, help("thread pools by name; 'work' always exists")), database)
 
 }  // namespace katana::host

@@ -31,10 +31,11 @@ Result<std::unique_ptr<StallWatch>> StallWatch::make(Duration threshold, log::Lo
                                            "threshold.",
                                    .labels = {"reactor"}});
   if (!stalls) return std::unexpected(stalls.error());
-  auto seconds = metrics->observed_counters({.name = "katana_reactor_stalled_seconds",
-                                             .help = "What those turns took.",
-                                             .labels = {"reactor"},
-                                             .unit = "seconds"});
+  auto seconds = metrics->observed_counters(
+      {.name = "katana_reactor_stalled_seconds",
+       .help = "Time spent in turns that took longer than the threshold.",
+       .labels = {"reactor"},
+       .unit = "seconds"});
   if (!seconds) return std::unexpected(seconds.error());
   made->stall_family_ = *stalls;
   made->seconds_family_ = *seconds;

@@ -20,13 +20,13 @@ double seconds_of(Duration duration) { return static_cast<double>(duration.ns) /
 // One figure of a system: its name, what it is, and where it stands.
 template <class Figures>
 struct Row {
-  const char* name;
-  const char* help;
+  std::string name;
+  std::string help;
   double (*value)(const Figures&);
 };
 
 using PoolRow = Row<thread::Snapshot>;
-constexpr std::array pool_counters{
+const std::array pool_counters{
     PoolRow{"katana_pool_jobs_accepted", "Jobs that were accepted.",
             [](const thread::Snapshot& of) { return double(of.accepted); }},
     PoolRow{"katana_pool_jobs_ran", "Jobs that ran.",
@@ -39,79 +39,45 @@ constexpr std::array pool_counters{
             [](const thread::Snapshot& of) { return double(of.refused); }},
     PoolRow{"katana_pool_busy_seconds", "Time that the workers spent in jobs.",
             [](const thread::Snapshot& of) { return seconds_of(of.busy); }}};
-constexpr std::array pool_gauges{
-    PoolRow{"katana_pool_threads", "Workers.",
+const std::array pool_gauges{
+    PoolRow{"katana_pool_threads", "Worker threads.",
             [](const thread::Snapshot& of) { return double(of.threads); }},
-    PoolRow{"katana_pool_threads_parked", "Workers that have nothing to do.",
+    PoolRow{"katana_pool_threads_parked", "Idle worker threads.",
             [](const thread::Snapshot& of) { return double(of.threads_parked); }},
     PoolRow{"katana_pool_jobs_queued", "Jobs that wait for a worker.",
             [](const thread::Snapshot& of) { return double(of.queued_total()); }},
     PoolRow{"katana_pool_wait_seconds_p99",
-            "What 99 of 100 jobs waited for a worker at most, to a factor of two; of a sample.",
+            "99th percentile of the time that jobs wait for a worker, to a factor of two, from a "
+            "sample.",
             [](const thread::Snapshot& of) { return seconds_of(of.wait.quantile(0.99)); }},
     PoolRow{"katana_pool_run_seconds_p99",
-            "What 99 of 100 jobs ran at most, to a factor of two; of a sample.",
+            "99th percentile of the run time of jobs, to a factor of two, from a sample.",
             [](const thread::Snapshot& of) { return seconds_of(of.run.quantile(0.99)); }}};
 
-using DatabaseRow = Row<database::Figures>;
-constexpr std::array database_counters{
-    DatabaseRow{"katana_database_reads_here", "Reads that a reactor answered itself.",
-                [](const database::Figures& of) { return double(of.reads_here); }},
-    DatabaseRow{"katana_database_reads_pooled", "Reads that the readers' threads answered.",
-                [](const database::Figures& of) { return double(of.reads_pooled); }},
-    DatabaseRow{"katana_database_reads_moved", "Of these, begun on a reactor and too long for it.",
-                [](const database::Figures& of) { return double(of.reads_moved); }},
-    DatabaseRow{"katana_database_snapshots", "Read transactions that the reads of a turn shared.",
-                [](const database::Figures& of) { return double(of.snapshots); }},
-    DatabaseRow{"katana_database_writes", "Writes that were acknowledged.",
-                [](const database::Figures& of) { return double(of.writes); }},
-    DatabaseRow{"katana_database_commits", "Commits; writes that wait together share one.",
-                [](const database::Figures& of) { return double(of.commits); }},
-    DatabaseRow{"katana_database_transactions", "Transactions that the program began.",
-                [](const database::Figures& of) { return double(of.transactions); }},
-    DatabaseRow{"katana_database_transactions_expired", "Held for too long, and rolled back.",
-                [](const database::Figures& of) { return double(of.transactions_expired); }},
-    DatabaseRow{"katana_database_refusals_full", "Calls refused because a queue was full.",
-                [](const database::Figures& of) { return double(of.refused_full); }},
-    DatabaseRow{"katana_database_refusals_waited", "Calls refused after they waited for too long.",
-                [](const database::Figures& of) { return double(of.refused_waited); }},
-    DatabaseRow{"katana_database_refusals_unusable", "Calls refused: the database was not usable.",
-                [](const database::Figures& of) { return double(of.refused_unusable); }},
-    DatabaseRow{"katana_database_timeouts", "Calls that did not end before their deadline.",
-                [](const database::Figures& of) { return double(of.timeouts); }},
-    DatabaseRow{"katana_database_busy_retries", "Retries because another process held the lock.",
-                [](const database::Figures& of) { return double(of.busy_retries); }},
-    DatabaseRow{"katana_database_checkpoints", "Times that its log was written back.",
-                [](const database::Figures& of) { return double(of.checkpoints); }},
-    DatabaseRow{"katana_database_statements_prepared", "Statements that were not in the cache.",
-                [](const database::Figures& of) { return double(of.statements_prepared); }},
-    DatabaseRow{"katana_database_outages", "Times that it became unusable.",
-                [](const database::Figures& of) { return double(of.outages); }}};
-constexpr std::array database_gauges{
-    DatabaseRow{"katana_database_usable", "1 if calls can be answered, else 0.",
-                [](const database::Figures& of) { return of.usable ? 1.0 : 0.0; }},
-    DatabaseRow{"katana_database_writes_waiting", "Writes in the queue.",
-                [](const database::Figures& of) { return double(of.writes_waiting); }},
-    DatabaseRow{"katana_database_reads_waiting", "Reads in the queue.",
-                [](const database::Figures& of) { return double(of.reads_waiting); }},
-    DatabaseRow{"katana_database_readers", "Threads for reads.",
-                [](const database::Figures& of) { return double(of.readers); }},
-    DatabaseRow{"katana_database_readers_busy", "Of these, at work.",
-                [](const database::Figures& of) { return double(of.readers_busy); }},
-    DatabaseRow{"katana_database_streams_open", "Streams of rows that are being read.",
-                [](const database::Figures& of) { return double(of.streams_open); }}};
+// A row for each member of a described struct of numbers, named after it.
+template <Described Figures>
+std::vector<Row<Figures>> rows_of(std::string_view prefix) {
+  std::vector<Row<Figures>> rows;
+  for_each_index<Figures>([&](auto index) {
+    constexpr const auto& field = field_of<Figures, index>;
+    rows.push_back({fmt::format("{}{}", prefix, field.name), std::string(field.rules.help),
+                    [](const Figures& of) { return double(of.*field.pointer); }});
+  });
+  return rows;
+}
 
 using LogRow = Row<log::Counts>;
-constexpr std::array log_counters{
+const std::array log_counters{
     LogRow{"katana_log_records", "Records that were written.",
            [](const log::Counts& of) { return double(of.records); }},
     LogRow{"katana_log_records_dropped", "Records for which there was no room.",
            [](const log::Counts& of) { return double(of.dropped); }},
-    LogRow{"katana_log_warnings_dropped", "Of these, warnings and errors, which have a reserve.",
+    LogRow{"katana_log_warnings_dropped",
+           "Dropped warnings and errors, which have a reserve of their own.",
            [](const log::Counts& of) { return double(of.dropped_warnings); }},
     LogRow{"katana_log_records_lost", "Records that an output could not take.",
            [](const log::Counts& of) { return double(of.lost); }}};
-constexpr std::array log_gauges{
+const std::array log_gauges{
     LogRow{"katana_log_waiting_bytes", "Records in memory that are not written yet.",
            [](const log::Counts& of) { return double(of.waiting_bytes); }},
     LogRow{"katana_log_fullest_ring_ratio",
@@ -187,14 +153,18 @@ Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools) {
 }
 
 Result<void> add_database_metrics(metrics::Registry& registry, const database::Database& database) {
-  auto counters = series_of<ObservedCounter>(registry, database_counters, "", {});
+  auto counter_rows = rows_of<database::Counts>("katana_database_");
+  auto gauge_rows = rows_of<database::Levels>("katana_database_");
+  auto counters = series_of<ObservedCounter>(registry, counter_rows, "", {});
   if (!counters) return std::unexpected(counters.error());
-  auto gauges = series_of<Gauge>(registry, database_gauges, "", {});
+  auto gauges = series_of<Gauge>(registry, gauge_rows, "", {});
   if (!gauges) return std::unexpected(gauges.error());
-  registry.before_scrape([&database, counters = counters->front(), gauges = gauges->front()] {
+  registry.before_scrape([&database, counter_rows = std::move(counter_rows),
+                          gauge_rows = std::move(gauge_rows), counters = counters->front(),
+                          gauges = gauges->front()] {
     const database::Figures figures = database.figures();
-    tell_all(database_counters, counters, figures);
-    tell_all(database_gauges, gauges, figures);
+    tell_all(counter_rows, counters, figures);
+    tell_all(gauge_rows, gauges, figures);
   });
   return {};
 }

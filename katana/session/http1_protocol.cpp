@@ -25,10 +25,6 @@ Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler
       handler_(handler),
       context_(options_.limits, options_.kernels),
       websockets_(websocket_options(options_), counters_.websocket, options_.observer) {
-  const http1::Limits& limits = options_.limits;
-  KATANA_REQUIRE(limits.head_bytes_max + 2 <= http::head_bytes_capacity);
-  KATANA_REQUIRE(limits.request_line_bytes_max + 4 <= limits.head_bytes_max);
-  KATANA_REQUIRE(limits.fields_max <= http::fields_capacity);
   KATANA_REQUIRE(options_.server_name.size() <= server_name_bytes_max);
   KATANA_REQUIRE(http::valid_field("Server", options_.server_name));
   if (!options_.server_name.empty()) prefix_ = "Server: " + options_.server_name + "\r\n";

@@ -84,7 +84,8 @@ def test_an_address_that_is_not_ours_is_exit_1():
 def test_the_engines_are_listed_and_those_that_are_available_serve():
     """--list-engines is what tests and the laboratory know of engines."""
     listed = dict(line.split(" ", 1) for line in run_program("--list-engines").stdout.splitlines())
-    assert tuple(listed) == ENGINES and all(re.match("available$|unavailable: .", said) for said in listed.values()), listed
+    assert tuple(listed) == ENGINES, listed
+    assert all(re.match("available$|unavailable: .", said) for said in listed.values()), listed
     for engine, said in listed.items():
         if said == "available":
             with Server(engine=engine):

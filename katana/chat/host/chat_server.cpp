@@ -42,12 +42,11 @@ constexpr std::array counter_rows{
         [](const HubCounters& of) { return of.due.value(); }},
     Row{"katana_chat_delivery_bytes", "bytes", "Bytes of messages to be delivered.",
         [](const HubCounters& of) { return of.due_bytes.value(); }},
-    Row{"katana_chat_delivered", "",
-        "Of the messages to be delivered, those that the kernel has taken whole.",
+    Row{"katana_chat_delivered", "", "Deliveries that the kernel accepted whole.",
         [](const HubCounters& of) { return of.delivered.value(); }},
     Row{"katana_chat_batches", "", "Blocks that messages were gathered into.",
         [](const HubCounters& of) { return of.batches.value(); }},
-    Row{"katana_chat_relayed", "", "Batches handed to another reactor.",
+    Row{"katana_chat_relayed", "", "Batches sent to another reactor.",
         [](const HubCounters& of) { return of.relayed.value(); }},
     Row{"katana_chat_relay_waits", "", "Batches that found another reactor's share full.",
         [](const HubCounters& of) { return of.relay_waits.value(); }},
@@ -65,7 +64,7 @@ constexpr std::array gauge_rows{
         [](const HubCounters& of) { return of.members.value(); }},
     Row{"katana_chat_queued_bytes", "bytes", "Bytes kept for clients that read slowly.",
         [](const HubCounters& of) { return of.queued_bytes.value(); }},
-    Row{"katana_chat_queue_peak_bytes", "bytes", "The most that was kept for one client.",
+    Row{"katana_chat_queue_peak_bytes", "bytes", "Largest queue of one client so far.",
         [](const HubCounters& of) { return of.queue_peak_bytes.value(); }}};
 
 class LogObserver final : public chat::Observer {
@@ -294,7 +293,7 @@ Result<void> ChatServer::register_metrics() {
       parts.series[index].dropped.push_back(dropped->with(number(index), reason));
     }
   }
-  auto connections = registry.gauge("katana_chat_connections", "Clients that are connected.");
+  auto connections = registry.gauge("katana_chat_connections", "Connected clients.");
   if (!connections) return std::unexpected(connections.error());
   parts.connections = *connections;
   auto rooms = registry.gauge("katana_chat_rooms", "Rooms, with the lobby.");

@@ -10,9 +10,12 @@
 
 namespace katana::http1 {
 
+// What head_bytes_max may be at most: the empty line behind the fields needs two more.
+inline constexpr std::size_t head_bytes_limit = http::head_bytes_capacity - 2;
+
 struct Limits {
   std::size_t request_line_bytes_max = 8 * 1024;     // 414; without its CRLF
-  std::size_t head_bytes_max = 16 * 1024;            // 431; at most http::head_bytes_capacity
+  std::size_t head_bytes_max = 16 * 1024;            // 431; at most head_bytes_limit
   std::size_t fields_max = 128;                      // 431; at most http::fields_capacity
   std::size_t chunk_line_bytes_max = 1024;           // 400; one chunk's first line, with its CRLF
   std::size_t chunk_overhead_bytes_max = 16 * 1024;  // 400; extensions, white space and leading
@@ -32,7 +35,7 @@ constexpr bool are_valid(const Limits& limits) noexcept {
   constexpr std::size_t counted_max = UINT16_MAX - 1;
   constexpr std::int64_t timeout_max_ns = seconds(std::int64_t{10} * 366 * 24 * 3600).ns;
   const auto is_timeout = [](Duration given) { return given.ns > 0 && given.ns <= timeout_max_ns; };
-  return limits.head_bytes_max <= http::head_bytes_capacity &&
+  return limits.head_bytes_max <= head_bytes_limit &&
          limits.head_bytes_max >= limits.request_line_bytes_max + 4 &&  // and two line ends
          limits.request_line_bytes_max < limits.head_bytes_max &&       // that sum did not wrap
          limits.fields_max > 0 && limits.fields_max <= http::fields_capacity &&

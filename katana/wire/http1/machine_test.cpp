@@ -319,12 +319,12 @@ void expect_head_limits(const Limits& limits) {
 
 TEST(MachineLimits, the_default_limits_of_a_head_are_exact) { expect_head_limits({}); }
 
-TEST(MachineLimits, a_head_of_65535_octets_is_addressed_by_16_bits) {
+TEST(MachineLimits, the_largest_head_that_can_be_set_is_addressed_by_16_bits) {
   Limits limits;
-  limits.head_bytes_max = http::head_bytes_capacity;
-  limits.request_line_bytes_max = http::head_bytes_capacity - 13;
+  limits.head_bytes_max = head_bytes_limit;
+  limits.request_line_bytes_max = head_bytes_limit - 13;
   expect_head_limits(limits);
-  limits.request_line_bytes_max = http::head_bytes_capacity - 4;
+  limits.request_line_bytes_max = head_bytes_limit - 4;
   expect_head_limits(limits);
 }
 
@@ -347,8 +347,8 @@ TEST(MachineLimits, limits_that_cannot_be_counted_are_not_valid) {
     limits.*member = value;
     return are_valid(limits);
   };
-  EXPECT_TRUE(with(&Limits::head_bytes_max, 65'535U));
-  EXPECT_FALSE(with(&Limits::head_bytes_max, 65'536U));
+  EXPECT_TRUE(with(&Limits::head_bytes_max, 65'533U));
+  EXPECT_FALSE(with(&Limits::head_bytes_max, 65'534U));
   EXPECT_TRUE(with(&Limits::request_line_bytes_max, 16U * 1024 - 4));
   EXPECT_FALSE(with(&Limits::request_line_bytes_max, 16U * 1024 - 3));
   EXPECT_FALSE(with(&Limits::request_line_bytes_max, SIZE_MAX));

@@ -14,6 +14,9 @@
 
 namespace katana::http2 {
 
+// What head_bytes_max may be at most: a head is kept with some words in front of it.
+inline constexpr std::size_t head_bytes_limit = http::head_bytes_capacity - 16;
+
 struct Limits {
   std::uint32_t streams_max = 128;         // at once; more are refused (REFUSED_STREAM)
   std::size_t head_bytes_max = 16 * 1024;  // 431; as RFC 9113 §6.5.2 counts, 32 for each field
@@ -47,7 +50,7 @@ struct Limits {
 
 // What the machine can count to. A Context REQUIRES it of its limits.
 constexpr bool are_valid(const Limits& limits) noexcept {
-  return limits.streams_max > 0 && limits.head_bytes_max <= http::head_bytes_capacity - 16 &&
+  return limits.streams_max > 0 && limits.head_bytes_max <= head_bytes_limit &&
          limits.fields_max > 0 && limits.fields_max <= http::fields_capacity &&
          limits.head_decoded_bytes_max >= limits.head_bytes_max &&
          limits.block_bytes_max >= frame_bytes_max && limits.content_bytes_max <= INT64_MAX &&
