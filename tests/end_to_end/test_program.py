@@ -20,7 +20,8 @@ def test_help_names_every_flag_and_variable():
     result = run_program("--help")
     assert result.returncode == 0 and result.stderr == ""
     for name in ("--port", "--threads", "--engine", "--pin", "--address", "--close-after-each", "--access-log",
-                 "--version", "--list-engines", "HELLO_PORT", "HELLO_THREADS", "HELLO_ENGINE", "epoll-edge", "epoll-level",
+                 "--version", "--list-engines", "HELLO_PORT", "HELLO_THREADS", "HELLO_ENGINE", "epoll-edge",
+                 "epoll-level",
                  "io_uring", "auto"):
         assert name in result.stdout, f"--help does not name {name}"
 
