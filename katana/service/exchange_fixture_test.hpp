@@ -76,17 +76,17 @@ class FakeExchange final : public session::Exchange {
   }
   // The request has content that has not come yet.
   FakeExchange& awaiting_content(std::optional<std::uint64_t> length = std::nullopt) {
-    content_pending_ = true;
+    core_.content_pending = true;
     length_ = length;
     return *this;
   }
   void serve(session::RequestHandler& handler) {
     handler_ = &handler;
-    content_pending_ = content_pending_ || !content_text_.empty();
+    core_.content_pending = core_.content_pending || !content_text_.empty();
     call([&] {
       handler.on_request(*this, request_);
       if (content_text_.empty() || !collect_max) return;
-      content_pending_ = false;
+      core_.content_pending = false;
       handler.on_content_collected(*this, request_, content_text_);
     });
     if (!completed) scramble();
@@ -95,26 +95,26 @@ class FakeExchange final : public session::Exchange {
   void collected(std::string text) {
     ASSERT_TRUE(collect_max.has_value());
     content_text_ = std::move(text);
-    content_pending_ = false;
+    core_.content_pending = false;
     call([&] { handler_->on_content_collected(*this, request_, content_text_); });
     if (!completed) scramble();
   }
   // A piece of streamed content. False: the handler wants no more at present.
   bool streamed(std::string piece, bool last) {
     bool wanted = false;
-    call([&] { wanted = pending_ != nullptr && pending_->on_content(piece, last); });
+    call([&] { wanted = core_.pending != nullptr && core_.pending->on_content(piece, last); });
     std::ranges::fill(piece, '\xee');
     return wanted;
   }
   // The peer took what was pending: there is room for `bytes` again.
   void make_writable(std::size_t bytes) {
     capacity = bytes;
-    if (pending_ != nullptr) call([&] { pending_->on_writable(); });
+    if (core_.pending != nullptr) call([&] { core_.pending->on_writable(); });
   }
   const http::Head& head() const { return request_; }
-  void cancel() { pending_.reset(); }
-  bool holds() const { return pending_ != nullptr; }
-  std::size_t pending_bytes() const { return pending_ != nullptr ? pending_->held_bytes() : 0; }
+  void cancel() { core_.pending.reset(); }
+  bool holds() const { return core_.pending != nullptr; }
+  std::size_t pending_bytes() const { return core_.pending != nullptr ? core_.pending->held_bytes() : 0; }
 
   // ---- what a test sees ----
   unsigned status = 0;
@@ -156,12 +156,12 @@ class FakeExchange final : public session::Exchange {
   engine::Listener listener() noexcept override { return listener_; }
   const core::ConnectionCounters& connection_counters() noexcept override { return counters_; }
   void collect_content(std::uint64_t bytes_max) override {
-    EXPECT_TRUE(content_pending_);
+    EXPECT_TRUE(core_.content_pending);
     collect_max = bytes_max;
   }
   void stream_content(std::uint64_t bytes_max) override {
-    EXPECT_TRUE(content_pending_);
-    EXPECT_NE(pending_, nullptr);
+    EXPECT_TRUE(core_.content_pending);
+    EXPECT_NE(core_.pending, nullptr);
     stream_max = bytes_max;
   }
   void want_content() noexcept override { ++content_wishes; }
@@ -207,11 +207,11 @@ class FakeExchange final : public session::Exchange {
     in_call_ = true;
     action();
     in_call_ = false;
-    if (completed || aborted) pending_.reset();
+    if (completed || aborted) core_.pending.reset();
   }
   void complete() noexcept {
     completed = true;
-    if (!in_call_) pending_.reset();
+    if (!in_call_) core_.pending.reset();
   }
   void note_head(const http::ReplyHead& head) noexcept {
     status = head.status;
@@ -221,7 +221,7 @@ class FakeExchange final : public session::Exchange {
   }
   // The call is over, and with it what was borrowed from the connection.
   void scramble() {
-    if (content_pending_) return;  // a connection keeps the head for what is collected
+    if (core_.content_pending) return;  // a connection keeps the head for what is collected
     std::ranges::fill(text_, '\xee');
     std::ranges::fill(content_text_, '\xee');
   }

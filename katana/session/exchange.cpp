@@ -1,6 +1,7 @@
 #include "katana/session/exchange.hpp"
 
 #include <array>
+#include <utility>
 
 #include "katana/session/websocket_connection.hpp"
 
@@ -14,15 +15,19 @@ void Exchange::report_failure(Failure failure) noexcept {
   if (failure.severity == Severity::error) note_failure();
   FailureObserver* const observer = failure_observer();
   if (observer == nullptr) return;
-  if (route_ != nullptr && failure.place.empty()) failure.place = route_->name;
-  if (route_ != nullptr && failure.method.empty()) failure.method = route_->method;
+  if (core_.route != nullptr && failure.place.empty()) failure.place = core_.route->name;
+  if (core_.route != nullptr && failure.method.empty()) failure.method = core_.route->method;
   // Not every failure is found while a coroutine runs: the record gets the exchange's fields.
-  const ActivityScope scope(context_ != nullptr ? context_.get() : current_activity);
+  const ActivityScope scope(core_.context != nullptr ? core_.context.get() : current_activity);
   if (current_activity != nullptr) {
     failure.request_id = current_activity->name;
     failure.trace_id = current_activity->trace;
   }
   observer->on_failure(failure);
+}
+
+void Exchange::note_patient(ExchangeObserver* observer) noexcept {
+  if (!std::exchange(core_.patient, true) && observer != nullptr) observer->on_events_begin(*this);
 }
 
 bool Exchange::write_file(FilePart& part) noexcept {

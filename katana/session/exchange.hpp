@@ -25,7 +25,8 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
 #include "katana/core/reactor.hpp"
-#include "katana/session/exchange_context.hpp"
+#include "katana/session/exchange_core.hpp"
+#include "katana/session/pending.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
@@ -34,38 +35,12 @@ namespace katana::session {
 class WebSocketShare;
 class WebSocketReplacement;
 
-// What a suspended handler is counted with, for its frames, beside what it is known to keep.
-inline constexpr std::size_t frame_bytes_counted = 1024;
-// What a peer is told when it is among those who hold most of a memory that is scarce.
-inline constexpr Bytes memory_scarce = "The server has no memory for the request at present.";
-
-// Work that goes on after the handler's call returned. Destroying it cancels it: when the peer has
-// left, when time is up, or when its reply is complete.
-class Pending {
- public:
-  virtual ~Pending() = default;
-  // Part of the content that stream_content() asked for; borrowed for the call. `last`: it is
-  // complete. False: no more until Exchange::want_content().
-  virtual bool on_content(Bytes, bool) noexcept { return true; }
-  // A reply that found no room may go on.
-  virtual void on_writable() noexcept {}
-  // Of the request's content, or of its reply, that it keeps at present.
-  virtual std::size_t held_bytes() const noexcept { return 0; }
-  // The server is going to end: what would go on for ever comes to its end.
-  virtual void on_drain() noexcept {}
-
-  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
-  static void operator delete(void* memory, std::size_t bytes) noexcept {
-    recycler::release(memory, bytes);
-  }
-};
-
 class Exchange {
  public:
   // The request is a HEAD: its reply ends with its head.
   virtual bool answers_head() const noexcept = 0;
   // The request has content that has not been received.
-  bool content_pending() const noexcept { return content_pending_; }
+  bool content_pending() const noexcept { return core_.content_pending; }
   // Of content_pending(): its size, when the request says it.
   virtual std::optional<std::uint64_t> content_length() const noexcept = 0;
 
@@ -131,10 +106,10 @@ class Exchange {
                        std::unique_ptr<WebSocketReplacement> replacement) noexcept;
 
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
-  void hold(std::unique_ptr<Pending> pending) noexcept { pending_ = std::move(pending); }
+  void hold(std::unique_ptr<Pending> pending) noexcept { core_.pending = std::move(pending); }
 
   // Content that was decoded, of which a handler that suspends has a copy.
-  void note_decoded(std::size_t bytes) noexcept { copied_bytes_ = bytes; }
+  void note_decoded(std::size_t bytes) noexcept { core_.copied_bytes = bytes; }
 
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
@@ -144,12 +119,12 @@ class Exchange {
 
   // Whoever dispatches says which route serves it. Null: none does.
   void set_route(const RouteMark& route) noexcept {
-    route_ = &route;
-    if (context_ != nullptr) context_->site = &route.name;
+    core_.route = &route;
+    if (core_.context != nullptr) core_.context->site = &route.name;
   }
-  const RouteMark* route() const noexcept { return route_; }
+  const RouteMark* route() const noexcept { return core_.route; }
   // What the observer made when the exchange began; null: nothing.
-  ExchangeContext* context() const noexcept { return context_.get(); }
+  ExchangeContext* context() const noexcept { return core_.context.get(); }
 
  protected:
   // Who is told of failures; null: nobody.
@@ -157,11 +132,10 @@ class Exchange {
   Exchange() = default;
   ~Exchange() = default;
 
-  bool content_pending_ = false;
-  std::size_t copied_bytes_ = 0;
-  const RouteMark* route_ = nullptr;
-  std::unique_ptr<ExchangeContext> context_;
-  std::unique_ptr<Pending> pending_;  // ends before its context
+  // The reply may be silent from here on; tells `observer` once, null: nobody.
+  void note_patient(ExchangeObserver* observer) noexcept;
+
+  ExchangeCore core_;
 };
 
 // Why an exchange ended without its handler's reply.

@@ -12,6 +12,7 @@ namespace katana::session {
 using core::Finish;
 using core::PauseReason;
 using http1::Event;
+using Mode = ExchangeCore::Mode;
 
 namespace {
 
@@ -30,10 +31,10 @@ Http1Session::Http1Session(Http1Protocol& protocol, core::Connection& connection
 }
 
 Http1Session::~Http1Session() {
-  if (pending_ != nullptr) ++protocol_.counters().handlers_cancelled;
-  if (held_ != 0) release_held();
+  if (core_.pending != nullptr) ++protocol_.counters().handlers_cancelled;
+  core_.release(memory());
   if (active_ && protocol_.options().observer != nullptr) {
-    if (end_ == ExchangeEnd::replied) end_ = ExchangeEnd::peer_left;
+    if (core_.end_reason == ExchangeEnd::replied) core_.end_reason = ExchangeEnd::peer_left;
     tell_observer();
   }
 }
@@ -90,12 +91,12 @@ void Http1Session::on_input_end() noexcept {
 void Http1Session::on_writable() noexcept {
   in_call_ = true;
   machine_.restart_deadline(now());  // content could not be taken
-  if (pending_ != nullptr) {
+  if (core_.pending != nullptr) {
     if (std::exchange(head_suffices_, false)) {
       end_reply();
     } else {
-      const ActivityScope scope(context_.get());
-      pending_->on_writable();
+      const ActivityScope scope(core_.context.get());
+      core_.pending->on_writable();
     }
     after_handler();
   }
@@ -105,11 +106,11 @@ void Http1Session::on_writable() noexcept {
 
 void Http1Session::on_deadline() noexcept {
   in_call_ = true;
-  if (active_ && now() >= handler_deadline_) {
+  if (active_ && now() >= core_.handler_deadline) {
     cancel(connection_.input_ended() ? Cancelled::peer_left : Cancelled::handler_timeout);
   } else if (connection_.paused()) {
     // The peer's time begins anew when it is its turn again.
-    connection_.set_deadline(handler_deadline_);
+    connection_.set_deadline(core_.handler_deadline);
     in_call_ = false;
     return;
   } else {
@@ -125,9 +126,9 @@ void Http1Session::on_drain() noexcept {
   machine_.close_after_reply();
   // Its reply is complete; only content that nobody wants is still coming.
   if (machine_.state() == http1::State::discard) connection_.finish(Finish::linger);
-  if (active_ && pending_ != nullptr) {
+  if (active_ && core_.pending != nullptr) {
     in_call_ = true;
-    pending_->on_drain();
+    core_.pending->on_drain();
     after_handler();
     update_deadline();
     in_call_ = false;
@@ -142,61 +143,62 @@ void Http1Session::on_drain() noexcept {
 void Http1Session::begin_exchange() noexcept {
   active_ = true;
   replied_ = false;
-  patient_ = false;
-  end_ = ExchangeEnd::replied;
-  status_ = 0;
-  content_bytes_ = 0;
-  route_ = nullptr;
+  core_.patient = false;
+  core_.end_reason = ExchangeEnd::replied;
+  core_.status = 0;
+  core_.content_bytes = 0;
+  core_.route = nullptr;
   if (ExchangeObserver* const observer = protocol_.options().observer) {
-    began_ = reactor().read_clock();
-    context_ = observer->on_exchange_begin(head_);
+    core_.began = reactor().read_clock();
+    core_.context = observer->on_exchange_begin(core_.head());
   }
 }
 
 void Http1Session::on_head(bool complete) noexcept {
   ++protocol_.counters().requests;
-  head_ = &protocol_.context().head;
-  content_pending_ = !complete;
-  copied_bytes_ = 0;
-  mode_ = Mode::ignore;
+  core_.lend_head(&protocol_.context().head);
+  core_.content_pending = !complete;
+  core_.copied_bytes = 0;
+  core_.mode = Mode::ignore;
   begin_exchange();
   const bool last =
       ++connection_.counters().requests == protocol_.options().requests_per_connection_max;
   if (last || reactor().draining()) machine_.close_after_reply();
   {
-    const ActivityScope scope(context_.get());
-    protocol_.handler().on_request(*this, *head_);
+    const ActivityScope scope(core_.context.get());
+    protocol_.handler().on_request(*this, *core_.head());
   }
   after_handler();
 }
 
 void Http1Session::on_content(bool complete) noexcept {
-  if (complete) content_pending_ = false;
-  if (mode_ == Mode::collect) {
+  if (complete) core_.content_pending = false;
+  if (core_.mode == Mode::collect) {
     Bytes content = machine_.content();
-    if (detached_ != nullptr) {
-      if (!reactor().memory().grow(Holder::request, held_, detached_bytes(content.size()))) {
+    if (core_.is_detached()) {
+      if (!core_.grow(memory(), content.size())) {
         refuse_for_memory();
         return;
       }
-      detached_->content.append(content);
-      content = detached_->content.bytes();
+      core_.append_content(content);
+      content = core_.content();
     }
     if (!complete) return;
-    copied_bytes_ = content.size();
+    core_.copied_bytes = content.size();
     {
-      const ActivityScope scope(context_.get());
-      protocol_.handler().on_content_collected(*this, *head_, content);
+      const ActivityScope scope(core_.context.get());
+      protocol_.handler().on_content_collected(*this, *core_.head(), content);
     }
-    if (detached_ != nullptr) detached_->content = {};  // a handler that goes on has its own copy
+    core_.drop_content();  // a handler that goes on has its own copy
     after_handler();
-  } else if (mode_ == Mode::stream && pending_ != nullptr) {
+  } else if (core_.mode == Mode::stream && core_.pending != nullptr) {
     give_handler_time();
-    const bool wants_more = pending_->on_content(machine_.content(), complete);
+    const bool wants_more = core_.pending->on_content(machine_.content(), complete);
     if (active_) charge();
     if (!complete && active_) {
       if (wants_more) {
-        handler_deadline_ = never;  // it is the peer's turn, and the machine has a deadline for it
+        core_.handler_deadline =
+            never;  // it is the peer's turn, and the machine has a deadline for it
       } else {
         connection_.pause(PauseReason::content_unwanted);
       }
@@ -221,13 +223,13 @@ bool Http1Session::hand_over(Bytes refused) noexcept {
 void Http1Session::on_refused() noexcept {
   const http1::RefusalText& text = http1::text_of(machine_.refusal());
   ++protocol_.counters().refused;
-  pending_.reset();
+  core_.pending.reset();
   if (machine_.reply_begun()) {
     abort();
     return;
   }
   if (!active_) {
-    head_ = nullptr;
+    core_.lend_head(nullptr);
     begin_exchange();
   }
   replied_ = false;
@@ -242,16 +244,15 @@ void Http1Session::after_handler() noexcept {
     end_exchange();
     return;
   }
-  const bool waits_for_content = content_pending_ && mode_ != Mode::ignore;
-  if (pending_ == nullptr && !waits_for_content) {
+  if (!core_.goes_on()) {
     report_failure({.what = "the handler returned without a reply"});
-    protocol_.handler().on_refused(*this, 500, "The handler returned without a reply.");
+    protocol_.handler().on_refused(*this, 500, no_reply_made);
     end_exchange();
     return;
   }
-  if (content_pending_) return;
+  if (core_.content_pending) return;
   // A handler that waits for room has no deadline: it is the peer's turn, and the core has one.
-  if (handler_deadline_ == never && !connection_.waits_until_writable()) {
+  if (core_.handler_deadline == never && !connection_.waits_until_writable()) {
     give_handler_time();
     if (connection_.input_ended()) give_grace();
   }
@@ -275,52 +276,22 @@ engine::PeerAddress Http1Session::peer() noexcept { return connection_.peer().te
 engine::Listener Http1Session::listener() noexcept { return connection_.listener(); }
 
 void Http1Session::collect_content(std::uint64_t bytes_max) {
-  mode_ = Mode::collect;
+  core_.mode = Mode::collect;
   if (!machine_.limit_content(bytes_max)) return;
   // Content that is here already is shown where it lies.
   const auto length = content_length();
   if (length && *length <= input_left_) return;
   if (!machine_.send_continue(connection_.outbox())) abort();
-  detach_head();
+  core_.detach_head();
+  charge();
 }
 
 // Content that is here already may have to wait for room, and is collected for its head then.
 void Http1Session::return_head() {
-  if (detached_ != nullptr || head_ == nullptr) return;
-  const bool collects = mode_ == Mode::collect && content_pending_;
-  if (collects || protocol_.options().observer != nullptr) {
-    detach_head();
-  } else {
-    head_ = nullptr;
-  }
-}
-
-void Http1Session::detach_head() {
-  detached_.reset(new Detached);
-  detached_->head_bytes.append(head_->bytes());
-  detached_->head = *head_;
-  detached_->head.rebase(detached_->head_bytes.data());
-  head_ = &detached_->head;
-  charge();
+  if (core_.return_head(protocol_.options().observer != nullptr)) charge();
 }
 
 // ---- memory ----------------------------------------------------------------------------------
-
-std::size_t Http1Session::detached_bytes(std::size_t more) const noexcept {
-  if (detached_ == nullptr) return 0;
-  return sizeof(Detached) + detached_->head_bytes.capacity() +
-         detached_->content.capacity_with(more);
-}
-
-// A handler that goes on has copied the head, and the content that was collected for it.
-void Http1Session::charge() noexcept {
-  if (head_ != nullptr) head_bytes_ = static_cast<std::uint16_t>(head_->bytes().size());
-  std::size_t bytes = detached_bytes(0);
-  if (pending_ != nullptr) {
-    bytes += head_bytes_ + copied_bytes_ + pending_->held_bytes() + frame_bytes_counted;
-  }
-  reactor().memory().set(Holder::request, held_, bytes);
-}
 
 std::size_t Http1Session::on_memory_scarce() noexcept {
   in_call_ = true;
@@ -332,13 +303,10 @@ std::size_t Http1Session::on_memory_scarce() noexcept {
 
 void Http1Session::refuse_for_memory() noexcept {
   ++protocol_.counters().memory_refusals;
-  {
-    const ActivityScope scope(context_.get());
-    pending_.reset();
-  }
+  core_.cancel_handler();
   if (machine_.reply_begun()) {
     connection_.reset();
-    end_ = ExchangeEnd::aborted;
+    core_.end_reason = ExchangeEnd::aborted;
   } else {
     machine_.close_after_reply();
     protocol_.handler().on_refused(*this, 503, memory_scarce);
@@ -347,7 +315,7 @@ void Http1Session::refuse_for_memory() noexcept {
 }
 
 void Http1Session::stream_content(std::uint64_t bytes_max) {
-  mode_ = Mode::stream;
+  core_.mode = Mode::stream;
   if (!machine_.limit_content(bytes_max)) return;
   connection_.pause(PauseReason::content_unwanted);
   give_handler_time();
@@ -355,7 +323,7 @@ void Http1Session::stream_content(std::uint64_t bytes_max) {
 
 void Http1Session::want_content() noexcept {
   if (!connection_.has(PauseReason::content_unwanted)) return;
-  handler_deadline_ = never;  // it is the peer's turn, and the machine has a deadline for it
+  core_.handler_deadline = never;  // it is the peer's turn, and the machine has a deadline for it
   if (!machine_.send_continue(connection_.outbox())) abort();
   machine_.restart_deadline(now());
   connection_.resume(PauseReason::content_unwanted);
@@ -368,24 +336,22 @@ void Http1Session::respond(const http::ReplyHead& given, Bytes content,
                            bool content_stays) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
-  http::ReplyHead head = given;
-  if (context_ != nullptr) head.more_fields = context_->reply_fields;
+  const http::ReplyHead head = core_.with_fields(given);
   if (!machine_.respond(head, content, content_stays, now(), connection_.outbox())) {
     abort();
     return;
   }
-  status_ = static_cast<std::uint16_t>(head.status);
-  content_bytes_ = content.size();
+  core_.note_reply(head.status, content.size());
   after_reply();
 }
 
 bool Http1Session::upgrade(const http::ReplyHead& head,
                            std::unique_ptr<WebSocketReplacement> replacement) noexcept {
-  if (!active_ || replied_ || !in_call_ || content_pending_ || !machine_.may_upgrade()) {
+  if (!active_ || replied_ || !in_call_ || core_.content_pending || !machine_.may_upgrade()) {
     return false;
   }
   respond(head, {}, false);
-  if (end_ == ExchangeEnd::aborted) return true;
+  if (core_.end_reason == ExchangeEnd::aborted) return true;
   connection_.replace_session(std::move(replacement));
   upgraded_ = true;
   return true;
@@ -394,10 +360,9 @@ bool Http1Session::upgrade(const http::ReplyHead& head,
 void Http1Session::begin_reply(const http::ReplyHead& given) noexcept {
   if (!active_ || replied_) return;
   protocol_.set_date(reactor().wall_clock_s());
-  http::ReplyHead head = given;
-  if (context_ != nullptr) head.more_fields = context_->reply_fields;
+  const http::ReplyHead head = core_.with_fields(given);
   if (!machine_.begin_reply(head, connection_.outbox())) abort();
-  status_ = static_cast<std::uint16_t>(head.status);
+  core_.note_reply(head.status, 0);
   give_handler_time();
   flush_later();
 }
@@ -409,7 +374,7 @@ bool Http1Session::takes_whole(std::size_t bytes) noexcept {
 bool Http1Session::may_write(std::size_t bytes) noexcept {
   if (!active_ || replied_) return false;
   if (connection_.output_full(bytes)) {
-    handler_deadline_ = never;  // it is the peer's turn, and the core has a deadline for it
+    core_.handler_deadline = never;  // it is the peer's turn, and the core has a deadline for it
     return false;
   }
   give_handler_time();
@@ -423,7 +388,7 @@ bool Http1Session::note_written(bool done, std::uint64_t size, std::size_t pendi
   }
   flush_later();
   if (connection_.outbox().pending() != pending || size == 0) {
-    content_bytes_ += size;
+    core_.content_bytes += size;
     return true;
   }
   // A reply without content (HEAD, 204, 304) is complete with its head: on_writable() ends it.
@@ -461,10 +426,7 @@ bool Http1Session::yield() noexcept {
 }
 
 void Http1Session::set_patient() noexcept {
-  ExchangeObserver* const observer = protocol_.options().observer;
-  if (active_ && !std::exchange(patient_, true) && observer != nullptr) {
-    observer->on_events_begin(*this);
-  }
+  if (active_) note_patient(protocol_.options().observer);
   give_handler_time();
 }
 
@@ -496,7 +458,7 @@ void Http1Session::after_reply() noexcept {
 void Http1Session::abort() noexcept {
   ++protocol_.counters().replies_aborted;
   replied_ = true;
-  end_ = ExchangeEnd::aborted;
+  core_.end_reason = ExchangeEnd::aborted;
   connection_.reset();
   flush_later();
 }
@@ -504,62 +466,39 @@ void Http1Session::abort() noexcept {
 void Http1Session::end_exchange() noexcept {
   if (protocol_.options().observer != nullptr) tell_observer();
   active_ = false;
-  handler_deadline_ = never;
-  head_ = nullptr;
-  if (pending_ != nullptr) pending_.reset();
-  if (detached_ != nullptr) detached_.reset();
-  if (held_ != 0) release_held();
-  if (context_ != nullptr) drop_context();
+  core_.end(memory());
+  if (core_.context != nullptr) core_.drop_context();
   connection_.resume(PauseReason::handler_pending);
   connection_.resume(PauseReason::content_unwanted);
 }
 
-// A coroutine that ended the exchange is still in it.
-void Http1Session::drop_context() noexcept {
-  if (current_activity == context_.get()) current_activity = nullptr;
-  context_.reset();
-}
-
 void Http1Session::tell_observer() noexcept {
-  const ActivityScope scope(context_.get());
-  ExchangeRecord record{.route = route_,
-                        .status = status_,
-                        .content_bytes = content_bytes_,
-                        .duration = reactor().read_clock() - began_,
-                        .request = connection_.counters().requests,
-                        .end = end_,
-                        .kind = status_ == 101 ? ExchangeKind::websocket
-                                : patient_     ? ExchangeKind::events
-                                               : ExchangeKind::request};
-  if (head_ != nullptr) {
-    record.method = head_->method_text();
-    record.target = head_->target();
-  }
-  if (answers_head()) record.content_bytes = 0;
-  if (!http::status_has_content(status_)) record.content_bytes = 0;
+  const ActivityScope scope(core_.context.get());
+  const bool is_websocket = core_.status == 101;
+  const ExchangeRecord record =
+      core_.record(reactor().read_clock() - core_.began, connection_.counters().requests,
+                   is_websocket, answers_head());
   protocol_.options().observer->on_exchange_end(*this, record);
 }
 
 void Http1Session::cancel(Cancelled why) noexcept {
   HttpCounters& counters = protocol_.counters();
   ++(why == Cancelled::peer_left ? counters.handlers_cancelled : counters.handler_timeouts);
-  {
-    const ActivityScope scope(context_.get());  // what a cancelled coroutine has to say is its own
-    pending_.reset();
-  }
+  core_.cancel_handler();
   if (why == Cancelled::peer_left || machine_.reply_begun()) {
     connection_.reset();
-    end_ = why == Cancelled::peer_left ? ExchangeEnd::peer_left : ExchangeEnd::aborted;
+    core_.end_reason = why == Cancelled::peer_left ? ExchangeEnd::peer_left : ExchangeEnd::aborted;
     end_exchange();
     return;
   }
   machine_.close_after_reply();
-  protocol_.handler().on_refused(*this, 503, "The handler did not answer in time.");
+  protocol_.handler().on_refused(*this, 503, handler_late);
   end_exchange();
 }
 
 void Http1Session::give_grace() noexcept {
-  handler_deadline_ = std::min(handler_deadline_, now() + protocol_.options().half_close_grace);
+  core_.handler_deadline =
+      std::min(core_.handler_deadline, now() + protocol_.options().half_close_grace);
 }
 
 void Http1Session::end_connection() noexcept {

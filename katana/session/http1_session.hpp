@@ -27,24 +27,10 @@ class Http1Session final : public core::Session, private Exchange {
   void on_writable() noexcept override;
   void on_deadline() noexcept override;
   void on_drain() noexcept override;
-  std::size_t held_bytes() const noexcept override { return held_; }
+  std::size_t held_bytes() const noexcept override { return core_.held_bytes(); }
   std::size_t on_memory_scarce() noexcept override;
 
  private:
-  // How the content of the present request is taken.
-  enum class Mode : std::uint8_t { ignore, collect, stream };
-
-  // A request that outlives the engine's buffer.
-  struct Detached {
-    http::Head head;
-    Text head_bytes;
-    Text content;
-    static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
-    static void operator delete(void* memory, std::size_t bytes) noexcept {
-      recycler::release(memory, bytes);
-    }
-  };
-
   // ---- Exchange ----
   bool answers_head() const noexcept override { return machine_.answers_head(); }
   std::optional<std::uint64_t> content_length() const noexcept override;
@@ -85,29 +71,21 @@ class Http1Session final : public core::Session, private Exchange {
   void after_handler() noexcept;
   void after_reply() noexcept;
   void end_exchange() noexcept;
-  // Copies the head that this call borrows, so that it lasts.
-  void detach_head();
   // The call that lent the head ends, and the exchange goes on.
   KATANA_RARE void return_head();
   KATANA_RARE void tell_observer() noexcept;
-  KATANA_RARE void drop_context() noexcept;
   KATANA_RARE void cancel(Cancelled why) noexcept;
   KATANA_RARE void end_connection() noexcept;
   KATANA_RARE void refuse_for_memory() noexcept;
-  // What a detached request has, and will have with `more` content.
-  std::size_t detached_bytes(std::size_t more) const noexcept;
   // Counts what is detached, and what a suspended handler keeps.
-  KATANA_RARE void charge() noexcept;
-  void release_held() noexcept { reactor().memory().set(Holder::request, held_, 0); }
+  KATANA_RARE void charge() noexcept { core_.charge(memory()); }
+  HeldMemory& memory() noexcept override { return connection_.reactor().memory(); }
   void update_deadline() noexcept {
-    connection_.set_deadline(std::min(machine_.deadline(), handler_deadline_));
+    connection_.set_deadline(std::min(machine_.deadline(), core_.handler_deadline));
   }
   void give_handler_time() noexcept {
-    if (!patient_) [[likely]] {
-      handler_deadline_ = now() + protocol_.options().handler_timeout;
-    } else if (!connection_.input_ended()) {
-      handler_deadline_ = never;
-    }  // else the peer has ended its side, and the grace that it was given runs
+    if (core_.patient && connection_.input_ended()) return;  // the grace that it was given runs
+    core_.give_time(now() + protocol_.options().handler_timeout, false);
   }
   // The peer has ended its side: the handler's time is short from then on.
   KATANA_RARE void give_grace() noexcept;
@@ -117,24 +95,12 @@ class Http1Session final : public core::Session, private Exchange {
   Http1Protocol& protocol_;
   core::Connection& connection_;
   http1::Machine machine_;
-  // Of the exchange: the shared one during the call that lends it, then detached_'s, or null.
-  const http::Head* head_ = nullptr;
-  std::unique_ptr<Detached> detached_;
-  Instant handler_deadline_ = never;
-  Instant began_;                    // the exchange
-  std::uint64_t content_bytes_ = 0;  // of its reply
-  std::size_t held_ = 0;             // charged to the reactor's memory
   // Of the input that on_bytes() works on, behind the present event; less than 4 GiB, as a receive.
   std::uint32_t input_left_ = 0;
-  std::uint16_t status_ = 0;      // of its reply; 0: not begun
-  std::uint16_t head_bytes_ = 0;  // of the request, once it is charged for
-  Mode mode_ = Mode::ignore;
-  ExchangeEnd end_ = ExchangeEnd::replied;  // what the exchange is about to come to
-  bool active_ = false;                     // an exchange is going on
-  bool replied_ = false;                    // and its reply is complete
+  bool active_ = false;         // an exchange is going on
+  bool replied_ = false;        // and its reply is complete
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
-  bool patient_ = false;        // the reply may be silent for as long as it likes
   bool upgraded_ = false;       // another session takes over
 };
 

@@ -9,37 +9,47 @@
 namespace katana::session {
 
 using http2::StreamState;
+using Mode = ExchangeCore::Mode;
 
-Http2Exchange::Http2Exchange(Http2Session& session) noexcept : session_(session) {}
+namespace {
+
+constexpr Bytes content_too_large =
+    "The content is larger than this resource accepts (RFC 9110 §15.5.14).";
+
+}  // namespace
+
+Http2Exchange::Http2Exchange(Http2Session& session) noexcept : session_(session) {
+  core_.end_reason = ExchangeEnd::peer_left;
+}
 
 // ---- the request -----------------------------------------------------------------------------
 
 void Http2Exchange::begin(const http2::HeadReader& reader, bool complete) noexcept {
-  head_ = &reader.head();
-  began_ = session_.now();
+  core_.lend_head(&reader.head());
+  core_.began = session_.now();
   announced_ = reader.content_length();
   expects_continue_ = reader.expects_continue() && !complete;
   complete_ = complete;
   asks_upgrade_ = reader.asks_upgrade();
-  content_pending_ = !complete && !asks_upgrade_;
+  core_.content_pending = !complete && !asks_upgrade_;
   content_bytes_max_ = session_.protocol_.options().http2.limits.content_bytes_max;
-  if (content_pending_) give_peer_time();
+  if (core_.content_pending) give_peer_time();
 }
 
 // `refused`: parts of the head may be missing.
 void Http2Exchange::tell_observer_of_begin(bool refused) noexcept {
-  if (refused) head_ = nullptr;
+  if (refused) core_.lend_head(nullptr);
   ExchangeObserver* const observer = session_.protocol_.options().observer;
-  if (observer != nullptr) context_ = observer->on_exchange_begin(head_);
+  if (observer != nullptr) core_.context = observer->on_exchange_begin(core_.head());
 }
 
 void Http2Exchange::dispatch() noexcept {
-  const ActivityScope scope(context_.get());
+  const ActivityScope scope(core_.context.get());
   RequestHandler& handler = session_.protocol_.handler();
   if (refusal_ != 0) [[unlikely]] {
     handler.on_refused(*this, std::exchange(refusal_, std::uint16_t{0}), refusal_detail_);
   } else {
-    handler.on_request(*this, *head_);
+    handler.on_request(*this, *core_.head());
   }
   after_handler();
 }
@@ -55,22 +65,21 @@ void Http2Exchange::after_handler() noexcept {
     answer_refusal();
     return;
   }
-  const bool waits_for_content = content_pending_ && mode_ != Mode::ignore;
-  if (pending_ == nullptr && !waits_for_content) {
+  if (!core_.goes_on()) {
     report_failure({.what = "the handler returned without a reply"});
-    fail(500, "The handler returned without a reply.");
+    fail(500, no_reply_made);
     return;
   }
   charge();
-  if (!content_pending_ && handler_deadline_ == never && !blocked_) give_handler_time();
+  if (!core_.content_pending && core_.handler_deadline == never && !blocked_) give_handler_time();
 }
 
 void Http2Exchange::on_drain() noexcept {
   if (over_) return;
   if (socket_ != nullptr) {
     socket_->on_drain();
-  } else if (pending_ != nullptr) {
-    pending_->on_drain();
+  } else if (core_.pending != nullptr) {
+    core_.pending->on_drain();
   }
 }
 
@@ -78,22 +87,8 @@ void Http2Exchange::on_drain() noexcept {
 // handler that waits to be called, and for the record of an exchange that goes on: it is made when
 // the reply is sent, which may be long after it was given.
 void Http2Exchange::return_head() {
-  if (over_ || detached_ != nullptr || head_ == nullptr) return;
-  const bool observed = session_.protocol_.options().observer != nullptr;
-  if (observed || queued_ || (mode_ == Mode::collect && content_pending_)) {
-    detach_head();
-  } else {
-    head_ = nullptr;
-  }
-}
-
-void Http2Exchange::detach_head() {
-  detached_.reset(new Detached);
-  detached_->head_bytes.append(head_->bytes());
-  detached_->head = *head_;
-  detached_->head.rebase(detached_->head_bytes.data());
-  head_ = &detached_->head;
-  charge();
+  if (over_) return;
+  if (core_.return_head(queued_ || session_.protocol_.options().observer != nullptr)) charge();
 }
 
 // ---- content ---------------------------------------------------------------------------------
@@ -103,31 +98,29 @@ std::optional<std::uint64_t> Http2Exchange::content_length() const noexcept {
   return static_cast<std::uint64_t>(announced_);
 }
 
-void Http2Exchange::collect_content(std::uint64_t bytes_max) {
-  mode_ = Mode::collect;
+bool Http2Exchange::limit_content(std::uint64_t bytes_max) noexcept {
   content_bytes_max_ = std::min(content_bytes_max_, bytes_max);
-  if (announced_ > 0 && static_cast<std::uint64_t>(announced_) > content_bytes_max_) {
-    refuse(413, "The content is larger than this resource accepts (RFC 9110 §15.5.14).");
-    return;
-  }
-  want_content();
+  if (announced_ <= 0 || static_cast<std::uint64_t>(announced_) <= content_bytes_max_) return true;
+  refuse(413, content_too_large);
+  return false;
+}
+
+void Http2Exchange::collect_content(std::uint64_t bytes_max) {
+  core_.mode = Mode::collect;
+  if (limit_content(bytes_max)) want_content();
 }
 
 void Http2Exchange::stream_content(std::uint64_t bytes_max) {
-  mode_ = Mode::stream;
-  content_bytes_max_ = std::min(content_bytes_max_, bytes_max);
-  if (announced_ > 0 && static_cast<std::uint64_t>(announced_) > content_bytes_max_) {
-    refuse(413, "The content is larger than this resource accepts (RFC 9110 §15.5.14).");
-    return;
-  }
+  core_.mode = Mode::stream;
+  if (!limit_content(bytes_max)) return;
   content_deadline_ = never;  // nobody reads it yet
   give_handler_time();
 }
 
 void Http2Exchange::want_content() noexcept {
-  if (wanted_ || over_ || !content_pending_) return;
+  if (wanted_ || over_ || !core_.content_pending) return;
   wanted_ = true;
-  handler_deadline_ = never;  // it is the peer's turn
+  core_.handler_deadline = never;  // it is the peer's turn
   give_peer_time();
   if (std::exchange(expects_continue_, false) && received_.empty()) {
     session_.machine().send_continue(*this, session_.outbox());
@@ -153,7 +146,7 @@ void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
   }
   if (received_bytes_ > content_bytes_max_) {
     session_.machine().consume(this, piece.size(), session_.outbox());
-    refuse(413, "The content is larger than this resource accepts (RFC 9110 §15.5.14).");
+    refuse(413, content_too_large);
     if (!queued_) answer_refusal();
     return;
   }
@@ -164,7 +157,7 @@ void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
     content_deadline_ =
         std::min(content_deadline_ + bought, session_.now() + options.limits.content_timeout);
   }
-  const bool unwanted = mode_ == Mode::stream && !wanted_;
+  const bool unwanted = core_.mode == Mode::stream && !wanted_;
   if (queued_ || unwanted || !received_.empty()) {
     received_.append(piece);
     charge();
@@ -176,8 +169,8 @@ void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
 
 bool Http2Exchange::deliver_received() noexcept {
   if (socket_ != nullptr) return !over_ && socket_->run_pending(session_.passes_);
-  const bool due = content_pending_ && !queued_ && !over_ && (complete_ || !received_.empty());
-  if (!due || (mode_ == Mode::stream && !wanted_)) return false;
+  const bool due = core_.content_pending && !queued_ && !over_ && (complete_ || !received_.empty());
+  if (!due || (core_.mode == Mode::stream && !wanted_)) return false;
   const Text piece = std::exchange(received_, Text());
   deliver(piece.bytes(), complete_);
   return true;
@@ -185,27 +178,27 @@ bool Http2Exchange::deliver_received() noexcept {
 
 // What is taken may be sent again: the window follows whoever reads.
 void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
-  const ActivityScope scope(context_.get());
+  const ActivityScope scope(core_.context.get());
   if (complete) {
-    content_pending_ = false;
+    core_.content_pending = false;
     content_deadline_ = never;
   }
-  if (mode_ == Mode::collect) {
+  if (core_.mode == Mode::collect) {
     session_.machine().consume(nullptr, piece.size(), session_.outbox());
     collect(piece, complete);
     return;
   }
   session_.machine().consume(this, piece.size(), session_.outbox());
-  if (mode_ == Mode::stream && pending_ != nullptr) {
+  if (core_.mode == Mode::stream && core_.pending != nullptr) {
     give_handler_time();
     wanted_ = false;
-    const bool wants_more = pending_->on_content(piece, complete);
+    const bool wants_more = core_.pending->on_content(piece, complete);
     if (over_ || replied_) return;
     charge();
     wanted_ = wants_more && !complete;
     content_deadline_ = never;
     if (wanted_) {
-      handler_deadline_ = never;
+      core_.handler_deadline = never;
       give_peer_time();
     }
     after_handler();
@@ -215,34 +208,27 @@ void Http2Exchange::deliver(Bytes piece, bool complete) noexcept {
 }
 
 void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
-  if (!complete || !detached_->content.empty()) {
-    if (!reactor().memory().grow(Holder::request, held_, kept_bytes(piece.size()))) {
+  if (!complete || !core_.content().empty()) {
+    if (!core_.grow(reactor().memory(), piece.size(), own_bytes())) {
       on_memory_scarce();
       return;
     }
-    detached_->content.append(piece);
+    core_.append_content(piece);
   }
-  note_content_held(detached_->content.size());
+  note_content_held(core_.content().size());
   return_window(piece.size());
   if (!complete) return;
-  const Bytes content = detached_->content.empty() ? piece : detached_->content.bytes();
-  copied_bytes_ = content.size();
-  session_.protocol_.handler().on_content_collected(*this, *head_, content);
-  if (detached_ != nullptr) detached_->content = {};  // a handler that goes on has its own copy
+  const Bytes content = core_.content().empty() ? piece : core_.content();
+  core_.copied_bytes = content.size();
+  session_.protocol_.handler().on_content_collected(*this, *core_.head(), content);
+  core_.drop_content();  // a handler that goes on has its own copy
   after_handler();
 }
 
 // ---- memory ----------------------------------------------------------------------------------
 
-std::size_t Http2Exchange::kept_bytes(std::size_t more) const noexcept {
-  std::size_t bytes = sizeof *this + received_.capacity() + unsent_text_.capacity();
-  if (detached_ != nullptr) {
-    bytes += sizeof(Detached) + detached_->head_bytes.capacity() +
-             detached_->content.capacity_with(more);
-  }
-  if (pending_ != nullptr) {
-    bytes += frame_bytes_counted + pending_->held_bytes() + copied_bytes_;
-  }
+std::size_t Http2Exchange::own_bytes() const noexcept {
+  const std::size_t bytes = sizeof *this + received_.capacity() + unsent_text_.capacity();
   return socket_ != nullptr ? bytes + socket_->kept_bytes() : bytes;
 }
 
@@ -255,12 +241,12 @@ std::size_t Http2Exchange::on_memory_scarce() noexcept {
     return 0;
   }
   refuse(503, memory_scarce);
-  mode_ = Mode::ignore;  // what is still coming is read past
+  core_.mode = Mode::ignore;  // what is still coming is read past
   if (!queued_) answer_refusal();
   session_.machine().consume(nullptr, received_.size(), session_.outbox());
   received_ = Text();
-  copied_bytes_ = 0;
-  if (detached_ != nullptr) detached_->content = Text();
+  core_.copied_bytes = 0;
+  core_.drop_content();
   note_content_held(0);
   charge();
   return 0;
@@ -290,22 +276,24 @@ void Http2Exchange::return_window(std::size_t bytes) noexcept {
 void Http2Exchange::release_window() noexcept {
   --session_.windows_held_;
   session_.machine().open_window(*this, std::exchange(withheld_, 0), session_.outbox());
-  if (mode_ == Mode::collect) give_peer_time();
+  if (core_.mode == Mode::collect) give_peer_time();
 }
 
 // ---- the reply -------------------------------------------------------------------------------
 
+http::ReplyHead Http2Exchange::complete_head(const http::ReplyHead& given) noexcept {
+  session_.protocol_.set_date(reactor().wall_clock_s());
+  return core_.with_fields(given);
+}
+
 void Http2Exchange::respond(const http::ReplyHead& given, Bytes content,
                             bool content_stays) noexcept {
   if (over_ || begun_) return;
-  session_.protocol_.set_date(reactor().wall_clock_s());
-  http::ReplyHead head = given;
-  if (context_ != nullptr) head.more_fields = context_->reply_fields;
+  const http::ReplyHead head = complete_head(given);
   begun_ = replied_ = true;
-  end_ = ExchangeEnd::replied;
-  status_ = static_cast<std::uint16_t>(head.status);
-  content_bytes_ = content.size();
-  handler_deadline_ = content_deadline_ = never;
+  core_.end_reason = ExchangeEnd::replied;
+  core_.note_reply(head.status, content.size());
+  core_.handler_deadline = content_deadline_ = never;
   if (!session_.machine().respond(*this, head, content, content_stays, session_.output_max(),
                                   session_.now(), session_.outbox())) {
     abort();
@@ -318,11 +306,9 @@ void Http2Exchange::respond(const http::ReplyHead& given, Bytes content,
 
 void Http2Exchange::begin_reply(const http::ReplyHead& given) noexcept {
   if (over_ || begun_) return;
-  session_.protocol_.set_date(reactor().wall_clock_s());
-  http::ReplyHead head = given;
-  if (context_ != nullptr) head.more_fields = context_->reply_fields;
+  const http::ReplyHead head = complete_head(given);
   begun_ = true;
-  status_ = static_cast<std::uint16_t>(head.status);
+  core_.note_reply(head.status, 0);
   const bool has_content = http::status_has_content(head.status);
   const std::int64_t length = has_content ? head.content_length : http::unknown_length;
   const bool last = !has_content || is_head_request;
@@ -336,7 +322,7 @@ void Http2Exchange::begin_reply(const http::ReplyHead& given) noexcept {
   // Its head is all of it (HEAD, 204, 304): what the handler has beyond that is not asked for.
   if (last) {
     replied_ = true;
-    end_ = ExchangeEnd::replied;
+    core_.end_reason = ExchangeEnd::replied;
     end_if_sent();
   }
   session_.touch();
@@ -355,7 +341,7 @@ bool Http2Exchange::write(Bytes content) noexcept {
   if (has_unsent() || window == 0 || !may_hold || session_.output_max() == 0 ||
       session_.connection_.output_full(std::min(content.size(), window))) {
     waits_ = true;
-    handler_deadline_ = never;  // it is the peer's turn
+    core_.handler_deadline = never;  // it is the peer's turn
     set_blocked(true);
     return false;
   }
@@ -367,7 +353,7 @@ bool Http2Exchange::write(Bytes content) noexcept {
     return false;
   }
   reply_left_ -= reply_left_ == UINT64_MAX ? 0 : size;
-  content_bytes_ += size;
+  core_.content_bytes += size;
   session_.turn_bytes_left_ -= std::min(size, session_.turn_bytes_left_);
   if (!content.empty()) hold_back(content, false);
   session_.touch();
@@ -390,10 +376,7 @@ void Http2Exchange::resume_yielded() noexcept {
 }
 
 void Http2Exchange::set_patient() noexcept {
-  ExchangeObserver* const observer = session_.protocol_.options().observer;
-  if (!over_ && !std::exchange(patient_, true) && observer != nullptr) {
-    observer->on_events_begin(*this);
-  }
+  if (!over_) note_patient(session_.protocol_.options().observer);
   give_handler_time();
 }
 
@@ -405,8 +388,8 @@ void Http2Exchange::end_reply() noexcept {
   }
   replied_ = true;
   waits_ = false;
-  end_ = ExchangeEnd::replied;
-  handler_deadline_ = content_deadline_ = never;
+  core_.end_reason = ExchangeEnd::replied;
+  core_.handler_deadline = content_deadline_ = never;
   if (!has_unsent()) {
     set_blocked(false);
     Bytes nothing;
@@ -474,9 +457,9 @@ void Http2Exchange::proceed() noexcept {
     return;
   }
   set_blocked(false);
-  if (!std::exchange(waits_, false) || pending_ == nullptr) return;
-  const ActivityScope scope(context_.get());
-  pending_->on_writable();
+  if (!std::exchange(waits_, false) || core_.pending == nullptr) return;
+  const ActivityScope scope(core_.context.get());
+  core_.pending->on_writable();
   after_handler();
 }
 
@@ -499,7 +482,7 @@ void Http2Exchange::abort() noexcept {
   if (over_) return;
   ++session_.protocol_.http_counters().replies_aborted;
   replied_ = true;
-  end_ = ExchangeEnd::aborted;
+  core_.end_reason = ExchangeEnd::aborted;
   session_.note_over(*this);
 }
 
@@ -518,13 +501,11 @@ WebSocketShare* Http2Exchange::websockets() noexcept { return session_.protocol_
 bool Http2Exchange::upgrade(const http::ReplyHead& given,
                             std::unique_ptr<WebSocketReplacement> replacement) noexcept {
   if (!asks_upgrade_ || over_ || begun_ || complete_) return false;
-  session_.protocol_.set_date(reactor().wall_clock_s());
-  http::ReplyHead head = given;
-  if (context_ != nullptr) head.more_fields = context_->reply_fields;
+  const http::ReplyHead head = complete_head(given);
   begun_ = true;
-  end_ = ExchangeEnd::replied;
-  status_ = static_cast<std::uint16_t>(head.status);
-  handler_deadline_ = content_deadline_ = never;
+  core_.end_reason = ExchangeEnd::replied;
+  core_.note_reply(head.status, 0);
+  core_.handler_deadline = content_deadline_ = never;
   if (!session_.machine().begin_reply(*this, head, http::unknown_length, false, session_.now(),
                                       session_.outbox())) {
     abort();
@@ -542,10 +523,8 @@ bool Http2Exchange::upgrade(const http::ReplyHead& given,
 // Its reply was the 200: what follows is none of it.
 void Http2Exchange::end_exchange() noexcept {
   if (session_.protocol_.options().observer != nullptr) tell_observer();
-  if (current_activity == context_.get()) current_activity = nullptr;
-  context_.reset();
-  detached_.reset();
-  head_ = nullptr;
+  core_.drop_context();
+  core_.drop_head();
 }
 
 void Http2Exchange::end_socket() noexcept {
@@ -574,8 +553,8 @@ void Http2Exchange::answer_refusal() noexcept {
 
 // Answers instead of the handler, or breaks off what that has begun.
 void Http2Exchange::fail(unsigned status, Bytes detail) noexcept {
-  const ActivityScope scope(context_.get());
-  pending_.reset();
+  const ActivityScope scope(core_.context.get());
+  core_.pending.reset();
   if (begun_) {
     abort();
     return;
@@ -587,15 +566,15 @@ void Http2Exchange::fail(unsigned status, Bytes detail) noexcept {
 void Http2Exchange::on_deadline(Instant now) noexcept {
   if (socket_ != nullptr && !sent_ && now >= socket_->deadline()) {
     socket_->on_deadline();
-  } else if (now >= handler_deadline_) {
-    handler_deadline_ = never;
+  } else if (now >= core_.handler_deadline) {
+    core_.handler_deadline = never;
     if (session_.connection_.input_ended()) {
-      end_ = ExchangeEnd::peer_left;
+      core_.end_reason = ExchangeEnd::peer_left;
       session_.note_over(*this);
       return;
     }
     ++session_.protocol_.http_counters().handler_timeouts;
-    fail(503, "The handler did not answer in time.");
+    fail(503, handler_late);
   } else if (now >= content_deadline_) {
     content_deadline_ = never;
     if (sent_) {
@@ -618,17 +597,17 @@ void Http2Exchange::on_deadline(Instant now) noexcept {
 // The peer has ended its side: what it has not sent will not come, and windows will not grow.
 void Http2Exchange::shorten(Duration grace) noexcept {
   if (!complete_) {
-    if (!sent_) end_ = ExchangeEnd::peer_left;
+    if (!sent_) core_.end_reason = ExchangeEnd::peer_left;
     session_.note_over(*this);
     return;
   }
-  set_deadline(handler_deadline_, std::min(handler_deadline_, session_.now() + grace));
+  set_deadline(core_.handler_deadline, std::min(core_.handler_deadline, session_.now() + grace));
 }
 
 Instant Http2Exchange::deadline() const noexcept {
   if (over_) return never;
   const Instant socket = socket_ != nullptr && !sent_ ? socket_->deadline() : never;
-  return std::min({handler_deadline_, content_deadline_, stall_deadline_, socket});
+  return std::min({core_.handler_deadline, content_deadline_, stall_deadline_, socket});
 }
 
 void Http2Exchange::set_deadline(Instant& which, Instant moment) noexcept {
@@ -638,13 +617,10 @@ void Http2Exchange::set_deadline(Instant& which, Instant moment) noexcept {
 
 void Http2Exchange::give_handler_time() noexcept {
   const HttpOptions& options = session_.protocol_.options();
-  const bool short_time = session_.connection_.input_ended();
-  if (patient_ && !short_time) {
-    handler_deadline_ = never;
-    return;
-  }
-  set_deadline(handler_deadline_,
-               session_.now() + (short_time ? options.half_close_grace : options.handler_timeout));
+  const bool ended = session_.connection_.input_ended();
+  core_.give_time(session_.now() + (ended ? options.half_close_grace : options.handler_timeout),
+                  ended);
+  session_.note_deadline(core_.handler_deadline);
 }
 
 void Http2Exchange::give_peer_time() noexcept {
@@ -667,21 +643,9 @@ const core::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
 
 void Http2Exchange::tell_observer() noexcept {
   if (std::exchange(told_, true)) return;
-  const ActivityScope scope(context_.get());
-  ExchangeRecord record{.route = route_,
-                        .status = status_,
-                        .content_bytes = content_bytes_,
-                        .duration = session_.now() - began_,
-                        .request = request_,
-                        .end = end_,
-                        .kind = socket_ != nullptr ? ExchangeKind::websocket
-                                : patient_         ? ExchangeKind::events
-                                                   : ExchangeKind::request};
-  if (head_ != nullptr) {
-    record.method = head_->method_text();
-    record.target = head_->target();
-  }
-  if (is_head_request || !http::status_has_content(status_)) record.content_bytes = 0;
+  const ActivityScope scope(core_.context.get());
+  const ExchangeRecord record =
+      core_.record(session_.now() - core_.began, request_, socket_ != nullptr, is_head_request);
   session_.protocol_.options().observer->on_exchange_end(*this, record);
 }
 

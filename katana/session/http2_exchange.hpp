@@ -61,20 +61,6 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   friend class Http2Session;
   friend class Http2WebSocket;
 
-  // How the content of the request is taken.
-  enum class Mode : std::uint8_t { ignore, collect, stream };
-
-  // A request that outlives the reader's bytes.
-  struct Detached {
-    http::Head head;
-    Text head_bytes;
-    Text content;
-    static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
-    static void operator delete(void* memory, std::size_t bytes) noexcept {
-      recycler::release(memory, bytes);
-    }
-  };
-
   // ---- calls by the session ----
   void begin(const http2::HeadReader& reader, bool complete) noexcept;
   void tell_observer_of_begin(bool refused) noexcept;
@@ -98,25 +84,26 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   KATANA_RARE std::size_t on_memory_scarce() noexcept;
   // Charged to the reactor's memory, by it and by the WebSocket session that it became.
   std::size_t held_bytes() const noexcept {
-    return held_ + (socket_ != nullptr ? socket_->kept_for_peer() : 0);
+    return core_.held_bytes() + (socket_ != nullptr ? socket_->kept_for_peer() : 0);
   }
 
   // ---- content that is held, and windows ----
   void note_content_held(std::size_t bytes) noexcept;
-  // What it has, and will have with `more` of collected content.
-  std::size_t kept_bytes(std::size_t more) const noexcept;
-  void charge() noexcept { reactor().memory().set(Holder::request, held_, kept_bytes(0)); }
+  // What it keeps beside its core: itself, and what waits for its handler or for windows.
+  std::size_t own_bytes() const noexcept;
+  void charge() noexcept { core_.charge(reactor().memory(), own_bytes()); }
   // The peer may send so much again, unless too much is held.
   void return_window(std::size_t bytes) noexcept;
   void release_window() noexcept;
 
+  // False: the request says that it has more, and is refused.
+  bool limit_content(std::uint64_t bytes_max) noexcept;
   void deliver(Bytes piece, bool complete) noexcept;
   void collect(Bytes piece, bool complete) noexcept;
   void after_handler() noexcept;
   KATANA_RARE void refuse(unsigned status, Bytes detail) noexcept;
   KATANA_RARE void answer_refusal() noexcept;
   void fail(unsigned status, Bytes detail) noexcept;
-  void detach_head();
   // The call that lent the head ends, and the exchange goes on.
   void return_head();
   void hold_back(Bytes rest, bool stays) noexcept;
@@ -132,46 +119,37 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void set_deadline(Instant& which, Instant moment) noexcept;
   void end_if_sent() noexcept;
   void tell_observer() noexcept;
+  // With the fields and the date that every reply has.
+  http::ReplyHead complete_head(const http::ReplyHead& given) noexcept;
 
   Http2Session& session_;
-  // The shared one during the call that lends it, then detached_'s, or null.
-  const http::Head* head_ = nullptr;
-  std::unique_ptr<Detached> detached_;
   std::unique_ptr<Http2WebSocket> socket_;  // null: a request and its reply
   Http2Exchange* next_over_ = nullptr;
   Text received_;  // and not delivered
   Text unsent_text_;
   Bytes unsent_;  // of unsent_text_, or of what stays for ever
-  Instant began_;
-  Instant handler_deadline_ = never;
   Instant content_deadline_ = never;
   Instant stall_deadline_ = never;
   std::uint64_t content_bytes_max_ = UINT64_MAX;
   std::uint64_t received_bytes_ = 0;
-  std::uint64_t content_bytes_ = 0;  // of the reply
-  std::uint64_t served_ = 0;         // when it had its last turn among equals
-  std::uint64_t tried_ = 0;          // the pump in which it could not go on
+  std::uint64_t served_ = 0;  // when it had its last turn among equals
+  std::uint64_t tried_ = 0;   // the pump in which it could not go on
   std::uint64_t reply_left_ = UINT64_MAX;
   std::int64_t announced_ = -1;
   std::size_t content_held_ = 0;  // of the session's sum
-  std::size_t held_ = 0;          // charged to the reactor's memory
   std::size_t withheld_ = 0;      // of the window
   Bytes refusal_detail_;
   std::uint32_t request_ = 0;
-  std::uint16_t status_ = 0;
   std::uint16_t refusal_ = 0;  // to be answered with
-  Mode mode_ = Mode::ignore;
-  ExchangeEnd end_ = ExchangeEnd::peer_left;
-  bool queued_ = false;    // its handler has not been called yet
-  bool complete_ = false;  // all of the request is here
-  bool wanted_ = false;    // content, by the handler
+  bool queued_ = false;        // its handler has not been called yet
+  bool complete_ = false;      // all of the request is here
+  bool wanted_ = false;        // content, by the handler
   bool expects_continue_ = false;
   bool begun_ = false;    // the reply
   bool replied_ = false;  // all of it is made
   bool sent_ = false;     // and given to the engine
   bool stays_ = false;    // unsent_ is not in unsent_text_
   bool waits_ = false;    // the handler has more to write
-  bool patient_ = false;  // the reply may be silent for as long as it likes
   bool blocked_ = false;
   bool yielded_ = false;       // it goes on when others had their turn
   bool asks_upgrade_ = false;  // it is an extended CONNECT

@@ -172,7 +172,7 @@ void Http2Session::on_head(const http2::Step& step, bool refused) noexcept {
 void Http2Session::on_over(Http2Exchange& exchange) noexcept {
   if (!exchange.sent_) {
     ++protocol_.counters().streams_reset;
-    exchange.end_ = ExchangeEnd::peer_left;
+    exchange.core_.end_reason = ExchangeEnd::peer_left;
   }
   note_over(exchange);
 }
@@ -316,12 +316,12 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
   exchange.over_ = true;
   exchange.set_blocked(false);
   if (exchange.queued_) --queued_;
-  if (exchange.pending_ != nullptr && !exchange.replied_) {
+  if (exchange.core_.pending != nullptr && !exchange.replied_) {
     ++protocol_.http_counters().handlers_cancelled;
   }
-  exchange.pending_.reset();
+  exchange.core_.pending.reset();
   exchange.note_content_held(0);
-  connection_.reactor().memory().set(Holder::request, exchange.held_, 0);
+  exchange.core_.release(connection_.reactor().memory());
   if (exchange.withheld_ != 0) --windows_held_;
   if (exchange.socket_ != nullptr) {
     held_bytes_ -= exchange.socket_->noted_bytes();
@@ -329,7 +329,7 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
   }
   if (exchange.state != StreamState::closed) {
     const http2::ErrorCode code = exchange.sent_ ? http2::ErrorCode::no_error
-                                  : exchange.end_ == ExchangeEnd::aborted
+                                  : exchange.core_.end_reason == ExchangeEnd::aborted
                                       ? http2::ErrorCode::internal_error
                                       : http2::ErrorCode::cancel;
     machine_->reset(exchange, code, now(), outbox());
@@ -338,7 +338,7 @@ void Http2Session::destroy(Http2Exchange& exchange) noexcept {
   if (!exchange.stays_) held_bytes_ -= exchange.unsent_.size();
   if (protocol_.options().observer != nullptr) exchange.tell_observer();
   // Whoever ended it in the midst of its own work does not go on under its name.
-  if (current_activity == exchange.context_.get()) current_activity = nullptr;
+  if (current_activity == exchange.core_.context.get()) current_activity = nullptr;
   delete &exchange;
 }
 
@@ -385,7 +385,7 @@ void Http2Session::end() noexcept {
 void Http2Session::cancel_all() noexcept {
   for (sweep(); machine_->first() != nullptr; sweep()) {
     Http2Exchange& exchange = exchange_of(*machine_->first());
-    if (!exchange.sent_) exchange.end_ = ExchangeEnd::peer_left;
+    if (!exchange.sent_) exchange.core_.end_reason = ExchangeEnd::peer_left;
     note_over(exchange);
   }
 }

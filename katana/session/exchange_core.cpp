@@ -1,0 +1,55 @@
+#include "katana/session/exchange_core.hpp"
+
+namespace katana::session {
+
+void ExchangeCore::detach_head() {
+  detached_.reset(new Detached);
+  detached_->head_bytes.append(head_->bytes());
+  detached_->head = *head_;
+  detached_->head.rebase(detached_->head_bytes.data());
+  head_ = &detached_->head;
+}
+
+bool ExchangeCore::return_head(bool kept) {
+  if (detached_ != nullptr || head_ == nullptr) return false;
+  note_head_bytes();
+  if (kept || (mode == Mode::collect && content_pending)) {
+    detach_head();
+    return true;
+  }
+  head_ = nullptr;
+  return false;
+}
+
+std::size_t ExchangeCore::kept_bytes(std::size_t more) const noexcept {
+  std::size_t bytes = 0;
+  if (detached_ != nullptr) {
+    bytes += sizeof(Detached) + detached_->head_bytes.capacity() +
+             detached_->content.capacity_with(more);
+  }
+  if (pending != nullptr) {
+    bytes += frame_bytes_counted + head_bytes_ + copied_bytes + pending->held_bytes();
+  }
+  return bytes;
+}
+
+ExchangeRecord ExchangeCore::record(Duration duration, std::uint32_t request, bool is_websocket,
+                                    bool answers_head) const noexcept {
+  const bool has_content = !answers_head && http::status_has_content(status);
+  ExchangeRecord record{.route = route,
+                        .status = status,
+                        .content_bytes = has_content ? content_bytes : 0,
+                        .duration = duration,
+                        .request = request,
+                        .end = end_reason,
+                        .kind = is_websocket ? ExchangeKind::websocket
+                                : patient    ? ExchangeKind::events
+                                             : ExchangeKind::request};
+  if (head_ != nullptr) {
+    record.method = head_->method_text();
+    record.target = head_->target();
+  }
+  return record;
+}
+
+}  // namespace katana::session

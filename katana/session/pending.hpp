@@ -1,0 +1,36 @@
+// Pending: what makes a reply after the handler's call has returned.
+//
+// Thread     its reactor's.
+// Allocates  from the recycler.
+// Invariant  destroying it cancels it.
+#pragma once
+
+#include <cstddef>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/recycler.hpp"
+
+namespace katana::session {
+
+// Work that goes on after the handler's call returned. Destroying it cancels it: when the peer has
+// left, when time is up, or when its reply is complete.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  // Part of the content that stream_content() asked for; borrowed for the call. `last`: it is
+  // complete. False: no more until Exchange::want_content().
+  virtual bool on_content(Bytes, bool) noexcept { return true; }
+  // A reply that found no room may go on.
+  virtual void on_writable() noexcept {}
+  // Of the request's content, or of its reply, that it keeps at present.
+  virtual std::size_t held_bytes() const noexcept { return 0; }
+  // The server is going to end: what would go on for ever comes to its end.
+  virtual void on_drain() noexcept {}
+
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+};
+
+}  // namespace katana::session
