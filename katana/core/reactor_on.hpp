@@ -48,7 +48,7 @@ class ReactorOn final : public Reactor {
 
   ~ReactorOn() override {
     for (Connection* const connection : connections_) {
-      if (connection != nullptr) destroy(*connection, Ending::reset);
+      if (connection != nullptr) destroy(*connection, Cause::cut_off);
     }
     attachments_.clear();  // what they wait for is not to be waited for here
     receive_expected();
@@ -107,11 +107,11 @@ class ReactorOn final : public Reactor {
     connection.outgoing_ = true;
     ++counters_.connected;
     if (transform == nullptr) {
-      connection.session_ = protocol.open(&connection + 1, connection);
+      open_session(connection, protocol);
     } else {
       connection.transform_ = std::move(transform);
       connection.session_ = new (&connection + 1) OpeningSession(connection, protocol);
-      connection.speaks_first_ = connection.interrupted_ = true;
+      connection.interrupted_ = true;
       connection.wake();
     }
     return &connection;
@@ -172,13 +172,13 @@ class ReactorOn final : public Reactor {
     ++counters_.accepted;
     const Served& served = served_[listener];
     if (served.transforms == nullptr) [[likely]] {
-      connection->session_ = served.protocol->open(connection + 1, *connection);
+      open_session(*connection, *served.protocol);
     } else if (!begin_opening(*connection, served)) {
       return false;
     }
     // A session that speaks first, or not at all: settled before the turn ends, because the engine
     // is in the midst of its accept.
-    if (!connection->outbox_.empty() || connection->finishing_ || connection->interrupted_) {
+    if (!connection->outbox_.empty() || connection->finishing() || connection->interrupted_) {
       connection->wake();
     }
     return true;
@@ -188,7 +188,7 @@ class ReactorOn final : public Reactor {
     Connection& connection = *connections_[link.index];
     counters_.bytes_received += bytes.size();
     connection.counters_.bytes_received += bytes.size();
-    if (connection.finishing_) {
+    if (connection.finishing()) {
       drop(connection, bytes);
       return;
     }
@@ -214,13 +214,13 @@ class ReactorOn final : public Reactor {
 
   void on_closed(engine::Link link, engine::Closed closed) noexcept {
     Connection& connection = *connections_[link.index];
-    if (connection.transform_ != nullptr && !connection.input_ended_ && !connection.finishing_) {
+    if (connection.transform_ != nullptr && !connection.input_ended_ && !connection.finishing()) {
       connection.input_truncated_ = true;
       connection.transform_->cut(TransformCut::input_ended);
     }
-    if (closed == engine::Closed::link || connection.lingering_) {
+    if (closed == engine::Closed::link || connection.lingering()) {
       note_failure(connection);
-      destroy(connection, Ending::close);
+      destroy(connection, closed == engine::Closed::link ? Cause::link_lost : Cause::linger_ends);
       return;
     }
     if (end_input(connection)) update_receive(connection);
@@ -241,7 +241,7 @@ class ReactorOn final : public Reactor {
     return *connection;
   }
 
-  enum class Ending : std::uint8_t { close, reset };
+  using Cause = ConnectionCause;
   // Rounds of sealing and sending in one go.
   static constexpr int sealed_rounds_max = 16;
   // What may be pending beyond sealed_high_bytes: a record, and what the transform says of itself.
@@ -255,6 +255,10 @@ class ReactorOn final : public Reactor {
     Protocol* protocol = nullptr;
     TransformFactory* transforms = nullptr;
   };
+  static void open_session(Connection& connection, Protocol& protocol) noexcept {
+    connection.enter(Cause::opened);
+    connection.session_ = protocol.open(&connection + 1, connection);
+  }
   struct AcceptRetry : TimerEntry {
     explicit AcceptRetry(ReactorOn& owner) noexcept
         : TimerEntry([](TimerEntry& entry) noexcept {
@@ -284,13 +288,13 @@ class ReactorOn final : public Reactor {
   // False: the connection is gone.
   bool end_input(Connection& connection) noexcept {
     connection.input_ended_ = true;
-    if (connection.finishing_) return true;
+    if (connection.finishing()) return true;
     // What came before the end goes first: it may be carried since a handler answered in this turn.
     if (!connection.paused() && !offer_carried(connection)) return false;
     // Unless the session has yet to be offered the rest, in which case it is told after that.
     const bool more =
         !connection.carry_.empty() && !connection.paused() && connection.writable_due_;
-    if (!connection.finishing_ && !more) connection.session_->on_input_end();
+    if (!connection.finishing() && !more) connection.session_->on_input_end();
     return flush_and_update(connection);
   }
 
@@ -334,7 +338,7 @@ class ReactorOn final : public Reactor {
     connection.session_ = new (&connection + 1) OpeningSession(connection, *served.protocol);
     if (connection.transform_ != nullptr) return true;
     const engine::Link link = connection.link_;
-    release(connection);
+    release(connection, Cause::cut_off);
     connections_[link.index] = nullptr;
     return false;
   }
@@ -346,7 +350,7 @@ class ReactorOn final : public Reactor {
     const Outbox& output = connection.transform_->output();
     if (!output.empty() && !connection.send_pending_ && !flush_sealed(connection)) return;
     if (output.pending() > options_.sealed_high_bytes + sealed_slack_bytes) {
-      destroy(connection, Ending::reset);  // it makes us talk, and does not listen
+      destroy(connection, Cause::cut_off);  // it makes us talk, and does not listen
       return;
     }
     if (flush_and_update(connection)) update_receive(connection);
@@ -355,7 +359,7 @@ class ReactorOn final : public Reactor {
   // False: the connection is gone.
   bool unseal(Connection& connection, Bytes bytes) noexcept {
     std::vector<char>& plain = buffers_->plain;
-    while (!connection.finishing_) {
+    while (!connection.finishing()) {
       const Lending lent(plain.data(), plain.size());
       const TransformStep step = connection.transform_->receive(bytes, plain, now_);
       bytes.remove_prefix(step.consumed);
@@ -370,7 +374,7 @@ class ReactorOn final : public Reactor {
           --openings_left_;
           connection.transform_->admit();
           break;
-        case TransformEvent::opened: open_session(connection); break;
+        case TransformEvent::opened: end_opening(connection); break;
         case TransformEvent::ended: return connection.input_ended_ || end_input(connection);
         case TransformEvent::failed:
           connection.outbox_.clear();  // there is nothing any more that it could go through
@@ -382,12 +386,12 @@ class ReactorOn final : public Reactor {
     return true;
   }
 
-  void open_session(Connection& connection) noexcept {
+  void end_opening(Connection& connection) noexcept {
     auto* const opening = static_cast<OpeningSession*>(connection.session_);
     Protocol& protocol = opening->open();
     opening->~OpeningSession();
     connection.deadline_ = never;
-    connection.session_ = protocol.open(&connection + 1, connection);
+    open_session(connection, protocol);
   }
 
   // It may not go on in this turn. What came behind is carried, sealed as it is: there is no
@@ -434,7 +438,7 @@ class ReactorOn final : public Reactor {
       const Bytes record = next_record(connection.outbox_, buffers_->record);
       if (record.empty()) {
         ++counters_.file_failures;  // it is shorter than what its reply said
-        destroy(connection, Ending::reset);
+        destroy(connection, Cause::cut_off);
         return false;
       }
       const std::size_t sealed = connection.transform_->seal(record);
@@ -467,9 +471,9 @@ class ReactorOn final : public Reactor {
       KATANA_CHECK(used <= bytes.size() - consumed);
       consumed += used;
       const bool was_paused = connection.paused();
-      if (connection.finishing_ && consumed < bytes.size()) connection.linger_ = true;
+      if (connection.finishing() && consumed < bytes.size()) connection.input_unread_ = true;
       if (!flush_and_update(connection)) return {consumed, false};
-      if (connection.finishing_) return {bytes.size(), true};
+      if (connection.finishing()) return {bytes.size(), true};
       if (consumed == bytes.size() || connection.paused()) return {consumed, true};
       if (connection.take_session_replaced()) continue;  // the rest is its replacement's
       if (was_paused ? --rounds == 0 || budget_spent() : used == 0) return {consumed, true};
@@ -481,7 +485,7 @@ class ReactorOn final : public Reactor {
     if (connection.carry_.empty()) return true;
     const Offered offered = offer(connection, connection.carry_.bytes(), 1);
     if (!offered.alive) return false;
-    if (connection.finishing_) {
+    if (connection.finishing()) {
       connection.carry_.clear();
     } else {
       connection.carry_.consume(offered.consumed);
@@ -492,15 +496,15 @@ class ReactorOn final : public Reactor {
   KATANA_RARE bool keep(Connection& connection, Bytes bytes) noexcept {
     if (connection.carry_.append(bytes)) return true;
     ++counters_.pool_exhausted;
-    destroy(connection, Ending::reset);
+    destroy(connection, Cause::cut_off);
     return false;
   }
 
   KATANA_RARE void drop(Connection& connection, Bytes bytes) noexcept {
-    connection.linger_ = true;
+    connection.input_unread_ = true;
     std::uint32_t& dropped = connection.counters_.bytes_dropped;
     dropped += static_cast<std::uint32_t>(bytes.size());
-    if (dropped > options_.linger_bytes_max) destroy(connection, Ending::close);
+    if (dropped > options_.linger_bytes_max) destroy(connection, Cause::linger_ends);
   }
 
   // The turn has sent enough, and what is pending waits for a later one.
@@ -521,11 +525,11 @@ class ReactorOn final : public Reactor {
         return true;
       if (!flush(connection)) return false;
     }
-    if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
+    if (connection.finishing() && connection.outbox_.empty() && !connection.lingering()) {
       return end(connection);
     }
     const bool waits = connection.waits_until_writable() || connection.writable_wanted_;
-    if (waits && !connection.finishing_) [[unlikely]]
+    if (waits && !connection.finishing()) [[unlikely]]
       offer_writable(connection);
     return true;
   }
@@ -533,17 +537,16 @@ class ReactorOn final : public Reactor {
   // A reset, another session, or the first word of a transform. False: the connection is gone.
   KATANA_RARE bool interrupt(Connection& connection) noexcept {
     while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
-      if (connection.reset_) {
-        destroy(connection, Ending::reset);
+      if (connection.state_ == ConnectionState::resetting) {
+        destroy(connection, Cause::cut_off);
         return false;
       }
       connection.interrupted_ = false;
-      if (connection.speaks_first_) {
-        connection.speaks_first_ = false;
+      if (connection.replacement_ != nullptr) {
+        replace_session(connection);
+      } else {
         if (!unseal(connection, {})) return false;
         if (!flush_sealed(connection)) return false;
-      } else {
-        replace_session(connection);
       }
     }
     return true;
@@ -551,7 +554,7 @@ class ReactorOn final : public Reactor {
 
   void replace_session(Connection& connection) noexcept {
     const std::unique_ptr<SessionReplacement> replacement = std::move(connection.replacement_);
-    if (connection.finishing_) return;
+    if (connection.finishing()) return;
     KATANA_REQUIRE(sizeof(Connection) + replacement->session_bytes() <=
                    connection_blocks_.block_bytes());
     connection.session_->~Session();
@@ -585,7 +588,7 @@ class ReactorOn final : public Reactor {
       const engine::Sent sent = engine_.send(connection.link_, {parts.data(), count}, accepted);
       if (sent == engine::Sent::failed) {
         note_failure(connection);
-        destroy(connection, Ending::close);
+        destroy(connection, Cause::link_lost);
         return false;
       }
       note_send(connection, outbox, sent, accepted);
@@ -604,7 +607,7 @@ class ReactorOn final : public Reactor {
       // Perhaps the file is shorter than what its reply said: the peer must not take the end of the
       // connection for the end of the reply.
       ++counters_.file_failures;
-      destroy(connection, Ending::reset);
+      destroy(connection, Cause::cut_off);
       return false;
     }
     note_send(connection, connection.outbox_, sent, accepted);
@@ -632,12 +635,12 @@ class ReactorOn final : public Reactor {
       if (!connection.transform_->output().empty()) return true;  // on_sent() comes back
     }
     const bool unread =
-        connection.linger_ || connection.receive_paused_ || !connection.carry_.empty();
+        connection.input_unread_ || connection.receive_paused_ || !connection.carry_.empty();
     if (!unread || connection.input_ended_) {
-      destroy(connection, Ending::close);
+      destroy(connection, Cause::sent);
       return false;
     }
-    connection.lingering_ = true;
+    connection.enter(Cause::sent_unread);
     connection.send_pending_ = true;  // nothing is sent after the end of our side
     connection.carry_.clear();
     connection.pause_reasons_ = 0;
@@ -702,7 +705,7 @@ class ReactorOn final : public Reactor {
     const int rounds = first_backlog_ == nullptr ? writable_rounds_max : writable_rounds_shared;
     for (int round = 0; round < rounds; ++round) {
       if (!flush_and_update(connection)) return;
-      if (connection.finishing_) {
+      if (connection.finishing()) {
         connection.writable_due_ = false;  // nobody waits for it any more
         break;
       }
@@ -720,7 +723,7 @@ class ReactorOn final : public Reactor {
     }
     if (connection.writable_due_) connection.join_backlog();
     if (connection.input_ended_ && !connection.writable_due_ && !connection.paused() &&
-        !connection.finishing_) {
+        !connection.finishing()) {
       connection.session_->on_input_end();
       if (!flush_and_update(connection)) return;
     }
@@ -730,13 +733,13 @@ class ReactorOn final : public Reactor {
   // False: the connection is gone.
   bool meet_deadlines(Connection& connection) noexcept {
     if (now_ >= connection.send_deadline_) {
-      counters_.send_timeouts += connection.lingering_ ? 0 : 1;
-      destroy(connection, connection.lingering_ ? Ending::close : Ending::reset);
+      counters_.send_timeouts += connection.lingering() ? 0 : 1;
+      destroy(connection, connection.lingering() ? Cause::linger_ends : Cause::cut_off);
       return false;
     }
     if (now_ >= connection.deadline_) {
       connection.deadline_ = never;
-      if (!connection.lingering_) connection.session_->on_deadline();
+      if (!connection.lingering()) connection.session_->on_deadline();
     }
     const Instant earliest = std::min(connection.deadline_, connection.send_deadline_);
     if (earliest < connection.armed_until_) connection.arm(earliest);
@@ -749,19 +752,20 @@ class ReactorOn final : public Reactor {
   }
 
   // The engine first: until it has closed the link it may borrow bytes of the outbox.
-  KATANA_RARE void destroy(Connection& connection, Ending ending) noexcept {
+  KATANA_RARE void destroy(Connection& connection, Cause cause) noexcept {
     const engine::Link link = connection.link_;
-    if (ending == Ending::reset) {
+    if (cause == Cause::cut_off) {
       engine_.reset(link);
     } else {
       engine_.close(link);
     }
-    release(connection);
+    release(connection, cause);
     connections_[link.index] = nullptr;
     if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
   }
 
-  void release(Connection& connection) noexcept {
+  void release(Connection& connection, Cause cause) noexcept {
+    KATANA_CHECK(state_after(connection.state_, cause) == ConnectionState::closed);
     connection.session_->~Session();
     if (preferred_ == &connection) preferred_ = nullptr;
     forget_queued(connection);
@@ -774,7 +778,7 @@ class ReactorOn final : public Reactor {
 
   void wake_engine() noexcept override { engine_.wake(); }
   std::span<Connection* const> links() const noexcept override { return connections_; }
-  void reset_link(Connection& connection) noexcept override { destroy(connection, Ending::reset); }
+  void reset_link(Connection& connection) noexcept override { destroy(connection, Cause::cut_off); }
 
   void close_listeners() noexcept override { engine_.close_listeners(); }
   bool drained() const noexcept override { return links_open_ == 0 && !engine_.accepting(); }
