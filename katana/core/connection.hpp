@@ -160,9 +160,19 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   void wake_first() noexcept;
 
  private:
+  friend class Reactor;
+  template <class>
+  friend class ReactorLinks;
+  template <class>
+  friend class ReactorSending;
+  template <class>
+  friend class ReactorEnding;
+  template <class>
+  friend class ReactorOffering;
+  template <class>
+  friend class ReactorTransforms;
   template <template <class> class>
   friend class ReactorOn;
-  friend class Reactor;
 
   // What it is queued for: a list of the reactor that is not the one of the woken.
   enum class QueuedFor : std::uint8_t { attention, blocks, backlog };
