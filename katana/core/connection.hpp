@@ -4,8 +4,8 @@
 //            idle.
 // Thread     its reactor's.
 // Allocates  never.
-// Invariant  while a PauseReason is set the session is not offered bytes; the bits are also the
-//            metric.
+// Invariant  its life is the table of connection_states.hpp; while a PauseReason is set the session
+//            is not offered bytes, and the bits are also the metric.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/core/carry.hpp"
+#include "katana/core/connection_states.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/timer_wheel.hpp"
 #include "katana/core/transform.hpp"
@@ -127,12 +128,18 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   // Ends the connection once the outbox is sent. No more bytes are offered.
   void finish(Finish how) noexcept {
-    finishing_ = true;
-    linger_ = linger_ || how == Finish::linger;
+    if (!finishing()) enter(ConnectionCause::finish);
+    input_unread_ = input_unread_ || how == Finish::linger;
   }
-  bool finishing() const noexcept { return finishing_; }
+  // Or resetting, or lingering: no more bytes are offered.
+  bool finishing() const noexcept { return state_ >= ConnectionState::finishing; }
   // Ends the connection without sending what is pending. No more bytes are offered.
-  void reset() noexcept { finishing_ = reset_ = interrupted_ = true; }
+  void reset() noexcept {
+    if (state_ == ConnectionState::resetting) return;
+    enter(ConnectionCause::reset);
+    interrupted_ = true;
+  }
+  ConnectionState state() const noexcept { return state_; }
 
   // Another session takes over: once the present call of the session has returned, it is destroyed
   // and `replacement` opens the next one in its memory. What was not consumed is offered to that
@@ -153,10 +160,29 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   void wake_first() noexcept;
 
  private:
+  friend class Reactor;
+  template <class>
+  friend class ReactorLinks;
+  template <class>
+  friend class ReactorSending;
+  template <class>
+  friend class ReactorEnding;
+  template <class>
+  friend class ReactorOffering;
+  template <class>
+  friend class ReactorTransforms;
   template <template <class> class>
   friend class ReactorOn;
-  friend class Reactor;
 
+  // What it is queued for: a list of the reactor that is not the one of the woken.
+  enum class QueuedFor : std::uint8_t { attention, blocks, backlog };
+
+  void enter(ConnectionCause cause) noexcept {
+    const ConnectionState next = state_after(state_, cause);
+    KATANA_CHECK(next != state_);
+    state_ = next;
+  }
+  bool lingering() const noexcept { return state_ == ConnectionState::lingering; }
   static void on_timer(TimerEntry& entry) noexcept;
   void arm(Instant expiry) noexcept;
   // Waits until the reactor has output blocks again.
@@ -198,23 +224,20 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Connection* next_queued_ = nullptr;
   Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
   std::unique_ptr<SessionReplacement> replacement_;
+  ConnectionState state_ = ConnectionState::opening;
   bool writable_due_ = false;  // it waited for room and has it; the session has not been told
   bool send_pending_ = false;
   bool receive_paused_ = false;
   bool input_ended_ = false;
-  bool finishing_ = false;
-  bool interrupted_ = false;  // reset, to be succeeded, or to speak first: rare, and due at once
+  // A reset, a replacement of the session, or the first word of a transform: rare, and due at once.
+  bool interrupted_ = false;
   // What no request looks at, or only together with one of those above.
+  QueuedFor queued_for_ = QueuedFor::attention;
   bool writable_wanted_ : 1 = false;
-  bool waits_for_blocks_ : 1 = false;
-  bool backlogged_ : 1 = false;
   bool blocks_wanted_ : 1 = false;  // pool_low with nothing pending: it wants more than the reserve
   bool input_truncated_ : 1 = false;
-  bool linger_ : 1 = false;
-  bool lingering_ : 1 = false;
-  bool reset_ : 1 = false;
+  bool input_unread_ : 1 = false;  // or the session says so: once it is sent, it lingers
   bool outgoing_ : 1 = false;
-  bool speaks_first_ : 1 = false;      // its transform has yet to say its first word
   bool session_replaced_ : 1 = false;  // since the last offer
 };
 

@@ -131,7 +131,7 @@ std::size_t Connection::blocks_held() const noexcept {
 void Connection::wait_for_blocks() noexcept {
   if (queued_at_ != nullptr) return;  // woken: it comes here again once it has been attended
   enqueue(reactor_.first_waiting_for_blocks_);
-  waits_for_blocks_ = true;
+  queued_for_ = QueuedFor::blocks;
   ++reactor_.counters_.pool_pauses;
   reactor_.relief_due_ = true;
   if (!blocks_wanted_ || reactor_.shed_at_ != never) return;
@@ -207,7 +207,7 @@ void Reactor::ease_memory(Connection& connection) noexcept {
 // nobody is refused. Who goes on is who sends at this moment. Nobody waits longer than shed_after
 // for somebody who does not come to an end: to make others wait would otherwise be an attack.
 void Reactor::slow_holder(Connection& connection) noexcept {
-  if (slowing_ == Slowing::given_up || connection.paused() || connection.finishing_) return;
+  if (slowing_ == Slowing::given_up || connection.paused() || connection.finishing()) return;
   if (connection.session_->held_bytes() <= memory_.bytes_max() / 1024) return;
   if (slowing_ == Slowing::no) {
     slowing_ = Slowing::yes;
@@ -246,7 +246,7 @@ void Reactor::relieve_memory() noexcept {
   while (memory_.used() > memory_.low() + going) {
     Heaviest heaviest;
     for (Connection* const each : links()) {
-      if (each == nullptr || each->finishing_ || each->reset_) continue;
+      if (each == nullptr || each->finishing()) continue;
       heaviest.show(*each, each->session_->held_bytes());
     }
     const std::size_t before = memory_.used() - std::min(going, memory_.used());

@@ -57,7 +57,7 @@ void Connection::arm(Instant expiry) noexcept {
 }
 
 void Connection::wake() noexcept {
-  if (waits_for_blocks_) Reactor::forget_queued(*this);
+  if (queued_for_ == QueuedFor::blocks) Reactor::forget_queued(*this);
   if (queued_at_ == nullptr) enqueue(reactor_.first_woken_);
 }
 
@@ -68,12 +68,12 @@ void Connection::wake_first() noexcept {
 
 // Stays where it is if it was woken: then it is attended sooner, and comes here if it must.
 void Connection::join_backlog() noexcept {
-  if (waits_for_blocks_) Reactor::forget_queued(*this);
+  if (queued_for_ == QueuedFor::blocks) Reactor::forget_queued(*this);
   if (queued_at_ != nullptr) return;
   next_queued_ = nullptr;
   queued_at_ = std::exchange(reactor_.backlog_end_, &next_queued_);
   *queued_at_ = this;
-  backlogged_ = true;
+  queued_for_ = QueuedFor::backlog;
   ++reactor_.backlog_count_;
 }
 
@@ -107,14 +107,13 @@ void Reactor::forget_queued(Connection& connection) noexcept {
   if (connection.next_queued_ != nullptr) {
     connection.next_queued_->queued_at_ = connection.queued_at_;
   }
-  if (connection.backlogged_) {
+  if (connection.queued_for_ == Connection::QueuedFor::backlog) {
     Reactor& reactor = connection.reactor_;
     if (connection.next_queued_ == nullptr) reactor.backlog_end_ = connection.queued_at_;
     --reactor.backlog_count_;
-    connection.backlogged_ = false;
   }
   connection.queued_at_ = nullptr;
-  connection.waits_for_blocks_ = false;
+  connection.queued_for_ = Connection::QueuedFor::attention;
 }
 
 Reactor::Reactor(const ReactorOptions& options, Instant now)
@@ -241,7 +240,7 @@ void Reactor::offer_writable(Connection& connection) noexcept {
 void Reactor::begin_drain() noexcept {
   close_listeners();
   for (Connection* const connection : links()) {
-    if (connection == nullptr || connection->finishing_) continue;
+    if (connection == nullptr || connection->finishing()) continue;
     connection->session_->on_drain();
     connection->wake();
   }

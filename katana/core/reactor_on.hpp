@@ -1,81 +1,68 @@
-// ReactorOn<Engine>: the reactor on one engine. Instantiated once per engine, by the room that
+// ReactorOn<Engine>: the reactor on one engine. Instantiated once per engine, by the module that
 // chooses one.
 //
+// Owns       its parts (reactor_links.hpp lists them), each a base of the next, and this of none.
 // Thread     its reactor's.
-// Invariant  see Reactor. Whatever a session did in a call is settled right after it: output is
-//            sent with one gathered send, an end is carried out, receiving is paused or resumed.
-//            What it did outside of a call is settled before the turn ends (Connection::wake).
+// Allocates  listen() and connect(); a turn for transforms only.
+// Fails      listen() and connect() return an Error.
+// Invariant  see Reactor. Whatever a session did in a call is carried out right after it: output is
+//            sent with one gathered send, an end begins, receiving is paused or resumed. What it
+//            did outside of a call is carried out before the turn ends (Connection::wake).
 //
-// The life of received bytes: on_bytes → offer (Session::on_bytes, as long as it makes progress) →
-// settle (send) → what was not consumed is carried.
+// The life of received bytes: on_bytes → deliver → offer (Session::on_bytes, as long as it makes
+// progress) → flush_and_update (send) → what was not consumed is carried.
 //
 // With a transform: on_bytes → on_sealed (Transform::receive) → deliver, which is what happens to
-// the bytes of a link without one; settle → flush → flush_sealed (Transform::seal). A connection
-// without one pays a branch in on_bytes and one in flush.
+// the bytes of a link without one; flush → flush_sealed (Transform::seal). A connection without one
+// pays a branch in on_bytes and one in flush.
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "katana/base/check.hpp"
-#include "katana/base/hints.hpp"
-#include "katana/base/poison.hpp"
 #include "katana/core/opening_session.hpp"
-#include "katana/core/reactor.hpp"
-#include "katana/core/records.hpp"
+#include "katana/core/reactor_transforms.hpp"
 
 namespace katana::core {
 
 template <template <class> class EngineOf>
-class ReactorOn final : public Reactor {
+class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> {
+  using Base = ReactorTransforms<EngineOf<ReactorOn>>;
+  using Base::accept_retry_, Base::add_connection, Base::admit_waiting, Base::apply_requests,
+      Base::attachments_, Base::begin_opening, Base::busy_since_ns_, Base::connection_blocks_,
+      Base::connection_of, Base::counters_, Base::current_, Base::defers, Base::deliver,
+      Base::destroy, Base::draining_, Base::drop, Base::end_input, Base::end_turn, Base::engine_,
+      Base::enter, Base::first_backlog_, Base::first_deferred_, Base::first_woken_,
+      Base::flush_and_update, Base::flush_sealed, Base::heap_bytes_each_, Base::keeps,
+      Base::links_open_, Base::note_failure, Base::note_sent, Base::note_time, Base::now_,
+      Base::on_sealed, Base::open_session, Base::openings_left_, Base::options_,
+      Base::output_blocks_, Base::pop_pending, Base::prepare_transforms, Base::relief_due_,
+      Base::relieve_output, Base::renew_budget, Base::review_slowing, Base::run_backlog,
+      Base::run_deferred, Base::run_messages, Base::run_pending, Base::run_pending_output,
+      Base::shared_bytes_, Base::should_spin, Base::slowing_, Base::stopped_, Base::take_woken,
+      Base::timers_, Base::update_receive, Base::waiting_;
+  using typename Base::Cause;
+  using typename Base::Slowing;
+
  public:
   // `engine_arguments` go to the engine's constructor after its options and sink.
   template <class... EngineArguments>
   ReactorOn(const ReactorOptions& options, std::size_t session_bytes_max,
             EngineArguments&&... engine_arguments)
-      : Reactor(options, Instant{}),
-        connection_blocks_(sizeof(Connection) + session_bytes_max, options.engine.links_max),
-        connections_(options.engine.links_max),
-        engine_(options.engine, *this, engine_arguments...) {
+      : Base(options, session_bytes_max, *this, engine_arguments...) {
     static_assert(engine::Engine<EngineOf<ReactorOn>>);
-    note_time();
   }
 
   ~ReactorOn() override {
-    for (Connection* const connection : connections_) {
-      if (connection != nullptr) destroy(*connection, Ending::reset);
-    }
+    this->destroy_all();
     attachments_.clear();  // what they wait for is not to be waited for here
-    receive_expected();
-  }
-
-  Instant read_clock() const noexcept override {
-    if constexpr (requires { engine_.read_clock(); }) return engine_.read_clock();
-    return now_;
-  }
-  MemoryBudget memory_budget() const noexcept override {
-    const std::size_t each = connection_blocks_.block_bytes() + heap_bytes_each_;
-    return {each * connection_blocks_.capacity(),
-            output_blocks_.block_bytes() * output_blocks_.capacity(),
-            carry_pools_.small.block_bytes() * carry_pools_.small.capacity() +
-                carry_pools_.large.block_bytes() * carry_pools_.large.capacity(),
-            engine_.memory_bytes(),
-            memory_.bytes_max(),
-            shared_bytes_};
-  }
-
-  MemoryBudget memory_used() const noexcept override {
-    return {used(connection_blocks_),
-            used(output_blocks_),
-            used(carry_pools_.small) + used(carry_pools_.large),
-            engine_.memory_bytes(),
-            memory_.used(),
-            0};
+    this->receive_expected();
   }
 
   Result<void> start() override { return engine_.start(); }
@@ -107,11 +94,11 @@ class ReactorOn final : public Reactor {
     connection.outgoing_ = true;
     ++counters_.connected;
     if (transform == nullptr) {
-      connection.session_ = protocol.open(&connection + 1, connection);
+      open_session(connection, protocol);
     } else {
       connection.transform_ = std::move(transform);
       connection.session_ = new (&connection + 1) OpeningSession(connection, protocol);
-      connection.speaks_first_ = connection.interrupted_ = true;
+      connection.interrupted_ = true;
       connection.wake();
     }
     return &connection;
@@ -172,23 +159,23 @@ class ReactorOn final : public Reactor {
     ++counters_.accepted;
     const Served& served = served_[listener];
     if (served.transforms == nullptr) [[likely]] {
-      connection->session_ = served.protocol->open(connection + 1, *connection);
-    } else if (!begin_opening(*connection, served)) {
+      open_session(*connection, *served.protocol);
+    } else if (!begin_opening(*connection, *served.protocol, *served.transforms)) {
       return false;
     }
     // A session that speaks first, or not at all: settled before the turn ends, because the engine
     // is in the midst of its accept.
-    if (!connection->outbox_.empty() || connection->finishing_ || connection->interrupted_) {
+    if (!connection->outbox_.empty() || connection->finishing() || connection->interrupted_) {
       connection->wake();
     }
     return true;
   }
 
   void on_bytes(engine::Link link, Bytes bytes) noexcept {
-    Connection& connection = *connections_[link.index];
+    Connection& connection = connection_of(link);
     counters_.bytes_received += bytes.size();
     connection.counters_.bytes_received += bytes.size();
-    if (connection.finishing_) {
+    if (connection.finishing()) {
       drop(connection, bytes);
       return;
     }
@@ -200,7 +187,7 @@ class ReactorOn final : public Reactor {
   }
 
   void on_sent(engine::Link link, std::size_t count) noexcept {
-    Connection& connection = *connections_[link.index];
+    Connection& connection = connection_of(link);
     connection.send_pending_ = false;
     if (connection.transform_ == nullptr) [[likely]] {
       note_sent(connection, connection.outbox_, count);
@@ -213,14 +200,14 @@ class ReactorOn final : public Reactor {
   }
 
   void on_closed(engine::Link link, engine::Closed closed) noexcept {
-    Connection& connection = *connections_[link.index];
-    if (connection.transform_ != nullptr && !connection.input_ended_ && !connection.finishing_) {
+    Connection& connection = connection_of(link);
+    if (connection.transform_ != nullptr && !connection.input_ended_ && !connection.finishing()) {
       connection.input_truncated_ = true;
       connection.transform_->cut(TransformCut::input_ended);
     }
-    if (closed == engine::Closed::link || connection.lingering_) {
+    if (closed == engine::Closed::link || connection.lingering()) {
       note_failure(connection);
-      destroy(connection, Ending::close);
+      destroy(connection, closed == engine::Closed::link ? Cause::link_lost : Cause::linger_ends);
       return;
     }
     if (end_input(connection)) update_receive(connection);
@@ -232,38 +219,11 @@ class ReactorOn final : public Reactor {
   }
 
  private:
-  Connection& add_connection(engine::Link link) noexcept {
-    char* const block = connection_blocks_.take();
-    KATANA_CHECK(block != nullptr);  // there is one for every link
-    auto* const connection = new (block) Connection(*this, link);
-    connections_[link.index] = connection;
-    ++links_open_;
-    return *connection;
-  }
-
-  enum class Ending : std::uint8_t { close, reset };
-  // Rounds of sealing and sending in one go.
-  static constexpr int sealed_rounds_max = 16;
-  // What may be pending beyond sealed_high_bytes: a record, and what the transform says of itself.
-  static constexpr std::size_t sealed_slack_bytes = 64 * 1024;
-  struct Offered {
-    std::size_t consumed;
-    bool alive;
-  };
   // What a listener's connections are made of.
   struct Served {
     Protocol* protocol = nullptr;
     TransformFactory* transforms = nullptr;
   };
-  struct AcceptRetry : TimerEntry {
-    explicit AcceptRetry(ReactorOn& owner) noexcept
-        : TimerEntry([](TimerEntry& entry) noexcept {
-            static_cast<AcceptRetry&>(entry).reactor.engine_.resume_accept();
-          }),
-          reactor(owner) {}
-    ReactorOn& reactor;
-  };
-
   Result<void> listen_for(const engine::ListenOptions& options, Served served) {
     KATANA_REQUIRE(served.transforms == nullptr ||
                    served.protocol->session_bytes() >= sizeof(OpeningSession));
@@ -281,514 +241,12 @@ class ReactorOn final : public Reactor {
     return {};
   }
 
-  // False: the connection is gone.
-  bool end_input(Connection& connection) noexcept {
-    connection.input_ended_ = true;
-    if (connection.finishing_) return true;
-    // What came before the end goes first: it may be carried since a handler answered in this turn.
-    if (!connection.paused() && !offer_carried(connection)) return false;
-    // Unless the session has yet to be offered the rest, in which case it is told after that.
-    const bool more =
-        !connection.carry_.empty() && !connection.paused() && connection.writable_due_;
-    if (!connection.finishing_ && !more) connection.session_->on_input_end();
-    return flush_and_update(connection);
-  }
-
-  // Rounds of "sent, so there is room, so there is more to send" in one go: a fast reader of an
-  // endless reply must not keep the turn to itself, and beside others it sends outbox_high_bytes.
-  // In the last of so many the session is not asked for more.
-  static constexpr int writable_rounds_max = 17;
-  static constexpr int writable_rounds_shared = 2;
-
-  static std::size_t used(const BlockPool& pool) noexcept {
-    return (pool.capacity() - pool.available()) * pool.block_bytes();
-  }
-
-  void note_time() noexcept {
-    now_ = engine_.now();
-    wall_clock_s_ = engine_.wall_clock_s();
-  }
-
-  // Bytes for the session. False: the connection is gone.
-  [[gnu::always_inline]] bool deliver(Connection& connection, Bytes bytes) noexcept {
-    const bool direct = connection.carry_.empty() && !connection.paused();
-    if (direct) {
-      const Offered offered = offer(connection, bytes, writable_rounds_max);
-      if (!offered.alive) return false;
-      bytes.remove_prefix(offered.consumed);
-    }
-    if (!bytes.empty() && !keep(connection, bytes)) return false;
-    return direct || connection.paused() || offer_carried(connection);
-  }
-
-  // ---- with a transform
-
-  void prepare_transforms() {
-    if (buffers_ != nullptr) return;
-    buffers_ = std::make_unique<TransformBuffers>(options_.engine.receive_bytes_max);
-  }
-
-  // False: there is none to be had, and the connection is gone. The engine closes the link.
-  bool begin_opening(Connection& connection, const Served& served) noexcept {
-    connection.transform_ = served.transforms->make(output_blocks_);
-    connection.session_ = new (&connection + 1) OpeningSession(connection, *served.protocol);
-    if (connection.transform_ != nullptr) return true;
-    const engine::Link link = connection.link_;
-    release(connection);
-    connections_[link.index] = nullptr;
-    return false;
-  }
-
-  // Bytes of a link that has a transform.
-  [[gnu::noinline]] void on_sealed(Connection& connection, Bytes bytes) noexcept {
-    if (!unseal(connection, bytes)) return;
-    // What it has to say of itself: a handshake, an alert, new keys.
-    const Outbox& output = connection.transform_->output();
-    if (!output.empty() && !connection.send_pending_ && !flush_sealed(connection)) return;
-    if (output.pending() > options_.sealed_high_bytes + sealed_slack_bytes) {
-      destroy(connection, Ending::reset);  // it makes us talk, and does not listen
-      return;
-    }
-    if (flush_and_update(connection)) update_receive(connection);
-  }
-
-  // False: the connection is gone.
-  bool unseal(Connection& connection, Bytes bytes) noexcept {
-    std::vector<char>& plain = buffers_->plain;
-    while (!connection.finishing_) {
-      const Lending lent(plain.data(), plain.size());
-      const TransformStep step = connection.transform_->receive(bytes, plain, now_);
-      bytes.remove_prefix(step.consumed);
-      switch (step.event) {
-        case TransformEvent::need_bytes: return true;
-        case TransformEvent::bytes:
-          if (!deliver(connection, {plain.data(), step.produced})) return false;
-          if (bytes.empty() && step.produced < plain.size()) return true;
-          break;
-        case TransformEvent::costly:
-          if (openings_left_ == 0) return wait_for_turn(connection, bytes);
-          --openings_left_;
-          connection.transform_->admit();
-          break;
-        case TransformEvent::opened: open_session(connection); break;
-        case TransformEvent::ended: return connection.input_ended_ || end_input(connection);
-        case TransformEvent::failed:
-          connection.outbox_.clear();  // there is nothing any more that it could go through
-          // Of ours nobody waits for a reply that a reset could destroy.
-          connection.finish(connection.outgoing_ ? Finish::close : Finish::linger);
-          break;
-      }
-    }
-    return true;
-  }
-
-  void open_session(Connection& connection) noexcept {
-    auto* const opening = static_cast<OpeningSession*>(connection.session_);
-    Protocol& protocol = opening->open();
-    opening->~OpeningSession();
-    connection.deadline_ = never;
-    connection.session_ = protocol.open(&connection + 1, connection);
-  }
-
-  // It may not go on in this turn. What came behind is carried, sealed as it is: there is no
-  // session yet that could have anything carried.
-  KATANA_RARE bool wait_for_turn(Connection& connection, Bytes bytes) noexcept {
-    if (!bytes.empty() && !keep(connection, bytes)) return false;
-    connection.pause(PauseReason::opening);
-    waiting_.push(*connection.transform_, connection);
-    ++counters_.openings_delayed;
-    return true;
-  }
-
-  KATANA_RARE void admit_waiting() noexcept {
-    while (openings_left_ != 0 && !waiting_.empty()) {
-      Connection& connection = waiting_.pop();
-      KATANA_CHECK(connection.carry_.bytes().size() <= buffers_->waited.size());
-      connection.resume(PauseReason::opening);
-      const Bytes carried = connection.carry_.bytes();
-      std::ranges::copy(carried, buffers_->waited.begin());
-      const Bytes bytes(buffers_->waited.data(), carried.size());
-      connection.carry_.clear();
-      on_sealed(connection, bytes);
-    }
-  }
-
-  // Seals what is pending, as much as the peer may be behind, and sends it. False: the connection
-  // is gone. REQUIRES that no send is pending.
-  [[gnu::noinline]] bool flush_sealed(Connection& connection) noexcept {
-    Outbox& output = connection.transform_->output();
-    for (int round = 0; round < sealed_rounds_max; ++round) {
-      if (round != 0 && budget_spent() && !connection.outbox_.empty()) break;
-      if (!connection.outbox_.empty() && !seal(connection, output)) return false;
-      if (output.empty()) return true;
-      if (!send(connection, output)) return false;
-      if (connection.send_pending_) return true;
-    }
-    connection.join_backlog();  // a long file and a fast reader
-    return true;
-  }
-
-  // False: the connection is gone.
-  bool seal(Connection& connection, Outbox& output) noexcept {
-    while (!connection.outbox_.empty() && output.pending() < options_.sealed_high_bytes) {
-      const Bytes record = next_record(connection.outbox_, buffers_->record);
-      if (record.empty()) {
-        ++counters_.file_failures;  // it is shorter than what its reply said
-        destroy(connection, Ending::reset);
-        return false;
-      }
-      const std::size_t sealed = connection.transform_->seal(record);
-      if (sealed == 0 && !connection.transform_->can_seal()) {
-        connection.outbox_.clear();
-        connection.finish(Finish::linger);
-        return true;
-      }
-      if (sealed == 0) {
-        // Blocks are scarce: whoever gives some back wakes it. It has the peer's time and no more.
-        connection.pause(PauseReason::pool_low);
-        connection.blocks_wanted_ = connection.transform_->output().empty();
-        if (connection.send_deadline_ == never) {
-          set_send_deadline(connection, now_ + options_.send_timeout);
-        }
-        return true;
-      }
-      connection.blocks_wanted_ = false;
-      connection.outbox_.advance(sealed);
-    }
-    return true;
-  }
-
-  // Offers `bytes` as long as the session takes some and may go on. It may go on at once when it
-  // stopped for a full outbox and the peer took all of that, but no more than `rounds` times.
-  Offered offer(Connection& connection, Bytes bytes, int rounds) noexcept {
-    std::size_t consumed = 0;
-    for (;;) {
-      const std::size_t used = connection.session_->on_bytes(bytes.substr(consumed));
-      KATANA_CHECK(used <= bytes.size() - consumed);
-      consumed += used;
-      const bool was_paused = connection.paused();
-      if (connection.finishing_ && consumed < bytes.size()) connection.linger_ = true;
-      if (!flush_and_update(connection)) return {consumed, false};
-      if (connection.finishing_) return {bytes.size(), true};
-      if (consumed == bytes.size() || connection.paused()) return {consumed, true};
-      if (connection.take_session_replaced()) continue;  // the rest is its replacement's
-      if (was_paused ? --rounds == 0 || budget_spent() : used == 0) return {consumed, true};
-    }
-  }
-
-  // False: the connection is gone.
-  KATANA_RARE bool offer_carried(Connection& connection) noexcept {
-    if (connection.carry_.empty()) return true;
-    const Offered offered = offer(connection, connection.carry_.bytes(), 1);
-    if (!offered.alive) return false;
-    if (connection.finishing_) {
-      connection.carry_.clear();
-    } else {
-      connection.carry_.consume(offered.consumed);
-    }
-    return true;
-  }
-
-  KATANA_RARE bool keep(Connection& connection, Bytes bytes) noexcept {
-    if (connection.carry_.append(bytes)) return true;
-    ++counters_.pool_exhausted;
-    destroy(connection, Ending::reset);
-    return false;
-  }
-
-  KATANA_RARE void drop(Connection& connection, Bytes bytes) noexcept {
-    connection.linger_ = true;
-    std::uint32_t& dropped = connection.counters_.bytes_dropped;
-    dropped += static_cast<std::uint32_t>(bytes.size());
-    if (dropped > options_.linger_bytes_max) destroy(connection, Ending::close);
-  }
-
-  // The turn has sent enough, and what is pending waits for a later one.
-  bool defers(Connection& connection, std::size_t pending) noexcept {
-    return budget_spent() && pending > options_.output_block_bytes && defer_output(connection);
-  }
-  KATANA_RARE bool defer_output(Connection& connection) noexcept {
-    ++counters_.output_deferrals;
-    connection.join_backlog();
-    return true;
-  }
-
-  // Sends what is pending and carries out an end. False: the connection is gone.
-  bool flush_and_update(Connection& connection) noexcept {
-    if (connection.interrupted_ && !interrupt(connection)) return false;
-    if (!connection.outbox_.empty() && !connection.send_pending_) {
-      if (defers(connection, connection.outbox_.pending())) [[unlikely]]
-        return true;
-      if (!flush(connection)) return false;
-    }
-    if (connection.finishing_ && connection.outbox_.empty() && !connection.lingering_) {
-      return end(connection);
-    }
-    const bool waits = connection.waits_until_writable() || connection.writable_wanted_;
-    if (waits && !connection.finishing_) [[unlikely]]
-      offer_writable(connection);
-    return true;
-  }
-
-  // A reset, another session, or the first word of a transform. False: the connection is gone.
-  KATANA_RARE bool interrupt(Connection& connection) noexcept {
-    while (connection.interrupted_) {  // whoever opens may end it, or make room for yet another
-      if (connection.reset_) {
-        destroy(connection, Ending::reset);
-        return false;
-      }
-      connection.interrupted_ = false;
-      if (connection.speaks_first_) {
-        connection.speaks_first_ = false;
-        if (!unseal(connection, {})) return false;
-        if (!flush_sealed(connection)) return false;
-      } else {
-        replace_session(connection);
-      }
-    }
-    return true;
-  }
-
-  void replace_session(Connection& connection) noexcept {
-    const std::unique_ptr<SessionReplacement> replacement = std::move(connection.replacement_);
-    if (connection.finishing_) return;
-    KATANA_REQUIRE(sizeof(Connection) + replacement->session_bytes() <=
-                   connection_blocks_.block_bytes());
-    connection.session_->~Session();
-    // Those that are about output are the connection's, whoever has written it.
-    connection.pause_reasons_ &= static_cast<std::uint8_t>(PauseReason::outbox_full) |
-                                 static_cast<std::uint8_t>(PauseReason::pool_low);
-    connection.writable_wanted_ = connection.writable_due_ = false;
-    connection.session_replaced_ = true;
-    connection.session_ = replacement->open(&connection + 1, connection);
-    connection.wake();  // it is offered what waits, and told that the input has ended
-  }
-
-  bool flush(Connection& connection) noexcept {
-    if (connection.transform_ != nullptr) [[unlikely]]
-      return flush_sealed(connection);
-    return send(connection, connection.outbox_);
-  }
-
-  // Sends `outbox`, which is not empty: the connection's, or its transform's. False: the connection
-  // is gone.
-  [[gnu::always_inline]] bool send(Connection& connection, Outbox& outbox) noexcept {
-    std::array<iovec, gather_max> parts;
-    do {
-      const std::size_t count = outbox.gather(parts);
-      std::size_t accepted = 0;
-      if (outbox.has_files()) [[unlikely]] {
-        if (const FilePart file = outbox.file_behind(count); file.size != 0) {
-          return flush_file(connection, {parts.data(), count}, file);
-        }
-      }
-      const engine::Sent sent = engine_.send(connection.link_, {parts.data(), count}, accepted);
-      if (sent == engine::Sent::failed) {
-        note_failure(connection);
-        destroy(connection, Ending::close);
-        return false;
-      }
-      note_send(connection, outbox, sent, accepted);
-      if (sent == engine::Sent::pending) return true;
-    } while (!outbox.empty());
-    return true;
-  }
-
-  // `before`, and the file behind it. What is left after that waits for the others: whoever reads a
-  // long file fast does not keep the turn to itself.
-  KATANA_RARE bool flush_file(Connection& connection, std::span<const iovec> before,
-                              const FilePart& file) noexcept {
-    std::size_t accepted = 0;
-    const engine::Sent sent = engine_.send_file(connection.link_, before, file, accepted);
-    if (sent == engine::Sent::failed) {
-      // Perhaps the file is shorter than what its reply said: the peer must not take the end of the
-      // connection for the end of the reply.
-      ++counters_.file_failures;
-      destroy(connection, Ending::reset);
-      return false;
-    }
-    note_send(connection, connection.outbox_, sent, accepted);
-    if (sent == engine::Sent::completed && !connection.outbox_.empty()) connection.join_backlog();
-    return true;
-  }
-
-  void note_send(Connection& connection, Outbox& outbox, engine::Sent sent,
-                 std::size_t accepted) noexcept {
-    if (sent == engine::Sent::pending) {
-      connection.send_pending_ = true;
-      if (connection.send_deadline_ == never) {
-        set_send_deadline(connection, now_ + options_.send_timeout);
-      }
-    }
-    note_sent(connection, outbox, accepted);
-  }
-
-  // The outbox is sent and the session has finished. With bytes of the peer that were not read, in
-  // the carry or in a socket that is not being read, closing would reset the connection.
-  KATANA_RARE bool end(Connection& connection) noexcept {
-    if (connection.transform_ != nullptr) {
-      connection.transform_->seal_end();
-      if (!connection.send_pending_ && !flush_sealed(connection)) return false;
-      if (!connection.transform_->output().empty()) return true;  // on_sent() comes back
-    }
-    const bool unread =
-        connection.linger_ || connection.receive_paused_ || !connection.carry_.empty();
-    if (!unread || connection.input_ended_) {
-      destroy(connection, Ending::close);
-      return false;
-    }
-    connection.lingering_ = true;
-    connection.send_pending_ = true;  // nothing is sent after the end of our side
-    connection.carry_.clear();
-    connection.pause_reasons_ = 0;
-    // Not the session's deadline, which is still the session's to set.
-    set_send_deadline(connection, now_ + options_.linger_timeout);
-    engine_.shutdown_send(connection.link_);
-    update_receive(connection);
-    return true;
-  }
-
-  // Receiving is off while the session is paused, and while it has carried bytes that wait for its
-  // next turn: more would be carried on top of them. A pending handler alone leaves it on until a
-  // block is full, so that a peer that leaves is noticed.
-  void update_receive(Connection& connection) noexcept {
-    if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
-         unsigned{connection.writable_due_} | memory_.strain()) == 0) {
-      return;
-    }
-    change_receive(connection);
-  }
-  KATANA_RARE void change_receive(Connection& connection) noexcept {
-    if (memory_.strain() != 0) ease_memory(connection);
-    const unsigned hard =
-        connection.pause_reasons_ & ~static_cast<unsigned>(PauseReason::handler_pending);
-    const bool full =
-        connection.paused() && connection.carry_.bytes().size() >= options_.carry_small_bytes;
-    const bool carries_behind_output = connection.writable_due_ && !connection.carry_.empty();
-    const bool pause = hard != 0 || full || carries_behind_output;
-    if (connection.has(PauseReason::pool_low)) connection.wait_for_blocks();
-    if (pause == connection.receive_paused_) return;
-    connection.receive_paused_ = pause;
-    if (pause) {
-      engine_.pause_receive(connection.link_);
-    } else {
-      engine_.resume_receive(connection.link_);
-    }
-  }
-
-  // Those that have more to send than what was sent at once, in turn: each gets one round while
-  // others wait.
-  KATANA_RARE void run_backlog() noexcept {
-    renew_budget();
-    running_backlog_ = true;
-    for (std::size_t left = backlog_count_; left != 0 && !budget_spent(); --left) {
-      Connection* const connection = pop_backlog();
-      if (connection == nullptr) break;
-      run_pending(*connection);
-    }
-    running_backlog_ = false;
-  }
-
-  // A woken connection: its deadlines, the room it gained, the bytes that wait, the output it made.
-  void run_pending(Connection& connection) noexcept {
-    if (!meet_deadlines(connection)) return;
-    const bool sealed = connection.transform_ != nullptr && !connection.send_pending_ &&
-                        !connection.transform_->output().empty();
-    if (sealed && !flush_sealed(connection)) return;
-    run_pending_output(connection);
-  }
-
-  void run_pending_output(Connection& connection) noexcept {
-    const int rounds = first_backlog_ == nullptr ? writable_rounds_max : writable_rounds_shared;
-    for (int round = 0; round < rounds; ++round) {
-      if (!flush_and_update(connection)) return;
-      if (connection.finishing_) {
-        connection.writable_due_ = false;  // nobody waits for it any more
-        break;
-      }
-      if (connection.writable_due_) {
-        // What it would write now could not be sent in this round.
-        if (round + 1 == rounds || budget_spent()) break;
-        connection.writable_due_ = false;
-        connection.session_->on_writable();
-        continue;
-      }
-      if (connection.paused()) break;
-      const std::size_t carried = connection.carry_.bytes().size();
-      if (!offer_carried(connection)) return;
-      if (connection.carry_.bytes().size() == carried && !connection.writable_due_) break;
-    }
-    if (connection.writable_due_) connection.join_backlog();
-    if (connection.input_ended_ && !connection.writable_due_ && !connection.paused() &&
-        !connection.finishing_) {
-      connection.session_->on_input_end();
-      if (!flush_and_update(connection)) return;
-    }
-    update_receive(connection);
-  }
-
-  // False: the connection is gone.
-  bool meet_deadlines(Connection& connection) noexcept {
-    if (now_ >= connection.send_deadline_) {
-      counters_.send_timeouts += connection.lingering_ ? 0 : 1;
-      destroy(connection, connection.lingering_ ? Ending::close : Ending::reset);
-      return false;
-    }
-    if (now_ >= connection.deadline_) {
-      connection.deadline_ = never;
-      if (!connection.lingering_) connection.session_->on_deadline();
-    }
-    const Instant earliest = std::min(connection.deadline_, connection.send_deadline_);
-    if (earliest < connection.armed_until_) connection.arm(earliest);
-    return true;
-  }
-
-  KATANA_RARE void note_failure(Connection& connection) noexcept {
-    if (!connection.outgoing_) return;
-    connection.failure_ = static_cast<std::uint16_t>(engine_.failure(connection.link_));
-  }
-
-  // The engine first: until it has closed the link it may borrow bytes of the outbox.
-  KATANA_RARE void destroy(Connection& connection, Ending ending) noexcept {
-    const engine::Link link = connection.link_;
-    if (ending == Ending::reset) {
-      engine_.reset(link);
-    } else {
-      engine_.close(link);
-    }
-    release(connection);
-    connections_[link.index] = nullptr;
-    if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
-  }
-
-  void release(Connection& connection) noexcept {
-    connection.session_->~Session();
-    if (preferred_ == &connection) preferred_ = nullptr;
-    forget_queued(connection);
-    if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
-    connection.~Connection();
-    connection_blocks_.give(reinterpret_cast<char*>(&connection));
-    --links_open_;
-    ++counters_.closed;
-  }
-
   void wake_engine() noexcept override { engine_.wake(); }
-  std::span<Connection* const> links() const noexcept override { return connections_; }
-  void reset_link(Connection& connection) noexcept override { destroy(connection, Ending::reset); }
 
   void close_listeners() noexcept override { engine_.close_listeners(); }
   bool drained() const noexcept override { return links_open_ == 0 && !engine_.accepting(); }
 
-  BlockPool connection_blocks_;
-  std::vector<Connection*> connections_;
   std::vector<Served> served_;
-  std::size_t heap_bytes_each_ = 0;  // the most of all listeners'
-  std::size_t shared_bytes_ = 0;
-  std::unique_ptr<TransformBuffers> buffers_;  // null: no listener has transforms
-  WaitingTransforms waiting_;
-  std::uint32_t openings_left_ = 0;  // in this turn
-  EngineOf<ReactorOn> engine_;
-  AcceptRetry accept_retry_{*this};
 };
 
 }  // namespace katana::core

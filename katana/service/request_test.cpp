@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/service/routes/route_table.hpp"
+#include "katana/service/routes/route_table_builder.hpp"
 
 namespace katana {
 namespace {

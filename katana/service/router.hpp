@@ -28,7 +28,7 @@
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
 #include "katana/service/handler.hpp"
-#include "katana/service/routes/route_table.hpp"
+#include "katana/service/routes/route_table_builder.hpp"
 #include "katana/service/websocket.hpp"
 
 namespace katana {

@@ -2,69 +2,27 @@
 //
 // Owns      its patterns; nothing of a request.
 // Borrows   the path for the call; the PathParameters it fills point into the path and the table.
-// Thread    the table: any number at once. The builder: one.
-// Allocates while building only; match() never does.
-// Fails     add() with a message that names the pattern, the place in it and the remedy.
+// Thread    any number at once.
+// Allocates never; RouteTableBuilder does, which makes it.
+// Fails     never.
 // Invariant specificity decides, never the order of registration.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/check.hpp"
-#include "katana/base/result.hpp"
+#include "katana/service/routes/method_set.hpp"
+#include "katana/service/routes/path_words.hpp"
+#include "katana/service/routes/route_pattern.hpp"
 #include "katana/wire/http/method.hpp"
 
 namespace katana {
-
-inline constexpr std::size_t routes_max = 65'536;
-inline constexpr std::size_t route_segments_max = 32;
-inline constexpr std::size_t route_parameters_max = 16;
-inline constexpr std::size_t route_pattern_bytes_max = 1'024;
-
-// A set of the nine registered methods. Method::extension is never a member: it has no name to
-// print.
-class MethodSet {
- public:
-  constexpr MethodSet() noexcept = default;
-  constexpr MethodSet(std::initializer_list<http::Method> methods) noexcept {
-    for (const http::Method method : methods) insert(method);
-  }
-
-  // REQUIRES: method is not Method::extension.
-  constexpr void insert(http::Method method) noexcept {
-    KATANA_REQUIRE(method != http::Method::extension);
-    bits_ = static_cast<std::uint16_t>(bits_ | bit(method));
-  }
-  constexpr bool contains(http::Method method) const noexcept { return (bits_ & bit(method)) != 0; }
-  constexpr bool empty() const noexcept { return bits_ == 0; }
-  constexpr MethodSet& operator|=(MethodSet other) noexcept {
-    bits_ = static_cast<std::uint16_t>(bits_ | other.bits_);
-    return *this;
-  }
-  constexpr bool operator==(const MethodSet&) const noexcept = default;
-  // One bit for each method, in the order of the enumeration: below 512.
-  constexpr std::uint16_t bits() const noexcept { return bits_; }
-
- private:
-  static constexpr unsigned bit(http::Method method) noexcept {
-    return 1U << static_cast<unsigned>(method);
-  }
-  std::uint16_t bits_ = 0;
-};
-
-// The set as the value of an Allow field (RFC 9110 §10.2.1): "GET, HEAD, OPTIONS". Static storage,
-// so that an answer may refer to it for as long as it likes.
-Bytes allow_value(MethodSet methods) noexcept;
 
 struct PathParameter {
   Bytes name;   // from the table: valid as long as it is
@@ -115,20 +73,6 @@ struct RouteMatch {
   MatchKind kind = MatchKind::not_found;
 };
 
-namespace detail {
-
-enum class RouteSegmentKind : std::uint8_t { literal, parameter, rest };
-
-// What a path is looked up by. Up to 16 bytes the two words are all of it: equal keys, equal paths.
-struct RouteKey {
-  std::uint64_t size = UINT64_MAX;
-  std::uint64_t first = 0;  // the first eight bytes, or all if there are fewer
-  std::uint64_t last = 0;   // the last eight bytes, or none if there are fewer
-  bool operator==(const RouteKey&) const noexcept = default;
-};
-
-}  // namespace detail
-
 // A pattern is '/' and segments between '/':
 //
 //   users       literal: exactly these bytes
@@ -173,6 +117,13 @@ class RouteTable {
   struct DraftNode;
 
   static constexpr std::uint32_t none = UINT32_MAX;
+  static constexpr std::uint32_t no_route = UINT32_MAX;
+  // Where the any-method route stands among routes by method. It is all that extensions have.
+  static constexpr std::size_t any_method = http::method_names.size();
+  static constexpr std::size_t index_of(http::Method method) noexcept {
+    return static_cast<std::size_t>(method);
+  }
+  static_assert(any_method == static_cast<std::size_t>(http::Method::extension));
 
   // Where patterns of one shape end: a route for each method, HEAD and any-method already resolved.
   struct alignas(64) Endpoint {
@@ -223,26 +174,6 @@ class RouteTable {
   std::vector<Bytes> names_;  // of all routes
   std::vector<char> text_;    // all patterns; a vector, because moving it keeps its address
   std::uint32_t node_visits_max_ = 0;
-};
-
-class RouteTableBuilder {
- public:
-  // The route's number: 0, 1, 2, … in the order of the calls. A call that fails adds nothing.
-  Result<std::uint32_t> add(http::Method method, std::string_view pattern);
-  // Serves every method that the same pattern has no route of its own for.
-  Result<std::uint32_t> add_any_method(std::string_view pattern);
-
-  RouteTable build() &&;
-
- private:
-  friend class RouteTable::Assembler;
-  // Routes of one shape by method; the last entry is the any-method route.
-  using Served = std::array<std::uint32_t, http::method_names.size() + 1>;
-
-  Result<std::uint32_t> add_route(std::size_t method, std::string_view pattern);
-
-  std::vector<std::string> patterns_;
-  std::map<std::string, Served> shapes_;  // keyed by the pattern without its names
 };
 
 }  // namespace katana

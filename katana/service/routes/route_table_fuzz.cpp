@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "katana/base/check.hpp"
-#include "katana/service/routes/route_table.hpp"
+#include "katana/service/routes/route_table_builder.hpp"
 
 namespace {
 

@@ -10,6 +10,8 @@
 #include <set>
 #include <utility>
 
+#include "katana/service/routes/route_table_builder.hpp"
+
 namespace katana {
 namespace {
 

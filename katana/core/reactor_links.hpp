@@ -1,0 +1,158 @@
+// ReactorLinks: the connections of a reactor's links, and the engine that the links belong to. The
+// lowest of the parts that make up ReactorOn:
+//
+//   ReactorLinks       a link gets its connection, and gives it back
+//   ReactorSending     output, sealed or not, and files; what others may send comes first
+//   ReactorEnding      receiving on or off, the end of a connection, its deadlines
+//   ReactorOffering    what was received is offered, what that led to is carried out
+//   ReactorTransforms  what was received is unsealed, and a transform opened
+//   ReactorOn          what a turn is, and what the engine calls
+//
+// Each calls those above it in this list, and they are one object: a reference between them would
+// be a load on the way of every request.
+//
+// Owns       the engine; a block for every connection and its session.
+// Thread     its reactor's.
+// Allocates  at construction only.
+// Fails      never.
+// Invariant  connections_ has a connection for each open link; the link is given back before it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "katana/base/check.hpp"
+#include "katana/base/hints.hpp"
+#include "katana/core/connection.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/core/transform.hpp"
+
+namespace katana::core {
+
+template <class Engine>
+class ReactorLinks : public Reactor {
+ protected:
+  using Cause = ConnectionCause;
+
+  struct AcceptRetry : TimerEntry {
+    explicit AcceptRetry(Engine& engine_given) noexcept
+        : TimerEntry([](TimerEntry& entry) noexcept {
+            static_cast<AcceptRetry&>(entry).engine.resume_accept();
+          }),
+          engine(engine_given) {}
+    Engine& engine;
+  };
+
+  // `arguments` go to the engine's constructor after its options and sink.
+  template <class Sink, class... Arguments>
+  ReactorLinks(const ReactorOptions& options, std::size_t session_bytes_max, Sink& sink,
+               Arguments&&... arguments)
+      : Reactor(options, Instant{}),
+        connection_blocks_(sizeof(Connection) + session_bytes_max, options.engine.links_max),
+        connections_(options.engine.links_max),
+        engine_(options.engine, sink, arguments...) {
+    note_time();
+  }
+
+ public:
+  Instant read_clock() const noexcept override {
+    if constexpr (requires { engine_.read_clock(); }) return engine_.read_clock();
+    return now_;
+  }
+  MemoryBudget memory_budget() const noexcept override {
+    const std::size_t each = connection_blocks_.block_bytes() + heap_bytes_each_;
+    return {each * connection_blocks_.capacity(),
+            output_blocks_.block_bytes() * output_blocks_.capacity(),
+            carry_pools_.small.block_bytes() * carry_pools_.small.capacity() +
+                carry_pools_.large.block_bytes() * carry_pools_.large.capacity(),
+            engine_.memory_bytes(),
+            memory_.bytes_max(),
+            shared_bytes_};
+  }
+  MemoryBudget memory_used() const noexcept override {
+    return {used(connection_blocks_),
+            used(output_blocks_),
+            used(carry_pools_.small) + used(carry_pools_.large),
+            engine_.memory_bytes(),
+            memory_.used(),
+            0};
+  }
+
+ protected:
+  void note_time() noexcept {
+    now_ = engine_.now();
+    wall_clock_s_ = engine_.wall_clock_s();
+  }
+
+  Connection& connection_of(engine::Link link) noexcept { return *connections_[link.index]; }
+
+  Connection& add_connection(engine::Link link) noexcept {
+    char* const block = connection_blocks_.take();
+    KATANA_CHECK(block != nullptr);  // there is one for every link
+    auto* const connection = new (block) Connection(*this, link);
+    connections_[link.index] = connection;
+    ++links_open_;
+    return *connection;
+  }
+
+  static void open_session(Connection& connection, Protocol& protocol) noexcept {
+    connection.enter(Cause::opened);
+    connection.session_ = protocol.open(&connection + 1, connection);
+  }
+
+  // The engine first: until it has closed the link it may borrow bytes of the outbox.
+  KATANA_RARE void destroy(Connection& connection, Cause cause) noexcept {
+    const engine::Link link = connection.link_;
+    if (cause == Cause::cut_off) {
+      engine_.reset(link);
+    } else {
+      engine_.close(link);
+    }
+    release(connection, cause);
+    if (accept_retry_.armed()) timers_.arm(accept_retry_, now_);  // a descriptor is free
+  }
+
+  KATANA_RARE void note_failure(Connection& connection) noexcept {
+    if (!connection.outgoing_) return;
+    connection.failure_ = static_cast<std::uint16_t>(engine_.failure(connection.link_));
+  }
+
+  void destroy_all() noexcept {
+    for (Connection* const connection : connections_) {
+      if (connection != nullptr) destroy(*connection, Cause::cut_off);
+    }
+  }
+
+  // Of a link that the engine closes of itself, or has closed.
+  void release(Connection& connection, Cause cause) noexcept {
+    KATANA_CHECK(state_after(connection.state_, cause) == ConnectionState::closed);
+    connection.session_->~Session();
+    if (preferred_ == &connection) preferred_ = nullptr;
+    forget_queued(connection);
+    if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
+    connections_[connection.link_.index] = nullptr;
+    connection.~Connection();
+    connection_blocks_.give(reinterpret_cast<char*>(&connection));
+    --links_open_;
+    ++counters_.closed;
+  }
+
+  BlockPool connection_blocks_;
+  std::vector<Connection*> connections_;
+  std::size_t heap_bytes_each_ = 0;  // the most of all listeners'
+  std::size_t shared_bytes_ = 0;
+  WaitingTransforms waiting_;
+  Engine engine_;
+  AcceptRetry accept_retry_{engine_};
+
+ private:
+  std::span<Connection* const> links() const noexcept override { return connections_; }
+  void reset_link(Connection& connection) noexcept override { destroy(connection, Cause::cut_off); }
+  static std::size_t used(const BlockPool& pool) noexcept {
+    return (pool.capacity() - pool.available()) * pool.block_bytes();
+  }
+};
+
+}  // namespace katana::core

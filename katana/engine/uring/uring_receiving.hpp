@@ -1,0 +1,169 @@
+// UringReceiving: bytes of links, parsed by the core where the kernel put them.
+//
+// Owns       resumed_; what is held is owned by the link's slot.
+// Borrows    a buffer of the ReceiveRing, for the call of the sink.
+// Thread     the engine's.
+// Allocates  for what arrives for a paused link (UringHeld), which is rare and bounded.
+// Fails      never: what breaks a link is told to the sink.
+// Invariant  a link that is paused is told nothing until it is resumed, but that it broke.
+//
+// A link's first receive is single, because a connection with one request ends before a second;
+// from then on one multishot receive stays armed. Neither has a buffer until bytes are there: the
+// kernel takes one of the ReceiveRing, and the core parses in it. A pause tells the kernel nothing.
+// Only if bytes come nevertheless they are held (copied, so that no link keeps a buffer of the
+// ring), and the receive is cancelled; a link that pauses goes on with single receives until a
+// delivery leaves it unpaused. What is held is bounded by what the kernel receives within a turn:
+// the ReceiveRing. A paused link without a receive has a poll for its reset.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
+#include "katana/engine/engine.hpp"
+#include "katana/engine/uring/uring_sending.hpp"
+
+namespace katana::engine {
+
+template <class S>
+class UringReceiving : public UringSending<S> {
+ protected:
+  using Base = UringSending<S>;
+  using Base::Base;
+  using Base::break_link, Base::cancels_, Base::counters_, Base::find, Base::receive_, Base::sink_,
+      Base::touch, Base::uring_, Base::waits_for_blocks_;
+  using Kind = UringKind;
+  using Held = UringHeld;
+  using Slot = UringSlot;
+  using State = UringState;
+
+ public:
+  void pause_receive(Link link) {
+    if (Slot* const slot = find(link)) slot->paused = slot->singly = true;
+  }
+
+  void resume_receive(Link link) {
+    Slot* const slot = find(link);
+    if (slot == nullptr || !slot->paused) return;
+    slot->paused = false;
+    if (slot->held != nullptr) {
+      resumed_.push_back(link);
+    } else {
+      touch(link, *slot);
+    }
+  }
+
+ protected:
+  void received(Link link, const io_uring_cqe& completion) {
+    const int result = completion.res;
+    Bytes bytes;
+    // Whoever it was for: the buffer's place depends on every completion.
+    if ((completion.flags & IORING_CQE_F_BUFFER) != 0) bytes = receive_.claim(completion);
+    Slot* const slot = find(link);
+    if (slot == nullptr) {
+      ++counters_.late_completions;
+      return;
+    }
+    if ((completion.flags & IORING_CQE_F_MORE) == 0) {
+      slot->receiving = slot->cancelling = false;
+      counters_.multishot_ends += result > 0 && !slot->singly ? 1 : 0;
+      // Who found no buffer at all is the first to be armed again, so that buffers go round.
+      if (result == -ENOBUFS && !slot->fed && !slot->touched) {
+        slot->touched = true;
+        waits_for_blocks_.push_back(link);
+      } else {
+        touch(link, *slot);
+      }
+    }
+    if (result > 0) [[likely]] {
+      slot->fed = true;
+      deliver(link, *slot, bytes);
+    } else if (result == 0) {
+      end_input(link, *slot);
+    } else if (result == -ENOBUFS) {
+      ++counters_.no_buffer;  // armed again before the next wait; by then buffers are free
+    } else if (result != -ECANCELED && result != -EINTR && result != -EAGAIN) {
+      break_link(link, *slot, -result);
+    }
+  }
+
+  // Links that were resumed before this turn, in turn with everybody else.
+  void deliver_held() {
+    if (resumed_.empty()) [[likely]]
+      return;
+    std::vector<Link> links = std::exchange(resumed_, {});
+    for (const Link link : links) deliver_held_of(link);
+  }
+
+  std::vector<Link> resumed_;  // with bytes held
+
+ private:
+  void deliver(Link link, Slot& slot, Bytes bytes) {
+    if (slot.paused || slot.held != nullptr) {
+      hold(link, slot, bytes);
+      return;
+    }
+    sink_.on_bytes(link, bytes);
+    if (Slot* const after = find(link); after != nullptr && !after->paused) after->singly = false;
+  }
+
+  KATANA_RARE void hold(Link link, Slot& slot, Bytes bytes) {
+    if (slot.held == nullptr) slot.held = std::make_unique<Held>();
+    slot.held->bytes.append(bytes);
+    counters_.held_bytes += bytes.size();
+    if (slot.receiving && !slot.cancelling) {
+      slot.cancelling = true;
+      cancels_.push_back(tag(Kind::receive, link));
+    }
+  }
+
+  KATANA_RARE void end_input(Link link, Slot& slot) {
+    if (slot.paused || slot.held != nullptr) {
+      hold(link, slot, {});
+      slot.held->ended = true;
+      return;
+    }
+    slot.input_ended = true;
+    sink_.on_closed(link, Closed::input);
+  }
+
+  KATANA_RARE void deliver_held_of(Link link) {
+    Slot* slot = find(link);
+    std::size_t budget = Held::per_turn_max;
+    while (slot != nullptr && slot->held != nullptr && !slot->paused &&
+           slot->state != State::broken) {
+      // Ours for the call, in which the link may be closed.
+      std::unique_ptr<Held> held = std::move(slot->held);
+      const Bytes left = Bytes(held->bytes).substr(held->begin);
+      const Bytes bytes = left.substr(0, uring_.receive_buffer_bytes);
+      if (!bytes.empty()) {
+        held->begin += bytes.size();
+        sink_.on_bytes(link, bytes);
+      } else {
+        slot->input_ended = true;
+        sink_.on_closed(link, Closed::input);
+      }
+      slot = find(link);
+      if (slot == nullptr || slot->input_ended) return;
+      if (held->begin < held->bytes.size() || held->ended) {
+        slot->held = std::move(held);
+        if (slot->paused) return;
+        budget -= std::min(budget, bytes.size());
+        if (budget == 0) {
+          resumed_.push_back(link);
+          return;
+        }
+      } else {
+        if (!slot->paused) slot->singly = false;
+        touch(link, *slot);
+      }
+    }
+  }
+};
+
+}  // namespace katana::engine
