@@ -137,11 +137,11 @@ ClientStep ClientMachine::begin_data(const FrameHeader& header, Bytes input, Ins
   }
   ClientStep step = take_data(header, now, outbox);
   consume(data_stream_, header.size - data_.left(), outbox);
-  if (closed_) return {.event = ClientEvent::closed};
   if (step.event != ClientEvent::need_bytes) {
     step.consumed = begun.consumed;
     return step;
   }
+  if (closed_) return {.event = ClientEvent::closed};
   // The content may stand behind the header already: one step for both.
   std::size_t consumed = 0;
   const Bytes rest = input.substr(begun.consumed);

@@ -226,7 +226,7 @@ Step Machine::fail(Failure failure, Outbox& outbox) noexcept {
 Step Machine::reset_for(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept {
   if (!spend_reset(now)) return fail(Failure::made_reset, outbox);
   reset(stream, code, now, outbox);
-  return closed_ ? Step{.event = Event::closed} : Step{.event = Event::over, .stream = &stream};
+  return {.event = Event::over, .stream = &stream};
 }
 
 void Machine::reset(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept {

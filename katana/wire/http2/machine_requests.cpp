@@ -117,7 +117,9 @@ Step Machine::begin_data(const FrameHeader& header, Bytes input, Instant now,
   }
   Step step = take_data(header, now, outbox);
   consume(data_stream_, header.size - data_.left(), outbox);
-  if (!data_.is_open() && step.event == Event::need_bytes) step = end_data({}, 0, now, outbox);
+  if (step.event == Event::need_bytes && !data_.is_open()) {
+    step = closed_ ? Step{.event = Event::closed} : end_data({}, 0, now, outbox);
+  }
   step.consumed = begun.consumed;
   return step;
 }
@@ -191,7 +193,7 @@ Step Machine::end_replied(Stream& stream, bool last, Instant now, Outbox& outbox
   } else {
     return {};
   }
-  return {.event = closed_ ? Event::closed : Event::over, .stream = &stream};
+  return {.event = Event::over, .stream = &stream};
 }
 
 void Machine::consume(Stream* stream, std::size_t bytes, Outbox& outbox) noexcept {
