@@ -175,7 +175,7 @@ ErrorCode FrameLayer::charge(StreamFlow& stream, const FrameHeader& header) noex
 void FrameLayer::give_back(std::uint32_t id, std::size_t bytes, std::uint32_t window_bytes,
                            std::uint32_t& unreturned, std::int64_t& window,
                            Outbox& outbox) noexcept {
-  if (bytes == 0 || closed_) return;
+  if (closed_) return;
   unreturned += static_cast<std::uint32_t>(bytes);
   if (unreturned < window_bytes / 2) return;
   if (!put_window(id, unreturned, outbox)) {

@@ -183,9 +183,11 @@ class FrameLayer {
   ErrorCode charge(StreamFlow& stream, const FrameHeader& header) noexcept;
   // So much was taken and may be sent again, on the connection and on the stream.
   void consume(std::size_t bytes, Outbox& outbox) noexcept {
+    if (bytes == 0) return;
     give_back(0, bytes, limits_->connection_window_bytes, unreturned_, receive_window_, outbox);
   }
   void consume(StreamFlow& stream, std::size_t bytes, Outbox& outbox) noexcept {
+    if (bytes == 0) return;
     give_back(stream.id, bytes, limits_->stream_window_bytes, stream.unreturned,
               stream.receive_window, outbox);
   }
@@ -262,19 +264,18 @@ auto FrameLayer::next(Owner& owner, Bytes input, Instant now, Outbox& outbox) no
   using Step = decltype(owner.end_data(input, now, outbox));
   const auto closed = [&] { return owner.on_frame(FrameEvent::closed, {}, {}, now, outbox); };
   Bytes rest = input;
-  Step step;
   if (closed_) return closed();
   if (phase_ == Phase::preface) [[unlikely]] {
-    step.consumed = take_preface(input, now, outbox);
-    return closed_ ? closed() : step;
+    const std::size_t consumed = take_preface(input, now, outbox);
+    return closed_ ? closed() : Step{.consumed = consumed};
   }
   if (!data_.is_open()) {
-    if (!is_here(input, frame_header_bytes, now)) return step;
+    if (!is_here(input, frame_header_bytes, now)) return Step{};
     const FrameHeader header = parse_frame_header(input.data());
     if (!permits(header, outbox)) return closed();
     if (header.type != FrameType::data) return whole(owner, header, input, now, outbox);
-    if (!begin_data(header, rest, now, outbox)) return closed_ ? closed() : step;
-    step = owner.begin_data(header, now, outbox);
+    if (!begin_data(header, rest, now, outbox)) return closed_ ? closed() : Step{};
+    Step step = owner.begin_data(header, now, outbox);
     step.consumed = input.size() - rest.size();
     // An event of the stream comes before that of a connection which ended for want of room.
     if (step.event != Step{}.event) return step;
@@ -283,7 +284,7 @@ auto FrameLayer::next(Owner& owner, Bytes input, Instant now, Outbox& outbox) no
   // Of a new frame as well: one step for its header and what stands behind it already.
   std::size_t consumed = 0;
   const Bytes piece = data_.next(rest, consumed);
-  step = owner.end_data(piece, now, outbox);
+  Step step = owner.end_data(piece, now, outbox);
   step.consumed = input.size() - rest.size() + consumed;
   return step;
 }
@@ -291,18 +292,21 @@ auto FrameLayer::next(Owner& owner, Bytes input, Instant now, Outbox& outbox) no
 template <class Owner>
 auto FrameLayer::whole(Owner& owner, FrameHeader header, Bytes input, Instant now,
                        Outbox& outbox) noexcept {
-  decltype(owner.end_data(input, now, outbox)) step;
   const std::size_t size = frame_header_bytes + header.size;
-  if (!is_here(input, size, now)) return step;
+  if (!is_here(input, size, now)) return decltype(owner.end_data(input, now, outbox)){};
   if (!block_.is_open()) partial_deadline_ = never;
   Bytes payload = input.substr(frame_header_bytes, header.size);
+  FrameEvent event = FrameEvent::none;
   if (header.type != FrameType::headers) {
-    step = owner.on_frame(on_frame(header, payload, now, outbox), header, payload, now, outbox);
+    event = on_frame(header, payload, now, outbox);
   } else if (on_headers(header, payload, now, outbox)) {
-    step = owner.on_block(header.stream, header.has(flag_end_stream), payload, now, outbox);
+    auto step = owner.on_block(header.stream, header.has(flag_end_stream), payload, now, outbox);
+    step.consumed = size;
+    return step;
   } else if (closed_) {
-    return owner.on_frame(FrameEvent::closed, {}, {}, now, outbox);
+    event = FrameEvent::closed;
   }
+  auto step = owner.on_frame(event, header, payload, now, outbox);
   step.consumed = size;
   return step;
 }

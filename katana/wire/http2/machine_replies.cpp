@@ -110,14 +110,12 @@ void Machine::send_continue(Stream& stream, Outbox& outbox) noexcept {
   }
 }
 
+// With the request still coming it is not reset at once, however much is to come: there are clients
+// that then drop the reply, too.
 void Machine::end_reply(Stream& stream, Instant now) noexcept {
-  if (stream.state == StreamState::replying) {
-    go(stream, StreamCause::reply_ends);
-    let_go(stream, Past::ended, now);
-  } else {
-    // Not reset at once, however much is to come: there are clients that then drop the reply, too.
-    go(stream, StreamCause::reply_ends);
-  }
+  const bool complete = stream.state == StreamState::replying;
+  go(stream, StreamCause::reply_ends);
+  if (complete) let_go(stream, Past::ended, now);
 }
 
 }  // namespace katana::http2
