@@ -255,8 +255,8 @@ Error Http2Driver::why_lost(const ClientStep& step) const {
                            wants_http1 ? ": set http2 to never for this server" : ""));
 }
 
-// While the output is full, nothing is read until on_writable(), and the server's deadlines are
-// extended.
+// While the output is full, nothing is read until on_writable(), which extends the server's
+// deadlines.
 bool Http2Driver::is_full() noexcept {
   const bool full = connection_.output_full();
   was_full_ = was_full_ || full;

@@ -114,7 +114,9 @@ class FakeExchange final : public session::Exchange {
   const http::Head& head() const { return request_; }
   void cancel() { core_.pending.reset(); }
   bool holds() const { return core_.pending != nullptr; }
-  std::size_t pending_bytes() const { return core_.pending != nullptr ? core_.pending->held_bytes() : 0; }
+  std::size_t pending_bytes() const {
+    return core_.pending != nullptr ? core_.pending->held_bytes() : 0;
+  }
 
   // ---- what a test sees ----
   unsigned status = 0;

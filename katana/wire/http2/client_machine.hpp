@@ -1,13 +1,12 @@
 // ClientMachine: the client side of one HTTP/2 connection (RFC 9113), as a function of bytes and
-// time.
+// time: requests and their replies, on a FrameLayer.
 //
-// Owns       the compression's state, windows, budgets, and a header block that is not complete. No
-//            other bytes: what next() does not consume stays with the caller.
+// Owns       the layer. No bytes but the layer's: what next() does not consume stays with the
+//            caller.
 // Borrows    the ClientContext, which every machine of a thread shares; each ClientStream that was
 //            given to begin(), until the machine lets go of it.
 // Thread     its reactor's.
-// Allocates  never by itself; the compression does (see Inflater), and a header block in several
-//            frames is kept in recycled memory.
+// Allocates  what its layer does.
 // Fails      by ClientEvent::closed: failure() says why, and GOAWAY has been written. What is wrong
 //            with one reply resets its stream. A command that finds no room in the outbox says so
 //            and has written nothing; an answer of the protocol without any ends the connection.
@@ -32,19 +31,11 @@
 #include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
-#include "katana/wire/http2/block_writer.hpp"
-#include "katana/wire/http2/budget.hpp"
 #include "katana/wire/http2/client_states.hpp"
-#include "katana/wire/http2/data_frame.hpp"
-#include "katana/wire/http2/failure.hpp"
-#include "katana/wire/http2/frame.hpp"
-#include "katana/wire/http2/header_block.hpp"
-#include "katana/wire/http2/inflater.hpp"
-#include "katana/wire/http2/limits.hpp"
+#include "katana/wire/http2/frame_layer.hpp"
 #include "katana/wire/http2/past_streams.hpp"
 #include "katana/wire/http2/reply_reader.hpp"
 #include "katana/wire/http2/request_writer.hpp"
-#include "katana/wire/http2/stream_list.hpp"
 
 namespace katana::http2 {
 
@@ -64,18 +55,13 @@ struct ClientContext {
 
 // One request and its reply, as the machine sees them. The caller keeps it, perhaps as a part of
 // something larger. After it was let go of it may be given to begin() again, made anew.
-struct ClientStream {
+struct ClientStream : StreamFlow {
   ClientStream* next = nullptr;  // in the order in which they began
   ClientStream* previous = nullptr;
-  std::uint32_t id = 0;
   ClientStreamState state = ClientStreamState::idle;
   bool is_head_request = false;
   bool has_head = false;  // the reply's, interim ones apart
   std::uint8_t interims = 0;
-  std::int64_t send_window = 0;           // what the server takes; SETTINGS can make it negative
-  std::int64_t receive_window = 0;        // what it may send
-  std::uint32_t unreturned = 0;           // consumed, and not yet allowed to be sent again
-  std::int64_t content_left = no_length;  // of the length that the reply's head announced
 };
 
 enum class ClientEvent : std::uint8_t {
@@ -131,28 +117,26 @@ class ClientMachine {
   ClientStep next(Bytes input, Instant now, Outbox& outbox) noexcept;
   // What ClientEvent::content reported.
   Bytes content() const noexcept { return content_; }
-  Failure failure() const noexcept { return failure_; }
-  bool closed() const noexcept { return closed_; }
+  Failure failure() const noexcept { return frames_.failure(); }
+  bool closed() const noexcept { return frames_.closed(); }
 
   // ---- time ----
-  Instant deadline() const noexcept { return std::min(partial_deadline_, settings_deadline_); }
+  Instant deadline() const noexcept { return frames_.deadline(); }
   // May close the connection.
-  void on_deadline(Instant now, Outbox& outbox) noexcept;
+  void on_deadline(Instant now, Outbox& outbox) noexcept { frames_.on_deadline(now, outbox); }
   // The server could not send because we did not read: its time begins anew.
-  void restart_deadline(Instant now) noexcept {
-    if (partial_deadline_ != never) partial_deadline_ = now + context_->limits.head_timeout;
-  }
+  void restart_deadline(Instant now) noexcept { frames_.restart_deadline(now); }
 
   // ---- requests ----
   // A stream is free now. The first hundred may begin before the server said how many it takes.
-  bool can_begin() const noexcept {
-    return is_usable() && streams_.count() < streams_max_ && next_id_ <= stream_id_max;
-  }
+  bool can_begin() const noexcept { return is_usable() && streams_.count() < streams_max(); }
   // How many may be open at once. A guess before has_settings(): the server has yet to say it.
-  std::uint32_t streams_max() const noexcept { return streams_max_; }
-  bool has_settings() const noexcept { return settings_seen_; }
+  std::uint32_t streams_max() const noexcept {
+    return std::min(context_->limits.streams_max, frames_.peer_streams_max());
+  }
+  bool has_settings() const noexcept { return frames_.has_settings(); }
   // New requests may be begun, now or when others are over.
-  bool is_usable() const noexcept { return !closed_ && !goaway_ && next_id_ <= stream_id_max; }
+  bool is_usable() const noexcept { return !closed() && !goaway_ && next_id() <= stream_id_max; }
   // `last`: it has no content. REQUIRES a stream that is idle.
   Begun begin(ClientStream& stream, const RequestHead& head, bool last, Outbox& outbox) noexcept;
   // The same with a block that put_request() wrote earlier.
@@ -163,10 +147,7 @@ class ClientMachine {
   bool write_content(ClientStream& stream, Bytes& content, bool content_stays, bool last,
                      std::size_t output_max, Outbox& outbox) noexcept;
   // What can be sent on the stream now.
-  std::size_t window(const ClientStream& stream) const noexcept {
-    return static_cast<std::size_t>(
-        std::max<std::int64_t>(0, std::min(stream.send_window, send_window_)));
-  }
+  std::size_t window(const ClientStream& stream) const noexcept { return frames_.window(stream); }
   // Gives the request up. Also after the connection has closed: nothing is written then.
   void reset(ClientStream& stream, ErrorCode code, Outbox& outbox) noexcept;
 
@@ -179,26 +160,20 @@ class ClientMachine {
 
   // ---- the end ----
   // GOAWAY, and nothing more. Streams that are left are to be reset().
-  void close(Outbox& outbox) noexcept;
+  void close(Outbox& outbox) noexcept { frames_.fail(Failure::none, outbox); }
   // The server sends no more.
-  void end_of_input() noexcept { end(Failure::none); }
+  void end_of_input() noexcept { frames_.end(Failure::none); }
 
   ClientStream* first() const noexcept { return streams_.first(); }
   std::uint32_t stream_count() const noexcept { return streams_.count(); }
 
  private:
-  ClientStep next_frame(Bytes input, Instant now, Outbox& outbox) noexcept;
-  ClientStep wait(Bytes input, Instant now) noexcept;
-  ClientStep on_frame(const FrameHeader& header, Bytes payload, Instant now,
+  friend FrameLayer;  // which calls the four that follow
+  ClientStep on_frame(FrameEvent event, FrameHeader header, Bytes payload, Instant now,
                       Outbox& outbox) noexcept;
-  ClientStep begin_data(const FrameHeader& header, Bytes input, Instant now,
-                        Outbox& outbox) noexcept;
-  ClientStep take_data(const FrameHeader& header, Instant now, Outbox& outbox) noexcept;
-  ClientStep end_data(Bytes piece, std::size_t consumed, Outbox& outbox) noexcept;
-  ClientStep on_headers(const FrameHeader& header, Bytes payload, Instant now,
-                        Outbox& outbox) noexcept;
-  ClientStep on_continuation(const FrameHeader& header, Bytes payload, Instant now,
-                             Outbox& outbox) noexcept;
+  ClientStep begin_data(FrameHeader header, Instant now, Outbox& outbox) noexcept;
+  ClientStep take_data(FrameHeader header, Instant now, Outbox& outbox) noexcept;
+  ClientStep end_data(Bytes piece, Instant now, Outbox& outbox) noexcept;
   ClientStep on_block(std::uint32_t id, bool end_stream, Bytes block, Instant now,
                       Outbox& outbox) noexcept;
   ClientStep on_head(ClientStream& stream, bool end_stream, Bytes block, Instant now,
@@ -208,32 +183,24 @@ class ClientMachine {
   ClientStep on_trailers(ClientStream& stream, bool end_stream, Bytes block,
                          Outbox& outbox) noexcept;
   ClientStep on_late_block(std::uint32_t id, Bytes block, Instant now, Outbox& outbox) noexcept;
-  ClientStep on_rst_stream(const FrameHeader& header, Bytes payload, Instant now,
-                           Outbox& outbox) noexcept;
-  ClientStep on_settings(const FrameHeader& header, Bytes payload, Instant now,
-                         Outbox& outbox) noexcept;
-  Failure apply(Setting setting, std::uint32_t value) noexcept;
-  ClientStep on_ping(const FrameHeader& header, Bytes payload, Instant now,
-                     Outbox& outbox) noexcept;
-  ClientStep on_goaway(const FrameHeader& header, Bytes payload, Instant now,
-                       Outbox& outbox) noexcept;
-  ClientStep on_window_update(const FrameHeader& header, Bytes payload, Instant now,
-                              Outbox& outbox) noexcept;
+  ClientStep on_rst_stream(std::uint32_t id, Bytes payload, Instant now, Outbox& outbox) noexcept;
+  ClientStep on_goaway(Bytes payload, Outbox& outbox) noexcept;
+  ClientStep on_window_update(std::uint32_t id, std::uint32_t more, Outbox& outbox) noexcept;
   ClientStep give_up_unprocessed() noexcept;
 
-  KATANA_RARE ClientStep fail(Failure failure, Outbox& outbox) noexcept;
-  KATANA_RARE ClientStep fail_block(HeadVerdict verdict, Outbox& outbox) noexcept;
+  static ClientStep closed_step() noexcept { return {.event = ClientEvent::closed}; }
+  KATANA_RARE ClientStep fail(Failure failure, Outbox& outbox) noexcept {
+    frames_.fail(failure, outbox);
+    return closed_step();
+  }
+  // A frame without a meaning, or for a stream that is over, whose sender may not know it yet.
+  ClientStep ignore(Instant now, Outbox& outbox) noexcept {
+    return frames_.spend(now, Failure::other_flood, outbox) ? ClientStep{} : closed_step();
+  }
   KATANA_RARE ClientStep lose(ClientStream& stream, Lost lost, ErrorCode code,
                               Outbox& outbox) noexcept;
-  void end(Failure failure) noexcept;
-  bool spend_idle(Instant now, std::uint32_t cost = IdleBudget::frame_cost) noexcept {
-    return idle_frames_.spend(context_->limits, now, cost);
-  }
-  void earn(std::size_t bytes, std::uint32_t frames = 1) noexcept {
-    idle_frames_.earn(context_->limits, bytes, frames);
-  }
-  // A stream that this side has not begun.
-  bool is_idle(std::uint32_t id) const noexcept { return !is_client_stream(id) || id >= next_id_; }
+  // Of the next stream; the first is 1 (RFC 9113 §5.1.1).
+  std::uint32_t next_id() const noexcept { return (frames_.last_id() + 1) | 1; }
   static bool peer_sends(const ClientStream& stream) noexcept {
     return stream.state == ClientStreamState::open || stream.state == ClientStreamState::waiting;
   }
@@ -243,31 +210,13 @@ class ClientMachine {
   }
 
   ClientContext* context_;
-  Inflater inflater_;
+  FrameLayer frames_;
   StreamList<ClientStream> streams_;
   ClientStream* data_stream_ = nullptr;  // of the DATA frame at hand; null: nobody's
   Bytes content_;
-  HeaderBlock block_;
-
-  Instant partial_deadline_ = never;
-  Instant settings_deadline_ = never;
-  IdleBudget idle_frames_;
-
-  std::int64_t send_window_ = default_window_bytes;
-  std::int64_t receive_window_;
-  std::uint32_t unreturned_ = 0;
-  std::uint32_t peer_window_bytes_ = default_window_bytes;  // of a new stream
-  std::uint32_t peer_head_bytes_max_ = UINT32_MAX;
-  std::uint32_t streams_max_;
-  std::uint32_t next_id_ = 1;
   std::uint32_t last_processed_ = stream_id_max;  // as GOAWAY says
-  DataFrame data_;
   PastStreams pasts_;
-  OwnTable table_;
-  Failure failure_ = Failure::none;
-  bool settings_seen_ = false;
   bool goaway_ = false;
-  bool closed_ = false;
 };
 
 }  // namespace katana::http2

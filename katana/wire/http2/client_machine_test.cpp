@@ -203,6 +203,16 @@ TEST(Http2Client, begins_nothing_when_the_outbox_is_full) {
   EXPECT_EQ(machine.stream_count(), 0u);
 }
 
+TEST(Http2Client, a_stream_whose_reset_cannot_be_written_is_over_before_the_connection_is_closed) {
+  ClientBench bench;
+  bench.open();
+  bench.begin();
+  fill(bench.outbox());
+  bench.feed(frame(FrameType::data, 0, 1, "content before a head"));
+  EXPECT_EQ(bench.machine().stream_count(), 0u);
+  EXPECT_EQ(bench.events(), (Events{"over 1 malformed 1", "closed no_room"}));
+}
+
 // ---- windows -----------------------------------------------------------------------------------
 
 TEST(Http2Client, no_more_content_is_sent_than_either_window_takes) {

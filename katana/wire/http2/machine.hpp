@@ -1,12 +1,12 @@
-// Machine: the server side of one HTTP/2 connection (RFC 9113), as a function of bytes and time.
+// Machine: the server side of one HTTP/2 connection (RFC 9113), as a function of bytes and time:
+// requests and their replies, on a FrameLayer.
 //
-// Owns       the compression's state, windows, budgets, and a header block that is not complete. No
-//            other bytes: what next() does not consume stays with the caller.
+// Owns       the layer, and the budget of resets. No bytes but the layer's: what next() does not
+//            consume stays with the caller.
 // Borrows    the Context, which every machine of a reactor shares; each Stream that was given to
 //            admit(), until the machine lets go of it.
 // Thread     its reactor's.
-// Allocates  never by itself; the compression does (see Inflater), and a header block in several
-//            frames is kept in recycled memory.
+// Allocates  what its layer does.
 // Fails      by Event::closed: failure() says why, and GOAWAY has been written. What is wrong with
 //            one stream resets that one. A command that finds no room in the outbox ends the
 //            connection likewise.
@@ -28,19 +28,11 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/wire/http/reply_head.hpp"
-#include "katana/wire/http2/block_writer.hpp"
-#include "katana/wire/http2/budget.hpp"
-#include "katana/wire/http2/data_frame.hpp"
-#include "katana/wire/http2/failure.hpp"
-#include "katana/wire/http2/frame.hpp"
+#include "katana/wire/http2/frame_layer.hpp"
 #include "katana/wire/http2/head_reader.hpp"
 #include "katana/wire/http2/head_writer.hpp"
-#include "katana/wire/http2/header_block.hpp"
-#include "katana/wire/http2/inflater.hpp"
-#include "katana/wire/http2/limits.hpp"
 #include "katana/wire/http2/past_streams.hpp"
 #include "katana/wire/http2/states.hpp"
-#include "katana/wire/http2/stream_list.hpp"
 
 namespace katana::http2 {
 
@@ -61,17 +53,12 @@ struct Context {
 
 // One request and its reply, as the machine sees them. The caller keeps it, perhaps as a part of
 // something larger.
-struct Stream {
+struct Stream : StreamFlow {
   Stream* next = nullptr;  // in the order of their ids, which is that of their heads
   Stream* previous = nullptr;
-  std::uint32_t id = 0;
   StreamState state = StreamState::idle;
   Priority priority;
   bool is_head_request = false;
-  std::int64_t send_window = 0;     // what the peer takes; SETTINGS can make it negative
-  std::int64_t receive_window = 0;  // what it may send
-  std::uint32_t unreturned = 0;     // consumed, and not yet allowed to be sent again
-  std::int64_t content_left = HeadReader::no_length;  // of the length that its head announced
 };
 
 enum class Event : std::uint8_t {
@@ -106,20 +93,17 @@ class Machine {
   void admit(Stream& stream) noexcept;
   // What Event::content reported.
   Bytes content() const noexcept { return content_; }
-  Failure failure() const noexcept { return failure_; }
-  bool closed() const noexcept { return closed_; }
+  Failure failure() const noexcept { return frames_.failure(); }
+  bool closed() const noexcept { return frames_.closed(); }
 
   // ---- time ----
   Instant deadline() const noexcept {
-    const Instant idle = streams_.empty() ? idle_deadline_ : never;
-    return std::min({partial_deadline_, settings_deadline_, idle});
+    return is_unused() ? std::min(frames_.deadline(), idle_deadline_) : frames_.deadline();
   }
   // May close the connection.
   void on_deadline(Instant now, Outbox& outbox) noexcept;
   // The peer could not send because we did not read: its time begins anew.
-  void restart_deadline(Instant now) noexcept {
-    if (partial_deadline_ != never) partial_deadline_ = now + context_->limits.head_timeout;
-  }
+  void restart_deadline(Instant now) noexcept { frames_.restart_deadline(now); }
 
   // ---- content of requests ----
   // So much has been taken and may be sent again. `stream`: null when it is gone.
@@ -146,10 +130,7 @@ class Machine {
                     Outbox& outbox) noexcept;
   void reset(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
   // What can be sent on the stream now.
-  std::size_t window(const Stream& stream) const noexcept {
-    return static_cast<std::size_t>(
-        std::max<std::int64_t>(0, std::min(stream.send_window, send_window_)));
-  }
+  std::size_t window(const Stream& stream) const noexcept { return frames_.window(stream); }
 
   // ---- the end ----
   // No new streams after those on their way: GOAWAY, and once more with the last of them when the
@@ -164,19 +145,12 @@ class Machine {
   std::uint32_t stream_count() const noexcept { return streams_.count(); }
 
  private:
-  enum class Phase : std::uint8_t { preface, settings, open };
-
-  Step next_preface(Bytes input, Instant now, Outbox& outbox) noexcept;
-  Step next_frame(Bytes input, Instant now, Outbox& outbox) noexcept;
-  Step wait(Bytes input, Instant now) noexcept;
-  Step on_frame(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
-  Step begin_data(const FrameHeader& header, Bytes input, Instant now, Outbox& outbox) noexcept;
-  Step next_data(Bytes input, Instant now, Outbox& outbox) noexcept;
-  Step end_data(Bytes piece, std::size_t consumed, Instant now, Outbox& outbox) noexcept;
-  Step take_data(const FrameHeader& header, Instant now, Outbox& outbox) noexcept;
-  Step on_headers(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
-  Step on_continuation(const FrameHeader& header, Bytes payload, Instant now,
-                       Outbox& outbox) noexcept;
+  friend FrameLayer;  // which calls the four that follow
+  Step on_frame(FrameEvent event, FrameHeader header, Bytes payload, Instant now,
+                Outbox& outbox) noexcept;
+  Step begin_data(FrameHeader header, Instant now, Outbox& outbox) noexcept;
+  Step take_data(FrameHeader header, Instant now, Outbox& outbox) noexcept;
+  Step end_data(Bytes piece, Instant now, Outbox& outbox) noexcept;
   Step on_block(std::uint32_t id, bool end_stream, Bytes block, Instant now,
                 Outbox& outbox) noexcept;
   Step on_request(std::uint32_t id, bool end_stream, Bytes block, Instant now,
@@ -185,30 +159,24 @@ class Machine {
                    Outbox& outbox) noexcept;
   Step on_late_block(std::uint32_t id, Bytes block, Instant now, Outbox& outbox) noexcept;
   Step refuse_stream(std::uint32_t id, ErrorCode code, Instant now, Outbox& outbox) noexcept;
-  Step on_priority(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
-  Step on_priority_update(const FrameHeader& header, Bytes payload, Instant now,
-                          Outbox& outbox) noexcept;
-  Step on_rst_stream(const FrameHeader& header, Bytes payload, Instant now,
-                     Outbox& outbox) noexcept;
-  Step on_settings(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
-  Failure apply(Setting setting, std::uint32_t value) noexcept;
-  Step on_ping(const FrameHeader& header, Bytes payload, Instant now, Outbox& outbox) noexcept;
-  Step on_window_update(const FrameHeader& header, Bytes payload, Instant now,
-                        Outbox& outbox) noexcept;
+  Step on_priority(std::uint32_t id, Bytes payload, Instant now, Outbox& outbox) noexcept;
+  Step on_priority_update(Bytes payload, Outbox& outbox) noexcept;
+  Step on_rst_stream(std::uint32_t id, Instant now, Outbox& outbox) noexcept;
+  Step on_window_update(std::uint32_t id, std::uint32_t more, Instant now, Outbox& outbox) noexcept;
 
-  KATANA_RARE Step fail(Failure failure, Outbox& outbox) noexcept;
+  static Step closed_step() noexcept { return {.event = Event::closed}; }
+  KATANA_RARE Step fail(Failure failure, Outbox& outbox) noexcept {
+    frames_.fail(failure, outbox);
+    return closed_step();
+  }
+  // A frame for a stream that is over, whose sender may not know it yet.
+  Step ignore(Instant now, Outbox& outbox) noexcept {
+    return frames_.spend(now, Failure::other_flood, outbox) ? Step{} : closed_step();
+  }
   // The peer is to blame for it, and pays.
   KATANA_RARE Step reset_for(Stream& stream, ErrorCode code, Instant now, Outbox& outbox) noexcept;
-  bool spend_idle(Instant now, std::uint32_t cost = IdleBudget::frame_cost) noexcept {
-    return idle_frames_.spend(context_->limits, now, cost);
-  }
-  bool spend_reset(Instant now) noexcept {
-    const Limits& limits = context_->limits;
-    return resets_.spend(now, 1, limits.resets_max, limits.resets_per_s);
-  }
-  void earn(std::size_t bytes, std::uint32_t frames = 1) noexcept {
-    idle_frames_.earn(context_->limits, bytes, frames);
-  }
+  bool spend_reset(Instant now, Failure failure, Outbox& outbox) noexcept;
+  bool is_unused() const noexcept { return streams_.empty() && !closed(); }
 
   static void go(Stream& stream, StreamCause cause) noexcept {
     const StreamState next = detail::stream_matrix[static_cast<std::size_t>(stream.state)]
@@ -218,41 +186,23 @@ class Machine {
   }
   void let_go(Stream& stream, Past past, Instant now) noexcept;
   void end_reply(Stream& stream, Instant now) noexcept;
-  // What is left of the request is not worth reading.
-  void end_early(Stream& stream, Instant now, Outbox& outbox) noexcept;
   Step end_replied(Stream& stream, bool last, Instant now, Outbox& outbox) noexcept;
   char* put_head(char* to, const Stream& stream, const http::ReplyHead& head,
                  std::int64_t content_length, bool last) noexcept;
 
   Context* context_;
-  Inflater inflater_;
+  FrameLayer frames_;
   StreamList<Stream> streams_;
   Stream* data_stream_ = nullptr;  // of the DATA frame at hand; null: nobody's
   Bytes content_;
-  HeaderBlock block_;
-
-  Instant partial_deadline_;
-  Instant settings_deadline_ = never;
   Instant idle_deadline_;
   Budget resets_;
-  IdleBudget idle_frames_;
-
-  std::int64_t send_window_ = default_window_bytes;
-  std::int64_t receive_window_;
-  std::uint32_t unreturned_ = 0;
-  std::uint32_t peer_window_bytes_ = default_window_bytes;  // of a new stream
-  std::uint32_t last_id_ = 0;
   std::uint32_t final_id_ = stream_id_max;  // streams beyond it are not served any more
   std::uint32_t pending_id_ = 0;            // of the head to admit()
-  DataFrame data_;
   PastStreams pasts_;
-  OwnTable table_;
-  Phase phase_ = Phase::preface;
-  Failure failure_ = Failure::none;
   bool pending_ends_stream_ = false;
   bool draining_ = false;
   bool last_told_ = false;  // the final GOAWAY
-  bool closed_ = false;
 };
 
 }  // namespace katana::http2

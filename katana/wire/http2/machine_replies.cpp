@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "katana/wire/http/status.hpp"
-#include "katana/wire/http2/frame_output.hpp"
 #include "katana/wire/http2/machine.hpp"
 
 namespace katana::http2 {
@@ -19,7 +18,8 @@ bool is_replied(const Stream& stream) noexcept {
 char* Machine::put_head(char* to, const Stream& stream, const http::ReplyHead& head,
                         std::int64_t content_length, bool last) noexcept {
   char* const block = to + frame_header_bytes;
-  char* const end = context_->head_writer.write(table_.put(block), head, content_length);
+  char* const end =
+      context_->head_writer.write(frames_.own_table().put(block), head, content_length);
   const auto size = static_cast<std::uint32_t>(end - block);
   const auto flags =
       static_cast<std::uint8_t>(flag_end_headers | (last ? flag_end_stream : Flag{}));
@@ -50,40 +50,36 @@ bool Machine::respond(Stream& stream, const http::ReplyHead& head, Bytes& conten
   std::memcpy(end, content.data(), content.size());
   end += content.size();
   outbox.commit(static_cast<std::size_t>(end - begin));
-  stream.send_window -= size;
-  send_window_ -= size;
+  frames_.note_sent(stream, size);
   content = {};
-  earn(size);
   end_reply(stream, now);
-  return !closed_;
+  return !closed();
 }
 
 bool Machine::begin_reply(Stream& stream, const http::ReplyHead& head, std::int64_t content_length,
                           bool last, Instant now, Outbox& outbox) noexcept {
-  if (closed_ || is_replied(stream)) return false;
+  if (closed() || is_replied(stream)) return false;
   char* const begin =
       outbox.reserve(frame_header_bytes + 1 + context_->head_writer.bytes_max(head));
   if (begin == nullptr) return false;
   char* const end = put_head(begin, stream, head, content_length, last);
   outbox.commit(static_cast<std::size_t>(end - begin));
   if (last) end_reply(stream, now);
-  return !closed_;
+  return !closed();
 }
 
 bool Machine::write_content(Stream& stream, Bytes& content, bool content_stays, bool last,
                             std::size_t output_max, Instant now, Outbox& outbox) noexcept {
-  if (closed_ || is_replied(stream)) return false;
-  const std::size_t before = content.size();
-  const DataOutput output = put_data(stream.id, content, content_stays, last, output_max,
-                                     stream.send_window, send_window_, outbox);
-  earn(before - content.size(), output.frames);
+  if (closed() || is_replied(stream)) return false;
+  const DataOutput output =
+      frames_.put_data(stream, content, content_stays, last, output_max, outbox);
   if (output.ends) end_reply(stream, now);
-  return output.has_capacity && !closed_;
+  return output.has_capacity && !closed();
 }
 
 bool Machine::move_content(Stream& stream, Outbox& content, std::size_t output_max,
                            Outbox& outbox) noexcept {
-  if (closed_ || is_replied(stream)) return false;
+  if (closed() || is_replied(stream)) return false;
   for (;;) {
     const std::size_t size =
         std::min({content.pending(), window(stream), frame_bytes_max, output_max});
@@ -100,37 +96,26 @@ bool Machine::move_content(Stream& stream, Outbox& content, std::size_t output_m
       left -= piece.size();
     }
     output_max -= size;
-    stream.send_window -= static_cast<std::int64_t>(size);
-    send_window_ -= static_cast<std::int64_t>(size);
-    earn(size);
+    frames_.note_sent(stream, size);
   }
 }
 
 void Machine::send_continue(Stream& stream, Outbox& outbox) noexcept {
-  if (closed_ || stream.state != StreamState::open) return;
+  if (closed() || stream.state != StreamState::open) return;
   std::array<char, 16> block;
-  char* const end = put_field(table_.put(block.data()), StaticName::status, "100");
+  char* const end = put_field(frames_.own_table().put(block.data()), StaticName::status, "100");
   const auto size = static_cast<std::uint32_t>(end - block.data());
   if (!put({size, FrameType::headers, flag_end_headers, stream.id}, {block.data(), size}, outbox)) {
     fail(Failure::no_room, outbox);
   }
 }
 
+// With the request still coming it is not reset at once, however much is to come: there are clients
+// that then drop the reply, too.
 void Machine::end_reply(Stream& stream, Instant now) noexcept {
-  if (stream.state == StreamState::replying) {
-    go(stream, StreamCause::reply_ends);
-    let_go(stream, Past::ended, now);
-  } else {
-    // Not reset at once, however much is to come: there are clients that then drop the reply, too.
-    go(stream, StreamCause::reply_ends);
-  }
-}
-
-// A request whose rest nobody waits for is ended: its sender is told to stop (RFC 9113 §8.1).
-void Machine::end_early(Stream& stream, Instant now, Outbox& outbox) noexcept {
-  go(stream, StreamCause::rest_refused);
-  let_go(stream, Past::own_reset, now);
-  if (!put_reset(stream.id, ErrorCode::no_error, outbox)) fail(Failure::no_room, outbox);
+  const bool complete = stream.state == StreamState::replying;
+  go(stream, StreamCause::reply_ends);
+  if (complete) let_go(stream, Past::ended, now);
 }
 
 }  // namespace katana::http2

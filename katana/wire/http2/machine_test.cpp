@@ -536,6 +536,44 @@ TEST(Http2Machine, what_is_no_preface_is_told_so) {
   EXPECT_EQ(bench.sent(), Events{"GOAWAY 0 error 1"});
 }
 
+TEST(Http2Machine, content_is_not_reported_when_its_window_cannot_be_written) {
+  Limits limits;
+  limits.connection_window_bytes = limits.stream_window_bytes = default_window_bytes;
+  Bench bench(limits);
+  bench.open();
+  const auto id = bench.request(post_root, false);
+  // One octet less than half of the window: the next one is answered with WINDOW_UPDATE.
+  bench.feed(frame(FrameType::data, 0, id, std::string(16'384, 'x')));
+  bench.feed(frame(FrameType::data, 0, id, std::string(16'382, 'x')));
+  EXPECT_TRUE(bench.sent().empty());
+  fill(bench.outbox());
+  bench.feed(frame(FrameType::data, flag_padded | flag_end_stream, id, "\0"s));
+  EXPECT_EQ(bench.events(), (Events{"head POST /", "closed no_room"}));
+}
+
+TEST(Http2Machine, a_stream_whose_reset_cannot_be_written_is_over_before_the_connection_is_closed) {
+  const auto run = [](bool replied, std::string_view input) {
+    Bench bench;
+    bench.open();
+    const auto id = bench.request(post_root, !replied);
+    if (replied) bench.respond(id, "done");
+    fill(bench.outbox());
+    bench.feed(input);
+    EXPECT_EQ(bench.machine().stream_count(), 0u);
+    return bench.events();
+  };
+  EXPECT_EQ(run(false, frame(FrameType::data, 0, 1, "late")),
+            (Events{"head POST / last", "over 1", "closed no_room"}));
+  EXPECT_EQ(run(false, frame(FrameType::window_update, 0, 1, number(0))),
+            (Events{"head POST / last", "over 1", "closed no_room"}));
+  // More than is read past.
+  std::string rest;
+  for (int count = 0; count < 3; ++count) {
+    rest += frame(FrameType::data, 0, 1, std::string(16'384, 'x'));
+  }
+  EXPECT_EQ(run(true, rest), (Events{"head POST /", "over 1", "closed no_room"}));
+}
+
 TEST(Http2Machine, time_ends_what_is_not_completed_and_who_is_idle) {
   const auto expect = [](const char* what, Failure failure, Duration due, auto&& prepare) {
     Bench bench;

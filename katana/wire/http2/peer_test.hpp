@@ -43,6 +43,13 @@ inline std::string setting(Setting name, std::uint32_t value) {
   return text + number(value);
 }
 
+// Leaves not a byte of room.
+inline void fill(Outbox& outbox) {
+  for (std::size_t bytes = 1024; bytes != 0; bytes /= 2) {
+    while (outbox.reserve(bytes) != nullptr) outbox.commit(bytes);
+  }
+}
+
 class Deflater {
  public:
   Deflater() { EXPECT_EQ(nghttp2_hd_deflate_new(&state_, 4096), 0); }

@@ -5,6 +5,7 @@
 
 #include "katana/wire/http2/failure.hpp"
 #include "katana/wire/http2/frame.hpp"
+#include "katana/wire/http2/limits.hpp"
 
 namespace katana::http2 {
 
@@ -12,6 +13,13 @@ inline constexpr std::size_t setting_bytes = 6;
 
 inline char* put_setting(char* to, Setting setting, std::uint32_t value) noexcept {
   return put_number(put_number(to, static_cast<std::uint16_t>(setting), 2), value, 4);
+}
+
+// Those that both roles announce.
+inline char* put_shared_settings(char* to, const Limits& limits) noexcept {
+  to = put_setting(to, Setting::initial_window_size, limits.stream_window_bytes);
+  return put_setting(to, Setting::max_header_list_size,
+                     static_cast<std::uint32_t>(limits.head_bytes_max));
 }
 
 // Unknown settings have no meaning (RFC 9113 §6.5.2).
