@@ -128,20 +128,6 @@ class ExchangeCore {
     head_ = nullptr;
   }
 
-  // ---- facts, which the owner keeps ----
-  const RouteMark* route = nullptr;
-  std::unique_ptr<ExchangeContext> context;
-  std::unique_ptr<Pending> pending;  // ends before its context
-  Instant handler_deadline = never;
-  Instant began;
-  std::uint64_t content_bytes = 0;  // of the reply
-  std::size_t copied_bytes = 0;     // of the content, by a handler that suspended
-  std::uint16_t status = 0;         // of the reply; 0: not begun
-  Mode mode = Mode::ignore;
-  ExchangeEnd end_reason = ExchangeEnd::replied;
-  bool content_pending = false;  // the request has content that has not been received
-  bool patient = false;          // the reply may be silent for as long as it likes
-
  private:
   // A request that outlives the engine's buffer.
   struct Detached {
@@ -162,6 +148,21 @@ class ExchangeCore {
   std::unique_ptr<Detached> detached_;
   std::size_t held_ = 0;  // charged to the reactor's memory
   std::uint16_t head_bytes_ = 0;
+
+ public:
+  // ---- facts, which the owner keeps; ordered for their size ----
+  std::uint16_t status = 0;  // of the reply; 0: not begun
+  Mode mode = Mode::ignore;
+  ExchangeEnd end_reason = ExchangeEnd::replied;
+  bool content_pending = false;  // the request has content that has not been received
+  bool patient = false;          // the reply may be silent for as long as it likes
+  const RouteMark* route = nullptr;
+  std::unique_ptr<ExchangeContext> context;
+  std::unique_ptr<Pending> pending;  // ends before its context
+  Instant handler_deadline = never;
+  Instant began;
+  std::uint64_t content_bytes = 0;  // of the reply
+  std::size_t copied_bytes = 0;     // of the content, by a handler that suspended
 };
 
 }  // namespace katana::session

@@ -3,7 +3,7 @@
 // Owns       what Exchange says; content that its handler does not want yet, at most the stream's
 //            window; what of its reply the windows do not take yet; the WebSocket session that it
 //            became.
-// Borrows    its session, which destroys it.
+// Borrows    the scheduler of its connection's streams. Its session destroys it.
 // Thread     its reactor's.
 // Allocates  itself, from the recycler.
 // Invariant  it is destroyed by its session between calls only, so that a handler that ends its
@@ -14,15 +14,14 @@
 #include "katana/session/exchange.hpp"
 #include "katana/session/exchange_observer.hpp"
 #include "katana/session/http2_websocket.hpp"
+#include "katana/session/stream_scheduler.hpp"
 #include "katana/wire/http2/machine.hpp"
 
 namespace katana::session {
 
-class Http2Session;
-
-class Http2Exchange final : public Exchange, public http2::Stream {
+class Http2Exchange final : public Exchange, public ScheduledStream {
  public:
-  explicit Http2Exchange(Http2Session& session) noexcept;
+  explicit Http2Exchange(StreamScheduler& streams) noexcept;
   Http2Exchange(const Http2Exchange&) = delete;
   Http2Exchange& operator=(const Http2Exchange&) = delete;
 
@@ -57,13 +56,10 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   KATANA_RARE bool upgrade(const http::ReplyHead& head,
                            std::unique_ptr<WebSocketReplacement> replacement) noexcept override;
 
- private:
-  friend class Http2Session;
-  friend class Http2WebSocket;
-
   // ---- calls by the session ----
-  void begin(const http2::HeadReader& reader, bool complete) noexcept;
-  void tell_observer_of_begin(bool refused) noexcept;
+  // `number`: of the request, on its connection.
+  void begin(const http2::HeadReader& reader, std::uint32_t number, bool complete,
+             bool refused) noexcept;
   void dispatch() noexcept;
   void on_content(Bytes piece, bool complete) noexcept;
   // False: nothing was due.
@@ -75,9 +71,8 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   void shorten(Duration grace) noexcept;
   Instant deadline() const noexcept;
   bool has_unsent() const noexcept { return !unsent_.empty(); }
-  // What may hold a share of the memory for content: it is not complete, and goes on.
-  bool is_receiving() const noexcept {
-    return !complete_ && !over_ && !replied_ && (socket_ == nullptr || socket_->may_go_on());
+  bool is_receiving() const noexcept override {
+    return !request_complete && !over && !replied_ && (socket_ == nullptr || socket_->may_go_on());
   }
   void resume_yielded() noexcept;
   // Gives up what it has: it is the largest of those who hold most.
@@ -87,15 +82,33 @@ class Http2Exchange final : public Exchange, public http2::Stream {
     return core_.held_bytes() + (socket_ != nullptr ? socket_->kept_for_peer() : 0);
   }
 
-  // ---- content that is held, and windows ----
-  void note_content_held(std::size_t bytes) noexcept;
-  // What it keeps beside its core: itself, and what waits for its handler or for windows.
-  std::size_t own_bytes() const noexcept;
+  std::size_t blocks_held() const noexcept {
+    return socket_ != nullptr ? socket_->blocks_held() : 0;
+  }
+  void release_window() noexcept;
+  void note_peer_left() noexcept {
+    if (!reply_sent) core_.end_reason = ExchangeEnd::peer_left;
+  }
+  // The call that lent the head ends, and the exchange goes on.
+  void return_head();
+  void end() noexcept;
+
+  // ---- calls by the WebSocket connection that it became ----
+  StreamScheduler& streams() noexcept { return streams_; }
+  // Counts what it keeps.
   void charge() noexcept { core_.charge(reactor().memory(), own_bytes()); }
   // The peer may send so much again, unless too much is held.
   void return_window(std::size_t bytes) noexcept;
-  void release_window() noexcept;
+  // The peer has taken so much.
+  void buy_time(std::size_t bytes) noexcept;
+  void set_blocked(bool waits) noexcept;
+  void set_deadline(Instant& which, Instant moment) noexcept;
+  // The WebSocket session is over, and all that it sent is on its way.
+  void end_socket() noexcept;
 
+ private:
+  // What it keeps beside its core: itself, and what waits for its handler or for windows.
+  std::size_t own_bytes() const noexcept;
   // False: the request says that it has more, and is refused.
   bool limit_content(std::uint64_t bytes_max) noexcept;
   void deliver(Bytes piece, bool complete) noexcept;
@@ -104,57 +117,39 @@ class Http2Exchange final : public Exchange, public http2::Stream {
   KATANA_RARE void refuse(unsigned status, Bytes detail) noexcept;
   KATANA_RARE void answer_refusal() noexcept;
   void fail(unsigned status, Bytes detail) noexcept;
-  // The call that lent the head ends, and the exchange goes on.
-  void return_head();
   void hold_back(Bytes rest, bool stays) noexcept;
   void note_sent(std::size_t bytes) noexcept;
-  // The peer has taken so much.
-  void buy_time(std::size_t bytes) noexcept;
-  // The WebSocket session is over, and all that it sent is on its way.
-  void end_socket() noexcept;
   void end_exchange() noexcept;
-  void set_blocked(bool blocked) noexcept;
   void give_handler_time() noexcept;
   void give_peer_time() noexcept;
-  void set_deadline(Instant& which, Instant moment) noexcept;
   void end_if_sent() noexcept;
   void tell_observer() noexcept;
   // With the fields and the date that every reply has.
   http::ReplyHead complete_head(const http::ReplyHead& given) noexcept;
 
-  Http2Session& session_;
+  StreamScheduler& streams_;
   std::unique_ptr<Http2WebSocket> socket_;  // null: a request and its reply
-  Http2Exchange* next_over_ = nullptr;
-  Text received_;  // and not delivered
+  Text received_;                           // and not delivered
   Text unsent_text_;
   Bytes unsent_;  // of unsent_text_, or of what stays for ever
   Instant content_deadline_ = never;
   Instant stall_deadline_ = never;
   std::uint64_t content_bytes_max_ = UINT64_MAX;
   std::uint64_t received_bytes_ = 0;
-  std::uint64_t served_ = 0;  // when it had its last turn among equals
-  std::uint64_t tried_ = 0;   // the pump in which it could not go on
   std::uint64_t reply_left_ = UINT64_MAX;
   std::int64_t announced_ = -1;
-  std::size_t content_held_ = 0;  // of the session's sum
-  std::size_t withheld_ = 0;      // of the window
   Bytes refusal_detail_;
   std::uint32_t request_ = 0;
   std::uint16_t refusal_ = 0;  // to be answered with
-  bool queued_ = false;        // its handler has not been called yet
-  bool complete_ = false;      // all of the request is here
   bool wanted_ = false;        // content, by the handler
   bool expects_continue_ = false;
-  bool begun_ = false;    // the reply
-  bool replied_ = false;  // all of it is made
-  bool sent_ = false;     // and given to the engine
-  bool stays_ = false;    // unsent_ is not in unsent_text_
-  bool waits_ = false;    // the handler has more to write
-  bool blocked_ = false;
+  bool begun_ = false;         // the reply
+  bool replied_ = false;       // all of it is made
+  bool stays_ = false;         // unsent_ is not in unsent_text_
+  bool waits_ = false;         // the handler has more to write
   bool yielded_ = false;       // it goes on when others had their turn
   bool asks_upgrade_ = false;  // it is an extended CONNECT
   bool told_ = false;          // the observer
-  bool over_ = false;          // to be destroyed
 };
 
 }  // namespace katana::session

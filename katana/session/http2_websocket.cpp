@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "katana/session/http2_session.hpp"
+#include "katana/session/http2_exchange.hpp"
 
 namespace katana::session {
 
 Http2WebSocket::Http2WebSocket(Http2Exchange& exchange) noexcept
     : WebSocketCarrier(exchange.reactor(), own_outbox_),
       exchange_(exchange),
-      own_outbox_(exchange.session_.outbox().blocks()) {}
+      own_outbox_(exchange.streams().outbox().blocks()) {}
 
 Http2WebSocket::~Http2WebSocket() { finishing_ = true; }
 
@@ -24,7 +24,7 @@ void Http2WebSocket::open(WebSocketReplacement& replacement) noexcept {
 // The window of the connection is everybody's: a session that is made to wait does not keep it.
 // That of the stream follows what the session takes.
 void Http2WebSocket::on_content(Bytes piece, bool complete) noexcept {
-  exchange_.session_.machine().consume(nullptr, piece.size(), exchange_.session_.outbox());
+  exchange_.streams().machine().consume(nullptr, piece.size(), exchange_.streams().outbox());
   input_ended_ = complete;
   if (finishing_) return;  // read past: its window is not opened again
   if (!waiting().empty() || !may_take()) {
@@ -65,7 +65,7 @@ void Http2WebSocket::offer_waiting() noexcept {
 }
 
 void Http2WebSocket::note_taken(std::size_t bytes) noexcept {
-  exchange_.note_content_held(held_bytes());
+  exchange_.streams().set_content_held(exchange_, held_bytes());
   exchange_.return_window(bytes);
 }
 
@@ -74,7 +74,7 @@ void Http2WebSocket::end_input() noexcept {
 }
 
 bool Http2WebSocket::may_take() noexcept {
-  full_ = full_ || own_outbox_.pending() >= exchange_.session_.connection_.output_mark();
+  full_ = full_ || own_outbox_.pending() >= exchange_.streams().connection().output_mark();
   return may_go_on();
 }
 
@@ -82,35 +82,36 @@ bool Http2WebSocket::may_take() noexcept {
 
 // Beside what other streams hold back.
 std::size_t Http2WebSocket::queue_bytes_max(std::size_t most) const noexcept {
-  const Http2Session& session = exchange_.session_;
-  const std::size_t others = session.held_bytes_ - noted_bytes_;
-  const std::size_t limit = session.protocol_.options().http2.held_bytes_max;
-  return std::min(session.connection_.queue_mark(most), limit - std::min(limit, others));
+  StreamScheduler& streams = exchange_.streams();
+  const std::size_t others = streams.held_bytes() - noted_bytes_;
+  const std::size_t limit = streams.options().http2.held_bytes_max;
+  return std::min(streams.connection().queue_mark(most), limit - std::min(limit, others));
 }
 
 bool Http2WebSocket::is_writable() const noexcept {
   const std::size_t pending = own_outbox_.pending();
-  const core::ReactorOptions& options = exchange_.session_.connection_.reactor().options();
+  const core::ReactorOptions& options = exchange_.streams().connection().reactor().options();
   return (full_ && pending <= options.outbox_low_bytes) || (writable_wanted_ && pending == 0);
 }
 
 void Http2WebSocket::note_unsent() noexcept {
-  Http2Session& session = exchange_.session_;
-  session.held_bytes_ = session.held_bytes_ - noted_bytes_ + own_outbox_.pending();
+  StreamScheduler& streams = exchange_.streams();
+  streams.release(noted_bytes_);
   noted_bytes_ = own_outbox_.pending();
+  streams.hold(noted_bytes_);
 }
 
 void Http2WebSocket::flush(std::size_t output_max) noexcept {
-  Http2Session& session = exchange_.session_;
+  StreamScheduler& streams = exchange_.streams();
   const std::size_t before = own_outbox_.pending();
-  if (!session.machine().move_content(exchange_, own_outbox_, output_max, session.outbox())) {
+  if (!streams.machine().move_content(exchange_, own_outbox_, output_max, streams.outbox())) {
     reset_ = true;
   }
   const std::size_t sent = before - own_outbox_.pending();
-  session.turn_bytes_left_ -= std::min(sent, session.turn_bytes_left_);
+  streams.note_written(sent);
   note_unsent();
   if (reset_) {
-    session.note_over(exchange_);
+    streams.note_over(exchange_);
     return;
   }
   if (sent != 0) exchange_.buy_time(sent);
@@ -119,16 +120,17 @@ void Http2WebSocket::flush(std::size_t output_max) noexcept {
 }
 
 void Http2WebSocket::after_call() noexcept {
-  Http2Session& session = exchange_.session_;
-  if (exchange_.over_ || exchange_.sent_) return;
-  exchange_.note_content_held(held_bytes());
-  flush(session.output_max());
+  StreamScheduler& streams = exchange_.streams();
+  if (exchange_.over || exchange_.reply_sent) return;
+  exchange_.streams().set_content_held(exchange_, held_bytes());
+  flush(streams.output_max());
   const bool has_waiting = !waiting().empty() && !offered_;
   const bool due = is_writable() || (may_go_on() && (has_waiting || input_ended_));
-  if (due && !finishing()) session.delivery_due_ = true;
-  if (session.in_call_) return;
-  if (session.delivery_due_ || deadline_ < session.connection_.deadline()) session.wake_once();
-  session.touch();
+  if (due && !finishing()) streams.note_delivery_due();
+  if (streams.delivery_due() || deadline_ < streams.connection().deadline()) {
+    streams.touch_at_once();
+  }
+  streams.touch();
 }
 
 bool Http2WebSocket::run_pending(std::uint64_t pass) noexcept {
@@ -150,7 +152,7 @@ bool Http2WebSocket::run_pending(std::uint64_t pass) noexcept {
 
 // ---- its end, and time -------------------------------------------------------------------------
 
-bool Http2WebSocket::finishing() const noexcept { return finishing_ || reset_ || exchange_.over_; }
+bool Http2WebSocket::finishing() const noexcept { return finishing_ || reset_ || exchange_.over; }
 
 void Http2WebSocket::set_deadline(Instant deadline) noexcept {
   exchange_.set_deadline(deadline_, deadline);
