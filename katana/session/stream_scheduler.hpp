@@ -5,8 +5,8 @@
 // Borrows    the protocol, the connection, the machine, and the streams in the machine's list.
 // Thread     its reactor's.
 // Allocates  never.
-// Invariant  blocked_, queued_, withheld_, held_bytes_ and content_held_ are the counts and sums over
-//            the streams, as set_blocked(), note_queued(), return_window(), hold() and
+// Invariant  blocked_, queued_, withheld_, held_bytes_ and content_held_ are the counts and sums
+//            over the streams, as set_blocked(), note_queued(), return_window(), hold() and
 //            set_content_held() were told.
 //
 // Who sends next when several could: the most urgent; among equals those that are not incremental,
