@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "katana/log/futex.hpp"
+#include "katana/base/futex.hpp"
 #include "katana/log/live_logs.hpp"
 #include "katana/log/writer.hpp"
 
@@ -141,9 +141,9 @@ class LogCore final : public Log, private Channel, private LiveLog {
   std::mutex writing_;  // Mode::synchronous: who holds it is the writer
   std::thread thread_;
   std::atomic<pid_t> writer_id_{0};
-  std::atomic<std::uint32_t> sleeping_{0};
+  FutexWord sleeping_{0};
   std::atomic<std::uint32_t> flushes_wanted_{0};
-  std::atomic<std::uint32_t> flushes_done_{0};
+  FutexWord flushes_done_{0};
   std::atomic<bool> reopen_wanted_{false};
   std::atomic<bool> stop_wanted_{false};
   std::atomic<int> crash_signal_{0};
@@ -276,7 +276,7 @@ void LogCore::serve_requests() noexcept {
   pass_all();
   // release: who waited sees what was written.
   flushes_done_.store(wanted, std::memory_order_release);
-  futex_wake_all(flushes_done_);
+  futex_wake(&flushes_done_, INT32_MAX);
 }
 
 void LogCore::sleep(Duration interval) noexcept {
@@ -290,7 +290,7 @@ void LogCore::sleep(Duration interval) noexcept {
 }
 
 void LogCore::wake_writer() noexcept {
-  if (sleeping_.exchange(0, std::memory_order_seq_cst) == 1) futex_wake_all(sleeping_);
+  if (sleeping_.exchange(0, std::memory_order_seq_cst) == 1) futex_wake(&sleeping_, INT32_MAX);
 }
 
 void LogCore::write_now() noexcept {
