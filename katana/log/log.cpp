@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "katana/base/futex.hpp"
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/log/live_logs.hpp"
 #include "katana/log/writer.hpp"
 
@@ -28,8 +29,6 @@ constexpr std::uint64_t ring_bytes_max = 1u << 30;
 constexpr std::uint32_t threads_limit = 16 * 1024;
 constexpr int short_sleeps_after_burst = 16;
 constexpr Duration crash_wait_max = seconds(2);
-
-Instant now() noexcept { return {std::chrono::steady_clock::now().time_since_epoch().count()}; }
 
 Result<void> check(const Options& options) {
   const auto wrong = [](std::string what) { return fail(Code::invalid_argument, std::move(what)); };
@@ -222,7 +221,7 @@ void LogCore::run() noexcept {
 Duration LogCore::turn(Duration interval) noexcept {
   serve_requests();
   writer_.scale().follow();
-  const Instant time = now();
+  const Instant time = monotonic_now();
   writer_.note_drops(*this);
   const std::uint64_t grace =
       writer_.is_pressed() ? 0 : writer_.scale().ticks_in(options_.order_grace.ns);
@@ -261,7 +260,7 @@ void LogCore::pass_all() noexcept {
   writer_.note_drops(*this);
   const int signal = crash_signal_.load(std::memory_order_relaxed);
   if (signal != 0 && !std::exchange(crash_noted_, true)) writer_.note_crash(signal);
-  const Instant time = now();
+  const Instant time = monotonic_now();
   writer_.pass(Writer::everything, time);
   writer_.push(time);
   if (writer_.pass(Writer::everything, time) > 0) writer_.push(time);  // notes of recoveries
@@ -270,7 +269,7 @@ void LogCore::pass_all() noexcept {
 }
 
 void LogCore::serve_requests() noexcept {
-  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(now());
+  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(monotonic_now());
   const std::uint32_t wanted = flushes_wanted_.load(std::memory_order_acquire);
   if (wanted == flushes_done_.load(std::memory_order_relaxed)) return;
   pass_all();
@@ -295,7 +294,7 @@ void LogCore::wake_writer() noexcept {
 
 void LogCore::write_now() noexcept {
   const std::scoped_lock lock(writing_);
-  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(now());
+  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(monotonic_now());
   writer_.scale().follow();
   pass_all();
 }

@@ -8,16 +8,11 @@
 #include <exception>
 #include <thread>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/base/utf8.hpp"
 
 namespace katana::metrics {
 namespace {
-
-Instant system_clock_now() {
-  return {std::chrono::duration_cast<std::chrono::nanoseconds>(
-              std::chrono::steady_clock::now().time_since_epoch())
-              .count()};
-}
 
 // A JSON string. What is no UTF-8 becomes U+FFFD.
 void append_json(Text& out, std::string_view text) {
@@ -37,8 +32,6 @@ void append_json(Text& out, std::string_view text) {
   }
   out.push_back('"');
 }
-
-double to_ms(Duration duration) { return static_cast<double>(duration.ns) / 1e6; }
 
 }  // namespace
 
@@ -66,7 +59,8 @@ Text HealthReport::to_json() const {
     append_json(out, check.name);
     out.append(format_text(R"(,"kind":"{}","status":"{}","duration_ms":{:.3f},"age_ms":{:.3f})",
                            check.kind == CheckKind::liveness ? "liveness" : "readiness",
-                           status_name(check.status), to_ms(check.took), to_ms(check.age))
+                           status_name(check.status), milliseconds_of(check.took),
+                           milliseconds_of(check.age))
                    .bytes());
     if (!check.detail.empty()) {
       out.append(R"(,"detail":)");
@@ -111,7 +105,7 @@ CheckReport CheckState::report(Instant now) const {
     report.status = CheckStatus::timed_out;
     report.took = now - began_;
     report.detail = fmt::format("has been running for {:.0f} ms; its limit is {:.0f} ms",
-                                to_ms(report.took), to_ms(check_.timeout));
+                                milliseconds_of(report.took), milliseconds_of(check_.timeout));
     return report;
   }
   report.took = took_;
@@ -119,8 +113,8 @@ CheckReport CheckState::report(Instant now) const {
   // It ended, but later than it may.
   if (passed_ && took_ > check_.timeout) {
     report.status = CheckStatus::timed_out;
-    report.detail =
-        fmt::format("took {:.0f} ms; its limit is {:.0f} ms", to_ms(took_), to_ms(check_.timeout));
+    report.detail = fmt::format("took {:.0f} ms; its limit is {:.0f} ms", milliseconds_of(took_),
+                                milliseconds_of(check_.timeout));
     return report;
   }
   report.status = passed_ ? CheckStatus::passed : CheckStatus::failed;
@@ -179,7 +173,7 @@ struct HealthChecks::Runner {
 };
 
 HealthChecks::HealthChecks(HealthOptions options) : options_(std::move(options)) {
-  if (!options_.clock) options_.clock = system_clock_now;
+  if (!options_.clock) options_.clock = monotonic_now;
 }
 
 HealthChecks::~HealthChecks() {

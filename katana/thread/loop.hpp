@@ -12,13 +12,13 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "katana/base/adaptive_spin.hpp"
 #include "katana/base/executor.hpp"
 #include "katana/base/futex.hpp"
 #include "katana/base/mailbox.hpp"
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/base/task.hpp"
 
 namespace katana::thread {
@@ -104,15 +104,12 @@ class Loop final : public Executor {
     Executor* before_;
   };
 
-  static Instant read_clock() noexcept {
-    return {std::chrono::steady_clock::now().time_since_epoch().count()};
-  }
   void spin() noexcept {
-    Instant now = read_clock();
+    Instant now = monotonic_now();
     const Instant end = spin_.end(now);
     while (now < end && !mailbox_.has_messages()) {
       for (int pause = 0; pause < 16; ++pause) relax();
-      now = read_clock();
+      now = monotonic_now();
       if (now >= end) spin_.failed(now);
     }
   }

@@ -37,6 +37,8 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/monotonic_clock.hpp"
+
 namespace micro {
 
 // Keeps the compiler from dropping a value, or from knowing it.
@@ -55,11 +57,7 @@ inline void expect(bool done, std::string_view what) {
   if (!done) fail(1, fmt::format("a subject did not do its work: {}", what));
 }
 
-inline std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+inline std::int64_t now_ns() { return katana::monotonic_now().ns; }
 
 inline std::uint64_t ticks() {
 #if defined(__x86_64__)
@@ -126,11 +124,7 @@ struct Sample {
 };
 
 // Processor time of the calling thread.
-inline std::int64_t thread_time_ns() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
-}
+inline std::int64_t thread_time_ns() { return katana::clock_time(CLOCK_THREAD_CPUTIME_ID).ns; }
 
 // Nanoseconds of processor time per operation of `work()`, which does `operations` of them: while a
 // stranger has the processor nothing is counted, and while a cache line travels it is. For work

@@ -20,13 +20,11 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/monotonic_clock.hpp"
+
 namespace bench {
 
-inline std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+inline std::int64_t now_ns() { return katana::monotonic_now().ns; }
 
 // User instructions of this process and of the threads that it begins later.
 class Instructions {

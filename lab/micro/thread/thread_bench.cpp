@@ -291,11 +291,7 @@ void measure_wakes(Report& report, const Settings& settings) {
 }
 
 // Processor time of this process, whose only thread beside the pool's sleeps meanwhile.
-double cpu_ns() {
-  timespec used;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
-}
+double cpu_ns() { return static_cast<double>(katana::clock_time(CLOCK_PROCESS_CPUTIME_ID).ns); }
 
 void measure_idle(Report& report, const Settings& settings) {
   const std::string question = "idle pool of 2 and its caller asleep: CPU per second";
