@@ -60,11 +60,11 @@ char* put_special(char* at, const char*& from, const char* end) noexcept {
       at = put_escaped(at, *from++);
       continue;
     }
-    const std::size_t length = utf8_length({from, end});
-    const Bytes written = length == 0 ? replacement_character : Bytes(from, length);
+    Bytes left(from, end);
+    const Bytes written = take_character(left);
     std::memcpy(at, written.data(), written.size());
     at += written.size();
-    from += length == 0 ? 1 : length;
+    from = left.data();
   } while (from != end && !is_plain(*from));
   return at;
 }
