@@ -8,32 +8,10 @@
 #include <exception>
 #include <thread>
 
+#include "katana/base/json_string.hpp"
 #include "katana/base/monotonic_clock.hpp"
-#include "katana/base/utf8.hpp"
 
 namespace katana::metrics {
-namespace {
-
-// A JSON string. What is no UTF-8 becomes U+FFFD.
-void append_json(Text& out, std::string_view text) {
-  out.push_back('"');
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto octet = static_cast<unsigned char>(text[0]);
-    if (length == 0) {
-      out.append(replacement_character);
-    } else if (octet < 0x20) {
-      out.append(format_text("\\u{:04x}", unsigned{octet}).bytes());
-    } else {
-      if (octet == '"' || octet == '\\') out.push_back('\\');
-      out.append(text.substr(0, length));
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  out.push_back('"');
-}
-
-}  // namespace
 
 std::string_view status_name(CheckStatus status) noexcept {
   switch (status) {
@@ -56,7 +34,7 @@ Text HealthReport::to_json() const {
   for (const CheckReport& check : checks) {
     if (&check != &checks.front()) out.push_back(',');
     out.append(R"({"name":)");
-    append_json(out, check.name);
+    append_json_text(out, check.name);
     out.append(format_text(R"(,"kind":"{}","status":"{}","duration_ms":{:.3f},"age_ms":{:.3f})",
                            check.kind == CheckKind::liveness ? "liveness" : "readiness",
                            status_name(check.status), milliseconds_of(check.took),
@@ -64,7 +42,7 @@ Text HealthReport::to_json() const {
                    .bytes());
     if (!check.detail.empty()) {
       out.append(R"(,"detail":)");
-      append_json(out, check.detail);
+      append_json_text(out, check.detail);
     }
     out.push_back('}');
   }
