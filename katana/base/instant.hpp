@@ -26,6 +26,10 @@ struct Instant {
   constexpr Duration operator-(Instant earlier) const { return {ns - earlier.ns}; }
 };
 
+constexpr double milliseconds_of(Duration duration) noexcept {
+  return static_cast<double>(duration.ns) / 1e6;
+}
+
 // Later than every instant that a clock returns.
 inline constexpr Instant never{INT64_MAX};
 

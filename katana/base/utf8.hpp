@@ -37,4 +37,16 @@ constexpr std::size_t utf8_length(Bytes text) noexcept {
   return length;
 }
 
+// Takes the character off that `text` begins with, and returns it. An octet that begins none is
+// taken alone, and U+FFFD returned. REQUIRES text not empty.
+constexpr Bytes take_character(Bytes& text) noexcept {
+  const std::size_t length = utf8_length(text);
+  const Bytes taken = length == 0 ? replacement_character : text.substr(0, length);
+  text.remove_prefix(length == 0 ? 1 : length);
+  return taken;
+}
+
+// From the first octet to the last.
+bool is_utf8(Bytes text) noexcept;
+
 }  // namespace katana

@@ -41,5 +41,24 @@ TEST(Utf8, what_is_above_the_last_character_or_overlong_or_stray_is_none) {
   }
 }
 
+TEST(Utf8, characters_are_taken_one_by_one_and_an_octet_that_is_none_is_replaced) {
+  std::string shown;
+  for (Bytes text = "a\xc3\xa9\xff\xe2\x82z\xf0\x9f\x98\x80"; !text.empty();) {
+    shown.append(take_character(text)).append("|");
+  }
+  EXPECT_EQ(shown, "a|é|\xef\xbf\xbd|\xef\xbf\xbd|\xef\xbf\xbd|z|😀|");
+}
+
+TEST(Utf8, text_is_utf8_when_every_character_is_wherever_the_wrong_one_stands) {
+  for (std::size_t size = 0; size < 20; ++size) {
+    ASSERT_TRUE(is_utf8(std::string(size, 'a') + "é" + std::string(size, 'z')));
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string text(size, 'a');
+      text[at] = '\xc3';
+      ASSERT_FALSE(is_utf8(text)) << size << ' ' << at;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace katana

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "katana/container/utf8_run.hpp"
+#include "katana/base/utf8.hpp"
 
 namespace katana::container::detail {
 

@@ -4,38 +4,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "katana/base/utf8.hpp"
-
 namespace katana::container {
 namespace {
-
-constexpr char hex_digits[] = "0123456789abcdef";
-
-// The letter of a short escape, or 0.
-constexpr char short_escape(char c) noexcept {
-  switch (c) {
-    case '"': return '"';
-    case '\\': return '\\';
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return '\0';
-  }
-}
-
-char* put_escaped(char* at, char c) noexcept {
-  *at++ = '\\';
-  if (const char letter = short_escape(c)) {
-    *at++ = letter;
-    return at;
-  }
-  std::memcpy(at, "u00", 3);
-  at[3] = hex_digits[c >> 4];
-  at[4] = hex_digits[c & 15];
-  return at + 5;
-}
 
 template <class Real>
 char* put_shortest(char* at, Real number) noexcept {
@@ -51,25 +21,6 @@ char* put_shortest(char* at, Real number) noexcept {
 }
 
 }  // namespace
-
-namespace detail {
-
-char* put_special(char* at, const char*& from, const char* end) noexcept {
-  do {
-    if (static_cast<std::uint8_t>(*from) < 0x80) {
-      at = put_escaped(at, *from++);
-      continue;
-    }
-    const std::size_t length = utf8_length({from, end});
-    const Bytes written = length == 0 ? replacement_character : Bytes(from, length);
-    std::memcpy(at, written.data(), written.size());
-    at += written.size();
-    from += length == 0 ? 1 : length;
-  } while (from != end && !is_plain(*from));
-  return at;
-}
-
-}  // namespace detail
 
 char* put_base64(char* at, const std::byte* octets, std::size_t count) noexcept {
   static constexpr char alphabet[] =

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "katana/container/utf8_run.hpp"
+#include "katana/base/utf8.hpp"
 
 namespace katana::container::detail {
 namespace {

@@ -12,10 +12,10 @@
 #include <system_error>
 #include <thread>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/database/sqlite/sqlite.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/host/engines.hpp"
-#include "katana/host/machine_clock.hpp"
 #include "katana/host/system_metrics.hpp"
 #include "katana/service/forms/form.hpp"
 
@@ -470,7 +470,7 @@ void ApplicationCore::on_reload() {
 }
 
 Result<void> ApplicationCore::reload() {
-  tell_manager(manager_.reloading(machine_now()));
+  tell_manager(manager_.reloading(monotonic_now()));
   const auto reloaded = reload_settings();
   tell_manager(manager_.ready(reloaded ? "serving" : reloaded.error().describe()));
   return reloaded;
@@ -516,7 +516,7 @@ void ApplicationCore::print_ready(Duration took) const {
 }
 
 int ApplicationCore::run(int count, const char* const* arguments) {
-  const Instant began = machine_now();
+  const Instant began = monotonic_now();
   const auto line = CommandLine::parse(
       std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0));
   if (!line) return fail_with(2, line.error().describe());
@@ -548,7 +548,7 @@ int ApplicationCore::run(int count, const char* const* arguments) {
       const bool is_usage = started.error().code() == Code::invalid_argument;
       return fail_with(is_usage ? 2 : 1, started.error().describe());
     }
-    print_ready(machine_now() - began);
+    print_ready(monotonic_now() - began);
     const ServerReport report = serve();
     give_signals_back();
     stop();

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "katana/base/activity.hpp"
-#include "katana/host/machine_clock.hpp"
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/log/context.hpp"
 
 namespace katana::host {
@@ -33,7 +33,7 @@ void FailureLog::call_hook(const Failure& failure) noexcept {
 }
 
 std::optional<std::uint64_t> FailureLog::admit(std::string kind) {
-  const Instant now = options_.clock != nullptr ? options_.clock() : machine_now();
+  const Instant now = options_.clock != nullptr ? options_.clock() : monotonic_now();
   const std::lock_guard lock(mutex_);
   if (allowances_.size() >= options_.places_max && !allowances_.contains(kind)) kind.clear();
   const auto [found, is_new] = allowances_.try_emplace(std::move(kind));

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "katana/base/misuse.hpp"
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/engine/sockets.hpp"
-#include "katana/host/machine_clock.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/host/option_mistakes.hpp"
 #include "katana/service/dispatcher.hpp"
@@ -263,7 +263,7 @@ std::string ServerReport::describe() const {
 
 void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
   ServerReport told = report();
-  const Instant now = machine_now();
+  const Instant now = monotonic_now();
   for (const unsigned index : stuck) {
     const core::Reactor& reactor = *workers_[index]->reactor;
     const std::string* const site = reactor.site();

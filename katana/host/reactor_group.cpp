@@ -15,7 +15,7 @@
 #include <system_error>
 #include <utility>
 
-#include "katana/host/machine_clock.hpp"
+#include "katana/base/monotonic_clock.hpp"
 
 namespace katana::host {
 namespace {
@@ -137,7 +137,7 @@ void ReactorGroup::Signals::run() noexcept {
     const Instant next = std::min(drain_at_, stop_at_);
     timespec left{};
     if (next != never) {
-      const std::int64_t ns = std::max<std::int64_t>((next - machine_now()).ns, 0);
+      const std::int64_t ns = std::max<std::int64_t>((next - monotonic_now()).ns, 0);
       left = {ns / 1'000'000'000, ns % 1'000'000'000};
     }
     const int signal =
@@ -154,7 +154,7 @@ void ReactorGroup::Signals::on_signal(int signal) noexcept {
     return;
   }
   const ReactorGroupOptions& options = group_.options_;
-  const Instant now = machine_now();
+  const Instant now = monotonic_now();
   if (std::exchange(told_, true)) {
     alone() ? hand_on(stop_) : group_.stop();
     set_stop(std::min(stop_at_, now + stop_grace));
@@ -167,7 +167,7 @@ void ReactorGroup::Signals::on_signal(int signal) noexcept {
 }
 
 void ReactorGroup::Signals::on_time() noexcept {
-  const Instant now = machine_now();
+  const Instant now = monotonic_now();
   if (now >= drain_at_) {
     drain_at_ = never;
     alone() ? hand_on(drain_) : group_.drain();

@@ -1,17 +1,8 @@
 #include "katana/host/reactor_probe.hpp"
 
-#include <ctime>
+#include "katana/base/monotonic_clock.hpp"
 
 namespace katana::host {
-namespace {
-
-Duration thread_cpu_time() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return {time.tv_sec * 1'000'000'000 + time.tv_nsec};
-}
-
-}  // namespace
 
 void ReactorStatus::request() {
   const std::lock_guard lock(mutex_);
@@ -88,7 +79,7 @@ ReactorFigures ReactorProbe::figures() const noexcept {
           reactor_.memory_budget(),
           reactor_.memory_used(),
           reactor_.links_open(),
-          thread_cpu_time()};
+          clock_time(CLOCK_THREAD_CPUTIME_ID)};
 }
 
 // The reactor knows no log. Nothing is lost with such a connection: nobody is there to be answered.

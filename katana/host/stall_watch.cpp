@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
-#include "katana/host/machine_clock.hpp"
+#include "katana/base/monotonic_clock.hpp"
 
 namespace katana::host {
 namespace {
@@ -116,7 +116,7 @@ void StallWatch::run() {
   const auto pause = std::chrono::nanoseconds(interval().ns);
   std::unique_lock lock(mutex_);
   while (!asked_.wait_for(lock, pause, [this] { return stopping_; })) {
-    const Instant now = machine_now();
+    const Instant now = monotonic_now();
     for (std::size_t index = 0; index < watched_.size(); ++index) {
       const core::Reactor& reactor = *watched_[index].reactor;
       // In this order: what it is at now is not said of a turn that is over.

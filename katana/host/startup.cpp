@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "katana/host/machine_clock.hpp"
+#include "katana/base/monotonic_clock.hpp"
 
 namespace katana::host {
 namespace {
@@ -41,7 +41,7 @@ Error all_of(const std::vector<Error>& failures) {
 
 }  // namespace
 
-Startup::Startup(Clock clock) : clock_(clock ? std::move(clock) : machine_now) {}
+Startup::Startup(Clock clock) : clock_(clock ? std::move(clock) : monotonic_now) {}
 
 Startup::~Startup() { stop(); }
 

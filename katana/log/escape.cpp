@@ -156,9 +156,9 @@ void escape_json(Bytes text, Buffer& out) {
       append_hex(c, "\\u00", to);
       return std::size_t{1};
     }
-    const std::size_t length = utf8_length(rest);
-    append(to, length == 0 ? replacement_character : rest.substr(0, length));
-    return length == 0 ? std::size_t{1} : length;
+    const std::size_t before = rest.size();
+    append(to, take_character(rest));
+    return before - rest.size();
   });
 }
 

@@ -49,11 +49,7 @@ std::string unescape(Bytes text) {
 
 std::string with_replacements(Bytes text) {
   std::string right;
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    right += length == 0 ? replacement_character : text.substr(0, length);
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
+  while (!text.empty()) right += take_character(text);
   return right;
 }
 

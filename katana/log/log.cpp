@@ -14,7 +14,8 @@
 #include <thread>
 #include <utility>
 
-#include "katana/log/futex.hpp"
+#include "katana/base/futex.hpp"
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/log/live_logs.hpp"
 #include "katana/log/writer.hpp"
 
@@ -28,8 +29,6 @@ constexpr std::uint64_t ring_bytes_max = 1u << 30;
 constexpr std::uint32_t threads_limit = 16 * 1024;
 constexpr int short_sleeps_after_burst = 16;
 constexpr Duration crash_wait_max = seconds(2);
-
-Instant now() noexcept { return {std::chrono::steady_clock::now().time_since_epoch().count()}; }
 
 Result<void> check(const Options& options) {
   const auto wrong = [](std::string what) { return fail(Code::invalid_argument, std::move(what)); };
@@ -141,9 +140,9 @@ class LogCore final : public Log, private Channel, private LiveLog {
   std::mutex writing_;  // Mode::synchronous: who holds it is the writer
   std::thread thread_;
   std::atomic<pid_t> writer_id_{0};
-  std::atomic<std::uint32_t> sleeping_{0};
+  FutexWord sleeping_{0};
   std::atomic<std::uint32_t> flushes_wanted_{0};
-  std::atomic<std::uint32_t> flushes_done_{0};
+  FutexWord flushes_done_{0};
   std::atomic<bool> reopen_wanted_{false};
   std::atomic<bool> stop_wanted_{false};
   std::atomic<int> crash_signal_{0};
@@ -222,7 +221,7 @@ void LogCore::run() noexcept {
 Duration LogCore::turn(Duration interval) noexcept {
   serve_requests();
   writer_.scale().follow();
-  const Instant time = now();
+  const Instant time = monotonic_now();
   writer_.note_drops(*this);
   const std::uint64_t grace =
       writer_.is_pressed() ? 0 : writer_.scale().ticks_in(options_.order_grace.ns);
@@ -261,7 +260,7 @@ void LogCore::pass_all() noexcept {
   writer_.note_drops(*this);
   const int signal = crash_signal_.load(std::memory_order_relaxed);
   if (signal != 0 && !std::exchange(crash_noted_, true)) writer_.note_crash(signal);
-  const Instant time = now();
+  const Instant time = monotonic_now();
   writer_.pass(Writer::everything, time);
   writer_.push(time);
   if (writer_.pass(Writer::everything, time) > 0) writer_.push(time);  // notes of recoveries
@@ -270,13 +269,13 @@ void LogCore::pass_all() noexcept {
 }
 
 void LogCore::serve_requests() noexcept {
-  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(now());
+  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(monotonic_now());
   const std::uint32_t wanted = flushes_wanted_.load(std::memory_order_acquire);
   if (wanted == flushes_done_.load(std::memory_order_relaxed)) return;
   pass_all();
   // release: who waited sees what was written.
   flushes_done_.store(wanted, std::memory_order_release);
-  futex_wake_all(flushes_done_);
+  futex_wake(&flushes_done_, INT32_MAX);
 }
 
 void LogCore::sleep(Duration interval) noexcept {
@@ -290,12 +289,12 @@ void LogCore::sleep(Duration interval) noexcept {
 }
 
 void LogCore::wake_writer() noexcept {
-  if (sleeping_.exchange(0, std::memory_order_seq_cst) == 1) futex_wake_all(sleeping_);
+  if (sleeping_.exchange(0, std::memory_order_seq_cst) == 1) futex_wake(&sleeping_, INT32_MAX);
 }
 
 void LogCore::write_now() noexcept {
   const std::scoped_lock lock(writing_);
-  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(now());
+  if (reopen_wanted_.exchange(false, std::memory_order_relaxed)) writer_.reopen(monotonic_now());
   writer_.scale().follow();
   pass_all();
 }

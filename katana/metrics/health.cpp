@@ -8,39 +8,10 @@
 #include <exception>
 #include <thread>
 
-#include "katana/base/utf8.hpp"
+#include "katana/base/json_string.hpp"
+#include "katana/base/monotonic_clock.hpp"
 
 namespace katana::metrics {
-namespace {
-
-Instant system_clock_now() {
-  return {std::chrono::duration_cast<std::chrono::nanoseconds>(
-              std::chrono::steady_clock::now().time_since_epoch())
-              .count()};
-}
-
-// A JSON string. What is no UTF-8 becomes U+FFFD.
-void append_json(Text& out, std::string_view text) {
-  out.push_back('"');
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    const auto octet = static_cast<unsigned char>(text[0]);
-    if (length == 0) {
-      out.append(replacement_character);
-    } else if (octet < 0x20) {
-      out.append(format_text("\\u{:04x}", unsigned{octet}).bytes());
-    } else {
-      if (octet == '"' || octet == '\\') out.push_back('\\');
-      out.append(text.substr(0, length));
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  out.push_back('"');
-}
-
-double to_ms(Duration duration) { return static_cast<double>(duration.ns) / 1e6; }
-
-}  // namespace
 
 std::string_view status_name(CheckStatus status) noexcept {
   switch (status) {
@@ -63,14 +34,15 @@ Text HealthReport::to_json() const {
   for (const CheckReport& check : checks) {
     if (&check != &checks.front()) out.push_back(',');
     out.append(R"({"name":)");
-    append_json(out, check.name);
+    append_json_text(out, check.name);
     out.append(format_text(R"(,"kind":"{}","status":"{}","duration_ms":{:.3f},"age_ms":{:.3f})",
                            check.kind == CheckKind::liveness ? "liveness" : "readiness",
-                           status_name(check.status), to_ms(check.took), to_ms(check.age))
+                           status_name(check.status), milliseconds_of(check.took),
+                           milliseconds_of(check.age))
                    .bytes());
     if (!check.detail.empty()) {
       out.append(R"(,"detail":)");
-      append_json(out, check.detail);
+      append_json_text(out, check.detail);
     }
     out.push_back('}');
   }
@@ -111,7 +83,7 @@ CheckReport CheckState::report(Instant now) const {
     report.status = CheckStatus::timed_out;
     report.took = now - began_;
     report.detail = fmt::format("has been running for {:.0f} ms; its limit is {:.0f} ms",
-                                to_ms(report.took), to_ms(check_.timeout));
+                                milliseconds_of(report.took), milliseconds_of(check_.timeout));
     return report;
   }
   report.took = took_;
@@ -119,8 +91,8 @@ CheckReport CheckState::report(Instant now) const {
   // It ended, but later than it may.
   if (passed_ && took_ > check_.timeout) {
     report.status = CheckStatus::timed_out;
-    report.detail =
-        fmt::format("took {:.0f} ms; its limit is {:.0f} ms", to_ms(took_), to_ms(check_.timeout));
+    report.detail = fmt::format("took {:.0f} ms; its limit is {:.0f} ms", milliseconds_of(took_),
+                                milliseconds_of(check_.timeout));
     return report;
   }
   report.status = passed_ ? CheckStatus::passed : CheckStatus::failed;
@@ -179,7 +151,7 @@ struct HealthChecks::Runner {
 };
 
 HealthChecks::HealthChecks(HealthOptions options) : options_(std::move(options)) {
-  if (!options_.clock) options_.clock = system_clock_now;
+  if (!options_.clock) options_.clock = monotonic_now;
 }
 
 HealthChecks::~HealthChecks() {

@@ -87,7 +87,7 @@ TEST(HealthReport, is_told_as_json_whatever_a_check_says) {
       report.to_json().bytes(),
       "{\"status\":\"fail\",\"checks\":["
       "{\"name\":\"da\\\"ta\",\"kind\":\"liveness\",\"status\":\"fail\",\"duration_ms\":1.500,"
-      "\"age_ms\":20.000,\"detail\":\"a\\u000a\xef\xbf\xbd\\\\\"},"
+      "\"age_ms\":20.000,\"detail\":\"a\\n\xef\xbf\xbd\\\\\"},"
       "{\"name\":\"b\",\"kind\":\"readiness\",\"status\":\"pass\",\"duration_ms\":0.000,"
       "\"age_ms\":0.000}]}");
 }

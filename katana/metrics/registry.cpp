@@ -17,15 +17,6 @@ std::unexpected<Error> refuse(const Description& description, std::string_view w
   return fail(Code::invalid_argument, fmt::format("metric '{}': {}", description.name, what));
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 Result<void> check_name(Kind kind, const Description& description) {
   const std::string& name = description.name;
   if (!is_metric_name(name) || name.size() > name_bytes_max) {

@@ -29,19 +29,13 @@ bool is_label_name(std::string_view name) noexcept {
 
 void append_label_value(std::string& out, std::string_view value) {
   while (!value.empty()) {
-    const std::size_t length = utf8_length(value);
-    if (length == 0) {
-      out += replacement_character;
-      value.remove_prefix(1);
+    const Bytes character = take_character(value);
+    if (character == "\n") {
+      out += "\\n";
       continue;
     }
-    if (value[0] == '\n') {
-      out += "\\n";
-    } else {
-      if (value[0] == '\\' || value[0] == '"') out += '\\';
-      out += value.substr(0, length);
-    }
-    value.remove_prefix(length);
+    if (character == "\\" || character == "\"") out += '\\';
+    out += character;
   }
 }
 

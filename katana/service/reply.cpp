@@ -7,7 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "katana/base/utf8.hpp"
+#include "katana/base/json_string.hpp"
 #include "katana/wire/http/status.hpp"
 
 namespace katana {
@@ -15,28 +15,6 @@ namespace {
 
 constexpr std::array<Bytes, 6> protocol_fields = {
     "Content-Length", "Transfer-Encoding", "Connection", "Date", "Server", "Content-Type"};
-
-// JSON is UTF-8 (RFC 8259 §8.1), and what a peer sent may be none: its octets are replaced.
-void append_json_string(Text& to, Bytes text) {
-  static constexpr char digits[] = "0123456789abcdef";
-  to.push_back('"');
-  while (!text.empty()) {
-    const char c = text.front();
-    const std::size_t length = utf8_length(text);
-    if (c == '"' || c == '\\') {
-      to.push_back('\\');
-      to.push_back(c);
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      to.append("\\u00");
-      to.push_back(digits[c >> 4]);
-      to.push_back(digits[c & 15]);
-    } else {
-      to.append(length == 0 ? replacement_character : text.substr(0, length));
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  to.push_back('"');
-}
 
 // The reply head has to fit one output block.
 constexpr std::size_t fields_bytes_max = 3072;
@@ -171,9 +149,9 @@ Reply& Reply::set_content_type(Bytes type) {
 Reply problem(unsigned status, Bytes detail) {
   Text content;
   content.append(R"({"type":"about:blank","title":)");
-  append_json_string(content, http::reason_phrase(status));
+  append_json_text(content, http::reason_phrase(status));
   content.append(format_text(R"(,"status":{},"detail":)", status).bytes());
-  append_json_string(content, detail);
+  append_json_text(content, detail);
   content.push_back('}');
   return Reply(status, "application/problem+json", std::move(content));
 }

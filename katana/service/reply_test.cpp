@@ -150,11 +150,7 @@ TEST(Problem, is_a_json_object_with_the_members_of_rfc_9457) {
 // What is no UTF-8 in the text, octet by octet, replaced.
 std::string in_utf8(Bytes text) {
   std::string valid;
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    valid.append(length == 0 ? replacement_character : text.substr(0, length));
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
+  while (!text.empty()) valid += take_character(text);
   return valid;
 }
 

@@ -23,9 +23,9 @@
 #include "katana/base/adaptive_spin.hpp"
 #include "katana/base/check.hpp"
 #include "katana/base/executor.hpp"
+#include "katana/base/futex.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
-#include "katana/thread/futex.hpp"
 #include "katana/thread/job.hpp"
 #include "katana/thread/outcome.hpp"
 
@@ -63,7 +63,7 @@ struct FutureState {
     if ((before & gone_bit) != 0) {
       destroy(this);
     } else if ((before & sleeper_bit) != 0) {
-      wake(&word, 1);
+      futex_wake(&word, 1);
     }
   }
 };
@@ -158,7 +158,7 @@ class [[nodiscard]] Future {
     }
     std::uint32_t seen = state_->word.fetch_or(detail::sleeper_bit, std::memory_order_acq_rel);
     while ((seen & detail::done_bit) == 0) {
-      sleep_on(state_->word, seen | detail::sleeper_bit);
+      futex_wait(state_->word, seen | detail::sleeper_bit);
       seen = state_->word.load(std::memory_order_acquire);
     }
   }

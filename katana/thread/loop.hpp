@@ -12,14 +12,14 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "katana/base/adaptive_spin.hpp"
 #include "katana/base/executor.hpp"
+#include "katana/base/futex.hpp"
 #include "katana/base/mailbox.hpp"
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/base/task.hpp"
-#include "katana/thread/futex.hpp"
 
 namespace katana::thread {
 
@@ -88,7 +88,7 @@ class Loop final : public Executor {
     // Whoever sleeps has said so before it looked into the mailbox.
     if (asleep_.load(std::memory_order_seq_cst)) {
       epoch_.fetch_add(1, std::memory_order_release);
-      wake(&epoch_, 1);
+      futex_wake(&epoch_, 1);
     }
     posts_done_.fetch_add(1, std::memory_order_release);
   }
@@ -104,22 +104,19 @@ class Loop final : public Executor {
     Executor* before_;
   };
 
-  static Instant read_clock() noexcept {
-    return {std::chrono::steady_clock::now().time_since_epoch().count()};
-  }
   void spin() noexcept {
-    Instant now = read_clock();
+    Instant now = monotonic_now();
     const Instant end = spin_.end(now);
     while (now < end && !mailbox_.has_messages()) {
       for (int pause = 0; pause < 16; ++pause) relax();
-      now = read_clock();
+      now = monotonic_now();
       if (now >= end) spin_.failed(now);
     }
   }
   void sleep() noexcept {
     const std::uint32_t epoch = epoch_.load(std::memory_order_acquire);
     asleep_.store(true, std::memory_order_seq_cst);
-    if (!mailbox_.has_messages()) sleep_on(epoch_, epoch);
+    if (!mailbox_.has_messages()) futex_wait(epoch_, epoch);
     asleep_.store(false, std::memory_order_relaxed);
   }
 

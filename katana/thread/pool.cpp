@@ -174,7 +174,7 @@ void Pool::halt() {
   closing_.store(true, std::memory_order_seq_cst);
   for (CapacityWait& wait : capacity_changed_) {
     wait.epoch.fetch_add(1, std::memory_order_release);
-    wake(&wait.epoch, INT32_MAX);
+    futex_wake(&wait.epoch, INT32_MAX);
   }
   wake_all();
   for (unsigned index = 0; index < options_.threads_max; ++index) {
@@ -237,7 +237,7 @@ Admission Pool::wait_for_capacity(const Job& job, std::size_t queue) {
     }
     // Workers say when a quarter of the lane is free, so that a burst costs few wakes. A lane that
     // does not move so far is looked at again.
-    sleep_on(wait.epoch, epoch, milliseconds(1));
+    futex_wait(wait.epoch, epoch, milliseconds(1));
   }
 }
 
@@ -255,7 +255,7 @@ void Pool::notify_capacity(std::size_t queue) noexcept {
   CapacityWait& wait = capacity_changed_[queue];
   if (!wait.asked.exchange(false, std::memory_order_seq_cst)) return;
   wait.epoch.fetch_add(1, std::memory_order_release);
-  wake(&wait.epoch, INT32_MAX);
+  futex_wake(&wait.epoch, INT32_MAX);
 }
 
 Admission Pool::run_here(Job job) {

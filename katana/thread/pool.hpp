@@ -39,12 +39,12 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/futex.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
 #include "katana/thread/autoscaler.hpp"
 #include "katana/thread/clock.hpp"
-#include "katana/thread/futex.hpp"
 #include "katana/thread/future.hpp"
 #include "katana/thread/job.hpp"
 #include "katana/thread/job_queue.hpp"

@@ -140,7 +140,7 @@ void Pool::scale_down() noexcept {
   }
   worker->retire = true;
   worker->signal.store(1, std::memory_order_release);
-  wake(&worker->signal, 1);
+  futex_wake(&worker->signal, 1);
   end_worker(*worker);
   scaled_down_.fetch_add(1, std::memory_order_relaxed);
 }

@@ -112,7 +112,7 @@ bool Pool::park(Worker& worker) noexcept {
     // Somebody is about to wake this worker, and has counted it as searching.
   }
   // acquire: `retire` was written before the signal.
-  while (worker.signal.load(std::memory_order_acquire) == 0) sleep_on(worker.signal, 0);
+  while (worker.signal.load(std::memory_order_acquire) == 0) futex_wait(worker.signal, 0);
   return !worker.retire;
 }
 
@@ -127,7 +127,7 @@ void Pool::wake_one() noexcept {
   }
   wakes_.fetch_add(1, std::memory_order_relaxed);
   worker->signal.store(1, std::memory_order_release);
-  wake(&worker->signal, 1);
+  futex_wake(&worker->signal, 1);
 }
 
 void Pool::wake_all() noexcept {
@@ -135,7 +135,7 @@ void Pool::wake_all() noexcept {
   for (Worker* const worker : parked_) {
     idle_.fetch_add(one_searching - one_parked, std::memory_order_seq_cst);
     worker->signal.store(1, std::memory_order_release);
-    wake(&worker->signal, 1);
+    futex_wake(&worker->signal, 1);
   }
   parked_.clear();
 }

@@ -6,16 +6,15 @@
 #include <chrono>
 #include <system_error>
 
+#include "katana/base/monotonic_clock.hpp"
+
 namespace katana::thread {
 
 TimerThread::TimerThread(ManualClock* clock, std::function<Instant(Instant)> keep)
     : clock_(clock), keep_(std::move(keep)) {}
 
 Instant TimerThread::now() const noexcept {
-  if (clock_ != nullptr) return clock_->now();
-  return {std::chrono::duration_cast<std::chrono::nanoseconds>(
-              std::chrono::steady_clock::now().time_since_epoch())
-              .count()};
+  return clock_ != nullptr ? clock_->now() : monotonic_now();
 }
 
 Result<void> TimerThread::start(const std::string& name) {

@@ -14,7 +14,7 @@
 #include <optional>
 #include <thread>
 
-#include "katana/thread/futex.hpp"
+#include "katana/base/futex.hpp"
 #include "katana/thread/job.hpp"
 #include "katana/thread/snapshot.hpp"
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <thread>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "lab/chat_load/report.hpp"
 #include "lab/chat_load/worker.hpp"
 
@@ -136,7 +137,7 @@ std::string conduct(const ChatPlan& plan, Stage& stage) {
       }
     }
   }
-  stage.begin_ns.store(clock_ns() + 50'000'000, std::memory_order_relaxed);
+  stage.begin_ns.store(katana::monotonic_now().ns + 50'000'000, std::memory_order_relaxed);
   stage.phase.store(Phase::running, std::memory_order_release);
   const double limit_s = plan.duration_s + 2 * plan.settle_s + 30;
   const auto done = [&] { return count(stage.done_receiving) == plan.threads; };

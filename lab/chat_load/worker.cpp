@@ -14,6 +14,8 @@
 #include <ctime>
 #include <system_error>
 
+#include "katana/base/monotonic_clock.hpp"
+
 namespace katana::chat_load {
 namespace {
 
@@ -25,15 +27,7 @@ constexpr std::int64_t probe_interval_ns = 50'000'000;
 constexpr std::int64_t tick_ns = 20'000'000;  // the longest wait: to see what others do
 constexpr std::int64_t quiet_ns = 1'000'000'000;
 
-std::int64_t read_clock(clockid_t clock) noexcept {
-  timespec time;
-  clock_gettime(clock, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 }  // namespace
-
-std::int64_t clock_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
 
 Worker::Worker(const ChatPlan& plan, const addrinfo& address, Stage& stage, std::uint32_t first,
                std::uint32_t step)
@@ -65,7 +59,7 @@ Worker::~Worker() {
 void Worker::run() {
   for (;;) {
     const Phase phase = stage_.phase.load(std::memory_order_acquire);
-    const std::int64_t now = clock_ns();
+    const std::int64_t now = monotonic_now().ns;
     std::int64_t until = now + tick_ns;
     if (phase == Phase::ended) break;
     if (phase == Phase::connecting) {
@@ -90,7 +84,7 @@ void Worker::run() {
 
 void Worker::wait(std::int64_t until_ns) {
   std::array<epoll_event, events_max> events;
-  const std::int64_t left = std::max<std::int64_t>(0, until_ns - clock_ns());
+  const std::int64_t left = std::max<std::int64_t>(0, until_ns - monotonic_now().ns);
   const timespec timeout{left / 1'000'000'000, left % 1'000'000'000};
   const int count = epoll_pwait2(epoll_, events.data(), events_max, &timeout, nullptr);
   for (int index = 0; index < count; ++index) {
@@ -197,7 +191,7 @@ void Worker::probe(std::int64_t now) {
 
 void Worker::begin() {
   begin_ns_ = stage_.begin_ns.load(std::memory_order_relaxed);
-  cpu_began_ns_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  cpu_began_ns_ = clock_time(CLOCK_THREAD_CPUTIME_ID).ns;
 }
 
 // Everything that is due; returns when more is.
@@ -250,7 +244,7 @@ void Worker::flush(Connection& connection) {
       watch(connection, true);
       return;
     }
-    note_sent(connection, static_cast<std::size_t>(count), clock_ns());
+    note_sent(connection, static_cast<std::size_t>(count), monotonic_now().ns);
     connection.output_at += static_cast<std::size_t>(count);
     if (connection.output_at < connection.output.size()) continue;
     connection.output.clear();
@@ -273,9 +267,9 @@ void Worker::note_sent(Connection& connection, std::size_t bytes, std::int64_t n
 // What was begun is completed while settling; what was not begun was never sent.
 void Worker::end_sending() {
   done_sending_ = true;
-  sending_ended_ns_ = clock_ns();
+  sending_ended_ns_ = monotonic_now().ns;
   figures_.wall_ns = sending_ended_ns_ - begin_ns_;
-  figures_.cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID) - cpu_began_ns_;
+  figures_.cpu_ns = clock_time(CLOCK_THREAD_CPUTIME_ID).ns - cpu_began_ns_;
   for (Connection& each : connections_) {
     const std::uint64_t begun = (each.output_bytes + plan_.message_bytes - 1) / plan_.message_bytes;
     figures_.unsent += each.due - std::min(each.due, begun);
@@ -334,7 +328,7 @@ void Worker::receive(Connection& connection) {
       return;
     }
     figures_.received_bytes += static_cast<std::uint64_t>(count);
-    read_lines(connection, {input_.get(), static_cast<std::size_t>(count)}, clock_ns());
+    read_lines(connection, {input_.get(), static_cast<std::size_t>(count)}, monotonic_now().ns);
     if (static_cast<std::size_t>(count) < input_bytes) return;
   }
 }

@@ -25,8 +25,6 @@ struct addrinfo;
 
 namespace katana::chat_load {
 
-std::int64_t clock_ns() noexcept;
-
 enum class Phase : std::uint8_t { connecting, probing, running, ended };
 
 // What the threads share.

@@ -17,6 +17,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "lab/e2e/places.hpp"
 
 namespace e2e {
@@ -27,11 +28,7 @@ using namespace katana;
 constexpr int ready_ms_max = 30'000;
 constexpr int end_ms_max = 10'000;
 
-double now_ms() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
-}
+double now_ms() { return static_cast<double>(monotonic_now().ns) / 1e6; }
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
@@ -150,11 +147,9 @@ ServerProcess::~ServerProcess() {
 }
 
 Usage ServerProcess::usage() const {
-  timespec cpu{};
-  ::clock_gettime(clock_, &cpu);
   const std::string folder = fmt::format("/proc/{}", pid_);
   Usage usage;
-  usage.cpu_s = static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) / 1e9;
+  usage.cpu_s = static_cast<double>(clock_time(clock_).ns) / 1e9;
   usage.rss_mib = number_of(folder + "/status", "VmRSS:") / 1024;
   usage.anonymous_mib = number_of(folder + "/status", "RssAnon:") / 1024;
   usage.written_bytes = static_cast<std::uint64_t>(number_of(folder + "/io", "write_bytes:"));

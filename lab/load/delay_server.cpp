@@ -22,11 +22,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <queue>
 #include <string>
 #include <vector>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "lab/load/descriptor.hpp"
 #include "lab/load/histogram.hpp"
 
@@ -48,12 +48,6 @@ struct Options {
   std::uint64_t stall_at = 0;
   std::uint64_t stall_ms = 0;
 };
-
-std::int64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 [[noreturn]] void give_up(std::string_view what) {
   fmt::print(stderr, "delay_server: {}\n", what);
@@ -117,8 +111,9 @@ class Server {
     epoll_event events[256];
     while (true) {
       const std::int64_t left_ns =
-          pending_.empty() ? 1'000'000'000
-                           : std::max<std::int64_t>(0, pending_.top().due_ns - now_ns());
+          pending_.empty()
+              ? 1'000'000'000
+              : std::max<std::int64_t>(0, pending_.top().due_ns - katana::monotonic_now().ns);
       const timespec timeout{.tv_sec = left_ns / 1'000'000'000, .tv_nsec = left_ns % 1'000'000'000};
       const int count = ::epoll_pwait2(epoll_.get(), events, 256, &timeout, nullptr);
       for (int index = 0; index < count; ++index) {
@@ -198,7 +193,7 @@ class Server {
   }
 
   void on_request(int fd, const Peer& peer) {
-    const std::int64_t now = now_ns();
+    const std::int64_t now = katana::monotonic_now().ns;
     const std::uint64_t number = ++asked_;
     if (number == options_.stall_at) {
       const timespec stall{.tv_sec = static_cast<time_t>(options_.stall_ms / 1000),
@@ -215,11 +210,11 @@ class Server {
   }
 
   void answer_due() {
-    while (!pending_.empty() && pending_.top().due_ns <= now_ns()) {
+    while (!pending_.empty() && pending_.top().due_ns <= katana::monotonic_now().ns) {
       const Pending next = pending_.top();
       pending_.pop();
       if (peers_[static_cast<std::size_t>(next.fd)].generation != next.generation) continue;
-      const std::int64_t delay_ns = now_ns() - next.asked_ns;
+      const std::int64_t delay_ns = katana::monotonic_now().ns - next.asked_ns;
       if (::send(next.fd, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) continue;
       ++served_;
       delays_.record(delay_ns);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "katana/base/check.hpp"
+#include "katana/base/monotonic_clock.hpp"
 
 namespace katana::load {
 namespace {
@@ -100,7 +101,7 @@ class Run {
     while (true) {
       const bool is_met = std::ranges::all_of(
           workers_, [&](const auto& worker) { return worker->is_done() || condition(*worker); });
-      const std::int64_t left_ns = until.ns - clock_now().ns;
+      const std::int64_t left_ns = until.ns - monotonic_now().ns;
       if (is_met || left_ns <= 0) return;
       const timespec timeout{.tv_sec = std::min<std::int64_t>(left_ns / 1'000'000'000, 3600),
                              .tv_nsec = left_ns % 1'000'000'000};
@@ -110,16 +111,16 @@ class Run {
       bell_.silence();
       if (!result_->interrupted && interrupts_.take()) {
         result_->interrupted = true;
-        interrupted_at_ = clock_now();
+        interrupted_at_ = monotonic_now();
         abandon();
       }
     }
   }
 
   void measure() {
-    const Instant begin = clock_now() + milliseconds(1);
+    const Instant begin = monotonic_now() + milliseconds(1);
     window_begin_ = begin + plan_.warm_up;
-    const double ahead_s = static_cast<double>((window_begin_ - clock_now()).ns) / 1e9;
+    const double ahead_s = static_cast<double>((window_begin_ - monotonic_now()).ns) / 1e9;
     result_->began_epoch_s =
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count() +
         ahead_s;
@@ -132,7 +133,7 @@ class Run {
       if (all_done()) break;
       for (const auto& worker : workers_) worker->flip();
       wait_for([](const Worker& worker) { return worker.is_flipped(); }, never);
-      const Instant now = clock_now();
+      const Instant now = monotonic_now();
       for (const auto& worker : workers_) {
         if (!worker->is_flipped()) continue;
         interval_.add(worker->taken());
@@ -166,7 +167,7 @@ class Run {
   }
 
   Result<std::unique_ptr<RunResult>> conclude() {
-    const Instant now = clock_now();
+    const Instant now = monotonic_now();
     std::int64_t last_reply_ns = 0;
     for (const auto& worker : workers_) {
       if (!worker->problem().empty()) return fail(Code::unavailable, worker->problem());

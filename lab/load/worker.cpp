@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "katana/base/monotonic_clock.hpp"
+
 namespace katana::load {
 namespace {
 
@@ -20,12 +22,6 @@ constexpr std::uint32_t sweep_slice = 128;
 constexpr std::int64_t sweep_round_ns = 50'000'000;
 constexpr std::int64_t sweep_pause_ns_min = 1'000'000;
 constexpr std::uint64_t bell_tag = UINT64_MAX;
-
-std::int64_t clock_ns(clockid_t clock) noexcept {
-  timespec time;
-  clock_gettime(clock, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 // How long this thread could have run and did not; 0 where the kernel does not say.
 std::int64_t run_delay_ns() noexcept {
@@ -56,8 +52,6 @@ std::uint64_t share_of(std::uint64_t all, std::uint32_t index, std::uint32_t of)
 }
 
 }  // namespace
-
-Instant clock_now() noexcept { return {clock_ns(CLOCK_MONOTONIC)}; }
 
 Worker::Worker(const LoadPlan& plan, const Target& target, std::uint32_t index, Bell& bell)
     : plan_(plan),
@@ -199,7 +193,7 @@ int Worker::wait(std::int64_t until_ns) {
     phase_ = Phase::ended;
   }
   // Nothing to do but wait for the clock: this much of the CPU was for precision, not for load.
-  if (left_ns == 0 && count == 0 && is_window_noted_) own_.spun_ns += clock_now().ns - now_ns_;
+  if (left_ns == 0 && count == 0 && is_window_noted_) own_.spun_ns += monotonic_now().ns - now_ns_;
   return std::max(0, count);
 }
 
@@ -248,7 +242,7 @@ void Worker::note_window() {
   is_window_noted_ = true;
   own_ = {};
   own_.wall_ns = -now_ns_;
-  cpu_begin_ns_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  cpu_begin_ns_ = clock_time(CLOCK_THREAD_CPUTIME_ID).ns;
   run_delay_begin_ns_ = run_delay_ns();
 }
 
@@ -285,7 +279,7 @@ void Worker::end_window() {
   if (had_budget) window_end_ns_ = std::min(window_end_ns_, now_ns_);
   if (!is_window_noted_) return;
   own_.wall_ns += now_ns_;
-  own_.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin_ns_;
+  own_.cpu_ns = clock_time(CLOCK_THREAD_CPUTIME_ID).ns - cpu_begin_ns_;
   own_.run_delay_ns = run_delay_ns() - run_delay_begin_ns_;
   if (had_budget && plan_.is_open_loop()) {
     own_.unsent = schedule_.take_until({window_end_ns_ - begin_ns_});

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "lab/load/connection.hpp"
 #include "lab/load/descriptor.hpp"
 #include "lab/load/figures.hpp"
@@ -36,8 +37,6 @@ struct Frame;
 }
 
 namespace katana::load {
-
-Instant clock_now() noexcept;
 
 // How the generator itself fared, in the measured window.
 struct OwnFigures {
@@ -123,7 +122,7 @@ class Worker {
   // Closed loop: it takes part at present.
   bool is_wanted(const Connection& connection) const noexcept { return connection.index < wanted_; }
   bool may_send() const noexcept { return phase_ == Phase::running && budget_ > 0; }
-  std::int64_t read_clock() noexcept { return now_ns_ = clock_now().ns; }
+  std::int64_t read_clock() noexcept { return now_ns_ = monotonic_now().ns; }
 
   // Connections (worker_connections.cpp).
   void queue_open(Connection& connection);

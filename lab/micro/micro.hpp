@@ -1,5 +1,4 @@
-// micro: what the micro-benchmarks share: rounds, clocks, counted instructions, and the JSON that
-// lab/micro/run.py reads.
+// micro: what the micro-benchmarks share: rounds, clocks and counted instructions.
 //
 //   micro::Suite suite("metrics", count, arguments);
 //   const auto* add = suite.ask({"add", "ns", "lower"}, {{"katana", […]}, {"rival", […]}});
@@ -37,6 +36,10 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/monotonic_clock.hpp"
+#include "lab/micro/flags.hpp"
+#include "lab/micro/report.hpp"
+
 namespace micro {
 
 // Keeps the compiler from dropping a value, or from knowing it.
@@ -55,11 +58,7 @@ inline void expect(bool done, std::string_view what) {
   if (!done) fail(1, fmt::format("a subject did not do its work: {}", what));
 }
 
-inline std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+inline std::int64_t now_ns() { return katana::monotonic_now().ns; }
 
 inline std::uint64_t ticks() {
 #if defined(__x86_64__)
@@ -126,11 +125,7 @@ struct Sample {
 };
 
 // Processor time of the calling thread.
-inline std::int64_t thread_time_ns() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
-}
+inline std::int64_t thread_time_ns() { return katana::clock_time(CLOCK_THREAD_CPUTIME_ID).ns; }
 
 // Nanoseconds of processor time per operation of `work()`, which does `operations` of them: while a
 // stranger has the processor nothing is counted, and while a cache line travels it is. For work
@@ -189,49 +184,28 @@ enum Direction { at_most, at_least };
 
 class Suite {
  public:
-  Suite(std::string system, int count, char** arguments) : system_(std::move(system)) {
-    for (int index = 1; index < count; ++index) {
-      const std::string_view argument = arguments[index];
-      const bool has_value = index + 1 < count;
-      if (argument == "--quick") {
-        quick_ = true;
-      } else if (argument == "--smoke") {
-        smoke_ = quick_ = true;
-      } else if (argument == "--only" && has_value) {
-        only_ = arguments[++index];
-      } else if (argument == "--json" && has_value) {
-        json_path_ = arguments[++index];
-      } else if (argument == "--help") {
-        fmt::print("usage: micro_{} [--quick] [--smoke] [--only SUBSTRING] [--json FILE]\n",
-                   system_);
-        std::exit(0);
-      } else {
-        fail(2, fmt::format("'{}' is no flag, or lacks its value; see --help", argument));
-      }
-    }
-  }
+  Suite(std::string system, int count, char** arguments)
+      : system_(std::move(system)), flags_(parse_flags(system_, count, arguments)) {}
 
-  bool quick() const { return quick_; }
+  bool quick() const { return flags_.quick; }
   // A test run: one hundredth of the work is enough to see that it is done right.
-  bool smoke() const { return smoke_; }
+  bool smoke() const { return flags_.smoke; }
   std::uint64_t operations(std::uint64_t full) const {
-    return std::max<std::uint64_t>(1, smoke_ ? full / 100 : quick_ ? full / 4 : full);
+    return std::max<std::uint64_t>(1, smoke() ? full / 100 : quick() ? full / 4 : full);
   }
-  bool wants(std::string_view question) const {
-    return question.find(only_) != std::string_view::npos;
-  }
+  bool wants(std::string_view question) const { return flags_.wants(question); }
 
   // Runs the subjects in turn, one round to warm up and then those that count. Null when --only
   // leaves the question out.
   const Answers* ask(Question question, std::vector<Subject> subjects, int rounds = 9) {
     if (!wants(question.text)) return nullptr;
-    if (quick_) rounds = 2;
+    if (quick()) rounds = 2;
     Answers& answers = answers_.emplace_back();
     answers.question = std::move(question);
     answers.samples.resize(subjects.size());
     for (const Subject& subject : subjects) {
       answers.subjects.push_back(subject.name);
-      if (!smoke_) subject.run();
+      if (!smoke()) subject.run();
     }
     for (int round = 0; round < rounds; ++round) {
       for (std::size_t index = 0; index < subjects.size(); ++index) {
@@ -267,13 +241,9 @@ class Suite {
 
   // Writes the JSON. 0: every figure was taken; whether targets are met is the reader's to judge.
   int finish() {
-    if (answers_.empty()) fail(2, fmt::format("no question has '{}' in it", only_));
-    if (json_path_.empty()) return 0;
-    std::FILE* const file = std::fopen(json_path_.c_str(), "w");
-    if (file == nullptr) fail(1, fmt::format("cannot write '{}'", json_path_));
-    const std::string text = json();
-    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    if (std::fclose(file) != 0 || !written) fail(1, fmt::format("cannot write '{}'", json_path_));
+    if (answers_.empty()) fail(2, fmt::format("no question has '{}' in it", flags_.only));
+    const std::string& path = flags_.json_path;
+    if (!path.empty() && !report().write(path)) fail(1, fmt::format("cannot write '{}'", path));
     return 0;
   }
 
@@ -290,21 +260,6 @@ class Suite {
     targets_.push_back({std::string(text), value, limit, direction});
   }
 
-  static std::string quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-      if (c == '"' || c == '\\') out += '\\';
-      if (static_cast<unsigned char>(c) < 0x20) {
-        out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-      } else {
-        out += c;
-      }
-    }
-    return out + '"';
-  }
-  static std::string number(double value) {
-    return std::isfinite(value) ? fmt::format("{}", value) : "null";
-  }
   static std::optional<double> instructions(const std::vector<Sample>& samples) {
     std::vector<double> counted;
     for (const Sample& sample : samples) {
@@ -324,37 +279,26 @@ class Suite {
     }
   }
 
-  std::string json() const {
-    std::string rows, targets;
+  Report report() const {
+    Report report(system_);
     for (const Answers& answers : answers_) {
+      const Question& question = answers.question;
       for (std::size_t index = 0; index < answers.subjects.size(); ++index) {
         const std::vector<double> values = answers.values(index);
-        const auto counted = instructions(answers.samples[index]);
-        rows += fmt::format(
-            R"({}{{"question": {}, "subject": {}, "value": {}, "low": {}, "high": {}, "unit": {}, )"
-            R"("better": {}, "instructions": {}}})",
-            rows.empty() ? "\n" : ",\n", quoted(answers.question.text),
-            quoted(answers.subjects[index]), number(median(values)),
-            number(*std::min_element(values.begin(), values.end())),
-            number(*std::max_element(values.begin(), values.end())), quoted(answers.question.unit),
-            quoted(answers.question.better), counted ? number(*counted) : "null");
+        const auto [low, high] = std::ranges::minmax(values);
+        report.add({question.text, answers.subjects[index], question.unit, question.better,
+                    median(values), low, high, instructions(answers.samples[index])});
       }
     }
     for (const Target& target : targets_) {
-      targets += fmt::format(
-          R"({}{{"text": {}, "value": {}, "limit": {}, "direction": "{}", "met": {}}})",
-          targets.empty() ? "\n" : ",\n", quoted(target.text), number(target.value),
-          number(target.limit), target.direction == at_most ? "at most" : "at least", target.met());
+      report.add_target(target.text, target.value, target.limit, target.direction == at_most,
+                        target.met());
     }
-    return fmt::format("{{\"system\": {}, \"rows\": [{}],\n\"targets\": [{}]}}\n", quoted(system_),
-                       rows, targets);
+    return report;
   }
 
   std::string system_;
-  std::string only_;
-  std::string json_path_;
-  bool quick_ = false;
-  bool smoke_ = false;
+  Flags flags_;
   std::deque<Answers> answers_;  // never moved: ask() returns a pointer
   std::vector<Target> targets_;
 };

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
-
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/database/sqlite/connection.hpp"
 
 namespace katana::database::sqlite {
@@ -13,11 +12,6 @@ constexpr const char* table =
     "CREATE TABLE IF NOT EXISTS katana_migrations ("
     "number INTEGER PRIMARY KEY, file TEXT NOT NULL, checksum TEXT NOT NULL, "
     "applied_at TEXT NOT NULL) STRICT";
-
-Instant machine_now() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
-}
 
 struct Applied {
   std::uint32_t number = 0;
@@ -117,7 +111,7 @@ class Migrator {
 }  // namespace
 
 katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how) {
-  const std::function<Instant()> clock = &machine_now;
+  const std::function<Instant()> clock = &monotonic_now;
   const Access access = options.create ? Access::create : Access::write;
   const auto connection = Connection::open(options, access, clock);
   if (!connection) return std::unexpected(connection.error());

@@ -4,17 +4,13 @@
 
 #include <chrono>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/database/sqlite/migrate.hpp"
 
 namespace katana::database::sqlite {
 namespace {
 
 constexpr std::chrono::milliseconds tick_interval{20};
-
-Instant machine_now() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return {std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
-}
 
 std::uint64_t next_number() noexcept {
   static std::atomic<std::uint64_t> numbers = 0;
@@ -63,7 +59,7 @@ katana::Result<std::unique_ptr<Sqlite>> Sqlite::create(Options options) {
 
 Sqlite::Sqlite(Options options)
     : options_(std::move(options)),
-      clock_(options_.test_hooks.clock ? options_.test_hooks.clock : &machine_now),
+      clock_(options_.test_hooks.clock ? options_.test_hooks.clock : &monotonic_now),
       number_(next_number()),
       watch_(options_.path),
       writer_(options_, watch_, clock_),

@@ -41,15 +41,6 @@ struct World {
   katana::BlockPool blocks{4096, 16};
 };
 
-bool is_utf8(Bytes text) {
-  while (!text.empty()) {
-    const std::size_t length = katana::utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 // A message, of which `step` is a piece; noted when it is whole.
 void take_data(const World& world, const Machine& machine, const Step& step, std::string& message,
                std::vector<Seen>& seen) {
@@ -57,7 +48,7 @@ void take_data(const World& world, const Machine& machine, const Step& step, std
   message += machine.payload();
   KATANA_CHECK(message.size() <= world.context->limits.message_bytes_max);
   if (!step.last) return;
-  if (step.text) KATANA_CHECK(is_utf8(message));
+  if (step.text) KATANA_CHECK(katana::is_utf8(message));
   seen.push_back({step.event, step.text, Refusal::none, message});
 }
 

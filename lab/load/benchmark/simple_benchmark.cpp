@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "lab/load/benchmark/report.hpp"
 #include "lab/load/benchmark/trial.hpp"
 #include "lab/load/run.hpp"
@@ -43,7 +44,7 @@ class Benchmark {
         url_(std::move(url)),
         address_(address),
         server_(ServerProcess::listening_on(flags.port)),
-        began_(clock_now()) {}
+        began_(monotonic_now()) {}
 
   Result<std::string> operator()(std::string_view command) {
     for (const auto part : {&Benchmark::throughput, &Benchmark::latency, &Benchmark::scaling,
@@ -56,7 +57,7 @@ class Benchmark {
     context.server = server_.name();
     context.server_rss_mib = server_.is_known() ? server_.rss_mib() : 0;
     context.threads = flags_.threads;
-    context.took_s = static_cast<double>((clock_now() - began_).ns) / 1e9;
+    context.took_s = static_cast<double>((monotonic_now() - began_).ns) / 1e9;
     return write_report(context, sections_);
   }
 
@@ -81,7 +82,7 @@ class Benchmark {
 
   Result<void> add(const Trial& trial) {
     if (isatty(STDERR_FILENO) == 1) {
-      const double at_s = static_cast<double>((clock_now() - began_).ns) / 1e9;
+      const double at_s = static_cast<double>((monotonic_now() - began_).ns) / 1e9;
       fmt::print(stderr, "\r\x1b[K{:3.0f} s  {}: {}", at_s, sections_.back().title, trial.label);
     }
     auto row = measure(trial, url_, address_, server_);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
+#include "katana/base/monotonic_clock.hpp"
 #include "lab/load/run.hpp"
 #include "lab/load/verdict.hpp"
 
@@ -34,11 +34,7 @@ std::string remark_of(const Row& row, bool is_open_loop) {
   return fmt::format("{}{}others took {:.1f} CPUs", remark, remark.empty() ? "" : "; ", row.others);
 }
 
-double own_cpu_s() {
-  timespec time;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
-}
+double own_cpu_s() { return static_cast<double>(clock_time(CLOCK_PROCESS_CPUTIME_ID).ns) / 1e9; }
 
 }  // namespace
 
@@ -49,12 +45,12 @@ Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
   const Target target{url, address, std::move(*requests)};
   const double cpu_before_s = server.cpu_s();
   const double others_before_s = machine_busy_s() - cpu_before_s - own_cpu_s();
-  const auto began = clock_now();
+  const auto began = monotonic_now();
   auto run = run_load(trial.plan, target, nullptr);
   if (!run) return std::unexpected(run.error());
   const RunResult& result = **run;
   if (result.interrupted) return fail(Code::cancelled, "interrupted");
-  const double wall_s = static_cast<double>((clock_now() - began).ns) / 1e9;
+  const double wall_s = static_cast<double>((monotonic_now() - began).ns) / 1e9;
   const double cpu_after_s = server.cpu_s();
   const double cpu_s = cpu_after_s - cpu_before_s;
   const double others_s = machine_busy_s() - cpu_after_s - own_cpu_s() - others_before_s;

@@ -16,11 +16,13 @@
 #include <map>
 #include <string>
 
+#include "lab/micro/flags.hpp"
 #include "measure.hpp"
 #include "subjects.hpp"
 
 namespace {
 
+using micro::Flags;
 using micro::Row;
 using micro::Subject;
 using micro::SubjectKind;
@@ -28,12 +30,6 @@ using micro::Target;
 
 constexpr std::string_view text = "a text of 16 oct";
 static_assert(text.size() == 16);
-
-struct Flags {
-  bool quick = false;
-  std::string only;
-  std::string json;
-};
 
 struct Paced {
   double p50_ns, p99_ns, p999_ns;
@@ -227,45 +223,20 @@ void ask_burst(const Flags& flags, const std::string& folder, std::vector<Row>& 
                      median_ratio(rates, "katana binary", "katana"), 3, false});
 }
 
-int parse(int count, char** arguments, Flags& flags) {
-  for (int index = 1; index < count; ++index) {
-    const std::string_view argument = arguments[index];
-    const bool has_value = index + 1 < count;
-    if (argument == "--quick")
-      flags.quick = true;
-    else if (argument == "--only" && has_value)
-      flags.only = arguments[++index];
-    else if (argument == "--json" && has_value)
-      flags.json = arguments[++index];
-    else {
-      fmt::print(stderr,
-                 "usage: micro_log [--quick] [--only paced|hundreds|burst] [--json FILE]\n");
-      return 2;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
-  Flags flags;
-  if (const int status = parse(count, arguments, flags); status != 0) return status;
+  const Flags flags = micro::parse_flags("log", count, arguments);
   std::string folder = (std::filesystem::temp_directory_path() / "micro_log_XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return std::perror("micro_log: mkdtemp"), 1;
   std::vector<Row> rows;
   std::vector<Target> targets;
-  const auto wanted = [&](std::string_view question) {
-    return flags.only.empty() || question.find(flags.only) != std::string_view::npos;
-  };
-  if (wanted("paced")) ask_paced(flags, folder, rows, targets);
-  if (wanted("hundreds")) ask_hundreds(flags, folder, rows, targets);
-  if (wanted("burst")) ask_burst(flags, folder, rows, targets);
+  if (flags.wants("paced")) ask_paced(flags, folder, rows, targets);
+  if (flags.wants("hundreds")) ask_hundreds(flags, folder, rows, targets);
+  if (flags.wants("burst")) ask_burst(flags, folder, rows, targets);
   std::filesystem::remove_all(folder);
   micro::print(rows, targets);
-  if (flags.json.empty()) return 0;
-  std::FILE* const file = std::fopen(flags.json.c_str(), "w");
-  if (file == nullptr) return std::perror(("micro_log: " + flags.json).c_str()), 1;
-  fmt::print(file, "{}", micro::to_json(rows, targets));
-  return std::fclose(file) == 0 ? 0 : 1;
+  if (flags.json_path.empty() || micro::write_json(flags.json_path, rows, targets)) return 0;
+  std::perror(("micro_log: " + flags.json_path).c_str());
+  return 1;
 }

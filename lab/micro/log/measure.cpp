@@ -12,6 +12,8 @@
 #include <x86intrin.h>
 #endif
 
+#include "lab/micro/report.hpp"
+
 namespace micro {
 
 std::uint64_t ticks() noexcept {
@@ -88,23 +90,20 @@ std::string instructions_of(const Row& row) {
 
 }  // namespace
 
-std::string to_json(const std::vector<Row>& rows, const std::vector<Target>& targets) {
-  std::vector<std::string> row_texts, target_texts;
+bool write_json(const std::string& path, const std::vector<Row>& rows,
+                const std::vector<Target>& targets) {
+  Report report("log");
   for (const Row& row : rows) {
-    row_texts.push_back(fmt::format(
-        R"({{"question": "{}", "subject": "{}", "value": {:.4g}, "low": {:.4g}, "high": {:.4g}, )"
-        R"("unit": "{}", "better": "{}", "instructions": {}}})",
-        row.question, row.subject, median(row.values), std::ranges::min(row.values),
-        std::ranges::max(row.values), row.unit, row.better, instructions_of(row)));
+    std::optional<double> instructions;
+    if (!row.instructions.empty()) instructions = median(row.instructions);
+    const auto [low, high] = std::ranges::minmax(row.values);
+    report.add({row.question, row.subject, row.unit, row.better, median(row.values), low, high,
+                instructions});
   }
   for (const Target& target : targets) {
-    target_texts.push_back(fmt::format(
-        R"({{"text": "{}", "value": {:.4g}, "limit": {}, "direction": "{}", "met": {}}})",
-        target.text, target.value, target.limit, target.at_most ? "at most" : "at least",
-        target.met()));
+    report.add_target(target.text, target.value, target.limit, target.at_most, target.met());
   }
-  return fmt::format("{{\"system\": \"log\",\n \"rows\": [\n  {}],\n \"targets\": [\n  {}]}}\n",
-                     fmt::join(row_texts, ",\n  "), fmt::join(target_texts, ",\n  "));
+  return report.write(path);
 }
 
 void print(const std::vector<Row>& rows, const std::vector<Target>& targets) {

@@ -49,7 +49,9 @@ struct Target {
   bool met() const { return at_most ? value <= limit : value >= limit; }
 };
 
-std::string to_json(const std::vector<Row>& rows, const std::vector<Target>& targets);
+// False: the file cannot be written.
+bool write_json(const std::string& path, const std::vector<Row>& rows,
+                const std::vector<Target>& targets);
 void print(const std::vector<Row>& rows, const std::vector<Target>& targets);
 
 }  // namespace micro

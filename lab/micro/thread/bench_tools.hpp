@@ -20,13 +20,12 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/monotonic_clock.hpp"
+#include "lab/micro/report.hpp"
+
 namespace bench {
 
-inline std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+inline std::int64_t now_ns() { return katana::monotonic_now().ns; }
 
 // User instructions of this process and of the threads that it begins later.
 class Instructions {
@@ -113,34 +112,20 @@ class Report {
                  each.at_most ? "at most" : "at least", each.limit);
     }
   }
-  bool write_json(const char* path) const {
-    std::FILE* const file = std::fopen(path, "w");
-    if (file == nullptr) return false;
-    fmt::print(file, "{{\"system\": \"thread\", \"rows\": [");
-    const char* separator = "\n";
+  bool write_json(const std::string& path) const {
+    micro::Report report("thread");
     for (const auto& key : order_) {
       const auto& [values, instructions] = all_.at(key);
       const auto [low, high] = std::ranges::minmax(values);
-      fmt::print(
-          file,
-          "{}{{\"question\": \"{}\", \"subject\": \"{}\", \"value\": {:.2f}, \"low\": {:.2f}, "
-          "\"high\": {:.2f}, \"unit\": \"{}\", \"better\": \"lower\", \"instructions\": {}}}",
-          separator, key.first, key.second, median(values), low, high, units_.at(key.first),
-          instructions.empty() ? "null" : fmt::format("{:.1f}", median(instructions)));
-      separator = ",\n";
+      std::optional<double> counted;
+      if (!instructions.empty()) counted = median(instructions);
+      report.add({key.first, key.second, units_.at(key.first), "lower", median(values), low, high,
+                  counted});
     }
-    fmt::print(file, "],\n\"targets\": [");
-    separator = "\n";
     for (const Target& each : targets_) {
-      fmt::print(file,
-                 "{}{{\"text\": \"{}\", \"value\": {:.3f}, \"limit\": {}, \"direction\": \"{}\", "
-                 "\"met\": {}}}",
-                 separator, each.text, each.value, each.limit,
-                 each.at_most ? "at most" : "at least", each.met());
-      separator = ",\n";
+      report.add_target(each.text, each.value, each.limit, each.at_most, each.met());
     }
-    fmt::print(file, "]}}\n");
-    return std::fclose(file) == 0;
+    return report.write(path);
   }
 
  private:

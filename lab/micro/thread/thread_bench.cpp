@@ -12,6 +12,7 @@
 #include "bench_tools.hpp"
 #include "katana/base/task.hpp"
 #include "katana/thread/loop.hpp"
+#include "lab/micro/flags.hpp"
 #include "subjects.hpp"
 
 namespace bench {
@@ -21,14 +22,9 @@ using katana::Task;
 using katana::thread::Future;
 using katana::thread::Loop;
 
-struct Settings {
-  bool quick = false;
-  std::string only;
-  const char* json = nullptr;
-
+struct Settings : micro::Flags {
   int rounds() const { return quick ? 2 : 25; }
   int jobs() const { return quick ? 20'000 : 200'000; }
-  bool wants(const std::string& question) const { return question.find(only) != std::string::npos; }
 };
 
 std::atomic<std::int64_t> ran = 0;
@@ -291,11 +287,7 @@ void measure_wakes(Report& report, const Settings& settings) {
 }
 
 // Processor time of this process, whose only thread beside the pool's sleeps meanwhile.
-double cpu_ns() {
-  timespec used;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
-}
+double cpu_ns() { return static_cast<double>(katana::clock_time(CLOCK_PROCESS_CPUTIME_ID).ns); }
 
 void measure_idle(Report& report, const Settings& settings) {
   const std::string question = "idle pool of 2 and its caller asleep: CPU per second";
@@ -320,23 +312,7 @@ void measure_idle(Report& report, const Settings& settings) {
 }
 
 int main_of(int count, char** arguments) {
-  Settings settings;
-  for (int index = 1; index < count; ++index) {
-    const std::string_view argument = arguments[index];
-    if (argument == "--quick") {
-      settings.quick = true;
-    } else if (argument == "--only" && index + 1 < count) {
-      settings.only = arguments[++index];
-    } else if (argument == "--json" && index + 1 < count) {
-      settings.json = arguments[++index];
-    } else {
-      const bool help = argument == "--help";
-      fmt::print(help ? stdout : stderr,
-                 "usage: micro_thread [--quick] [--only SUBSTRING] "
-                 "[--json FILE]\n");
-      return help ? 0 : 2;
-    }
-  }
+  const Settings settings{micro::parse_flags("thread", count, arguments)};
   const Instructions instructions;
 #if defined(HAVE_TBB)
   // TBB gives its arenas no more workers than it has CPUs; here it may have what the others have.
@@ -349,8 +325,8 @@ int main_of(int count, char** arguments) {
     measure_throughput(report, settings, instructions, workers);
   }
   report.print();
-  if (settings.json != nullptr && !report.write_json(settings.json)) {
-    fmt::print(stderr, "micro_thread: cannot write '{}'\n", settings.json);
+  if (!settings.json_path.empty() && !report.write_json(settings.json_path)) {
+    fmt::print(stderr, "micro_thread: cannot write '{}'\n", settings.json_path);
     return 1;
   }
   return 0;

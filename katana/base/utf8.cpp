@@ -1,11 +1,9 @@
-#include "katana/container/utf8_run.hpp"
+#include "katana/base/utf8.hpp"
 
 #include <cstdint>
 #include <cstring>
 
-#include "katana/base/utf8.hpp"
-
-namespace katana::container {
+namespace katana {
 
 bool is_utf8(Bytes text) noexcept {
   while (!text.empty()) {
@@ -23,4 +21,4 @@ bool is_utf8(Bytes text) noexcept {
   return true;
 }
 
-}  // namespace katana::container
+}  // namespace katana

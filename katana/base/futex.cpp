@@ -1,4 +1,4 @@
-#include "katana/thread/futex.hpp"
+#include "katana/base/futex.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -6,17 +6,19 @@
 
 #include <ctime>
 
-namespace katana::thread {
+namespace katana {
 
-void sleep_on(const FutexWord& word, std::uint32_t expected, Duration timeout) noexcept {
+static_assert(sizeof(FutexWord) == 4, "the kernel looks at 32 bits");
+
+void futex_wait(const FutexWord& word, std::uint32_t expected, Duration timeout) noexcept {
   const timespec limit{timeout.ns / 1'000'000'000, timeout.ns % 1'000'000'000};
   // Every result means the same: look again.
   (void)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected,
                 timeout < Duration{} ? nullptr : &limit, nullptr, 0);
 }
 
-void wake(const FutexWord* word, int count) noexcept {
+void futex_wake(const FutexWord* word, int count) noexcept {
   (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
 
-}  // namespace katana::thread
+}  // namespace katana
