@@ -67,8 +67,9 @@ class Protocol {
   virtual void on_not_opened(Connection&) noexcept {}
 };
 
-// Makes the session that follows another one on the same connection (Connection::succeed), and
-// holds what the first hands over to the second: an upgrade's agreed options, a handler.
+// Makes the session that follows another one on the same connection, for
+// Connection::replace_session(), and holds what the first hands over to the second: an upgrade's
+// agreed options, a handler.
 //
 // Owns       what it hands over. The connection owns it until its one call of open(), or until the
 //            connection ends, whichever comes first.
