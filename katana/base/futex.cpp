@@ -2,9 +2,11 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <ctime>
+
+// As unistd.h declares it, whose other calls katana/base does not make.
+extern "C" long syscall(long number, ...) noexcept;
 
 namespace katana {
 
