@@ -42,12 +42,13 @@ class Executor {
   std::uint64_t expected() const noexcept { return expected_; }
 
   // What this executor is at, as a monitor on another thread calls it: the route of a handler.
-  // Null: nothing that has a name. The text outlives the executor.
-  const std::string* site() const noexcept { return site_.load(std::memory_order_relaxed); }
+  // Null: nothing that has a name. The text outlives the executor. Who reads a site sees all that
+  // the executor wrote before it entered it.
+  const std::string* site() const noexcept { return site_.load(std::memory_order_acquire); }
   // The executor's own thread. Returns what it was at before.
   const std::string* enter_site(const std::string* site) noexcept {
     const std::string* const prev = site_.load(std::memory_order_relaxed);
-    site_.store(site, std::memory_order_relaxed);
+    site_.store(site, std::memory_order_release);
     return prev;
   }
 

@@ -167,8 +167,9 @@ class Reactor : public Executor {
   std::int64_t wall_clock_s() const noexcept { return wall_clock_s_; }
   TimerWheel& timers() noexcept { return timers_; }
   const ReactorOptions& options() const noexcept { return options_; }
-  // When it woke to what it is doing; never: it waits. From any thread, for who watches it.
-  Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_relaxed)}; }
+  // When it woke to what it is doing; never: it waits. From any thread, for who watches it: who
+  // reads the time also sees all that the reactor wrote in the turns before.
+  Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_acquire)}; }
   const Counters& counters() const noexcept { return counters_; }
   std::uint32_t links_open() const noexcept { return links_open_; }
   HeldMemory& memory() noexcept { return memory_; }

@@ -130,7 +130,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     end_turn(counters_.bytes_received == received);
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
-    busy_since_ns_.store(never.ns, std::memory_order_relaxed);
+    busy_since_ns_.store(never.ns, std::memory_order_release);
   }
 
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }
@@ -139,7 +139,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
 
   void on_turn(Instant) noexcept {
     note_time();
-    busy_since_ns_.store(now_.ns, std::memory_order_relaxed);
+    busy_since_ns_.store(now_.ns, std::memory_order_release);
     ++counters_.turns;
     renew_budget();
     openings_left_ = options_.openings_per_turn_max;

@@ -238,7 +238,9 @@ ServerReport HttpServer::run() {
   return report();
 }
 
-// A reactor that is stuck is read while it runs, once, with nothing to lose.
+// Reads the counts of a reactor that is stuck while it runs. In a handler that does not return it
+// counts no more, and its site (read first) orders this after its last count; elsewhere a count may
+// be one behind.
 ServerReport HttpServer::report() const {
   const auto read = [](const auto& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
   ServerReport report;
@@ -262,17 +264,19 @@ std::string ServerReport::describe() const {
 }
 
 void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
-  ServerReport told = report();
+  std::string sites;
   const Instant now = monotonic_now();
   for (const unsigned index : stuck) {
     const core::Reactor& reactor = *workers_[index]->reactor;
     const std::string* const site = reactor.site();
     const Instant since = reactor.busy_since();
-    if (!told.stuck.empty()) told.stuck += "; ";
-    told.stuck += fmt::format("reactor {} did not end: busy for {} ms with {}", index,
-                              since == never ? 0 : (now - since).count_ms(),
-                              site != nullptr ? *site : "something outside of a handler");
+    if (!sites.empty()) sites += "; ";
+    sites += fmt::format("reactor {} did not end: busy for {} ms with {}", index,
+                         since == never ? 0 : (now - since).count_ms(),
+                         site != nullptr ? *site : "something outside of a handler");
   }
+  ServerReport told = report();
+  told.stuck = std::move(sites);
   if (options_.on_stuck) return options_.on_stuck(told);
   fmt::print(stderr, "{}: {}\n", program_invocation_short_name, told.describe());
 }

@@ -197,8 +197,8 @@ void Http1Session::on_content(bool complete) noexcept {
     if (active_) charge();
     if (!complete && active_) {
       if (wants_more) {
-        core_.handler_deadline =
-            never;  // it is the peer's turn, and the machine has a deadline for it
+        // It is the peer's turn, and the machine has a deadline for it.
+        core_.handler_deadline = never;
       } else {
         connection_.pause(PauseReason::content_unwanted);
       }

@@ -1,10 +1,11 @@
 """Fixtures of the end-to-end tests."""
+import fcntl
 import shutil
 
 import pytest
 
 import without_io_uring
-from program_process import Program
+from program_process import ROOT, Program
 from server_process import ENGINES, Server
 
 
@@ -29,6 +30,18 @@ def server(engine):
     """A server with two reactors on the engine; drained and checked at the end of the test."""
     with Server(engine=engine) as running:
         yield running
+
+
+@pytest.fixture
+def kernel_memory():
+    """Have the kernel's memory for sockets alone among the tests that fill it, also those of other workers.
+
+    Beyond net.ipv4.tcp_mem the kernel drops segments, and a connection waits for ever longer retransmissions.
+    """
+    (ROOT / "build").mkdir(exist_ok=True)
+    with open(ROOT / "build" / "kernel_memory.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture

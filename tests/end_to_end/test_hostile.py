@@ -175,7 +175,7 @@ def test_a_refused_upload_is_read_past_for_a_while(server):
         assert sock.recv(1) == b""
 
 
-def test_downloads_that_nobody_reads_hold_no_memory(server):
+def test_downloads_that_nobody_reads_hold_no_memory(kernel_memory, server):
     """Sixteen times 100 MB asked for and never read: others are served, memory is bounded, no spinning."""
     assert_serves(server)
     before, descriptors = server.status_kib("VmHWM"), server.open_descriptors()
@@ -192,7 +192,7 @@ def test_downloads_that_nobody_reads_hold_no_memory(server):
     assert_descriptors_return(server, descriptors)
 
 
-def test_a_client_that_only_sends_is_not_read_from_until_it_reads(server):
+def test_a_client_that_only_sends_is_not_read_from_until_it_reads(kernel_memory, server):
     """Pipelined requests without end: the kernel's buffers fill, the server's do not. Then every reply is there."""
     with server.connect() as sock:
         sock.sendall(request())

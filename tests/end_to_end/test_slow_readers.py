@@ -75,7 +75,7 @@ def slow_readers(server, count):
         yield
 
 
-def test_13_octets_are_served_beside_slow_readers(engine, record_property):
+def test_13_octets_are_served_beside_slow_readers(kernel_memory, engine, record_property):
     """New and kept connections alike, while the readers could hold four times the output memory."""
     raise_descriptor_limit(READERS + 500)
     flags = ("--output-mib", str(OUTPUT_MIB), "--drain-s", "0")
