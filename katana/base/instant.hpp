@@ -2,6 +2,7 @@
 // engine reads it once per turn and everything else is told.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 
@@ -32,5 +33,16 @@ constexpr double milliseconds_of(Duration duration) noexcept {
 
 // Later than every instant that a clock returns.
 inline constexpr Instant never{INT64_MAX};
+
+// The deadline of a peer that moved `bytes`: they buy it the time that they take at `bytes_per_s`,
+// up to `latest`, so that one byte now and then does not hold a connection for ever. `never` is no
+// deadline yet and becomes `latest`. REQUIRES bytes_per_s > 0.
+constexpr Instant extend_deadline(Instant deadline, std::uint64_t bytes, std::int64_t bytes_per_s,
+                                  Instant latest) noexcept {
+  if (deadline == never) return latest;
+  // No more than 64 bits hold the time of.
+  const auto counted = static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+  return std::min(deadline + nanoseconds(counted * (1'000'000'000 / bytes_per_s)), latest);
+}
 
 }  // namespace katana

@@ -348,8 +348,6 @@ class Reactor : public Executor {
   std::vector<Attached> attachments_;
 };
 
-// A peer that takes bytes buys time for them, so that one byte now and then does not buy a
-// minute.
 inline void Reactor::note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept {
   counters_.bytes_sent += count;
   connection.counters_.bytes_sent += count;
@@ -360,10 +358,9 @@ inline void Reactor::note_sent(Connection& connection, Outbox& outbox, std::size
     return;
   }
   if (count == 0) return;
-  const Duration bought = nanoseconds(static_cast<std::int64_t>(count) *
-                                      (1'000'000'000 / options_.rate_min_bytes_per_s));
   set_send_deadline(connection,
-                    std::min(connection.send_deadline_ + bought, now_ + options_.send_timeout));
+                    extend_deadline(connection.send_deadline_, count, options_.rate_min_bytes_per_s,
+                                    now_ + options_.send_timeout));
 }
 
 inline void Reactor::set_send_deadline(Connection& connection, Instant deadline) noexcept {

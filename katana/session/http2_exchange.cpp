@@ -150,11 +150,10 @@ void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
     return;
   }
   if (content_deadline_ != never) {
-    const HttpOptions& options = streams_.options();
-    const Duration bought = nanoseconds(static_cast<std::int64_t>(piece.size()) *
-                                        (1'000'000'000 / options.limits.rate_min_bytes_per_s));
+    const http1::Limits& limits = streams_.options().limits;
     content_deadline_ =
-        std::min(content_deadline_ + bought, streams_.now() + options.limits.content_timeout);
+        extend_deadline(content_deadline_, piece.size(), limits.rate_min_bytes_per_s,
+                        streams_.now() + limits.content_timeout);
   }
   const bool unwanted = core_.mode == Mode::stream && !wanted_;
   if (queued || unwanted || !received_.empty()) {
@@ -452,10 +451,8 @@ void Http2Exchange::note_sent(std::size_t bytes) noexcept {
 
 void Http2Exchange::buy_time(std::size_t bytes) noexcept {
   const HttpOptions& options = streams_.options();
-  const Duration bought = nanoseconds(static_cast<std::int64_t>(bytes) *
-                                      (1'000'000'000 / options.limits.rate_min_bytes_per_s));
-  stall_deadline_ = std::min(stall_deadline_ == never ? never : stall_deadline_ + bought,
-                             streams_.now() + options.http2.stall_timeout);
+  stall_deadline_ = extend_deadline(stall_deadline_, bytes, options.limits.rate_min_bytes_per_s,
+                                    streams_.now() + options.http2.stall_timeout);
 }
 
 void Http2Exchange::close_after_reply() noexcept { streams_.begin_drain(); }

@@ -104,14 +104,9 @@ Step Machine::next_chunk(Bytes input, Instant now) noexcept {
 }
 
 Step Machine::report_content(Bytes content, bool last, std::size_t consumed, Instant now) noexcept {
-  // Content buys time at the least rate, so that one octet now and then does not hold the
-  // connection for ever.
   const Limits& limits = context_->limits;
-  // No more than 64 bits hold the time of.
-  const auto counted = std::min<std::uint64_t>(content.size(), UINT32_MAX);
-  const Duration bought = nanoseconds(static_cast<std::int64_t>(counted) *
-                                      (1'000'000'000 / limits.rate_min_bytes_per_s));
-  deadline_ = std::min(deadline_ + bought, now + limits.content_timeout);
+  deadline_ = extend_deadline(deadline_, content.size(), limits.rate_min_bytes_per_s,
+                              now + limits.content_timeout);
   if (state_ == State::discard) {
     if (last) {
       go(Cause::discarded);
