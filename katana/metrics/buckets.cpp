@@ -53,27 +53,14 @@ std::vector<double> exponential_bounds(double start, double factor, std::size_t 
 }
 
 LogBuckets::LogBuckets(unsigned precision_bits, std::uint64_t value_max) noexcept
-    : bits_(precision_bits),
-      unit_(std::uint64_t{1} << precision_bits),
-      last_(std::numeric_limits<std::size_t>::max()) {
-  KATANA_REQUIRE(precision_bits <= precision_bits_max && value_max >= unit_);
-  last_ = find(value_max) + 1;
-}
-
-std::uint64_t LogBuckets::lower(std::size_t index) const noexcept {
-  const std::size_t block = index >> bits_;
-  if (block == 0) return index;
-  return (unit_ + (index & (unit_ - 1))) << (block - 1);
-}
-
-std::uint64_t LogBuckets::upper(std::size_t index) const noexcept {
-  const std::size_t block = index >> bits_;
-  return lower(index) + (block == 0 ? 0 : (std::uint64_t{1} << (block - 1)) - 1);
+    : bits_(precision_bits), last_(log_bucket(value_max, precision_bits) + 1) {
+  KATANA_REQUIRE(precision_bits <= precision_bits_max && value_max >> precision_bits != 0);
 }
 
 std::vector<std::size_t> LogBuckets::octave_ends() const {
   std::vector<std::size_t> ends;
-  for (std::size_t index = unit_ - 1; index < last_; index += unit_) ends.push_back(index);
+  const std::size_t unit = std::size_t{1} << bits_;
+  for (std::size_t index = unit - 1; index < last_; index += unit) ends.push_back(index);
   if (ends.back() + 1 < last_) ends.push_back(last_ - 1);
   return ends;
 }

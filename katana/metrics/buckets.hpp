@@ -9,12 +9,12 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "katana/base/log_scale.hpp"
 #include "katana/base/result.hpp"
 
 namespace katana::metrics {
@@ -67,20 +67,21 @@ class LogBuckets {
                       std::uint64_t value_max = 60'000'000'000) noexcept;
 
   // One bucket for everything.
-  static LogBuckets only_one() noexcept { return LogBuckets(0, 1, 0); }
+  static LogBuckets only_one() noexcept {
+    LogBuckets one(0, 1);
+    one.last_ = 0;
+    return one;
+  }
 
   // For any value; those above value_max are counted in the last bucket.
   std::size_t find(std::uint64_t value) const noexcept {
-    const unsigned shift = static_cast<unsigned>(std::bit_width(value | unit_)) - 1 - bits_;
-    const std::size_t index =
-        (std::size_t{shift} << bits_) + static_cast<std::size_t>(value >> shift);
-    return std::min(index, last_);
+    return std::min(log_bucket(value, bits_), last_);
   }
   // With the one for values above value_max.
   std::size_t bucket_count() const noexcept { return last_ + 1; }
   // The largest value that is counted in bucket `index`. REQUIRES index < bucket_count() - 1.
-  std::uint64_t upper(std::size_t index) const noexcept;
-  std::uint64_t lower(std::size_t index) const noexcept;
+  std::uint64_t upper(std::size_t index) const noexcept { return log_upper(index, bits_); }
+  std::uint64_t lower(std::size_t index) const noexcept { return log_lower(index, bits_); }
   unsigned precision_bits() const noexcept { return bits_; }
   // The buckets that end a power of two: what is told to a scraper, because a thousand lines for
   // each series are more than it wants.
@@ -89,11 +90,7 @@ class LogBuckets {
   bool operator==(const LogBuckets&) const = default;
 
  private:
-  LogBuckets(unsigned bits, std::uint64_t unit, std::size_t last) noexcept
-      : bits_(bits), unit_(unit), last_(last) {}
-
   unsigned bits_;
-  std::uint64_t unit_;
   std::size_t last_;
 };
 

@@ -9,13 +9,14 @@
 //            pool they are exact: accepted == ran + failed + cancelled.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "katana/base/instant.hpp"
+#include "katana/base/log_scale.hpp"
 #include "katana/thread/pool_options.hpp"
 
 namespace katana::thread {
@@ -29,13 +30,12 @@ struct Histogram {
   Duration sum = {};
 
   static std::size_t bucket_of(Duration value) noexcept {
-    if (value <= Duration{}) return 0;
-    const auto width = static_cast<std::size_t>(std::bit_width(std::uint64_t(value.ns)));
-    return width < buckets_max ? width : buckets_max - 1;
+    const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(value.ns, 0));
+    return std::min(log_bucket(ns, 0), buckets_max - 1);
   }
   // What every value of a bucket is below.
   static constexpr Duration bound_of(std::size_t bucket) noexcept {
-    return {std::int64_t{1} << bucket};
+    return {static_cast<std::int64_t>(log_lower(bucket + 1, 0))};
   }
   Duration mean() const noexcept {
     return count == 0 ? Duration{} : Duration{sum.ns / static_cast<std::int64_t>(count)};

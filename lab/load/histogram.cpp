@@ -5,30 +5,11 @@
 #include <new>
 
 namespace katana::load {
-namespace {
-
-constexpr std::size_t half = std::size_t{1} << (Histogram::sub_bucket_bits - 1);
-
-unsigned bucket_of(std::size_t index) {
-  return index < 2 * half ? 0 : static_cast<unsigned>(index / half - 1);
-}
-
-}  // namespace
 
 // calloc and not new: memory that comes as zeros from the kernel is not touched.
 Histogram::Histogram()
     : counts_(static_cast<std::uint64_t*>(std::calloc(counts_size, sizeof(std::uint64_t)))) {
   if (!counts_) throw std::bad_alloc();
-}
-
-std::int64_t Histogram::lowest_of(std::size_t index) noexcept {
-  const unsigned bucket = bucket_of(index);
-  const std::size_t sub = index - bucket * half;
-  return static_cast<std::int64_t>(sub << bucket);
-}
-
-std::int64_t Histogram::highest_of(std::size_t index) noexcept {
-  return lowest_of(index) + (std::int64_t{1} << bucket_of(index)) - 1;
 }
 
 void Histogram::add(const Histogram& other) noexcept {

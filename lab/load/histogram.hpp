@@ -10,11 +10,12 @@
 // Fails      std::bad_alloc. A value beyond an hour counts as one hour.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <span>
+
+#include "katana/base/log_scale.hpp"
 
 namespace katana::load {
 
@@ -51,13 +52,14 @@ class Histogram {
   std::span<const std::uint64_t> counts() const noexcept;
 
   static std::size_t index_of(std::int64_t value_ns) noexcept {
-    const auto value = static_cast<std::uint64_t>(value_ns);
-    constexpr std::uint64_t direct = (1u << sub_bucket_bits) - 1;
-    const auto bucket = static_cast<unsigned>(std::bit_width(value | direct)) - sub_bucket_bits;
-    return (std::size_t{bucket} << (sub_bucket_bits - 1)) + (value >> bucket);
+    return log_bucket(static_cast<std::uint64_t>(value_ns), sub_bucket_bits - 1);
   }
-  static std::int64_t lowest_of(std::size_t index) noexcept;
-  static std::int64_t highest_of(std::size_t index) noexcept;
+  static std::int64_t lowest_of(std::size_t index) noexcept {
+    return static_cast<std::int64_t>(log_lower(index, sub_bucket_bits - 1));
+  }
+  static std::int64_t highest_of(std::size_t index) noexcept {
+    return static_cast<std::int64_t>(log_upper(index, sub_bucket_bits - 1));
+  }
 
  private:
   struct Free {
