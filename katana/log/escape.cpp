@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "katana/base/json_string.hpp"
 #include "katana/base/utf8.hpp"
 
 namespace katana::log {
@@ -61,9 +62,9 @@ bool has_none(Bytes text, const Bad& bad) noexcept {
   return bad(word) == 0;
 }
 
-void append_hex(char c, Bytes introduction, Buffer& out) {
+void append_hex(char c, Buffer& out) {
   const auto octet = static_cast<std::uint8_t>(c);
-  append(out, introduction);
+  append(out, "\\x");
   out.push_back(hex_digits[octet >> 4]);
   out.push_back(hex_digits[octet & 15]);
 }
@@ -109,7 +110,7 @@ std::size_t put_character(Bytes text, Buffer& out, const Control& control, const
 }
 
 std::size_t put_line(Bytes text, Buffer& out) {
-  const auto hex = [&out](char c) { append_hex(c, "\\x", out); };
+  const auto hex = [&out](char c) { append_hex(c, out); };
   return put_character(
       text, out,
       [&](char c) {
@@ -145,21 +146,10 @@ void escape_quoted(Bytes text, Buffer& out) {
 }
 
 void escape_json(Bytes text, Buffer& out) {
-  escape(text, out, [](Bytes rest, Buffer& to) {
-    const char c = rest.front();
-    if (c == '"' || c == '\\' || short_escape(c) != '\0') {
-      to.push_back('\\');
-      to.push_back(short_escape(c) != '\0' ? short_escape(c) : c);
-      return std::size_t{1};
-    }
-    if (static_cast<std::uint8_t>(c) < 0x20) {
-      append_hex(c, "\\u00", to);
-      return std::size_t{1};
-    }
-    const std::size_t before = rest.size();
-    append(to, take_character(rest));
-    return before - rest.size();
-  });
+  const std::size_t begin = out.size();
+  out.resize(begin + json_text_bound(text.size()));
+  const char* const end = put_json_characters(out.data() + begin, text);
+  out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
 }  // namespace katana::log

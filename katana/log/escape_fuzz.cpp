@@ -40,8 +40,15 @@ std::string unescape(Bytes text) {
       text.remove_prefix(6);
       continue;
     }
-    KATANA_CHECK(Bytes("\"\\nrt").find(c) != Bytes::npos);
-    plain += c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t' : c;
+    KATANA_CHECK(Bytes("\"\\bfnrt").find(c) != Bytes::npos);
+    switch (c) {
+      case 'b': plain += '\b'; break;
+      case 'f': plain += '\f'; break;
+      case 'n': plain += '\n'; break;
+      case 'r': plain += '\r'; break;
+      case 't': plain += '\t'; break;
+      default: plain += c;
+    }
     text.remove_prefix(2);
   }
   return plain;

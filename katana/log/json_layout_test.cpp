@@ -66,7 +66,7 @@ bool is_json_string(Bytes text) {
     if (text[0] == '\\') {
       if (text.size() < 2) return false;
       used = text[1] == 'u' ? 6 : 2;
-      if (Bytes("\"\\nrtu").find(text[1]) == Bytes::npos || text.size() < used) return false;
+      if (Bytes("\"\\bfnrtu").find(text[1]) == Bytes::npos || text.size() < used) return false;
     }
     text.remove_prefix(used);
   }
