@@ -105,7 +105,7 @@ Http2Driver::Exchange& Http2Driver::take_exchange(Call& call) {
 }
 
 Http2Driver::Exchange* Http2Driver::find(const Call& call) noexcept {
-  for (ClientStream* each = machine_.first(); each != nullptr; each = each->next) {
+  for (ClientStream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
     if (exchange_of(*each).call == &call) return &exchange_of(*each);
   }
   return nullptr;
@@ -304,7 +304,7 @@ void Http2Driver::upload() noexcept {
 Http2Driver::Exchange* Http2Driver::next_upload() noexcept {
   Exchange* found = nullptr;
   if (uploads_ == 0) return found;
-  for (ClientStream* each = machine_.first(); each != nullptr; each = each->next) {
+  for (ClientStream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
     if (exchange_of(*each).unsent.empty() || machine_.window(*each) == 0) continue;
     if (each->id > uploaded_last_) return &exchange_of(*each);
     if (found == nullptr) found = &exchange_of(*each);

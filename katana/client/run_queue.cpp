@@ -12,33 +12,23 @@ void Runnable::leave_list() noexcept {
 
 void RunList::push_back(Runnable& runnable) noexcept {
   runnable.list_ = this;
-  runnable.prev_ = last_;
-  runnable.next_ = nullptr;
-  (last_ != nullptr ? last_->next_ : first_) = &runnable;
-  last_ = &runnable;
-  ++size_;
+  list_.push_back(runnable);
 }
 
 void RunList::push_front(Runnable& runnable) noexcept {
   runnable.list_ = this;
-  runnable.prev_ = nullptr;
-  runnable.next_ = first_;
-  (first_ != nullptr ? first_->prev_ : last_) = &runnable;
-  first_ = &runnable;
-  ++size_;
+  list_.push_front(runnable);
 }
 
 void RunList::remove(Runnable& runnable) noexcept {
-  (runnable.prev_ != nullptr ? runnable.prev_->next_ : first_) = runnable.next_;
-  (runnable.next_ != nullptr ? runnable.next_->prev_ : last_) = runnable.prev_;
   runnable.list_ = nullptr;
-  --size_;
+  list_.remove(runnable);
 }
 
 Runnable& RunList::pop_front() noexcept {
-  KATANA_REQUIRE(first_ != nullptr);
-  Runnable& runnable = *first_;
-  remove(runnable);
+  KATANA_REQUIRE(!empty());
+  Runnable& runnable = list_.pop_front();
+  runnable.list_ = nullptr;
   return runnable;
 }
 

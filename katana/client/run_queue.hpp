@@ -13,13 +13,14 @@
 #include <cstddef>
 
 #include "katana/base/executor.hpp"
+#include "katana/base/linked_list.hpp"
 #include "katana/core/reactor.hpp"
 
 namespace katana::client {
 
 class RunList;
 
-class Runnable {
+class Runnable : private ListHook<Runnable> {
  public:
   Runnable(const Runnable&) = delete;
   Runnable& operator=(const Runnable&) = delete;
@@ -32,19 +33,18 @@ class Runnable {
   ~Runnable() { leave_list(); }
 
  private:
+  friend class LinkedList<Runnable>;
   friend class RunList;
   friend class RunQueue;
   virtual void run() noexcept = 0;
 
   RunList* list_ = nullptr;
-  Runnable* prev_ = nullptr;
-  Runnable* next_ = nullptr;
 };
 
 class RunList {
  public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return list_.empty(); }
+  std::size_t size() const noexcept { return list_.size(); }
   // REQUIRES that it is in no list.
   void push_back(Runnable& runnable) noexcept;
   void push_front(Runnable& runnable) noexcept;
@@ -53,9 +53,7 @@ class RunList {
   Runnable& pop_front() noexcept;
 
  private:
-  Runnable* first_ = nullptr;
-  Runnable* last_ = nullptr;
-  std::size_t size_ = 0;
+  LinkedList<Runnable> list_;
 };
 
 class RunQueue {

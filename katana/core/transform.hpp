@@ -23,6 +23,7 @@
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/base/linked_list.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/core/records.hpp"
 
@@ -48,7 +49,7 @@ struct TransformStep {
 // Why a connection is given up before the peer has said that it sends no more.
 enum class TransformCut : std::uint8_t { input_ended, timed_out };
 
-class Transform {
+class Transform : private ListHook<Transform> {
  public:
   explicit Transform(BlockPool& blocks) noexcept : output_(blocks) {}
   virtual ~Transform() = default;
@@ -77,10 +78,9 @@ class Transform {
   Outbox output_;
 
  private:
+  friend class LinkedList<Transform>;
   friend class WaitingTransforms;
-  Connection* connection_ = nullptr;
-  Transform* next_ = nullptr;
-  Transform** at_ = nullptr;  // what points to this in the queue; null: in none
+  Connection* connection_ = nullptr;  // that waits; null: it does not
 };
 
 class TransformFactory {
@@ -104,36 +104,21 @@ struct TransformBuffers {
 // Connections that wait for admit(), the one that waits longest first.
 class WaitingTransforms {
  public:
-  bool empty() const noexcept { return first_ == nullptr; }
+  bool empty() const noexcept { return list_.empty(); }
 
   void push(Transform& transform, Connection& connection) noexcept {
     transform.connection_ = &connection;
-    transform.next_ = nullptr;
-    transform.at_ = end_;
-    *end_ = &transform;
-    end_ = &transform.next_;
+    list_.push_back(transform);
   }
   // REQUIRES not empty().
-  Connection& pop() noexcept {
-    Transform& transform = *first_;
-    remove(transform);
-    return *transform.connection_;
-  }
+  Connection& pop() noexcept { return *std::exchange(list_.pop_front().connection_, nullptr); }
   // Nothing if it does not wait.
   void remove(Transform& transform) noexcept {
-    if (transform.at_ == nullptr) return;
-    *transform.at_ = transform.next_;
-    if (transform.next_ != nullptr) {
-      transform.next_->at_ = transform.at_;
-    } else {
-      end_ = transform.at_;
-    }
-    transform.at_ = nullptr;
+    if (std::exchange(transform.connection_, nullptr) != nullptr) list_.remove(transform);
   }
 
  private:
-  Transform* first_ = nullptr;
-  Transform** end_ = &first_;
+  LinkedList<Transform> list_;
 };
 
 }  // namespace katana::core

@@ -19,6 +19,7 @@
 #include "katana/base/activity.hpp"
 #include "katana/base/executor.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/base/linked_list.hpp"
 #include "katana/database/error.hpp"
 #include "katana/database/row.hpp"
 #include "katana/database/sql.hpp"
@@ -75,7 +76,7 @@ struct Request {
 
 class WorkList;
 
-class Work : public Message {
+class Work : public Message, public ListHook<Work> {
  public:
   using Destroyer = void (*)(Work*) noexcept;
 
@@ -115,11 +116,9 @@ class Work : public Message {
   Work* next_in_batch = nullptr;  // completed together, for the same executor
 
   bool on_own_thread = false;  // not handed over yet; its executor's thread only
-  // Of the list that it is in; guarded by what guards the list. `list` may be compared by whoever
-  // guards another list, so it is atomic.
+  // The list that it is in; guarded by what guards the list. Whoever guards another list may compare
+  // it, so it is atomic.
   std::atomic<WorkList*> list = nullptr;
-  Work* prev_in_list = nullptr;
-  Work* next_in_list = nullptr;
 
  private:
   enum : std::uint32_t { pending, posted, abandoned };
@@ -147,37 +146,29 @@ class WorkList {
   WorkList(const WorkList&) = delete;
   WorkList& operator=(const WorkList&) = delete;
 
-  bool empty() const noexcept { return first_ == nullptr; }
+  bool empty() const noexcept { return list_.empty(); }
   bool has(const Work& work) const noexcept {
     return work.list.load(std::memory_order_relaxed) == this;
   }
-  std::size_t size() const noexcept { return size_; }
-  Work* first() const noexcept { return first_; }
+  std::size_t size() const noexcept { return list_.size(); }
+  Work* first() const noexcept { return list_.first(); }
 
   void push(Work& work) noexcept {
     work.list.store(this, std::memory_order_relaxed);
-    work.next_in_list = nullptr;
-    work.prev_in_list = last_;
-    (last_ != nullptr ? last_->next_in_list : first_) = &work;
-    last_ = &work;
-    ++size_;
+    list_.push_back(work);
   }
   void remove(Work& work) noexcept {
-    (work.prev_in_list != nullptr ? work.prev_in_list->next_in_list : first_) = work.next_in_list;
-    (work.next_in_list != nullptr ? work.next_in_list->prev_in_list : last_) = work.prev_in_list;
+    list_.remove(work);
     work.list.store(nullptr, std::memory_order_relaxed);
-    --size_;
   }
   Work* pop() noexcept {
-    Work* const work = first_;
+    Work* const work = first();
     if (work != nullptr) remove(*work);
     return work;
   }
 
  private:
-  Work* first_ = nullptr;
-  Work* last_ = nullptr;
-  std::size_t size_ = 0;
+  LinkedList<Work> list_;
 };
 
 // Completed works, posted to each executor together: their coroutines go on in the same turn, and

@@ -70,7 +70,7 @@ void Http2Session::on_input_end() noexcept {
   if (connection_.paused()) return;
   streams_.begin_call();
   if (!std::exchange(input_end_noted_, true)) {
-    for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+    for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next_in_list()) {
       exchange_of(*each).shorten(protocol_.options().half_close_grace);
     }
   }
@@ -101,7 +101,7 @@ void Http2Session::on_drain() noexcept {
   http2::Stream* each = machine_->first();
   while (each != nullptr) {
     Http2Exchange& exchange = exchange_of(*each);
-    each = each->next;
+    each = each->next_in_list();
     if (exchange.reply_sent) {
       streams_.note_over(exchange);
     } else {
@@ -123,7 +123,7 @@ std::size_t Http2Session::held_bytes() const noexcept {
 
 std::size_t Http2Session::on_memory_scarce() noexcept {
   Http2Exchange* largest = nullptr;
-  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next_in_list()) {
     Http2Exchange& exchange = exchange_of(*each);
     if (exchange.over) continue;
     if (largest == nullptr || exchange.held_bytes() > largest->held_bytes()) largest = &exchange;
@@ -164,7 +164,7 @@ void Http2Session::serve_queued() noexcept {
   http2::Stream* each = machine_->first();
   while (each != nullptr && streams_.has_queued() && streams_.may_hold()) {
     Http2Exchange& exchange = exchange_of(*each);
-    each = each->next;
+    each = each->next_in_list();
     if (!exchange.queued || exchange.over) continue;
     streams_.note_dispatched(exchange);
     exchange.dispatch();
@@ -174,7 +174,7 @@ void Http2Session::serve_queued() noexcept {
 
 // Who wrote much has let others go first: those on this connection, and all other connections.
 void Http2Session::resume_yielded() noexcept {
-  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next_in_list()) {
     exchange_of(*each).resume_yielded();
   }
 }
@@ -184,20 +184,20 @@ void Http2Session::deliver_wanted() noexcept {
   http2::Stream* each = machine_->first();
   while (each != nullptr) {
     // From the first again, whatever the handler did to others.
-    each = exchange_of(*each).deliver_received() ? machine_->first() : each->next;
+    each = exchange_of(*each).deliver_received() ? machine_->first() : each->next_in_list();
   }
 }
 
 void Http2Session::expire_streams() noexcept {
   const auto due = [this]() -> Http2Exchange* {
-    for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+    for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next_in_list()) {
       if (now() >= exchange_of(*each).deadline()) return &exchange_of(*each);
     }
     return nullptr;
   };
   while (Http2Exchange* const exchange = due()) exchange->on_deadline(now());
   streams_.forget_deadlines();
-  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+  for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next_in_list()) {
     streams_.note_deadline(exchange_of(*each).deadline());
   }
 }

@@ -51,7 +51,7 @@ class Http2Session final : public core::Session {
   template <class Value>
   std::size_t sum_of(Value&& value) const noexcept {
     std::size_t sum = 0;
-    for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next) {
+    for (http2::Stream* each = machine_->first(); each != nullptr; each = each->next_in_list()) {
       sum += value(exchange_of(*each));
     }
     return sum;

@@ -61,7 +61,7 @@ class StreamScheduler {
   Instant now() const noexcept { return connection_.reactor().now(); }
   ScheduledStream* first() noexcept { return static_cast<ScheduledStream*>(machine_.first()); }
   static ScheduledStream* next(ScheduledStream& stream) noexcept {
-    return static_cast<ScheduledStream*>(stream.next);
+    return static_cast<ScheduledStream*>(stream.next_in_list());
   }
 
   // ---- calls by the core, at whose end the session does what is due ----

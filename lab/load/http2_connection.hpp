@@ -47,7 +47,7 @@ class Http2Connection {
   // The one that was begun first; null: there is none.
   Exchange* first() const noexcept { return static_cast<Exchange*>(machine_->first()); }
   static Exchange* next(const Exchange& exchange) noexcept {
-    return static_cast<Exchange*>(exchange.next);
+    return static_cast<Exchange*>(exchange.next_in_list());
   }
 
   std::uint32_t uploads = 0;  // exchanges whose content is not written

@@ -127,13 +127,13 @@ void ReactorReader::submit(Work& work) noexcept {
 }
 
 void ReactorReader::hand_over_writes() noexcept {
-  for (Work* work = to_writer_.first(); work != nullptr; work = work->next_in_list)
+  for (Work* work = to_writer_.first(); work != nullptr; work = work->next_in_list())
     work->on_own_thread = false;
   writer_.submit(to_writer_);
 }
 
 void ReactorReader::hand_over_reads() noexcept {
-  for (Work* work = to_readers_.first(); work != nullptr; work = work->next_in_list) {
+  for (Work* work = to_readers_.first(); work != nullptr; work = work->next_in_list()) {
     work->on_own_thread = false;
   }
   readers_.submit(to_readers_);

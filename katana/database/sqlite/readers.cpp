@@ -99,7 +99,7 @@ void Readers::tick(Instant now) noexcept {
   {
     const std::lock_guard lock(mutex_);
     take_expired(queue_, now, expired);
-    for (const Work* work = expired.first(); work != nullptr; work = work->next_in_list) {
+    for (const Work* work = expired.first(); work != nullptr; work = work->next_in_list()) {
       ++(work->begin_by == work->deadline ? timeouts_ : refused_waited_);
     }
     for (ReadCursor* const cursor : cursors_) {
@@ -156,7 +156,7 @@ void Readers::schedule() noexcept {
 
 // The first that may begin: a new stream needs a place.
 Work* Readers::take() noexcept {
-  for (Work* work = queue_.first(); work != nullptr; work = work->next_in_list) {
+  for (Work* work = queue_.first(); work != nullptr; work = work->next_in_list()) {
     const bool opens = work->request.order == Order::open;
     if (opens && streams_ >= options_.streams_max) continue;
     queue_.remove(*work);

@@ -30,7 +30,7 @@ inline void begin_waiting(Work& work, const Options& options, Instant now) noexc
 // Moves those that waited for too long.
 inline void take_expired(WorkList& from, Instant now, WorkList& to) noexcept {
   for (Work* work = from.first(); work != nullptr;) {
-    Work* const next = work->next_in_list;
+    Work* const next = work->next_in_list();
     if (now >= work->begin_by) {
       from.remove(*work);
       to.push(*work);

@@ -92,7 +92,7 @@ void Writer::tick(Instant now) noexcept {
     if (closed_) return;
     take_expired(queue_, now, expired);
     take_expired(within_, now, expired);
-    for (const Work* work = expired.first(); work != nullptr; work = work->next_in_list) {
+    for (const Work* work = expired.first(); work != nullptr; work = work->next_in_list()) {
       // A transaction without one of its statements can only be rolled back.
       if (work->request.transaction != 0) rollback_asked_ = transaction_;
     }

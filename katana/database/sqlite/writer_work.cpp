@@ -48,8 +48,8 @@ void Writer::run_group(WorkList& group) noexcept {
 }
 
 Work* Writer::next_of(Work& work, WorkList& group) noexcept {
-  if (work.next_in_list == nullptr && admits_) admit(group);
-  return work.next_in_list;
+  if (work.next_in_list() == nullptr && admits_) admit(group);
+  return work.next_in_list();
 }
 
 // True: every work of the group has been added to `done`. False: one that broke the transaction
@@ -104,7 +104,7 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
   int code = SQLITE_BUSY;
   while (!group.empty() && (code & 0xff) == SQLITE_BUSY && now < give_up) {
     Instant until = give_up;
-    for (const Work* work = group.first(); work != nullptr; work = work->next_in_list) {
+    for (const Work* work = group.first(); work != nullptr; work = work->next_in_list()) {
       until = std::min(until, work->deadline);
     }
     connection_->wait_for_locks(until - now);
@@ -112,7 +112,7 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
     if (code == SQLITE_DONE) break;
     now = clock_();
     for (Work *work = group.first(), *following; work != nullptr; work = following) {
-      following = work->next_in_list;
+      following = work->next_in_list();
       if (now < work->deadline) continue;
       group.remove(*work);
       timeouts_.add();
@@ -187,7 +187,7 @@ void Writer::leave_out(Work& broken, WorkList& group, WorkList* again, int code,
   done.add(broken);
   // Those that have run. Behind `broken` there is none.
   for (Work* work = (again != nullptr ? again : &group)->first(); work != nullptr;
-       work = work->next_in_list) {
+       work = work->next_in_list()) {
     work->outcome.clear();
     work->outcome.error.reset();
   }

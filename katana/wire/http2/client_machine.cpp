@@ -122,7 +122,7 @@ Begun ClientMachine::begin_block(ClientStream& stream, Bytes block, bool is_head
   stream.state =
       detail::client_stream_matrix[static_cast<std::size_t>(stream.state)][static_cast<std::size_t>(
           last ? ClientStreamCause::request : ClientStreamCause::head)];
-  streams_.append(stream);
+  streams_.push_back(stream);
   return Begun::yes;
 }
 

@@ -55,9 +55,8 @@ struct ClientContext {
 
 // One request and its reply, as the machine sees them. The caller keeps it, perhaps as a part of
 // something larger. After it was let go of it may be given to begin() again, made anew.
-struct ClientStream : StreamFlow {
-  ClientStream* next = nullptr;  // in the order in which they began
-  ClientStream* previous = nullptr;
+// In a list in the order in which they began.
+struct ClientStream : StreamFlow, ListHook<ClientStream> {
   ClientStreamState state = ClientStreamState::idle;
   bool is_head_request = false;
   bool has_head = false;  // the reply's, interim ones apart
@@ -129,7 +128,7 @@ class ClientMachine {
 
   // ---- requests ----
   // A stream is free now. The first hundred may begin before the server said how many it takes.
-  bool can_begin() const noexcept { return is_usable() && streams_.count() < streams_max(); }
+  bool can_begin() const noexcept { return is_usable() && streams_.size() < streams_max(); }
   // How many may be open at once. A guess before has_settings(): the server has yet to say it.
   std::uint32_t streams_max() const noexcept {
     return std::min(context_->limits.streams_max, frames_.peer_streams_max());
@@ -165,7 +164,9 @@ class ClientMachine {
   void end_of_input() noexcept { frames_.end(Failure::none); }
 
   ClientStream* first() const noexcept { return streams_.first(); }
-  std::uint32_t stream_count() const noexcept { return streams_.count(); }
+  std::uint32_t stream_count() const noexcept {
+    return static_cast<std::uint32_t>(streams_.size());
+  }
 
  private:
   friend FrameLayer;  // which calls the four that follow

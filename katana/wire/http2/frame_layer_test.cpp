@@ -18,10 +18,7 @@ namespace {
 using namespace std::string_literals;
 using Strings = std::vector<std::string>;
 
-struct TestStream : StreamFlow {
-  TestStream* next = nullptr;
-  TestStream* previous = nullptr;
-};
+struct TestStream : StreamFlow, ListHook<TestStream> {};
 
 class Owner {
  public:
@@ -96,7 +93,7 @@ class Owner {
     frames.set_last_id(id);
     TestStream& made = kept_streams_.emplace_back();
     frames.open(made, id);
-    streams.append(made);
+    streams.push_back(made);
     return made;
   }
 

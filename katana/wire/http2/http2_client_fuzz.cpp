@@ -107,7 +107,7 @@ class Run {
 
   // At what places of the input depends on nothing but the frames before it.
   void upload() {
-    for (ClientStream* each = machine_.first(); each != nullptr; each = each->next) {
+    for (ClientStream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
       if (each->state != ClientStreamState::open) continue;
       Bytes content = "some content";
       require(machine_.write_content(*each, content, false, false, SIZE_MAX, outbox_));
@@ -124,7 +124,8 @@ class Run {
       require(header.size <= frame_bytes_max && sent.size() >= frame_header_bytes + header.size);
       sent.remove_prefix(frame_header_bytes + header.size);
     }
-    for (const ClientStream* each = machine_.first(); each != nullptr; each = each->next) {
+    for (const ClientStream* each = machine_.first(); each != nullptr;
+         each = each->next_in_list()) {
       require(each->send_window <= window_bytes_max && each->receive_window >= 0);
       require(each->state != ClientStreamState::closed && each->state != ClientStreamState::idle);
     }

@@ -90,7 +90,7 @@ class Run {
       require(header.size <= frame_bytes_max && sent.size() >= frame_header_bytes + header.size);
       sent.remove_prefix(frame_header_bytes + header.size);
     }
-    for (const Stream* each = machine_.first(); each != nullptr; each = each->next) {
+    for (const Stream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
       require(each->send_window <= window_bytes_max && each->receive_window >= 0);
       require(each->state != StreamState::closed && each->state != StreamState::idle);
     }

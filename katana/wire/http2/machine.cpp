@@ -103,7 +103,7 @@ void Machine::admit(Stream& stream) noexcept {
   stream.is_head_request = context_->reader.head().method() == http::Method::head;
   stream.content_left = context_->reader.content_length();
   go(stream, pending_ends_stream_ ? StreamCause::request : StreamCause::head);
-  streams_.append(stream);
+  streams_.push_back(stream);
   frames_.earn_use();
 }
 

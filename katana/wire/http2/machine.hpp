@@ -53,9 +53,8 @@ struct Context {
 
 // One request and its reply, as the machine sees them. The caller keeps it, perhaps as a part of
 // something larger.
-struct Stream : StreamFlow {
-  Stream* next = nullptr;  // in the order of their ids, which is that of their heads
-  Stream* previous = nullptr;
+// In a list in the order of their ids, which is that of their heads.
+struct Stream : StreamFlow, ListHook<Stream> {
   StreamState state = StreamState::idle;
   Priority priority;
   bool is_head_request = false;
@@ -142,7 +141,9 @@ class Machine {
   bool drained() const noexcept { return last_told_ && streams_.empty(); }
 
   Stream* first() const noexcept { return streams_.first(); }
-  std::uint32_t stream_count() const noexcept { return streams_.count(); }
+  std::uint32_t stream_count() const noexcept {
+    return static_cast<std::uint32_t>(streams_.size());
+  }
 
  private:
   friend FrameLayer;  // which calls the four that follow

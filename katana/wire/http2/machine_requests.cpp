@@ -25,7 +25,7 @@ Step Machine::on_request(std::uint32_t id, bool end_stream, Bytes block, Instant
   if (verdict == HeadVerdict::malformed) {
     return refuse_stream(id, ErrorCode::protocol_error, now, outbox);
   }
-  if (streams_.count() >= context_->limits.streams_max) {
+  if (streams_.size() >= context_->limits.streams_max) {
     return refuse_stream(id, ErrorCode::refused_stream, now, outbox);
   }
   pending_id_ = id;

@@ -193,7 +193,7 @@ class Bench {
 
  private:
   bool is_listed(const Stream& wanted) const {
-    for (Stream* each = machine_.first(); each != nullptr; each = each->next) {
+    for (Stream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
       if (each == &wanted) return true;
     }
     return false;
