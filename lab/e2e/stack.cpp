@@ -299,7 +299,7 @@ Result<void> Stack::seal_registry() {
 Result<void> Stack::start_server() {
   Router router;
   if (observability_) {
-    observability_->mount(router);
+    observability_->mount(router, guard_);
   } else {
     router.get("/health", [] { return Reply::json(R"({"status":"pass"})"); });
   }

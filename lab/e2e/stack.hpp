@@ -18,6 +18,7 @@
 #include "katana/host/access_log.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
+#include "katana/host/operations.hpp"
 #include "katana/log/log.hpp"
 #include "katana/registry/registry.hpp"
 #include "katana/thread/pool.hpp"
@@ -88,6 +89,7 @@ class Stack {
   std::unique_ptr<katana::log::Log> log_;
   std::unique_ptr<katana::host::AccessLog> access_;
   std::unique_ptr<katana::host::Observability> observability_;
+  const katana::host::OperationsGuard guard_{{.addresses = {"127.0.0.1"}}};
   std::unique_ptr<katana::thread::Pool> pool_;
   std::unique_ptr<katana::database::Database> database_;
   std::unique_ptr<katana::registry::Services> services_;
