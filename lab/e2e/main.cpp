@@ -37,7 +37,7 @@ int serve(int count, char** arguments) {
   auto stack = e2e::Stack::make(options);
   if (!stack) return fail(1, stack.error().describe());
   for (const e2e::Phase& phase : (*stack)->phases()) {
-    fmt::print("phase {} {:.3f}\n", phase.name, phase.ms);
+    fmt::print("{}", e2e::to_line(phase));
   }
   auto& server = (*stack)->server();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;

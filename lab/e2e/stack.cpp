@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "katana/config/config.hpp"
@@ -185,6 +186,26 @@ std::vector<std::string> to_arguments(const StackOptions& options) {
           fmt::format("count_heap={}", on_or_off(options.count_heap)),
           fmt::format("engine={}", options.engine),
           fmt::format("folder={}", options.folder)};
+}
+
+lab::ServerCommand serving(const StackOptions& options) {
+  lab::ServerCommand command{{lab::own_program(), "--serve"}, server_cpus()};
+  for (std::string& each : to_arguments(options)) command.arguments.push_back(std::move(each));
+  return command;
+}
+
+std::string to_line(const Phase& phase) {
+  return fmt::format("phase {} {:.3f}\n", phase.name, phase.ms);
+}
+
+std::vector<Phase> phases_in(const std::string& output) {
+  std::vector<Phase> phases;
+  std::istringstream words(output);
+  for (std::string word; words >> word;) {
+    Phase phase;
+    if (word == "phase" && words >> phase.name >> phase.ms) phases.push_back(phase);
+  }
+  return phases;
 }
 
 Result<std::unique_ptr<Stack>> Stack::make(const StackOptions& options) {

@@ -22,6 +22,7 @@
 #include "katana/log/log.hpp"
 #include "katana/registry/registry.hpp"
 #include "katana/thread/pool.hpp"
+#include "lab/process/server_process.hpp"
 
 namespace e2e {
 
@@ -54,11 +55,16 @@ const char* system_added(int count);
 // "key=value" of one option. systems=N is with_systems(N), and stands in front of the others.
 katana::Result<void> set_option(StackOptions& options, std::string_view setting);
 std::vector<std::string> to_arguments(const StackOptions& options);
+// This program, serving.
+katana::lab::ServerCommand serving(const StackOptions& options);
 
 struct Phase {
   std::string name;
   double ms = 0;
 };
+// The line "phase NAME MS" that a server prints of each before it is ready, and back.
+std::string to_line(const Phase& phase);
+std::vector<Phase> phases_in(const std::string& output);
 
 class Stack {
  public:
