@@ -52,8 +52,10 @@ struct StackOptions {
 StackOptions with_systems(int count);
 const char* system_added(int count);
 
-// "key=value" of one option. systems=N is with_systems(N), and stands in front of the others.
-katana::Result<void> set_option(StackOptions& options, std::string_view setting);
+// From "KEY=VALUE" each, and back; systems=N is with_systems(N), before the others are set.
+katana::Result<StackOptions> read_options(const std::vector<std::string>& settings);
+// A line for each key.
+std::string options_help();
 std::vector<std::string> to_arguments(const StackOptions& options);
 // This program, serving.
 katana::lab::ServerCommand serving(const StackOptions& options);
