@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <ctime>
 #include <system_error>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "lab/process/usage.hpp"
 
 namespace katana::chat_load {
 namespace {
@@ -191,7 +191,7 @@ void Worker::probe(std::int64_t now) {
 
 void Worker::begin() {
   begin_ns_ = stage_.begin_ns.load(std::memory_order_relaxed);
-  cpu_began_ns_ = clock_time(CLOCK_THREAD_CPUTIME_ID).ns;
+  cpu_began_ns_ = lab::thread_cpu_ns();
 }
 
 // Everything that is due; returns when more is.
@@ -269,7 +269,7 @@ void Worker::end_sending() {
   done_sending_ = true;
   sending_ended_ns_ = monotonic_now().ns;
   figures_.wall_ns = sending_ended_ns_ - begin_ns_;
-  figures_.cpu_ns = clock_time(CLOCK_THREAD_CPUTIME_ID).ns - cpu_began_ns_;
+  figures_.cpu_ns = lab::thread_cpu_ns() - cpu_began_ns_;
   for (Connection& each : connections_) {
     const std::uint64_t begun = (each.output_bytes + plan_.message_bytes - 1) / plan_.message_bytes;
     figures_.unsent += each.due - std::min(each.due, begun);

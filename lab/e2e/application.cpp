@@ -14,9 +14,10 @@ namespace {
 
 ServerCommand application(const std::string& program) {
   const std::string folder = folder_for("application");
-  return {{program, "--port", "0", "--set", "http.reactors=1", "--set",
-           fmt::format("database.path={}/katana.db", folder), "--set", "log.console=false", "--set",
-           fmt::format("log.file={}/app.log", folder)}};
+  return {.arguments = {program, "--port", "0", "--set", "http.reactors=1", "--set",
+                        fmt::format("database.path={}/katana.db", folder), "--set",
+                        "log.console=false", "--set", fmt::format("log.file={}/app.log", folder)},
+          .cpus = server_cpus()};
 }
 
 std::vector<Ask> add_users(const ServerProcess&, std::uint64_t count) {
@@ -36,11 +37,11 @@ void time_with_resources(benchmark::State& state, const ServerCommand& command,
                          const AsksOf& asks_of, std::uint32_t connections) {
   ServerProcess* const server = kept_server(state, command);
   if (server == nullptr) return;
-  const Usage before = server->usage();
+  const katana::lab::Usage before = server->usage();
   const std::int64_t begin_ns = micro::now_ns();
   time_requests(state, command, asks_of, connections);
   if (state.error_occurred()) return;
-  const Usage after = server->usage();
+  const katana::lab::Usage after = server->usage();
   const double seconds = static_cast<double>(micro::now_ns() - begin_ns) / 1e9;
   state.counters["descriptors"] = static_cast<double>(after.descriptors);
   state.counters["disk_mib_per_s"] =
@@ -86,20 +87,22 @@ std::vector<Phase> parts_of(const std::string& metrics) {
 void start_up(benchmark::State& state, const ServerCommand& command) {
   forget_server();
   std::map<std::string, std::vector<double>> parts;
-  if (!ServerProcess::start(command)) state.SkipWithError("it does not start");
+  if (auto first = ServerProcess::start(command); !first) {
+    state.SkipWithError(first.error().describe().c_str());
+  }
   for (auto unused : state) {
     (void)unused;
     const std::int64_t begin_ns = micro::now_ns();
     auto server = ServerProcess::start(command);
-    const bool answered = server && !fetch((*server)->port(), {.path = "/health"}).empty();
+    const bool answered = server && !fetch(server->port(), {.path = "/health"}).empty();
     state.SetIterationTime(static_cast<double>(micro::now_ns() - begin_ns) / 1e9);
     if (!answered) {
       state.SkipWithError(server ? "its first reply was not 200"
                                  : server.error().describe().c_str());
       return;
     }
-    parts["ready"].push_back((*server)->ready_ms());
-    for (const Phase& part : parts_of(fetch((*server)->port(), {.path = "/metrics"}))) {
+    parts["ready"].push_back(server->ready_ms());
+    for (const Phase& part : parts_of(fetch(server->port(), {.path = "/metrics"}))) {
       parts[part.name].push_back(part.ms);
     }
   }
@@ -109,7 +112,7 @@ void start_up(benchmark::State& state, const ServerCommand& command) {
 }  // namespace
 
 void add_application() {
-  const std::string program = sibling("fullstack");
+  const std::string program = katana::lab::sibling_program("fullstack");
   if (program.empty()) return;
   add_endpoints(program);
   in_rounds(benchmark::RegisterBenchmark(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "lab/micro/micro.hpp"
@@ -15,7 +16,7 @@ Settings chosen;
 
 struct Kept {
   ServerCommand command;
-  std::unique_ptr<ServerProcess> server;
+  std::optional<ServerProcess> server;
 };
 Kept kept;
 
@@ -45,7 +46,7 @@ const Settings& settings() noexcept { return chosen; }
 void set_quick() noexcept { chosen.quick = true; }
 
 ServerProcess* kept_server(benchmark::State& state, const ServerCommand& command) {
-  if (kept.server != nullptr && same(kept.command, command)) return kept.server.get();
+  if (kept.server && same(kept.command, command)) return &*kept.server;
   forget_server();
   auto server = ServerProcess::start(command);
   if (!server) {
@@ -53,7 +54,7 @@ ServerProcess* kept_server(benchmark::State& state, const ServerCommand& command
     return nullptr;
   }
   kept = {command, std::move(*server)};
-  return kept.server.get();
+  return &*kept.server;
 }
 
 void forget_server() noexcept { kept = {}; }
@@ -115,7 +116,7 @@ void compare(benchmark::State& state, const std::string& unit, std::vector<Compa
 std::shared_ptr<ServerProcess> started(const ServerCommand& command) {
   auto server = ServerProcess::start(command);
   if (!server) throw Failed{server.error().describe()};
-  return std::move(*server);
+  return std::make_shared<ServerProcess>(std::move(*server));
 }
 
 std::function<double()> cost_of(std::shared_ptr<ServerProcess> server, Requests what) {

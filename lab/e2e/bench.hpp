@@ -19,10 +19,12 @@
 #include <vector>
 
 #include "lab/e2e/client.hpp"
-#include "lab/e2e/server_process.hpp"
 #include "lab/e2e/stack.hpp"
+#include "lab/process/server_process.hpp"
 
 namespace e2e {
+
+using katana::lab::ServerCommand, katana::lab::ServerProcess;
 
 struct Settings {
   bool quick = false;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "lab/load/run.hpp"
@@ -97,9 +98,9 @@ class Blocking {
 
 }  // namespace
 
-Driven drive(const ServerProcess& server, const Drive& what) {
+Driven drive(const lab::ServerProcess& server, const Drive& what) {
   const load::Target target = target_of(server.port(), what.asks);
-  const double cpu_before_s = server.usage().cpu_s;
+  const double cpu_before_s = server.cpu_s();
   auto result = run(plan_of(what.requests, what.connections), target);
   Driven driven;
   driven.after = server.usage();
@@ -127,10 +128,11 @@ std::string fetch(std::uint16_t port, const Ask& ask) {
 
 double statistic(std::uint16_t port, std::string_view key) {
   const std::string text = fetch(port, {.path = "/statistics"});
-  const std::string wanted = fmt::format("\"{}\":", key);
-  const std::size_t at = text.find(wanted);
-  if (at == std::string::npos) micro::fail(1, fmt::format("no '{}' in '{}'", key, text));
-  return std::strtod(text.c_str() + at + wanted.size(), nullptr);
+  const auto statistics = nlohmann::json::parse(text, nullptr, false);
+  if (!statistics.is_object() || !statistics.contains(key)) {
+    micro::fail(1, fmt::format("no '{}' in '{}'", key, text));
+  }
+  return statistics[key].get<double>();
 }
 
 }  // namespace e2e

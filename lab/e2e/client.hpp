@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/e2e/server_process.hpp"
 #include "lab/load/histogram.hpp"
 #include "lab/load/target.hpp"
+#include "lab/process/server_process.hpp"
 
 namespace e2e {
 
@@ -38,7 +38,7 @@ struct Driven {
   double cpu_s = 0;
   double generator_share = 0;  // of its CPU; above 0.9 it was the limit
   std::uint64_t bytes = 0;     // received
-  Usage after = {};
+  katana::lab::Usage after = {};
   katana::load::Histogram latency;
 
   double rate() const { return seconds > 0 ? static_cast<double>(requests) / seconds : 0; }
@@ -48,7 +48,7 @@ struct Driven {
   }
 };
 
-Driven drive(const ServerProcess& server, const Drive& what);
+Driven drive(const katana::lab::ServerProcess& server, const Drive& what);
 
 // One request on a connection of its own; the content of a 2xx reply, or empty.
 std::string fetch(std::uint16_t port, const Ask& ask);

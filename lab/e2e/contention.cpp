@@ -12,10 +12,10 @@
 #include "katana/thread/pool.hpp"
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/places.hpp"
-#include "lab/e2e/process_counters.hpp"
 #include "lab/e2e/users.hpp"
 #include "lab/micro/database/bare.hpp"
 #include "lab/micro/micro.hpp"
+#include "lab/process/usage.hpp"
 
 namespace e2e {
 namespace {
@@ -189,7 +189,7 @@ void allocate(benchmark::State& state, const ServerCommand& command) {
   const auto requests = static_cast<double>(state.iterations());
   state.counters["allocations"] = (statistic(port, "heap_calls") - calls) / requests;
   state.counters["allocated_bytes"] = (statistic(port, "heap_bytes") - bytes) / requests;
-  const Usage usage = server->usage();
+  const lab::Usage usage = server->usage();
   state.counters["live_mib"] = statistic(port, "live_bytes") / 1024 / 1024;
   state.counters["anonymous_mib"] = usage.anonymous_mib;
 }
@@ -362,10 +362,10 @@ std::vector<Compared> scraping() {
 void count_caches(benchmark::State& state, const ServerCommand& command) {
   ServerProcess* const server = kept_server(state, command);
   if (server == nullptr) return;
-  ProcessCounters counters(server->pid());
+  const lab::ProcessCounters counters(server->pid());
   time_requests(state, command, always({.path = "/plaintext"}));
   if (state.error_occurred()) return;
-  const auto counted = counters.read();
+  const auto counted = counters.read_counts();
   const auto requests = static_cast<double>(state.iterations());
   if (!counted) {
     state.SetLabel("this machine counts neither instructions nor cache misses");

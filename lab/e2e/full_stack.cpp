@@ -55,14 +55,15 @@ void start_up(benchmark::State& state, const ServerCommand& command, const Ask& 
       state.SkipWithError(server.error().describe().c_str());
       return;
     }
-    const bool answered = !fetch((*server)->port(), first).empty();
+    const bool answered = !fetch(server->port(), first).empty();
     state.SetIterationTime(static_cast<double>(micro::now_ns() - begin_ns) / 1e9);
     if (!answered) {
       state.SkipWithError("its first reply was not 200");
       return;
     }
-    phases["ready"].push_back((*server)->ready_ms());
-    for (const Phase& phase : (*server)->phases()) phases[phase.name].push_back(phase.ms);
+    phases["ready"].push_back(server->ready_ms());
+    for (const Phase& phase : phases_in(server->ready_output()))
+      phases[phase.name].push_back(phase.ms);
   }
   for (auto& [name, values] : phases) state.counters[name + "_ms"] = micro::median(values);
 }

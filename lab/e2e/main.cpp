@@ -7,9 +7,11 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,58 +22,75 @@
 
 namespace {
 
+constexpr const char* program = "e2e_benchmarks";
+
 int fail(int status, std::string_view message) {
-  fmt::print(stderr, "e2e_benchmarks: {}\n", message);
+  fmt::print(stderr, "{}: {}\n", program, message);
   return status;
 }
 
-int serve(int count, char** arguments) {
+struct Flags {
+  bool quick = false;
+  bool serves = false;
+  std::vector<std::string> settings;   // of the server
+  std::vector<std::string> remaining;  // Google Benchmark's
+};
+
+std::string own_help;
+void print_help() {
+  fmt::print("{}\n{}\nGoogle Benchmark's flags:\n", own_help, e2e::options_help());
+  benchmark::PrintDefaultHelp();
+}
+
+Flags parse_flags(int count, char** arguments) {
+  Flags flags;
+  CLI::App app("Servers made of all systems, measured from outside, over the loopback.", program);
+  app.set_help_flag();  // --help is left to Google Benchmark, which calls print_help()
+  app.allow_extras();
+  app.add_flag("--quick", flags.quick, "few rounds, and --benchmark_min_time=0.1 unless given");
+  const CLI::Option* const serve =
+      app.add_option("--serve", flags.settings, "be the server that is measured")
+          ->expected(0, CLI::detail::expected_max_vector_size)
+          ->type_name("[KEY=VALUE ...]");
+  app.parse(count, arguments);
+  flags.serves = serve->count() > 0;
+  std::erase(flags.settings, "");  // of --serve without any
+  flags.remaining = app.remaining();
+  own_help = app.help();
+  return flags;
+}
+
+int serve(const std::vector<std::string>& settings) {
   const auto begin = std::chrono::steady_clock::now();
-  e2e::StackOptions options;
-  for (int index = 2; index < count; ++index) {
-    if (auto set = e2e::set_option(options, arguments[index]); !set) {
-      return fail(2, set.error().describe());
-    }
-  }
+  const auto read = e2e::read_options(settings);
+  if (!read) return fail(2, read.error().describe());
+  const e2e::StackOptions& options = *read;
   katana::host::raise_descriptor_limit();
   auto stack = e2e::Stack::make(options);
   if (!stack) return fail(1, stack.error().describe());
   for (const e2e::Phase& phase : (*stack)->phases()) {
-    fmt::print("phase {} {:.3f}\n", phase.name, phase.ms);
+    fmt::print("{}", e2e::to_line(phase));
   }
   auto& server = (*stack)->server();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  fmt::print("e2e_benchmarks: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", server.url(),
+  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
              options.engine, server.reactor_count(), took.count());
   std::fflush(stdout);
   server.run();
   return 0;
 }
 
-// Removes --quick, and makes Google Benchmark's runs short unless told otherwise.
-std::vector<char*> take_own_flags(int count, char** arguments) {
-  static char short_time[] = "--benchmark_min_time=0.1";
-  std::vector<char*> left{arguments[0]};
-  bool has_time = false;
-  for (int index = 1; index < count; ++index) {
-    const std::string_view argument = arguments[index];
-    if (argument == "--quick") {
-      e2e::set_quick();
-      continue;
-    }
-    has_time = has_time || argument.starts_with("--benchmark_min_time");
-    left.push_back(arguments[index]);
-  }
-  if (e2e::settings().quick && !has_time) left.push_back(short_time);
-  return left;
-}
-
-int measure(int count, char** arguments) {
-  std::vector<char*> left = take_own_flags(count, arguments);
-  int left_count = static_cast<int>(left.size());
-  left.push_back(nullptr);
-  benchmark::Initialize(&left_count, left.data());
-  if (benchmark::ReportUnrecognizedArguments(left_count, left.data())) return 2;
+int measure(Flags& flags) {
+  if (flags.quick) e2e::set_quick();
+  std::string name = program;
+  std::string short_time = "--benchmark_min_time=0.1";  // before what is given, which replaces it
+  std::vector<char*> arguments{name.data()};
+  if (flags.quick) arguments.push_back(short_time.data());
+  for (std::string& each : flags.remaining) arguments.push_back(each.data());
+  int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data(), print_help);
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
   benchmark::AddCustomContext("cpus_shared_by_server_and_client",
                               e2e::shared_cpus() ? "true" : "false");
   benchmark::AddCustomContext("suite", e2e::settings().quick ? "quick" : "full");
@@ -94,8 +113,10 @@ int measure(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   try {
-    if (count > 1 && std::string_view(arguments[1]) == "--serve") return serve(count, arguments);
-    return measure(count, arguments);
+    Flags flags = parse_flags(count, arguments);
+    return flags.serves ? serve(flags.settings) : measure(flags);
+  } catch (const CLI::ParseError& error) {
+    return fail(2, error.what());
   } catch (const std::exception& error) {
     return fail(1, error.what());
   }

@@ -1,11 +1,12 @@
 #include "lab/e2e/places.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
+
+#include "lab/process/server_process.hpp"
 
 namespace e2e {
 namespace {
@@ -28,7 +29,7 @@ int last_cpu() noexcept {
 }
 
 std::filesystem::path root() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() /
+  return std::filesystem::path(katana::lab::own_program()).parent_path() /
          fmt::format("e2e_files_{}", ::getpid());
 }
 
@@ -44,9 +45,14 @@ void pin_to_client_cpu() noexcept {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-void pin_to_server_cpus() noexcept {
+cpu_set_t server_cpus() noexcept {
   cpu_set_t others = allowed;
   if (!shared_cpus()) CPU_CLR(last_cpu(), &others);
+  return others;
+}
+
+void pin_to_server_cpus() noexcept {
+  const cpu_set_t others = server_cpus();
   sched_setaffinity(0, sizeof others, &others);
 }
 

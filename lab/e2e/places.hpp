@@ -5,14 +5,17 @@
 // Fails      never: on a machine with one CPU both sides share it, and shared_cpus() says so.
 #pragma once
 
+#include <sched.h>
+
 #include <string>
 
 namespace e2e {
 
 // The calling thread, and what it starts, to the last CPU of those it may use.
 void pin_to_client_cpu() noexcept;
-// To all but the last. Safe between fork() and exec().
+// To all but the last.
 void pin_to_server_cpus() noexcept;
+cpu_set_t server_cpus() noexcept;
 bool shared_cpus() noexcept;
 
 // A path under the folder of this program, on its disk: figures of a file in memory would say

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <sstream>
 #include <utility>
 
 #include "katana/config/config.hpp"
@@ -74,46 +77,40 @@ namespace {
 
 using namespace katana;
 
-std::unexpected<Error> wrong(std::string_view setting, std::string_view expected) {
-  return fail(Code::invalid_argument, fmt::format("'{}': expected {}", setting, expected));
+const std::map<std::string, Logging> loggings{{"off", Logging::off},
+                                              {"background", Logging::background},
+                                              {"binary", Logging::binary},
+                                              {"synchronous", Logging::synchronous}};
+
+// CLI11 sets them in this order, so that `systems` is the first wherever it stands.
+void describe(CLI::App& app, StackOptions& options) {
+  app.set_help_flag();
+  app.add_option_function<int>(
+         "--systems", [&options](int count) { options = with_systems(count); },
+         "the first so many of the seven, before other keys are set")
+      ->check(CLI::Range(1, 7));
+  app.add_option("--port", options.port, "0: any that is free");
+  app.add_option("--reactors", options.reactors, "threads of the network");
+  app.add_option("--engine", options.engine, "as hello_world_server names them");
+  app.add_option("--folder", options.folder, "for the log and the database");
+  app.add_option("--configuration", options.configuration, "read a configuration file");
+  app.add_option_function<std::string>(
+         "--logging", [&options](const std::string& name) { options.logging = loggings.at(name); },
+         "off, background, binary or synchronous")
+      ->check(CLI::IsMember(loggings));
+  app.add_option("--metrics", options.metrics, "metrics and GET /metrics");
+  app.add_option("--pool_threads", options.pool_threads, "of a thread pool; 0: none");
+  app.add_option("--database", options.database, "a table of users and their endpoints");
+  app.add_option("--readers", options.readers, "connections of the database that read");
+  app.add_option("--pool_reads", options.pool_reads, "no read on the reactor");
+  app.add_option("--durable", options.durable, "writes are on the disk when acknowledged");
+  app.add_option("--rows", options.rows, "of the table");
+  app.add_option("--registry", options.registry, "a sealed registry of services");
+  app.add_option("--count_heap", options.count_heap, "count allocations for GET /statistics");
 }
 
-template <class T>
-Result<void> read_number(std::string_view setting, std::string_view text, T& value) {
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return {};
-  return wrong(setting, "a number");
-}
-
-Result<void> read_switch(std::string_view setting, std::string_view text, bool& value) {
-  if (text != "on" && text != "off") return wrong(setting, "on or off");
-  value = text == "on";
-  return {};
-}
-
-Result<void> read_logging(std::string_view setting, std::string_view text, Logging& value) {
-  if (text == "off") {
-    value = Logging::off;
-  } else if (text == "background") {
-    value = Logging::background;
-  } else if (text == "binary") {
-    value = Logging::binary;
-  } else if (text == "synchronous") {
-    value = Logging::synchronous;
-  } else {
-    return wrong(setting, "off, background, binary or synchronous");
-  }
-  return {};
-}
-
-const char* name_of(Logging logging) {
-  switch (logging) {
-    case Logging::off: return "off";
-    case Logging::background: return "background";
-    case Logging::binary: return "binary";
-    case Logging::synchronous: break;
-  }
-  return "synchronous";
+const std::string& name_of(Logging logging) {
+  return std::ranges::find(loggings, logging, [](const auto& each) { return each.second; })->first;
 }
 
 const char* on_or_off(bool value) { return value ? "on" : "off"; }
@@ -139,34 +136,29 @@ const char* system_added(int count) {
   return names[count - 1];
 }
 
-Result<void> set_option(StackOptions& options, std::string_view setting) {
-  const std::size_t equals = std::min(setting.find('='), setting.size());
-  const std::string_view name = setting.substr(0, equals);
-  const std::string_view text = setting.substr(std::min(equals + 1, setting.size()));
-  if (name == "systems") {
-    int count = 0;
-    if (auto read = read_number(setting, text, count); !read) return read;
-    if (count < 1 || count > 7) return wrong(setting, "1 to 7");
-    options = with_systems(count);
-    return {};
+Result<StackOptions> read_options(const std::vector<std::string>& settings) {
+  StackOptions options;
+  CLI::App app;
+  describe(app, options);
+  std::vector<std::string> flags;
+  for (const std::string& setting : settings) flags.insert(flags.begin(), "--" + setting);
+  try {
+    app.parse(flags);  // the last is first
+  } catch (const CLI::ParseError& error) {
+    return fail(Code::invalid_argument, error.what());
   }
-  if (name == "port") return read_number(setting, text, options.port);
-  if (name == "reactors") return read_number(setting, text, options.reactors);
-  if (name == "pool_threads") return read_number(setting, text, options.pool_threads);
-  if (name == "readers") return read_number(setting, text, options.readers);
-  if (name == "rows") return read_number(setting, text, options.rows);
-  if (name == "logging") return read_logging(setting, text, options.logging);
-  if (name == "configuration") return read_switch(setting, text, options.configuration);
-  if (name == "metrics") return read_switch(setting, text, options.metrics);
-  if (name == "database") return read_switch(setting, text, options.database);
-  if (name == "pool_reads") return read_switch(setting, text, options.pool_reads);
-  if (name == "durable") return read_switch(setting, text, options.durable);
-  if (name == "registry") return read_switch(setting, text, options.registry);
-  if (name == "count_heap") return read_switch(setting, text, options.count_heap);
-  if (name != "engine" && name != "folder")
-    return wrong(setting, "KEY=VALUE with a key of stack.cpp");
-  (name == "engine" ? options.engine : options.folder) = text;
-  return {};
+  return options;
+}
+
+std::string options_help() {
+  StackOptions options;
+  CLI::App app;
+  describe(app, options);
+  std::string text = "KEY=VALUE of --serve:\n";
+  for (const CLI::Option* each : app.get_options()) {
+    text += fmt::format("  {:<16}{}\n", each->get_lnames().front(), each->get_description());
+  }
+  return text;
 }
 
 std::vector<std::string> to_arguments(const StackOptions& options) {
@@ -185,6 +177,26 @@ std::vector<std::string> to_arguments(const StackOptions& options) {
           fmt::format("count_heap={}", on_or_off(options.count_heap)),
           fmt::format("engine={}", options.engine),
           fmt::format("folder={}", options.folder)};
+}
+
+lab::ServerCommand serving(const StackOptions& options) {
+  lab::ServerCommand command{{lab::own_program(), "--serve"}, server_cpus()};
+  for (std::string& each : to_arguments(options)) command.arguments.push_back(std::move(each));
+  return command;
+}
+
+std::string to_line(const Phase& phase) {
+  return fmt::format("phase {} {:.3f}\n", phase.name, phase.ms);
+}
+
+std::vector<Phase> phases_in(const std::string& output) {
+  std::vector<Phase> phases;
+  std::istringstream words(output);
+  for (std::string word; words >> word;) {
+    Phase phase;
+    if (word == "phase" && words >> phase.name >> phase.ms) phases.push_back(phase);
+  }
+  return phases;
 }
 
 Result<std::unique_ptr<Stack>> Stack::make(const StackOptions& options) {
@@ -299,7 +311,7 @@ Result<void> Stack::seal_registry() {
 Result<void> Stack::start_server() {
   Router router;
   if (observability_) {
-    observability_->mount(router);
+    observability_->mount(router, guard_);
   } else {
     router.get("/health", [] { return Reply::json(R"({"status":"pass"})"); });
   }

@@ -18,9 +18,11 @@
 #include "katana/host/access_log.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
+#include "katana/host/operations.hpp"
 #include "katana/log/log.hpp"
 #include "katana/registry/registry.hpp"
 #include "katana/thread/pool.hpp"
+#include "lab/process/server_process.hpp"
 
 namespace e2e {
 
@@ -50,14 +52,21 @@ struct StackOptions {
 StackOptions with_systems(int count);
 const char* system_added(int count);
 
-// "key=value" of one option. systems=N is with_systems(N), and stands in front of the others.
-katana::Result<void> set_option(StackOptions& options, std::string_view setting);
+// From "KEY=VALUE" each, and back; systems=N is with_systems(N), before the others are set.
+katana::Result<StackOptions> read_options(const std::vector<std::string>& settings);
+// A line for each key.
+std::string options_help();
 std::vector<std::string> to_arguments(const StackOptions& options);
+// This program, serving.
+katana::lab::ServerCommand serving(const StackOptions& options);
 
 struct Phase {
   std::string name;
   double ms = 0;
 };
+// The line "phase NAME MS" that a server prints of each before it is ready, and back.
+std::string to_line(const Phase& phase);
+std::vector<Phase> phases_in(const std::string& output);
 
 class Stack {
  public:
@@ -88,6 +97,7 @@ class Stack {
   std::unique_ptr<katana::log::Log> log_;
   std::unique_ptr<katana::host::AccessLog> access_;
   std::unique_ptr<katana::host::Observability> observability_;
+  const katana::host::OperationsGuard guard_{{.addresses = {"127.0.0.1"}}};
   std::unique_ptr<katana::thread::Pool> pool_;
   std::unique_ptr<katana::database::Database> database_;
   std::unique_ptr<katana::registry::Services> services_;

@@ -1,6 +1,7 @@
 // delay_server: a server whose latency is known, so that a generator of load can be checked.
 //
-//   delay_server PORT [delay_us=N] [slow_every=N slow_us=N] [lose_every=N] [stall_at=N stall_ms=N]
+//   delay_server PORT [--delay-us N] [--slow-every N --slow-us N] [--lose-every N]
+//                     [--stall-at N --stall-ms N]
 //
 // Answers each request after a delay; every slow_every-th after another one. Every lose_every-th is
 // never answered: its connection is ended. At request stall_at the whole server stands still once.
@@ -19,9 +20,10 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
-#include <charconv>
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <queue>
 #include <string>
 #include <vector>
@@ -29,6 +31,7 @@
 #include "katana/base/monotonic_clock.hpp"
 #include "lab/load/descriptor.hpp"
 #include "lab/load/histogram.hpp"
+#include "lab/load/json_report.hpp"
 
 namespace {
 
@@ -40,7 +43,7 @@ constexpr std::string_view reply =
 constexpr int connections_max = 16 * 1024;
 
 struct Options {
-  std::uint64_t port = 0;
+  std::uint16_t port = 0;
   std::uint64_t delay_us = 0;
   std::uint64_t slow_every = 0;
   std::uint64_t slow_us = 0;
@@ -54,29 +57,17 @@ struct Options {
   std::exit(2);
 }
 
-Options parse(int count, char** arguments) {
-  Options options;
-  const std::pair<std::string_view, std::uint64_t*> names[] = {
-      {"delay_us", &options.delay_us}, {"slow_every", &options.slow_every},
-      {"slow_us", &options.slow_us},   {"lose_every", &options.lose_every},
-      {"stall_at", &options.stall_at}, {"stall_ms", &options.stall_ms},
-  };
-  for (int index = 1; index < count; ++index) {
-    const std::string_view argument = arguments[index];
-    const auto equals = argument.find('=');
-    std::uint64_t* value = index == 1 ? &options.port : nullptr;
-    for (const auto& [name, place] : names) {
-      if (index > 1 && argument.substr(0, equals) == name) value = place;
-    }
-    const std::string_view digits = index == 1 ? argument : argument.substr(equals + 1);
-    const char* end = digits.data() + digits.size();
-    if (value == nullptr || std::from_chars(digits.data(), end, *value).ptr != end) {
-      give_up(
-          fmt::format("'{}' is no argument; the head of delay_server.cpp lists them", argument));
-    }
-  }
-  if (count < 2) give_up("no PORT");
-  return options;
+void describe(CLI::App& app, Options& options) {
+  app.add_option("port", options.port, "to listen on, of 127.0.0.1")
+      ->required()
+      ->check(CLI::Range(1u, 65535u));
+  app.add_option("--delay-us", options.delay_us, "before each reply");
+  app.add_option("--slow-every", options.slow_every, "every so many-th takes --slow-us instead");
+  app.add_option("--slow-us", options.slow_us, "before the reply to such a request");
+  app.add_option("--lose-every", options.lose_every,
+                 "every so many-th connection is ended instead");
+  app.add_option("--stall-at", options.stall_at, "number of the request that stops the server");
+  app.add_option("--stall-ms", options.stall_ms, "how long it does");
 }
 
 struct Pending {
@@ -131,16 +122,12 @@ class Server {
   }
 
   void report() const {
-    fmt::print(
-        "{{\"served\": {}, \"lost\": {}, \"delay_us\": {{\"p50\": {}, \"p99\": {}, "
-        "\"p999\": {}, \"max\": {}}}}}\n",
-        served_, lost_, us(delays_.percentile_ns(50)), us(delays_.percentile_ns(99)),
-        us(delays_.percentile_ns(99.9)), us(delays_.max_ns()));
+    const katana::load::Json result{
+        {"served", served_}, {"lost", lost_}, {"delay_us", katana::load::times_of(delays_)}};
+    fmt::print("{}", katana::load::text_of(result));
   }
 
  private:
-  static double us(std::int64_t ns) { return static_cast<double>(ns) / 1e3; }
-
   void listen() {
     listener_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     const int on = 1;
@@ -149,7 +136,7 @@ class Server {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<std::uint16_t>(options_.port));
+    address.sin_port = htons(options_.port);
     if (::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
         ::listen(listener_.get(), 4096) != 0) {
       give_up(fmt::format("port {}: {}", options_.port, std::strerror(errno)));
@@ -236,7 +223,18 @@ class Server {
 }  // namespace
 
 int main(int count, char** arguments) {
-  Server server(parse(count, arguments));
+  CLI::App app("A server whose latency is known, so that a generator of load can be checked.",
+               "delay_server");
+  Options options;
+  describe(app, options);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    give_up(fmt::format("{} (see --help)", error.what()));
+  }
+  Server server(options);
   server.run();
   server.report();
 }

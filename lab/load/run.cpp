@@ -5,14 +5,16 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <cmath>
 #include <thread>
 
 #include "katana/base/check.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "lab/process/usage.hpp"
 
 namespace katana::load {
 namespace {
@@ -43,19 +45,6 @@ class Interrupts {
   sigset_t before_;
   Descriptor fd_;
 };
-
-// Not getrusage(): its maximum begins with that of the process that started this one.
-long rss_kib_max() {
-  std::FILE* file = std::fopen("/proc/self/status", "re");
-  if (file == nullptr) return 0;
-  char line[256];
-  long kib = 0;
-  while (std::fgets(line, sizeof line, file) != nullptr) {
-    if (std::sscanf(line, "VmHWM: %ld", &kib) == 1) break;
-  }
-  std::fclose(file);
-  return kib;
-}
 
 class Run {
  public:
@@ -189,7 +178,7 @@ class Run {
       if (result_->interrupted) end = std::min(end, interrupted_at_);
       result_->duration_s = std::max(0.0, static_cast<double>((end - window_begin_).ns) / 1e9);
     }
-    result_->rss_kib_max = rss_kib_max();
+    result_->rss_kib_max = std::lround(lab::usage_of(::getpid()).rss_mib_max * 1024);
     return std::move(result_);
   }
 

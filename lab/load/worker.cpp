@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "lab/process/usage.hpp"
 
 namespace katana::load {
 namespace {
@@ -22,17 +22,6 @@ constexpr std::uint32_t sweep_slice = 128;
 constexpr std::int64_t sweep_round_ns = 50'000'000;
 constexpr std::int64_t sweep_pause_ns_min = 1'000'000;
 constexpr std::uint64_t bell_tag = UINT64_MAX;
-
-// How long this thread could have run and did not; 0 where the kernel does not say.
-std::int64_t run_delay_ns() noexcept {
-  std::FILE* file = std::fopen("/proc/thread-self/schedstat", "re");
-  if (file == nullptr) return 0;
-  long long on_cpu = 0;
-  long long waited = 0;
-  const int read = std::fscanf(file, "%lld %lld", &on_cpu, &waited);
-  std::fclose(file);
-  return read == 2 ? waited : 0;
-}
 
 // To the index-th CPU that this process may use, round and round.
 bool pin_to(std::uint32_t index) noexcept {
@@ -242,8 +231,8 @@ void Worker::note_window() {
   is_window_noted_ = true;
   own_ = {};
   own_.wall_ns = -now_ns_;
-  cpu_begin_ns_ = clock_time(CLOCK_THREAD_CPUTIME_ID).ns;
-  run_delay_begin_ns_ = run_delay_ns();
+  cpu_begin_ns_ = lab::thread_cpu_ns();
+  run_delay_begin_ns_ = lab::thread_run_delay_ns();
 }
 
 void Worker::advance_phase() {
@@ -279,8 +268,8 @@ void Worker::end_window() {
   if (had_budget) window_end_ns_ = std::min(window_end_ns_, now_ns_);
   if (!is_window_noted_) return;
   own_.wall_ns += now_ns_;
-  own_.cpu_ns = clock_time(CLOCK_THREAD_CPUTIME_ID).ns - cpu_begin_ns_;
-  own_.run_delay_ns = run_delay_ns() - run_delay_begin_ns_;
+  own_.cpu_ns = lab::thread_cpu_ns() - cpu_begin_ns_;
+  own_.run_delay_ns = lab::thread_run_delay_ns() - run_delay_begin_ns_;
   if (had_budget && plan_.is_open_loop()) {
     own_.unsent = schedule_.take_until({window_end_ns_ - begin_ns_});
   }

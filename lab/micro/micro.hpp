@@ -15,10 +15,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <linux/perf_event.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -39,6 +35,7 @@
 #include "katana/base/monotonic_clock.hpp"
 #include "lab/micro/flags.hpp"
 #include "lab/micro/report.hpp"
+#include "lab/process/usage.hpp"
 
 namespace micro {
 
@@ -81,66 +78,26 @@ inline double ns_per_tick() {
   return measured;
 }
 
-// User instructions of the calling thread, where the machine counts them: most virtual machines do
-// not, and then nothing is said instead of something wrong.
-class InstructionCounter {
- public:
-  InstructionCounter() {
-    perf_event_attr event{};
-    event.type = PERF_TYPE_HARDWARE;
-    event.size = sizeof event;
-    event.config = PERF_COUNT_HW_INSTRUCTIONS;
-    event.disabled = 1;
-    event.exclude_kernel = 1;
-    event.exclude_hv = 1;
-    fd_ = static_cast<int>(syscall(SYS_perf_event_open, &event, 0, -1, -1, 0));
-  }
-  ~InstructionCounter() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  InstructionCounter(const InstructionCounter&) = delete;
-  InstructionCounter& operator=(const InstructionCounter&) = delete;
-
-  void begin() {
-    if (fd_ < 0) return;
-    ioctl(fd_, PERF_EVENT_IOC_RESET, 0);
-    ioctl(fd_, PERF_EVENT_IOC_ENABLE, 0);
-  }
-  std::optional<double> end() {
-    if (fd_ < 0) return std::nullopt;
-    ioctl(fd_, PERF_EVENT_IOC_DISABLE, 0);
-    std::uint64_t count = 0;
-    if (::read(fd_, &count, sizeof count) != sizeof count || count == 0) return std::nullopt;
-    return static_cast<double>(count);
-  }
-
- private:
-  int fd_;
-};
-
 // What one subject's round gave: the figure in the question's unit, and instructions per operation.
 struct Sample {
   double value = 0;
   std::optional<double> instructions = {};
 };
 
-// Processor time of the calling thread.
-inline std::int64_t thread_time_ns() { return katana::clock_time(CLOCK_THREAD_CPUTIME_ID).ns; }
-
 // Nanoseconds of processor time per operation of `work()`, which does `operations` of them: while a
 // stranger has the processor nothing is counted, and while a cache line travels it is. For work
 // that sleeps take now_ns().
 template <class Work>
 Sample time_operations(std::uint64_t operations, Work&& work) {
-  thread_local InstructionCounter counter;
-  counter.begin();
-  const std::int64_t begin = thread_time_ns();
+  thread_local const katana::lab::HardwareCounter counter(katana::lab::Event::instructions);
+  const auto counted = counter.read_count();
+  const std::int64_t begin_ns = katana::lab::thread_cpu_ns();
   work();
-  const std::int64_t end = thread_time_ns();
-  std::optional<double> instructions = counter.end();
+  const std::int64_t end_ns = katana::lab::thread_cpu_ns();
+  auto instructions = katana::lab::counted_between(counted, counter.read_count());
   const auto count = static_cast<double>(operations);
   if (instructions) *instructions /= count;
-  return {static_cast<double>(end - begin) / count, instructions};
+  return {static_cast<double>(end_ns - begin_ns) / count, instructions};
 }
 
 inline double median(std::vector<double> values) {

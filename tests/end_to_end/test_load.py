@@ -56,7 +56,7 @@ def wait_until_up(port):
 def delay_server(**options):
     """Yield the URL of a server with known delays, and a function that ends it and returns what it measured."""
     port = free_port()
-    arguments = [f"{name}={value}" for name, value in options.items()]
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     process = subprocess.Popen([str(BUILD / "delay_server"), str(port), *arguments], stdout=subprocess.PIPE, text=True)
 
     def report():

@@ -31,7 +31,7 @@ from katana_lab.drivers import DRIVERS, Job
 from katana_lab.heading import made_by
 
 LIMIT = 0.8
-DELAYS = ("delay_us=1000", "slow_every=200", "slow_us=20000")
+DELAYS = ("--delay-us=1000", "--slow-every=200", "--slow-us=20000")
 ACCURACY_RATE, ACCURACY_CONNECTIONS = 2000, 32
 EVENTS = ("instructions:u", harness.CALLS)
 # wrk's own table ends at p99.

@@ -43,7 +43,7 @@ class Benchmark {
       : flags_(flags),
         url_(std::move(url)),
         address_(address),
-        server_(ServerProcess::listening_on(flags.port)),
+        server_(lab::ServerProcess::listening_on(flags.port)),
         began_(monotonic_now()) {}
 
   Result<std::string> operator()(std::string_view command) {
@@ -55,7 +55,7 @@ class Benchmark {
     context.command = command;
     context.url = fmt::format("http://{}{}", url_.authority, url_.path);
     context.server = server_.name();
-    context.server_rss_mib = server_.is_known() ? server_.rss_mib() : 0;
+    context.server_rss_mib = server_.usage().rss_mib;
     context.threads = flags_.threads;
     context.took_s = static_cast<double>((monotonic_now() - began_).ns) / 1e9;
     return write_report(context, sections_);
@@ -203,7 +203,7 @@ class Benchmark {
   const Flags& flags_;
   Url url_;
   Address address_;
-  ServerProcess server_;
+  lab::ServerProcess server_;
   Instant began_;
   std::vector<Section> sections_;
 };

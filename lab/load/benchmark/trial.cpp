@@ -34,17 +34,20 @@ std::string remark_of(const Row& row, bool is_open_loop) {
   return fmt::format("{}{}others took {:.1f} CPUs", remark, remark.empty() ? "" : "; ", row.others);
 }
 
-double own_cpu_s() { return static_cast<double>(clock_time(CLOCK_PROCESS_CPUTIME_ID).ns) / 1e9; }
+// What all CPUs have worked for neither the server nor this program.
+double others_s(double server_s) {
+  return lab::machine_busy_s() - server_s - static_cast<double>(lab::own_cpu_ns()) / 1e9;
+}
 
 }  // namespace
 
 Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
-                    const ServerProcess& server) {
+                    const lab::ServerProcess& server) {
   auto requests = make_requests(url, trial.request, "");
   if (!requests) return std::unexpected(requests.error());
   const Target target{url, address, std::move(*requests)};
   const double cpu_before_s = server.cpu_s();
-  const double others_before_s = machine_busy_s() - cpu_before_s - own_cpu_s();
+  const double others_before_s = others_s(cpu_before_s);
   const auto began = monotonic_now();
   auto run = run_load(trial.plan, target, nullptr);
   if (!run) return std::unexpected(run.error());
@@ -53,7 +56,7 @@ Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
   const double wall_s = static_cast<double>((monotonic_now() - began).ns) / 1e9;
   const double cpu_after_s = server.cpu_s();
   const double cpu_s = cpu_after_s - cpu_before_s;
-  const double others_s = machine_busy_s() - cpu_after_s - own_cpu_s() - others_before_s;
+  const double others_took_s = others_s(cpu_after_s) - others_before_s;
 
   const Counts& counts = result.total.counts;
   const Verdict verdict = judge(trial.plan, result);
@@ -76,7 +79,7 @@ Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
   if (server.is_known() && all > 0) {
     row.server_us = 1e6 * cpu_s / all;
     row.server_share = cpu_s / wall_s;
-    row.others = std::max(0.0, others_s / wall_s);
+    row.others = std::max(0.0, others_took_s / wall_s);
   }
   row.generator_share = verdict.cpu_share;
   row.saturated = verdict.saturated;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
-#include "lab/load/benchmark/server_process.hpp"
 #include "lab/load/plan.hpp"
 #include "lab/load/target.hpp"
+#include "lab/process/server_process.hpp"
 
 namespace katana::load {
 
@@ -43,6 +43,6 @@ struct Row {
 };
 
 Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
-                    const ServerProcess& server);
+                    const lab::ServerProcess& server);
 
 }  // namespace katana::load

@@ -23,15 +23,9 @@ void ask_config(micro::Suite& suite);
 template <class Work>
 micro::Sample timed(micro::Suite& suite, std::uint64_t full, Work work) {
   const std::uint64_t operations = suite.operations(full);
-  micro::InstructionCounter counter;
-  const std::int64_t begin = micro::thread_time_ns();
-  counter.begin();
-  for (std::uint64_t count = 0; count < operations; ++count) work();
-  const auto instructions = counter.end();
-  const auto took = static_cast<double>(micro::thread_time_ns() - begin);
-  const auto each = static_cast<double>(operations);
-  return {took / each,
-          instructions ? std::optional(*instructions / each) : std::optional<double>()};
+  return micro::time_operations(operations, [&] {
+    for (std::uint64_t count = 0; count < operations; ++count) work();
+  });
 }
 
 }  // namespace common_bench

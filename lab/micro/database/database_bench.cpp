@@ -16,6 +16,7 @@
 #include "lab/micro/database/bare.hpp"
 #include "lab/micro/database/turns.hpp"
 #include "lab/micro/micro.hpp"
+#include "lab/process/server_process.hpp"
 
 namespace bench {
 
@@ -173,7 +174,7 @@ void fill(Bare& bare) {
 }
 
 std::filesystem::path folder() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "micro_database_files";
+  return std::filesystem::path(katana::lab::own_program()).parent_path() / "micro_database_files";
 }
 
 void ask_reads(micro::Suite& suite, Bare& bare, database::Database& db) {

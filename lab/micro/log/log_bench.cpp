@@ -22,11 +22,11 @@
 
 namespace {
 
+using log_bench::Row;
+using log_bench::Subject;
+using log_bench::SubjectKind;
+using log_bench::Target;
 using micro::Flags;
-using micro::Row;
-using micro::Subject;
-using micro::SubjectKind;
-using micro::Target;
 
 constexpr std::string_view text = "a text of 16 oct";
 static_assert(text.size() == 16);
@@ -50,10 +50,10 @@ std::uint64_t finish(Subject& subject) {
 double clock_cost_ns() {
   std::vector<double> costs;
   for (int count = 0; count < 10'000; ++count) {
-    const std::uint64_t begin = micro::ticks();
-    costs.push_back(static_cast<double>(micro::ticks() - begin) * micro::ns_per_tick());
+    const std::uint64_t begin = log_bench::ordered_ticks();
+    costs.push_back(static_cast<double>(log_bench::ordered_ticks() - begin) * micro::ns_per_tick());
   }
-  return micro::grouped_percentile(costs, 0.5);
+  return log_bench::grouped_percentile(costs, 0.5);
 }
 
 // The median over many hundreds, per record.
@@ -64,12 +64,13 @@ double measure_hundreds(const SubjectKind& kind, const std::string& path, int hu
   const auto pause = static_cast<std::uint64_t>(200'000 / micro::ns_per_tick());
   std::vector<double> costs;
   for (int count = 0; count < hundreds; ++count) {
-    const std::uint64_t due = micro::ticks() + pause;
-    while (micro::ticks() < due) {
+    const std::uint64_t due = log_bench::ordered_ticks() + pause;
+    while (log_bench::ordered_ticks() < due) {
     }
-    const std::uint64_t begin = micro::ticks();
+    const std::uint64_t begin = log_bench::ordered_ticks();
     subject->burst(size, text);
-    costs.push_back(static_cast<double>(micro::ticks() - begin) * micro::ns_per_tick() / size);
+    costs.push_back(static_cast<double>(log_bench::ordered_ticks() - begin) * micro::ns_per_tick() /
+                    size);
   }
   require_all(kind, static_cast<std::uint64_t>(hundreds + 1) * size, finish(*subject));
   return micro::median(std::move(costs));
@@ -82,20 +83,20 @@ Paced measure_paced(const SubjectKind& kind, const std::string& path, int record
   const auto gap = static_cast<std::uint64_t>(2'000 / micro::ns_per_tick());
   std::vector<double> costs;
   costs.reserve(static_cast<std::size_t>(records));
-  std::uint64_t due = micro::ticks() + gap;
+  std::uint64_t due = log_bench::ordered_ticks() + gap;
   for (int index = -warm_up; index < records; ++index, due += gap) {
-    while (micro::ticks() < due) {
+    while (log_bench::ordered_ticks() < due) {
     }
-    const std::uint64_t begin = micro::ticks();
+    const std::uint64_t begin = log_bench::ordered_ticks();
     subject->log(index, index * 0.1, text);
-    const auto cost = static_cast<double>(micro::ticks() - begin);
+    const auto cost = static_cast<double>(log_bench::ordered_ticks() - begin);
     if (index >= 0) costs.push_back(cost * micro::ns_per_tick());
     // A pause of this thread is not made up for by a burst.
-    if (micro::ticks() > due + 10 * gap) due = micro::ticks();
+    if (log_bench::ordered_ticks() > due + 10 * gap) due = log_bench::ordered_ticks();
   }
   require_all(kind, static_cast<std::uint64_t>(records + warm_up), finish(*subject));
-  return {micro::grouped_percentile(costs, 0.5), micro::grouped_percentile(costs, 0.99),
-          micro::grouped_percentile(costs, 0.999)};
+  return {log_bench::grouped_percentile(costs, 0.5), log_bench::grouped_percentile(costs, 0.99),
+          log_bench::grouped_percentile(costs, 0.999)};
 }
 
 // Of a call alone: so few that no ring is full and nobody waits.
@@ -104,22 +105,22 @@ std::optional<double> count_instructions(const SubjectKind& kind, const std::str
   const auto subject = kind.make(path);
   subject->prepare();
   subject->burst(10, text);
-  const micro::InstructionCounter counter;
-  const auto before = counter.count();
+  const katana::lab::HardwareCounter counter(katana::lab::Event::instructions);
+  const auto before = counter.read_count();
   subject->burst(records, text);
-  const auto after = counter.count();
+  const auto after = counter.read_count();
   subject->finish();
-  if (!before || !after) return {};
-  return static_cast<double>(*after - *before) / records;
+  const auto counted = katana::lab::counted_between(before, after);
+  return counted ? std::optional(*counted / records) : std::nullopt;
 }
 
 double measure_burst(const SubjectKind& kind, const std::string& path, std::uint64_t records) {
   const auto subject = kind.make(path);
   subject->prepare();
-  const std::uint64_t begin = micro::ticks();
+  const std::uint64_t begin = log_bench::ordered_ticks();
   subject->burst(records, text);
   subject->finish();
-  const std::uint64_t end = micro::ticks();
+  const std::uint64_t end = log_bench::ordered_ticks();
   require_all(kind, records, subject->found());
   const double s = static_cast<double>(end - begin) * micro::ns_per_tick() * 1e-9;
   return static_cast<double>(records) / s / 1e6;
@@ -143,7 +144,7 @@ void ask_paced(const Flags& flags, const std::string& folder, std::vector<Row>& 
   const int records = flags.quick ? 50'000 : 200'000;
   Values p50, p99, p999, instructions;
   for (int round = 0; round < rounds; ++round) {
-    for (const SubjectKind& kind : micro::subjects()) {
+    for (const SubjectKind& kind : log_bench::subjects()) {
       std::filesystem::remove(folder + "/paced");
       const Paced paced = measure_paced(kind, folder + "/paced", records);
       p50[kind.name].push_back(paced.p50_ns);
@@ -155,7 +156,7 @@ void ask_paced(const Flags& flags, const std::string& folder, std::vector<Row>& 
     }
   }
   const auto add_rows = [&](const char* what, Values& values, bool with_instructions) {
-    for (const SubjectKind& kind : micro::subjects()) {
+    for (const SubjectKind& kind : log_bench::subjects()) {
       rows.push_back({fmt::format("paced every 2 us: ns per call {}", what), kind.name, "ns",
                       "lower", values[kind.name],
                       with_instructions ? instructions[kind.name] : std::vector<double>()});
@@ -177,13 +178,13 @@ void ask_hundreds(const Flags& flags, const std::string& folder, std::vector<Row
   const int rounds = flags.quick ? 2 : 7;
   Values costs;
   for (int round = 0; round < rounds; ++round) {
-    for (const SubjectKind& kind : micro::subjects()) {
+    for (const SubjectKind& kind : log_bench::subjects()) {
       std::filesystem::remove(folder + "/hundreds");
       costs[kind.name].push_back(
           measure_hundreds(kind, folder + "/hundreds", flags.quick ? 100 : 1'000));
     }
   }
-  for (const SubjectKind& kind : micro::subjects()) {
+  for (const SubjectKind& kind : log_bench::subjects()) {
     rows.push_back(
         {"hundreds, then a pause: ns per call", kind.name, "ns", "lower", costs[kind.name], {}});
   }
@@ -197,14 +198,14 @@ void ask_burst(const Flags& flags, const std::string& folder, std::vector<Row>& 
   const std::uint64_t records = flags.quick ? 200'000 : 1'000'000;
   Values rates;
   for (int round = 0; round < rounds; ++round) {
-    for (const SubjectKind& kind : micro::subjects()) {
+    for (const SubjectKind& kind : log_bench::subjects()) {
       if (!kind.writes) continue;  // there is no file of it
       const std::string path = folder + "/burst";
       rates[kind.name].push_back(measure_burst(kind, path, records));
       std::filesystem::remove(path);
     }
   }
-  for (const SubjectKind& kind : micro::subjects()) {
+  for (const SubjectKind& kind : log_bench::subjects()) {
     if (!kind.writes) continue;
     rows.push_back({fmt::format("burst of {}: million records per second", records),
                     kind.name,
@@ -235,8 +236,8 @@ int main(int count, char** arguments) {
   if (flags.wants("hundreds")) ask_hundreds(flags, folder, rows, targets);
   if (flags.wants("burst")) ask_burst(flags, folder, rows, targets);
   std::filesystem::remove_all(folder);
-  micro::print(rows, targets);
-  if (flags.json_path.empty() || micro::write_json(flags.json_path, rows, targets)) return 0;
+  log_bench::print(rows, targets);
+  if (flags.json_path.empty() || log_bench::write_json(flags.json_path, rows, targets)) return 0;
   std::perror(("micro_log: " + flags.json_path).c_str());
   return 1;
 }

@@ -1,39 +1,23 @@
-// Measuring for micro_log: a calibrated counter, medians, instructions, and the JSON that the
-// runner reads.
+// Measuring for micro_log, whose figures are of single calls: ordered ticks, percentiles below a
+// tick, and its rows.
 //
 // Thread     one.
-// Fails      instructions() is empty where the machine does not count them.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace micro {
+#include "lab/micro/micro.hpp"
 
-std::uint64_t ticks() noexcept;
-double ns_per_tick();
+namespace log_bench {
 
-// User instructions of this thread since it was made.
-class InstructionCounter {
- public:
-  InstructionCounter();
-  ~InstructionCounter();
-  InstructionCounter(const InstructionCounter&) = delete;
-  InstructionCounter& operator=(const InstructionCounter&) = delete;
-  std::optional<std::uint64_t> count() const;
+// As ticks(), once everything before it has been done.
+std::uint64_t ordered_ticks() noexcept;
 
- private:
-  int descriptor_;
-};
-
-double median(std::vector<double> values);
-// The value that `share` of them do not exceed.
-double percentile(std::vector<double>& values, double share);
-
-// As percentile(), of a clock with coarse ticks: the values of one tick are taken as spread evenly
-// over it, as the median of grouped data is.
+// The value that `share` of them do not exceed, of a clock with coarse ticks: the values of one
+// tick are taken as spread evenly over it, as the median of grouped data is. A load::Histogram has
+// steps of whole nanoseconds, which is too coarse here.
 double grouped_percentile(std::vector<double>& values, double share);
 
 struct Row {
@@ -54,4 +38,4 @@ bool write_json(const std::string& path, const std::vector<Row>& rows,
                 const std::vector<Target>& targets);
 void print(const std::vector<Row>& rows, const std::vector<Target>& targets);
 
-}  // namespace micro
+}  // namespace log_bench

@@ -6,7 +6,7 @@
 
 #include "subjects.hpp"
 
-namespace micro {
+namespace log_bench {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::unique_ptr<Subject> make_spdlog(const std::string& path) {
   return std::make_unique<Spdlog>(path);
 }
 
-}  // namespace micro
+}  // namespace log_bench

@@ -19,7 +19,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace micro {
+namespace log_bench {
 
 namespace {
 
@@ -109,7 +109,7 @@ class HandWrittenRing final : public Subject {
 #if defined(__x86_64__)
     slot.ticks = __rdtsc();
 #else
-    slot.ticks = ticks();
+    slot.ticks = ordered_ticks();
 #endif
     slot.pattern = "message {} of {} by {}";
     slot.number = number;
@@ -213,4 +213,4 @@ std::vector<SubjectKind> subjects() {
   return all;
 }
 
-}  // namespace micro
+}  // namespace log_bench

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace micro {
+namespace log_bench {
 
 class Subject {
  public:
@@ -42,4 +42,4 @@ std::unique_ptr<Subject> make_spdlog(const std::string& path);
 
 std::uint64_t lines_in(const std::string& path);
 
-}  // namespace micro
+}  // namespace log_bench

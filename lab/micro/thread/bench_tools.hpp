@@ -1,67 +1,26 @@
-// What micro_thread measures with: time, instructions, rounds, and its report.
+// What micro_thread measures with: rounds, and its report.
 //
 // Owns       the rows and targets of one run.
 // Thread     one.
-// Fails      instructions are missing where the machine does not count them.
+// Allocates  freely.
 #pragma once
 
 #include <fmt/format.h>
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "katana/base/monotonic_clock.hpp"
+#include "lab/micro/micro.hpp"
 #include "lab/micro/report.hpp"
 
 namespace bench {
 
-inline std::int64_t now_ns() { return katana::monotonic_now().ns; }
-
-// User instructions of this process and of the threads that it begins later.
-class Instructions {
- public:
-  Instructions() {
-    perf_event_attr what;
-    std::memset(&what, 0, sizeof what);
-    what.size = sizeof what;
-    what.type = PERF_TYPE_HARDWARE;
-    what.config = PERF_COUNT_HW_INSTRUCTIONS;
-    what.inherit = 1;
-    what.exclude_kernel = 1;
-    what.exclude_hv = 1;
-    file_ = static_cast<int>(syscall(SYS_perf_event_open, &what, 0, -1, -1, 0));
-  }
-  ~Instructions() {
-    if (file_ >= 0) close(file_);
-  }
-  Instructions(const Instructions&) = delete;
-  Instructions& operator=(const Instructions&) = delete;
-
-  std::optional<double> read_count() const {
-    std::uint64_t count = 0;
-    if (file_ < 0 || read(file_, &count, sizeof count) != sizeof count || count == 0) return {};
-    return static_cast<double>(count);
-  }
-
- private:
-  int file_;
-};
-
-inline double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
+using micro::median;
+using micro::now_ns;
 
 // One figure in each round.
 struct Series {

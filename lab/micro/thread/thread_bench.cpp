@@ -19,6 +19,7 @@ namespace bench {
 namespace {
 
 using katana::Task;
+using katana::lab::HardwareCounter;
 using katana::thread::Future;
 using katana::thread::Loop;
 
@@ -44,7 +45,7 @@ void wait_for(std::int64_t jobs) {
 
 // ---- throughput -------------------------------------------------------------------------------
 
-void measure(Report& report, const Settings& settings, const Instructions& instructions,
+void measure(Report& report, const Settings& settings, const HardwareCounter& instructions,
              const std::string& question, const std::vector<Subject>& subjects) {
   report.set_unit(question, "ns");
   const double jobs = settings.jobs();
@@ -63,8 +64,8 @@ void measure(Report& report, const Settings& settings, const Instructions& instr
       if (round < 0) continue;
       Series& series = report.series(question, subject.name);
       series.values.push_back(static_cast<double>(took) / jobs);
-      if (counted && counted_after) {
-        series.instructions.push_back((*counted_after - *counted) / jobs);
+      if (const auto each = katana::lab::counted_between(counted, counted_after)) {
+        series.instructions.push_back(*each / jobs);
       }
     }
   }
@@ -179,8 +180,8 @@ std::string detached_question(unsigned workers) {
   return fmt::format("detached job, {} worker{}: ns per job", workers, workers == 1 ? "" : "s");
 }
 
-void measure_throughput(Report& report, const Settings& settings, const Instructions& instructions,
-                        unsigned workers) {
+void measure_throughput(Report& report, const Settings& settings,
+                        const HardwareCounter& instructions, unsigned workers) {
   const std::string question = detached_question(workers);
   if (!settings.wants(question)) return;
   // The others have no limit. The first of these has one that is not reached, the second one that
@@ -287,7 +288,7 @@ void measure_wakes(Report& report, const Settings& settings) {
 }
 
 // Processor time of this process, whose only thread beside the pool's sleeps meanwhile.
-double cpu_ns() { return static_cast<double>(katana::clock_time(CLOCK_PROCESS_CPUTIME_ID).ns); }
+double cpu_ns() { return static_cast<double>(katana::lab::own_cpu_ns()); }
 
 void measure_idle(Report& report, const Settings& settings) {
   const std::string question = "idle pool of 2 and its caller asleep: CPU per second";
@@ -313,7 +314,9 @@ void measure_idle(Report& report, const Settings& settings) {
 
 int main_of(int count, char** arguments) {
   const Settings settings{micro::parse_flags("thread", count, arguments)};
-  const Instructions instructions;
+  // Of the threads of the pools, too.
+  const HardwareCounter instructions(katana::lab::Event::instructions, 0, katana::lab::Space::user,
+                                     katana::lab::Threads::and_those_it_starts);
 #if defined(HAVE_TBB)
   // TBB gives its arenas no more workers than it has CPUs; here it may have what the others have.
   const tbb::global_control more(tbb::global_control::max_allowed_parallelism, 4);
