@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "katana/base/timestamp.hpp"
+
 namespace katana {
 namespace {
 
@@ -38,60 +40,6 @@ bool is_domain(Bytes text) noexcept {
   }
 }
 
-// Two or four digits from the front, or -1.
-int take_number(Bytes& text, std::size_t digits) noexcept {
-  if (text.size() < digits) return -1;
-  int number = 0;
-  for (std::size_t index = 0; index < digits; ++index) {
-    if (!is_digit(text[index])) return -1;
-    number = number * 10 + (text[index] - '0');
-  }
-  text.remove_prefix(digits);
-  return number;
-}
-
-bool take(Bytes& text, char c) noexcept {
-  if (!text.starts_with(c)) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-int days_of(int year, int month) noexcept {
-  if (month == 2) {
-    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28;
-  }
-  return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
-}
-
-bool take_date(Bytes& text) noexcept {
-  const int year = take_number(text, 4);
-  if (year < 0 || !take(text, '-')) return false;
-  const int month = take_number(text, 2);
-  if (month < 1 || month > 12 || !take(text, '-')) return false;
-  const int day = take_number(text, 2);
-  return day >= 1 && day <= days_of(year, month);
-}
-
-// Hours and minutes as minutes, or -1.
-int take_minutes(Bytes& text) noexcept {
-  const int hour = take_number(text, 2);
-  if (hour < 0 || hour > 23 || !take(text, ':')) return -1;
-  const int minute = take_number(text, 2);
-  if (minute < 0 || minute > 59) return -1;
-  return hour * 60 + minute;
-}
-
-// The offset of local time, in minutes; false when there is none.
-bool take_offset(Bytes& text, int& offset) noexcept {
-  offset = 0;
-  if (take(text, 'Z') || take(text, 'z')) return true;
-  const bool behind = text.starts_with('-');
-  if (!take(text, '+') && !take(text, '-')) return false;
-  const int minutes = take_minutes(text);
-  offset = behind ? -minutes : minutes;
-  return minutes >= 0;
-}
-
 }  // namespace
 
 bool is_email(Bytes text) noexcept {
@@ -111,25 +59,9 @@ bool is_uuid(Bytes text) noexcept {
   return true;
 }
 
-bool is_date(Bytes text) noexcept { return take_date(text) && text.empty(); }
+bool is_date(Bytes text) noexcept { return TextForm<Date>::parse(text).has_value(); }
 
-bool is_date_time(Bytes text) noexcept {
-  if (!take_date(text) || (!take(text, 'T') && !take(text, 't'))) return false;
-  const int minutes = take_minutes(text);
-  if (minutes < 0 || !take(text, ':')) return false;
-  const int second = take_number(text, 2);
-  if (second < 0 || second > 60) return false;
-  if (take(text, '.')) {
-    const auto digits =
-        static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
-    if (digits == 0) return false;
-    text.remove_prefix(digits);
-  }
-  int offset = 0;
-  if (!take_offset(text, offset) || !text.empty()) return false;
-  constexpr int day = 24 * 60;
-  return second < 60 || (minutes - offset + day) % day == day - 1;  // 23:59:60 in UTC
-}
+bool is_date_time(Bytes text) noexcept { return detail::parse_time(text).has_value(); }
 
 Bytes format_words(Format format) noexcept {
   switch (format) {

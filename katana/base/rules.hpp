@@ -36,6 +36,7 @@
 #include "katana/base/bytes.hpp"
 #include "katana/base/formats.hpp"
 #include "katana/base/pattern.hpp"
+#include "katana/base/text_form.hpp"
 
 namespace katana {
 
@@ -117,10 +118,10 @@ namespace detail {
 struct NoRules {
   constexpr bool check() const noexcept { return false; }
 };
-// What a range can bound: numbers, and small ordered values such as Duration.
+// What a range can bound: numbers, and small ordered values such as Duration and Decimal.
 template <class T>
 concept Bounded = NumberMember<T> || (!std::is_same_v<T, bool> && std::totally_ordered<T> &&
-                                      std::is_trivially_copyable_v<T> && sizeof(T) <= 16);
+                                      std::is_trivially_copyable_v<T> && sizeof(T) <= 32);
 template <class T>
 struct BoundOf {
   using Type = NoRules;
@@ -218,7 +219,16 @@ std::string broken_text(Bytes expected, Bytes text);
 
 template <class T>
 std::string broken_bound(const Rules<T>& rules, const T& value) {
-  if constexpr (fmt::is_formattable<T>::value) {
+  if constexpr (TextFormed<T>) {
+    const auto text = [](const T& each) { return std::string(Bytes(TextForm<T>::write(each))); };
+    std::string words = "expected ";
+    if (!rules.least) words += "at most ";
+    if (!rules.most) words += "at least ";
+    if (rules.least) words += text(*rules.least);
+    if (rules.least && rules.most) words += " to ";
+    if (rules.most) words += text(*rules.most);
+    return words + ", got " + text(value);
+  } else if constexpr (fmt::is_formattable<T>::value) {
     if (rules.least && rules.most) {
       return fmt::format("expected {} to {}, got {}", *rules.least, *rules.most, value);
     }

@@ -39,7 +39,7 @@ std::string got(const Node& node);
 
 template <class T>
 concept Scalar = std::same_as<T, bool> || NumberMember<T> || TextMember<T> || DescribedEnum<T> ||
-                 std::same_as<T, Duration> || std::same_as<T, ByteCount>;
+                 TextFormed<T> || std::same_as<T, Duration> || std::same_as<T, ByteCount>;
 
 // What a T looks like: "true or false".
 template <Scalar T>
@@ -53,6 +53,8 @@ std::string scalar_words() {
     return "a number";
   } else if constexpr (DescribedEnum<T>) {
     return enumerator_choices<T>();
+  } else if constexpr (TextFormed<T>) {
+    return std::string(Bytes(TextForm<T>::expected));
   } else if constexpr (std::same_as<T, Duration>) {
     return "a duration such as 30s or 1500ms";
   } else if constexpr (std::same_as<T, ByteCount>) {
@@ -108,6 +110,11 @@ std::string read_scalar(const Node& node, T& value) {
     const auto found = enumerator_from<T>(text);
     if (found) value = *found;
     return found ? std::string() : wrong();
+  } else if constexpr (TextFormed<T>) {
+    auto parsed = TextForm<T>::parse(text);
+    if (!parsed) return wrong();
+    value = *std::move(parsed);
+    return {};
   } else if constexpr (std::same_as<T, Duration> || std::same_as<T, ByteCount>) {
     const auto read = [text] {
       if constexpr (std::same_as<T, Duration>)
@@ -136,6 +143,8 @@ std::string write_scalar(const T& value) {
     return quoted_if_needed(value);
   } else if constexpr (DescribedEnum<T>) {
     return quoted_if_needed(enumerator_name(value));
+  } else if constexpr (TextFormed<T>) {
+    return quoted_if_needed(TextForm<T>::write(value));
   } else if constexpr (std::same_as<T, Duration>) {
     return write_duration(value);
   } else if constexpr (std::same_as<T, ByteCount>) {

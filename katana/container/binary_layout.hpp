@@ -84,7 +84,7 @@ constexpr void add_type(Fingerprint& to) {
     to.add(std::signed_integral<T> ? "i" : "I");
   } else if constexpr (std::floating_point<T>) {
     to.add(sizeof(T) == 4 ? "f" : "d");
-  } else if constexpr (TextMember<T>) {
+  } else if constexpr (TextMember<T> || TextFormed<T>) {
     to.add("s");
   } else if constexpr (BytesMember<T>) {
     to.add("o");

@@ -59,6 +59,8 @@ class BinaryReader {
       return take_octets(value);
     } else if constexpr (DescribedEnum<T>) {
       return take_enumerator(value);
+    } else if constexpr (TextFormed<T>) {
+      return take_text_form(value);
     } else if constexpr (Described<T>) {
       bool good = true;
       for_each_field(value, [&](const auto&, auto& member) { good = good && take(member); });
@@ -84,6 +86,16 @@ class BinaryReader {
   bool take_value(Value& value);
   bool take_list(Value& value);
   bool take_object(Value& value);
+
+  template <TextFormed T>
+  bool take_text_form(T& value) {
+    Bytes run;
+    if (!take_run(run)) return false;
+    std::optional<T> parsed = TextForm<T>::parse(run);
+    if (!parsed) return malformed("text that its type does not have");
+    value = *std::move(parsed);
+    return true;
+  }
 
   template <class T>
   bool take_integer(T& value) {

@@ -63,6 +63,9 @@ class BinaryWriter {
       const std::size_t index = enumerator_index(value);
       KATANA_REQUIRE(index < enumerators_of<T>.size());
       put_count(index);
+    } else if constexpr (TextFormed<T>) {
+      const auto text = TextForm<T>::write(value);
+      put_run(Bytes(text).data(), Bytes(text).size());
     } else if constexpr (Described<T>) {
       for_each_field(value, [this](const auto&, const auto& member) { this->put(member); });
     } else if constexpr (DictionaryMember<T>) {

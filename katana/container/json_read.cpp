@@ -170,10 +170,14 @@ std::optional<Kind> JsonNode::kind() {
   return is_json_integer(all) ? Kind::integer : Kind::real;
 }
 
+std::string JsonNode::number_text() {
+  const Bytes all = token_trimmed();
+  return is_json_number(all) ? std::string(all) : std::string();
+}
+
 std::string JsonNode::shown() {
   constexpr std::size_t bytes_max = 40;
-  const Bytes all = token_trimmed();
-  return is_json_number(all) ? std::string(all.substr(0, bytes_max)) : std::string();
+  return number_text().substr(0, bytes_max);
 }
 
 // Nothing could be taken: because it is something else, or because it is nothing at all.

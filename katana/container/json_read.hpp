@@ -158,6 +158,7 @@ class JsonNode {
 
   std::optional<Kind> kind();
   bool is_null() { return token().starts_with('n'); }
+  std::string number_text();
   std::string shown();
   bool skip();
 

@@ -44,6 +44,10 @@ consteval bool are_fields_flat(std::index_sequence<index...>) {
   return (is_flat<MemberOf<decltype(field_of<T, index>)>>() && ...);
 }
 
+// Whose text has a bound.
+template <class T>
+concept HasShortText = TextFormed<T> && requires { WrittenText<T>::size_max; };
+
 template <class T>
 consteval bool is_flat() {
   if constexpr (is_optional<T>) {
@@ -52,7 +56,7 @@ consteval bool is_flat() {
     return are_fields_flat<T>(std::make_index_sequence<field_count<T>>());
   } else {
     return std::same_as<T, bool> || NumberMember<T> || TextMember<T> || BytesMember<T> ||
-           DescribedEnum<T>;
+           DescribedEnum<T> || HasShortText<T>;
   }
 }
 
@@ -112,6 +116,8 @@ std::size_t flat_bound(const T& value) noexcept {
     return json_octets_bound(value.size());
   } else if constexpr (DescribedEnum<T>) {
     return enumerator_bound<T>;
+  } else if constexpr (HasShortText<T>) {
+    return json_text_bound(WrittenText<T>::size_max);
   } else if constexpr (std::floating_point<T>) {
     return json_real_bound;
   } else if constexpr (std::same_as<T, bool>) {
@@ -181,6 +187,8 @@ template <class T>
   } else if constexpr (DescribedEnum<T>) {
     const Bytes name = enumerator_name(value);
     return name.empty() ? put_constant(at, "null") : put_json_text(at, name);
+  } else if constexpr (HasShortText<T>) {
+    return put_json_text(at, TextForm<T>::write(value));
   } else if constexpr (std::floating_point<T>) {
     return put_real(at, value);
   } else if constexpr (std::same_as<T, bool>) {
@@ -210,6 +218,8 @@ class JsonWriter {
       }
     } else if constexpr (is_flat<T>()) {
       put_flat_in(value);
+    } else if constexpr (TextFormed<T>) {
+      put_text(TextForm<T>::write(value));
     } else if constexpr (Described<T>) {
       put_struct(value);
     } else if constexpr (DictionaryMember<T>) {
@@ -227,7 +237,9 @@ class JsonWriter {
     } else if constexpr (std::same_as<T, std::monostate>) {
       put_constant_in("null");
     } else {
-      static_assert(is_flat<T>(), "no JSON for this type: describe it (KATANA_DESCRIBE)");
+      static_assert(
+          is_flat<T>(),
+          "no JSON for this type: describe it (KATANA_DESCRIBE), or give it a katana::TextForm");
     }
   }
 

@@ -88,6 +88,7 @@ class PackNode {
 
   std::optional<Kind> kind();
   bool is_null() { return source_.left() != 0 && source_.tag() == 0xc0; }
+  std::string number_text() { return shown(); }  // of integers; a double is another number
   std::string shown();
   bool skip();
   bool take_null();

@@ -150,6 +150,9 @@ class PackWriter {
     } else if constexpr (DescribedEnum<T>) {
       const Bytes name = enumerator_name(value);
       put_run<pack_text>(name.data(), name.size());
+    } else if constexpr (TextFormed<T>) {
+      const auto text = TextForm<T>::write(value);
+      put_run<pack_text>(Bytes(text).data(), Bytes(text).size());
     } else if constexpr (Described<T>) {
       put_struct(value);
     } else {

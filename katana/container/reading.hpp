@@ -11,6 +11,7 @@
 //                                key.text(name)
 //   is_null()                    kind() == Kind::null, quickly
 //   skip()                       reads past it, and judges it nevertheless
+//   number_text()                the text of a number, as it stands there; empty: it is none
 //   shown()                      the text of a number, for a message
 //
 // Borrows    findings and options, for the call.
@@ -182,6 +183,26 @@ Outcome read_enumerator(Node& node, E& value, const Place& place, Reading& readi
   if (!found)
     return reading.report(place, katana::detail::broken_text(enumerator_choices<E>(), name));
   value = *found;
+  return outcome;
+}
+
+template <class P, class Node, class T>
+Outcome read_text_form(Node& node, T& value, const Place& place, Reading& reading) {
+  std::string text;
+  Taken taken = node.take(text);
+  if constexpr (reads_numbers<T>()) {
+    if (taken == Taken::mismatch && !(text = node.number_text()).empty()) {
+      taken = node.skip() ? Taken::good : Taken::malformed;
+    }
+  }
+  const Outcome outcome = finish_read(taken, node, "string", place, reading);
+  if (outcome != Outcome::good) return outcome;
+  std::optional<T> parsed = TextForm<T>::parse(text);
+  if (!parsed) {
+    const Bytes shown = P::rules.secret ? Bytes() : Bytes(text);
+    return reading.report(place, katana::detail::broken_text(TextForm<T>::expected, shown));
+  }
+  value = *std::move(parsed);
   return outcome;
 }
 
@@ -440,6 +461,8 @@ template <class P, class Node, class T>
     return finish_read(node.take(value), node, Node::octets_words, place, reading);
   } else if constexpr (DescribedEnum<T>) {
     return read_enumerator(node, value, place, reading);
+  } else if constexpr (TextFormed<T>) {
+    return read_text_form<P>(node, value, place, reading);
   } else if constexpr (Described<T>) {
     return read_struct(node, value, place, reading);
   } else if constexpr (DictionaryMember<T>) {
@@ -447,7 +470,9 @@ template <class P, class Node, class T>
   } else if constexpr (ListMember<T>) {
     return read_list<P>(node, value, place, reading);
   } else {
-    static_assert(std::same_as<T, Value>, "no reader for this type: describe it (KATANA_DESCRIBE)");
+    static_assert(
+        std::same_as<T, Value>,
+        "no reader for this type: describe it (KATANA_DESCRIBE), or give it a katana::TextForm");
     return read_any(node, value, place, reading);
   }
 }

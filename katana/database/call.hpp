@@ -165,18 +165,16 @@ class Waiter {
 
 }  // namespace detail
 
-template <class Shape, std::size_t Count>
+template <class Shape, std::size_t count = 0, std::size_t text_count = 0>
 class [[nodiscard]] Call {
  public:
   using Value = typename Shape::Value;
 
   template <class... Arguments>
   Call(Backend& backend, Order order, std::uint64_t transaction, Duration timeout, const Sql* sql,
-       const Arguments&... arguments) noexcept
-      : backend_(backend) {
+       const Arguments&... arguments) noexcept(text_count == 0)
+      : backend_(backend), parameters_(arguments...) {
     if (sql != nullptr) sql_ = *sql;
-    [[maybe_unused]] database::Value* out = values_.data();
-    ((out = detail::add_values(arguments, out)), ...);
     request_.order = order;
     request_.transaction = transaction;
     request_.timeout = timeout;
@@ -203,7 +201,7 @@ class [[nodiscard]] Call {
  private:
   bool answer_here() noexcept {
     if (sql_) request_.sql = &*sql_;
-    request_.values = {values_.data(), Count};
+    request_.values = parameters_.values();
     if (request_.order != Order::read) return false;
     switch (backend_.try_here(request_, shape_)) {
       case Attempt::done: return true;
@@ -222,9 +220,12 @@ class [[nodiscard]] Call {
   Backend& backend_;
   std::optional<Sql> sql_;
   Request request_;
-  std::array<database::Value, Count> values_;
+  Parameters<count, text_count> parameters_;
   Shape shape_;
   detail::Waiter<Shape> waiter_;
 };
+
+template <class Shape, class... Arguments>
+using CallFor = Call<Shape, parameters_of<Arguments...>, texts_of<Arguments...>>;
 
 }  // namespace katana::database

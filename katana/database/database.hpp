@@ -34,7 +34,7 @@ class Database : public Queries {
   Database& operator=(Database&&) noexcept = default;
 
   // Begins a transaction; see transaction.hpp. While one is open, other writes wait (SQLite).
-  Call<Begin, 0> begin() const noexcept { return {*backend_, Order::begin, 0, timeout_, nullptr}; }
+  Call<Begin> begin() const noexcept { return {*backend_, Order::begin, 0, timeout_, nullptr}; }
   // See stream.hpp.
   template <class R, class... Arguments>
   Stream<R> stream(SqlFor<std::type_identity_t<Arguments>...> sql,

@@ -22,8 +22,11 @@
 #include <tuple>
 #include <vector>
 
+#include "katana/base/decimal.hpp"
 #include "katana/base/described.hpp"
 #include "katana/base/task.hpp"
+#include "katana/base/timestamp.hpp"
+#include "katana/base/uuid.hpp"
 #include "katana/database/database.hpp"
 #include "katana/thread/loop.hpp"
 
@@ -128,6 +131,38 @@ TYPED_TEST_P(DatabaseSuite, a_described_struct_goes_in_as_parameters_and_comes_o
     EXPECT_EQ((*found)->photo, user.photo);
     EXPECT_EQ((*found)->role, Role::admin);
     EXPECT_EQ((*found)->level, Level::high);
+  };
+  this->run(body());
+}
+
+struct Payment {
+  Uuid id;
+  Decimal amount;
+  std::optional<Timestamp> paid;
+  bool operator==(const Payment&) const = default;
+};
+KATANA_DESCRIBE(Payment, id, amount, paid)
+
+TYPED_TEST_P(DatabaseSuite, types_with_a_text_form_are_columns_and_parameters_of_text) {
+  const auto body = [this]() -> Task<void> {
+    (void)co_await this->db().execute("CREATE TABLE payments (id TEXT, amount TEXT, paid TEXT)");
+    const Payment paid{Uuid::random(), *Decimal::parse("-12345678901234567890.50"),
+                       Timestamp(std::chrono::microseconds(1))};
+    const Payment open{Uuid::random(), 7, std::nullopt};
+    for (const Payment& each : {paid, open}) {
+      const auto added =
+          co_await this->db().execute("INSERT INTO payments VALUES ($1, $2, $3)", each);
+      EXPECT_TRUE(added) << added.error().describe();
+    }
+    const auto found = co_await this->db().template query_one<Payment>(
+        "SELECT * FROM payments WHERE id = $1 AND amount = $2", paid.id, paid.amount);
+    EXPECT_TRUE(found && *found == paid);
+    const auto unpaid = co_await this->db().template query_one<Payment>(
+        "SELECT * FROM payments WHERE id = $1", std::optional(open.id));
+    EXPECT_TRUE(unpaid && *unpaid == open);
+    const auto wrong = co_await this->db().template query_one<Uuid>(
+        "SELECT amount FROM payments WHERE id = $1", paid.id);
+    EXPECT_TRUE(!wrong && wrong.error().describe().contains("amount"));
   };
   this->run(body());
 }
@@ -512,6 +547,7 @@ TYPED_TEST_P(DatabaseSuite, a_statement_that_runs_ends_when_nobody_waits_for_it)
 
 REGISTER_TYPED_TEST_SUITE_P(
     DatabaseSuite, a_described_struct_goes_in_as_parameters_and_comes_out_as_a_row,
+    types_with_a_text_form_are_columns_and_parameters_of_text,
     tuples_scalars_and_optionals_are_rows_too, an_empty_text_is_not_null_and_null_is_a_parameter,
     a_parameter_may_stand_anywhere_and_more_than_once,
     a_column_that_does_not_fit_is_an_error_that_names_it,

@@ -15,6 +15,8 @@
 // else takes the one column there is.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -78,6 +80,21 @@ const char* read_integer(const Value& value, T& out) noexcept {
   return nullptr;
 }
 
+template <TextFormed T>
+const char* read_text_form(const Value& value, T& out) {
+  std::optional<T> parsed;
+  if (value.type == Value::Type::text) {
+    parsed = TextForm<T>::parse(value.octets);
+  } else if (reads_numbers<T>() && value.type == Value::Type::integer) {
+    parsed = TextForm<T>::parse(fmt::format_int(value.integer).str());
+  } else {
+    return "is no text";
+  }
+  if (!parsed) return "is text that its type does not have";
+  out = *std::move(parsed);
+  return nullptr;
+}
+
 // Null: `value` is in `out`; else what is wrong with it.
 template <class T>
 const char* read_value(const Value& value, T& out) {
@@ -95,6 +112,8 @@ const char* read_value(const Value& value, T& out) {
       if (!found) return "is no enumerator's name";
       out = *found;
       return nullptr;
+    } else if constexpr (TextFormed<T>) {
+      return read_text_form(value, out);
     } else if constexpr (std::is_enum_v<T>) {
       std::underlying_type_t<T> number{};
       const char* const why = read_value(value, number);

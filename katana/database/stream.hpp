@@ -53,13 +53,10 @@ class [[nodiscard]] Stream {
   template <class... Arguments>
   Stream(Backend& backend, Duration timeout, const Sql& sql, const Arguments&... arguments)
       : backend_(backend), timeout_(timeout) {
-    std::array<Value, parameters_of<Arguments...>> values;
-    [[maybe_unused]] Value* out = values.data();
-    ((out = detail::add_values(arguments, out)), ...);
-    waiter_.prepare(backend, {.order = Order::open,
-                              .sql = &sql,
-                              .values = {values.data(), values.size()},
-                              .timeout = timeout});
+    const Parameters<parameters_of<Arguments...>, texts_of<Arguments...>> parameters(arguments...);
+    waiter_.prepare(
+        backend,
+        {.order = Order::open, .sql = &sql, .values = parameters.values(), .timeout = timeout});
   }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

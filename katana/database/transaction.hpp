@@ -33,20 +33,20 @@ class Queries {
 
   // Every row, as std::vector<R>.
   template <class R, class... Arguments>
-  Call<Many<R>, parameters_of<Arguments...>> query(SqlFor<std::type_identity_t<Arguments>...> sql,
-                                                   const Arguments&... arguments) const {
+  CallFor<Many<R>, Arguments...> query(SqlFor<std::type_identity_t<Arguments>...> sql,
+                                       const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
   // The row, as std::optional<R>: without a value when there is none. More than one is a mismatch.
   template <class R, class... Arguments>
-  Call<One<R>, parameters_of<Arguments...>> query_one(
-      SqlFor<std::type_identity_t<Arguments>...> sql, const Arguments&... arguments) const {
+  CallFor<One<R>, Arguments...> query_one(SqlFor<std::type_identity_t<Arguments>...> sql,
+                                          const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
   // How many rows it changed.
   template <class... Arguments>
-  Call<Changes, parameters_of<Arguments...>> execute(SqlFor<std::type_identity_t<Arguments>...> sql,
-                                                     const Arguments&... arguments) const {
+  CallFor<Changes, Arguments...> execute(SqlFor<std::type_identity_t<Arguments>...> sql,
+                                         const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
 
@@ -76,11 +76,11 @@ class Transaction : public Queries {
     if (open_) backend_->roll_back(transaction_);
   }
 
-  Call<Changes, 0> commit() noexcept { return end(Order::commit); }
-  Call<Changes, 0> rollback() noexcept { return end(Order::rollback); }
+  Call<Changes> commit() noexcept { return end(Order::commit); }
+  Call<Changes> rollback() noexcept { return end(Order::rollback); }
 
  private:
-  Call<Changes, 0> end(Order order) noexcept {
+  Call<Changes> end(Order order) noexcept {
     open_ = false;
     return {*backend_, order, transaction_, timeout_, nullptr};
   }

@@ -7,11 +7,12 @@
 // Fails      a type that is no parameter does not compile.
 //
 // Parameters: integers up to 64 bits signed, bool, enumerations (a described one as its name, any
-// other as its number), floating point, text (anything that is a std::string_view, and Text), blobs
-// (spans and vectors of std::byte), std::optional of any of them, nullptr; and a described struct,
-// which stands for its members. SQLite stores a number that is none (NaN) as null.
+// other as its number), floating point, text (anything that is a std::string_view, and Text), what
+// has a TextForm (Uuid, Timestamp, Decimal …) as its text, blobs (spans and vectors of std::byte),
+// std::optional of any of them, nullptr; and a described struct, which stands for its members. SQLite stores a number that is none (NaN) as null.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -73,22 +74,40 @@ consteval std::size_t values_in() {
   }
 }
 
+// How many of the values are texts that are written for the call.
 template <class T>
-constexpr Value value_of(const T& given) noexcept {
+consteval std::size_t texts_in() {
+  if constexpr (is_optional<T>) {
+    return texts_in<WithoutOptional<T>>();
+  } else if constexpr (Described<T>) {
+    std::size_t count = 0;
+    for_each_field<T>([&](const auto& field) { count += texts_in<MemberOf<decltype(field)>>(); });
+    return count;
+  } else {
+    return TextFormed<T> ? 1 : 0;
+  }
+}
+
+// `texts`: where the next text is kept.
+template <class T>
+constexpr Value value_of(const T& given, [[maybe_unused]] Text*& texts) {
   if constexpr (std::is_null_pointer_v<T> || std::is_same_v<T, std::nullopt_t>) {
     return {};
   } else if constexpr (is_optional<T>) {
-    return given ? value_of(*given) : Value{};
+    return given ? value_of(*given, texts) : Value{};
   } else if constexpr (DescribedEnum<T>) {
     const Bytes name = enumerator_name(given);
     KATANA_REQUIRE(!name.empty());  // an enumerator that its description leaves out
     return Value::of_text(name);
   } else if constexpr (std::is_enum_v<T>) {
-    return value_of(static_cast<std::underlying_type_t<T>>(given));
+    return value_of(static_cast<std::underlying_type_t<T>>(given), texts);
   } else if constexpr (Integer<T>) {
     return Value::of_integer(static_cast<std::int64_t>(given));
   } else if constexpr (std::is_floating_point_v<T>) {
     return Value::of_real(static_cast<double>(given));
+  } else if constexpr (TextFormed<T>) {
+    *texts = Text(Bytes(TextForm<T>::write(given)));
+    return Value::of_text((texts++)->bytes());
   } else if constexpr (std::is_same_v<T, Text>) {
     return Value::of_text(given.bytes());
   } else if constexpr (Characters<T>) {
@@ -99,21 +118,21 @@ constexpr Value value_of(const T& given) noexcept {
   } else {
     static_assert(no_parameter<T>,
                   "this type is no SQL parameter: give a number that fits into 64 bits signed, "
-                  "text, a blob (std::span<const std::byte>), a std::optional of these, nullptr, "
-                  "or a described struct of these");
+                  "text, a blob (std::span<const std::byte>), a type with a katana::TextForm, a "
+                  "std::optional of these, nullptr, or a described struct of these");
     return {};
   }
 }
 
-// Writes the values that `given` stands for at `out`; returns the place behind them.
+// Writes the values that `given` stands for at `out`, and moves it behind them.
 template <class T>
-constexpr Value* add_values(const T& given, Value* out) noexcept {
+constexpr void add_values(const T& given, Value*& out, Text*& texts) {
   if constexpr (Described<T>) {
-    for_each_field(given, [&](const auto&, const auto& member) { *out++ = value_of(member); });
+    for_each_field(given,
+                   [&](const auto&, const auto& member) { *out++ = value_of(member, texts); });
   } else {
-    *out++ = value_of(given);
+    *out++ = value_of(given, texts);
   }
-  return out;
 }
 
 }  // namespace detail
@@ -122,5 +141,28 @@ constexpr Value* add_values(const T& given, Value* out) noexcept {
 template <class... Arguments>
 inline constexpr std::size_t parameters_of =
     (detail::values_in<std::remove_cvref_t<Arguments>>() + ... + 0);
+// And how many texts of these are written for the call.
+template <class... Arguments>
+inline constexpr std::size_t texts_of =
+    (detail::texts_in<std::remove_cvref_t<Arguments>>() + ... + 0);
+
+// The parameters of one call.
+template <std::size_t count, std::size_t text_count>
+class Parameters {
+ public:
+  template <class... Arguments>
+  explicit Parameters(const Arguments&... arguments) {
+    [[maybe_unused]] Value* out = values_.data();
+    [[maybe_unused]] Text* texts = texts_.data();
+    (detail::add_values(arguments, out, texts), ...);
+  }
+  Parameters(const Parameters&) = delete;  // values point into texts
+  Parameters& operator=(const Parameters&) = delete;
+  std::span<const Value> values() const noexcept { return values_; }
+
+ private:
+  std::array<Value, count> values_;
+  [[no_unique_address]] std::array<Text, text_count> texts_;
+};
 
 }  // namespace katana::database

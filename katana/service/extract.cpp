@@ -12,7 +12,7 @@ Bytes shortened(Bytes text) noexcept { return text.substr(0, 64); }
 
 }  // namespace
 
-Error not_a(const char* expected, const char* kind, Bytes name, Bytes text) {
+Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text) {
   return Error(Code::invalid_argument, fmt::format("{} '{}': expected {}, got '{}'", kind,
                                                    shortened(name), expected, shortened(text)));
 }

@@ -1,14 +1,19 @@
 // Extraction: handler parameters made from a request.
 //
-//   Path<T>               the next parameter of the route's pattern, in order: an integer, a
-//   double,
-//                         a bool, or text
+//   Path<T>               the next parameter of the route's pattern, in order
 //   Query<T>              a described struct filled from the query: ?limit=20&after=7
+//   Header<T>, Cookie<T>  from header fields and from cookies (service/head_fields.hpp)
 //   RequestView, Request  all of it
+//
+// A value is a number, a bool, std::string, a described enumeration, or of a type with a TextForm:
+// Uuid, Timestamp, Date, Decimal, or one of the program's own. A member of a struct is a value, a
+// std::optional of one, or a std::vector: ?tag=a&tag=b.
 //
 // Fails      Code::invalid_argument with the parameter's name, what was expected and what came;
 //            answered with 400. So is a query that breaks a rule of its description.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <array>
 #include <charconv>
@@ -45,7 +50,7 @@ struct Query {
 
 namespace detail {
 
-Error not_a(const char* expected, const char* kind, Bytes name, Bytes text);
+Error not_a(Bytes expected, const char* kind, Bytes name, Bytes text);
 
 // Text as T. `kind` and `name` say in the error where it came from.
 template <class T>
@@ -66,8 +71,17 @@ Result<T> parse_text(Bytes text, const char* kind, Bytes name) {
                                          ? "a whole number that is not negative"
                                          : "a whole number";
     return std::unexpected(not_a(expected, kind, name, text));
+  } else if constexpr (DescribedEnum<T>) {
+    if (const auto found = enumerator_from<T>(text)) return *found;
+    return std::unexpected(not_a(enumerator_choices<T>(), kind, name, text));
+  } else if constexpr (TextFormed<T>) {
+    if (auto parsed = TextForm<T>::parse(text)) return *std::move(parsed);
+    return std::unexpected(not_a(TextForm<T>::expected, kind, name, text));
   } else {
-    static_assert(std::same_as<T, std::string>, "a number, a bool or std::string");
+    static_assert(
+        std::same_as<T, std::string>,
+        "a number, a bool, std::string, a described enumeration (KATANA_DESCRIBE_ENUM), or "
+        "a type with a katana::TextForm");
     return std::string(text);
   }
 }
@@ -103,14 +117,48 @@ class QueryPairs {
   Bytes name_, raw_;
 };
 
+template <class T>
+inline constexpr bool is_list_parameter = ListMember<WithoutOptional<T>>;
+
 // A value that obeys the rules of its description.
+template <class Value, class Pairs>
+Result<Value> parse_ruled(const Rules<Value>& rules, Bytes name, const Pairs& pairs) {
+  auto parsed = pairs.template value<Value>(name);
+  if (!parsed && rules.secret) {
+    return std::unexpected(
+        bad_parameter(pairs.kind, name, "is malformed; it is secret and not shown"));
+  }
+  if (parsed && !obeys(rules, *parsed)) {
+    return std::unexpected(bad_parameter(pairs.kind, name, broken_rule(rules, *parsed)));
+  }
+  return parsed;
+}
+
+// One more item of a list: of a name that comes more than once all values count.
+template <class Field, class Pairs, class M>
+std::optional<Error> parse_item(const Field& field, const Pairs& pairs, M& member, bool first) {
+  if (first) member = M();  // what is given replaces the initialiser
+  auto& list = [&member]() -> auto& {
+    if constexpr (is_optional<M>) {
+      return member ? *member : member.emplace();
+    } else {
+      return member;
+    }
+  }();
+  if (list.size() >= field.rules.length_max) {
+    return bad_parameter(pairs.kind, field.name,
+                         fmt::format("is given more than {} times", field.rules.length_max));
+  }
+  auto parsed = parse_ruled(field.rules.each, field.name, pairs);
+  if (!parsed) return parsed.error();
+  list.push_back(*std::move(parsed));
+  return std::nullopt;
+}
+
 template <class Field, class Pairs, class M>
 std::optional<Error> parse_member(const Field& field, const Pairs& pairs, M& member) {
-  auto parsed = pairs.template value<WithoutOptional<M>>(field.name);
+  auto parsed = parse_ruled(field.rules, field.name, pairs);
   if (!parsed) return parsed.error();
-  if (!obeys(field.rules, *parsed)) {
-    return bad_parameter(pairs.kind, field.name, broken_rule(field.rules, *parsed));
-  }
   member = *std::move(parsed);
   return std::nullopt;
 }
@@ -140,18 +188,36 @@ std::optional<Error> take_pair(const Pairs& pairs, T& value,
     const std::size_t at = place++;
     if (known || !pairs.is(field.name)) return;
     known = true;
-    if (std::exchange(given[at], true) && strict) {
-      error = bad_parameter(pairs.kind, field.name, "is given more than once");
+    const bool first = !std::exchange(given[at], true);
+    if constexpr (is_list_parameter<std::remove_reference_t<decltype(member)>>) {
+      error = parse_item(field, pairs, member, first);
       return;
+    } else {
+      error = first || !strict ? parse_member(field, pairs, member)
+                               : bad_parameter(pairs.kind, field.name, "is given more than once");
     }
-    error = parse_member(field, pairs, member);
   });
   if (strict && !known) error = unknown_parameter(pairs.kind, pairs.shown_name());
   return error;
 }
 
-// Of a name that comes more than once the last value counts, and names that T lacks are passed
-// over; T that is KATANA_DESCRIBE_STRICT refuses both.
+// Why a list that was given is too short.
+template <class Field, class Pairs, class M>
+std::optional<Error> check_list(const Field& field, const Pairs& pairs, const M& member) {
+  if constexpr (is_list_parameter<M>) {
+    if constexpr (is_optional<M>) {
+      if (member && !obeys(field.rules, *member)) {
+        return bad_parameter(pairs.kind, field.name, broken_rule(field.rules, *member));
+      }
+    } else if (!obeys(field.rules, member)) {
+      return bad_parameter(pairs.kind, field.name, broken_rule(field.rules, member));
+    }
+  }
+  return std::nullopt;
+}
+
+// Of a name that comes more than once the last value counts, of a list all; names that T lacks are
+// passed over. T that is KATANA_DESCRIBE_STRICT refuses both.
 template <Described T, class Pairs>
 Result<T> parse_pairs(Pairs pairs) {
   T value{};
@@ -161,9 +227,14 @@ Result<T> parse_pairs(Pairs pairs) {
   }
   std::optional<Error> wrong = pairs.error();
   std::size_t place = 0;
-  for_each_field<T>([&](const auto& field) {
-    const bool absent = !given[place++] && field.rules.presence == Presence::required;
-    if (absent && !wrong) wrong = bad_parameter(pairs.kind, field.name, "is missing");
+  for_each_field(value, [&](const auto& field, const auto& member) {
+    const bool is_given = given[place++];
+    if (wrong) return;
+    if (is_given) {
+      wrong = check_list(field, pairs, member);
+    } else if (field.rules.presence == Presence::required) {
+      wrong = bad_parameter(pairs.kind, field.name, "is missing");
+    }
   });
   if (wrong) return std::unexpected(*std::move(wrong));
   return value;

@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "katana/base/decimal.hpp"
+#include "katana/base/timestamp.hpp"
+#include "katana/base/uuid.hpp"
 #include "katana/service/exchange_fixture_test.hpp"
 
 namespace katana {
@@ -269,6 +274,72 @@ TEST(QueryParameters, reach_a_handler_through_its_route) {
   FakeExchange bad("GET", "/pages?limit=x");
   bad.serve(dispatcher);
   EXPECT_EQ(bad.status, 400u);
+}
+
+// ---- lists, enumerations, and types with a text form ----
+
+enum class Sort : std::uint8_t { newest, oldest };
+KATANA_DESCRIBE_ENUM(Sort, newest, (oldest, "oldest-first"))
+
+struct Search {
+  Sort sort = Sort::newest;
+  std::vector<std::string> tag{"default"};
+  std::optional<std::vector<int>> id;
+  std::optional<Decimal> price;
+  std::optional<Timestamp> since;
+};
+KATANA_DESCRIBE(Search, sort, (tag, length(1, 3), each(length(1, 4))), id, (price, at_least(0)),
+                since)
+
+Result<Search> search(Bytes query) { return detail::parse_query<Search>(query); }
+std::string wrong_in(Bytes query) {
+  const auto parsed = search(query);
+  return parsed ? "nothing" : std::string(parsed.error().message());
+}
+
+TEST(QueryParameters, a_list_takes_every_value_of_its_name) {
+  EXPECT_EQ(search("tag=a&x=1&tag=b%20c")->tag, (std::vector<std::string>{"a", "b c"}));
+  EXPECT_EQ(search("id=3&id=1")->id, (std::vector<int>{3, 1}));
+  EXPECT_EQ(search("")->tag, std::vector<std::string>{"default"});
+  EXPECT_EQ(search("")->id, std::nullopt);
+}
+
+TEST(QueryParameters, a_list_obeys_its_rules_and_those_of_its_items) {
+  EXPECT_EQ(wrong_in("tag=a&tag=b&tag=c&tag=d"),
+            "query parameter 'tag': is given more than 3 times");
+  EXPECT_EQ(wrong_in("tag=a&tag=toolong"),
+            "query parameter 'tag': expected 1 to 4 characters, got 7");
+  EXPECT_EQ(wrong_in("id=1&id=x"), "query parameter 'id': expected a whole number, got 'x'");
+}
+
+TEST(QueryParameters, an_enumeration_is_read_by_its_names) {
+  EXPECT_EQ(search("sort=oldest-first")->sort, Sort::oldest);
+  EXPECT_EQ(wrong_in("sort=oldest"),
+            "query parameter 'sort': expected one of newest, oldest-first, got 'oldest'");
+}
+
+TEST(QueryParameters, types_with_a_text_form_are_read_by_it) {
+  EXPECT_EQ(search("price=12.30")->price, Decimal::parse("12.3"));
+  EXPECT_EQ(search("since=1970-01-01T00:00:01%2B00:00")->since, Timestamp(std::chrono::seconds(1)));
+  EXPECT_EQ(wrong_in("price=-1"), "query parameter 'price': expected at least 0, got -1");
+  EXPECT_TRUE(wrong_in("since=yesterday").starts_with("query parameter 'since': expected a date"));
+}
+
+TEST(PathParameter, may_be_an_enumeration_or_a_uuid) {
+  const auto answer = [](std::string_view target) {
+    const Service service = make_service([](Router& router) {
+      router.get("/{sort}/{id}", [](Path<Sort> sort, Path<Uuid> id) {
+        return Reply::text(format_text("{} {}", *sort == Sort::oldest, id->version()));
+      });
+    });
+    Dispatcher dispatcher(service);
+    FakeExchange exchange("GET", target);
+    exchange.serve(dispatcher);
+    return std::to_string(exchange.status) + " " + exchange.content_sent;
+  };
+  EXPECT_EQ(answer("/oldest-first/017f22e2-79b0-7cc3-98c4-dc0c0c07398f"), "200 true 7");
+  EXPECT_TRUE(answer("/newest/7").starts_with("400 "));
+  EXPECT_TRUE(answer("/best/017f22e2-79b0-7cc3-98c4-dc0c0c07398f").starts_with("400 "));
 }
 
 }  // namespace

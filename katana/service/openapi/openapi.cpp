@@ -85,9 +85,9 @@ Value parameters_of(SignatureWords& words, const Operation& operation, std::stri
   List parameters;
   std::size_t in_path = 0;
   for (ParameterWords& each : words.parameters) {
-    if (each.in_path) each.name = in_path < names.size() ? names[in_path++] : "";
+    if (each.in == "path") each.name = in_path < names.size() ? names[in_path++] : "";
     Object parameter{
-        {"name", each.name}, {"in", each.in_path ? "path" : "query"}, {"required", each.required}};
+        {"name", each.name}, {"in", std::string(each.in)}, {"required", each.required}};
     if (!each.description.empty()) parameter.set("description", each.description);
     parameter.set("schema", std::move(each.schema));
     parameters.emplace_back(std::move(parameter));

@@ -21,6 +21,7 @@
 // Invariant  routes that were added through it are in the document, with what they are served by.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -37,6 +38,7 @@
 #include "katana/container/json_write.hpp"
 #include "katana/container/value.hpp"
 #include "katana/service/forms/form_fields.hpp"
+#include "katana/service/head_fields.hpp"
 #include "katana/service/json.hpp"
 #include "katana/service/router.hpp"
 
@@ -108,7 +110,7 @@ struct Info {
 // A parameter or the content of an operation, as its signature has it.
 struct ParameterWords {
   std::string name = {};
-  bool in_path = false;
+  std::string_view in = "query";  // or "path", "header", "cookie"
   bool required = false;
   std::string description = {};
   Value schema = {};
@@ -228,6 +230,10 @@ Value schema_of(Schemas& schemas) {
     List names;
     for_each_enumerator<T>([&](const auto& each) { names.emplace_back(std::string(each.name)); });
     return Object{{"type", "string"}, {"enum", std::move(names)}};
+  } else if constexpr (TextFormed<T>) {
+    Object schema{{"type", "string"}};
+    if (!schema_format_of<T>().empty()) schema.set("format", std::string(schema_format_of<T>()));
+    return schema;
   } else if constexpr (BytesMember<T>) {
     return Object{{"type", "string"}, {"contentEncoding", "base64"}};
   } else if constexpr (DictionaryMember<T>) {
@@ -268,26 +274,45 @@ struct Words<Path<T>> {
     Value schema = schema_of<T>(schemas);
     if constexpr (TextMember<T>) schema.as_object().set("minLength", 1);
     words.parameters.push_back(
-        {.name = {}, .in_path = true, .required = true, .schema = std::move(schema)});
+        {.name = {}, .in = "path", .required = true, .schema = std::move(schema)});
   }
 };
+// The members of T as parameters.
+template <class T>
+void add_members(Schemas& schemas, SignatureWords& words, std::string_view in) {
+  const T defaults{};
+  for_each_field<T>([&](const auto& field) {
+    using M = MemberOf<decltype(field)>;
+    Value schema = ruled_schema(schemas, field.rules);
+    const bool required = field.rules.presence == Presence::required;
+    if constexpr (!is_optional<M>) {
+      if (!required) schema.as_object().set("default", to_value(defaults.*field.pointer));
+    }
+    std::string name(field.name);
+    if (in == "header") std::ranges::replace(name, '_', '-');
+    words.parameters.push_back({.name = std::move(name),
+                                .in = in,
+                                .required = required,
+                                .description = std::string(field.rules.help),
+                                .schema = std::move(schema)});
+  });
+}
 template <class T>
 struct Words<Query<T>> {
   static void add(Schemas& schemas, SignatureWords& words) {
-    const T defaults{};
-    for_each_field<T>([&](const auto& field) {
-      using M = MemberOf<decltype(field)>;
-      Value schema = ruled_schema(schemas, field.rules);
-      const bool required = field.rules.presence == Presence::required;
-      if constexpr (!is_optional<M>) {
-        if (!required) schema.as_object().set("default", to_value(defaults.*field.pointer));
-      }
-      words.parameters.push_back({.name = std::string(field.name),
-                                  .in_path = false,
-                                  .required = required,
-                                  .description = std::string(field.rules.help),
-                                  .schema = std::move(schema)});
-    });
+    add_members<T>(schemas, words, "query");
+  }
+};
+template <class T>
+struct Words<Header<T>> {
+  static void add(Schemas& schemas, SignatureWords& words) {
+    add_members<T>(schemas, words, "header");
+  }
+};
+template <class T>
+struct Words<Cookie<T>> {
+  static void add(Schemas& schemas, SignatureWords& words) {
+    add_members<T>(schemas, words, "cookie");
   }
 };
 template <class T>
