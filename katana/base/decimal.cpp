@@ -77,8 +77,8 @@ std::optional<Decimal> Decimal::parse(Bytes text) noexcept {
       continue;
     }
     if (c < '0' || c > '9' || (behind_point && scale == digits_max)) return std::nullopt;
+    if (coefficient >= limit / 10) return std::nullopt;
     coefficient = coefficient * 10 + (c - '0');
-    if (coefficient >= limit) return std::nullopt;
     if (behind_point) ++scale;
     ++digits;
   }
