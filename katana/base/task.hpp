@@ -137,6 +137,8 @@ class [[nodiscard]] Task {
     frame_.promise().context_ = context;
   }
   bool done() const noexcept { return frame_.done(); }
+  // An exception left it: result() rethrows it. REQUIRES that it is done(), or called by on_done().
+  bool failed() const noexcept { return frame_.promise().failure_ != nullptr; }
   // The value of a task that is done(); rethrows what left it.
   T result() {
     KATANA_REQUIRE(frame_ && frame_.done());

@@ -8,6 +8,7 @@
 
 #include "katana/base/compiler_test.hpp"
 #include "katana/base/task.hpp"
+#include "katana/core/timeout.hpp"
 
 namespace katana::core {
 namespace {
@@ -127,6 +128,48 @@ TEST(SleepMisuse, a_pause_that_is_not_awaited_warns) {
   const Compiled forgotten = body("co_await katana::core::sleep_for(katana::seconds(1)); ");
   EXPECT_FALSE(forgotten.good);
   EXPECT_NE(forgotten.output.find("nodiscard"), std::string::npos) << forgotten.output;
+}
+
+Task<int> after(Duration duration, int value) {
+  co_await sleep_for(duration);
+  if (value < 0) throw std::runtime_error("negative");
+  co_return value;
+}
+Task<Result<int>> refused() { co_return fail(Code::not_found, "none"); }
+
+TEST(WithTimeout, gives_the_value_of_what_ends_in_time) {
+  Clock clock;
+  auto task = with_timeout(after(milliseconds(10), 7), milliseconds(50));
+  EXPECT_FALSE(task.start());
+  clock.turn(milliseconds(10));
+  ASSERT_TRUE(task.done());
+  EXPECT_EQ(task.result(), 7);
+  EXPECT_EQ(clock.timers().next(), never);  // nothing is left behind
+}
+
+TEST(WithTimeout, cancels_what_does_not_and_says_how_long_it_had) {
+  Clock clock;
+  auto task = with_timeout(after(milliseconds(100), 7), milliseconds(50));
+  EXPECT_FALSE(task.start());
+  clock.turn(milliseconds(50));
+  ASSERT_TRUE(task.done());
+  const auto result = task.result();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code(), Code::deadline_exceeded);
+  EXPECT_EQ(result.error().message(), "not done within 50 ms");
+  EXPECT_EQ(clock.timers().next(), never);
+}
+
+TEST(WithTimeout, errors_and_exceptions_of_the_task_are_given) {
+  Clock clock;
+  auto task = with_timeout(refused(), milliseconds(50));
+  EXPECT_TRUE(task.start());
+  EXPECT_EQ(task.result().error().code(), Code::not_found);
+  auto thrower = with_timeout(after(milliseconds(1), -1), milliseconds(50));
+  EXPECT_FALSE(thrower.start());
+  clock.turn(milliseconds(1));
+  ASSERT_TRUE(thrower.done());
+  EXPECT_THROW((void)thrower.result(), std::runtime_error);
 }
 
 }  // namespace
