@@ -11,13 +11,13 @@ namespace {
 Decimal decimal(Bytes text) { return Decimal::parse(text).value(); }
 std::string text_of(const Decimal& number) { return std::string(Bytes(number.to_text())); }
 
-const std::string most(38, '9');
+const std::string nines(38, '9');
 
 TEST(Decimal, keeps_the_digits_that_were_written) {
-  const std::string fraction = "0." + most;
+  const std::string fraction = "0." + nines;
   for (const Bytes text :
        {Bytes("0"), Bytes("12.30"), Bytes("-0.05"), Bytes("0.00"), Bytes("-7"),
-        Bytes("123456789012345678.123456789012345678"), Bytes(most), Bytes(fraction)}) {
+        Bytes("123456789012345678.123456789012345678"), Bytes(nines), Bytes(fraction)}) {
     EXPECT_EQ(text_of(decimal(text)), text);
   }
   EXPECT_EQ(text_of(decimal("007.5")), "7.5");
@@ -25,7 +25,7 @@ TEST(Decimal, keeps_the_digits_that_were_written) {
 }
 
 TEST(Decimal, what_is_none_is_nothing) {
-  const std::string too_long = most + "0", too_fine = "0." + most + "0";
+  const std::string too_long = nines + "0", too_fine = "0." + nines + "0";
   for (const Bytes text :
        {Bytes(""), Bytes("-"), Bytes("."), Bytes("1."), Bytes(".5"), Bytes("1.2.3"), Bytes("1e3"),
         Bytes("+1"), Bytes(" 1"), Bytes("1,5"), Bytes("nan"), Bytes(too_long), Bytes(too_fine)}) {
@@ -65,12 +65,12 @@ TEST(Decimal, is_divided_to_as_many_digits_as_are_wanted) {
 }
 
 TEST(Decimal, a_result_of_too_many_digits_is_an_error) {
-  EXPECT_THROW((void)(decimal(most) + 1), std::overflow_error);
-  EXPECT_THROW((void)(decimal(most) * 2), std::overflow_error);
-  EXPECT_THROW((void)(decimal(most) + decimal("0.1")), std::overflow_error);
-  EXPECT_THROW((void)decimal(most).rounded(1), std::overflow_error);
+  EXPECT_THROW((void)(decimal(nines) + 1), std::overflow_error);
+  EXPECT_THROW((void)(decimal(nines) * 2), std::overflow_error);
+  EXPECT_THROW((void)(decimal(nines) + decimal("0.1")), std::overflow_error);
+  EXPECT_THROW((void)decimal(nines).rounded(1), std::overflow_error);
   EXPECT_THROW((void)decimal("1").divided_by(3, 38), std::overflow_error);
-  EXPECT_EQ(text_of(decimal(most) - 1 + 1), most);
+  EXPECT_EQ(text_of(decimal(nines) - 1 + 1), nines);
 }
 
 TEST(Decimal, is_compared_by_value) {
@@ -78,7 +78,7 @@ TEST(Decimal, is_compared_by_value) {
   EXPECT_EQ(decimal("-0.00"), decimal("0"));
   EXPECT_LT(decimal("-2"), decimal("-1.9"));
   EXPECT_LT(decimal("-0.1"), decimal("0.1"));
-  EXPECT_LT(decimal("0." + most), decimal(most));
+  EXPECT_LT(decimal("0." + nines), decimal(nines));
   EXPECT_EQ(std::hash<Decimal>()(decimal("1.0")), std::hash<Decimal>()(decimal("1.000")));
 }
 
