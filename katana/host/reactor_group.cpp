@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/host/quiet_thread.hpp"
 
 namespace katana::host {
 namespace {
@@ -107,18 +108,10 @@ Result<void> ReactorGroup::Signals::start() {
                 "cannot create a pipe between the signal thread and the first reactor");
   }
   if (auto watched = group_.reactors_.front()->watch(relay_[0], *this); !watched) return watched;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Result<void> started;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& failure) {
-    started = fail(Code::resource_exhausted,
-                   fmt::format("no thread to wait for signals: {}", failure.what()));
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
+  auto started = start_quiet_thread("wait for signals", [this] { run(); });
+  if (!started) return std::unexpected(started.error());
+  thread_ = *std::move(started);
+  return {};
 }
 
 // As long as two threads share a table the kernel counts references in every system call that uses

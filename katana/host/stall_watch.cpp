@@ -11,6 +11,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/host/quiet_thread.hpp"
 
 namespace katana::host {
 namespace {
@@ -127,19 +128,10 @@ void StallWatch::run() {
 }
 
 Result<void> StallWatch::start() {
-  // Signals are for whoever waits for them.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  Result<void> started;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& failure) {
-    started = fail(Code::resource_exhausted,
-                   fmt::format("there is no thread to watch the reactors: {}", failure.what()));
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
+  auto started = start_quiet_thread("watch the reactors", [this] { run(); });
+  if (!started) return std::unexpected(started.error());
+  thread_ = *std::move(started);
+  return {};
 }
 
 void StallWatch::stop() noexcept {

@@ -1,37 +1,14 @@
 #include "lab/load/schedule.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "katana/base/check.hpp"
 
 namespace katana::load {
 
-Random::Random(std::uint64_t seed) noexcept {
-  for (std::uint64_t& word : state_) {
-    seed += 0x9e3779b97f4a7c15;
-    std::uint64_t mixed = seed;
-    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
-    word = mixed ^ (mixed >> 31);
-  }
-}
-
-std::uint64_t Random::next() noexcept {
-  const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
-  const std::uint64_t shifted = state_[1] << 17;
-  state_[2] ^= state_[0];
-  state_[3] ^= state_[1];
-  state_[1] ^= state_[2];
-  state_[0] ^= state_[3];
-  state_[2] ^= shifted;
-  state_[3] = std::rotl(state_[3], 45);
-  return result;
-}
-
-double Random::exponential() noexcept {
-  const double uniform = static_cast<double>((next() >> 11) + 1) * 0x1p-53;  // (0, 1]
+double draw_exponential(Random& random) noexcept {
+  const double uniform = static_cast<double>((random.next() >> 11) + 1) * 0x1p-53;  // (0, 1]
   return -std::log(uniform);
 }
 
@@ -88,7 +65,7 @@ Schedule::Schedule(const RatePlan& plan, Part part) noexcept
     : plan_(plan), part_(part), random_(part.seed + part.index), left_in_burst_(part.burst) {
   KATANA_REQUIRE(part.index < part.of && part.burst > 0);
   // Threads take turns, so that together they are as even as one.
-  count_ = part.poisson ? random_.exponential() * part.of * part.burst
+  count_ = part.poisson ? draw_exponential(random_) * part.of * part.burst
                         : static_cast<double>(part.index) * part.burst;
   due_ = plan_.time_of(count_, hint_);
 }
@@ -96,7 +73,7 @@ Schedule::Schedule(const RatePlan& plan, Part part) noexcept
 void Schedule::take() noexcept {
   if (due_ == never || --left_in_burst_ > 0) return;
   left_in_burst_ = part_.burst;
-  const double groups = part_.poisson ? random_.exponential() : 1;
+  const double groups = part_.poisson ? draw_exponential(random_) : 1;
   count_ += groups * part_.of * part_.burst;
   due_ = plan_.time_of(count_, hint_);
 }

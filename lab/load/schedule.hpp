@@ -15,20 +15,12 @@
 #include <vector>
 
 #include "katana/base/instant.hpp"
+#include "katana/base/random.hpp"
 
 namespace katana::load {
 
-// xoshiro256**, seeded by splitmix64: small, and the same on every machine.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) noexcept;
-  std::uint64_t next() noexcept;
-  // Of an exponential distribution with mean 1.
-  double exponential() noexcept;
-
- private:
-  std::uint64_t state_[4];
-};
+// Of an exponential distribution with mean 1.
+double draw_exponential(Random& random) noexcept;
 
 class RatePlan {
  public:

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/engine/sim/sim_random.hpp"
+#include "katana/base/random.hpp"
 #include "tests/simulation/reply_reader.hpp"
 #include "tests/simulation/world.hpp"
 
@@ -103,7 +103,7 @@ class Client {
 
   World& world_;
   Plan plan_;
-  engine::SimRandom random_;
+  Random random_;
   SimPeer peer_;
   ReplyReader reader_;
   std::deque<Slice> slices_;

@@ -46,7 +46,7 @@ TEST(ContentLimit, chunks_are_refused_as_soon_as_they_exceed_it) {
 TEST(ContentLimit, content_of_just_that_size_is_served) {
   World world;
   ScriptedClient client(world);
-  engine::SimRandom random(1);
+  Random random(1);
   const std::string content = content_of(1'000);
   client.send(post("/collect-small", content, ""));
   client.send(post_chunked("/collect-small", content, "", random));

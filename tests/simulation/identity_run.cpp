@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "katana/engine/sim/sim_random.hpp"
+#include "katana/base/random.hpp"
 #include "katana/host/kept_log_test.hpp"
 #include "katana/host/request_telemetry.hpp"
 #include "katana/metrics/exposition.hpp"
@@ -16,7 +16,6 @@
 namespace katana::simulation {
 namespace {
 
-using engine::SimRandom;
 using Fault = IdentityClient::Fault;
 
 // What was planned, by identity.
@@ -93,7 +92,7 @@ class IdentityRun {
   void check_metrics();
 
   const IdentityPlan plan_;
-  SimRandom random_;
+  Random random_;
   const bool lossless_;
   std::vector<std::string> faults_;
   const Fault fault_ = [this](std::string what) {

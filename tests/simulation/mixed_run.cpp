@@ -15,8 +15,6 @@
 namespace katana::simulation {
 namespace {
 
-using engine::SimRandom;
-
 constexpr std::uint64_t mixed_turns_max = 60'000;
 
 // Its key is RSA's and it gives no tickets, so that what is said has the same length in every run.
@@ -36,7 +34,7 @@ tls::Credentials& shared_credentials() {
 // How a client ends before it has everything; or not.
 enum class Leaving : std::uint8_t { stays, closes, resets };
 
-Planned draw_request(SimRandom& random, std::size_t octets) {
+Planned draw_request(Random& random, std::size_t octets) {
   switch (random.below(5)) {
     case 0: {
       const std::size_t size = random.below(octets + 1);
@@ -347,7 +345,7 @@ class MixedRun {
   void check_memory(std::vector<std::string>& faults);
 
   const std::uint64_t seed_;
-  SimRandom random_;
+  Random random_;
   const bool lossless_;
   std::size_t octets_ = 0;
   bool small_queue_ = false;

@@ -91,7 +91,7 @@ void SocketScript::begin() { pump(); }
 
 // The text is a function of its number, so that an echo can be judged without keeping it.
 std::string SocketScript::text_of(std::uint64_t number) const {
-  engine::SimRandom random(number * 1'000 + plan_.client);
+  Random random(number * 1'000 + plan_.client);
   std::string text = fmt::format("{}:", number);
   const std::size_t size = random.below(plan_.bytes_max + 1);
   text.append(size, static_cast<char>('a' + number % 26));

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/engine/sim/sim_random.hpp"
+#include "katana/base/random.hpp"
 #include "katana/service/router.hpp"
 #include "tests/simulation/websocket_talk.hpp"
 
@@ -77,7 +77,7 @@ class SocketScript {
   std::string text_of(std::uint64_t number) const;
 
   const SocketPlan plan_;
-  engine::SimRandom random_;
+  Random random_;
   WebSocketTalk talk_;
   std::uint64_t sent_ = 0;
   std::uint64_t echoed_ = 0;

@@ -16,7 +16,7 @@ void add_line(std::string& head, std::string_view line) {
 }  // namespace
 
 std::string content_of(std::size_t octets, std::uint64_t key) {
-  engine::SimRandom random(key);
+  Random random(key);
   std::string content;
   content.reserve(octets + 8);
   while (content.size() < octets) {
@@ -78,7 +78,7 @@ Planned post(std::string target, const std::string& content, std::string reply,
 }
 
 Planned post_chunked(std::string target, const std::string& content, std::string reply,
-                     engine::SimRandom& random, std::string_view fields) {
+                     Random& random, std::string_view fields) {
   Planned request;
   request.name = fmt::format("POST {} with {} octets in chunks", target, content.size());
   request.head = head_of("POST", target, fmt::format("{}Transfer-Encoding: chunked\r\n", fields));

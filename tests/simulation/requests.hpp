@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "katana/engine/sim/sim_random.hpp"
+#include "katana/base/random.hpp"
 #include "tests/simulation/client.hpp"
 
 namespace katana::simulation {
@@ -33,7 +33,7 @@ Planned as_http10(Planned request, bool keep_alive);
 Planned post(std::string target, const std::string& content, std::string reply,
              std::string_view fields = {});
 Planned post_chunked(std::string target, const std::string& content, std::string reply,
-                     engine::SimRandom& random, std::string_view fields = {});
+                     Random& random, std::string_view fields = {});
 // With Expect: 100-continue, if it has content; `waits`: for the 100.
 Planned expecting(Planned request, bool waits);
 

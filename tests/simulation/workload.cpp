@@ -13,8 +13,6 @@
 namespace katana::simulation {
 namespace {
 
-using engine::SimRandom;
-
 // Octets that a client may send and ask for. A piece is what an event of the network carries, and
 // costs the same whatever its size.
 std::size_t octets_of_a_client(const SimFaults& faults) {
@@ -25,7 +23,7 @@ std::size_t octets_of_a_client(const SimFaults& faults) {
 
 class Drawer {
  public:
-  Drawer(SimRandom& random, std::size_t octets) : random_(random), octets_left_(octets) {}
+  Drawer(Random& random, std::size_t octets) : random_(random), octets_left_(octets) {}
 
   Plan plan();
 
@@ -65,7 +63,7 @@ class Drawer {
   void draw_manners(Plan& plan);
   void stall(Plan& plan);
 
-  SimRandom& random_;
+  Random& random_;
   std::size_t octets_left_;
 };
 
@@ -399,7 +397,7 @@ Plan Drawer::plan() {
   return plan;
 }
 
-Losses draw_losses(SimRandom& random) {
+Losses draw_losses(Random& random) {
   switch (random.below(8)) {
     case 0:
     case 1: return Losses::lossy;
@@ -412,7 +410,7 @@ Losses draw_losses(SimRandom& random) {
 }  // namespace
 
 Workload draw_workload(std::uint64_t seed) {
-  SimRandom random(seed ^ 0x776f726b6c6f6164);
+  Random random(seed ^ 0x776f726b6c6f6164);
   Workload workload;
   workload.losses = draw_losses(random);
   workload.faults = SimFaults::random(seed);

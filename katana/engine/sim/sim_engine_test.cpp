@@ -112,7 +112,7 @@ TEST(SimEngine, the_same_seed_gives_the_same_trace_and_another_seed_another) {
 }
 
 TEST(SimEngine, a_seed_means_the_same_numbers_on_every_machine) {
-  SimRandom random(42);
+  Random random(42);
   EXPECT_EQ(random.next(), 0x15780b2e0c2ec716u);
   EXPECT_EQ(random.next(), 0x6104d9866d113a7eu);
 }

@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "katana/engine/sim/sim_random.hpp"
+#include "katana/base/random.hpp"
 
 namespace katana::engine {
 namespace {
@@ -51,7 +51,7 @@ constexpr RangeField range_fields[] = {
     {"server_window_bytes", &SimFaults::server_window_bytes},
 };
 
-std::uint32_t draw_chance(SimRandom& random, std::uint32_t frequent_max) {
+std::uint32_t draw_chance(Random& random, std::uint32_t frequent_max) {
   switch (random.below(8)) {
     case 0:
     case 1:
@@ -64,12 +64,12 @@ std::uint32_t draw_chance(SimRandom& random, std::uint32_t frequent_max) {
   }
 }
 
-SimRange draw_range(SimRandom& random, std::uint32_t min, std::uint32_t max) {
+SimRange draw_range(Random& random, std::uint32_t min, std::uint32_t max) {
   const auto low = static_cast<std::uint32_t>(random.between(min, max));
   return {low, static_cast<std::uint32_t>(random.between(low, max))};
 }
 
-SimRange draw_sizes(SimRandom& random) {
+SimRange draw_sizes(Random& random) {
   switch (random.below(4)) {
     case 0: return {1, 64};
     case 1: return {1, 1460};
@@ -79,7 +79,7 @@ SimRange draw_sizes(SimRandom& random) {
 }
 
 // No smaller ones: at a few bytes per round trip a transfer outlasts every timeout of a server.
-SimRange draw_window(SimRandom& random) {
+SimRange draw_window(Random& random) {
   return random.below(4) == 0 ? draw_range(random, 256, 4 * 1024)
                               : draw_range(random, 4 * 1024, 64 * 1024);
 }
@@ -102,7 +102,7 @@ SimFaults SimFaults::calm() {
 
 SimFaults SimFaults::random(std::uint64_t seed) {
   // Another sequence than the one that the network draws from the same seed.
-  SimRandom random(seed ^ 0x6b6174616e61);
+  Random random(seed ^ 0x6b6174616e61);
   SimFaults faults;
   for (const ChanceField& each : chance_fields) {
     faults.*each.field = draw_chance(random, each.frequent_max);

@@ -199,7 +199,7 @@ class EchoServer {
 // A peer that sends its text in pieces at moments of its own choice, then ends.
 struct Talker {
   Talker(SimNetwork& network, std::uint16_t port) : network_(network), peer(network) {
-    SimRandom& random = network.random();
+    Random& random = network.random();
     text.resize(random.below(8) == 0 ? random.below(100'000) : random.below(5'000));
     for (char& each : text) each = static_cast<char>(random.below(256));
     peer.connect(port);
@@ -208,7 +208,7 @@ struct Talker {
   }
 
   void say() {
-    SimRandom& random = network_.random();
+    Random& random = network_.random();
     const std::size_t count = std::min(text.size() - said, random.below(text.size() + 1));
     peer.send(Bytes(text).substr(said, count));
     said += count;

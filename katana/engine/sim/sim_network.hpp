@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "katana/base/instant.hpp"
+#include "katana/base/random.hpp"
 #include "katana/engine/sim/sim_faults.hpp"
-#include "katana/engine/sim/sim_random.hpp"
 
 namespace katana::engine {
 
@@ -59,7 +59,7 @@ class SimNetwork {
   const SimFaults& faults() const noexcept { return faults_; }
   // From now on; what is under way stays as it was drawn.
   void set_faults(const SimFaults& faults) { faults_ = faults; }
-  SimRandom& random() noexcept { return random_; }
+  Random& random() noexcept { return random_; }
   std::uint32_t draw(SimRange range) noexcept {
     return static_cast<std::uint32_t>(random_.between(range.min, range.max));
   }
@@ -128,7 +128,7 @@ class SimNetwork {
 
   std::uint64_t seed_;
   SimFaults faults_;
-  SimRandom random_;
+  Random random_;
 
   Instant now_;
   std::map<EventKey, Action> events_;

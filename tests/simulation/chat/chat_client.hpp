@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/engine/sim/sim_random.hpp"
+#include "katana/base/random.hpp"
 #include "tests/simulation/chat/chat_world.hpp"
 
 namespace katana::simulation {
@@ -69,7 +69,7 @@ class ChatClient {
 
   ChatWorld& world_;
   ChatPlan plan_;
-  engine::SimRandom random_;
+  Random random_;
   SimPeer peer_;
   std::deque<std::string> lines_;
   bool talking_ = true;

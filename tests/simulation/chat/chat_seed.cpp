@@ -14,7 +14,7 @@ constexpr const char* farewell = "* The server is stopping. Goodbye.";
 
 bool is_steady(std::uint64_t seed) { return seed % 2 == 0; }
 
-ChatWorldOptions draw_options(std::uint64_t seed, engine::SimRandom& random) {
+ChatWorldOptions draw_options(std::uint64_t seed, Random& random) {
   ChatWorldOptions options;
   options.seed = seed;
   options.faults = SimFaults::random(seed);
@@ -42,7 +42,7 @@ ChatWorldOptions draw_options(std::uint64_t seed, engine::SimRandom& random) {
 }
 
 ChatPlan draw_plan(std::uint64_t seed, std::uint32_t number, std::size_t text_bytes_max,
-                   engine::SimRandom& random) {
+                   Random& random) {
   ChatPlan plan;
   plan.number = number;
   plan.text_bytes_max = text_bytes_max;
@@ -154,7 +154,7 @@ class SeedRun {
   }
 
   std::uint64_t seed_;
-  engine::SimRandom random_;
+  Random random_;
   ChatWorld world_;
   std::vector<std::unique_ptr<ChatClient>> clients_;
 };

@@ -1,4 +1,5 @@
-// SimRandom: the generator behind every decision of a simulation: xoshiro256**.
+// Random: numbers that a seed decides: xoshiro256**, of a period of 2^256 - 1. For simulations, plans and
+// names; they are no secret.
 //
 // Owns       32 bytes of state.
 // Allocates  never.
@@ -11,12 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace katana::engine {
+namespace katana {
 
-class SimRandom {
+class Random {
  public:
   // The state is filled by splitmix64, as the authors of xoshiro256** advise.
-  explicit SimRandom(std::uint64_t seed) noexcept {
+  explicit constexpr Random(std::uint64_t seed) noexcept {
     for (std::uint64_t& word : state_) {
       seed += 0x9e3779b97f4a7c15;
       std::uint64_t mixed = seed;
@@ -26,7 +27,7 @@ class SimRandom {
     }
   }
 
-  std::uint64_t next() noexcept {
+  constexpr std::uint64_t next() noexcept {
     const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
     const std::uint64_t shifted = state_[1] << 17;
     state_[2] ^= state_[0];
@@ -49,7 +50,7 @@ class SimRandom {
   bool chance(std::uint32_t per_1024) noexcept { return below(1024) < per_1024; }
 
  private:
-  std::uint64_t state_[4];
+  std::uint64_t state_[4]{};
 };
 
-}  // namespace katana::engine
+}  // namespace katana
