@@ -80,11 +80,13 @@ struct TextForm<std::chrono::sys_time<D>> {
     return Time(D(static_cast<typename D::rep>(count)));
   }
   static ShortText<30> write(const Time& time) noexcept {
-    const auto second = std::chrono::floor<std::chrono::seconds>(time);
-    const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(time - second);
-    return detail::write_time(
-        {second.time_since_epoch().count(), static_cast<std::uint32_t>(rest.count())},
-        detail::fraction_digits<D>);
+    // By hand: std::chrono::floor multiplies the second back, and overflows near the least of all.
+    constexpr std::int64_t per_second = std::ratio_divide<std::ratio<1>, typename D::period>::num;
+    const std::int64_t count = time.time_since_epoch().count();
+    const std::int64_t rest = count % per_second + (count % per_second < 0 ? per_second : 0);
+    const std::int64_t second = count / per_second - (count % per_second < 0 ? 1 : 0);
+    const auto ns = static_cast<std::uint32_t>(rest * (1'000'000'000 / per_second));
+    return detail::write_time({second, ns}, detail::fraction_digits<D>);
   }
 };
 
