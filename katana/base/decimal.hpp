@@ -4,14 +4,14 @@
 //   const Decimal total = (price * 3).rounded(2);                       // 36.90
 //   const Decimal each = total.divided_by(7, 2, Rounding::half_even);   // 5.27
 //
-// Up to 38 digits, of which up to 38 behind the point. The number of those is kept: 12.30 is written
-// as "12.30", and is equal to 12.3.
+// Up to 38 digits, of which up to 38 behind the point. The number of those is kept: 12.30 is
+// written as "12.30", and is equal to 12.3.
 //
 // Owns       its digits.
 // Thread     a value.
 // Allocates  never.
-// Fails      parse() with nothing: no number, an exponent, or more digits. Arithmetic never rounds by
-//            itself and throws std::overflow_error when a result would need more digits;
+// Fails      parse() with nothing: no number, an exponent, or more digits. Arithmetic never rounds
+//            by itself and throws std::overflow_error when a result would need more digits;
 //            divided_by(0) throws std::domain_error.
 // Source     the digits are those of decimal(38) in SQL.
 #pragma once

@@ -1,5 +1,5 @@
-// Random: numbers that a seed decides: xoshiro256**, of a period of 2^256 - 1. For simulations, plans and
-// names; they are no secret.
+// Random: numbers that a seed decides: xoshiro256**, of a period of 2^256 - 1. For simulations,
+// plans and names; they are no secret.
 //
 // Owns       32 bytes of state.
 // Allocates  never.

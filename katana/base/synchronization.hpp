@@ -6,8 +6,8 @@
 //   AsyncMutex       a semaphore of one
 //   AsyncChannel<T>  values from some coroutines to others, at most `capacity` at a time
 //
-// Owns       nothing of those who wait: a coroutine that is destroyed leaves its queue, and a permit
-//            or a value that was meant for it goes to the next.
+// Owns       nothing of those who wait: a coroutine that is destroyed leaves its queue, and a
+//            permit or a value that was meant for it goes to the next.
 // Thread     one: that of the executor (a reactor, or thread::Loop) on which all of them run.
 // Allocates  AsyncChannel its values, up to its capacity.
 // Fails      never. What they wait on outlives them.

@@ -1,13 +1,13 @@
 // Uuid: 128 bits that name something without asking anybody (RFC 9562).
 //
 //   Uuid::random()        version 4: nothing can be learned from it
-//   Uuid::ordered(now)    version 7: rises with time, so that rows of a table are inserted at the end
+//   Uuid::ordered(now)    version 7: rises with time, so that rows are inserted at a table's end
 //   Uuid::parse(text)     8-4-4-4-12 hexadecimal digits in either case
 //
 // Owns       its octets, in network order.
 // Thread     a value; the makers may be called from any.
 // Allocates  never.
-// Fails      parse() with nothing. The makers wait for the kernel's random numbers, once after boot.
+// Fails      parse() with nothing. The makers wait once after boot for the kernel's random numbers.
 // Invariant  the order of values is that of their octets, and of their texts.
 #pragma once
 

@@ -1,8 +1,8 @@
 // when_all, when_any: several tasks at once, on one thread.
 //
 //   auto [user, orders] = co_await when_all(find_user(id), find_orders(id));
-//   std::vector<Quote> quotes = co_await when_all(std::move(tasks));     // of one type
-//   auto first = co_await when_any(ask(primary), ask(replica));          // first.index() says which
+//   std::vector<Quote> quotes = co_await when_all(std::move(tasks));  // of one type
+//   auto first = co_await when_any(ask(primary), ask(replica));      // first.index() says which
 //
 // Owns       the tasks. Who is destroyed while it waits destroys them, which cancels what they wait
 //            for. So does the first failure of when_all, and the first end of when_any.

@@ -2,12 +2,13 @@
 //
 //   Result<Quote> quote = co_await core::with_timeout(ask(peer), milliseconds(50));
 //
-// Owns       the task. When its time is over it is destroyed, which cancels what it waits for: a call
-//            of a database or of the HTTP client ends with it.
+// Owns       the task. When its time is over it is destroyed, which cancels what it waits for: a
+//            call of a database or of the HTTP client ends with it.
 // Thread     a reactor's.
 // Allocates  the frames of two coroutines.
-// Fails      Code::deadline_exceeded, which names the time it had. What the task throws is rethrown,
-//            and of a Task<Result<T>> the error is given. Throws std::logic_error where no reactor is.
+// Fails      Code::deadline_exceeded, which names the time it had. What the task throws is
+//            rethrown, and of a Task<Result<T>> the error is given. Throws std::logic_error where
+//            no reactor is.
 // Invariant  a task that ends in the turn in which its time is over has ended in time when it ended
 //            first.
 #pragma once

@@ -9,7 +9,8 @@
 // Parameters: integers up to 64 bits signed, bool, enumerations (a described one as its name, any
 // other as its number), floating point, text (anything that is a std::string_view, and Text), what
 // has a TextForm (Uuid, Timestamp, Decimal …) as its text, blobs (spans and vectors of std::byte),
-// std::optional of any of them, nullptr; and a described struct, which stands for its members. SQLite stores a number that is none (NaN) as null.
+// std::optional of any of them, nullptr; and a described struct, which stands for its members.
+// SQLite stores a number that is none (NaN) as null.
 #pragma once
 
 #include <array>

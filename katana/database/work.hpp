@@ -116,7 +116,7 @@ class Work : public Message, public ListHook<Work> {
   Work* next_in_batch = nullptr;  // completed together, for the same executor
 
   bool on_own_thread = false;  // not handed over yet; its executor's thread only
-  // The list that it is in; guarded by what guards the list. Whoever guards another list may compare
+  // The list that it is in; guarded by what guards the list. Who guards another list may compare
   // it, so it is atomic.
   std::atomic<WorkList*> list = nullptr;
 

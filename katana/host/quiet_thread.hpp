@@ -1,4 +1,4 @@
-// start_quiet_thread(): a thread that no signal is delivered to: they are for whoever waits for them.
+// start_quiet_thread(): a thread that no signal is delivered to: they are for who waits for them.
 //
 // Owns       the thread is the caller's, who joins it.
 // Thread     any; the mask of the calling thread is as before when it returns.

@@ -1,4 +1,4 @@
-// Header<T>, Cookie<T>: handler parameters made from the header fields and the cookies of a request.
+// Header<T>, Cookie<T>: parameters of a handler, made from header fields and from cookies.
 //
 //   struct Conditions {
 //     std::optional<std::string> if_match;
