@@ -82,8 +82,8 @@ class Decimal {
   unsigned scale_ = 0;
 };
 
-// A number of JSON is read digit by digit as it stands there, and never goes through a double. It is
-// written as text, because most readers of JSON know no other number than a double.
+// A number of JSON is read digit by digit as it stands there, and never goes through a double. It
+// is written as text, because most readers of JSON know no other number than a double.
 template <>
 struct TextForm<Decimal> {
   static constexpr Bytes expected = "a decimal number of up to 38 digits, such as 12.30";
