@@ -13,7 +13,7 @@ namespace {
 
 // ---- endpoints --------------------------------------------------------------------------------
 
-void add_endpoints() {
+void add_full_stack_endpoints() {
   StackOptions options = with_systems(7);
   options.rows = 10'000;
   const ServerCommand command = serving(options);
@@ -81,7 +81,7 @@ void add_start_up() {
 }  // namespace
 
 void add_full_stack() {
-  add_endpoints();
+  add_full_stack_endpoints();
   in_rounds(benchmark::RegisterBenchmark(
       "FullStack/one_system_more", [](auto& state) { compare_made(state, "cpu_us", cumulative); }));
   add_start_up();

@@ -172,7 +172,7 @@ void start_up(benchmark::State& state, const StackOptions& options) {
   for (const Phase& phase : phases) state.counters[phase.name + "_ms"] = phase.ms;
 }
 
-void add_start_up() {
+void add_integrated_start_up() {
   for (int count = 1; count <= 7; ++count) {
     benchmark::RegisterBenchmark(
         fmt::format("Integration/bootstrap/{}_systems", count).c_str(),
@@ -188,7 +188,7 @@ void add_integration() {
   add_calls();
   add_lookups();
   add_errors();
-  add_start_up();
+  add_integrated_start_up();
 }
 
 }  // namespace e2e
