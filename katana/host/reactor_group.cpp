@@ -12,7 +12,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
-#include <system_error>
 #include <utility>
 
 #include "katana/base/monotonic_clock.hpp"

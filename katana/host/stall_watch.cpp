@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 #include <utility>
 
 #include "katana/base/check.hpp"
