@@ -9,6 +9,7 @@
 //   each(length(1, 20))     the same for each item of a list or value of a dictionary
 //   named("e-mail")         the name in JSON, configuration or a table, when it is not the member's
 //   secret                  not repeated in messages; configuration and logs do not show it
+//   byte_count              a whole number of bytes, which people may write as 16KiB
 //   reloadable              may change while the program runs
 //   help("…")               what it means, for whoever has to set it
 //
@@ -160,6 +161,7 @@ struct Rules {
   Presence presence = Presence::by_type;
   bool secret = false;
   bool reloadable = false;
+  bool byte_count = false;
   Bytes help = {};
   Bytes name = {};
 
@@ -301,6 +303,15 @@ struct Reloadable {
     to.reloadable = true;
   }
 };
+struct CountsBytes {
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    static_assert(std::unsigned_integral<T> && !std::same_as<T, bool>,
+                  "byte_count is for unsigned whole numbers");
+    to.byte_count = true;
+  }
+};
+inline constexpr CountsBytes byte_count;
 inline constexpr Required required;
 inline constexpr Defaulted defaulted;
 inline constexpr Secret secret;

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -51,6 +52,18 @@ std::string draw_states(std::string_view title, std::string_view header,
   }
   page << "  " << states.back() << " --> [*]\n```\n";
   return page.str();
+}
+
+// A state and a cause lead to one other state, which is what `state_after` gives.
+template <class Transitions, class StateAfter>
+void expect_one_state_after(const Transitions& transitions, const StateAfter& state_after) {
+  for (auto each = transitions.begin(); each != transitions.end(); ++each) {
+    EXPECT_TRUE(std::none_of(transitions.begin(), each, [&](const auto& other) {
+      return other.from == each->from && other.cause == each->cause;
+    }));
+    EXPECT_NE(each->from, each->to);
+    EXPECT_EQ(state_after(each->from, each->cause), each->to);
+  }
 }
 
 }  // namespace katana

@@ -16,9 +16,24 @@
 
 namespace katana::config {
 
+template <class T>
+std::string write_value(const T& value, bool shown = false);
+
+// A member as its rules say: an amount of memory with its unit.
+template <class T>
+std::string write_member(const Rules<WithoutOptional<T>>& rules, const T& value, bool shown) {
+  if constexpr (Scalar<T>) {
+    return write_ruled(rules, value);
+  } else if constexpr (Scalar<WithoutOptional<T>>) {
+    return value ? write_ruled(rules, *value) : "null";
+  } else {
+    return write_value(value, shown);
+  }
+}
+
 // In one line; `shown`: secrets inside of it too, to compare values.
 template <class T>
-std::string write_value(const T& value, bool shown = false) {
+std::string write_value(const T& value, bool shown) {
   if constexpr (is_optional<T>) {
     return value ? write_value(*value, shown) : "null";
   } else if constexpr (Scalar<T>) {
@@ -29,7 +44,8 @@ std::string write_value(const T& value, bool shown = false) {
       if (text.size() > 1) text += ", ";
       text += field.name;
       text += ": ";
-      text += field.rules.secret && !shown ? std::string(hidden_value) : write_value(member, shown);
+      text += field.rules.secret && !shown ? std::string(hidden_value)
+                                           : write_member(field.rules, member, shown);
     });
     return text + "}";
   } else if constexpr (DictionaryMember<T>) {
@@ -79,7 +95,8 @@ void print_group(Printing& printing, const T& value, bool secret = false) {
     } else if constexpr (Described<Value>) {
       member ? group(*member) : printing.line(field.name, "null");
     } else {
-      printing.line(field.name, hide ? std::string(hidden_value) : write_value(member));
+      printing.line(field.name,
+                    hide ? std::string(hidden_value) : write_member(field.rules, member, false));
     }
     printing.path.resize(size);
   });
@@ -109,7 +126,7 @@ void print_defaults(std::string& out, const T& value, const std::string& before)
       print_described(out, before, field.name, "", text);
       print_defaults(out, Value(), before + "  ");
     } else {
-      print_described(out, before, field.name, write_value(member, true), text);
+      print_described(out, before, field.name, write_member(field.rules, member, true), text);
       if constexpr (DictionaryMember<Value>) {
         if constexpr (Described<ElementOf<Value>>) {
           print_described(out, before + "  # ", "NAME", "", "");

@@ -69,16 +69,18 @@ template <class T>
 void check_rules(Reading& reading, const Node& node, const T& value, Rules<T> rules) {
   if (obeys(rules, value)) return;
   rules.secret = reading.secret;
-  if constexpr (std::same_as<T, Duration> || std::same_as<T, ByteCount>) {
+  if constexpr (NumberMember<T> || std::same_as<T, Duration> || std::same_as<T, ByteCount>) {
+    const bool has_units = !NumberMember<T> || rules.byte_count;
     const bool bounded = rules.least || rules.most;
-    if (bounded && !rules.secret) {
+    if (has_units && bounded && !rules.secret) {
+      const auto text = [&rules](const T& bound) { return write_ruled(rules, bound); };
       std::string words = "expected ";
       if (!rules.most) words += "at least ";
       if (!rules.least) words += "at most ";
-      if (rules.least) words += write_scalar(*rules.least);
+      if (rules.least) words += text(*rules.least);
       if (rules.least && rules.most) words += " to ";
-      if (rules.most) words += write_scalar(*rules.most);
-      reading.problem(node, words + ", got " + write_scalar(value));
+      if (rules.most) words += text(*rules.most);
+      reading.problem(node, words + ", got " + text(value));
       return;
     }
   }
@@ -150,7 +152,7 @@ void read_member(Reading& reading, const Node* node, T& value,
     reading.origins[reading.path] = node->origin;
     const std::size_t before = reading.problems.count();
     if constexpr (Scalar<T>) {
-      std::string words = read_scalar(*node, value);
+      std::string words = read_ruled(rules, *node, value);
       if (!words.empty() && reading.secret) {
         words = scalar_words<T>() + "; what was given is secret and not shown";
       }

@@ -15,6 +15,7 @@
 #include <limits>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/described.hpp"
@@ -154,6 +155,32 @@ std::string write_scalar(const T& value) {
   } else {
     return fmt::format("{}", value);
   }
+}
+
+// The same of a member with these rules: a byte_count is read and written as a ByteCount.
+template <Scalar T>
+std::string read_ruled(const Rules<T>& rules, const Node& node, T& value) {
+  if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {
+    if (rules.byte_count) {
+      ByteCount amount;
+      if (auto words = read_scalar(node, amount); !words.empty()) return words;
+      if (!std::in_range<T>(amount.bytes)) {
+        return fmt::format("at most {}, got {}", write_byte_count({std::numeric_limits<T>::max()}),
+                           write_byte_count(amount));
+      }
+      value = static_cast<T>(amount.bytes);
+      return {};
+    }
+  }
+  return read_scalar(node, value);
+}
+
+template <Scalar T>
+std::string write_ruled(const Rules<T>& rules, const T& value) {
+  if constexpr (std::unsigned_integral<T> && !std::same_as<T, bool>) {
+    if (rules.byte_count) return write_byte_count({value});
+  }
+  return write_scalar(value);
 }
 
 }  // namespace katana::config

@@ -11,6 +11,7 @@
 
 #include "katana/container/binary_read.hpp"
 #include "katana/container/binary_write.hpp"
+#include "katana/container/fault_test.hpp"
 #include "katana/container/shapes_test.hpp"
 
 namespace katana::container {
@@ -18,25 +19,16 @@ namespace {
 
 using testing::HasSubstr;
 
-// From memory that ends with the octets, so that AddressSanitizer sees a read beyond it.
 template <class T>
-std::string fault_of(Bytes octets, T& value, const ReadOptions& options = {}) {
-  const auto block = std::make_unique<char[]>(octets.size());
-  if (!octets.empty()) std::memcpy(block.get(), octets.data(), octets.size());
-  Findings findings;
-  const bool good = read_binary(Bytes(block.get(), octets.size()), value, findings, options);
-  EXPECT_EQ(good, findings.empty());
-  return good ? "" : std::string(findings.error().message());
-}
-template <class T>
-std::string fault_of(Bytes octets, const ReadOptions& options = {}) {
-  T value{};
-  return fault_of(octets, value, options);
+std::string fault_of(Bytes octets, const ReadOptions& options = {}, T&& value = T()) {
+  return fault_in(octets, [&](Bytes exact, Findings& findings) {
+    return read_binary(exact, value, findings, options);
+  });
 }
 template <class T>
 T back(const T& value) {
   T read{};
-  EXPECT_EQ(fault_of(to_binary(value), read), "");
+  EXPECT_EQ(fault_of(to_binary(value), {}, read), "");
   return read;
 }
 // Behind the head.

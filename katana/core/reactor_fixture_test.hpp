@@ -44,6 +44,7 @@ struct World {
     std::string sent;
     int sends = 0;
     int failure = 0;
+    std::string connected_to;  // address and port
     std::vector<iovec> borrowed;
     std::string borrowed_text;
   };
@@ -80,6 +81,7 @@ class FakeEngine {
     World::LinkState& state = world_.links.emplace_back();
     state.open = true;
     state.writable = 0;
+    state.connected_to = std::string(options.address) + " " + std::to_string(options.port);
     return engine::Link{index, state.generation};
   }
   int failure(engine::Link link) { return world_.links[link.index].failure; }

@@ -133,6 +133,17 @@ class Server {
   void on_accept_failed(AcceptFailure failure) { accept_failures.push_back(failure); }
   void on_turn(Instant) { ++turns; }
 
+  // In one call, which is to take all of it at once.
+  void send_parts(Link link, std::vector<std::string> texts) {
+    std::vector<iovec> parts;
+    std::size_t bytes = 0, accepted = 0;
+    for (std::string& text : texts) {
+      parts.push_back({text.data(), text.size()});
+      bytes += text.size();
+    }
+    EXPECT_EQ(engine.send(link, parts, accepted), Sent::completed);
+    EXPECT_EQ(accepted, bytes);
+  }
   std::size_t send(Link link, std::string_view text, Sent* result = nullptr) {
     const iovec part{const_cast<char*>(text.data()), text.size()};
     std::size_t accepted = 0;

@@ -42,14 +42,7 @@ KATANA_CASE(a_request_is_received_answered_and_its_connection_closed) {
 KATANA_CASE(several_parts_are_sent_in_order) {
   typename TestFixture::TestServer server;
   auto client = this->connect(server, server.listen(), "x");
-  std::string texts[] = {"one ", "two ", "three"};
-  std::array<iovec, 3> parts;
-  for (std::size_t index = 0; index < 3; ++index) {
-    parts[index] = {texts[index].data(), texts[index].size()};
-  }
-  std::size_t accepted = 0;
-  EXPECT_EQ(server.engine.send(server.links[0], parts, accepted), Sent::completed);
-  EXPECT_EQ(accepted, 13u);
+  server.send_parts(server.links[0], {"one ", "two ", "three"});
   ASSERT_TRUE(this->until(server, [&] {
     client->receive();
     return client->received.size() == 13;

@@ -15,13 +15,7 @@
 
 #include <cstdint>
 
-#if defined(__SANITIZE_THREAD__)
-#define KATANA_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define KATANA_THREAD_SANITIZER 1
-#endif
-#endif
+#include "katana/base/thread_sanitizer_test.hpp"
 
 namespace katana::engine {
 

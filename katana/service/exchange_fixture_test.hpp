@@ -376,4 +376,27 @@ Service make_service(AddRoutes&& add_routes) {
   return *std::move(service);
 }
 
+// A service of the routes that a test adds, and the exchange that it was given last.
+class ServiceTest : public testing::Test {
+ protected:
+  template <class AddRoutes>
+  void add_routes(AddRoutes&& add) {
+    service_.emplace(make_service(add));
+    dispatcher_.emplace(*service_);
+  }
+  Dispatcher& dispatcher() { return *dispatcher_; }
+  FakeExchange& send(std::string_view method, std::string_view target,
+                     std::string_view fields = {}) {
+    exchange_ = std::make_unique<FakeExchange>(method, target, fields);
+    exchange_->serve(*dispatcher_);
+    return *exchange_;
+  }
+
+  std::unique_ptr<FakeExchange> exchange_;
+  Gate gate_;
+  int alive_ = 0;
+  std::optional<Service> service_;
+  std::optional<Dispatcher> dispatcher_;
+};
+
 }  // namespace katana

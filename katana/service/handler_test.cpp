@@ -14,21 +14,17 @@
 namespace katana {
 namespace {
 
-class HandlerTest : public testing::Test {
+class HandlerTest : public ServiceTest {
  protected:
   // Serves `handler` under "/a/{x}/{y}" for any method.
   template <class F>
   void route(F handler) {
-    service_.emplace(make_service([&](Router& router) {
+    add_routes([&](Router& router) {
       router.any(pattern_for<F>(), std::move(handler), {.content_bytes_max = 100});
-    }));
-    dispatcher_.emplace(*service_);
+    });
   }
-  Dispatcher& dispatcher() { return *dispatcher_; }
   FakeExchange& get(std::string_view target = "/a/1/two?q=3") {
-    exchange_ = std::make_unique<FakeExchange>("GET", target, "Host: here\n");
-    exchange_->serve(dispatcher());
-    return *exchange_;
+    return send("GET", target, "Host: here\n");
   }
   void expect_failure(const FakeExchange& exchange) {
     EXPECT_EQ(exchange.status, 500u);
@@ -40,14 +36,6 @@ class HandlerTest : public testing::Test {
     EXPECT_EQ(members->at("status"), "500");
     EXPECT_EQ(exchange.content_sent.find("secret"), std::string::npos);
   }
-
-  std::unique_ptr<FakeExchange> exchange_;
-  Gate gate_;
-  int alive_ = 0;
-
- private:
-  std::optional<Service> service_;
-  std::optional<Dispatcher> dispatcher_;
 };
 
 struct Q {

@@ -15,7 +15,7 @@ namespace {
 
 Reply fine() { return Reply::text("fine"); }
 
-class RouterTest : public testing::Test {
+class RouterTest : public ServiceTest {
  protected:
   // Answers on the router's routes as they are by then.
   FakeExchange& serve(std::string_view method, std::string_view target) {
@@ -25,9 +25,7 @@ class RouterTest : public testing::Test {
       service_.emplace(*std::move(built));
       dispatcher_.emplace(*service_);
     }
-    exchange_ = std::make_unique<FakeExchange>(method, target);
-    exchange_->serve(*dispatcher_);
-    return *exchange_;
+    return send(method, target);
   }
   // A middleware that writes its name before and after.
   Middleware notes(std::string name) {
@@ -44,9 +42,6 @@ class RouterTest : public testing::Test {
 
   Router router;
   std::vector<std::string> log;
-  std::unique_ptr<FakeExchange> exchange_;
-  std::optional<Service> service_;
-  std::optional<Dispatcher> dispatcher_;
 };
 
 // ---- methods, groups, prefixes ----

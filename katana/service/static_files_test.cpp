@@ -14,7 +14,7 @@ namespace {
 
 constexpr Bytes date = "Sun, 06 Nov 1994 08:49:37 GMT";
 
-class StaticFilesTest : public testing::Test {
+class StaticFilesTest : public ServiceTest {
  protected:
   StaticFilesTest() {
     files_.write("a.txt", "0123456789");
@@ -23,11 +23,10 @@ class StaticFilesTest : public testing::Test {
     reactor_.set_wall_clock(32'503'680'000);  // in the year 3000 all these files have settled
   }
   void serve(FilesOptions options = {}, Middleware middleware = {}) {
-    service_.emplace(make_service([&](Router& router) {
+    add_routes([&](Router& router) {
       if (middleware.before || middleware.after) router.use(middleware);
       router.files("/f", files_.path(), options);
-    }));
-    dispatcher_.emplace(*service_);
+    });
   }
   FakeExchange& ask(std::string_view method, std::string target, std::string_view fields = {}) {
     if (!dispatcher_) serve();
@@ -50,9 +49,6 @@ class StaticFilesTest : public testing::Test {
 
   TestFolder files_;
   StillReactor reactor_;
-  std::unique_ptr<FakeExchange> exchange_;
-  std::optional<Service> service_;
-  std::optional<Dispatcher> dispatcher_;
 };
 
 TEST_F(StaticFilesTest, a_file_is_sent_with_what_a_peer_needs_to_keep_it) {

@@ -12,15 +12,14 @@
 namespace katana {
 namespace {
 
-class StreamingTest : public testing::Test {
+class StreamingTest : public ServiceTest {
  protected:
   template <class F>
   void route(F handler, Middleware middleware = {}) {
-    service_.emplace(make_service([&](Router& router) {
+    add_routes([&](Router& router) {
       if (middleware.before || middleware.after) router.use(middleware);
       router.any("/a/{_x}", std::move(handler), {.streamed_bytes_max = 1000});
-    }));
-    dispatcher_.emplace(*service_);
+    });
   }
   FakeExchange& begin(std::optional<std::uint64_t> length = std::nullopt) {
     exchange_ = std::make_unique<FakeExchange>("POST", "/a/7", "Content-Type: a/b\n");
@@ -28,19 +27,7 @@ class StreamingTest : public testing::Test {
     exchange_->serve(*dispatcher_);
     return *exchange_;
   }
-  FakeExchange& get() {
-    exchange_ = std::make_unique<FakeExchange>("GET", "/a/7");
-    exchange_->serve(*dispatcher_);
-    return *exchange_;
-  }
-
-  std::unique_ptr<FakeExchange> exchange_;
-  Gate gate_;
-  int alive_ = 0;
-
- private:
-  std::optional<Service> service_;
-  std::optional<Dispatcher> dispatcher_;
+  FakeExchange& get() { return send("GET", "/a/7"); }
 };
 
 Task<void> echo(Request request, ContentReader content, ReplyWriter reply) {

@@ -26,6 +26,7 @@
 #include "katana/base/futex.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
+#include "katana/thread/awaited_call.hpp"
 #include "katana/thread/job.hpp"
 #include "katana/thread/outcome.hpp"
 
@@ -53,7 +54,7 @@ struct FutureState {
   [[no_unique_address]] Outcome<Value> outcome;
   FutexWord word = 0;
 
-  bool cancelled() const noexcept {
+  bool unwanted() const noexcept {
     return (word.load(std::memory_order_relaxed) & cancel_bit) != 0;
   }
   // The job's last touch: after this the future may destroy the state at any moment.
@@ -69,35 +70,7 @@ struct FutureState {
 };
 
 template <class F, class Token>
-struct FutureCall final : FutureState<Yield<Returned<F>>> {
-  using State = FutureState<Yield<Returned<F>>>;
-
-  FutureCall(F&& callable, Token stop) : State(&destroy_this), token(std::move(stop)) {
-    std::construct_at(&f, std::move(callable));
-  }
-  ~FutureCall() {}  // the callable is destroyed by act(), or by whoever could not queue it
-
-  static void destroy_this(State* state) noexcept { end_recycled(static_cast<FutureCall*>(state)); }
-
-  static Ended act(void* payload, Order order) {
-    FutureCall* call;
-    std::memcpy(&call, payload, sizeof call);
-    Ended ended;
-    if (order == Order::cancel || call->cancelled() || call->token.stop_requested()) {
-      ended = call->outcome.refuse(Error(Code::cancelled));
-    } else {
-      ended = call->outcome.run(call->f, call->token);
-    }
-    std::destroy_at(&call->f);
-    call->complete();
-    return ended;
-  }
-
-  [[no_unique_address]] Token token;
-  union {
-    F f;
-  };
-};
+using FutureCall = AwaitedCall<FutureState<Yield<Returned<F>>>, F, Token>;
 
 }  // namespace detail
 

@@ -393,7 +393,7 @@ bool Run<F>::suspend_with(Token token) {
     detail::throw_run_misuse(executor == nullptr);
   }
   using Call = detail::RunCall<F, Token>;
-  auto* const call = make_recycled<Call>(*executor, std::move(f_), std::move(token));
+  auto* const call = make_recycled<Call>(std::move(f_), std::move(token), *executor);
   state_ = call;
   state_->waiting = &waiting_;
   executor->expect();

@@ -32,6 +32,7 @@
 #include "katana/base/activity.hpp"
 #include "katana/base/check.hpp"
 #include "katana/base/executor.hpp"
+#include "katana/thread/awaited_call.hpp"
 #include "katana/thread/job.hpp"
 #include "katana/thread/outcome.hpp"
 #include "katana/thread/pool_options.hpp"
@@ -46,9 +47,10 @@ template <class Value>
 struct RunState : Message {
   enum : std::uint32_t { pending, posted, abandoned };
 
-  RunState(Executor& home, void (*destroyer)(RunState*) noexcept) noexcept
+  RunState(void (*destroyer)(RunState*) noexcept, Executor& home) noexcept
       : Message(&RunState::arrive), destroy(destroyer), executor(home) {}
 
+  bool unwanted() const noexcept { return word.load(std::memory_order_relaxed) == abandoned; }
   // The job's last touch.
   void complete() noexcept {
     // acq_rel: gives the outcome to the executor's thread, or takes the state over from it.
@@ -87,37 +89,7 @@ struct RunState : Message {
 };
 
 template <class F, class Token>
-struct RunCall final : RunState<Yield<Returned<F>>> {
-  using State = RunState<Yield<Returned<F>>>;
-
-  RunCall(Executor& home, F&& callable, Token stop)
-      : State(home, &destroy_this), token(std::move(stop)) {
-    std::construct_at(&f, std::move(callable));
-  }
-  ~RunCall() {}  // the callable is destroyed by act(), or by whoever could not queue it
-
-  static void destroy_this(State* state) noexcept { end_recycled(static_cast<RunCall*>(state)); }
-
-  static Ended act(void* payload, Order order) {
-    RunCall* call;
-    std::memcpy(&call, payload, sizeof call);
-    const bool unwanted = call->word.load(std::memory_order_relaxed) == State::abandoned;
-    Ended ended;
-    if (order == Order::cancel || unwanted || call->token.stop_requested()) {
-      ended = call->outcome.refuse(Error(Code::cancelled));
-    } else {
-      ended = call->outcome.run(call->f, call->token);
-    }
-    std::destroy_at(&call->f);
-    call->complete();
-    return ended;
-  }
-
-  [[no_unique_address]] Token token;
-  union {
-    F f;
-  };
-};
+using RunCall = AwaitedCall<RunState<Yield<Returned<F>>>, F, Token>;
 
 }  // namespace detail
 

@@ -68,10 +68,27 @@ class ClientTransform final : public MachineTransform, private SessionStore {
  public:
   ClientTransform(ClientTransforms& owner, BlockPool& blocks) noexcept
       : MachineTransform(blocks, owner.context_, owner.context_->get(), Side::client),
-        owner_(owner) {
+        owner_(owner),
+        prelude_(owner.prelude_) {
     if (valid() && owner.sessions_ != nullptr) {
       machine_.resume(owner.asked_for_.session.get(), *this);
     }
+  }
+
+  core::TransformStep receive(Bytes input, std::span<char> plain, Instant now) noexcept override {
+    if (prelude_ == nullptr) return MachineTransform::receive(input, plain, now);
+    if (!std::exchange(asked_, true) && !output_.write(prelude_->request())) {
+      return {core::TransformEvent::failed};
+    }
+    const Prelude::Step said = prelude_->next(input);
+    if (said.state == Prelude::State::going) {
+      return {core::TransformEvent::need_bytes, said.consumed};
+    }
+    if (said.state == Prelude::State::failed) return {core::TransformEvent::failed, said.consumed};
+    prelude_ = nullptr;
+    core::TransformStep step = MachineTransform::receive(input.substr(said.consumed), plain, now);
+    step.consumed += said.consumed;
+    return step;
   }
 
   bool expect(const std::string& name) noexcept { return machine_.expect_name(name.c_str()); }
@@ -97,6 +114,8 @@ class ClientTransform final : public MachineTransform, private SessionStore {
   }
 
   ClientTransforms& owner_;
+  Prelude* prelude_;  // null: it is over, or there is none
+  bool asked_ = false;
 };
 
 Result<std::shared_ptr<const ClientContext>> ClientContext::make(const ClientTlsOptions& options) {

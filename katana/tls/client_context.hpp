@@ -20,6 +20,7 @@
 #include "katana/tls/client_options.hpp"
 #include "katana/tls/kept_sessions.hpp"
 #include "katana/tls/openssl.hpp"
+#include "katana/tls/prelude.hpp"
 #include "katana/wire/tls/machine.hpp"
 
 namespace katana::tls {
@@ -57,6 +58,9 @@ class ClientTransforms final : public core::TransformFactory {
   // The last connection went on with what an earlier one had verified.
   bool resumed() const noexcept { return resumed_; }
 
+  // Before make(): comes before TLS on the next connection, and outlives it.
+  void set_prelude(Prelude& prelude) noexcept { prelude_ = &prelude; }
+
   // Why the last connection could not be opened, or broke; empty: TLS had nothing to do with it.
   const std::string& problem() const noexcept { return problem_; }
 
@@ -67,6 +71,7 @@ class ClientTransforms final : public core::TransformFactory {
   const std::string name_;
   std::string problem_;
   KeptSessions* sessions_ = nullptr;
+  Prelude* prelude_ = nullptr;
   KeptSession asked_for_;  // by the next connection, or the last
   bool resumed_ = false;
 };

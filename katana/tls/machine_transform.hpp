@@ -26,7 +26,7 @@ class MachineTransform : public core::Transform {
 
   bool valid() const noexcept { return machine_.valid(); }
 
-  core::TransformStep receive(Bytes input, std::span<char> plain, Instant now) noexcept final {
+  core::TransformStep receive(Bytes input, std::span<char> plain, Instant now) noexcept override {
     const bool had_failed = machine_.has_failed();
     const Step step = machine_.next(input, plain, output_, now);
     if (step.event == Event::opened) note_opened();

@@ -1,9 +1,7 @@
 // The chat server on real sockets and threads.
 #include "katana/chat/host/chat_server.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,11 +20,7 @@ namespace {
 class Talker {
  public:
   explicit Talker(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(port);
-    EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_TRUE(connect_here(fd_, port));
   }
   ~Talker() { ::close(fd_); }
   Talker(const Talker&) = delete;

@@ -29,29 +29,23 @@ std::string encoded(Coding coding, Bytes text) {
   return std::string(out.bytes());
 }
 
-class CompressionTest : public testing::Test {
+class CompressionTest : public ServiceTest {
  protected:
   template <class F>
   void serve(F handler, CompressionOptions options = {}) {
-    service_.emplace(make_service(
-        [&](Router& router) { router.use(compression(options)).any("/x", std::move(handler)); }));
-    dispatcher_.emplace(*service_);
+    add_routes(
+        [&](Router& router) { router.use(compression(options)).any("/x", std::move(handler)); });
   }
   FakeExchange& get(std::string_view accept = "gzip", std::string_view method = "GET") {
     const std::string fields =
         accept.empty() ? std::string() : "Accept-Encoding: " + std::string(accept) + "\n";
-    exchange_ = std::make_unique<FakeExchange>(method, "/x", fields);
-    exchange_->serve(*dispatcher_);
-    return *exchange_;
+    return send(method, "/x", fields);
   }
   bool says(std::string_view line) const {
     return ("\r\n" + exchange_->fields_sent).find("\r\n" + std::string(line) + "\r\n") !=
            std::string::npos;
   }
 
-  std::unique_ptr<FakeExchange> exchange_;
-  std::optional<Service> service_;
-  std::optional<Dispatcher> dispatcher_;
   const std::string text_ = [] {
     std::string text;
     while (text.size() < 5000) text += "line " + std::to_string(text.size()) + "\n";

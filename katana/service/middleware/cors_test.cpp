@@ -11,28 +11,21 @@
 namespace katana {
 namespace {
 
-class CorsTest : public testing::Test {
+class CorsTest : public ServiceTest {
  protected:
   void serve(CorsOptions options) {
     auto shared = cors(std::move(options));
     ASSERT_TRUE(shared) << shared.error().describe();
-    service_.emplace(make_service([&](Router& router) {
+    add_routes([&](Router& router) {
       router.use(*shared).get("/x", [] { return Reply::text("x"); }).put("/x", [] {
         return Reply(204);
       });
-    }));
-    dispatcher_.emplace(*service_);
+    });
   }
   // The fields of the reply.
   std::string ask(std::string_view method, std::string_view target, std::string_view fields) {
-    exchange_ = std::make_unique<FakeExchange>(method, target, fields);
-    exchange_->serve(*dispatcher_);
-    return exchange_->fields_sent;
+    return send(method, target, fields).fields_sent;
   }
-
-  std::unique_ptr<FakeExchange> exchange_;
-  std::optional<Service> service_;
-  std::optional<Dispatcher> dispatcher_;
 };
 
 TEST_F(CorsTest, an_origin_that_is_allowed_is_named_and_another_one_is_not) {

@@ -3,13 +3,13 @@
 //
 // The input is a byte that chooses the limit of a line, four that choose places to cut, and the
 // bytes that a peer sends before it ends its side.
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/base/check.hpp"
+#include "katana/base/pieces_fuzz.hpp"
 #include "katana/base/utf8.hpp"
 #include "katana/wire/chat/machine.hpp"
 
@@ -34,12 +34,7 @@ struct Seen {
 std::vector<Seen> play(const Limits& limits, Bytes input, std::vector<std::size_t> cuts) {
   Machine machine(limits, Instant{});
   std::vector<Seen> seen;
-  std::string pending;
-  std::size_t sent = 0;
-  cuts.push_back(input.size());
-  for (const std::size_t cut : cuts) {
-    pending.append(input.substr(sent, cut - sent));
-    sent = cut;
+  katana::give_in_pieces(input, std::move(cuts), [&](std::string& pending) {
     for (;;) {
       const std::vector<char> apart(pending.begin(), pending.end());
       const Step step = machine.next({apart.data(), apart.size()}, Instant{});
@@ -52,9 +47,9 @@ std::vector<Seen> play(const Limits& limits, Bytes input, std::vector<std::size_
       // What waits for the rest of its line is never more than the longest line.
       if (step.event == Event::need_bytes)
         KATANA_CHECK(pending.size() <= limits.line_bytes_max + 1);
-      if (step.event == Event::need_bytes || step.event == Event::closed) break;
+      if (step.event == Event::need_bytes || step.event == Event::closed) return;
     }
-  }
+  });
   machine.end_of_input();
   KATANA_CHECK(machine.state() == State::closed);
   return seen;
@@ -131,16 +126,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Limits limits;
   if (data[0] != 0) limits.line_bytes_max = data[0];
   const Bytes input(reinterpret_cast<const char*>(data) + head, size - head);
-  std::vector<std::size_t> cuts;
-  for (std::size_t index = 1; index < head; ++index) {
-    cuts.push_back(input.empty() ? 0 : data[index] * input.size() / 256);
-  }
-  std::ranges::sort(cuts);
   const std::vector<Seen> whole = play(limits, input, {});
   compare(whole, read_plainly(limits, input));
+  const auto cuts = katana::cuts_from({data + 1, head - 1}, input.size());
   KATANA_CHECK(play(limits, input, cuts) == whole);
-  std::vector<std::size_t> each;
-  for (std::size_t at = 1; at < input.size() && input.size() <= 512; ++at) each.push_back(at);
-  KATANA_CHECK(play(limits, input, each) == whole);
+  KATANA_CHECK(play(limits, input, katana::every_cut_of_short(input.size())) == whole);
   return 0;
 }

@@ -3,28 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include <charconv>
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "katana/base/source_tree_test.hpp"
+#include "katana/base/transcript_test.hpp"
 #include "katana/wire/chat/line_text.hpp"
 
 namespace katana::chat {
 namespace {
 
 // ---- reading the cases -----------------------------------------------------------------------
-
-// What happens when `at` bytes have been sent.
-struct Moment {
-  std::size_t at;
-  Duration passes;
-  bool peer_ends;
-};
 
 struct Case {
   std::string title;
@@ -34,57 +24,10 @@ struct Case {
   std::string events;
 };
 
-std::size_t number_at(const std::string& text, std::size_t at) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), number);
-  EXPECT_EQ(error, std::errc{}) << text;
-  return number;
-}
-
-std::string unescape(const std::string& text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '\\') {
-      out += text[at];
-      continue;
-    }
-    const char kind = text[++at];
-    if (kind == '{') {
-      const std::size_t close = text.find('}', at);
-      const std::size_t space = text.find(' ', at);
-      const std::string piece = unescape(text.substr(space + 1, close - space - 1));
-      for (std::size_t count = number_at(text, at + 1); count > 0; --count) out += piece;
-      at = close;
-    } else if (kind == 'x') {
-      out += static_cast<char>(std::strtoul(text.substr(at + 1, 2).c_str(), nullptr, 16));
-      at += 2;
-    } else {
-      out += kind == 'r' ? '\r' : kind == 'n' ? '\n' : kind == 't' ? '\t' : kind;
-    }
-  }
-  return out;
-}
-
-std::string escape(Bytes text) {
-  std::string out;
-  for (const char each : text) {
-    const auto octet = static_cast<std::uint8_t>(each);
-    if (each == '\\') {
-      out += "\\\\";
-    } else if (octet < 0x20 || octet > 0x7e) {
-      constexpr char digits[] = "0123456789abcdef";
-      out += {'\\', 'x', digits[octet >> 4], digits[octet & 15]};
-    } else {
-      out += each;
-    }
-  }
-  return out;
-}
-
 void read_limit(const std::string& line, Limits& limits) {
   const std::size_t space = line.find(' ');
   const std::string name = line.substr(0, space);
-  const std::size_t number = number_at(line, space + 1);
+  const std::uint64_t number = number_at(Bytes(line).substr(space + 1));
   const Duration time = seconds(static_cast<std::int64_t>(number));
   if (name == "line_bytes_max") {
     limits.line_bytes_max = number;
@@ -106,43 +49,28 @@ void read_sent(const std::string& line, Case& one) {
            (std::isdigit(line[open + 1]) == 0 || line.find(" s)", open) == std::string::npos)) {
       open = line.find('(', open + 1);
     }
-    one.sent += unescape(line.substr(from, open - from));
+    one.sent += unescape(Bytes(line).substr(from, open - from));
     if (open == std::string::npos) return;
     const bool ends = line[open + 1] == 't';
     const auto time =
-        ends ? Duration{} : seconds(static_cast<std::int64_t>(number_at(line, open + 1)));
+        ends ? Duration{}
+             : seconds(static_cast<std::int64_t>(number_at(Bytes(line).substr(open + 1))));
     one.moments.push_back({one.sent.size(), time, ends});
     from = line.find(')', open) + 1;
   }
 }
 
-// Events are compared as text, with repetitions written out.
-std::string read_event(const std::string& line) {
-  const std::size_t quote = line.find('"');
-  if (quote == std::string::npos) return line + "\n";
-  const std::string text = unescape(line.substr(quote + 1, line.size() - quote - 2));
-  return line.substr(0, quote) + '"' + escape(text) + "\"\n";
-}
-
 std::vector<Case> read_cases() {
-  std::ifstream file(in_tree("katana/wire/chat/machine.cases.md"));
-  EXPECT_TRUE(file);
   std::vector<Case> cases;
-  std::string line;
-  std::string fence;
-  while (std::getline(file, line)) {
-    if (line.starts_with("```")) {
-      fence = fence.empty() ? line.substr(3) : "";
-    } else if (fence == "given") {
-      read_limit(line, cases.back().limits);
-    } else if (fence == "sent") {
-      read_sent(line, cases.back());
-    } else if (fence == "events") {
-      cases.back().events += read_event(line);
-    } else if (line.starts_with("### ")) {
-      cases.push_back({line.substr(4), {}, {}, {}, {}});
-    }
-  }
+  const auto begin = [&](std::string title) {
+    cases.push_back({std::move(title), {}, {}, {}, {}});
+  };
+  read_fences("katana/wire/chat/machine.cases.md", begin,
+              [&](Bytes fence, const std::string& line) {
+                if (fence == "given") read_limit(line, cases.back().limits);
+                if (fence == "sent") read_sent(line, cases.back());
+                if (fence == "events") cases.back().events += read_event(line);
+              });
   return cases;
 }
 
@@ -175,13 +103,9 @@ class Play {
     return events_ + std::string(state_names[static_cast<std::size_t>(machine_.state())]) + "\n";
   }
 
-  static std::set<std::pair<State, State>>& moves() {
-    static std::set<std::pair<State, State>> seen;
-    return seen;
-  }
-  static std::set<Refusal>& refusals() {
-    static std::set<Refusal> seen;
-    return seen;
+  static Seen<State, Refusal>& seen() {
+    static Seen<State, Refusal> of_all;
+    return of_all;
   }
 
  private:
@@ -198,7 +122,7 @@ class Play {
       const std::vector<char> input(pending_.begin(), pending_.end());
       const State before = machine_.state();
       const Step step = machine_.next({input.data(), input.size()}, now_);
-      note_move(before);
+      seen().note_move(before, machine_.state());
       ASSERT_LE(step.consumed, pending_.size());
       if (step.event != Event::need_bytes) report(step);
       pending_.erase(0, step.consumed);
@@ -211,7 +135,7 @@ class Play {
     if (moment.peer_ends) {
       const State before = machine_.state();
       machine_.end_of_input();
-      note_move(before);
+      seen().note_move(before, machine_.state());
       over_ = true;
       return;
     }
@@ -225,7 +149,7 @@ class Play {
     const auto name = event_names[static_cast<std::size_t>(step.event)];
     events_ += name;
     if (step.event == Event::refused) {
-      refusals().insert(step.refusal);
+      seen().refusals.insert(step.refusal);
       events_ += " " + std::string(text_of(step.refusal).name);
     }
     if (step.event == Event::message || step.event == Event::join || step.event == Event::who ||
@@ -233,10 +157,6 @@ class Play {
       events_ += " \"" + escape(step.text) + '"';
     }
     events_ += "\n";
-  }
-
-  void note_move(State before) {
-    if (machine_.state() != before) moves().emplace(before, machine_.state());
   }
 
   const Case& case_;
@@ -252,12 +172,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-std::vector<std::size_t> every_byte(std::size_t size) {
-  std::vector<std::size_t> cuts;
-  for (std::size_t at = 1; at < size; ++at) cuts.push_back(at);
-  return cuts;
-}
-
 // Beyond that, cutting at every pair of places takes too long; every place still is cut.
 constexpr std::size_t pairs_bytes_max = 200;
 
@@ -268,7 +182,7 @@ TEST(MachineCases, every_case_reads_the_same_whole_byte_by_byte_and_at_every_cut
     Play play(one);
     const std::string whole = play.run({});
     EXPECT_EQ(whole, one.events);
-    EXPECT_EQ(play.run(every_byte(one.sent.size())), whole) << "byte by byte";
+    EXPECT_EQ(play.run(every_cut(one.sent.size())), whole) << "byte by byte";
     const std::size_t step = one.sent.size() <= pairs_bytes_max ? 1 : 97;
     for (std::size_t first = 1; first < one.sent.size(); first += step) {
       ASSERT_EQ(play.run({first}), whole) << "cut at " << first;
@@ -284,25 +198,20 @@ TEST(MachineCases, take_every_transition_and_give_every_refusal) {
   for (const Case& one : cases()) {
     Play play(one);
     (void)play.run({});
-    (void)play.run(every_byte(one.sent.size()));
+    (void)play.run(every_cut(one.sent.size()));
   }
   for (const Transition& each : transitions) {
-    EXPECT_TRUE(Play::moves().contains({each.from, each.to}))
+    EXPECT_TRUE(Play::seen().moves.contains({each.from, each.to}))
         << state_names[static_cast<std::size_t>(each.from)] << " to "
         << state_names[static_cast<std::size_t>(each.to)];
   }
-  EXPECT_EQ(Play::refusals().size(), refusal_texts.size() - 1);
+  EXPECT_EQ(Play::seen().refusals.size(), refusal_texts.size() - 1);
 }
 
 // ---- the tables ------------------------------------------------------------------------------
 
 TEST(MachineTables, a_state_and_a_cause_lead_to_one_state) {
-  std::set<std::pair<State, Cause>> rows;
-  for (const Transition& each : transitions) {
-    EXPECT_TRUE(rows.emplace(each.from, each.cause).second);
-    EXPECT_NE(each.from, each.to);
-    EXPECT_EQ(state_after(each.from, each.cause), each.to);
-  }
+  expect_one_state_after(transitions, state_after);
 }
 
 TEST(MachineTables, every_refusal_has_a_name_and_a_sentence) {

@@ -301,6 +301,20 @@ bool valid_authority(Bytes authority) noexcept {
   return authority.empty() || names_a_host(authority);
 }
 
+std::optional<Authority> split_authority(Bytes authority) noexcept {
+  if (!valid_authority(authority)) return std::nullopt;
+  const std::size_t end = size_before_port(authority);
+  Authority parts;
+  parts.host = slice(authority, 0, end);
+  parts.bracketed = parts.host.starts_with('[');
+  if (parts.bracketed) parts.host = slice(parts.host, 1, parts.host.size() - 1);
+  if (end + 1 < authority.size()) {
+    parts.port =
+        static_cast<std::uint16_t>(port_number(slice(authority, end + 1, authority.size())));
+  }
+  return parts;
+}
+
 bool same_authority(Bytes left, Bytes right, Bytes scheme) noexcept {
   if (equals_ignoring_case(left, right)) return true;
   const std::size_t left_host = size_before_port(left);

@@ -95,6 +95,15 @@ std::optional<Target> split_rare_form(Bytes target, Method method) noexcept;
 // "1.2.3.999", is a name.
 [[nodiscard]] bool valid_authority(Bytes authority) noexcept;
 
+struct Authority {
+  Bytes host;  // as it stands, but without the brackets of an IP literal
+  bool bracketed = false;
+  std::optional<std::uint16_t> port;  // nullopt: missing or empty
+};
+
+// The parts of a valid_authority(); nullopt for any other.
+[[nodiscard]] std::optional<Authority> split_authority(Bytes authority) noexcept;
+
 // Whether two authorities name the same host and port: hosts are compared ignoring case, and a port
 // that is missing or empty is that of `scheme`, 80 or 443 (RFC 3986 §6.2.3, RFC 9110 §4.2.3). With
 // another scheme no port is missing: "a" and "a:80" differ. Escapes are compared as they stand.

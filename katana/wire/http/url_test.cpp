@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "katana/base/source_tree_test.hpp"
+#include "katana/base/transcript_test.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::http {
@@ -86,22 +87,8 @@ Cases read_cases(const std::string& path) {
   return cases;
 }
 
-std::string unescape(Bytes text) {
-  std::string plain;
-  for (std::size_t index = 0; index < text.size(); ++index) {
-    if (text[index] != '\\') {
-      plain += text[index];
-    } else if (text.substr(index, 2) == "\\x") {
-      plain += static_cast<char>(std::stoi(std::string(text.substr(index + 2, 2)), nullptr, 16));
-      index += 3;
-    } else {
-      plain += text.at(++index) == '0' ? '\0' : text[index];
-    }
-  }
-  return plain;
-}
-
-std::string escape(Bytes text) {
+// Of the letters of other transcripts this one has only that of NUL.
+std::string escape_in_hex(Bytes text) {
   std::string escaped;
   for (const char c : text) {
     std::array<char, 8> hex{};
@@ -120,7 +107,7 @@ std::string escape(Bytes text) {
 }
 
 std::string escape_or_refused(const std::optional<std::string>& text) {
-  return text ? escape(*text) : "refused";
+  return text ? escape_in_hex(*text) : "refused";
 }
 
 std::string run_target(const std::string& method, Bytes input) {
@@ -129,7 +116,7 @@ std::string run_target(const std::string& method, Bytes input) {
   constexpr std::array<const char*, 4> forms = {"origin", "absolute", "authority", "asterisk"};
   std::string result = std::string("form: ") + forms.at(static_cast<std::size_t>(target->form));
   const auto part = [&result](const char* name, Bytes text) {
-    result += std::string("\n") + name + (text.empty() ? "" : " " + escape(text));
+    result += std::string("\n") + name + (text.empty() ? "" : " " + escape_in_hex(text));
   };
   if (!target->scheme.empty()) part("scheme:", target->scheme);
   if (!target->authority.empty()) part("authority:", target->authority);
@@ -155,9 +142,9 @@ std::string run_query(const std::string&, Bytes input) {
   QueryReader reader(input);
   for (Bytes name, value; reader.next(name, value);) {
     if (!result.empty()) result += "\n";
-    if (!name.empty()) result += escape(name) + " ";
+    if (!name.empty()) result += escape_in_hex(name) + " ";
     result += "=";
-    if (!value.empty()) result += " " + escape(value);
+    if (!value.empty()) result += " " + escape_in_hex(value);
   }
   return result;
 }
@@ -201,6 +188,38 @@ TEST(Url, every_byte_is_valid_in_a_host_name_or_refused_by_the_grammar) {
     const std::string host = std::string("a") + c + "b";
     const bool valid = is(c, host_character) && c != '%';
     EXPECT_EQ(valid_authority(host), valid) << value;
+  }
+}
+
+TEST(Url, an_authority_is_split_into_host_and_port) {
+  struct Split {
+    Bytes authority, host;
+    bool bracketed;
+    std::optional<std::uint16_t> port;
+  };
+  const std::array splits = {
+      Split{"", "", false, std::nullopt},
+      Split{"a.example", "a.example", false, std::nullopt},
+      Split{"a:", "a", false, std::nullopt},
+      Split{"a:0", "a", false, 0},
+      Split{"80:0065535", "80", false, 65'535},
+      Split{"a%41", "a%41", false, std::nullopt},
+      Split{"1.2.3.4:8080", "1.2.3.4", false, 8080},
+      Split{"[::1]", "::1", true, std::nullopt},
+      Split{"[::1]:", "::1", true, std::nullopt},
+      Split{"[2001:db8::80]:443", "2001:db8::80", true, 443},
+      Split{"[v1.x]:1", "v1.x", true, 1},
+  };
+  for (const Split& each : splits) {
+    const auto parts = split_authority(each.authority);
+    ASSERT_TRUE(parts) << each.authority;
+    EXPECT_EQ(parts->host, each.host) << each.authority;
+    EXPECT_EQ(parts->bracketed, each.bracketed) << each.authority;
+    EXPECT_EQ(parts->port, each.port) << each.authority;
+  }
+  for (const Bytes refused : {":80", "a:65536", "a:b", "::1", "[::1", "[::1]a", "[::1]:a", "u@a",
+                              "a b", "a,b", "a%4", "[]"}) {
+    EXPECT_FALSE(split_authority(refused)) << refused;
   }
 }
 

@@ -127,12 +127,7 @@ TEST_F(MachineCases, no_two_cases_have_one_title) {
 // ---- tables ----------------------------------------------------------------------------------
 
 TEST(MachineTables, a_state_and_a_cause_lead_to_one_state) {
-  std::set<std::pair<State, Cause>> rows;
-  for (const Transition& each : transitions) {
-    EXPECT_TRUE(rows.emplace(each.from, each.cause).second);
-    EXPECT_NE(each.from, each.to);
-    EXPECT_EQ(state_after(each.from, each.cause), each.to);
-  }
+  expect_one_state_after(transitions, state_after);
 }
 
 TEST(MachineTables, every_refusal_has_a_name_an_error_status_and_a_sentence) {

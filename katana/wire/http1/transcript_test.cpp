@@ -195,49 +195,6 @@ Cases read_cases(const std::string& path) {
   return cases;
 }
 
-std::string unescape(Bytes text) {
-  constexpr Bytes letters = "\\rnt0";
-  constexpr Bytes meanings{"\\\r\n\t\0", 5};
-  std::string plain;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '\\') {
-      plain += text[at];
-    } else if (const char c = text.at(++at); c == 'x') {
-      plain += static_cast<char>(std::stoi(std::string(text.substr(at + 1, 2)), nullptr, 16));
-      at += 2;
-    } else if (c == '{') {
-      const std::size_t space = text.find(' ', at);
-      const std::size_t end = text.find('}', space);
-      const std::string again = unescape(text.substr(space + 1, end - space - 1));
-      for (int count = std::stoi(std::string(text.substr(at + 1))); count > 0; --count) {
-        plain += again;
-      }
-      at = end;
-    } else {
-      plain += meanings.at(letters.find(c));
-    }
-  }
-  return plain;
-}
-
-std::string escape(Bytes text) {
-  constexpr Bytes meanings{"\\\r\n\t\0", 5};
-  constexpr Bytes letters = "\\rnt0";
-  constexpr Bytes digits = "0123456789ABCDEF";
-  std::string escaped;
-  for (const char c : text) {
-    const auto value = static_cast<unsigned char>(c);
-    if (const std::size_t index = meanings.find(c); index != Bytes::npos) {
-      escaped += {'\\', letters[index]};
-    } else if (value < 0x20 || value > 0x7e) {
-      escaped += {'\\', 'x', digits[value >> 4], digits[value & 15]};
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
 std::string escape_in_lines(Bytes text) {
   std::string lines;
   while (!text.empty()) {

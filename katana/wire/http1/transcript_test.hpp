@@ -15,6 +15,7 @@
 
 #include "katana/base/block_pool.hpp"
 #include "katana/base/outbox.hpp"
+#include "katana/base/transcript_test.hpp"
 #include "katana/wire/http1/machine.hpp"
 
 namespace katana::http1 {
@@ -32,13 +33,6 @@ struct Command {
   std::string fields;
   std::string content;
   bool stays = false;
-};
-
-// What happens when `at` bytes have been sent.
-struct Moment {
-  std::size_t at;
-  Duration passes;
-  bool peer_ends;
 };
 
 struct Case {
@@ -61,10 +55,6 @@ struct Cases {
 
 Cases read_cases(const std::string& path);
 
-// `\\`, `\r`, `\n`, `\t`, `\0`, `\xNN`, and `\{N text}` for N times that text.
-std::string unescape(Bytes text);
-// The same, but the last.
-std::string escape(Bytes text);
 // With a line of its own for each that ends in a line feed.
 std::string escape_in_lines(Bytes text);
 

@@ -90,14 +90,7 @@ TEST(Http2Attack, frames_that_move_nothing_are_ended_each_under_its_name) {
     Bench bench;
     bench.open();
     bench.request(post_root, false);
-    // The SETTINGS that open a connection are paid already, and a request has earned some of that.
-    const std::uint32_t cost =
-        failure == Failure::settings_flood ? IdleBudget::settings_cost : IdleBudget::frame_cost;
-    const std::uint32_t most = (Limits().idle_frames_max - IdleBudget::settings_cost) / cost;
-    for (std::uint32_t count = 0; count < most; ++count) bench.feed(flood);
-    EXPECT_EQ(bench.failure(), Failure::none) << text_of(failure).name;
-    for (std::uint32_t count = 0; count < 20; ++count) bench.feed(flood);
-    EXPECT_EQ(bench.failure(), failure) << text_of(failure).name;
+    bench.expect_flood_ends(flood, failure);
   }
 }
 

@@ -25,24 +25,15 @@ inline std::string name_of(Lost lost) {
   return names.at(static_cast<std::size_t>(lost));
 }
 
-class ClientBench {
+class ClientBench final : public BenchOf<ClientContext, ClientMachine, ClientStream, ClientStep> {
  public:
-  explicit ClientBench(const Limits& limits = {}) : context_(limits) {
-    EXPECT_TRUE(machine_.start(outbox_));
-    preface_ = take_sent();
-  }
+  explicit ClientBench(const Limits& limits = {}) : BenchOf(256, limits), preface_(take_sent()) {}
   ~ClientBench() {
     while (ClientStream* const stream = machine_.first()) {
       machine_.reset(*stream, ErrorCode::cancel, outbox_);
     }
   }
-  ClientBench(const ClientBench&) = delete;
-  ClientBench& operator=(const ClientBench&) = delete;
 
-  ClientMachine& machine() { return machine_; }
-  Outbox& outbox() { return outbox_; }
-  Instant now() const { return now_; }
-  void pass(Duration time) { now_ = now_ + time; }
   const std::string& preface() const { return preface_; }
   const ReplyReader& reader() const { return context_.reader; }
 
@@ -73,31 +64,6 @@ class ClientBench {
                  deflater_.block(fields));
   }
 
-  // Pieces of at most `most` bytes, as they would arrive one after another.
-  void feed(Bytes input, std::size_t most = SIZE_MAX) {
-    while (!input.empty()) {
-      const std::size_t size = std::min(most, input.size());
-      kept_ += input.substr(0, size);
-      input.remove_prefix(size);
-      pull();
-    }
-  }
-  // As a caller that does not want content.
-  void feed_untaken(Bytes input) {
-    takes_ = false;
-    feed(input);
-    takes_ = true;
-  }
-  std::string take_sent() {
-    std::string text;
-    outbox_.for_each_pending([&](Bytes bytes, const Retained*) { text += bytes; });
-    outbox_.clear();
-    return text;
-  }
-  std::vector<std::string> sent() { return describe_all(take_sent()); }
-  const std::vector<std::string>& events() const { return events_; }
-  Failure failure() const { return machine_.failure(); }
-
  private:
   void note(const ClientStep& step, std::string text) {
     const std::uint32_t id = step.stream->id;
@@ -109,12 +75,13 @@ class ClientBench {
     EXPECT_EQ(is_over && !over_.insert(id).second, false) << "stream " << id << " ends twice";
   }
 
-  void report(const ClientStep& step) {
+  void report(const ClientStep& step) override {
     const std::string id = step.stream != nullptr ? std::to_string(step.stream->id) : "";
     const std::string status = std::to_string(context_.reader.status());
     switch (step.event) {
       case ClientEvent::need_bytes:
-      case ClientEvent::room: return;
+      case ClientEvent::room:
+      case ClientEvent::closed: return;
       case ClientEvent::interim: return note(step, "interim " + id + " " + status);
       case ClientEvent::head: return note(step, "head " + id + " " + status);
       case ClientEvent::content:
@@ -128,37 +95,12 @@ class ClientBench {
                               std::to_string(static_cast<std::uint32_t>(step.code)));
       case ClientEvent::goaway:
         events_.push_back("goaway " + std::to_string(static_cast<std::uint32_t>(step.code)));
-        return;
-      case ClientEvent::closed:
-        if (!closed_) events_.push_back("closed " + std::string(text_of(failure()).name));
-        closed_ = true;
     }
   }
 
-  void pull() {
-    for (;;) {
-      const ClientStep step = machine_.next(kept_, now_, outbox_);
-      report(step);
-      if (step.event == ClientEvent::closed) return;
-      kept_.erase(0, step.consumed);
-      if (step.event == ClientEvent::need_bytes && (step.consumed == 0 || kept_.empty())) return;
-    }
-  }
-
-  ClientContext context_;
-  BlockPool blocks_{4096, 256};
-  Outbox outbox_{blocks_};
-  Instant now_ = Instant{} + seconds(100);
-  ClientMachine machine_{context_, now_};
-  Deflater deflater_;
-  std::list<ClientStream> streams_;
   std::map<std::uint32_t, std::string> contents_;
   std::set<std::uint32_t> over_;
-  std::vector<std::string> events_;
   std::string preface_;
-  std::string kept_;
-  bool closed_ = false;
-  bool takes_ = true;
 };
 
 }  // namespace katana::http2

@@ -243,17 +243,7 @@ TEST(Http2Client, windows_open_again_as_content_is_taken) {
   bench.begin();
   bench.feed(bench.reply(1, {{":status", "200"}}));
   (void)bench.take_sent();
-  for (int index = 0; index < 40; ++index) {
-    bench.feed(frame(FrameType::data, 0, 1, std::string(16'000, 'x')));
-  }
-  EXPECT_EQ(bench.failure(), Failure::none);
-  std::uint64_t connection = 0, stream = 0;
-  for (const std::string& each : bench.sent()) {
-    if (each.starts_with("WINDOW_UPDATE 0 ")) connection += std::stoul(each.substr(16));
-    if (each.starts_with("WINDOW_UPDATE 1 ")) stream += std::stoul(each.substr(16));
-  }
-  EXPECT_GE(stream, 40u * 16'000 - 64 * 1024);
-  EXPECT_GE(connection, 40u * 16'000 - 256 * 1024);
+  bench.expect_windows_open_again(1);
 }
 
 TEST(Http2Client, what_is_not_taken_is_not_allowed_to_be_sent_again) {
@@ -367,11 +357,8 @@ TEST(Http2Client, time_ends_what_is_not_completed) {
   const auto expect = [](const char* what, Failure failure, Duration due, auto&& prepare) {
     ClientBench bench;
     prepare(bench);
-    EXPECT_EQ(bench.machine().deadline(), bench.now() + due) << what;
-    bench.pass(due);
-    bench.machine().on_deadline(bench.now(), bench.outbox());
-    EXPECT_TRUE(bench.machine().closed()) << what;
-    EXPECT_EQ(bench.failure(), failure) << what;
+    SCOPED_TRACE(what);
+    bench.expect_end_after(due, failure);
   };
   const std::string ack = frame(FrameType::settings, flag_ack, 0);
   expect("settings are not acknowledged", Failure::settings_timeout, limits.settings_timeout,
@@ -407,41 +394,33 @@ TEST(Http2Client, closing_says_so_and_leaves_the_streams_to_be_reset) {
 
 // ---- floods -------------------------------------------------------------------------------------
 
-TEST(Http2ClientAttack, frames_that_move_nothing_are_ended_each_under_its_name) {
-  const std::vector<std::pair<std::string, Failure>> floods = {
+// Frames that move nothing, and what too many of them are called.
+const std::vector<std::pair<std::string, Failure>>& floods() {
+  static const std::vector<std::pair<std::string, Failure>> all = {
       {frame(FrameType::settings, 0, 0), Failure::settings_flood},
       {frame(FrameType::ping, 0, 0, "12345678"), Failure::ping_flood},
       {frame(FrameType::data, 0, 1), Failure::empty_frame_flood},
       {frame(FrameType::window_update, 0, 0, number(1)), Failure::window_flood},
+      {frame(FrameType::window_update, 0, 1, number(1)), Failure::window_flood},
       {frame(FrameType::priority, 0, 1, "\0\0\0\0\0"s), Failure::other_flood},
       {frame(FrameType::goaway, 0, 0, number(9) + number(0)), Failure::other_flood},
       {frame(static_cast<FrameType>(99), 0, 0), Failure::other_flood},
   };
-  for (const auto& [flood, failure] : floods) {
+  return all;
+}
+
+TEST(Http2ClientAttack, frames_that_move_nothing_are_ended_each_under_its_name) {
+  for (const auto& [flood, failure] : floods()) {
     ClientBench bench;
     bench.open();
     bench.begin();
     bench.feed(bench.reply(1, {{":status", "200"}}));
-    // The SETTINGS that open a connection are paid already, and a request has earned some of that.
-    const std::uint32_t cost =
-        failure == Failure::settings_flood ? IdleBudget::settings_cost : IdleBudget::frame_cost;
-    const std::uint32_t most = (Limits().idle_frames_max - IdleBudget::settings_cost) / cost;
-    for (std::uint32_t count = 0; count < most; ++count) bench.feed(flood);
-    EXPECT_EQ(bench.failure(), Failure::none) << text_of(failure).name;
-    for (std::uint32_t count = 0; count < 20; ++count) bench.feed(flood);
-    EXPECT_EQ(bench.failure(), failure) << text_of(failure).name;
+    bench.expect_flood_ends(flood, failure);
   }
 }
 
 TEST(Http2ClientAttack, one_octet_of_data_between_frames_that_move_nothing_does_not_pay_for_them) {
-  const std::vector<std::pair<std::string, Failure>> floods = {
-      {frame(FrameType::settings, 0, 0), Failure::settings_flood},
-      {frame(FrameType::ping, 0, 0, "12345678"), Failure::ping_flood},
-      {frame(FrameType::data, 0, 1), Failure::empty_frame_flood},
-      {frame(FrameType::window_update, 0, 1, number(1)), Failure::window_flood},
-      {frame(static_cast<FrameType>(99), 0, 0), Failure::other_flood},
-  };
-  for (const auto& [flood, failure] : floods) {
+  for (const auto& [flood, failure] : floods()) {
     ClientBench bench;
     bench.open();
     bench.begin();

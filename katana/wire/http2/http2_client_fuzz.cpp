@@ -1,25 +1,25 @@
 // For any bytes of a server, cut anywhere: the client machine reports the same events, every stream
 // ends once, windows hold, and what it sends is whole frames.
-#include <cstdint>
-#include <cstdlib>
+#include <array>
 #include <string>
 
-#include "katana/base/block_pool.hpp"
 #include "katana/wire/http2/client_machine.hpp"
+#include "katana/wire/http2/connection_fuzz.hpp"
 
 namespace katana::http2 {
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
+// Once for all runs: making it costs more than a run.
+ClientContext& shared_context() {
+  static ClientContext context{Limits()};
+  return context;
 }
 
 // Four requests are on their way: without content, with content that is being sent, for a head
 // alone, and one more. Whenever one ends another begins, up to sixteen.
-class Run {
+class Run final : public FuzzRun<ClientContext, ClientMachine, ClientStep> {
  public:
-  explicit Run(std::size_t most) : most_(most) {
-    require(machine_.start(outbox_));
+  explicit Run(std::size_t most) : FuzzRun(shared_context(), most) {
     outbox_.clear();
     for (const Bytes method : {"GET", "POST", "HEAD", "GET"}) begin(method);
     outbox_.clear();
@@ -30,20 +30,13 @@ class Run {
     }
   }
 
-  std::string feed(Bytes input) {
-    std::string kept;
-    for (std::size_t at = 0; at < input.size() && !machine_.closed(); at += most_) {
-      kept += input.substr(at, most_);
-      pull(kept);
-      check_sent();
-    }
+ private:
+  void finish() override {
     for (std::size_t index = 0; index < begun_; ++index) {
       events_ += " " + std::to_string(content_[index]);
     }
-    return events_;
   }
 
- private:
   void begin(Bytes method) {
     if (begun_ == streams_.size() || !machine_.can_begin()) return;
     RequestHead head;
@@ -54,30 +47,16 @@ class Run {
     if (begun == Begun::yes) ++begun_;
   }
 
-  void pull(std::string& kept) {
-    for (;;) {
-      const ClientStep step = machine_.next(kept, now_, outbox_);
-      require(step.consumed <= kept.size());
-      if (step.event == ClientEvent::closed) {
-        events_ += "closed " + std::string(text_of(machine_.failure()).name);
-        return;
-      }
-      report(step);
-      kept.erase(0, step.consumed);
-      if (step.event == ClientEvent::need_bytes && (step.consumed == 0 || kept.empty())) return;
-    }
-  }
-
-  void report(const ClientStep& step) {
+  void report(const ClientStep& step) override {
     const auto note = [&](const char* what) {
       events_ += what + std::to_string(step.stream->id) + (step.last ? "!" : "");
     };
     switch (step.event) {
-      case ClientEvent::interim: note("i"); return check_fields();
+      case ClientEvent::interim: note("i"); return check_reply();
       case ClientEvent::head:
         note("h");
         events_ += "=" + std::to_string(context_.reader.status());
-        return check_fields();
+        return check_reply();
       case ClientEvent::trailers: note("t"); break;
       case ClientEvent::content:
         content_[step.stream->id / 2] += machine_.content().size();
@@ -96,13 +75,9 @@ class Run {
     if (step.stream != nullptr && step.stream->state == ClientStreamState::closed) begin("GET");
   }
 
-  void check_fields() const {
-    const http::Head& fields = context_.reader.fields();
+  void check_reply() const {
     require(context_.reader.status() >= 100 && context_.reader.status() < 600);
-    for (std::size_t index = 0; index < fields.field_count(); ++index) {
-      require(fields.name(index).find_first_of("\r\n: ") == Bytes::npos);
-      require(fields.value(index).find_first_of("\r\n") == Bytes::npos);
-    }
+    check_fields(context_.reader.fields());
   }
 
   // At what places of the input depends on nothing but the frames before it.
@@ -114,55 +89,16 @@ class Run {
     }
   }
 
-  void check_sent() {
-    std::string text;
-    outbox_.for_each_pending([&](Bytes bytes, const Retained*) { text += bytes; });
-    outbox_.clear();
-    for (Bytes sent = text; !sent.empty();) {
-      require(sent.size() >= frame_header_bytes);
-      const FrameHeader header = parse_frame_header(sent.data());
-      require(header.size <= frame_bytes_max && sent.size() >= frame_header_bytes + header.size);
-      sent.remove_prefix(frame_header_bytes + header.size);
-    }
-    for (const ClientStream* each = machine_.first(); each != nullptr;
-         each = each->next_in_list()) {
-      require(each->send_window <= window_bytes_max && each->receive_window >= 0);
-      require(each->state != ClientStreamState::closed && each->state != ClientStreamState::idle);
-    }
-  }
-
-  // Once for all runs: making them costs more than a run.
-  static ClientContext& shared_context() {
-    static ClientContext context{Limits()};
-    return context;
-  }
-  static BlockPool& shared_blocks() {
-    static BlockPool blocks(4096, 4096);
-    return blocks;
-  }
-
-  const std::size_t most_;
-  ClientContext& context_ = shared_context();
-  Outbox outbox_{shared_blocks()};
-  const Instant now_{seconds(100).ns};
-  ClientMachine machine_{context_, now_};
   std::array<ClientStream, 16> streams_;
   std::array<std::size_t, 16> content_{};
   std::size_t begun_ = 0;
-  std::string events_;
 };
 
 }  // namespace
 }  // namespace katana::http2
 
-// The first byte says how the rest is cut; SETTINGS are given, or nearly nothing would pass them.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace katana;
-  if (size == 0) return 0;
-  const std::string input = std::string("\0\0\0\4\0\0\0\0\0", 9) +
-                            std::string(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const std::string whole = http2::Run(SIZE_MAX / 2).feed(input);
-  const std::string pieces = http2::Run(1 + data[0] % 64).feed(input);
-  if (whole != pieces) std::abort();
+  http2::check_any_cut<http2::Run>({"\0\0\0\4\0\0\0\0\0", 9}, data, size);  // SETTINGS
   return 0;
 }

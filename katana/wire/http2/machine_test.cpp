@@ -476,17 +476,7 @@ TEST(Http2Machine, windows_open_again_as_content_is_taken) {
   Bench bench;
   bench.open();
   const auto id = bench.request(post_root, false);
-  for (int index = 0; index < 40; ++index) {
-    bench.feed(frame(FrameType::data, 0, id, std::string(16'000, 'x')));
-  }
-  EXPECT_EQ(bench.failure(), Failure::none);
-  std::uint64_t connection = 0, stream = 0;
-  for (const std::string& each : bench.sent()) {
-    if (each.starts_with("WINDOW_UPDATE 0 ")) connection += std::stoul(each.substr(16));
-    if (each.starts_with("WINDOW_UPDATE 1 ")) stream += std::stoul(each.substr(16));
-  }
-  EXPECT_GE(stream, 40u * 16'000 - 64 * 1024);
-  EXPECT_GE(connection, 40u * 16'000 - 256 * 1024);
+  bench.expect_windows_open_again(id);
 }
 
 TEST(Http2Machine, more_than_a_window_is_an_error_of_the_stream_or_of_the_connection) {
@@ -578,11 +568,8 @@ TEST(Http2Machine, time_ends_what_is_not_completed_and_who_is_idle) {
   const auto expect = [](const char* what, Failure failure, Duration due, auto&& prepare) {
     Bench bench;
     prepare(bench);
-    EXPECT_EQ(bench.machine().deadline(), bench.now() + due) << what;
-    bench.pass(due);
-    bench.machine().on_deadline(bench.now(), bench.outbox());
-    EXPECT_TRUE(bench.machine().closed()) << what;
-    EXPECT_EQ(bench.failure(), failure) << what;
+    SCOPED_TRACE(what);
+    bench.expect_end_after(due, failure);
   };
   const Limits limits;
   const std::string ack = frame(FrameType::settings, flag_ack, 0);

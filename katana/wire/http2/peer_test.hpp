@@ -117,23 +117,24 @@ inline std::vector<std::string> describe_all(Bytes sent) {
   return frames;
 }
 
-// A machine, and a caller that accepts what comes and takes content at once. It answers nothing by
-// itself.
-class Bench {
- public:
-  // `extended`: as Context.
-  explicit Bench(const Limits& limits = {}, bool extended = false) : context_(limits, extended) {
-    EXPECT_TRUE(machine_.start(outbox_));
+// What the WINDOW_UPDATE frames of a stream add up to; of stream 0, the connection's.
+inline std::uint64_t window_updates(const std::vector<std::string>& sent, std::uint32_t stream) {
+  const std::string begin = "WINDOW_UPDATE " + std::to_string(stream) + " ";
+  std::uint64_t sum = 0;
+  for (const std::string& each : sent) {
+    if (each.starts_with(begin)) sum += std::stoul(each.substr(begin.size()));
   }
-  ~Bench() {
-    for (Stream& stream : streams_) {
-      if (is_listed(stream)) machine_.reset(stream, ErrorCode::cancel, now_, outbox_);
-    }
-  }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
+  return sum;
+}
 
-  Machine& machine() { return machine_; }
+// A machine, the time that a test lets pass, and a caller that takes content at once.
+template <class ContextType, class MachineType, class StreamType, class StepType>
+class BenchOf {
+ public:
+  BenchOf(const BenchOf&) = delete;
+  BenchOf& operator=(const BenchOf&) = delete;
+
+  MachineType& machine() { return machine_; }
   Outbox& outbox() { return outbox_; }
   Instant now() const { return now_; }
   void pass(Duration time) { now_ = now_ + time; }
@@ -153,6 +154,98 @@ class Bench {
     feed(input);
     takes_ = true;
   }
+  // The same again and again: what a connection has to stand is taken, a little more ends it.
+  void expect_flood_ends(Bytes flood, Failure with) {
+    // The SETTINGS that open a connection are paid already, and a request has earned some of that.
+    const std::uint32_t cost =
+        with == Failure::settings_flood ? IdleBudget::settings_cost : IdleBudget::frame_cost;
+    const std::uint32_t most = (Limits().idle_frames_max - IdleBudget::settings_cost) / cost;
+    for (std::uint32_t count = 0; count < most; ++count) feed(flood);
+    EXPECT_EQ(failure(), Failure::none) << text_of(with).name;
+    for (std::uint32_t count = 0; count < 20; ++count) feed(flood);
+    EXPECT_EQ(failure(), with) << text_of(with).name;
+  }
+  // The time that is left ends the connection.
+  void expect_end_after(Duration due, Failure with) {
+    EXPECT_EQ(machine_.deadline(), now_ + due);
+    pass(due);
+    machine_.on_deadline(now_, outbox_);
+    EXPECT_TRUE(machine_.closed());
+    EXPECT_EQ(failure(), with);
+  }
+  // More content than a window holds, on a stream of which all is taken.
+  void expect_windows_open_again(std::uint32_t stream) {
+    for (int index = 0; index < 40; ++index) {
+      feed(frame(FrameType::data, 0, stream, std::string(16'000, 'x')));
+    }
+    EXPECT_EQ(failure(), Failure::none);
+    const auto updates = sent();
+    EXPECT_GE(window_updates(updates, stream), 40u * 16'000 - 64 * 1024);
+    EXPECT_GE(window_updates(updates, 0), 40u * 16'000 - 256 * 1024);
+  }
+  std::string take_sent() {
+    std::string text;
+    outbox_.for_each_pending([&](Bytes bytes, const Retained*) { text += bytes; });
+    outbox_.clear();
+    return text;
+  }
+  std::vector<std::string> sent() { return describe_all(take_sent()); }
+  const std::vector<std::string>& events() const { return events_; }
+  Failure failure() const { return machine_.failure(); }
+
+ protected:
+  template <class... Arguments>
+  explicit BenchOf(std::uint32_t blocks, const Arguments&... of_context)
+      : context_(of_context...), blocks_(4096, blocks) {
+    EXPECT_TRUE(machine_.start(outbox_));
+  }
+  ~BenchOf() = default;
+
+  // Of any event but the end of the connection.
+  virtual void report(const StepType& step) = 0;
+
+  ContextType context_;
+  BlockPool blocks_;
+  Outbox outbox_{blocks_};
+  Instant now_ = Instant{} + seconds(100);
+  MachineType machine_{context_, now_};
+  Deflater deflater_;
+  std::list<StreamType> streams_;
+  std::vector<std::string> events_;
+  bool takes_ = true;
+
+ private:
+  void pull() {
+    using Kind = decltype(StepType::event);
+    for (;;) {
+      const StepType step = machine_.next(kept_, now_, outbox_);
+      if (step.event == Kind::closed) {
+        if (!closed_) events_.push_back("closed " + std::string(text_of(failure()).name));
+        closed_ = true;
+        return;
+      }
+      report(step);
+      kept_.erase(0, step.consumed);
+      if (step.event == Kind::need_bytes && (step.consumed == 0 || kept_.empty())) return;
+    }
+  }
+
+  std::string kept_;
+  bool closed_ = false;
+};
+
+// A server's machine, and a caller that accepts what comes. It answers nothing by itself.
+class Bench final : public BenchOf<Context, Machine, Stream, Step> {
+ public:
+  // `extended`: as Context.
+  explicit Bench(const Limits& limits = {}, bool extended = false)
+      : BenchOf(4096, limits, extended) {}
+  ~Bench() {
+    for (Stream& stream : streams_) {
+      if (is_listed(stream)) machine_.reset(stream, ErrorCode::cancel, now_, outbox_);
+    }
+  }
+
   void open(Bytes settings = {}) {
     feed(std::string(client_preface) + frame(FrameType::settings, 0, 0, settings));
     (void)take_sent();
@@ -179,17 +272,8 @@ class Bench {
     EXPECT_TRUE(machine_.respond(stream(id), head, content, false, SIZE_MAX, now_, outbox_));
     return content;
   }
-  std::string take_sent() {
-    std::string text;
-    outbox_.for_each_pending([&](Bytes bytes, const Retained*) { text += bytes; });
-    outbox_.clear();
-    return text;
-  }
-  std::vector<std::string> sent() { return describe_all(take_sent()); }
-  const std::vector<std::string>& events() const { return events_; }
   const http::Head& head() const { return context_.reader.head(); }
   bool asks_upgrade() const { return context_.reader.asks_upgrade(); }
-  Failure failure() const { return machine_.failure(); }
 
  private:
   bool is_listed(const Stream& wanted) const {
@@ -200,52 +284,33 @@ class Bench {
   }
   void note(std::string text) { events_.push_back(std::move(text)); }
 
-  void pull() {
-    for (;;) {
-      const Step step = machine_.next(kept_, now_, outbox_);
-      const std::string last = step.last ? " last" : "";
-      switch (step.event) {
-        case Event::need_bytes: break;
-        case Event::head:
-        case Event::refused: {
-          machine_.admit(streams_.emplace_back());
-          const http::Head& head = context_.reader.head();
-          note((step.event == Event::head
-                    ? "head " + std::string(head.method_text()) + " " + std::string(head.target())
-                    : "refused " + std::to_string(context_.reader.status())) +
-               last);
-          break;
-        }
-        case Event::content:
-          content_ += machine_.content();
-          if (step.last) note("content " + std::exchange(content_, {}) + last);
-          if (takes_) machine_.consume(step.stream, machine_.content().size(), outbox_);
-          break;
-        case Event::over: note("over " + std::to_string(step.stream->id)); break;
-        case Event::room: break;
-        case Event::closed:
-          if (!closed_) note("closed " + std::string(text_of(machine_.failure()).name));
-          closed_ = true;
-          return;
+  void report(const Step& step) override {
+    const std::string last = step.last ? " last" : "";
+    switch (step.event) {
+      case Event::head:
+      case Event::refused: {
+        machine_.admit(streams_.emplace_back());
+        const http::Head& head = context_.reader.head();
+        note((step.event == Event::head
+                  ? "head " + std::string(head.method_text()) + " " + std::string(head.target())
+                  : "refused " + std::to_string(context_.reader.status())) +
+             last);
+        break;
       }
-      kept_.erase(0, step.consumed);
-      if (step.event == Event::need_bytes && (step.consumed == 0 || kept_.empty())) return;
+      case Event::content:
+        content_ += machine_.content();
+        if (step.last) note("content " + std::exchange(content_, {}) + last);
+        if (takes_) machine_.consume(step.stream, machine_.content().size(), outbox_);
+        break;
+      case Event::over: note("over " + std::to_string(step.stream->id)); break;
+      case Event::need_bytes:
+      case Event::room:
+      case Event::closed: break;
     }
   }
 
-  Context context_;
-  BlockPool blocks_{4096, 4096};
-  Outbox outbox_{blocks_};
-  Instant now_ = Instant{} + seconds(100);
-  Machine machine_{context_, now_};
-  Deflater deflater_;
-  std::list<Stream> streams_;
-  std::vector<std::string> events_;
-  std::string kept_;
   std::string content_;
   std::uint32_t next_id_ = 1;
-  bool closed_ = false;
-  bool takes_ = true;
 };
 
 }  // namespace katana::http2

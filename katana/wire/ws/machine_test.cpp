@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <charconv>
-#include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
@@ -13,6 +10,7 @@
 
 #include "katana/base/block_pool.hpp"
 #include "katana/base/source_tree_test.hpp"
+#include "katana/base/transcript_test.hpp"
 #include "katana/wire/ws/mask.hpp"
 
 namespace katana::ws {
@@ -34,47 +32,6 @@ struct Case {
   std::vector<Action> actions;
   std::string events;
 };
-
-std::uint64_t number_at(Bytes text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  EXPECT_EQ(error, std::errc{}) << text;
-  return number;
-}
-
-std::string unescape(Bytes text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '\\') {
-      out += text[at];
-    } else if (text[at + 1] == '{') {
-      const std::size_t close = text.find('}', at);
-      const std::size_t space = text.find(' ', at);
-      const std::string piece = unescape(text.substr(space + 1, close - space - 1));
-      for (std::uint64_t count = number_at(text.substr(at + 2)); count > 0; --count) out += piece;
-      at = close;
-    } else {
-      out +=
-          static_cast<char>(std::strtoul(std::string(text.substr(at + 2, 2)).c_str(), nullptr, 16));
-      at += 3;
-    }
-  }
-  return out;
-}
-
-std::string escape(Bytes text) {
-  std::string out;
-  for (const char each : text) {
-    const auto octet = static_cast<std::uint8_t>(each);
-    if (octet >= 0x20 && octet < 0x7f) {
-      out += each;
-    } else {
-      constexpr char digits[] = "0123456789abcdef";
-      out += {'\\', 'x', digits[octet >> 4], digits[octet & 15]};
-    }
-  }
-  return out;
-}
 
 std::string frame_of(std::uint8_t first, Bytes payload, bool masked) {
   std::string out(header_bytes_max, '\0');
@@ -100,15 +57,15 @@ std::uint8_t opcode_of(const std::string& kind) {
 Action read_action(const std::string& line) {
   if (line.starts_with("raw ")) return {Act::send, unescape(line.substr(4))};
   if (line == "(the peer ends)") return {Act::peer_ends, {}};
-  if (line.starts_with("(we close ")) return {Act::we_close, {}, number_at(line.substr(10))};
-  if (line.starts_with("(")) return {Act::wait, {}, number_at(line.substr(1))};
+  if (line.starts_with("(we close ")) return {Act::we_close, {}, number_at(Bytes(line).substr(10))};
+  if (line.starts_with("(")) return {Act::wait, {}, number_at(Bytes(line).substr(1))};
   const std::string kind = line.substr(0, line.find(' '));
   const std::size_t open = line.find('"');
   const std::size_t close = line.rfind('"');
   std::string payload;
   if (open != std::string::npos) payload = unescape(Bytes(line).substr(open + 1, close - open - 1));
   if (kind == "close" && line.size() > 6) {
-    const std::uint64_t code = number_at(line.substr(6));
+    const std::uint64_t code = number_at(Bytes(line).substr(6));
     payload.insert(0, {static_cast<char>(code >> 8), static_cast<char>(code & 255)});
   }
   const std::string flags = open == std::string::npos ? "" : line.substr(close);
@@ -123,7 +80,7 @@ Action read_action(const std::string& line) {
 void read_limit(const std::string& line, Limits& limits) {
   const std::size_t space = line.find(' ');
   const std::string name = line.substr(0, space);
-  const std::uint64_t number = number_at(line.substr(space + 1));
+  const std::uint64_t number = number_at(Bytes(line).substr(space + 1));
   if (name == "message_bytes_max") {
     limits.message_bytes_max = number;
   } else if (name == "frame_bytes_max") {
@@ -137,32 +94,14 @@ void read_limit(const std::string& line, Limits& limits) {
   }
 }
 
-std::string read_event(const std::string& line) {
-  const std::size_t quote = line.find('"');
-  if (quote == std::string::npos) return line + "\n";
-  return line.substr(0, quote + 1) +
-         escape(unescape(Bytes(line).substr(quote + 1, line.size() - quote - 2))) + "\"\n";
-}
-
 std::vector<Case> read_cases() {
-  std::ifstream file(in_tree("katana/wire/ws/machine.cases.md"));
-  EXPECT_TRUE(file);
   std::vector<Case> cases;
-  std::string line;
-  std::string fence;
-  while (std::getline(file, line)) {
-    if (line.starts_with("```")) {
-      fence = fence.empty() ? line.substr(3) : "";
-    } else if (fence == "given") {
-      read_limit(line, cases.back().limits);
-    } else if (fence == "sent") {
-      cases.back().actions.push_back(read_action(line));
-    } else if (fence == "events") {
-      cases.back().events += read_event(line);
-    } else if (line.starts_with("### ")) {
-      cases.push_back({line.substr(4), {}, {}, {}});
-    }
-  }
+  const auto begin = [&](std::string title) { cases.push_back({std::move(title), {}, {}, {}}); };
+  read_fences("katana/wire/ws/machine.cases.md", begin, [&](Bytes fence, const std::string& line) {
+    if (fence == "given") read_limit(line, cases.back().limits);
+    if (fence == "sent") cases.back().actions.push_back(read_action(line));
+    if (fence == "events") cases.back().events += read_event(line);
+  });
   return cases;
 }
 
@@ -234,13 +173,9 @@ class Play {
     return sum;
   }
 
-  static std::set<std::pair<State, State>>& moves() {
-    static std::set<std::pair<State, State>> seen;
-    return seen;
-  }
-  static std::set<Refusal>& refusals() {
-    static std::set<Refusal> seen;
-    return seen;
+  static Seen<State, Refusal>& seen() {
+    static Seen<State, Refusal> of_all;
+    return of_all;
   }
 
  private:
@@ -255,7 +190,7 @@ class Play {
       const std::vector<char> input(pending_.begin(), pending_.end());
       const State before = machine_->state();
       const Step step = machine_->next({input.data(), input.size()}, now_);
-      note_move(before);
+      seen().note_move(before, machine_->state());
       ASSERT_LE(step.consumed, pending_.size());
       if (step.event != Event::need_bytes) report(step);
       pending_.erase(0, step.consumed);
@@ -277,11 +212,11 @@ class Play {
     } else {
       now_ = now_ + seconds(static_cast<std::int64_t>(action.value));
       if (now_ >= machine_->deadline()) machine_->on_deadline(now_);
-      note_move(before);
+      seen().note_move(before, machine_->state());
       pull();
       return;
     }
-    note_move(before);
+    seen().note_move(before, machine_->state());
   }
 
   void report(const Step& step) {
@@ -308,7 +243,7 @@ class Play {
         close(machine_->close_code(), "");
         break;
       case Event::refused:
-        refusals().insert(machine_->refusal());
+        seen().refusals.insert(machine_->refusal());
         events_ += "refused " + std::string(text_of(machine_->refusal()).name) + "\n";
         close(text_of(machine_->refusal()).code, text_of(machine_->refusal()).sentence);
         break;
@@ -326,7 +261,7 @@ class Play {
   void close(CloseCode code, Bytes reason) {
     const State before = machine_->state();
     (void)machine_->close(code, reason, now_, sink_.outbox());
-    note_move(before);
+    seen().note_move(before, machine_->state());
     note_sent();
   }
 
@@ -345,10 +280,6 @@ class Play {
     }
   }
 
-  void note_move(State before) {
-    if (machine_->state() != before) moves().emplace(before, machine_->state());
-  }
-
   const Case& case_;
   std::unique_ptr<Context> context_;
   Sink sink_;
@@ -361,19 +292,13 @@ class Play {
   bool over_ = false;
 };
 
-std::vector<std::size_t> every_byte(std::size_t size) {
-  std::vector<std::size_t> cuts;
-  for (std::size_t at = 1; at < size; ++at) cuts.push_back(at);
-  return cuts;
-}
-
 TEST(WebSocketCases, every_case_reads_the_same_whole_byte_by_byte_and_at_every_cut) {
   ASSERT_GE(cases().size(), 40U);
   for (const Case& one : cases()) {
     SCOPED_TRACE(one.title);
     Play play(one);
     ASSERT_EQ(play.run({}), one.events);
-    EXPECT_EQ(play.run(every_byte(play.size())), one.events) << "byte by byte";
+    EXPECT_EQ(play.run(every_cut(play.size())), one.events) << "byte by byte";
     for (std::size_t cut = 1; cut < play.size(); ++cut) {
       ASSERT_EQ(play.run({cut}), one.events) << "cut at " << cut;
       if (play.size() > 40) continue;
@@ -388,13 +313,13 @@ TEST(WebSocketCases, take_every_transition_and_give_every_refusal_but_those_of_c
   for (const Case& one : cases()) {
     Play play(one);
     (void)play.run({});
-    (void)play.run(every_byte(play.size()));
+    (void)play.run(every_cut(play.size()));
   }
   for (const Transition& each : transitions) {
     // Who has been refused, or asked to close, is answered at once: nothing can come between.
     const bool between =
         (each.from == State::refused || each.from == State::answering) && each.cause == Cause::end;
-    EXPECT_TRUE(between || Play::moves().contains({each.from, each.to}))
+    EXPECT_TRUE(between || Play::seen().moves.contains({each.from, each.to}))
         << state_names[static_cast<std::size_t>(each.from)] << " to "
         << state_names[static_cast<std::size_t>(each.to)];
   }
@@ -402,19 +327,14 @@ TEST(WebSocketCases, take_every_transition_and_give_every_refusal_but_those_of_c
     const auto refusal = static_cast<Refusal>(index);
     const bool elsewhere = refusal == Refusal::bad_compression ||
                            refusal == Refusal::too_many_blocks || refusal == Refusal::masked;
-    EXPECT_EQ(Play::refusals().contains(refusal), !elsewhere) << text_of(refusal).name;
+    EXPECT_EQ(Play::seen().refusals.contains(refusal), !elsewhere) << text_of(refusal).name;
   }
 }
 
 // ---- the tables ------------------------------------------------------------------------------
 
 TEST(WebSocketTables, a_state_and_a_cause_lead_to_one_state) {
-  std::set<std::pair<State, Cause>> rows;
-  for (const Transition& each : transitions) {
-    EXPECT_TRUE(rows.emplace(each.from, each.cause).second);
-    EXPECT_NE(each.from, each.to);
-    EXPECT_EQ(state_after(each.from, each.cause), each.to);
-  }
+  expect_one_state_after(transitions, state_after);
 }
 
 TEST(WebSocketTables, every_refusal_has_a_code_and_a_sentence_that_a_close_frame_holds) {

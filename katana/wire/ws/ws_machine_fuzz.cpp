@@ -3,15 +3,15 @@
 // never more than a control frame.
 //
 // The input is two bytes of options, four that choose places to cut, and what the peer sends.
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/base/block_pool.hpp"
 #include "katana/base/check.hpp"
+#include "katana/base/pieces_fuzz.hpp"
 #include "katana/base/utf8.hpp"
 #include "katana/wire/ws/machine.hpp"
 
@@ -67,13 +67,8 @@ std::vector<Seen> play(World& world, int window_bits, Bytes input, std::vector<s
   Machine machine(*world.context, Instant{}, window_bits);
   katana::Outbox outbox(world.blocks);
   std::vector<Seen> seen;
-  std::string pending;
   std::string message;
-  std::size_t sent = 0;
-  cuts.push_back(input.size());
-  for (const std::size_t cut : cuts) {
-    pending.append(input.substr(sent, cut - sent));
-    sent = cut;
+  katana::give_in_pieces(input, std::move(cuts), [&](std::string& pending) {
     for (;;) {
       const std::vector<char> apart(pending.begin(), pending.end());
       Step step = machine.next({apart.data(), apart.size()}, Instant{});
@@ -81,9 +76,9 @@ std::vector<Seen> play(World& world, int window_bits, Bytes input, std::vector<s
       pending.erase(0, step.consumed);
       if (step.event == Event::need_bytes) {
         if (machine.may_send()) KATANA_CHECK(pending.size() < 14 + control_bytes_max);
-        break;
+        return;
       }
-      if (step.event == Event::closed) break;
+      if (step.event == Event::closed) return;
       if (step.event == Event::packed) {
         if (step.first) message.clear();
         message += machine.payload();
@@ -107,7 +102,7 @@ std::vector<Seen> play(World& world, int window_bits, Bytes input, std::vector<s
       }
       outbox.clear();
     }
-  }
+  });
   return seen;
 }
 
@@ -124,15 +119,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const int window_bits = (data[1] & 2) != 0 ? 9 : 0;
   World world(limits, role);
   const Bytes input(reinterpret_cast<const char*>(data) + head, size - head);
-  std::vector<std::size_t> cuts;
-  for (std::size_t index = 2; index < head; ++index) {
-    cuts.push_back(input.empty() ? 0 : data[index] * input.size() / 256);
-  }
-  std::ranges::sort(cuts);
   const std::vector<Seen> whole = play(world, window_bits, input, {});
+  const auto cuts = katana::cuts_from({data + 2, head - 2}, input.size());
   KATANA_CHECK(play(world, window_bits, input, cuts) == whole);
-  std::vector<std::size_t> each;
-  for (std::size_t at = 1; at < input.size() && input.size() <= 512; ++at) each.push_back(at);
+  const auto each = katana::every_cut_of_short(input.size());
   KATANA_CHECK(play(world, window_bits, input, each) == whole);
   return 0;
 }
