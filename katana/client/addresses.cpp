@@ -21,6 +21,21 @@ bool is_numeric_address(const std::string& host) noexcept {
          inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
+std::vector<std::string> interleave_families(const std::vector<std::string>& addresses) {
+  const auto is_v6 = [](const std::string& address) {
+    return address.find(':') != std::string::npos;
+  };
+  std::vector<std::string> first, second, made;
+  for (const std::string& each : addresses) {
+    (is_v6(each) == is_v6(addresses[0]) ? first : second).push_back(each);
+  }
+  for (std::size_t index = 0; index < std::max(first.size(), second.size()); ++index) {
+    if (index < first.size()) made.push_back(first[index]);
+    if (index < second.size()) made.push_back(second[index]);
+  }
+  return made;
+}
+
 Result<std::vector<std::string>> look_up_addresses(const std::string& host) {
   addrinfo wanted{};
   wanted.ai_family = AF_UNSPEC;
@@ -44,7 +59,7 @@ Result<std::vector<std::string>> look_up_addresses(const std::string& host) {
     if (std::ranges::find(found, text) == found.end()) found.emplace_back(text);
   }
   if (found.empty()) return fail(Code::not_found, fmt::format("host '{}' has no address", host));
-  return found;
+  return interleave_families(found);
 }
 
 }  // namespace katana::client

@@ -14,7 +14,11 @@ namespace katana::client {
 // True for an IPv4 or IPv6 address, without brackets, which needs no resolution.
 bool is_numeric_address(const std::string& host) noexcept;
 
-// At least one numeric address, in the order to try them (RFC 6724).
+// The same addresses with the families in turn, beginning with the family of the first (RFC 8305
+// §4): one family that is broken costs one attempt and not all of its addresses.
+std::vector<std::string> interleave_families(const std::vector<std::string>& addresses);
+
+// At least one numeric address, in the order to try them: RFC 6724, with the families in turn.
 Result<std::vector<std::string>> look_up_addresses(const std::string& host);
 
 }  // namespace katana::client

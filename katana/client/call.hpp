@@ -28,6 +28,7 @@
 namespace katana::client {
 
 class Call;
+class Upload;
 
 // Whether a call that has failed may be sent again (RFC 9110 §9.2.2).
 enum class Repeat : std::uint8_t {
@@ -48,6 +49,8 @@ class CallCarrier {
   virtual void cancel_call(Call& call, CancelReason reason) noexcept = 0;
   // The caller has read `bytes` of the content of a streaming call.
   virtual void on_content_read(Call& call, std::size_t bytes) noexcept = 0;
+  // The call's upload has more to send, or has ended.
+  virtual void on_upload(Call& call) noexcept = 0;
 
  protected:
   ~CallCarrier() = default;
@@ -70,6 +73,11 @@ class Call final : public Runnable, private core::TimerEntry {
   bool await_ready() const noexcept { return ready(); }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
   void await_resume() const noexcept {}
+  // It resumes nobody until it is awaited again.
+  void stop_waiting() noexcept {
+    waiting_ = Waiting();
+    if (stage_ != Stage::waiting) leave_list();
+  }
 
   // After it was awaited.
   bool failed() const noexcept { return error_.has_value(); }
@@ -92,6 +100,17 @@ class Call final : public Runnable, private core::TimerEntry {
   bool streams() const noexcept { return streams_; }
   // The driver pauses the content until the caller has read some.
   bool is_full() const noexcept;
+  // Null: the request has no content, or Outgoing::content.
+  Upload* upload() noexcept { return upload_; }
+  void set_upload(Upload& upload) noexcept { upload_ = &upload; }
+  void announce_upload() noexcept {
+    if (carrier_ != nullptr) carrier_->on_upload(*this);
+  }
+  // Ends it from this side: its stream, or connection, is reset.
+  void abort(Error error) noexcept {
+    cancel_by(CancelReason::caller);
+    fail(std::move(error), Repeat::never);
+  }
   void complete() noexcept;
   void fail(Error error, Repeat repeat) noexcept;
   void set_carrier(CallCarrier& carrier) noexcept {
@@ -126,6 +145,7 @@ class Call final : public Runnable, private core::TimerEntry {
   Repeat repeat_ = Repeat::never;
   const Duration timeout_;
   CallCarrier* carrier_ = nullptr;
+  Upload* upload_ = nullptr;
   Waiting waiting_;
   std::optional<Error> error_;
   Response response_;

@@ -44,9 +44,13 @@ Result<void> ClientConnection::connect(const std::string& address) {
   address_ = address;
   if (origin.secure) {
     transforms_.emplace(context_.tls(), origin.host);
+    if (origin_.proxy != nullptr) {
+      transforms_->set_prelude(tunnel_.emplace(*origin_.proxy, origin, context_.head_memo(),
+                                               context_.options().head_bytes_max));
+    }
     transforms_->resume(origin_.sessions, context_.reactor().now());
   }
-  const engine::ConnectOptions to{.address = address, .port = origin.port};
+  const engine::ConnectOptions to{.address = address, .port = origin_.peer().port};
   stage_ = Stage::connecting;
   auto connection = context_.reactor().connect(to, *this, transforms_ ? &*transforms_ : nullptr);
   if (!connection) {
@@ -78,7 +82,7 @@ core::Session* ClientConnection::open(void* memory, core::Connection& connection
 
 bool ClientConnection::uses_http2(const core::Connection& connection) const noexcept {
   if (transforms_) return connection.application_protocol() == "h2";
-  return context_.options().http2 == Http2::prior_knowledge;
+  return context_.options().http2 == Http2::prior_knowledge && origin_.proxy == nullptr;
 }
 
 void ClientConnection::begin(Call& call) noexcept {
@@ -128,11 +132,13 @@ void ClientConnection::time_out() noexcept {
 }
 
 Error ClientConnection::why(const core::Connection& connection) const {
+  if (tunnel_ && !tunnel_->done() && answered()) return tunnel_->error(timed_out_);
   const std::string tls_problem = transforms_ ? transforms_->problem() : std::string();
   if (!tls_problem.empty()) {
     return Error(timed_out_ ? Code::deadline_exceeded : Code::permission_denied, tls_problem);
   }
-  const auto to = fmt::format("{} (address {})", origin_.origin.text(), address_);
+  const auto to = fmt::format("{}{} (address {})", origin_.proxy != nullptr ? "proxy " : "",
+                              origin_.peer().text(), address_);
   if (timed_out_) {
     return Error(Code::deadline_exceeded,
                  fmt::format("connect to {}: deadline exceeded after {} ms (connect_timeout)", to,

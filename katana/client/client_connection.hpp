@@ -14,6 +14,7 @@
 #include <string>
 
 #include "katana/client/protocol_driver.hpp"
+#include "katana/client/proxy.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/core/timer_wheel.hpp"
 #include "katana/tls/client_context.hpp"
@@ -83,6 +84,7 @@ class ClientConnection final : private core::Protocol,
   OriginState& origin_;
   ConnectionEvents& events_;
   const DriverFactory make_driver_;
+  std::optional<Tunnel> tunnel_;
   std::optional<tls::ClientTransforms> transforms_;
   std::unique_ptr<ProtocolDriver> driver_;
   core::Connection* connection_ = nullptr;

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ inline const std::string ok = "HTTP/1.1 200 OK\r\n";
 inline HttpClientOptions test_options() {
   HttpClientOptions options;
   options.user_agent = "";
+  options.decode = false;
   options.seed = 1;
   options.hosts = {{"server.test", {"192.0.2.1"}}, {"two.test", {"192.0.2.2", "192.0.2.3"}}};
   options.tls.system_authorities = false;
@@ -96,6 +98,14 @@ class ClientTest : public core::ReactorTest {
     if (!reply.done()) return "it is not done";
     auto result = reply.result();
     return result ? "status " + std::to_string(result->status()) : result.error().describe();
+  }
+  // What came of it, or the test fails. Once.
+  template <class T>
+  static T taken(Task<Result<T>>& task) {
+    if (!task.done()) throw std::logic_error("it is not done");
+    auto result = task.result();
+    EXPECT_TRUE(result) << result.error().describe();
+    return std::move(result).value();
   }
   // A connection that has served one request.
   void warm_up() {

@@ -2,11 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstring>
 #include <utility>
+
+#include "katana/client/upload.hpp"
 
 namespace katana::client {
 
 using Event = http1::ResponseMachine::Event;
+
+namespace {
+
+constexpr std::size_t piece_bytes_max = 16 * 1024;  // of one chunk
+
+}  // namespace
 
 Http1Driver::Http1Driver(const DriverEnvironment& environment) noexcept
     : ProtocolDriver(environment) {
@@ -18,9 +28,14 @@ void Http1Driver::begin(Call& call) noexcept {
   call.set_carrier(*this);
   reply_begun_ = false;
   head_.clear();
+  // Content is read from its source once the head is sent, so the connection is established.
+  uploads_ = call.upload() != nullptr;
+  if (uploads_) connection_.want_writable();
   const Outgoing& outgoing = call.outgoing();
   Outbox& outbox = connection_.outbox();
-  if (!outbox.write(outgoing.http1_head().bytes()) || !outgoing.content.send(outbox)) {
+  // Through a tunnel there is nothing to tell the proxy.
+  const Proxy* const proxy = origin_.origin.secure ? nullptr : origin_.proxy;
+  if (!outbox.write(outgoing.http1_head(proxy).bytes()) || !outgoing.content.send(outbox)) {
     fail(Error(Code::resource_exhausted,
                "the reactor has no output blocks left; raise output_blocks_max"));
   }
@@ -33,6 +48,58 @@ void Http1Driver::cancel_call(Call&, CancelReason) noexcept {
   retire();
   connection_.reset();
   connection_.wake();
+}
+
+void Http1Driver::on_upload(Call&) noexcept {
+  if (!uploads_) return;
+  send_upload();
+  connection_.wake();
+}
+
+void Http1Driver::on_writable() noexcept {
+  if (call_ == nullptr || !uploads_) return;
+  call_->upload()->begin();
+  send_upload();
+}
+
+// Half of the outbox at most: a full one would stop reading, and a server that sends before it
+// reads would wait for that for ever.
+void Http1Driver::send_upload() noexcept {
+  Upload& upload = *call_->upload();
+  const std::size_t most = context_.reactor().options().outbox_high_bytes / 2;
+  while (!upload.ready().empty() || upload.ended()) {
+    if (connection_.outbox().pending() >= most) return connection_.want_writable();
+    const Bytes piece = upload.ready().substr(0, piece_bytes_max);
+    if (!write_piece(piece)) {
+      // on_writable() is called when there are blocks again.
+      if (connection_.output_full(piece_bytes_max)) return;
+      return fail(Error(Code::resource_exhausted,
+                        "the reactor has no output blocks left; raise output_blocks_max"));
+    }
+    if (piece.empty()) {
+      uploads_ = false;
+      return;
+    }
+    upload.advance(piece.size());
+  }
+}
+
+// As a chunk, unless the length was declared; an empty one is the end (RFC 9112 §7.1). False: the
+// reactor has no block left, and nothing was written.
+bool Http1Driver::write_piece(Bytes piece) noexcept {
+  Outbox& outbox = connection_.outbox();
+  if (call_->outgoing().content_length != http::unknown_length) {
+    return piece.empty() || outbox.write(piece);
+  }
+  if (piece.empty()) return outbox.write("0\r\n\r\n");
+  // Copied once more, so that a chunk is written as a whole or not at all.
+  std::array<char, piece_bytes_max + 16> chunk;
+  char* to = fmt::format_to(chunk.data(), "{:x}\r\n", piece.size());
+  std::memcpy(to, piece.data(), piece.size());
+  to += piece.size();
+  *to++ = '\r';
+  *to++ = '\n';
+  return outbox.write({chunk.data(), static_cast<std::size_t>(to - chunk.data())});
 }
 
 void Http1Driver::on_content_read(Call&, std::size_t) noexcept {
@@ -80,7 +147,12 @@ bool Http1Driver::take(const http1::ResponseMachine::Step& step, Bytes used,
     return false;
   }
   if (in_head) head_.append(used.substr(0, used.size() - step.content.size()));
-  if (step.event == Event::interim) head_.clear();
+  if (step.event == Event::interim) {
+    constexpr std::size_t status_at = 9;  // in "HTTP/1.1 100", which the machine has accepted
+    const bool is_continue = head_.bytes().substr(status_at, 3) == "100";
+    head_.clear();
+    if (uploads_ && is_continue) call_->upload()->go();
+  }
   if (step.event != Event::content && step.event != Event::complete) return true;
   if (in_head && !give_head()) return false;
   if (!step.content.empty() && !call_->take_content(step.content)) {
@@ -124,7 +196,8 @@ void Http1Driver::complete(bool all_read) noexcept {
 
 bool Http1Driver::is_all_sent() const noexcept {
   core::Transform* const transform = connection_.transform();
-  return connection_.outbox().empty() && (transform == nullptr || transform->output().empty());
+  return !uploads_ && connection_.outbox().empty() &&
+         (transform == nullptr || transform->output().empty());
 }
 
 void Http1Driver::on_input_end() noexcept {

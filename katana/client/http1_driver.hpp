@@ -25,6 +25,8 @@ class Http1Driver final : public ProtocolDriver {
   void begin(Call& call) noexcept override;
   void cancel_call(Call& call, CancelReason reason) noexcept override;
   void on_content_read(Call& call, std::size_t bytes) noexcept override;
+  void on_upload(Call& call) noexcept override;
+  void on_writable() noexcept override;
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
   void take_unsent_calls(CallList& calls) noexcept override;
@@ -35,6 +37,8 @@ class Http1Driver final : public ProtocolDriver {
   bool give_head() noexcept;
   void complete(bool all_read) noexcept;
   void fail(Error error) noexcept;
+  void send_upload() noexcept;
+  bool write_piece(Bytes piece) noexcept;
   bool is_all_sent() const noexcept;
 
   Call* call_ = nullptr;
@@ -42,6 +46,7 @@ class Http1Driver final : public ProtocolDriver {
   Text head_;
   std::uint32_t served_ = 0;  // calls completed before this one
   bool reply_begun_ = false;  // its first byte has arrived
+  bool uploads_ = false;      // content of an Upload has yet to be sent
   bool ending_ = false;
 };
 

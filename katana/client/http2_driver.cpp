@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
+#include "katana/client/upload.hpp"
 
 namespace katana::client {
 
@@ -70,12 +71,15 @@ void Http2Driver::begin(Call& call) noexcept {
     return after_call();
   }
   Exchange& exchange = take_exchange(call);
-  const Begun begun =
-      started_ ? machine_.begin(exchange, head, content.empty(), outbox()) : Begun::no_room;
+  const bool is_all = content.empty() && call.upload() == nullptr;
+  const Begun begun = started_ ? machine_.begin(exchange, head, is_all, outbox()) : Begun::no_room;
   if (begun != Begun::yes) {
     free_.push_back(&exchange);
     call.fail(why_not(begun), Repeat::never);
     if (!started_) connection_.reset();
+  } else if (call.upload() != nullptr) {
+    exchange.upload = call.upload();
+    ++unbegun_;
   } else if (!content.empty()) {
     exchange.unsent = content;
     ++uploads_;
@@ -127,6 +131,16 @@ void Http2Driver::cancel_call(Call& call, CancelReason reason) noexcept {
   after_call();
 }
 
+void Http2Driver::on_upload(Call& call) noexcept {
+  Exchange* const exchange = find(call);
+  KATANA_CHECK(exchange != nullptr && !exchange->sends());
+  exchange->unsent = exchange->upload->ready();
+  exchange->end_due = exchange->upload->ended();
+  if (exchange->sends()) ++uploads_;
+  after_call();
+  connection_.wake();
+}
+
 void Http2Driver::on_content_read(Call& call, std::size_t bytes) noexcept {
   Exchange* const exchange = find(call);
   KATANA_CHECK(exchange != nullptr && bytes <= exchange->unread);
@@ -142,7 +156,8 @@ void Http2Driver::release(Exchange& exchange) noexcept {
   if (exchange.state != ClientStreamState::closed) {
     machine_.reset(exchange, ErrorCode::cancel, outbox());
   }
-  if (!exchange.unsent.empty()) --uploads_;
+  if (exchange.sends()) --uploads_;
+  if (exchange.upload != nullptr && !exchange.upload->begun()) --unbegun_;
   machine_.consume(nullptr, exchange.unread, outbox());
   exchange.call = nullptr;
   free_.push_back(&exchange);
@@ -180,7 +195,7 @@ void Http2Driver::take(const ClientStep& step) noexcept {
     case ClientEvent::over: return lose(*exchange, step);
     case ClientEvent::goaway: goaway_ = step.code; break;
     case ClientEvent::room: capacity_grew_ = true; break;
-    case ClientEvent::interim:
+    case ClientEvent::interim: take_interim(*exchange); break;
     case ClientEvent::trailers:
     case ClientEvent::need_bytes:
     case ClientEvent::closed: break;
@@ -191,6 +206,11 @@ void Http2Driver::take(const ClientStep& step) noexcept {
   release(*exchange);
   ++served_;
   call.complete();
+}
+
+void Http2Driver::take_interim(Exchange& exchange) noexcept {
+  const bool asks = context_.http2().reader.status() == 100;
+  if (asks && exchange.upload != nullptr) exchange.upload->go();
 }
 
 void Http2Driver::take_head(Exchange& exchange, bool last) noexcept {
@@ -281,6 +301,18 @@ void Http2Driver::on_deadline() noexcept {
 
 // ---- output ------------------------------------------------------------------------------------
 
+// Content is read from its source once the connection is established, and not before: nothing is
+// lost if it never is.
+void Http2Driver::begin_uploads() noexcept {
+  if (!answered()) return connection_.want_writable();
+  for (ClientStream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
+    Upload* const upload = exchange_of(*each).upload;
+    if (upload == nullptr || upload->begun()) continue;
+    upload->begin();
+    --unbegun_;
+  }
+}
+
 // Writes request content into the outbox as the windows allow, stream by stream in turn. It fills
 // at most half of the outbox: a full outbox would stop reading, and a server that sends before it
 // reads would wait for that for ever.
@@ -291,13 +323,26 @@ void Http2Driver::upload() noexcept {
     if (exchange == nullptr) return;  // ClientEvent::room reports when one can
     uploaded_last_ = exchange->id;
     const std::size_t bytes = std::min(turn_bytes, most - outbox().pending());
-    if (!machine_.write_content(*exchange, exchange->unsent, false, true, bytes, outbox())) {
+    const bool ends = exchange->upload == nullptr || exchange->end_due;
+    const std::size_t before = exchange->unsent.size();
+    const bool has_capacity =
+        machine_.write_content(*exchange, exchange->unsent, false, ends, bytes, outbox());
+    if (!has_capacity) {
       if (is_full()) return;  // on_writable() is called when there are blocks again
       break;
     }
-    if (exchange->unsent.empty()) --uploads_;
+    after_piece(*exchange, before - exchange->unsent.size());
   }
   if (uploads_ > 0) connection_.want_writable();
+}
+
+// `bytes` of its content were written, or its end.
+void Http2Driver::after_piece(Exchange& exchange, std::size_t bytes) noexcept {
+  if (exchange.unsent.empty()) {
+    exchange.end_due = false;
+    --uploads_;
+  }
+  if (exchange.upload != nullptr && bytes > 0) exchange.upload->advance(bytes);
 }
 
 // The next exchange after the last turn's that may send; null if there is none.
@@ -305,7 +350,8 @@ Http2Driver::Exchange* Http2Driver::next_upload() noexcept {
   Exchange* found = nullptr;
   if (uploads_ == 0) return found;
   for (ClientStream* each = machine_.first(); each != nullptr; each = each->next_in_list()) {
-    if (exchange_of(*each).unsent.empty() || machine_.window(*each) == 0) continue;
+    const Exchange& exchange = exchange_of(*each);
+    if (!exchange.sends() || (!exchange.end_due && machine_.window(*each) == 0)) continue;
     if (each->id > uploaded_last_) return &exchange_of(*each);
     if (found == nullptr) found = &exchange_of(*each);
   }
@@ -316,6 +362,7 @@ Http2Driver::Exchange* Http2Driver::next_upload() noexcept {
 
 // Sends, closes or reports what the last operation has made necessary.
 void Http2Driver::after_call() noexcept {
+  if (unbegun_ > 0) begin_uploads();
   if (uploads_ > 0 && !machine_.closed()) upload();
   if (machine_.closed()) {
     fail_all(why_closed(), false);

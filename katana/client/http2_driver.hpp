@@ -35,6 +35,7 @@ class Http2Driver final : public ProtocolDriver {
   void begin(Call& call) noexcept override;
   void cancel_call(Call& call, CancelReason reason) noexcept override;
   void on_content_read(Call& call, std::size_t bytes) noexcept override;
+  void on_upload(Call& call) noexcept override;
   void announce_close() noexcept override { machine_.close(outbox()); }
   std::size_t on_bytes(Bytes input) noexcept override;
   void on_input_end() noexcept override;
@@ -46,8 +47,12 @@ class Http2Driver final : public ProtocolDriver {
  private:
   // A call, and its stream.
   struct Exchange : http2::ClientStream {
+    bool sends() const noexcept { return !unsent.empty() || end_due; }
+
     Call* call = nullptr;
-    Bytes unsent;            // content of the request
+    Bytes unsent;  // content of the request, or the piece of its upload
+    Upload* upload = nullptr;
+    bool end_due = false;    // the upload has ended, and the stream has not
     std::size_t unread = 0;  // content of the reply that is not yet returned to the window
     Instant begun{};
   };
@@ -68,6 +73,9 @@ class Http2Driver final : public ProtocolDriver {
   void release(Exchange& exchange) noexcept;
   void fail_all(const Error& error, bool lost) noexcept;
   bool is_full() noexcept;
+  void begin_uploads() noexcept;
+  void after_piece(Exchange& exchange, std::size_t bytes) noexcept;
+  void take_interim(Exchange& exchange) noexcept;
   void upload() noexcept;
   Exchange* next_upload() noexcept;
   void after_call() noexcept;
@@ -79,6 +87,7 @@ class Http2Driver final : public ProtocolDriver {
   std::deque<Exchange> exchanges_;
   std::vector<Exchange*> free_;
   std::uint32_t uploads_ = 0;        // exchanges with something unsent
+  std::uint32_t unbegun_ = 0;        // uploads that have not been begun
   std::uint32_t uploaded_last_ = 0;  // the stream that had the last turn
   std::uint64_t served_ = 0;         // calls whose replies were complete
   Instant received_at_;              // when the last bytes arrived

@@ -94,10 +94,7 @@ class Http2DriverTest : public ClientTest {
     opened.start();
     turn();
     say(0, head(0, id, {{":status", "200"}}, false));
-    ASSERT_TRUE(opened.done());
-    auto result = opened.result();
-    ASSERT_TRUE(result) << result.error().describe();
-    stream.emplace(*std::move(result));
+    stream.emplace(taken(opened));
   }
   std::size_t read() {
     piece.emplace(stream->read());
@@ -131,11 +128,9 @@ TEST_F(Http2DriverTest, a_burst_is_one_connection_and_replies_come_in_any_order)
   EXPECT_EQ(sent[66], "SETTINGS 0 ack");
   for (std::uint32_t each = 64; each-- > 0;) say(0, reply(0, 2 * each + 1, std::to_string(each)));
   for (std::size_t each = 0; each < 64; ++each) {
-    ASSERT_TRUE(replies[each].done());
-    auto result = replies[each].result();
-    ASSERT_TRUE(result) << result.error().describe();
-    EXPECT_EQ(result->content(), std::to_string(each));
-    EXPECT_EQ(result->version(), HttpVersion::http_2);
+    const Response response = taken(replies[each]);
+    EXPECT_EQ(response.content(), std::to_string(each));
+    EXPECT_EQ(response.version(), HttpVersion::http_2);
   }
   EXPECT_EQ(http().counters(reactor()).connections, 1u);
 }
@@ -154,10 +149,7 @@ TEST_F(Http2DriverTest, a_request_and_its_reply_are_what_they_are_in_http1) {
   say(0, head(0, 1, {{":status", "103"}, {"link", "x"}}, false) +
              head(0, 1, {{":status", "201"}, {"x-one", "1"}, {"empty", ""}}, false) +
              content(1, "hel") + content(1, "lo") + head(0, 1, {{"trailer", "t"}}, true));
-  ASSERT_TRUE(asked.done());
-  auto result = asked.result();
-  ASSERT_TRUE(result) << result.error().describe();
-  const Response moved = *std::move(result);
+  const Response moved = taken(asked);
   EXPECT_EQ(moved.status(), 201u);
   EXPECT_EQ(moved.content(), "hello");
   EXPECT_EQ(moved.field_count(), 2u);

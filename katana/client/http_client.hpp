@@ -34,6 +34,12 @@ struct ClientCounters {
   std::uint64_t calls = 0;               // requests started
   std::uint64_t retries = 0;             // repeated attempts
   std::uint64_t failures = 0;            // requests that ended in an error
+  std::uint64_t retries_denied = 0;      // retries and hedges that the budget did not allow
+  std::uint64_t hedges = 0;              // second requests
+  std::uint64_t hedges_won = 0;          // of those, that replied first
+  std::uint64_t breaker_openings = 0;    // how often circuit breakers have opened
+  std::uint64_t breaker_refusals = 0;    // requests that they did not let through
+  std::uint64_t breakers_open = 0;       // open or half open now
   std::uint64_t connections = 0;         // open now
   std::uint64_t handshakes = 0;          // completed TLS handshakes
   std::uint64_t handshakes_resumed = 0;  // of those, resumed sessions

@@ -16,16 +16,20 @@ constexpr Duration refused_pause = seconds(1);
 }  // namespace
 
 OriginPool::OriginPool(ReactorContext& context, const Origin& origin, DriverFactory make_driver)
-    : context_(context), make_driver_(make_driver), state_{.origin = origin} {
+    : context_(context),
+      make_driver_(make_driver),
+      state_{.origin = origin, .proxy = context.proxy_for(origin)} {
   const HttpClientOptions& options = context.options();
   const bool http1_only =
-      options.http2 == Http2::never || (options.http2 == Http2::by_alpn && !origin.secure);
+      options.http2 == Http2::never ||
+      (!origin.secure && (options.http2 == Http2::by_alpn || state_.proxy != nullptr));
   if (http1_only) state_.calls_per_connection = 1;
+  const std::string& host = state_.peer().host;
   const auto& hosts = options.hosts;
-  if (const auto given = hosts.find(origin.host); given != hosts.end()) {
+  if (const auto given = hosts.find(host); given != hosts.end()) {
     addresses_ = given->second;
-  } else if (is_numeric_address(origin.host)) {
-    addresses_ = {origin.host};
+  } else if (is_numeric_address(host)) {
+    addresses_ = {host};
   }
   if (!addresses_.empty()) addresses_until_ = never;
 }
@@ -180,19 +184,25 @@ void OriginPool::limit_idle() noexcept {
 }
 
 Task<void> OriginPool::look_up() {
-  auto resolver = context_.resolver();
-  if (!resolver) {
-    fail_waiting(resolver.error());
-    co_return;
+  const std::string& host = state_.peer().host;
+  auto known = context_.addresses().find(host, context_.reactor().now());
+  if (!known) {
+    auto resolver = context_.resolver();
+    if (!resolver) {
+      fail_waiting(resolver.error());
+      co_return;
+    }
+    auto job = [name = host] { return look_up_addresses(name); };
+    auto found = co_await (*resolver)->run(thread::give(job));
+    const Instant until = context_.addresses().keep(host, found, context_.reactor().now());
+    known.emplace(std::move(found), until);
   }
-  auto job = [host = state_.origin.host] { return look_up_addresses(host); };
-  auto found = co_await (*resolver)->run(thread::give(job));
-  if (found) {
-    addresses_ = *std::move(found);
+  if (known->addresses) {
+    addresses_ = *std::move(known->addresses);
     address_ = failures_ = 0;
-    addresses_until_ = context_.reactor().now() + context_.options().addresses_kept;
+    addresses_until_ = known->until;
   } else {
-    fail_waiting(found.error());
+    fail_waiting(known->addresses.error());
   }
   context_.queue().run_later(*this);
 }

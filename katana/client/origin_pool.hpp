@@ -19,6 +19,7 @@
 #include "katana/base/task.hpp"
 #include "katana/client/call.hpp"
 #include "katana/client/client_connection.hpp"
+#include "katana/client/origin_health.hpp"
 #include "katana/client/origin_state.hpp"
 #include "katana/client/protocol_driver.hpp"
 #include "katana/client/reactor_context.hpp"
@@ -31,6 +32,7 @@ class OriginPool final : public Runnable, private ConnectionEvents {
  public:
   OriginPool(ReactorContext& context, const Origin& origin, DriverFactory make_driver);
 
+  OriginHealth& health() noexcept { return health_; }
   std::size_t connection_count() const noexcept { return connections_.size(); }
   void add(Call& call) noexcept;
   // Closes the idle connections, after one was found dead.
@@ -58,6 +60,7 @@ class OriginPool final : public Runnable, private ConnectionEvents {
   ReactorContext& context_;
   const DriverFactory make_driver_;
   OriginState state_;
+  OriginHealth health_;
   std::vector<std::unique_ptr<ClientConnection>> connections_;  // the one used last is last
   CallList waiting_;
   std::vector<std::string> addresses_;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "katana/client/proxy.hpp"
 #include "katana/client/url.hpp"
 #include "katana/tls/kept_sessions.hpp"
 
@@ -13,6 +14,9 @@ namespace katana::client {
 
 struct OriginState {
   const Origin origin;
+  const Proxy* proxy = nullptr;  // null: connections go to the origin itself
+  // Where connections go to.
+  const Origin& peer() const noexcept { return proxy != nullptr ? proxy->origin() : origin; }
   // Calls that one connection takes at a time, as another has shown. 0: not known, or none.
   std::uint32_t calls_per_connection = 0;
   tls::KeptSessions sessions = {};

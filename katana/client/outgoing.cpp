@@ -35,9 +35,10 @@ Result<void> check_field(const Request::Field& field) {
   return {};
 }
 
-// The field lines. The value of Host is moved into `host`.
+// The field lines. The value of Host is moved into `host`. `decodes` becomes false if the request
+// has an Accept-Encoding: whoever asks for codings decodes them.
 Result<std::string> make_fields(const Request& request, const HttpClientOptions& options,
-                                std::string& host) {
+                                std::string& host, bool& decodes) {
   std::string lines;
   bool names_agent = options.user_agent.empty();
   for (const Request::Field& field : request.fields()) {
@@ -46,10 +47,13 @@ Result<std::string> make_fields(const Request& request, const HttpClientOptions&
       host = field.value;
       continue;
     }
+    decodes = decodes && !http::equals_ignoring_case(field.name, "Accept-Encoding");
     names_agent = names_agent || http::equals_ignoring_case(field.name, "User-Agent");
     lines.append(field.name).append(": ").append(field.value).append("\r\n");
   }
   if (!names_agent) lines.append("User-Agent: ").append(options.user_agent).append("\r\n");
+  if (request.expects_continue()) lines.append("Expect: 100-continue\r\n");
+  if (decodes) lines.append("Accept-Encoding: gzip, br, zstd\r\n");
   return lines;
 }
 
@@ -57,6 +61,9 @@ Result<std::string> make_fields(const Request& request, const HttpClientOptions&
 std::int64_t length_of(const Request& request, std::size_t bytes) {
   const Bytes method = request.method();
   const bool expected = method == "POST" || method == "PUT" || method == "PATCH";
+  if (request.source() != nullptr) {
+    return request.length() ? static_cast<std::int64_t>(*request.length()) : http::unknown_length;
+  }
   const bool has_length = request.has_content() || expected;
   return has_length ? static_cast<std::int64_t>(bytes) : http::unknown_length;
 }
@@ -71,8 +78,21 @@ http1::RequestHead Outgoing::head() const noexcept {
           .content_length = content_length};
 }
 
-Text Outgoing::http1_head() const {
-  const http1::RequestHead parts = head();
+Text Outgoing::http1_head(const Proxy* proxy) const {
+  http1::RequestHead parts = head();
+  std::string more, absolute;
+  if (source != nullptr && content_length == http::unknown_length) {
+    more = "Transfer-Encoding: chunked\r\n";
+  }
+  if (proxy != nullptr) {
+    more += proxy->authorization();
+    absolute = origin.text() + target;
+    parts.target = absolute;
+  }
+  if (!more.empty()) {
+    more += fields;
+    parts.fields = more;
+  }
   Text text;
   text.resize(http1::request_head_bytes_max(parts));
   const char* const end = http1::write_request_head(text.data(), parts);
@@ -89,7 +109,7 @@ http2::RequestHead Outgoing::http2_head() const noexcept {
           .content_length = content_length};
 }
 
-Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options) {
+Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& options, bool decodes) {
   auto url = parse_url(request.url());
   if (!url) return std::unexpected(url.error());
   if (request.method() == "CONNECT") {
@@ -97,9 +117,13 @@ Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options
   }
   Outgoing made;
   made.host = std::move(url->authority);
-  auto fields = make_fields(request, options, made.host);
+  if (request.length() > std::uint64_t{INT64_MAX}) {
+    return wrong(fmt::format("a content of {} bytes cannot be sent", *request.length()));
+  }
+  auto fields = make_fields(request, options, made.host, decodes);
   if (!fields) return std::unexpected(fields.error());
   made.fields = *std::move(fields);
+  made.decodes = decodes;
   made.method = request.method();
   made.target = std::move(url->target);
   made.content_length = length_of(request, request.content().size());
@@ -111,7 +135,10 @@ Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options
   }
   made.name = fmt::format("{} {}", made.method, request.url().substr(0, 500));
   made.origin = std::move(url->origin);
-  if (!request.content().empty()) made.content = KeptContent(std::move(request.content()));
+  made.source = request.source();
+  made.expects = request.expects_continue();
+  if (made.source == nullptr && !request.content().empty())
+    made.content = KeptContent(std::move(request.content()));
   const http::Method method = http::method_from(made.method);
   made.is_head = method == http::Method::head;
   made.repeatable = request.is_repeatable() || http::is_idempotent(method);

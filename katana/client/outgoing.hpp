@@ -16,6 +16,7 @@
 #include "katana/base/retained.hpp"
 #include "katana/base/text.hpp"
 #include "katana/client/options.hpp"
+#include "katana/client/proxy.hpp"
 #include "katana/client/request.hpp"
 #include "katana/client/url.hpp"
 #include "katana/wire/http1/request_head.hpp"
@@ -58,7 +59,8 @@ class KeptContent {
 
 struct Outgoing {
   // The head in the format of HTTP/1.1.
-  Text http1_head() const;
+  // `proxy`: it goes there, not to the origin itself.
+  Text http1_head(const Proxy* proxy = nullptr) const;
   // The head for HTTP/2; refers to this object.
   http2::RequestHead http2_head() const noexcept;
 
@@ -69,15 +71,21 @@ struct Outgoing {
   std::string fields;                                  // complete lines "name: value" CRLF
   std::int64_t content_length = http::unknown_length;  // unknown_length: none is sent
   KeptContent content;
-  std::string name;      // "GET https://example.org/users": the context of errors
-  bool is_head = false;  // the method is HEAD: its reply has no content
+  std::shared_ptr<ContentSource> source;  // of the content; null: `content` is all of it
+  bool expects = false;                   // it sends Expect: 100-continue
+  std::string name;                       // "GET https://example.org/users": the context of errors
+  bool is_head = false;                   // the method is HEAD: its reply has no content
   bool repeatable = false;
+  bool decodes = false;  // it sends Accept-Encoding, and the content of its reply is decoded
 
  private:
-  friend Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options);
+  friend Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& options,
+                                        bool decodes);
   http1::RequestHead head() const noexcept;
 };
 
-Result<Outgoing> make_outgoing(Request request, const HttpClientOptions& options);
+// Takes the content out of `request`. `decodes`: unless the request has an Accept-Encoding.
+Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& options,
+                               bool decodes = false);
 
 }  // namespace katana::client

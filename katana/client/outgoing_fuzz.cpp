@@ -46,7 +46,8 @@ void check_http2(const Outgoing& made, Bytes name, Bytes value) {
 void check_one(Bytes input) {
   const std::string method = take_text(input), url = take_text(input);
   const std::string name = take_text(input), value = take_text(input);
-  const auto made = make_outgoing(Request(method, url).field(name, value), HttpClientOptions());
+  Request request = Request(method, url).field(name, value);
+  const auto made = make_outgoing(request, HttpClientOptions());
   if (!made) return;
   const http1::Limits limits;
   http1::LineProgress progress;

@@ -1,8 +1,8 @@
 // Shared: what the reactors that use one HttpClient have in common.
 // ReactorContext: what its pools, connections and calls on one reactor have in common.
 //
-// Owns       Shared: the context of TLS, and the threads for name resolution. ReactorContext: the
-//            context of HTTP/2, counters, and a share of the Shared.
+// Owns       Shared: the context of TLS, addresses of names, and threads for name resolution.
+//            ReactorContext: the context of HTTP/2, counters, and a share of the Shared.
 // Borrows    the reactor.
 // Thread     Shared any; a ReactorContext its reactor's.
 // Allocates  when made, and for the first connection of HTTP/2.
@@ -13,10 +13,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "katana/base/result.hpp"
+#include "katana/client/address_cache.hpp"
 #include "katana/client/options.hpp"
+#include "katana/client/proxy.hpp"
 #include "katana/client/run_queue.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/thread/pool.hpp"
@@ -28,16 +31,27 @@ namespace katana::client {
 
 class Shared {
  public:
-  Shared(const HttpClientOptions& options, std::shared_ptr<const tls::ClientContext> context)
-      : options_(options), tls_(std::move(context)) {}
+  Shared(const HttpClientOptions& options, std::shared_ptr<const tls::ClientContext> context,
+         std::optional<Proxy> proxy)
+      : options_(options),
+        tls_(std::move(context)),
+        proxy_(std::move(proxy)),
+        addresses_(options.names_max, {options.addresses_kept, options.failures_kept}) {}
 
   const HttpClientOptions& options() const noexcept { return options_; }
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
   Result<thread::Pool*> resolver() const;
+  // Null: it is asked directly.
+  const Proxy* proxy_for(const Origin& origin) const noexcept {
+    return proxy_ && proxy_->serves(origin) ? &*proxy_ : nullptr;
+  }
+  AddressCache& addresses() const noexcept { return addresses_; }
 
  private:
   const HttpClientOptions options_;
   const std::shared_ptr<const tls::ClientContext> tls_;
+  const std::optional<Proxy> proxy_;
+  mutable AddressCache addresses_;
   mutable std::mutex mutex_;  // guards own_resolver_
   mutable std::unique_ptr<thread::Pool> own_resolver_;
 };
@@ -46,7 +60,12 @@ class Shared {
 struct PoolCounters {
   std::uint64_t calls = 0;
   std::uint64_t retries = 0;
-  std::uint64_t failures = 0;            // calls that ended in an error, after their retries
+  std::uint64_t failures = 0;        // calls that ended in an error, after their retries
+  std::uint64_t retries_denied = 0;  // by the budget
+  std::uint64_t hedges = 0;          // second requests
+  std::uint64_t hedges_won = 0;      // of those
+  std::uint64_t breaker_openings = 0;
+  std::uint64_t breaker_refusals = 0;    // calls that were not sent
   std::uint64_t handshakes = 0;          // of TLS, complete
   std::uint64_t handshakes_resumed = 0;  // of those
 };
@@ -59,6 +78,8 @@ class ReactorContext {
   const HttpClientOptions& options() const noexcept { return shared_->options(); }
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return shared_->tls(); }
   Result<thread::Pool*> resolver() const { return shared_->resolver(); }
+  AddressCache& addresses() const noexcept { return shared_->addresses(); }
+  const Proxy* proxy_for(const Origin& origin) const noexcept { return shared_->proxy_for(origin); }
   http1::HeadMemo& head_memo() noexcept { return head_memo_; }
   // What the connections of HTTP/2 share; made for the first.
   http2::ClientContext& http2();

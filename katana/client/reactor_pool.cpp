@@ -45,6 +45,19 @@ void ReactorPool::submit(Call& call) noexcept {
             Repeat::never);
 }
 
+OriginHealth* ReactorPool::health(const Origin& origin) noexcept {
+  OriginPool* const found = find_or_make(origin);
+  return found != nullptr ? &found->health() : nullptr;
+}
+
+std::size_t ReactorPool::open_breaker_count() const noexcept {
+  std::size_t count = 0;
+  for (const auto& [name, origin] : origins_) {
+    if (origin->health().breaker.state() != CircuitBreaker::State::closed) ++count;
+  }
+  return count;
+}
+
 void ReactorPool::retire_idle(const Origin& origin) noexcept {
   if (OriginPool* const found = find_or_make(origin)) found->retire_idle();
 }

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "katana/client/call.hpp"
+#include "katana/client/origin_health.hpp"
 #include "katana/client/origin_pool.hpp"
 #include "katana/client/reactor_context.hpp"
 #include "katana/core/reactor.hpp"
@@ -31,6 +32,9 @@ class ReactorPool final : public core::Attachment {
   std::size_t connection_count() const noexcept;
   // Sends the call on a connection to its origin, now or when one has capacity, or fails it.
   void submit(Call& call) noexcept;
+  // What is known of that origin; null: origins_max others are known. For this turn only.
+  OriginHealth* health(const Origin& origin) noexcept;
+  std::size_t open_breaker_count() const noexcept;
   // Closes the idle connections to that origin.
   void retire_idle(const Origin& origin) noexcept;
 

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/text.hpp"
@@ -20,6 +22,12 @@ namespace katana::client {
 
 // The protocol of a connection.
 enum class HttpVersion : std::uint8_t { http_1_0, http_1_1, http_2 };
+
+// A reply that redirected.
+struct Hop {
+  unsigned status = 0;
+  std::string url;  // that replied
+};
 
 class Response {
  public:
@@ -35,6 +43,23 @@ class Response {
 
   Bytes content() const noexcept { return content_.bytes(); }
   Text take_content() noexcept { return std::exchange(content_, Text()); }
+  // A content coding (gzip, br, zstd) was removed; the fields are still the server's.
+  bool decoded() const noexcept { return decoded_; }
+
+  // The URL that replied, after redirects.
+  const std::string& url() const noexcept { return url_; }
+  // The redirects that were followed, in their order.
+  const std::vector<Hop>& hops() const noexcept { return hops_; }
+
+  // ---- for the client
+  void set_route(std::string url, std::vector<Hop> hops) noexcept {
+    url_ = std::move(url);
+    hops_ = std::move(hops);
+  }
+  void set_decoded(Text content) noexcept {
+    content_ = std::move(content);
+    decoded_ = true;
+  }
 
  private:
   friend class Call;
@@ -48,6 +73,9 @@ class Response {
   Text head_;
   http::Head fields_;  // offsets into head_: moving it keeps them valid
   Text content_;
+  std::string url_;
+  std::vector<Hop> hops_;
+  bool decoded_ = false;
 };
 
 }  // namespace katana::client

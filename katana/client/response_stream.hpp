@@ -20,23 +20,14 @@
 #include "katana/base/result.hpp"
 #include "katana/base/task.hpp"
 #include "katana/base/text.hpp"
-#include "katana/client/call.hpp"
+#include "katana/client/content_decoding.hpp"
+#include "katana/client/exchange.hpp"
 
 namespace katana::client {
 
 class ResponseStream {
  public:
-  // A request and its call, which refers to it.
-  struct Exchange {
-    Exchange(ReactorContext& context, Outgoing request, Instant deadline, Duration timeout)
-        : outgoing(std::move(request)),
-          call(context, outgoing, Call::Wanted::head, deadline, timeout) {}
-    Outgoing outgoing;
-    Call call;
-  };
-
-  explicit ResponseStream(std::unique_ptr<Exchange> exchange) noexcept
-      : exchange_(std::move(exchange)) {}
+  explicit ResponseStream(std::unique_ptr<Exchange> exchange);
 
   // Status and fields.
   const Response& head() const noexcept { return exchange_->call.response(); }
@@ -45,7 +36,11 @@ class ResponseStream {
   Task<Result<Text>> read();
 
  private:
+  Task<Result<Text>> read_coded();
+  Task<Result<Text>> read_decoded();
+
   std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<ContentDecoder> decoder_;  // null: the content is given as it is
 };
 
 }  // namespace katana::client

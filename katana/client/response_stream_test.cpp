@@ -25,10 +25,7 @@ class ResponseStreamTest : public ClientTest {
     answer(index);
     EXPECT_FALSE(opened.done());
     say(index, ok + "Content-Length: 400000\r\n\r\n");
-    ASSERT_TRUE(opened.done());
-    auto result = opened.result();
-    ASSERT_TRUE(result) << result.error().describe();
-    stream.emplace(*std::move(result));
+    stream.emplace(taken(opened));
     EXPECT_EQ(stream->head().status(), 200u);
     EXPECT_EQ(stream->head().find("content-length"), "400000");
   }

@@ -1,0 +1,203 @@
+#include "katana/client/cookie_jar.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "katana/client/addresses.hpp"
+#include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/date.hpp"
+#include "katana/wire/http/reply_head.hpp"
+
+namespace katana::client {
+namespace {
+
+constexpr std::int64_t end_of_time_s = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t lifetime_max_s = 400LL * 24 * 3600;  // RFC 6265bis §5.5
+
+std::string in_lower_case(Bytes text) {
+  std::string made(text);
+  std::ranges::transform(made, made.begin(), http::to_lower);
+  return made;
+}
+
+// RFC 6265 §5.1.3.
+bool domain_matches(const std::string& host, const std::string& domain) {
+  if (host == domain) return true;
+  return host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.' &&
+         !is_numeric_address(host);
+}
+
+// RFC 6265 §5.1.4.
+bool path_matches(Bytes path, Bytes cookie_path) {
+  if (!path.starts_with(cookie_path)) return false;
+  return path.size() == cookie_path.size() || cookie_path.ends_with('/') ||
+         path[cookie_path.size()] == '/';
+}
+
+Bytes path_of(const Url& url) {
+  const Bytes target = url.target;
+  return target.substr(0, target.find('?'));
+}
+
+std::string default_path(const Url& url) {
+  const Bytes path = path_of(url);
+  const std::size_t end = path.rfind('/');
+  return std::string(end == 0 || end == Bytes::npos ? Bytes("/") : path.substr(0, end));
+}
+
+// Cuts the next part off, up to `separator`.
+Bytes cut(Bytes& text, char separator) {
+  const std::size_t end = text.find(separator);
+  const Bytes part = text.substr(0, end);
+  text = end == Bytes::npos ? Bytes() : text.substr(end + 1);
+  return http::trimmed(part);
+}
+
+// RFC 6265 §5.2.2. Empty: it is no number.
+std::optional<std::int64_t> expiry_of_max_age(Bytes value, std::int64_t now_s) {
+  std::int64_t age_s = 0;
+  const char* const end = value.data() + value.size();
+  const auto [stop, problem] = std::from_chars(value.data(), end, age_s);
+  if (problem == std::errc::result_out_of_range && stop == end) {
+    return value[0] == '-' ? 0 : now_s + lifetime_max_s;
+  }
+  if (problem != std::errc() || stop != end) return {};
+  return age_s <= 0 ? 0 : now_s + std::min(age_s, lifetime_max_s);
+}
+
+}  // namespace
+
+// What the attributes say. False: the cookie is not for this server to set.
+bool CookieJar::apply(Cookie& cookie, const Url& url, Bytes attributes, std::int64_t now_s) const {
+  bool has_max_age = false;
+  while (!attributes.empty()) {
+    Bytes value = cut(attributes, ';');
+    const Bytes name = cut(value, '=');
+    value = http::trimmed(value);
+    const auto is = [&](Bytes wanted) { return http::equals_ignoring_case(name, wanted); };
+    if (is("Secure")) cookie.secure = true;
+    if (is("Path")) cookie.path = value.starts_with('/') ? std::string(value) : default_path(url);
+    if (is("Domain") && !value.empty()) {
+      cookie.domain = in_lower_case(value.substr(value.starts_with('.') ? 1 : 0));
+      cookie.host_only = false;
+    }
+    if (is("Max-Age")) {
+      const auto expiry = expiry_of_max_age(value, now_s);
+      if (expiry) cookie.expires_s = *expiry;
+      has_max_age = has_max_age || expiry;
+    }
+    if (is("Expires") && !has_max_age) {
+      const auto date = http::parse_date(value, now_s);
+      if (date) cookie.expires_s = std::min(*date, now_s + lifetime_max_s);
+    }
+  }
+  const std::string& host = url.origin.host;
+  // A domain of one label is a public suffix, or a host that is its own domain.
+  if (cookie.domain.find('.') == std::string::npos && cookie.domain != host) return false;
+  if (cookie.domain == host && cookie.domain.find('.') == std::string::npos) {
+    cookie.host_only = true;
+  }
+  if (!domain_matches(host, cookie.domain)) return false;
+  if (cookie.secure && !url.origin.secure) return false;
+  // RFC 6265bis §4.1.3.
+  const bool is_host = cookie.name.starts_with("__Host-");
+  if (is_host && (!cookie.secure || !cookie.host_only || cookie.path != "/")) return false;
+  return !cookie.name.starts_with("__Secure-") || cookie.secure;
+}
+
+void CookieJar::store(const Url& url, Bytes set_cookie, std::int64_t now_s) {
+  const std::size_t bytes = set_cookie.size();
+  Bytes pair = cut(set_cookie, ';');
+  const bool has_name = pair.find('=') != Bytes::npos && pair[0] != '=';
+  Cookie cookie;
+  cookie.name = std::string(has_name ? cut(pair, '=') : Bytes());
+  cookie.value = std::string(http::trimmed(pair));
+  cookie.domain = url.origin.host;
+  cookie.path = default_path(url);
+  cookie.expires_s = end_of_time_s;  // of the session, which is as long as the jar
+  const bool accepted = has_name && http::valid_field("Cookie", cookie.name + "=" + cookie.value) &&
+                        bytes <= limits_.cookie_bytes_max && apply(cookie, url, set_cookie, now_s);
+
+  const std::scoped_lock lock(mutex_);
+  if (!accepted) {
+    ++refused_;
+    return;
+  }
+  cookie.created = cookie.used = ++clock_;
+  const auto old = std::ranges::find_if(cookies_, [&](const Cookie& each) {
+    return each.name == cookie.name && each.domain == cookie.domain && each.path == cookie.path;
+  });
+  if (old != cookies_.end()) {
+    // Without TLS nobody replaces what TLS has set.
+    if (old->secure && !url.origin.secure) {
+      ++refused_;
+      return;
+    }
+    cookie.created = old->created;
+    cookies_.erase(old);
+  }
+  if (cookie.expires_s <= now_s) return;
+  std::erase_if(cookies_, [&](const Cookie& each) { return each.expires_s <= now_s; });
+  make_capacity(cookie.domain);
+  cookies_.push_back(std::move(cookie));
+}
+
+void CookieJar::make_capacity(const std::string& domain) {
+  const auto is_same = [&](const Cookie& each) { return each.domain == domain; };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(cookies_, is_same));
+  const bool of_domain = count >= limits_.domain_max;
+  if (cookies_.empty() || (!of_domain && cookies_.size() < limits_.cookies_max)) return;
+  const auto age = [&](const Cookie& each) {
+    return of_domain && !is_same(each) ? std::numeric_limits<std::uint64_t>::max() : each.used;
+  };
+  cookies_.erase(std::ranges::min_element(cookies_, {}, age));
+}
+
+std::string CookieJar::header(const Url& url, std::int64_t now_s) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Cookie*> found;
+  for (Cookie& each : cookies_) {
+    const std::string& host = url.origin.host;
+    const bool is_its_host =
+        each.host_only ? host == each.domain : domain_matches(host, each.domain);
+    if (!is_its_host || each.expires_s <= now_s || (each.secure && !url.origin.secure) ||
+        !path_matches(path_of(url), each.path)) {
+      continue;
+    }
+    each.used = ++clock_;
+    found.push_back(&each);
+  }
+  // RFC 6265 §5.4: longer paths first, then older cookies.
+  std::ranges::sort(found, [](const Cookie* left, const Cookie* right) {
+    if (left->path.size() != right->path.size()) return left->path.size() > right->path.size();
+    return left->created < right->created;
+  });
+  std::string made;
+  for (const Cookie* each : found) {
+    const std::size_t bytes = each->name.size() + each->value.size() + 3;
+    if (made.size() + bytes > limits_.header_bytes_max) break;
+    if (!made.empty()) made += "; ";
+    made.append(each->name).append("=").append(each->value);
+  }
+  return made;
+}
+
+void CookieJar::clear() {
+  const std::scoped_lock lock(mutex_);
+  cookies_.clear();
+}
+
+std::size_t CookieJar::size() const {
+  const std::scoped_lock lock(mutex_);
+  return cookies_.size();
+}
+
+std::uint64_t CookieJar::refused() const {
+  const std::scoped_lock lock(mutex_);
+  return refused_;
+}
+
+}  // namespace katana::client
