@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "apps/command_line.hpp"
 #include "katana/chat/host/chat_server.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/log/log.hpp"
@@ -180,11 +181,7 @@ Result<host::ChatServerOptions> options_from(const Flags& flags, host::EngineKin
 }
 
 int fail(int status, std::string_view message) {
-  // One line, whatever the library's message looks like.
-  std::string line(message);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  fmt::print(stderr, "{}: {}\n", program, line);
-  return status;
+  return command_line::fail(program, status, message);
 }
 
 int fail(const Error& error) {
@@ -259,13 +256,7 @@ int main(int count, char** arguments) {
   Flags flags;
   describe_network(app, flags);
   describe_limits(app, flags);
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return fail(2, fmt::format("{} (see --help)", error.what()));
-  }
+  if (const auto status = command_line::parse(app, count, arguments)) return *status;
   const auto engine = host::choose_engine(flags.engine);
   if (!engine) return fail(engine.error());
   try {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "apps/command_line.hpp"
 #include "hello_world_server/flags.hpp"
 #include "hello_world_server/routes.hpp"
 #include "katana/host/access_log.hpp"
@@ -24,11 +24,7 @@ using namespace katana;
 using Clock = std::chrono::steady_clock;
 
 int fail_with(const Program& program, int status, std::string_view message) {
-  // One line, whatever the library's message looks like.
-  std::string line(message);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  fmt::print(stderr, "{}: {}\n", program.name, line);
-  return status;
+  return command_line::fail(program.name, status, message);
 }
 
 int fail_with(const Program& program, const Error& error) {
@@ -138,13 +134,7 @@ int run(const Program& program, int count, char** arguments) {
   Flags flags;
   describe(app, flags);
   if (program.add_flags) program.add_flags(app);
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return fail_with(program, 2, fmt::format("{} (see --help)", error.what()));
-  }
+  if (const auto status = command_line::parse(app, count, arguments)) return *status;
   const auto engine = host::choose_engine(flags.engine);
   if (!engine) return fail_with(program, engine.error());
   if (!engine->note.empty()) fmt::print(stderr, "{}: {}\n", program.name, engine->note);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/command_line.hpp"
 #include "katana/log/binary_reader.hpp"
 #include "katana/log/layout.hpp"
 
@@ -31,10 +32,7 @@ struct Flags {
 };
 
 int fail(int status, std::string_view message) {
-  std::string line(message);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  fmt::print(stderr, "{}: {}\n", program, line);
-  return status;
+  return command_line::fail(program, status, message);
 }
 
 // A whole file: mapped if it can be, else read.
@@ -155,13 +153,7 @@ int main(int count, char** arguments) {
   app.add_option("--level", flags.level, "leave out what is below this level")
       ->capture_default_str();
   app.add_option("--logger", flags.logger, "only this logger");
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return fail(2, fmt::format("{} (see --help)", error.what()));
-  }
+  if (const auto status = command_line::parse(app, count, arguments)) return *status;
   try {
     return run(flags);
   } catch (const std::exception& error) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "apps/command_line.hpp"
 #include "katana/database/sqlite/migrate.hpp"
 
 namespace {
@@ -15,10 +16,7 @@ using namespace katana;
 constexpr const char* program = "katana-migrate";
 
 int fail(int status, std::string_view message) {
-  std::string line(message);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  fmt::print(stderr, "{}: {}\n", program, line);
-  return status;
+  return command_line::fail(program, status, message);
 }
 
 struct Flags {
@@ -56,13 +54,7 @@ int main(int count, char** arguments) {
   app.add_option("--wait", flags.wait_s, "seconds to wait for the lock of another program")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return fail(2, fmt::format("{} (see --help)", error.what()));
-  }
+  if (const auto status = command_line::parse(app, count, arguments)) return *status;
   try {
     return run(flags);
   } catch (const std::exception& error) {

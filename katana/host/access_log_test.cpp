@@ -53,12 +53,7 @@ class AccessLogTest : public testing::Test {
     options.http.observer = &access;
     HttpServer server(options, *service);
     EXPECT_TRUE(server.start());
-    std::thread thread([&] {
-      clients(server.port());
-      ::kill(::getpid(), SIGTERM);
-    });
-    server.run();
-    thread.join();
+    serve_clients(server, clients);
     (*log)->stop();
     std::vector<std::string> lines;
     std::ifstream file(path_);

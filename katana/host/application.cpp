@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <future>
+#include <ranges>
 #include <system_error>
 #include <thread>
 
@@ -16,8 +17,11 @@
 #include "katana/database/sqlite/sqlite.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/option_mistakes.hpp"
+#include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
 #include "katana/service/forms/form.hpp"
+#include "katana/tls/credentials.hpp"
 
 namespace katana::host {
 namespace {
@@ -62,8 +66,7 @@ log::Options log_options(const LogSettings& settings) {
     options.sinks.push_back(log::binary_file(settings.binary_file, rotation));
   }
   options.mode = settings.synchronous ? log::Mode::synchronous : log::Mode::background;
-  options.when_full =
-      settings.when_full == LogFull::block ? log::WhenFull::block : log::WhenFull::drop;
+  options.when_full = settings.when_full;
   return options;
 }
 
@@ -73,9 +76,7 @@ database::sqlite::Options database_options(const DatabaseSettings& settings,
   options.path = settings.path;
   options.migrations = settings.migrations;
   if (settings.migrations.empty()) options.bundled = std::move(bundled);
-  options.synchronous = settings.durability == Durability::full
-                            ? database::sqlite::Synchronous::full
-                            : database::sqlite::Synchronous::normal;
+  options.synchronous = settings.durability;
   options.readers = settings.readers;
   options.timeout = settings.timeout;
   options.wait_max = settings.wait_max;
@@ -99,7 +100,10 @@ config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
   sources.file = line.config.value_or(options_.config_file);
   sources.file_optional = !line.config;
   sources.environment = config::process_environment();
-  sources.environment_names = {{"KATANA_PORT", "http.port"}};
+  sources.environment_prefix = options_.environment_prefix;
+  if (!sources.environment_prefix.empty()) {
+    sources.environment_names = {{sources.environment_prefix + "PORT", "http.port"}};
+  }
   sources.environment_others = variables_of_tools;
   sources.environment_others.insert(sources.environment_others.end(),
                                     options_.environment_others.begin(),
@@ -150,7 +154,12 @@ void ApplicationCore::add_parts(const CommandLine& line) {
         service_.reset();
         guard_.reset();
       });
-  add("http", {"routes"}, [this] { return start_http(); }, [this] { server_.reset(); });
+  add(
+      "http", {"routes"}, [this] { return start_http(); },
+      [this] {
+        const std::lock_guard lock(server_mutex_);
+        server_.reset();
+      });
 }
 
 Result<void> ApplicationCore::start(const CommandLine& line) {
@@ -164,6 +173,10 @@ Result<void> ApplicationCore::start(const CommandLine& line) {
   if (auto started = startup_.start(); !started) return started;
   if (auto told = tell_phases(); !told) return told;
   tell_operations();
+  if (auto ran = run_start_hooks(); !ran) {
+    startup_.stop();
+    return ran;
+  }
   tell_manager(manager_.ready("serving on " + url()));
   return {};
 }
@@ -302,41 +315,15 @@ Result<void> ApplicationCore::start_routes() {
   return {};
 }
 
+// What it borrows of the running program.
 HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& settings,
                                                   EngineKind engine) {
-  const HttpSettings& http = settings.http;
-  HttpServerOptions options;
-  options.address = http.address;
-  options.port = http.port;
-  if (settings.operations.port != 0) {
-    options.operations = {settings.operations.address, settings.operations.port};
-  }
-  options.reactors = http.reactors;
+  HttpServerOptions options = server_options_of(settings);
   options.engine = engine;
-  options.pin = http.pin;
-  options.drain_notice = http.drain_notice;
-  options.drain_timeout = http.drain_timeout;
   options.on_reload = [this] { on_reload(); };
   options.on_drain = [this] { on_drain(); };
   options.on_stuck = [this](const ServerReport& report) { on_stuck(report); };
-  options.reactor.engine.links_max = http.connections_max;
-  options.reactor.spin_max = http.spin_max;
-  core::ReactorOptions& reactor = options.reactor;
-  reactor.output_blocks_max =
-      std::max<std::size_t>(64, http.output_max.bytes / reactor.output_block_bytes);
-  reactor.output_blocks_reserve = std::min<std::size_t>(
-      http.output_reserve.bytes / reactor.output_block_bytes, reactor.output_blocks_max / 2);
-  reactor.shed_after = http.shed_after;
-  reactor.held_bytes_max = http.held_max.bytes;
-  reactor.carry_large_max = http.carry_large_max;
-  options.http.server_name = http.server_name;
-  options.http.requests_per_connection_max = http.requests_per_connection_max;
-  options.http.websocket.subscriptions_max = http.websocket_subscriptions_max;
-  SpillFile::set_files_max(http.form_files_max);
-  options.http.handler_timeout = http.handler_timeout;
-  options.http.limits.idle_timeout = http.idle_timeout;
-  options.http.limits.head_timeout = http.head_timeout;
-  options.http.limits.content_timeout = http.content_timeout;
+  options.on_certificates = [this](const auto& reloaded) { on_certificates(reloaded); };
   options.http.observer = telemetry_.get();
   options.http.failures = failures_.get();
   options.sockets = manager_.listeners();
@@ -353,11 +340,12 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
 
 Result<void> ApplicationCore::start_http() {
   const auto present = settings();
-  const auto engine = choose_engine(present->http.engine);
+  const auto engine = choose_engine(enumerator_name(present->http.engine));
   if (!engine) return std::unexpected(engine.error());
   if (!engine->note.empty()) logger_.warn("{}", engine->note);
   raise_descriptor_limit();
   const RequestSettings& requests = present->requests;
+  SpillFile::set_files_max(present->http.form_files_max);
   telemetry_ = std::make_unique<RequestTelemetry>(RequestTelemetryOptions{
       .ids = requests.ids,
       .access = requests.access_log ? log_->logger("access") : log::Logger(),
@@ -369,8 +357,15 @@ Result<void> ApplicationCore::start_http() {
                               ? RequestTelemetryOptions::default_duration_buckets()
                               : requests.duration_buckets});
   if (auto prepared = telemetry_->prepare(*service_); !prepared) return prepared;
-  server_ = std::make_unique<HttpServer>(server_options(*present, engine->kind), *service_);
-  return server_->start();
+  auto server = std::make_unique<HttpServer>(server_options(*present, engine->kind), *service_);
+  if (auto started = server->start(); !started) return started;
+  for (const std::string& note : server->certificate_notes()) {
+    logger_.warn("certificates: {}", note);
+  }
+  const std::lock_guard lock(server_mutex_);
+  server_ = std::move(server);
+  if (told_to_end_) server_->shutdown();
+  return {};
 }
 
 // What the start took, part by part: a record, and a metric.
@@ -418,9 +413,54 @@ void ApplicationCore::tell_operations() const {
   }
 }
 
+Result<void> ApplicationCore::run_start_hooks() {
+  for (const auto& hook : start_hooks_) {
+    try {
+      if (auto ran = hook(*services_); !ran) return std::unexpected(ran.error().within("on_start"));
+    } catch (const std::exception& error) {
+      return fail(Code::internal, fmt::format("on_start: {}", error.what()));
+    }
+  }
+  started_ = true;
+  return {};
+}
+
+void ApplicationCore::run_stop_hooks() noexcept {
+  if (!std::exchange(started_, false)) return;
+  for (const auto& hook : stop_hooks_ | std::views::reverse) {
+    try {
+      if (auto ran = hook(*services_); !ran) {
+        logger_.error("on_stop: {}", ran.error().describe());
+      }
+    } catch (const std::exception& error) {
+      logger_.error("on_stop: {}", error.what());
+    }
+  }
+}
+
 ServerReport ApplicationCore::serve() { return server_->run(); }
 
-void ApplicationCore::stop() noexcept { startup_.stop(); }
+void ApplicationCore::shutdown() noexcept {
+  const std::lock_guard lock(server_mutex_);
+  told_to_end_ = true;
+  if (server_) server_->shutdown();
+}
+
+void ApplicationCore::stop() noexcept {
+  run_stop_hooks();
+  startup_.stop();
+}
+
+// On the first reactor's thread, or on that of the watch.
+void ApplicationCore::on_certificates(const Result<std::vector<std::string>>& reloaded) {
+  if (!reloaded) {
+    logger_.error("certificates are not read again, the present ones stay: {}",
+                  reloaded.error().describe());
+    return;
+  }
+  for (const std::string& note : *reloaded) logger_.warn("certificates: {}", note);
+  logger_.info("certificates: read again");
+}
 
 void ApplicationCore::on_drain() {
   logger_.info("told to end: not ready any more");
@@ -515,13 +555,48 @@ void ApplicationCore::print_ready(Duration took) const {
   std::fflush(stdout);
 }
 
+// What a start would find, as far as nothing has to be made for it.
+Result<void> ApplicationCore::check_loaded() const {
+  const auto present = settings();
+  const HttpServerOptions options = server_options_of(*present);
+  std::string wrong;
+  const auto note = [&wrong](std::string_view what, const Error& error) {
+    wrong += fmt::format("{}{}{}", wrong.empty() ? "" : "\n", what, error.describe());
+  };
+  if (auto checked = check_options(options); !checked) note("", checked.error());
+  if (auto chosen = choose_engine(enumerator_name(present->http.engine)); !chosen) {
+    note("http.engine: ", chosen.error());
+  }
+  if (options.tls) {
+    if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
+  }
+  if (!options_.database || present->database.migrations.empty()) {
+    return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
+  }
+  if (!std::filesystem::is_directory(present->database.migrations)) {
+    note("database.migrations: ",
+         Error(Code::not_found, fmt::format("no folder '{}'", present->database.migrations)));
+  }
+  return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
+}
+
+int ApplicationCore::check_config(const CommandLine& line) {
+  if (auto loaded = load(sources_of(line)); !loaded) {
+    return fail_with(2, loaded.error().describe());
+  }
+  if (auto checked = check_loaded(); !checked) return fail_with(2, checked.error().describe());
+  fmt::print("{}: the configuration is valid\n", options_.name);
+  return 0;
+}
+
 int ApplicationCore::run(int count, const char* const* arguments) {
   const Instant began = monotonic_now();
   const auto line = CommandLine::parse(
       std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0));
   if (!line) return fail_with(2, line.error().describe());
   if (line->help) {
-    fmt::print("{}", CommandLine::usage(options_.name, options_.about));
+    fmt::print("{}",
+               CommandLine::usage(options_.name, options_.about, options_.environment_prefix));
     return 0;
   }
   if (line->version) {
@@ -543,6 +618,7 @@ int ApplicationCore::run(int count, const char* const* arguments) {
     fmt::print("{}", print_settings());
     return 0;
   }
+  if (line->check_config) return check_config(*line);
   try {
     if (auto started = start(*line); !started) {
       const bool is_usage = started.error().code() == Code::invalid_argument;

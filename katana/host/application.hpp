@@ -43,6 +43,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -78,7 +79,10 @@ struct ApplicationOptions {
   std::vector<database::MigrationFile> migrations = {};
   // Beside those of the settings: outputs that the program has itself.
   std::vector<log::SinkOptions> sinks = {};
-  // Variables that begin with KATANA_ and are for somebody else.
+  // Variables that begin so are configuration; empty: none are. Not taken from the name, because
+  // Kubernetes sets USERS_PORT and the like for every service of a namespace.
+  std::string environment_prefix = "KATANA_";
+  // Variables that begin with the prefix and are for somebody else.
   std::vector<std::string> environment_others = {};
   // Called with every failure of a handler or a job, on its thread; see failure_log.hpp.
   OnError on_error = {};
@@ -114,6 +118,23 @@ class ApplicationCore {
       return as_result([&] { return f(services, group); });
     };
   }
+  // f(const registry::Services&): once connections are accepted, on the thread of start(). Returns
+  // nothing or Result<void>; an Error fails the start.
+  template <class F>
+  void on_start(F f) {
+    start_hooks_.push_back([f = std::move(f)](const registry::Services& services) mutable {
+      return as_result([&] { return f(services); });
+    });
+  }
+  // f(const registry::Services&), of a program that had started: on the thread of stop(), when
+  // requests are finished or cut off and before any part stops; the last one added is the first.
+  // Returns nothing or Result<void>; the log has an Error, and the end goes on.
+  template <class F>
+  void on_stop(F f) {
+    stop_hooks_.push_back([f = std::move(f)](const registry::Services& services) mutable {
+      return as_result([&] { return f(services); });
+    });
+  }
   // One more part of the start. It may need "configuration", "log", "metrics", "pools", "database",
   // "services" and other parts of the program; routes come after all of them.
   void part(Part part) { parts_.push_back(std::move(part)); }
@@ -124,6 +145,9 @@ class ApplicationCore {
   Result<void> start(const CommandLine& line = {});
   // Until a signal.
   ServerReport serve();
+  // Ends serve() as SIGTERM does, of this application alone. At any time, also before start(): then
+  // nothing is served. Called again, it does nothing. Any thread.
+  void shutdown() noexcept;
   // In the reverse order of the start. The destructor calls it.
   void stop() noexcept;
 
@@ -157,6 +181,11 @@ class ApplicationCore {
     }
   }
 
+  // Of what is loaded, without starting anything: everything that is wrong.
+  Result<void> check_loaded() const;
+  int check_config(const CommandLine& line);
+  Result<void> run_start_hooks();
+  void run_stop_hooks() noexcept;
   config::Sources sources_of(const CommandLine& line) const;
   void add_parts(const CommandLine& line);
   Result<void> start_log();
@@ -177,6 +206,7 @@ class ApplicationCore {
   void apply(const ApplicationSettings& settings);
   void on_reload();
   void on_drain();
+  void on_certificates(const Result<std::vector<std::string>>& reloaded);
   void on_stuck(const ServerReport& report);
   void give_signals_back() noexcept;
   void print_report(const ServerReport& report) const;
@@ -188,6 +218,9 @@ class ApplicationCore {
   std::function<Result<void>(registry::Registry&)> add_services_;
   std::function<Result<void>(const registry::Services&, Router&)> add_routes_;
   std::function<Result<void>(const registry::Services&, Group&)> add_operations_;
+  std::vector<std::function<Result<void>(const registry::Services&)>> start_hooks_;
+  std::vector<std::function<Result<void>(const registry::Services&)>> stop_hooks_;
+  bool started_ = false;  // start_hooks_ have run
   std::vector<Part> parts_;
   ServiceManager manager_;
 
@@ -202,6 +235,8 @@ class ApplicationCore {
   std::unique_ptr<OperationsGuard> guard_;
   std::optional<Service> service_;
   std::unique_ptr<RequestTelemetry> telemetry_;
+  std::mutex server_mutex_;  // of server_ for shutdown(), and of what follows
+  bool told_to_end_ = false;
   std::unique_ptr<HttpServer> server_;
   Startup startup_;
 };

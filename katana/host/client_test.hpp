@@ -20,14 +20,18 @@
 
 namespace katana::host {
 
+inline bool connect_here(int fd, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
 class Client {
  public:
   explicit Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(port);
-    connected = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    connected = connect_here(fd_, port);
     const timeval patience{20, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   }
@@ -88,6 +92,19 @@ inline void terminate() {
     std::this_thread::yield();
     sigpending(&pending);
   } while (sigismember(&pending, SIGTERM) == 1);
+}
+
+// Runs `clients`, which are given its port, beside a server that has started, and then ends it
+// with so many signals. Returns what it reports.
+template <class Server, class Clients>
+auto serve_clients(Server& server, Clients clients, int signals = 1) {
+  std::thread thread([&] {
+    clients(server.port());
+    for (int count = 0; count < signals; ++count) terminate();
+  });
+  const auto report = server.run();
+  thread.join();
+  return report;
 }
 
 }  // namespace katana::host

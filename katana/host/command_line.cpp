@@ -17,6 +17,7 @@ constexpr Flag flags[] = {
     {"--set", "KEY=VALUE", "one value of the configuration; as often as you like"},
     {"--port", "PORT", "the same as --set http.port=PORT"},
     {"--print-config", "", "print every value and where it comes from, and end"},
+    {"--check-config", "", "say what is wrong with the configuration and start nothing: 0 or 2"},
     {"--print-defaults", "", "print every key with its default and its meaning, as YAML, and end"},
     {"--list-engines", "", "print every engine and whether it runs here, and end"},
     {"--version", "", "print the version, and end"},
@@ -35,6 +36,7 @@ void take(CommandLine& line, std::string_view name, std::string value) {
   if (name == "--set") line.sets.push_back(std::move(value));
   if (name == "--port") line.sets.push_back("http.port=" + value);
   if (name == "--print-config") line.print_config = true;
+  if (name == "--check-config") line.check_config = true;
   if (name == "--print-defaults") line.print_defaults = true;
   if (name == "--list-engines") line.list_engines = true;
   if (name == "--version") line.version = true;
@@ -70,15 +72,18 @@ Result<CommandLine> CommandLine::parse(std::span<const char* const> arguments) {
   return line;
 }
 
-std::string CommandLine::usage(const std::string& name, const std::string& about) {
+std::string CommandLine::usage(const std::string& name, const std::string& about,
+                               const std::string& environment_prefix) {
   std::string text = about.empty() ? "" : about + "\n\n";
   text += fmt::format("usage: {} [FLAG…]\n", name);
   for (const Flag& flag : flags) {
     text += fmt::format("  {:<18}{}\n", fmt::format("{} {}", flag.name, flag.value), flag.help);
   }
+  if (environment_prefix.empty()) return text;
   return text + fmt::format(
-                    "Every value may also be set by a variable: KATANA_HTTP__PORT=9000 is "
-                    "--set http.port=9000, and so is KATANA_PORT=9000.\n");
+                    "Every value may also be set by a variable: {0}HTTP__PORT=9000 is "
+                    "--set http.port=9000, and so is {0}PORT=9000.\n",
+                    environment_prefix);
 }
 
 }  // namespace katana::host

@@ -1,7 +1,7 @@
 // CommandLine: the flags that every application has.
 //
-//   --config FILE   --set KEY=VALUE …   --port N   --print-config   --print-defaults
-//   --list-engines   --help   --version
+//   --config FILE   --set KEY=VALUE …   --port N   --print-config   --check-config
+//   --print-defaults   --list-engines   --help   --version
 //
 // A value may stand behind its flag or behind "=".
 //
@@ -25,6 +25,7 @@ struct CommandLine {
   std::optional<std::string> config = {};  // a file that must be there
   std::vector<std::string> sets = {};      // "key=value", in their order; --port is one of them
   bool print_config = false;
+  bool check_config = false;
   bool print_defaults = false;
   bool list_engines = false;
   bool help = false;
@@ -32,7 +33,8 @@ struct CommandLine {
 
   // Of the arguments behind the program's name.
   static Result<CommandLine> parse(std::span<const char* const> arguments);
-  static std::string usage(const std::string& name, const std::string& about);
+  static std::string usage(const std::string& name, const std::string& about,
+                           const std::string& environment_prefix = "KATANA_");
 };
 
 }  // namespace katana::host

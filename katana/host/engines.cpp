@@ -71,10 +71,6 @@ Result<EngineChoice> choose_automatically() {
 
 std::span<const EngineKind> engines() noexcept { return kinds; }
 
-bool is_engine_name(std::string_view name) noexcept {
-  return name == automatic || std::ranges::find(table, name, &EngineRow::name) != std::end(table);
-}
-
 std::string engine_names() {
   std::string names;
   for (const EngineRow& row : table)

@@ -24,6 +24,9 @@ namespace katana::host {
 enum class EngineKind : std::uint8_t { epoll_edge, epoll_level, io_uring };
 std::span<const EngineKind> engines() noexcept;
 
+// What a configuration names: an engine, or the choice of one.
+enum class EngineName : std::uint8_t { epoll_edge, epoll_level, io_uring, automatic };
+
 struct EngineChoice {
   EngineKind kind = EngineKind::epoll_edge;
   // For the log, in one line: why "auto" did not take io_uring, or what of io_uring this kernel
@@ -38,8 +41,6 @@ Result<EngineChoice> choose_engine(std::string_view name);
 // The same without the note.
 Result<EngineKind> parse_engine(std::string_view name);
 std::string_view engine_name(EngineKind kind) noexcept;
-// One of the names above; whether it runs here is another question.
-bool is_engine_name(std::string_view name) noexcept;
 // "epoll-edge, epoll-level, io_uring or auto", for help and errors.
 std::string engine_names();
 // A line for each engine: its name and "available", or "unavailable: " and why.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "katana/host/http_server.hpp"
+#include "katana/host/option_descriptions.hpp"
 
 namespace katana::host {
 namespace {
@@ -14,7 +15,7 @@ bool runs_here(EngineKind kind) { return choose_engine(engine_name(kind)).has_va
 
 TEST(Engines, every_engine_is_found_by_its_name) {
   for (const EngineKind kind : engines()) {
-    EXPECT_TRUE(is_engine_name(engine_name(kind)));
+    EXPECT_TRUE(enumerator_from<EngineName>(engine_name(kind)));
     EXPECT_NE(engine_names().find(engine_name(kind)), std::string::npos);
     EXPECT_NE(list_engines().find(std::string(engine_name(kind)) +
                                   (runs_here(kind) ? " available\n" : " unavailable: ")),
@@ -25,7 +26,9 @@ TEST(Engines, every_engine_is_found_by_its_name) {
     ASSERT_TRUE(found) << engine_name(kind);
     EXPECT_EQ(*found, kind);
   }
-  EXPECT_FALSE(is_engine_name("kqueue"));
+  EXPECT_FALSE(enumerator_from<EngineName>("kqueue"));
+  for_each_enumerator<EngineName>(
+      [](const auto& each) { EXPECT_NE(engine_names().find(each.name), std::string::npos); });
 }
 
 TEST(Engines, auto_is_io_uring_and_where_that_does_not_run_epoll_edge_with_the_reason) {

@@ -46,12 +46,8 @@ class HttpCheckTest : public testing::Test {
     HttpServer server(options, *service);
     const auto started = server.start();
     ASSERT_TRUE(started) << started.error().describe();
-    std::thread thread([&] {
-      asks("http://127.0.0.1:" + std::to_string(server.port()));
-      terminate();
-    });
-    server.run();
-    thread.join();
+    serve_clients(server,
+                  [&](std::uint16_t port) { asks("http://127.0.0.1:" + std::to_string(port)); });
   }
   static metrics::Check check(const std::string& url, Duration timeout = seconds(20)) {
     auto made = http_check({.name = "other", .url = url, .timeout = timeout});

@@ -11,8 +11,11 @@
 #include <thread>
 
 #include "katana/client/run.hpp"
+#include "katana/config/config.hpp"
+#include "katana/core/sleep.hpp"
 #include "katana/host/client_test.hpp"
 #include "katana/host/http_server.hpp"
+#include "katana/host/option_descriptions.hpp"
 #include "katana/wire/tls/client_test.hpp"
 
 namespace katana::host {
@@ -24,7 +27,13 @@ using client::HttpVersion;
 using client::run;
 using testing::HasSubstr;
 
+struct ConfiguredClient {
+  client::HttpClientOptions client;
+};
+KATANA_DESCRIBE(ConfiguredClient, client)
+
 constexpr std::size_t long_bytes = 3'000'000;
+constexpr std::size_t upload_bytes = 800'000;
 
 Task<Reply> echo(Request request) { co_return Reply::text(Text(request.content())); }
 
@@ -46,17 +55,15 @@ class HttpClientHostTest : public testing::Test {
     HttpServer server(options, *service);
     const auto started = server.start();
     ASSERT_TRUE(started) << started.error().describe();
-    std::thread thread([&] {
+    const ServerReport report = serve_clients(server, [&](std::uint16_t port) {
       core::ReactorOptions small;
       small.engine.links_max = 64;
       const auto reactor = make_reactor(kind, small, 256);
       const auto begun = reactor->start();
       EXPECT_TRUE(begun) << begun.error().describe();
-      if (begun) clients(server.port(), *reactor);
-      terminate();
+      if (begun) clients(port, *reactor);
     });
-    EXPECT_EQ(server.run().cut_off, 0u);
-    thread.join();
+    EXPECT_EQ(report.cut_off, 0u);
   }
 
   static HttpClientOptions trusting(const tls::TestCertificate& certificate) {
@@ -121,6 +128,24 @@ void talk_to(const HttpClient& http, core::Reactor& reactor, const std::string& 
     got += piece->size();
   }
   EXPECT_EQ(got, long_bytes);
+
+  std::size_t given = 0;
+  const auto source = [&]() -> Task<Result<Text>> {
+    co_await core::sleep_for(microseconds(200));  // also later than the driver asks
+    const std::string piece(given < upload_bytes ? 50'000 : 0, 'z');
+    given += piece.size();
+    co_return Text(piece);
+  };
+  auto echoed =
+      run(reactor, http.fetch(client::Request("POST", origin + "/echo").content(source, "a/b")));
+  ASSERT_TRUE(echoed) << echoed.error().describe();
+  EXPECT_TRUE(echoed->content() == std::string(upload_bytes, 'z'));
+  given = 0;
+  echoed = run(reactor, http.fetch(client::Request("POST", origin + "/echo")
+                                       .content(source, "a/b", upload_bytes)
+                                       .expect_continue()));
+  ASSERT_TRUE(echoed) << echoed.error().describe();
+  EXPECT_TRUE(echoed->content() == std::string(upload_bytes, 'z'));
 
   auto head = run(reactor, http.fetch(client::Request("HEAD", origin + "/long")));
   ASSERT_TRUE(head) << head.error().describe();
@@ -187,6 +212,26 @@ INSTANTIATE_TEST_SUITE_P(Each, HttpClientEngines,
                            return name;
                          });
 
+TEST(HttpClientConfigTest, configuration_sets_the_options_of_a_client) {
+  const auto made = config::Config<ConfiguredClient>::load(
+      {.sets = {"client.redirects_max=3", "client.http2=never", "client.timeout=7s",
+                "client.breaker.failures_percent=50", "client.retry.transient=true",
+                "client.proxy.url=http://proxy.test:3128"}});
+  ASSERT_TRUE(made) << made.error().describe();
+  const auto values = made->get();
+  const client::HttpClientOptions& set = values->client;
+  EXPECT_EQ(set.redirects_max, 3u);
+  EXPECT_EQ(set.http2, client::Http2::never);
+  EXPECT_EQ(set.timeout, seconds(7));
+  EXPECT_EQ(set.breaker.failures_percent, 50u);
+  EXPECT_TRUE(set.retry.transient);
+  EXPECT_EQ(set.proxy.url, "http://proxy.test:3128");
+  const auto wrong =
+      config::Config<ConfiguredClient>::load({.sets = {"client.retry.share_percent=101"}});
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().describe(), HasSubstr("client.retry.share_percent"));
+}
+
 TEST_F(HttpClientHostTest, a_server_that_cannot_prove_its_name_gets_no_request) {
   use_tls();
   serve(EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
@@ -208,6 +253,89 @@ TEST_F(HttpClientHostTest, a_server_that_cannot_prove_its_name_gets_no_request) 
     auto reply = run(reactor, any->fetch(client::Request("https://127.0.0.1" + at)));
     ASSERT_TRUE(reply) << reply.error().describe();
     EXPECT_EQ(reply->content(), "hello there");
+  });
+}
+
+// A proxy for one tunnel, on a thread of its own; it ends when both sides have.
+class TunnelProxy {
+ public:
+  explicit TunnelProxy(std::uint16_t to) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(listener_, 1), 0);
+    socklen_t size = sizeof address;
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    thread_ = std::thread([this, to] { serve(to); });
+  }
+  ~TunnelProxy() {
+    ::shutdown(listener_, SHUT_RDWR);
+    join();
+    ::close(listener_);
+  }
+  // Returns when the tunnel has ended.
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  std::uint16_t port = 0;
+  std::string asked;  // after join()
+
+ private:
+  void serve(std::uint16_t to) {
+    const int caller = ::accept(listener_, nullptr, nullptr);
+    if (caller < 0) return;
+    char octet = 0;
+    while (!asked.ends_with("\r\n\r\n") && ::recv(caller, &octet, 1, 0) == 1) asked += octet;
+    const int server = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(to);
+    EXPECT_EQ(::connect(server, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    const std::string_view reply = "HTTP/1.1 200 Connection established\r\n\r\n";
+    ::send(caller, reply.data(), reply.size(), MSG_NOSIGNAL);
+    std::thread back([&] { copy(server, caller); });
+    copy(caller, server);
+    back.join();
+    ::close(server);
+    ::close(caller);
+  }
+  static void copy(int from, int to) {
+    char piece[4096];
+    for (;;) {
+      const ssize_t count = ::recv(from, piece, sizeof piece, 0);
+      if (count <= 0) break;
+      if (::send(to, piece, static_cast<std::size_t>(count), MSG_NOSIGNAL) != count) break;
+    }
+    ::shutdown(to, SHUT_WR);
+  }
+
+  int listener_;
+  std::thread thread_;
+};
+
+TEST_P(HttpClientEngines, tls_goes_through_the_tunnel_of_a_proxy_to_the_server_itself) {
+  use_tls();
+  serve(GetParam(), [](std::uint16_t port, core::Reactor& reactor) {
+    TunnelProxy proxy(port);
+    HttpClientOptions made = trusting(certificate());
+    made.hosts.clear();  // the proxy resolves the name
+    made.proxy.url = "http://127.0.0.1:" + std::to_string(proxy.port);
+    made.idle_max = 0;
+    const auto http = HttpClient::make(made);
+    ASSERT_TRUE(http) << http.error().describe();
+    const std::string origin = "https://localhost:" + std::to_string(port);
+    auto reply = run(reactor, http->fetch(client::Request(origin + "/long")));
+    ASSERT_TRUE(reply) << reply.error().describe();
+    EXPECT_EQ(reply->content().size(), long_bytes);
+    EXPECT_EQ(reply->version(), HttpVersion::http_2);
+    while (http->counters(reactor).connections > 0) reactor.turn(milliseconds(10));
+    proxy.join();
+    EXPECT_EQ(proxy.asked, "CONNECT localhost:" + std::to_string(port) +
+                               " HTTP/1.1\r\nHost: localhost:" + std::to_string(port) + "\r\n\r\n");
   });
 }
 

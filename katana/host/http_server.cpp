@@ -173,8 +173,10 @@ Result<void> HttpServer::listen(Worker& worker) {
                ? worker.reactor->listen(listen, protocol)
                : worker.reactor->listen_transformed(listen, protocol, *worker.transforms);
   };
-  engine::ListenOptions listen{
-      .address = options_.address, .port = first ? options_.port : port_, .must_be_free = first};
+  engine::ListenOptions listen{.address = options_.address,
+                               .port = first ? options_.port : port_,
+                               .backlog = options_.backlog,
+                               .must_be_free = first};
   if (options_.sockets.empty()) {
     if (auto listening = listen_on(listen); !listening) return listening;
   }
@@ -188,6 +190,7 @@ Result<void> HttpServer::listen(Worker& worker) {
   if (!options_.operations) return {};
   const engine::ListenOptions pages{.address = options_.operations->address,
                                     .port = first ? options_.operations->port : operations_port_,
+                                    .backlog = options_.backlog,
                                     .must_be_free = first};
   if (auto listening = listen_on(pages); !listening) return listening;
   if (first) operations_port_ = worker.reactor->port(operations_listener(options_.sockets));
@@ -199,6 +202,10 @@ Result<void> HttpServer::watch_reactors() {
   if (options_.heartbeat_interval > Duration{}) {
     heartbeat_ = std::make_unique<Heartbeat>(first, options_.observability,
                                              options_.heartbeat_interval, options_.on_heartbeat);
+  }
+  if (credentials_ != nullptr && options_.certificates_watch > Duration{}) {
+    certificate_watch_ = std::make_unique<CertificateWatch>(
+        first, *options_.tls, options_.certificates_watch, [this] { read_certificates_again(); });
   }
   if (options_.stall_threshold <= Duration{}) return {};
   metrics::Registry* const metrics =
@@ -293,11 +300,13 @@ std::function<void()> HttpServer::reload_of_signal() {
   return [this] { on_hangup(); };
 }
 
+void HttpServer::read_certificates_again() {
+  const auto reloaded = reload_certificates();
+  if (options_.on_certificates) options_.on_certificates(reloaded);
+}
+
 void HttpServer::on_hangup() {
-  if (credentials_ != nullptr) {
-    const auto reloaded = reload_certificates();
-    if (options_.on_certificates) options_.on_certificates(reloaded);
-  }
+  if (credentials_ != nullptr) read_certificates_again();
   if (options_.on_reload) options_.on_reload();
 }
 

@@ -21,6 +21,7 @@
 
 #include "katana/base/result.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/host/certificate_watch.hpp"
 #include "katana/host/engines.hpp"
 #include "katana/host/failure_log.hpp"
 #include "katana/host/reactor_group.hpp"
@@ -58,9 +59,10 @@ struct ListenerAddress {
 };
 
 struct HttpServerOptions {
-  std::string address = "127.0.0.1";  // numeric
-  std::uint16_t port = 8080;          // 0: the kernel chooses
-  unsigned reactors = 0;              // 0: one for each CPU that this process may use
+  std::string address = "127.0.0.1";              // numeric
+  std::uint16_t port = 8080;                      // 0: the kernel chooses
+  int backlog = engine::ListenOptions().backlog;  // the kernel's queue of each listener
+  unsigned reactors = 0;                          // 0: one for each CPU that this process may use
   EngineKind engine = EngineKind::epoll_edge;
   // In place of make_reactor(engine, …): for an engine that host does not know.
   ReactorMaker make_reactor = nullptr;
@@ -96,8 +98,11 @@ struct HttpServerOptions {
   bool http2_only = false;
   // Serves HTTPS; none: HTTP. TlsOptions::protocols is the server's to say.
   std::optional<tls::TlsOptions> tls = {};
-  // With TLS SIGHUP reads certificates and keys again, before on_reload: what came of it, as
-  // reload_certificates() says it. On the first reactor's thread.
+  // With TLS: how often the files of certificates and keys are looked at. Those that changed are
+  // read again, and what cannot be used changes nothing. 0: only SIGHUP has them read.
+  Duration certificates_watch = {};
+  // With TLS SIGHUP reads certificates and keys again, before on_reload: what came of it, or of
+  // certificates_watch, as reload_certificates() says it. On the first reactor's thread.
   std::function<void(const Result<std::vector<std::string>>&)> on_certificates = {};
   // With TLS: for how long browsers shall come back by TLS only (RFC 6797). Zero: not said.
   Duration hsts = {};
@@ -121,6 +126,10 @@ class HttpServer {
   Result<void> start();
   // Serves until a signal says to stop. Throws std::system_error when there is no thread to be had.
   ServerReport run();
+
+  // Ends run() as SIGTERM does, of this server alone; called again, it does nothing. Any thread,
+  // once started.
+  void shutdown() noexcept { group_->shutdown(); }
 
   // With TLS: reads certificates and keys again; new connections get them, and none is dropped. An
   // Error changes nothing. Any thread, once started. Returns what should be known of them.
@@ -151,6 +160,7 @@ class HttpServer {
   // What SIGHUP does; empty: it is left alone.
   std::function<void()> reload_of_signal();
   void on_hangup();
+  void read_certificates_again();
   Result<void> watch_reactors();
   // New connections go to these reactors; none, or all: to all.
   void steer_connections(std::span<const unsigned> reactors) const;
@@ -165,6 +175,7 @@ class HttpServer {
   std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
   std::unique_ptr<StallWatch> stall_watch_;
   std::unique_ptr<Heartbeat> heartbeat_;
+  std::unique_ptr<CertificateWatch> certificate_watch_;
   std::uint16_t port_ = 0;
   std::uint16_t operations_port_ = 0;
 };

@@ -38,13 +38,7 @@ class HttpServerTest : public testing::Test {
     const auto started = server.start();
     EXPECT_TRUE(started) << (started ? "" : started.error().describe());
     EXPECT_NE(server.port(), 0);
-    std::thread thread([&] {
-      clients(server.port());
-      for (int count = 0; count < signals; ++count) terminate();
-    });
-    const ServerReport report = server.run();
-    thread.join();
-    return report;
+    return serve_clients(server, clients, signals);
   }
 
   HttpServerOptions options;

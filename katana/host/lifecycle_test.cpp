@@ -17,10 +17,10 @@
 #include <utility>
 
 #include "katana/host/client_test.hpp"
+#include "katana/host/exposition_test.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/kept_log_test.hpp"
 #include "katana/host/observability.hpp"
-#include "katana/metrics/exposition.hpp"
 
 namespace katana::host {
 namespace {
@@ -46,13 +46,7 @@ class LifecycleTest : public testing::Test {
     const auto started = server.start();
     EXPECT_TRUE(started) << started.error().describe();
     if (!started) return {};
-    std::thread thread([&] {
-      clients(server.port());
-      ::kill(::getpid(), SIGTERM);
-    });
-    const ServerReport report = server.run();
-    thread.join();
-    return report;
+    return serve_clients(server, clients);
   }
 
   HttpServerOptions options;
@@ -211,9 +205,8 @@ TEST_F(LifecycleTest, a_handler_that_blocks_is_reported_with_its_route_while_it_
     release = true;
     EXPECT_TRUE(client.receive_reply().ends_with("at last"));
   });
-  std::string told;
-  write_exposition(observability->registry(), metrics::Format::prometheus, told);
-  EXPECT_THAT(told, testing::ContainsRegex("katana_reactor_stalls_total.reactor=\"0\". [1-9]"));
+  EXPECT_THAT(exposition_of(observability->registry()),
+              testing::ContainsRegex("katana_reactor_stalls_total.reactor=\"0\". [1-9]"));
 }
 
 }  // namespace

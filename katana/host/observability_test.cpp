@@ -13,6 +13,7 @@
 
 #include "katana/core/sleep.hpp"
 #include "katana/host/client_test.hpp"
+#include "katana/host/exposition_test.hpp"
 #include "katana/host/http_server.hpp"
 
 namespace katana::host {
@@ -60,12 +61,7 @@ class ObservabilityTest : public testing::Test {
     options.observability = observability.get();
     HttpServer server(options, *service);
     ASSERT_TRUE(server.start());
-    std::thread thread([&] {
-      clients(server.port());
-      ::kill(::getpid(), SIGTERM);
-    });
-    server.run();
-    thread.join();
+    serve_clients(server, clients);
   }
 
   // Two connections that are served by different reactors.
@@ -297,8 +293,7 @@ TEST_F(ObservabilityTest, the_last_figures_stay_when_the_server_is_gone) {
     Client client(port);
     for (int count = 0; count < 7; ++count) client.ask("/hello");
   });
-  std::string text;
-  metrics::write_exposition(observability->registry(), metrics::Format::prometheus, text);
+  const std::string text = exposition_of(observability->registry());
   EXPECT_EQ(sum_of(text, "katana_http_requests_total"), 7);
   EXPECT_EQ(sum_of(text, "katana_connections_open"), 0);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "katana/wire/http/characters.hpp"
+#include "katana/wire/http/url.hpp"
 
 namespace katana::host {
 namespace {
@@ -47,13 +48,11 @@ bool is_any(const Address& address) noexcept {
 }
 
 // Without the port, the brackets of IPv6, and the dot of a name that is written out.
-Bytes name_in(Bytes host) noexcept {
-  if (host.starts_with('[')) {
-    const std::size_t end = host.find(']');
-    return end == Bytes::npos ? Bytes() : host.substr(1, end - 1);
-  }
-  host = host.substr(0, host.find(':'));
-  if (host.ends_with('.')) host.remove_suffix(1);
+Bytes name_in(Bytes authority) noexcept {
+  const auto parts = http::split_authority(authority);
+  if (!parts) return {};
+  Bytes host = parts->host;
+  if (!parts->bracketed && host.ends_with('.')) host.remove_suffix(1);
   return host;
 }
 

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <mutex>
 #include <utility>
 
 #include "katana/base/monotonic_clock.hpp"
@@ -50,9 +51,18 @@ class ReactorGroup::Signals final : public engine::Watcher {
   Result<void> start();
   void stop() noexcept {
     if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(all_mutex);
+      std::erase(all, this);
+    }
     over_.store(true, std::memory_order_release);
-    pthread_kill(thread_.native_handle(), SIGINT);  // which it waits for, and nobody else gets
+    send(SIGINT);  // which it waits for, and nobody else gets
     thread_.join();
+  }
+  // As the first SIGTERM, for this group alone. Any thread.
+  void ask_to_end() noexcept {
+    const std::lock_guard lock(all_mutex);
+    if (std::ranges::find(all, this) != all.end()) send(SIGTERM);
   }
   // On the first reactor's thread.
   void on_ready() noexcept override;
@@ -61,6 +71,13 @@ class ReactorGroup::Signals final : public engine::Watcher {
 
  private:
   void run() noexcept;
+  // To this thread alone. What a signal says of its origin does not do: glibc makes SI_USER of
+  // SI_TKILL.
+  void send(int signal) noexcept {
+    directed_.store(true, std::memory_order_release);
+    pthread_kill(thread_.native_handle(), signal);
+  }
+  void tell_others(int signal) const noexcept;
   void on_signal(int signal) noexcept;
   void on_time() noexcept;
   // Their turns began after they were told, so they are at it.
@@ -85,10 +102,16 @@ class ReactorGroup::Signals final : public engine::Watcher {
   }
   void leave_descriptor_table() noexcept;
 
+  // Every group of the process whose thread waits: the kernel gives a signal for the process to one
+  // of them, and it is meant for all.
+  static inline std::mutex all_mutex;
+  static inline std::vector<Signals*> all;
+
   ReactorGroup& group_;
   sigset_t set_;
   std::array<int, 2> relay_{-1, -1};  // a pipe
   std::atomic<bool> over_ = false;
+  std::atomic<bool> directed_ = false;  // the next signal is for this group, not for the process
   std::atomic<bool> reload_ = false;
   std::atomic<bool> begin_ = false;
   std::atomic<bool> drain_ = false;
@@ -110,7 +133,17 @@ Result<void> ReactorGroup::Signals::start() {
   auto started = start_quiet_thread("wait for signals", [this] { run(); });
   if (!started) return std::unexpected(started.error());
   thread_ = *std::move(started);
+  const std::lock_guard lock(all_mutex);
+  all.push_back(this);
   return {};
+}
+
+void ReactorGroup::Signals::tell_others(int signal) const noexcept {
+  const std::lock_guard lock(all_mutex);
+  for (Signals* const other : all) {
+    if (other == this || sigismember(&other->set_, signal) != 1) continue;
+    other->send(signal);
+  }
 }
 
 // As long as two threads share a table the kernel counts references in every system call that uses
@@ -134,6 +167,7 @@ void ReactorGroup::Signals::run() noexcept {
     }
     const int signal =
         next != never ? sigtimedwait(&set_, nullptr, &left) : sigwaitinfo(&set_, nullptr);
+    if (signal > 0 && !directed_.exchange(false, std::memory_order_acquire)) tell_others(signal);
     if (over_.load(std::memory_order_acquire)) return;
     if (signal > 0) on_signal(signal);
     on_time();
@@ -234,6 +268,10 @@ void ReactorGroup::run() {
   ended_.front().store(true, std::memory_order_release);
   for (std::thread& thread : threads_) thread.join();  // a second signal still counts
   signals_->stop();
+}
+
+void ReactorGroup::shutdown() noexcept {
+  if (!shutdown_.exchange(true)) signals_->ask_to_end();
 }
 
 bool ReactorGroup::ended(unsigned reactor) const noexcept {

@@ -60,6 +60,9 @@ class ReactorGroup {
   Result<void> watch_signals();
   // Until every reactor has stopped.
   void run();
+  // Begins to end, as SIGTERM does, once watch_signals() has succeeded. Called again, it does
+  // nothing. Any thread.
+  void shutdown() noexcept;
   // The reactor's counters may be read: it has ended. Any thread.
   bool ended(unsigned reactor) const noexcept;
   // It has been told to drain, so listeners may be closed. Any thread.
@@ -78,6 +81,7 @@ class ReactorGroup {
   std::vector<std::thread> threads_;
   std::vector<std::atomic<bool>> ended_;  // by reactor
   std::atomic<bool> draining_ = false;
+  std::atomic<bool> shutdown_ = false;
   std::unique_ptr<Signals> signals_;
 };
 

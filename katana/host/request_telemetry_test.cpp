@@ -12,9 +12,9 @@
 
 #include "katana/core/sleep.hpp"
 #include "katana/host/client_test.hpp"
+#include "katana/host/exposition_test.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/kept_log_test.hpp"
-#include "katana/metrics/exposition.hpp"
 #include "katana/service/events/events.hpp"
 #include "katana/service/websocket.hpp"
 #include "katana/thread/pool.hpp"
@@ -57,18 +57,9 @@ class RequestTelemetryTest : public testing::Test {
     of_pool.threads_min = 2;
     pool = *thread::Pool::create(of_pool);
     ASSERT_TRUE(server.start());
-    std::thread thread([&] {
-      clients(server.port());
-      ::kill(::getpid(), SIGTERM);
-    });
-    server.run();
-    thread.join();
+    serve_clients(server, clients);
   }
-  std::string metrics() {
-    std::string told;
-    write_exposition(registry, metrics::Format::prometheus, told);
-    return told;
-  }
+  std::string metrics() { return exposition_of(registry); }
 
   KeptLog kept;
   metrics::Registry registry;

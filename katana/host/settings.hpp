@@ -23,32 +23,65 @@
 
 #include "katana/base/described.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/base/outbox.hpp"
 #include "katana/config/units.hpp"
+#include "katana/core/reactor.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/option_descriptions.hpp"
+#include "katana/session/http_options.hpp"
+#include "katana/tls/options.hpp"
 
 namespace katana::host {
 
-struct HttpSettings {
+// The certificates of the listeners. protocols and reply_to_plain_http are the server's to say.
+struct TlsSettings : tls::TlsOptions {
+  Duration hsts = {};
+  Duration watch = seconds(10);
+
+  // Whether there is a certificate to show.
+  bool given() const noexcept { return !certificates.empty() || development; }
+};
+KATANA_DESCRIBE(
+    TlsSettings, (certificates, help("a list of {certificate: FILE, key: FILE}; empty: no TLS")),
+    (development, help("a certificate that signs itself, for localhost; never written anywhere")),
+    (development_names, help("names of that certificate beside localhost")),
+    (names_must_match, help("refuse clients that ask for a name no certificate has")),
+    (version_min, help("oldest version of TLS")),
+    (client_authorities_file,
+     help("PEM file of authorities that must have signed the clients' certificates; empty: none "
+          "is asked for")),
+    (client_authorities_text, named("client_authorities_pem"),
+     help("those authorities themselves, in place of a file")),
+    (client_certificate_optional, help("serve clients without a certificate, too")),
+    (ciphers_1_2, help("of TLS 1.2, as OpenSSL names them; empty: with forward secrecy and AEAD")),
+    (ciphers_1_3, help("of TLS 1.3; empty: all three of RFC 8446 that are not for small devices")),
+    (groups, help("for the key exchange; empty: X25519, P-256, P-384")),
+    (ticket_lifetime, range(Duration{}, seconds(7 * 24 * 3600)),
+     help("how long one key seals session tickets; 0: no tickets")),
+    (hsts, range(Duration{}, seconds(std::int64_t{2} * 366 * 24 * 3600)),
+     help("how long browsers shall come back by TLS only (RFC 6797); 0: not said")),
+    (watch, range(Duration{}, seconds(24 * 3600)),
+     help("how often the files are looked at; changed ones are read again; 0: only by SIGHUP")))
+
+// What a server of HTTP is configured with: the options of its modules, and what HttpServerOptions
+// has beside them.
+struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
+  int backlog = engine::ListenOptions().backlog;
   unsigned reactors = 0;
-  std::string engine = "epoll-edge";
+  EngineName engine = EngineName::epoll_edge;
   bool pin = false;
-  Duration spin_max = {};
-  std::uint32_t connections_max = 16 * 1024;
-  config::ByteCount output_max = config::mebibytes(256);
-  config::ByteCount output_reserve = config::mebibytes(4);
-  Duration shed_after = seconds(1);
-  config::ByteCount held_max = config::mebibytes(0);
-  std::uint32_t carry_large_max = 1024;
-  std::uint32_t requests_per_connection_max = 0;
+  std::uint32_t connections_max = core::ReactorOptions().engine.links_max;
+  std::size_t receive_bytes_max = core::ReactorOptions().engine.receive_bytes_max;
+  std::size_t output_max = std::size_t{256} << 20;
+  std::size_t output_reserve = std::size_t{4} << 20;
   std::uint32_t websocket_subscriptions_max = 256;
   std::uint32_t form_files_max = 256;
-  Duration idle_timeout = seconds(75);
-  Duration head_timeout = seconds(10);
-  Duration content_timeout = seconds(30);
-  Duration handler_timeout = seconds(30);
-  std::string server_name = "katana";
+  Duration idle_timeout = session::HttpOptions().limits.idle_timeout;
+  Duration head_timeout = session::HttpOptions().limits.head_timeout;
+  Duration content_timeout = session::HttpOptions().limits.content_timeout;
+  TlsSettings tls;
   std::vector<std::string> hosts;
   Duration drain_notice = milliseconds(100);
   Duration drain_timeout = seconds(10);
@@ -56,51 +89,61 @@ struct HttpSettings {
 KATANA_DESCRIBE(
     HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
+    (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
     (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
-    (engine,
-     satisfies([](const std::string& name) { return is_engine_name(name); },
-               "epoll-edge, epoll-level, io_uring or auto"),
-     help("epoll-edge, epoll-level, io_uring, or auto: io_uring where it runs")),
+    (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
     (pin, help("bind each reactor to a CPU")),
     (spin_max, range(Duration{}, milliseconds(10)),
-     help("how long a reactor spins for a commit or a job before it sleeps; 0: never")),
+     help("how long a reactor spins before it sleeps; 0: never")),
     (connections_max, range(1, 1 << 24), help("open connections per reactor")),
-    (output_max, help("memory for output that peers have not received yet, per reactor")),
-    (output_reserve,
-     help("part of output_max reserved for connections without pending output; at most half")),
+    (receive_bytes_max, byte_count, range(1, 1 << 30), help("most bytes of one receive")),
+    (output_max, byte_count, help("output that peers have not received, per reactor")),
+    (output_reserve, byte_count, help("part of it for connections without pending output")),
+    (output_block_bytes, byte_count, range(Outbox::block_bytes_min, Outbox::block_bytes_max),
+     help("size of the blocks that output_max is given out in")),
+    (outbox_high_bytes, byte_count, help("pending output that stops reading")),
+    (outbox_low_bytes, byte_count, help("pending output that resumes it")),
     (shed_after, range(Duration{}, seconds(600)),
-     help("how long a connection waits for output blocks before the connections that hold "
-          "the most and drain the slowest are reset")),
-    (held_max, help("memory for request contents, messages and suspended handlers, per "
-                    "reactor; above it the largest are refused; 0: 16KiB per "
-                    "connection, at least 64MiB")),
-    (carry_large_max, range(1, 1 << 20),
-     help("connections per reactor that may hold more than 4 KiB of unread input")),
+     help("wait for output blocks before the largest, slowest peers are reset")),
+    (turn_bytes_max, byte_count, at_least(1), help("bytes that a reactor sends in one turn")),
+    (held_bytes_max, named("held_max"), byte_count,
+     help("memory for contents, messages and suspended handlers, per reactor; above it the "
+          "largest are refused; 0: 16KiB per connection, at least 64MiB")),
+    (carry_small_bytes, byte_count, range(1, 1 << 24), help("unread input of any connection")),
+    (carry_extra_bytes, byte_count, range(1, 1 << 24),
+     help("unread input of carry_large_max, and receive_bytes_max")),
+    (carry_large_max, range(1, 1 << 20), help("connections that may hold more, per reactor")),
+    (send_timeout, option_rules::timeout, help("reset a peer that takes nothing for so long")),
+    (rate_min_bytes_per_s, named("send_rate_min_bytes_per_s"), at_least(1),
+     help("each byte taken extends send_timeout so")),
+    (linger_timeout, option_rules::timeout_or_none, help("for input behind the last reply")),
+    (linger_bytes_max, byte_count, help("how much of it")),
+    (accept_retry, range(milliseconds(1), seconds(60)), help("pause without descriptors")),
+    (opening_timeout, option_rules::timeout, help("a TLS handshake must be complete by then")),
+    (openings_per_turn_max, range(1, 1 << 20), help("TLS handshakes answered in one turn")),
+    (sealed_high_bytes, byte_count, at_least(1),
+     help("ciphertext not taken; above it output waits")),
     (requests_per_connection_max, help("0: no limit")),
-    (websocket_subscriptions_max, range(1, 1 << 20),
-     help("topics that one WebSocket connection may be subscribed to")),
+    (websocket_subscriptions_max, range(1, 1 << 20), help("topics of one WebSocket connection")),
     (form_files_max, range(1, 1 << 20),
-     help("files that forms may have open, in the whole process; never more than a "
-          "quarter of its descriptors")),
-    (idle_timeout, range(milliseconds(1), seconds(24 * 3600)),
-     help("close a connection that has been idle between requests for so long")),
-    (head_timeout, range(milliseconds(1), seconds(24 * 3600)),
-     help("a request head must be complete so long after its first byte (408)")),
-    (content_timeout, range(milliseconds(1), seconds(24 * 3600)),
-     help("request content may pause for so long; each byte extends it by 1/1024 s (408)")),
-    (handler_timeout, range(milliseconds(1), seconds(24 * 3600)),
-     help("a handler that has not replied by then is cancelled (503)")),
-    (server_name, length(0, 128), help("value of the Server field; empty: no field")),
+     help("files that forms of the process may have open; at most a quarter of its limit")),
+    (idle_timeout, option_rules::timeout, help("close a connection that is idle so long")),
+    (head_timeout, option_rules::timeout, help("a request head must be complete by then (408)")),
+    (content_timeout, option_rules::timeout, help("request content may pause for so long (408)")),
+    (handler_timeout, option_rules::timeout, help("a later handler is cancelled (503)")),
+    (half_close_grace, option_rules::timeout_or_none,
+     help("for the reply to a peer that ended its side")),
+    (drain_idle, option_rules::timeout_or_none,
+     help("for a request of an idle connection at the end")),
+    (server_name, length(0, session::server_name_bytes_max),
+     help("value of the Server field; empty: no field")),
     (hosts, length(0, 256), each(length(1, 253)),
      help("host names of this server beside localhost and its address; when set, "
           "requests for any other host get 421")),
     (drain_notice, range(Duration{}, seconds(600)),
-     help("how long /ready answers 503 before the listeners close")),
-    (drain_timeout, range(Duration{}, seconds(3600)),
-     help("how long requests in flight may take after that before they are cut off")))
-
-enum class LogFull : std::uint8_t { drop, block };
-KATANA_DESCRIBE_ENUM(LogFull, drop, block)
+     help("/ready answers 503 so long before the end")),
+    (drain_timeout, range(Duration{}, seconds(3600)), help("then requests in flight are cut off")),
+    limits, http2, websocket, tls)
 
 struct LogSettings {
   std::string levels = "info";
@@ -111,7 +154,7 @@ struct LogSettings {
   config::ByteCount file_bytes_max = config::mebibytes(64);
   unsigned files_kept = 8;
   bool synchronous = false;
-  LogFull when_full = LogFull::drop;
+  log::WhenFull when_full = log::WhenFull::drop;
 };
 KATANA_DESCRIBE(LogSettings,
                 (levels, reloadable, help("'info', or 'warn,access=off,database=debug'")),
@@ -166,8 +209,7 @@ KATANA_DESCRIBE(
                        "for development only")),
     (failure_records_max, at_most(100'000),
      help("failure records per kind and route in each failure_period; 0: none")),
-    (failure_period, range(milliseconds(1), seconds(24 * 3600)),
-     help("period in which failure_records_max applies")))
+    (failure_period, option_rules::timeout, help("period in which failure_records_max applies")))
 
 struct UpstreamSettings {
   std::string url;
@@ -201,13 +243,10 @@ KATANA_DESCRIBE(PoolSettings, (threads_min, range(1, 1024), help("threads that a
                 (queue_max, range(1, 1 << 24),
                  help("jobs that may wait; further submissions fail")))
 
-enum class Durability : std::uint8_t { full, normal };
-KATANA_DESCRIBE_ENUM(Durability, full, normal)
-
 struct DatabaseSettings {
   std::string path = "var/katana.db";
   std::string migrations;
-  Durability durability = Durability::full;
+  database::sqlite::Synchronous durability = database::sqlite::Synchronous::full;
   unsigned readers = 4;
   Duration timeout = seconds(30);
   Duration wait_max = seconds(2);
@@ -234,8 +273,9 @@ struct ApplicationSettings {
   MonitorSettings monitor;
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;
+  client::HttpClientOptions client;  // for the program's HttpClient
 };
 KATANA_DESCRIBE(ApplicationSettings, http, operations, log, requests, monitor,
-                (pools, help("thread pools by name; 'work' always exists")), database)
+                (pools, help("thread pools by name; 'work' always exists")), database, client)
 
 }  // namespace katana::host

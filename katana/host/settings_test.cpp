@@ -3,16 +3,103 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <concepts>
+#include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "katana/base/source_tree_test.hpp"
+#include "katana/config/config.hpp"
 #include "katana/config/printer.hpp"
-#include "katana/host/engines.hpp"
+#include "katana/host/server_options.hpp"
 
 namespace katana::host {
 namespace {
 
 using testing::HasSubstr;
+
+// What of `options` a key can change, as text.
+std::string text_of(const HttpServerOptions& options) {
+  std::string text;
+  const auto add = [&text](const auto& value) { text += config::write_value(value, true) + "\n"; };
+  for_each_field<HttpSettings>([&](const auto& field) {
+    using Struct = typename std::remove_cvref_t<decltype(field)>::Struct;
+    if constexpr (std::same_as<Struct, session::HttpOptions>) add(options.http.*field.pointer);
+    if constexpr (std::same_as<Struct, core::ReactorOptions>) add(options.reactor.*field.pointer);
+  });
+  for (const Duration each : {options.http.limits.head_timeout, options.http.limits.content_timeout,
+                              options.http.limits.idle_timeout, options.drain_timeout}) {
+    add(each);
+  }
+  for (const std::size_t each :
+       {std::size_t{options.reactor.engine.links_max}, options.reactor.engine.receive_bytes_max,
+        options.reactor.output_blocks_max, options.reactor.output_blocks_reserve,
+        static_cast<std::size_t>(options.backlog)}) {
+    add(each);
+  }
+  if (options.tls) add(options.tls->ticket_lifetime);
+  return text;
+}
+
+using Loaded = Result<config::Config<ApplicationSettings>>;
+Loaded load_with(const std::string& key, const std::string& value) {
+  config::Sources sources{.environment_prefix = ""};
+  sources.sets = {"http.tls.development=true"};
+  if (!key.empty()) sources.sets.push_back(key + "=" + value);
+  return config::Config<ApplicationSettings>::load(std::move(sources));
+}
+
+// The keys of each row of the tables in SECURITY.md that have a column of keys.
+std::map<std::string, std::vector<std::string>> rows_of_security() {
+  std::map<std::string, std::vector<std::string>> rows;
+  std::ifstream page(in_tree("SECURITY.md"));
+  bool in_table = false;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with('|')) in_table = false;
+    if (line.ends_with("| key |")) in_table = true;
+    if (!in_table || line.ends_with("| key |") || line.starts_with("|---")) continue;
+    std::string last = line.substr(0, line.size() - 2);
+    last = last.substr(last.rfind("| ") + 2);
+    std::vector<std::string>& keys = rows[line];
+    if (last == "fixed" || last.starts_with("in code: ")) continue;
+    while (last.starts_with('`')) {
+      const std::size_t end = last.find('`', 1);
+      keys.push_back(last.substr(1, end - 1));
+      last.erase(0, end + 1);
+      if (last.starts_with(", ")) last.erase(0, 2);
+    }
+    EXPECT_FALSE(keys.empty() || !last.empty()) << "names no key: " << line;
+  }
+  return rows;
+}
+
+// Each key is set to whatever else it takes, and is then in the options of the server.
+TEST(Settings, every_limit_of_security_md_is_set_by_the_key_it_names) {
+  const auto defaults = load_with("", "");
+  ASSERT_TRUE(defaults) << defaults.error().describe();
+  const std::string before = text_of(server_options_of(*defaults->get()));
+  std::size_t keys = 0;
+  for (const auto& [row, names] : rows_of_security()) {
+    for (const std::string& key : names) {
+      ++keys;
+      bool set = false;
+      std::string refusals;
+      for (const char* value : {"77", "7s", "2KiB", "96KiB", "7MiB"}) {
+        const auto loaded = load_with(key, value);
+        if (!loaded) refusals += loaded.error().describe() + "\n";
+        if (!loaded || defaults->print() == loaded->print()) continue;
+        const auto settings = loaded->get();
+        // Not of one server: of the process, and of the log of failures.
+        set = set || key == "http.form_files_max" || !key.starts_with("http.") ||
+              text_of(server_options_of(*settings)) != before;
+      }
+      EXPECT_TRUE(set) << key << " changes nothing\n" << refusals;
+    }
+  }
+  EXPECT_GT(keys, 35u);
+}
 
 TEST(Settings, every_value_says_what_it_means) {
   std::istringstream lines(config::print_defaults<ApplicationSettings>());
@@ -21,15 +108,6 @@ TEST(Settings, every_value_says_what_it_means) {
     const bool has_value = !key.ends_with(':');
     if (has_value) EXPECT_THAT(key, HasSubstr(" # ")) << "give it a help(\"…\")";
   }
-}
-
-TEST(Settings, the_engine_is_one_of_those_there_are) {
-  constexpr const auto& field = field_of<HttpSettings, 3>;
-  ASSERT_EQ(field.name, "engine");
-  EXPECT_THAT(std::string(field.rules.help), HasSubstr(engine_names().substr(0, 20)));
-  EXPECT_EQ(field.rules.satisfies_words, engine_names());
-  EXPECT_TRUE(field.rules.satisfies("auto"));
-  EXPECT_FALSE(field.rules.satisfies("kqueue"));
 }
 
 }  // namespace

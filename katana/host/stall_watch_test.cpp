@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "katana/host/engines.hpp"
+#include "katana/host/exposition_test.hpp"
 #include "katana/host/kept_log_test.hpp"
-#include "katana/metrics/exposition.hpp"
 
 namespace katana::host {
 namespace {
@@ -30,11 +30,7 @@ class StallWatchTest : public testing::Test {
     }
   }
   static Instant at(std::int64_t ms) { return {milliseconds(ms).ns}; }
-  std::string metrics() {
-    std::string told;
-    write_exposition(registry, metrics::Format::prometheus, told);
-    return told;
-  }
+  std::string metrics() { return exposition_of(registry); }
 
   KeptLog kept;
   metrics::Registry registry;

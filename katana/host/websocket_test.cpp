@@ -46,13 +46,7 @@ class WebSocketServerTest : public testing::Test {
     EXPECT_TRUE(service);
     HttpServer server(options, *service);
     EXPECT_TRUE(server.start());
-    std::thread thread([&] {
-      clients(server.port());
-      terminate();
-    });
-    const ServerReport report = server.run();
-    thread.join();
-    return report;
+    return serve_clients(server, clients);
   }
   static std::string open(Client& client, std::string_view target, std::string_view more = "") {
     client.send_get(target, std::string(handshake_fields) + std::string(more));

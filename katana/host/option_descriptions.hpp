@@ -1,0 +1,258 @@
+// Option descriptions: the options of the modules below host, as configuration has them: names,
+// rules and help. They stand here and not beside their structs, because a program that uses one
+// module alone shall not compile the descriptions (base/described.hpp) with every header.
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  never.
+// Fails      as Config does.
+// Invariant  what a description allows, check_options() accepts member by member. Left out is what
+//            configuration cannot say (callbacks, borrowed objects, hooks of tests), and what
+//            HttpSettings has under a shorter key.
+#pragma once
+
+#include "katana/base/described.hpp"
+#include "katana/client/options.hpp"
+#include "katana/database/sqlite/options.hpp"
+#include "katana/host/engines.hpp"
+#include "katana/log/channel.hpp"
+#include "katana/service/decompression.hpp"
+#include "katana/service/files/file_options.hpp"
+#include "katana/session/http_options.hpp"
+#include "katana/tls/client_options.hpp"
+#include "katana/tls/options.hpp"
+
+namespace katana::host::option_rules {
+
+// What a deadline of a peer may be.
+inline constexpr auto timeout = rules::range(milliseconds(1), seconds(24 * 3600));
+// The same, and 0 turns it off.
+inline constexpr auto timeout_or_none = rules::range(Duration{}, seconds(24 * 3600));
+inline constexpr std::size_t counted_max = UINT16_MAX - 1;
+
+}  // namespace katana::host::option_rules
+
+namespace katana::host {
+
+// An engine, or the choice of one; see choose_engine().
+KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
+                     (automatic, "auto"))
+
+}  // namespace katana::host
+
+namespace katana::log {
+
+KATANA_DESCRIBE_ENUM(WhenFull, drop, block)
+
+}  // namespace katana::log
+
+namespace katana::http1 {
+
+KATANA_DESCRIBE(
+    Limits,
+    (request_line_bytes_max, byte_count, at_most(head_bytes_limit - 4),
+     help("request line of HTTP/1.1 (414); at least 4 less than head_bytes_max")),
+    (head_bytes_max, byte_count, range(5, head_bytes_limit),
+     help("request line and fields of HTTP/1.1 (431)")),
+    (fields_max, range(1, http::fields_capacity), help("fields of a request (431)")),
+    (chunk_line_bytes_max, byte_count, at_most(host::option_rules::counted_max),
+     help("size line of one chunk, with its extensions (400)")),
+    (chunk_overhead_bytes_max, byte_count, at_most(UINT32_MAX - 1),
+     help("extensions, white space and leading zeros of all chunks of a request (400)")),
+    (trailer_bytes_max, byte_count, at_most(host::option_rules::counted_max),
+     help("trailer fields (431)")),
+    (trailer_fields_max, at_most(host::option_rules::counted_max),
+     help("number of trailer fields (431)")),
+    (content_bytes_max, byte_count, at_most(INT64_MAX),
+     help("content of a request (413); routes allow less")),
+    (rate_min_bytes_per_s, at_least(1),
+     help("slowest content: each byte extends http.content_timeout by its part of a second")))
+
+}  // namespace katana::http1
+
+namespace katana::http2 {
+
+KATANA_DESCRIBE(
+    Limits, (streams_max, range(1, UINT32_MAX), help("concurrent streams; more are refused")),
+    (head_bytes_max, byte_count, at_most(head_bytes_limit),
+     help("a request head, 32 bytes for each field included (431)")),
+    (fields_max, range(1, http::fields_capacity), help("fields of a request (431)")),
+    (head_decoded_bytes_max, byte_count,
+     help("a head that is too large may decode to so much; beyond it the connection ends; at "
+          "least head_bytes_max")),
+    (block_bytes_max, byte_count, at_least(frame_bytes_max),
+     help("a header block as sent, over all its frames")),
+    (continuations_max, help("CONTINUATION frames of one header block")),
+    (content_bytes_max, byte_count, at_most(INT64_MAX),
+     help("content of a request (413); routes allow less")),
+    (stream_window_bytes, byte_count, range(default_window_bytes, window_bytes_max),
+     help("content that a peer may send ahead on a stream")),
+    (connection_window_bytes, byte_count, range(default_window_bytes, window_bytes_max),
+     help("content that a peer may send ahead on a connection")),
+    (resets_max, help("budget of streams that were reset")),
+    (resets_per_s, help("how fast that budget is refilled")),
+    (idle_frames_max, range(64, 1'000'000), help("budget of frames that move nothing")),
+    (idle_frames_per_s, at_most(1'000'000), help("how fast that budget is refilled")),
+    (idle_frames_per_use, at_most(1'000), help("what a request or a DATA frame adds to it")),
+    (idle_timeout, host::option_rules::timeout, help("close a connection without a stream")),
+    (head_timeout, host::option_rules::timeout,
+     help("the preface, a frame or a header block must be complete by then")),
+    (settings_timeout, host::option_rules::timeout,
+     help("the peer must acknowledge our SETTINGS by then")))
+
+}  // namespace katana::http2
+
+namespace katana::ws {
+
+KATANA_DESCRIBE(
+    Limits,
+    (message_bytes_max, byte_count, help("a message, decompressed; larger: closed with 1009")),
+    (frame_bytes_max, byte_count, help("a frame as sent")),
+    (fragments_max, at_least(1), help("frames of one message")),
+    (message_timeout, host::option_rules::timeout_or_none,
+     help("a message must be complete so long after its first byte; 0: never")),
+    (ping_after, host::option_rules::timeout_or_none,
+     help("silence after which a peer is sent a ping; 0: never")),
+    (pong_timeout, host::option_rules::timeout, help("silence after a ping that ends it")),
+    (close_timeout, host::option_rules::timeout, help("how long the peer's close is awaited")))
+
+KATANA_DESCRIBE(DeflateOptions, (enabled, help("permessage-deflate (RFC 7692)")),
+                (window_bits, range(9, 15), help("of what is sent: memory is 2^(bits + 3)")),
+                (level, range(1, 9), help("1 is the fastest, 9 the smallest")),
+                (threshold_bytes, byte_count, help("shorter messages are not compressed")))
+
+}  // namespace katana::ws
+
+namespace katana::session {
+
+KATANA_DESCRIBE_ENUM(SlowPeer, disconnect, drop)
+
+// subscriptions_max is http.websocket_subscriptions_max.
+KATANA_DESCRIBE(WebSocketOptions, limits, deflate,
+                (queue_bytes_max, byte_count, help("output waiting for one connection")),
+                (slow_peer, help("what happens to a message for a connection whose queue is full")),
+                (posted_bytes_max, byte_count,
+                 help("messages of other threads that a reactor has not taken yet")))
+
+KATANA_DESCRIBE(
+    Http2Options, (enabled, help("accept HTTP/2: by ALPN, and by prior knowledge without TLS")),
+    limits, (websocket, help("WebSocket over HTTP/2 (RFC 8441)")),
+    (content_held_bytes_max, byte_count,
+     help("contents and messages collected for one connection; then one stream at a time")),
+    (held_bytes_max, byte_count,
+     help("replies of one connection held back by closed windows; then its requests wait")),
+    (stall_timeout, host::option_rules::timeout,
+     help("reset a stream whose reply waits for its window so long")))
+
+}  // namespace katana::session
+
+namespace katana::tls {
+
+KATANA_DESCRIBE_ENUM(Version, (tls_1_2, "1.2"), (tls_1_3, "1.3"))
+
+KATANA_DESCRIBE(
+    Certificate,
+    (chain_file, named("certificate"),
+     help("PEM file: the server's certificate first, then those that lead to the root")),
+    (key_file, named("key"), help("PEM file of its private key, without a pass phrase")),
+    (chain_text, named("certificate_pem"), help("the certificate itself, in place of a file")),
+    (key_text, named("key_pem"), secret, help("the key itself, in place of a file")))
+
+KATANA_DESCRIBE(
+    ClientTlsOptions, (system_authorities, help("trust the authorities of this machine")),
+    (authorities_file, help("PEM file of additional authorities; empty: none")),
+    (authorities_text, named("authorities_pem"), help("these authorities themselves")),
+    (dangerously_accept_any_certificate,
+     help("DANGEROUS: anybody on the way can read and change everything; for tests only")),
+    (version_min, help("oldest version of TLS")),
+    (session_lifetime, host::option_rules::timeout_or_none,
+     help("how long a session may be resumed; 0: never")),
+    (certificate, help("shown to servers that ask for one")),
+    (ciphers_1_2, help("of TLS 1.2; empty: OpenSSL's with forward secrecy and AEAD")),
+    (ciphers_1_3, help("of TLS 1.3; empty: those of RFC 8446")),
+    (groups, help("for the key exchange; empty: X25519, P-256, P-384")))
+
+}  // namespace katana::tls
+
+namespace katana::client {
+
+KATANA_DESCRIBE_ENUM(Http2, never, by_alpn, prior_knowledge)
+
+KATANA_DESCRIBE(RetryOptions,
+                (transient, help("also retry 429, 502, 503, 504 and lost connections")),
+                (share_percent, at_most(100), help("retries and hedges per requests to an origin")),
+                (per_second_min, at_most(1'000'000), help("retries allowed in any case")))
+KATANA_DESCRIBE(BreakerOptions,
+                (failures_percent, at_most(100), help("share that opens the breaker; 0: none")),
+                (requests_min, help("requests in the window before it may open")),
+                (window, host::option_rules::timeout, help("time over which failures are counted")),
+                (pause, host::option_rules::timeout, help("until one request is let through")))
+KATANA_DESCRIBE(ProxyOptions, (url, length(0, 2048), help("http://host:port; empty: no proxy")),
+                (user, help("for Basic credentials, sent to the proxy in plaintext")),
+                (password, secret, help("for Basic credentials")),
+                (except, help("hosts that are asked directly")))
+
+KATANA_DESCRIBE(
+    HttpClientOptions,
+    (connections_max, range(1, 1 << 20), help("connections to one origin, per reactor")),
+    (idle_max, help("idle connections kept for one origin")),
+    (waiting_max, help("requests that may wait for a connection; others fail")),
+    (idle_timeout, host::option_rules::timeout, help("close a connection idle for so long")),
+    (origins_max, range(1, 1 << 20), help("origins known at a time, per reactor")),
+    (http2, help("when HTTP/2 is used")),
+    (streams_max, range(1, 1000), help("concurrent requests on a connection of HTTP/2")),
+    (connect_timeout, host::option_rules::timeout, help("for each address of the host")),
+    (tls_timeout, host::option_rules::timeout, help("for the TLS handshake")),
+    (timeout, host::option_rules::timeout, help("for a whole request, retries included")),
+    (continue_timeout, host::option_rules::timeout,
+     help("how long content waits for 100 Continue, when that is asked for")),
+    (head_bytes_max, byte_count, range(64, 65'535), help("head of a response")),
+    (content_bytes_max, byte_count, help("content that fetch() returns")),
+    (stream_bytes_max, byte_count, at_least(65'535),
+     help("unread content that a streamed response holds")),
+    (retries_max, at_most(100), help("how often a request is sent again")),
+    (backoff_min, range(milliseconds(1), seconds(60)), help("pause before the second retry")),
+    (backoff_max, range(milliseconds(1), seconds(600)), help("longest pause before a retry")),
+    (retry_after_max, range(Duration{}, seconds(3600)),
+     help("also retry a 503 whose Retry-After is at most this; 0: never")),
+    retry, breaker,
+    (hedge_after, host::option_rules::timeout_or_none,
+     help("send an idempotent request again after so long without a reply; 0: never")),
+    (redirects_max, at_most(100), help("redirects that are followed; 0: none")),
+    (redirects_to_plaintext, help("follow a redirect from https to http")),
+    (secret_fields, help("fields that a redirect never takes to another origin")),
+    (decode, help("ask for compressed replies, and decode them")),
+    (user_agent, length(0, 256), help("value of User-Agent; empty: no field")), tls, proxy,
+    (hosts, help("numeric addresses by host name, in place of name resolution")),
+    (addresses_kept, range(Duration{}, seconds(24 * 3600)),
+     help("how long a resolved name is reused")),
+    (failures_kept, range(Duration{}, seconds(3600)),
+     help("how long a name that was not resolved fails at once")),
+    (names_max, range(1, 1 << 20), help("resolved names that are kept")))
+
+}  // namespace katana::client
+
+namespace katana {
+
+KATANA_DESCRIBE(FilesOptions, (index, length(0, 255), help("file for a folder; empty: none")),
+                (cache_control, length(0, 256), help("Cache-Control; empty: no field")),
+                (precompressed, help("serve x.br, x.zst or x.gz for x where accepted")),
+                (hidden, help("serve names that begin with a dot")),
+                (types, help("media types by extension, without the dot")),
+                (recheck, range(Duration{}, seconds(3600)),
+                 help("how long an open file is taken to be unchanged")),
+                (open_files_max, range(1, 1 << 20), help("files each reactor keeps open")))
+
+KATANA_DESCRIBE(DecompressionOptions,
+                (bytes_max, byte_count,
+                 help("decoded content of a request, beside what its route allows (413)")),
+                (ratio_max, at_least(1),
+                 help("decoded bytes for each coded one, beyond the first 64 KiB (413)")))
+
+}  // namespace katana
+
+namespace katana::database::sqlite {
+
+KATANA_DESCRIBE_ENUM(Synchronous, full, normal)
+
+}  // namespace katana::database::sqlite

@@ -1,0 +1,19 @@
+// server_options_of(): the options of a server as the settings of an application say them. What a
+// running program adds (callbacks, what it lends) is added by Application.
+//
+// Thread     any; there is no state.
+// Allocates  as copies of texts do.
+// Fails      never: check_options() judges the result.
+// Invariant  each key of `http` and `operations` is in the result, but for `hosts`, which is for
+//            the guard of the routes, `engine`, which is chosen at the start, and `form_files_max`,
+//            which is of the process.
+#pragma once
+
+#include "katana/host/http_server.hpp"
+#include "katana/host/settings.hpp"
+
+namespace katana::host {
+
+HttpServerOptions server_options_of(const ApplicationSettings& settings);
+
+}  // namespace katana::host
