@@ -1,0 +1,60 @@
+// TestReply: what a service answered in a test, or why it did not.
+//
+// Owns       its bytes.
+// Thread     a value.
+// Allocates  as std::string does.
+// Fails      status() is 0 unless a whole reply came; describe() then says what came instead.
+// Invariant  a reply that was cut off never looks like a whole one.
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/container/json_read.hpp"
+
+namespace katana::testing {
+
+class TestReply {
+ public:
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+
+  TestReply(unsigned status, Fields fields, std::string content)
+      : status_(status), fields_(std::move(fields)), content_(std::move(content)) {}
+  // No whole reply came.
+  explicit TestReply(std::string problem) : problem_(std::move(problem)) {}
+
+  unsigned status() const noexcept { return status_; }
+  // The first field of that name, ignoring case.
+  std::optional<std::string_view> header(std::string_view name) const noexcept;
+  const Fields& headers() const noexcept { return fields_; }
+  const std::string& content() const noexcept { return content_; }
+  // Empty when a whole reply came; else the request and what came instead.
+  const std::string& problem() const noexcept { return problem_; }
+  // Fails with what the reply was when it is not JSON of a T.
+  template <class T>
+  Result<T> json() const {
+    if (!problem_.empty()) return fail(Code::unavailable, problem_);
+    Result<T> value = container::read_json<T>(content_);
+    if (!value) return std::unexpected(value.error().within(describe()));
+    return value;
+  }
+  // For the message of a test that failed: status, type and the beginning of the content.
+  std::string describe() const;
+
+ private:
+  unsigned status_ = 0;
+  Fields fields_;
+  std::string content_;
+  std::string problem_;
+};
+
+inline std::ostream& operator<<(std::ostream& to, const TestReply& reply) {
+  return to << reply.describe();
+}
+
+}  // namespace katana::testing

@@ -1,0 +1,142 @@
+// TestServer: a Service in the process of its test, without a socket and in virtual time.
+//
+//   testing::TestServer server(std::move(router).build());
+//   testing::TestReply reply = server.post("/users", R"({"name":"ada"})");
+//   EXPECT_EQ(reply.status(), 201u) << reply;
+//
+//   auto pending = server.begin_get("/slow");      // a handler that sleeps for 30 s
+//   server.advance(seconds(30));                   // at once
+//   EXPECT_EQ(pending.reply().status(), 200u);
+//
+// The service runs behind its real protocol on the simulated engine: parsing, limits, timeouts and
+// flow control are those of a server. Any test framework serves, or none.
+//
+// Owns       the service, a reactor, the network, and its clients' connections.
+// Thread     one; handlers run on it, within the calls.
+// Allocates  freely: a test's tool.
+// Fails      never by itself; a request without a whole reply gives a TestReply that says why, with
+//            the request, what came and the seed.
+// Invariant  time passes only within calls; the same options and calls give the same run, unless
+//            handlers wait for threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "katana/base/instant.hpp"
+#include "katana/base/result.hpp"
+#include "katana/container/json_write.hpp"
+#include "katana/engine/sim/sim_faults.hpp"
+#include "katana/service/router.hpp"
+#include "katana/session/http_options.hpp"
+#include "katana/testing/test_reply.hpp"
+
+namespace katana::testing {
+
+using TestFields = std::vector<std::pair<std::string, std::string>>;
+
+struct TestOptions {
+  // Sent with every request that does not give a field of the same name, such as "authorization".
+  TestFields headers = {};
+  session::HttpOptions http = {};
+  // What network and kernel do: fragments, short writes, resets … None by default.
+  engine::SimFaults faults = engine::SimFaults::calm();
+  std::uint64_t seed = 1;
+  // Virtual time that a reply may take.
+  Duration reply_timeout = seconds(120);
+  // Real time that a reply may take before virtual time runs on to the next timer. For handlers
+  // that wait for a thread, as those of a database or a pool do. Zero: they run into their timeout.
+  Duration thread_wait = {};
+  // Content that a reply may have; beyond it the request ends with a problem.
+  std::size_t content_bytes_max = std::size_t{64} * 1024 * 1024;
+};
+
+class TestServer;
+
+// A request under way. Copies share it. REQUIRES its server to live in begin_*, reply() and what
+// they call; is_done() may be asked for ever.
+class PendingReply {
+ public:
+  bool is_done() const noexcept;
+  // Lets time pass until the reply has come, or the timeout of TestOptions.
+  TestReply reply();
+
+ private:
+  friend class TestServer;
+  struct State;
+  explicit PendingReply(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+class TestServer {
+ public:
+  // A service that was not built gives every request its mistakes for a reply.
+  explicit TestServer(Result<Service> service, TestOptions options = {});
+  ~TestServer();
+  TestServer(const TestServer&) = delete;
+  TestServer& operator=(const TestServer&) = delete;
+
+  TestReply get(std::string_view target, const TestFields& fields = {}) {
+    return send("GET", target, {}, fields);
+  }
+  TestReply head(std::string_view target, const TestFields& fields = {}) {
+    return send("HEAD", target, {}, fields);
+  }
+  TestReply delete_(std::string_view target, const TestFields& fields = {}) {
+    return send("DELETE", target, {}, fields);
+  }
+  // Content of the type application/json, unless `fields` have a Content-Type.
+  TestReply post(std::string_view target, std::string_view content, const TestFields& fields = {}) {
+    return send("POST", target, content, fields);
+  }
+  TestReply put(std::string_view target, std::string_view content, const TestFields& fields = {}) {
+    return send("PUT", target, content, fields);
+  }
+  TestReply patch(std::string_view target, std::string_view content,
+                  const TestFields& fields = {}) {
+    return send("PATCH", target, content, fields);
+  }
+  // A described struct as JSON.
+  template <class T>
+  TestReply post_json(std::string_view target, const T& value, const TestFields& fields = {}) {
+    std::string content;
+    container::write_json(value, content);
+    return post(target, content, fields);
+  }
+  template <class T>
+  TestReply put_json(std::string_view target, const T& value, const TestFields& fields = {}) {
+    std::string content;
+    container::write_json(value, content);
+    return put(target, content, fields);
+  }
+  TestReply send(std::string_view method, std::string_view target, std::string_view content = {},
+                 const TestFields& fields = {}) {
+    return begin(method, target, content, fields).reply();
+  }
+
+  // The request goes out, and the handler runs as far as it can without time passing. A request
+  // that is under way has a connection of its own.
+  PendingReply begin(std::string_view method, std::string_view target,
+                     std::string_view content = {}, const TestFields& fields = {});
+  PendingReply begin_get(std::string_view target, const TestFields& fields = {}) {
+    return begin("GET", target, {}, fields);
+  }
+
+  // Timeouts, heartbeats and sleeps within `time` run now.
+  void advance(Duration time);
+  Instant now() const noexcept;
+  // Connections that the server has open.
+  std::uint32_t connections() const noexcept;
+
+ private:
+  friend class PendingReply;
+  struct Core;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace katana::testing
