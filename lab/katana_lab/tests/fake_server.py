@@ -4,8 +4,10 @@
     fake_server.py PORT DELAY_MS SLOW_EACH SLOW_MS LOSE_EACH [WARM_UP_S WARM_MS]
 
 Each reply waits DELAY_MS; every SLOW_EACH-th waits SLOW_MS instead; every LOSE_EACH-th is a closed connection instead
-(0: never). For WARM_UP_S after the first request each waits WARM_MS more.
+(0: never). For WARM_UP_S after a second connection joined the first, each waits WARM_MS more: a load has several, and the
+laboratory's question whether the server is up, which may be repeated, has one.
 """
+import contextlib
 import socketserver
 import sys
 import threading
@@ -19,6 +21,11 @@ class Handler(socketserver.BaseRequestHandler):
 
     def handle(self):
         """Reply until the peer ends."""
+        with self.server.connected():
+            self.reply_all()
+
+    def reply_all(self):
+        """Reply to each request of the connection."""
         data = b""
         while chunk := self.request.recv(65536):
             data += chunk
@@ -37,20 +44,31 @@ class Server(socketserver.ThreadingTCPServer):
         self.delay_s, self.slow_s = figures[0] / 1e3, figures[2] / 1e3
         self.slow_each, self.lose_each = figures[1], figures[3]
         self.warm_up_s, self.warm_s = (figures[4], figures[5] / 1e3) if len(figures) > 5 else (0.0, 0.0)
-        self.count, self.first, self.lock = -1, None, threading.Lock()
+        self.count, self.open, self.loaded_at, self.lock = -1, 0, None, threading.Lock()
         super().__init__(("127.0.0.1", port), Handler)
+
+    @contextlib.contextmanager
+    def connected(self):
+        """Counts a connection while it is open."""
+        with self.lock:
+            self.open += 1
+            if self.open == 2 and not self.loaded_at:
+                self.loaded_at = time.monotonic()
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.open -= 1
 
     def answer(self, link):
         """One reply; False when it is to be lost."""
         with self.lock:
             self.count += 1
             number = self.count                          # the first is the laboratory's own question whether it is up
-            if number == 1:
-                self.first = time.monotonic()
         if number and self.lose_each and number % self.lose_each == 0:
             return False
         wait = self.slow_s if self.slow_each and number and number % self.slow_each == 0 else self.delay_s
-        if self.first and time.monotonic() - self.first < self.warm_up_s:
+        if self.loaded_at and time.monotonic() - self.loaded_at < self.warm_up_s:
             wait += self.warm_s
         time.sleep(wait)
         link.sendall(REPLY)

@@ -43,7 +43,7 @@ def test_warm_up_is_detected_and_left_out(bench, places):
     phases = Phases(warm_up_s_max=2.0, measure_s=1.6, cool_down_s=0, rounds=1)
     found = calmly(lambda: visited(bench, places, fake_peer("5 0 0 0 1.0 100"), phases, load={"connections": 4}),
                    lambda found: found.figures["latency_p90_us"] < 100_000
-                   and (not found.steady or found.warm_up_s <= 1.9))
+                   and (not found.steady or 0.8 <= found.warm_up_s <= 1.9))
     assert not found.steady or 0.8 <= found.warm_up_s <= 1.9     # only a machine too busy to settle may spoil it
     assert found.figures["latency_p90_us"] < 100_000             # the slow beginning is not in the histogram
     assert max(found.series.rate_per_s[:8]) < max(found.series.rate_per_s[-8:])
