@@ -92,4 +92,24 @@ inline void release(void* memory, std::size_t bytes) noexcept {
   detail::release_beyond_capacity(memory, bytes);
 }
 
+// For containers and shared pointers.
+template <class T>
+struct Allocator {
+  using value_type = T;
+  Allocator() = default;
+  template <class U>
+  Allocator(const Allocator<U>&) noexcept {}  // NOLINT(google-explicit-constructor): as allocators convert
+  T* allocate(std::size_t count) {
+    static_assert(alignof(T) <= 64, "a piece begins with a cache line");
+    return static_cast<T*>(recycler::allocate(count * sizeof(T)));
+  }
+  void deallocate(T* memory, std::size_t count) noexcept {
+    recycler::release(memory, count * sizeof(T));
+  }
+  template <class U>
+  bool operator==(const Allocator<U>&) const noexcept {
+    return true;
+  }
+};
+
 }  // namespace katana::recycler

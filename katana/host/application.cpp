@@ -297,7 +297,7 @@ Result<void> ApplicationCore::make_guard() {
 Result<void> ApplicationCore::start_routes() {
   if (auto made = make_guard(); !made) return made;
   Router router;
-  router.show_causes(settings()->requests.show_causes);
+  router.services(*services_).show_causes(settings()->requests.show_causes);
   observability_->mount(router, *guard_);
   if (add_operations_) {
     Group pages = router.group("");

@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "katana/service/middleware_run.hpp"
+
 namespace katana {
 namespace {
 
@@ -68,26 +70,34 @@ void Dispatcher::serve(session::Exchange& exchange, const Incoming& incoming, By
 
 void Dispatcher::serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,
                              const RequestView& request) {
-  const detail::Handler& handler = *route.handler;
   exchange.set_route(route.mark);
   const SiteScope site(&route.mark.name);
   try {
-    if (!route.middleware.empty() && moment == Moment::head &&
-        run_before(exchange, route, request)) {
-      return;
+    if (!route.middleware.empty()) {
+      if (route.has_functions) {
+        serve_behind_functions(exchange, moment, route, request);
+        return;
+      }
+      if (moment == Moment::head && run_before(exchange, route, request)) return;
     }
-    if (route.decoding != nullptr && handler.content_wanted != detail::ContentWanted::no) {
-      serve_decoded(exchange, route, request);
-      return;
-    }
-    if (exchange.content_pending() && handler.content_wanted == detail::ContentWanted::whole) {
-      exchange.collect_content(route.content_bytes_max);
-      return;
-    }
-    handler.serve(exchange, route, request);
+    serve_handler(exchange, route, request);
   } catch (...) {
     detail::send_failure(exchange, route, &request);
   }
+}
+
+void Dispatcher::serve_handler(session::Exchange& exchange, const detail::Route& route,
+                               const RequestView& request) {
+  const detail::Handler& handler = *route.handler;
+  if (route.decoding != nullptr && handler.content_wanted != detail::ContentWanted::no) {
+    serve_decoded(exchange, route, request);
+    return;
+  }
+  if (exchange.content_pending() && handler.content_wanted == detail::ContentWanted::whole) {
+    exchange.collect_content(route.content_bytes_max);
+    return;
+  }
+  handler.serve(exchange, route, request);
 }
 
 // A coding that is not known is refused with the head, before any content is asked for.
@@ -120,13 +130,23 @@ void Dispatcher::serve_decoded(session::Exchange& exchange, const detail::Route&
   handler.serve(exchange, route, decoded);
 }
 
+void Dispatcher::serve_behind_functions(session::Exchange& exchange, Moment moment,
+                                        const detail::Route& route, const RequestView& request) {
+  if (moment == Moment::head) exchange.keep(std::make_unique<detail::RequestContext>());
+  if (moment == Moment::resumed) exchange.hold(nullptr);
+  detail::MiddlewareRun run(exchange, route, request, moment == Moment::content);
+  if (!run.proceed()) return;
+  if (run.has_whole_content()) {
+    route.handler->serve(exchange, route, run.request());
+  } else {
+    serve_handler(exchange, route, request);
+  }
+}
+
 bool Dispatcher::run_before(session::Exchange& exchange, const detail::Route& route,
                             const RequestView& request) {
   for (const Middleware* each : route.middleware) {
-    std::optional<Reply> reply;
-    if (each->admit) reply = each->admit(request, exchange);
-    if (!reply && each->before) reply = each->before(request);
-    if (reply) {
+    if (std::optional<Reply> reply = detail::answer_before(*each, exchange, request)) {
       detail::send_reply(exchange, route, &request, *std::move(reply));
       return true;
     }

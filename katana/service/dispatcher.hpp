@@ -1,7 +1,8 @@
 // Dispatcher: brings a reactor's requests to the handlers of a Service.
 //
 // Owns       room for one normalised path.
-// Borrows    the Service, shared with the other reactors' dispatchers.
+// Borrows    the Service, shared with the other reactors' dispatchers. Of a request that is served
+//            later, nothing: its exchange keeps the head, its RequestContext the rest.
 // Thread     its reactor's.
 // Allocates  at construction.
 // Fails      a bad target is 400, an unknown path 404, a method that a path lacks 405 with
@@ -31,11 +32,15 @@ class Dispatcher final : public session::RequestHandler {
                             Bytes content) noexcept override {
     dispatch(exchange, {head, content, Moment::content});
   }
+  void on_resumed(session::Exchange& exchange, const http::Head& head) noexcept override {
+    dispatch(exchange, {head, {}, Moment::resumed});
+  }
   void on_refused(session::Exchange& exchange, unsigned status, Bytes detail) noexcept override;
 
  private:
-  // A request comes by at its head, and again when the content that its handler wants is here.
-  enum class Moment : std::uint8_t { head, content };
+  // A request comes by at its head, again when the content that its handler or its middleware wants
+  // is here, and when middleware that suspended has come to an end.
+  enum class Moment : std::uint8_t { head, content, resumed };
   // What a call of the session lends.
   struct Incoming {
     const http::Head& head;
@@ -55,6 +60,11 @@ class Dispatcher final : public session::RequestHandler {
                                      const RequestView& request);
   void serve_route(session::Exchange& exchange, Moment moment, const detail::Route& route,
                    const RequestView& request);
+  static void serve_handler(session::Exchange& exchange, const detail::Route& route,
+                            const RequestView& request);
+  KATANA_RARE static void serve_behind_functions(session::Exchange& exchange, Moment moment,
+                                                 const detail::Route& route,
+                                                 const RequestView& request);
   KATANA_RARE void answer_unrouted(session::Exchange& exchange, const RouteMatch& match,
                                    const RequestView& request);
 

@@ -85,7 +85,7 @@ class FakeExchange final : public session::Exchange {
     core_.content_pending = core_.content_pending || !content_text_.empty();
     call([&] {
       handler.on_request(*this, request_);
-      if (content_text_.empty() || !collect_max) return;
+      if (content_text_.empty() || !collect_max || !core_.content_pending) return;
       core_.content_pending = false;
       handler.on_content_collected(*this, request_, content_text_);
     });
@@ -97,6 +97,7 @@ class FakeExchange final : public session::Exchange {
     content_text_ = std::move(text);
     core_.content_pending = false;
     call([&] { handler_->on_content_collected(*this, request_, content_text_); });
+    std::ranges::fill(content_text_, '\xee');
     if (!completed) scramble();
   }
   // A piece of streamed content. False: the handler wants no more at present.
@@ -112,7 +113,10 @@ class FakeExchange final : public session::Exchange {
     if (core_.pending != nullptr) call([&] { core_.pending->on_writable(); });
   }
   const http::Head& head() const { return request_; }
-  void cancel() { core_.pending.reset(); }
+  void cancel() {
+    core_.pending.reset();
+    core_.state.reset();
+  }
   bool holds() const { return core_.pending != nullptr; }
   std::size_t pending_bytes() const {
     return core_.pending != nullptr ? core_.pending->held_bytes() : 0;
@@ -167,6 +171,21 @@ class FakeExchange final : public session::Exchange {
     stream_max = bytes_max;
   }
   void want_content() noexcept override { ++content_wishes; }
+  void defer_request() override {
+    EXPECT_NE(core_.pending, nullptr);
+    deferred_ = true;
+  }
+  void resume_request() noexcept override {
+    EXPECT_TRUE(deferred_) << "nothing was deferred";
+    deferred_ = false;
+    call([&] {
+      handler_->on_resumed(*this, request_);
+      if (content_text_.empty() || !collect_max || !core_.content_pending) return;
+      core_.content_pending = false;
+      handler_->on_content_collected(*this, request_, content_text_);
+    });
+    if (!completed) scramble();
+  }
   void respond(const http::ReplyHead& head, Bytes content, bool stays) noexcept override {
     EXPECT_FALSE(completed || begun || aborted) << "a second reply";
     note_head(head);
@@ -209,11 +228,11 @@ class FakeExchange final : public session::Exchange {
     in_call_ = true;
     action();
     in_call_ = false;
-    if (completed || aborted) core_.pending.reset();
+    if (completed || aborted) cancel();
   }
   void complete() noexcept {
     completed = true;
-    if (!in_call_) core_.pending.reset();
+    if (!in_call_) cancel();
   }
   void note_head(const http::ReplyHead& head) noexcept {
     status = head.status;
@@ -223,7 +242,8 @@ class FakeExchange final : public session::Exchange {
   }
   // The call is over, and with it what was borrowed from the connection.
   void scramble() {
-    if (core_.content_pending) return;  // a connection keeps the head for what is collected
+    // A connection keeps the head for what is collected, and of a request that is deferred.
+    if (core_.content_pending || deferred_) return;
     std::ranges::fill(text_, '\xee');
     std::ranges::fill(content_text_, '\xee');
   }
@@ -235,6 +255,7 @@ class FakeExchange final : public session::Exchange {
   std::optional<std::uint64_t> length_;
   session::RequestHandler* handler_ = nullptr;
   bool in_call_ = false;
+  bool deferred_ = false;
 };
 
 // A reactor that stands still: what it says of the time, a test sets.

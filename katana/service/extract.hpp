@@ -268,15 +268,13 @@ template <class Tuple>
 struct SecretsOfAll;
 template <class... P>
 struct SecretsOfAll<std::tuple<P...>> {
-  static std::vector<std::string> names() {
-    std::vector<std::string> all;
-    (SecretsOf<P>::add_to(all), ...);
-    return all;
-  }
+  static void add_to(std::vector<std::string>& names) { (SecretsOf<P>::add_to(names), ...); }
 };
 template <class Tuple>
 std::vector<std::string> secret_parameters() {
-  return SecretsOfAll<Tuple>::names();
+  std::vector<std::string> names;
+  SecretsOfAll<Tuple>::add_to(names);
+  return names;
 }
 
 // What answers instead of the handler when a parameter cannot be made; an Error does too.
@@ -295,8 +293,8 @@ struct Extractor {
   static_assert(
       !std::same_as<P, P>,
       "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
-      "Json<T> (service/json.hpp), FormFields<T> (service/forms/form_fields.hpp), ContentReader "
-      "or ReplyWriter");
+      "Json<T> (service/json.hpp), FormFields<T> (service/forms/form_fields.hpp), ContentReader, "
+      "ReplyWriter, FromContext<T>, Inject<T>, or a type with a katana::FromRequest");
 };
 template <class T>
 struct Extractor<Path<T>> {

@@ -5,7 +5,7 @@
 //   Task<Reply> f(Request, Path<…>…, Query<…>)             coroutine; the request is owned
 //   Task<void>  f(Request, ContentReader, ReplyWriter, …)  streaming, both ways
 //
-// Parameters may come in any order and be left out; a handler without a request parameter does not
+// Parameters, of extract.hpp and parameters.hpp, may come in any order and be left out; a handler without a request parameter does not
 // want content. Result<Reply> works where Reply does: its Error becomes a problem document. JSON
 // content is read and written by Json<T> (service/json.hpp).
 //
@@ -26,6 +26,7 @@
 #include "katana/base/hints.hpp"
 #include "katana/base/task.hpp"
 #include "katana/service/extract.hpp"
+#include "katana/service/parameters.hpp"
 #include "katana/service/reply.hpp"
 #include "katana/service/request.hpp"
 #include "katana/service/streaming.hpp"
@@ -47,6 +48,10 @@ struct Route {
   std::size_t path_parameters = 0;                 // Path<> parameters of the handler
   const DecompressionOptions* decoding = nullptr;  // null: contents are left as they come
   bool shows_causes = false;                       // to clients; see Router::show_causes()
+  bool has_functions = false;                      // among its middleware
+  bool functions_want_content = false;
+  const registry::Services* services = nullptr;  // of Inject<T>; null: nobody needs any
+  std::vector<Need> needs;                       // of the handler
   session::RouteMark mark = {};                    // of the fallback: empty
 };
 
@@ -79,45 +84,6 @@ class Handler {
   const ContentWanted content_wanted;
 };
 
-// ---- what a function looks like ----
-
-template <class F>
-struct Signature : Signature<decltype(&F::operator())> {};
-template <class R, class... P>
-struct Signature<R (*)(P...)> {
-  using Return = R;
-  using Parameters = std::tuple<std::remove_cvref_t<P>...>;
-  static constexpr bool takes_references = (std::is_reference_v<P> || ...);
-};
-template <class R, class... P>
-struct Signature<R (*)(P...) noexcept> : Signature<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct Signature<R (C::*)(P...)> : Signature<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct Signature<R (C::*)(P...) const> : Signature<R (*)(P...)> {};
-template <class R, class C, class... P>
-struct Signature<R (C::*)(P...) const noexcept> : Signature<R (*)(P...)> {};
-
-template <class Tuple, class T>
-inline constexpr bool has_parameter = false;
-template <class... P, class T>
-inline constexpr bool has_parameter<std::tuple<P...>, T> = (std::same_as<P, T> || ...);
-
-template <class Tuple>
-inline constexpr std::size_t path_count = 0;
-template <class... P>
-inline constexpr std::size_t path_count<std::tuple<P...>> = (std::size_t{is_path<P>} + ... + 0);
-
-template <class Tuple>
-inline constexpr bool any_wants_content = false;
-template <class... P>
-inline constexpr bool any_wants_content<std::tuple<P...>> = (wants_content<P> || ...);
-
-template <class R>
-inline constexpr bool is_task = false;
-template <class T>
-inline constexpr bool is_task<Task<T>> = true;
-
 // ToReply<R>::make(result) makes the reply of what a handler returned; json.hpp has more of them.
 template <class R>
 struct ToReply {
@@ -146,60 +112,6 @@ struct ToReply<Result<T>> {
 template <class R>
 concept Replies = requires(R&& result) { ToReply<R>::make(std::move(result)); };
 
-// ---- arguments ----
-
-inline Reply refusal(const Error& error) { return problem(error); }
-inline Reply refusal(Refusal&& refused) { return std::move(refused.reply); }
-
-// What is made for one parameter, kept until the call.
-template <class P>
-struct Made {
-  decltype(Extractor<P>::from(std::declval<const RequestView&>(), 0)) value;
-  Made(const RequestView& request, std::size_t index, Stream*)
-      : value(Extractor<P>::from(request, index)) {}
-  bool is_made() const noexcept { return value.has_value(); }
-  Reply refuse() { return refusal(std::move(value.error())); }
-  P take() { return *std::move(value); }
-};
-template <>
-struct Made<RequestView> {
-  const RequestView& request;
-  Made(const RequestView& given, std::size_t, Stream*) : request(given) {}
-  bool is_made() const noexcept { return true; }
-  Reply refuse() { return Reply(500); }  // never asked
-  const RequestView& take() const { return request; }
-};
-template <class P>
-  requires std::same_as<P, ContentReader> || std::same_as<P, ReplyWriter>
-struct Made<P> {
-  Stream* stream;
-  Made(const RequestView&, std::size_t, Stream* given) : stream(given) {}
-  bool is_made() const noexcept { return true; }
-  Reply refuse() { return Reply(500); }  // never asked
-  P take() const { return P(*stream); }
-};
-
-template <class... P, std::size_t... index>
-constexpr std::size_t paths_before(std::size_t limit, std::index_sequence<index...>) {
-  return ((is_path<P> && index < limit ? std::size_t{1} : std::size_t{0}) + ... + 0);
-}
-
-// Calls f with its parameters made from the request. `on_refused(reply)` instead when one cannot
-// be.
-template <class F, class... P, std::size_t... index, class OnResult, class OnRefused>
-void call_with(const F& f, std::tuple<P...>*, [[maybe_unused]] std::index_sequence<index...> all,
-               [[maybe_unused]] const RequestView& request, [[maybe_unused]] Stream* stream,
-               OnResult&& on_result, OnRefused&& on_refused) {
-  std::tuple<Made<P>...> made{Made<P>(request, paths_before<P...>(index, all), stream)...};
-  if ((std::get<index>(made).is_made() && ...)) [[likely]] {
-    on_result(f(std::get<index>(made).take()...));
-    return;
-  }
-  // The first that cannot be made answers.
-  (void)((std::get<index>(made).is_made() || (on_refused(std::get<index>(made).refuse()), false)) &&
-         ...);
-}
-
 // ---- the three forms ----
 
 template <class F>
@@ -219,9 +131,8 @@ class PlainHandler final : public Handler {
       using R = std::remove_cvref_t<decltype(result)>;
       send_reply(exchange, route, &request, ToReply<R>::make(std::move(result)));
     };
-    constexpr auto count = std::tuple_size_v<Parameters>;
-    call_with(f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request,
-              nullptr, send, [&](Reply&& refused) { send(std::move(refused)); });
+    call_with<Parameters>(f_, {exchange, request, route.services}, send,
+                          [&](Reply&& refused) { send(std::move(refused)); });
   }
 
  private:
@@ -279,7 +190,6 @@ class TaskHandler final : public Handler {
 
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override {
-    constexpr auto count = std::tuple_size_v<Parameters>;
     const auto run = [&]<class R>(Task<R> task) {
       if (task.start()) {
         PendingTask<R>::finish(exchange, route, &request, task);
@@ -287,9 +197,9 @@ class TaskHandler final : public Handler {
         exchange.hold(std::make_unique<PendingTask<R>>(exchange, route, request, std::move(task)));
       }
     };
-    call_with(f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request,
-              nullptr, run,
-              [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
+    call_with<Parameters>(
+        f_, {exchange, request, route.services}, run,
+        [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
   }
 
  private:
@@ -339,11 +249,10 @@ class StreamHandler final : public Handler {
 
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override {
-    constexpr auto count = std::tuple_size_v<Parameters>;
     auto owner = std::make_unique<PendingStream>(exchange, route, request);
     PendingStream* const stream = owner.get();
-    call_with(
-        f_, static_cast<Parameters*>(nullptr), std::make_index_sequence<count>(), request, stream,
+    call_with<Parameters>(
+        f_, {exchange, request, route.services, stream},
         [&](Task<void> task) {
           exchange.hold(std::move(owner));
           if (content_wanted == ContentWanted::stream) stream->decode_content(request.head());

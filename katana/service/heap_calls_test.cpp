@@ -131,5 +131,30 @@ TEST_F(ServiceHeapCalls, a_coroutine_that_suspends_makes_none) {
   EXPECT_EQ(calls, 0u);
 }
 
+TEST_F(ServiceHeapCalls, middleware_that_waits_and_hands_on_a_value_makes_none) {
+  Gate gate;
+  const Service service = make_service([&](Router& router) {
+    router.use([&]() -> Task<int> {
+      co_await gate;
+      co_return 7;
+    });
+    router.use([](FromContext<int> seven) { return std::int64_t{*seven} + 1; });
+    router.get("/x", [](FromContext<std::int64_t> eight) {
+      return Reply::text(format_text("{}", *eight));
+    });
+  });
+  Dispatcher dispatcher(service);
+  std::uint64_t calls = 0;
+  for (int round = 0; round < 10; ++round) {
+    FakeExchange exchange("GET", "/x");
+    const std::uint64_t before = heap_calls();
+    exchange.serve(dispatcher);
+    gate.open();
+    calls = heap_calls() - before;
+    EXPECT_EQ(exchange.content_sent, "8");
+  }
+  EXPECT_EQ(calls, 0u);
+}
+
 }  // namespace
 }  // namespace katana

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace katana {
 namespace {
 
@@ -45,6 +47,57 @@ std::optional<Error> mistake_of(const RouteTable& table, std::uint32_t index,
                            route.mark.name, wanted, named));
 }
 
+// What is known of a request while its middleware runs, and what is missing of it.
+class NeedsCheck {
+ public:
+  NeedsCheck(const detail::Route& route, const registry::Services* services,
+             std::vector<Error>& mistakes)
+      : route_(route), services_(services), mistakes_(mistakes) {}
+
+  void run() {
+    for (const Middleware* each : route_.middleware) {
+      if (each->function == nullptr) continue;
+      check(each->function->needs, "a middleware of it");
+      if (each->function->provides != nullptr) provided_.push_back(each->function->provides);
+    }
+    check(route_.needs, "its handler");
+    if (route_.functions_want_content &&
+        route_.handler->content_wanted == detail::ContentWanted::stream) {
+      report("a middleware of it reads the content as a whole, and its handler in pieces "
+             "(ContentReader): take the content in one of them");
+    }
+  }
+
+ private:
+  void check(const std::vector<detail::Need>& needs, std::string_view who) {
+    for (const detail::Need& need : needs) {
+      if (need.kind == detail::Need::Kind::context) {
+        if (std::ranges::find(provided_, need.type) != provided_.end()) continue;
+        report(fmt::format("{} takes FromContext<{}>, which no middleware in front of it provides: "
+                           "use() a function that returns one, before the route is added",
+                           who, need.type->name));
+      } else if (services_ == nullptr) {
+        report(fmt::format("{} takes Inject<{}>, and the router has no services: call "
+                           "Router::services()",
+                           who, need.type->name));
+      } else if (!need.is_registered(*services_)) {
+        report(fmt::format("{} takes Inject<{}>, which is not registered as a singleton: call "
+                           "singleton<{}>() of the registry",
+                           who, need.type->name, need.type->name));
+      }
+    }
+  }
+  void report(std::string_view what) {
+    mistakes_.emplace_back(Code::invalid_argument,
+                           fmt::format("route '{}': {}", route_.mark.name, what));
+  }
+
+  const detail::Route& route_;
+  const registry::Services* const services_;
+  std::vector<Error>& mistakes_;
+  std::vector<const registry::TypeInfo*> provided_;
+};
+
 // One is as it is; of several each has a line.
 Error all_of(const std::vector<Error>& mistakes) {
   if (mistakes.size() == 1) return mistakes.front();
@@ -67,9 +120,13 @@ Group Group::group(std::string_view prefix) const {
   return inner;
 }
 
+void Group::use_functions(detail::MiddlewareFunctions functions) {
+  for (auto& each : functions) use({.function = std::move(each)});
+}
+
 void Group::add(std::optional<http::Method> method, std::string_view pattern,
-                std::unique_ptr<detail::Handler> handler, std::size_t path_parameters,
-                const RouteOptions& options, std::vector<std::string> secret_parameters) {
+                std::unique_ptr<detail::Handler> handler, detail::HandlerTraits traits,
+                const RouteOptions& options) {
   const std::string whole = prefix_ + std::string(pattern);
   const auto added =
       method ? parts_->table.add(*method, whole) : parts_->table.add_any_method(whole);
@@ -82,19 +139,27 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
     parts_->mistakes.emplace_back(Code::invalid_argument,
                                   fmt::format("route '{}': {}", mark.name, wrong));
   }
+  Group behind(*this);
+  behind.use_functions(std::move(traits.awaited));
   const DecompressionOptions* decoding = nullptr;
-  for (const Middleware* each : middleware_) {
+  bool has_functions = false, functions_want_content = false;
+  for (const Middleware* each : behind.middleware_) {
     if (each->decoding) decoding = each->decoding.get();
+    has_functions |= each->function != nullptr;
+    functions_want_content |= each->function != nullptr && each->function->wants_content;
   }
   const bool streams = handler->content_wanted == detail::ContentWanted::stream;
   parts_->routes.push_back(
       {.handler = std::move(handler),
-       .middleware = middleware_,
+       .middleware = std::move(behind.middleware_),
        .content_bytes_max = streams ? options.streamed_bytes_max : options.content_bytes_max,
-       .path_parameters = path_parameters,
+       .path_parameters = traits.path_parameters,
        .decoding = decoding,
+       .has_functions = has_functions,
+       .functions_want_content = functions_want_content,
+       .needs = std::move(traits.needs),
        .mark = std::move(mark)});
-  parts_->routes.back().mark.secret_parameters = std::move(secret_parameters);
+  parts_->routes.back().mark.secret_parameters = std::move(traits.secret_parameters);
 }
 
 Result<Service> Router::build() && {
@@ -103,6 +168,8 @@ Result<Service> Router::build() && {
     if (auto mistake = mistake_of(table, index, parts_->routes[index])) {
       parts_->mistakes.push_back(*std::move(mistake));
     }
+    NeedsCheck(parts_->routes[index], parts_->services, parts_->mistakes).run();
+    parts_->routes[index].services = parts_->services;
     parts_->routes[index].shows_causes = parts_->shows_causes;
   }
   if (!parts_->mistakes.empty()) return std::unexpected(all_of(parts_->mistakes));

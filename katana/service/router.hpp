@@ -3,18 +3,20 @@
 //   Router router;
 //   router.get("/hello/{name}", greet);
 //   Group api = router.group("/api");
-//   api.use({.before = require_token});
+//   api.use(require_user);  // see middleware.hpp
 //   api.post("/users", create_user);
 //   Result<Service> service = std::move(router).build();
 //
 // Owns       handlers and middleware; the Service takes them over.
 // Thread     one while building. A Service is shared by all reactors.
 // Fails      build() reports every mistake of all calls, one a line: a malformed pattern, a route
-//            given twice, a handler that leaves a parameter of its pattern unread, …
+//            given twice, a handler that leaves a parameter of its pattern unread, a FromContext<T>
+//            that no middleware provides, an Inject<T> that is not registered, …
 // Invariant  which route serves a request depends on how specific its pattern is, never on the
 //            order of calls.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -27,28 +29,13 @@
 #include "katana/base/result.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
+#include "katana/service/from_request.hpp"
 #include "katana/service/handler.hpp"
+#include "katana/service/middleware.hpp"
 #include "katana/service/routes/route_table_builder.hpp"
 #include "katana/service/websocket.hpp"
 
 namespace katana {
-
-// Runs around handlers. `before` may answer instead of them; it is called with the head, before any
-// content has come or been asked for (RFC 9110 §10.1.1), and sees none. `after` sees every reply to
-// a request that has a path: those of `before`, of handlers that failed (500), and, from the
-// middleware of the whole router, 404 and its like. Of a streamed reply it sees status and fields,
-// before they are sent. In `after` the content of the request may be gone when the handler was a
-// coroutine that did not take a Request.
-struct Middleware {
-  std::function<std::optional<Reply>(const RequestView&)> before = {};
-  // As `before`, and called in front of it, for what depends on the connection or the time.
-  std::function<std::optional<Reply>(const RequestView&, session::Exchange&)> admit = {};
-  std::function<void(const RequestView&, Reply&)> after = {};
-  // As `after`, and called behind it, for what depends on the connection.
-  std::function<void(const RequestView&, session::Exchange&, Reply&)> amend = {};
-  // The content of requests is decoded; see decompression() in service/middleware/compression.hpp.
-  std::shared_ptr<const DecompressionOptions> decoding = {};
-};
 
 struct RouteOptions {
   // Content that is collected for a handler; 413 beyond it.
@@ -63,11 +50,31 @@ namespace detail {
 // For a number of Path<> parameters: the handler gets a request, and asks it for them.
 inline constexpr std::size_t looks_up_by_name = SIZE_MAX;
 
+// What a handler's function says about its route.
+struct HandlerTraits {
+  std::size_t path_parameters = looks_up_by_name;
+  std::vector<std::string> secret_parameters = {};
+  std::vector<Need> needs = {};
+  MiddlewareFunctions awaited = {};
+};
+template <class F>
+HandlerTraits traits_of() {
+  using Parameters = typename Signature<F>::Parameters;
+  constexpr std::size_t paths = path_count<Parameters>;
+  constexpr bool by_name = paths == 0 && (has_parameter<Parameters, RequestView> ||
+                                          has_parameter<Parameters, Request>);
+  return {.path_parameters = by_name ? looks_up_by_name : paths,
+          .secret_parameters = secret_parameters<Parameters>(),
+          .needs = needs_of<Parameters>(),
+          .awaited = awaited_of<Parameters>()};
+}
+
 struct ServiceParts {
   RouteTableBuilder table;
   std::vector<Route> routes;
   std::deque<Middleware> middleware;  // whose elements routes point to
   std::vector<Error> mistakes;
+  const registry::Services* services = nullptr;
   bool shows_causes = false;
 };
 }  // namespace detail
@@ -82,6 +89,13 @@ class Group {
  public:
   // For the routes of this group, and of groups made from it, that are added after this call.
   Group& use(Middleware middleware);
+  // A function as middleware, with the parameters of a handler: see middleware.hpp.
+  template <class F>
+    requires(!std::convertible_to<F, Middleware>)
+  Group& use(F function) {
+    use_functions(detail::awaited_of<typename detail::Signature<F>::Parameters>());
+    return use({.function = detail::make_middleware_function(std::move(function))});
+  }
   Group group(std::string_view prefix) const;
   std::string_view prefix() const noexcept { return prefix_; }
 
@@ -111,31 +125,27 @@ class Group {
     return route(std::nullopt, pattern, std::move(handler), options);
   }
   // WebSocket connections under the pattern, which serves nothing else with GET: see websocket.hpp.
-  // `make_handler(const RequestView&)` gives a std::unique_ptr<WebSocketHandler>, or a Result.
+  // `make_handler` takes what a plain handler takes, and gives a std::unique_ptr<WebSocketHandler>,
+  // or a Result.
   template <detail::MakesWebSocketHandlers F>
   Group& websocket(std::string_view pattern, F make_handler, WebSocketRules rules = {}) {
+    detail::HandlerTraits traits;
+    if constexpr (!detail::TakesRequestView<F>) traits = detail::traits_of<F>();
     add(http::Method::get, pattern,
         std::make_unique<detail::WebSocketFactory<F>>(std::move(make_handler), std::move(rules)),
-        detail::looks_up_by_name, {});
+        std::move(traits), {});
     return *this;
   }
   Group& websocket(std::string_view pattern, WebSocketCallbacks callbacks,
                    WebSocketRules rules = {}) {
     add(http::Method::get, pattern,
-        detail::make_websocket_route(std::move(callbacks), std::move(rules)),
-        detail::looks_up_by_name, {});
+        detail::make_websocket_route(std::move(callbacks), std::move(rules)), {}, {});
     return *this;
   }
   template <class F>
   Group& route(std::optional<http::Method> method, std::string_view pattern, F handler,
                RouteOptions options = {}) {
-    using Parameters = typename detail::Signature<F>::Parameters;
-    constexpr bool by_name =
-        detail::path_count<Parameters> == 0 && (detail::has_parameter<Parameters, RequestView> ||
-                                                detail::has_parameter<Parameters, Request>);
-    add(method, pattern, detail::make_handler(std::move(handler)),
-        by_name ? detail::looks_up_by_name : detail::path_count<Parameters>, options,
-        detail::secret_parameters<Parameters>());
+    add(method, pattern, detail::make_handler(std::move(handler)), detail::traits_of<F>(), options);
     return *this;
   }
 
@@ -146,8 +156,9 @@ class Group {
  protected:
   explicit Group(std::shared_ptr<detail::ServiceParts> parts) : parts_(std::move(parts)) {}
   void add(std::optional<http::Method> method, std::string_view pattern,
-           std::unique_ptr<detail::Handler> handler, std::size_t path_parameters,
-           const RouteOptions& options, std::vector<std::string> secret_parameters = {});
+           std::unique_ptr<detail::Handler> handler, detail::HandlerTraits traits,
+           const RouteOptions& options);
+  void use_functions(detail::MiddlewareFunctions functions);
 
   std::shared_ptr<detail::ServiceParts> parts_;
   std::string prefix_;
@@ -161,6 +172,11 @@ class Router : public Group {
   // statements of a database, names of its tables. Off unless it is called.
   Router& show_causes(bool shown = true) noexcept {
     parts_->shows_causes = shown;
+    return *this;
+  }
+  // Where Inject<T> takes services from; they outlive the Service. An Application calls it.
+  Router& services(const registry::Services& services) noexcept {
+    parts_->services = &services;
     return *this;
   }
   Result<Service> build() &&;

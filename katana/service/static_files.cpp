@@ -296,7 +296,7 @@ Group& Group::files(std::string_view prefix, const std::string& folder, FilesOpt
   if (!pattern.ends_with('/')) pattern += '/';
   add(http::Method::get, pattern + "{path...}",
       std::make_unique<detail::FilesHandler>(*std::move(opened), std::move(options)),
-      detail::looks_up_by_name, {});
+      {}, {});
   return *this;
 }
 

@@ -39,7 +39,7 @@ class CallbackRoute final : public WebSocketRoute {
       : WebSocketRoute(std::move(rules)), callbacks_(std::move(callbacks)) {}
 
  private:
-  Result<std::unique_ptr<WebSocketHandler>> make(const RequestView&) const override {
+  Made make(const Call&) const override {
     return std::make_unique<CallbackHandler>(callbacks_);
   }
   const WebSocketCallbacks callbacks_;
@@ -75,9 +75,9 @@ void WebSocketRoute::serve(session::Exchange& exchange, const Route& route,
       .any_origin = rules_.any_origin, .origins = origins_, .subprotocols = subprotocols_};
   const session::Upgrade agreed = session::judge_upgrade(exchange, request.head(), options);
   if (agreed.status == 0) {
-    auto handler = make(request);
+    auto handler = make({exchange, request, route.services});
     if (!handler) {
-      send_reply(exchange, route, &request, problem(handler.error()));
+      send_reply(exchange, route, &request, std::move(handler.error()));
     } else if (!session::upgrade(exchange, agreed, *std::move(handler))) {
       send_reply(exchange, route, &request,
                  problem(400,

@@ -8,7 +8,8 @@
 //   });
 //
 // The routes stand in the same table as all others. The middleware of their groups runs before the
-// handshake, and may answer instead of it; `after` sees refusals, and not the 101.
+// handshake, and may answer instead of it; `after` sees refusals, and not the 101. What makes
+// handlers may take what middleware has found: [](FromContext<User> user) { … }.
 //
 // Owns       the function that makes handlers, or the callbacks.
 // Thread     one object serves all reactors at once; a WebSocketHandler belongs to one.
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <concepts>
+#include <expected>
 #include <functional>
 #include <memory>
 #include <string>
@@ -66,7 +68,8 @@ class WebSocketRoute : public Handler {
              const RequestView& request) const override;
 
  protected:
-  virtual Result<std::unique_ptr<WebSocketHandler>> make(const RequestView& request) const = 0;
+  using Made = std::expected<std::unique_ptr<WebSocketHandler>, Reply>;
+  virtual Made make(const Call& call) const = 0;
 
  private:
   const WebSocketRules rules_;
@@ -75,24 +78,43 @@ class WebSocketRoute : public Handler {
 };
 
 template <class F>
+concept TakesRequestView = requires(const F& f, const RequestView& request) {
+  { f(request) } -> std::convertible_to<Result<std::unique_ptr<WebSocketHandler>>>;
+};
+template <class F>
+concept HasSignature = std::is_pointer_v<F> || requires { &F::operator(); };
+template <class F>
+concept MakesWebSocketHandlers =
+    TakesRequestView<F> ||
+    (HasSignature<F> && std::convertible_to<typename Signature<F>::Return,
+                                            Result<std::unique_ptr<WebSocketHandler>>>);
+
+template <class F>
 class WebSocketFactory final : public WebSocketRoute {
  public:
   WebSocketFactory(F f, WebSocketRules rules)
       : WebSocketRoute(std::move(rules)), f_(std::move(f)) {}
 
  private:
-  Result<std::unique_ptr<WebSocketHandler>> make(const RequestView& request) const override {
-    return f_(request);
+  static Made of(Result<std::unique_ptr<WebSocketHandler>> result) {
+    if (!result) return std::unexpected(problem(result.error()));
+    return *std::move(result);
+  }
+  Made make(const Call& call) const override {
+    if constexpr (TakesRequestView<F>) {
+      return of(f_(call.request));
+    } else {
+      Made made;
+      call_with<typename Signature<F>::Parameters>(
+          f_, call, [&](auto&& result) { made = of(std::move(result)); },
+          [&](Reply&& refused) { made = std::unexpected(std::move(refused)); });
+      return made;
+    }
   }
   F f_;
 };
 
 std::unique_ptr<Handler> make_websocket_route(WebSocketCallbacks callbacks, WebSocketRules rules);
-
-template <class F>
-concept MakesWebSocketHandlers = requires(const F& f, const RequestView& request) {
-  { f(request) } -> std::convertible_to<Result<std::unique_ptr<WebSocketHandler>>>;
-};
 
 }  // namespace detail
 }  // namespace katana

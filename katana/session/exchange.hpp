@@ -64,6 +64,13 @@ class Exchange {
   virtual void want_content() noexcept = 0;
   // Neither: the content is read past, or the connection ends after the reply.
 
+  // ---- a decision that is made later, in a call of the RequestHandler ----
+  // The head is kept, content that was not asked for is neither read nor read past, and the
+  // handler's time runs. REQUIRES hold(): what is held calls resume_request() when it knows more.
+  virtual void defer_request() = 0;
+  // RequestHandler::on_resumed() follows, in a call of its own.
+  virtual void resume_request() noexcept = 0;
+
   // ---- reply ----
   // A whole reply. `content_stays`: it outlives the connection, and may be referred to instead of
   // copied.
@@ -108,6 +115,11 @@ class Exchange {
   // Keeps `pending` until the reply is complete or the exchange is cancelled.
   void hold(std::unique_ptr<Pending> pending) noexcept { core_.pending = std::move(pending); }
 
+  // Until the reply is complete or the exchange is cancelled, whatever is held.
+  void keep(std::unique_ptr<RequestState> state) noexcept { core_.state = std::move(state); }
+  // Null: nothing is kept.
+  RequestState* kept() const noexcept { return core_.state.get(); }
+
   // Content that was decoded, of which a handler that suspends has a copy.
   void note_decoded(std::size_t bytes) noexcept { core_.copied_bytes = bytes; }
 
@@ -151,6 +163,8 @@ class RequestHandler {
   // All of the content that collect_content() asked for is here.
   virtual void on_content_collected(Exchange& exchange, const http::Head& head,
                                     Bytes content) noexcept = 0;
+  // As on_request(), after defer_request() and resume_request(): what was held is still there.
+  virtual void on_resumed(Exchange& exchange, const http::Head& head) noexcept = 0;
   // The protocol refuses the request, or its handler took too long: answer with this status.
   virtual void on_refused(Exchange& exchange, unsigned status, Bytes detail) noexcept = 0;
 };

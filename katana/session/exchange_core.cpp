@@ -3,6 +3,7 @@
 namespace katana::session {
 
 void ExchangeCore::detach_head() {
+  if (detached_ != nullptr) return;
   detached_.reset(new Detached);
   detached_->head_bytes.append(head_->bytes());
   detached_->head = *head_;
@@ -27,6 +28,8 @@ std::size_t ExchangeCore::kept_bytes(std::size_t more) const noexcept {
     bytes += sizeof(Detached) + detached_->head_bytes.capacity() +
              detached_->content.capacity_with(more);
   }
+  if (state != nullptr) [[unlikely]]
+    bytes += state->held_bytes();
   if (pending != nullptr) {
     bytes += frame_bytes_counted + head_bytes_ + copied_bytes + pending->held_bytes();
   }

@@ -2,7 +2,8 @@
 // record and its memory. HTTP/1.1 and a stream of HTTP/2 have one each, and add how bytes come and
 // go.
 //
-// Owns       the head and the content once they are detached, the pending handler and its context.
+// Owns       the head and the content once they are detached, the pending handler, its state and its
+//            context.
 // Borrows    the head until then: it is the reactor's, which other connections overwrite. It is
 //            lent from lend_head() to return_head(), in one call by the core, and nothing here or
 //            below sees it afterwards.
@@ -46,6 +47,7 @@ class ExchangeCore {
   const http::Head* head() const noexcept { return head_; }
   void lend_head(const http::Head* head) noexcept { head_ = head; }
   bool is_detached() const noexcept { return detached_ != nullptr; }
+  // Does nothing if it is detached.
   void detach_head();
   // The call that lent the head ends. True: it was detached, for content that is to be collected,
   // or to be `kept` for something else; charge() for it.
@@ -120,6 +122,8 @@ class ExchangeCore {
     handler_deadline = never;
     head_ = nullptr;
     if (pending != nullptr) pending.reset();
+    if (state != nullptr) [[unlikely]]
+      state.reset();
     if (detached_ != nullptr) detached_.reset();
     release(memory);
   }
@@ -158,7 +162,8 @@ class ExchangeCore {
   bool patient = false;          // the reply may be silent for as long as it likes
   const RouteMark* route = nullptr;
   std::unique_ptr<ExchangeContext> context;
-  std::unique_ptr<Pending> pending;  // ends before its context
+  std::unique_ptr<RequestState> state;
+  std::unique_ptr<Pending> pending;  // ends before its state and its context
   Instant handler_deadline = never;
   Instant began;
   std::uint64_t content_bytes = 0;  // of the reply

@@ -94,11 +94,14 @@ void Http1Session::on_writable() noexcept {
   if (core_.pending != nullptr) {
     if (std::exchange(head_suffices_, false)) {
       end_reply();
+    } else if (std::exchange(resume_due_, false)) {
+      on_resumed();
     } else {
       const ActivityScope scope(core_.context.get());
       core_.pending->on_writable();
     }
     after_handler();
+    if (upgraded_) return;  // the deadline is its replacement's
   }
   update_deadline();
   in_call_ = false;
@@ -330,6 +333,38 @@ void Http1Session::want_content() noexcept {
   flush_later();
 }
 
+// ---- a deferred request ------------------------------------------------------------------------
+
+void Http1Session::defer_request() {
+  core_.detach_head();
+  if (core_.content_pending) {
+    core_.mode = Mode::stream;  // it is not read past
+    connection_.pause(PauseReason::content_unwanted);
+    charge();
+  }
+  give_handler_time();
+}
+
+void Http1Session::resume_request() noexcept {
+  resume_due_ = true;
+  connection_.want_writable();
+  flush_later();
+}
+
+void Http1Session::on_resumed() noexcept {
+  core_.mode = Mode::ignore;
+  input_left_ = 0;  // what has come waits elsewhere
+  connection_.resume(PauseReason::content_unwanted);
+  connection_.resume(PauseReason::handler_pending);
+  {
+    const ActivityScope scope(core_.context.get());
+    protocol_.handler().on_resumed(*this, *core_.head());
+  }
+  if (machine_.state() == http1::State::refused) on_refused();  // its content is too large
+  // It is the peer's turn, and the machine has a deadline for it.
+  if (core_.content_pending && core_.mode == Mode::collect) core_.handler_deadline = never;
+}
+
 // ---- reply -----------------------------------------------------------------------------------
 
 void Http1Session::respond(const http::ReplyHead& given, Bytes content,
@@ -465,7 +500,7 @@ void Http1Session::abort() noexcept {
 
 void Http1Session::end_exchange() noexcept {
   if (protocol_.options().observer != nullptr) tell_observer();
-  active_ = false;
+  active_ = resume_due_ = false;
   core_.end(memory());
   if (core_.context != nullptr) core_.drop_context();
   connection_.resume(PauseReason::handler_pending);

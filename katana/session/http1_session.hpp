@@ -41,6 +41,8 @@ class Http1Session final : public core::Session, private Exchange {
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;
   void want_content() noexcept override;
+  KATANA_RARE void defer_request() override;
+  KATANA_RARE void resume_request() noexcept override;
   void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool takes_whole(std::size_t bytes) noexcept override;
@@ -65,6 +67,7 @@ class Http1Session final : public core::Session, private Exchange {
   void begin_exchange() noexcept;
   void on_head(bool complete) noexcept;
   KATANA_RARE void on_content(bool complete) noexcept;
+  KATANA_RARE void on_resumed() noexcept;
   KATANA_RARE void on_refused() noexcept;
   // What the machine refused is the first line of HTTP/2, and its protocol takes over.
   KATANA_RARE bool hand_over(Bytes refused) noexcept;
@@ -102,6 +105,7 @@ class Http1Session final : public core::Session, private Exchange {
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
   bool upgraded_ = false;       // another session takes over
+  bool resume_due_ = false;     // the handler of the deferred request is to be called
 };
 
 }  // namespace katana::session

@@ -106,7 +106,12 @@ bool Http2Exchange::limit_content(std::uint64_t bytes_max) noexcept {
 
 void Http2Exchange::collect_content(std::uint64_t bytes_max) {
   core_.mode = Mode::collect;
-  if (limit_content(bytes_max)) want_content();
+  if (!limit_content(bytes_max)) return;
+  if (received_bytes_ > content_bytes_max_) {  // while the request was deferred
+    refuse(413, content_too_large);
+    return;
+  }
+  want_content();
 }
 
 void Http2Exchange::stream_content(std::uint64_t bytes_max) {
@@ -166,6 +171,10 @@ void Http2Exchange::on_content(Bytes piece, bool complete) noexcept {
 }
 
 bool Http2Exchange::deliver_received() noexcept {
+  if (resume_due_ && !over && !replied_) [[unlikely]] {
+    on_resumed();
+    return true;
+  }
   if (socket_ != nullptr) return !over && socket_->run_pending(streams_.pass());
   const bool due =
       core_.content_pending && !queued && !over && (request_complete || !received_.empty());
@@ -173,6 +182,33 @@ bool Http2Exchange::deliver_received() noexcept {
   const Text piece = std::exchange(received_, Text());
   deliver(piece.bytes(), request_complete);
   return true;
+}
+
+// ---- a deferred request ------------------------------------------------------------------------
+
+void Http2Exchange::defer_request() {
+  core_.detach_head();
+  if (core_.content_pending) core_.mode = Mode::stream;  // it is not read past
+  wanted_ = false;
+  content_deadline_ = never;  // nobody reads it yet
+  give_handler_time();
+}
+
+void Http2Exchange::resume_request() noexcept {
+  resume_due_ = true;
+  streams_.note_delivery_due();
+  streams_.touch_at_once();
+  streams_.touch();
+}
+
+void Http2Exchange::on_resumed() noexcept {
+  resume_due_ = false;
+  core_.mode = Mode::ignore;
+  {
+    const ActivityScope scope(core_.context.get());
+    streams_.protocol().handler().on_resumed(*this, *core_.head());
+  }
+  after_handler();
 }
 
 // What is taken may be sent again: the window follows whoever reads.
@@ -478,6 +514,7 @@ void Http2Exchange::end() noexcept {
     ++streams_.protocol().http_counters().handlers_cancelled;
   }
   core_.pending.reset();
+  core_.state.reset();
   core_.release(reactor().memory());
   if (socket_ != nullptr) {
     streams_.release(socket_->noted_bytes());
@@ -527,6 +564,8 @@ bool Http2Exchange::upgrade(const http::ReplyHead& given,
 void Http2Exchange::end_exchange() noexcept {
   if (streams_.options().observer != nullptr) tell_observer();
   core_.drop_context();
+  core_.pending.reset();
+  core_.state.reset();
   core_.drop_head();
 }
 

@@ -40,6 +40,8 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;
   void want_content() noexcept override;
+  KATANA_RARE void defer_request() override;
+  KATANA_RARE void resume_request() noexcept override;
   void respond(const http::ReplyHead& head, Bytes content, bool content_stays) noexcept override;
   void begin_reply(const http::ReplyHead& head) noexcept override;
   bool write(Bytes content) noexcept override;
@@ -62,7 +64,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
              bool refused) noexcept;
   void dispatch() noexcept;
   void on_content(Bytes piece, bool complete) noexcept;
-  // False: nothing was due.
+  // Content, or the call of a handler that was deferred. False: nothing was due.
   bool deliver_received() noexcept;
   // Sends what is held back, or lets the handler go on.
   void proceed() noexcept;
@@ -116,6 +118,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   void after_handler() noexcept;
   KATANA_RARE void refuse(unsigned status, Bytes detail) noexcept;
   KATANA_RARE void answer_refusal() noexcept;
+  KATANA_RARE void on_resumed() noexcept;
   void fail(unsigned status, Bytes detail) noexcept;
   void hold_back(Bytes rest, bool stays) noexcept;
   void note_sent(std::size_t bytes) noexcept;
@@ -150,6 +153,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   bool yielded_ = false;       // it goes on when others had their turn
   bool asks_upgrade_ = false;  // it is an extended CONNECT
   bool told_ = false;          // the observer
+  bool resume_due_ = false;    // the handler of the deferred request is to be called
 };
 
 }  // namespace katana::session

@@ -1,8 +1,9 @@
-// Pending: what makes a reply after the handler's call has returned.
+// Pending: what makes a reply after the handler's call has returned. RequestState: what a request
+// keeps until its reply is complete.
 //
 // Thread     its reactor's.
 // Allocates  from the recycler.
-// Invariant  destroying it cancels it.
+// Invariant  destroying a Pending cancels it. An exchange's RequestState outlives its Pending.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,18 @@ class Pending {
   virtual std::size_t held_bytes() const noexcept { return 0; }
   // The server is going to end: what would go on for ever comes to its end.
   virtual void on_drain() noexcept {}
+
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+};
+
+// Made by whoever dispatches the request, for values that middleware hands to the handler.
+class RequestState {
+ public:
+  virtual ~RequestState() = default;
+  virtual std::size_t held_bytes() const noexcept = 0;
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept {

@@ -117,7 +117,9 @@ IdentityRun::IdentityRun(const IdentityPlan& plan)
   options.http.http2.stall_timeout = seconds(600);
   options.http.http2.limits.head_timeout = seconds(120);
   options.http.http2.limits.settings_timeout = seconds(120);
-  options.more_routes = [this](Router& router) { service_.add_routes(router); };
+  options.more_routes = [this](Router& router) {
+    service_.add_routes(router, plan_.seed % 2 == 1);
+  };
   if (plan.observed) {
     telemetry_ = std::make_unique<host::RequestTelemetry>(
         host::RequestTelemetryOptions{.access = kept_.logger("access"),

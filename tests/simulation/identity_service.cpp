@@ -169,7 +169,22 @@ void IdentityService::add_content(Router& router) {
             });
 }
 
-void IdentityService::add_routes(Router& router) {
+void IdentityService::add_middleware(Router& router) {
+  router.use([this](Request request) -> Task<std::string> {
+    std::string id(id_of(request.view()));
+    check(request.view(), "middleware, before a pause", {});
+    co_await core::sleep_for(pause_of(request.view()));
+    check(request.view(), "middleware, after a pause", {});
+    co_return id;
+  });
+  router.use([this](FromContext<std::string> id, const RequestView& request) {
+    check(request, "middleware, behind a pause", {});
+    if (*id != id_of(request)) fault(fmt::format("{} has the context of {}", id_of(request), *id));
+  });
+}
+
+void IdentityService::add_routes(Router& router, bool with_waiting_middleware) {
+  if (with_waiting_middleware) add_middleware(router);
   Group group = router.group("/guarded");
   group.use({.before = [this](const RequestView& request) -> std::optional<Reply> {
                check(request, "middleware, before", {});

@@ -51,7 +51,7 @@ struct Identity {
 
 class IdentityService {
  public:
-  void add_routes(Router& router);
+  void add_routes(Router& router, bool with_waiting_middleware);
   const std::vector<std::string>& faults() const { return faults_; }
 
   // `content`: of the request, or a part of it that begins at `offset`.
@@ -62,6 +62,7 @@ class IdentityService {
   }
 
  private:
+  void add_middleware(Router& router);
   void add_plain(Router& router);
   void add_streams(Router& router);
   void add_content(Router& router);

@@ -315,6 +315,17 @@ struct Words<Cookie<T>> {
     add_members<T>(schemas, words, "cookie");
   }
 };
+template <class... P>
+void add_parameters(Schemas& schemas, SignatureWords& words, std::tuple<P...>*);
+// Its parameters, and what it adds itself.
+template <katana::detail::ByFromRequest P>
+struct Words<P> {
+  static void add(Schemas& schemas, SignatureWords& words) {
+    using Parameters = typename katana::detail::FromSignature<P>::Parameters;
+    add_parameters(schemas, words, static_cast<Parameters*>(nullptr));
+    if constexpr (requires { FromRequest<P>::describe(words); }) FromRequest<P>::describe(words);
+  }
+};
 template <class T>
 struct Words<Json<T>> {
   static void add(Schemas&, SignatureWords& words) { words.content = &schema_of<T>; }

@@ -1,0 +1,210 @@
+// Middleware: what runs around the handlers of a group. A function with the parameters of a handler,
+// plain or a coroutine, is the usual form:
+//
+//   Task<Result<User>> authenticate(Header<Credentials> credentials, Inject<Users> users) {
+//     co_return co_await users->of_token(credentials->authorization);
+//   }
+//   api.use(authenticate);                      // handlers of the group may take FromContext<User>
+//   api.use([](FromContext<User> user) -> std::optional<Reply> {
+//     if (user->is_banned) return problem(403, "This account is banned.");
+//     return std::nullopt;                      // goes on
+//   });
+//
+//   returns                                     the request goes on
+//   void                                        always
+//   std::optional<Reply>                        when there is none
+//   Result<void>, std::expected<void, Reply>    when there is no error
+//   T, Result<T>, std::expected<T, Reply>       when there is a T, which FromContext<T> takes
+//
+// or a Task of one of them. Functions run in the order of use(), outermost group first, before
+// content is asked for unless they take some (Json<T>, FormFields<T>); a Request or RequestView has
+// no content before that. They run for streams and WebSocket handshakes as well, and an answer
+// passes the `after` of the middleware of its route.
+//
+// Owns       what the function captures; one object serves all reactors.
+// Thread     the reactor's.
+// Allocates  from the recycler: the values, and the frame of a coroutine.
+// Fails      an exception is answered with 500 and reported, as a handler's. When the peer leaves or
+//            the handler's time is up, a coroutine is destroyed where it waits.
+// Invariant  while a coroutine waits the head is kept, and content is neither read nor read past.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/base/task.hpp"
+#include "katana/service/parameters.hpp"
+#include "katana/service/reply.hpp"
+#include "katana/service/request.hpp"
+#include "katana/service/request_context.hpp"
+#include "katana/session/exchange.hpp"
+
+namespace katana {
+
+struct DecompressionOptions;
+namespace detail {
+class MiddlewareFunction;
+}
+
+// `before` may answer instead of the handler; it is called with the head, before any
+// content has come or been asked for (RFC 9110 §10.1.1), and sees none. `after` sees every reply to
+// a request that has a path: those of `before`, of handlers that failed (500), and, from the
+// middleware of the whole router, 404 and its like. Of a streamed reply it sees status and fields,
+// before they are sent. In `after` the content of the request may be gone when the handler was a
+// coroutine that did not take a Request.
+struct Middleware {
+  std::function<std::optional<Reply>(const RequestView&)> before = {};
+  // As `before`, and called in front of it, for what depends on the connection or the time.
+  std::function<std::optional<Reply>(const RequestView&, session::Exchange&)> admit = {};
+  std::function<void(const RequestView&, Reply&)> after = {};
+  // As `after`, and called behind it, for what depends on the connection.
+  std::function<void(const RequestView&, session::Exchange&, Reply&)> amend = {};
+  // The content of requests is decoded; see decompression() in service/middleware/compression.hpp.
+  std::shared_ptr<const DecompressionOptions> decoding = {};
+  // What Group::use() makes of a function; called behind `before`.
+  std::shared_ptr<const detail::MiddlewareFunction> function = {};
+};
+
+namespace detail {
+
+class MiddlewareFunction {
+ public:
+  enum class Progress : std::uint8_t {
+    goes_on,
+    answered,  // the context has the answer
+    waits,     // what the exchange holds resumes the request
+  };
+
+  // `provides`: null: nothing.
+  MiddlewareFunction(bool wants, const registry::TypeInfo* value, std::vector<Need> of)
+      : wants_content(wants), provides(value), needs(std::move(of)) {}
+  virtual ~MiddlewareFunction() = default;
+  virtual Progress run(const Call& call, RequestContext& context) const = 0;
+
+  const bool wants_content;
+  const registry::TypeInfo* const provides;
+  const std::vector<Need> needs;
+};
+
+// False: the context has an answer.
+template <class Key, class R>
+bool settle(RequestContext& context, R&& result) {
+  auto value = ValueOf<R>::from(std::forward<R>(result));
+  if (!value) {
+    context.answer = std::move(value.error());
+    return false;
+  }
+  if constexpr (!std::is_void_v<typename ValueOf<R>::Type>) {
+    context.provide<Key>(*std::move(value));
+  }
+  return true;
+}
+template <class Key, class R>
+bool settle_task(RequestContext& context, Task<R>& task) {
+  if constexpr (std::is_void_v<R>) {
+    task.result();
+    return true;
+  } else {
+    return settle<Key>(context, task.result());
+  }
+}
+
+// A coroutine that waits; owned by the exchange.
+template <class Key, class R>
+class PendingFunction final : public session::Pending {
+ public:
+  PendingFunction(session::Exchange& exchange, Task<R> task)
+      : exchange_(exchange), task_(std::move(task)) {
+    task_.on_done([](void* self) noexcept { static_cast<PendingFunction*>(self)->finish(); }, this);
+  }
+
+ private:
+  void finish() noexcept {
+    RequestContext& context = RequestContext::of(exchange_);
+    try {
+      settle_task<Key>(context, task_);
+    } catch (...) {
+      context.thrown = std::current_exception();
+    }
+    exchange_.resume_request();
+  }
+
+  session::Exchange& exchange_;
+  Task<R> task_;
+};
+
+template <class Key, class F>
+class FunctionMiddleware final : public MiddlewareFunction {
+ public:
+  using Parameters = typename Signature<F>::Parameters;
+  using Return = typename Signature<F>::Return;
+  using Value = typename ValueOf<typename WithoutTask<Return>::Type>::Type;
+  static constexpr bool provides_value = !std::is_void_v<Value>;
+
+  explicit FunctionMiddleware(F f)
+      : MiddlewareFunction(any_wants_content<Parameters>, provided_type(), needs_of<Parameters>()),
+        f_(std::move(f)) {}
+
+  Progress run(const Call& call, RequestContext& context) const override {
+    Progress progress = Progress::goes_on;
+    call_with<Parameters>(
+        f_, call, [&](auto&& result) { progress = proceed(call, context, std::move(result)); },
+        [&](Reply&& refused) {
+          context.answer = std::move(refused);
+          progress = Progress::answered;
+        });
+    return progress;
+  }
+
+ private:
+  static const registry::TypeInfo* provided_type() noexcept {
+    if constexpr (provides_value) return registry::type_info_of<Key>();
+    return nullptr;
+  }
+  template <class R>
+  static Progress proceed(const Call&, RequestContext& context, R result) {
+    return settle<Key>(context, std::move(result)) ? Progress::goes_on : Progress::answered;
+  }
+  template <class R>
+  static Progress proceed(const Call& call, RequestContext& context, Task<R> task) {
+    if (task.start()) {
+      return settle_task<Key>(context, task) ? Progress::goes_on : Progress::answered;
+    }
+    call.exchange.hold(std::make_unique<PendingFunction<Key, R>>(call.exchange, std::move(task)));
+    call.exchange.defer_request();
+    return Progress::waits;
+  }
+
+  F f_;
+};
+
+// `Key`: under which the value is found; void: under its own type.
+template <class Key = void, class F>
+std::shared_ptr<const MiddlewareFunction> make_middleware_function(F f) {
+  using Parameters = typename Signature<F>::Parameters;
+  using Return = typename Signature<F>::Return;
+  using Value = typename ValueOf<typename WithoutTask<Return>::Type>::Type;
+  static_assert(path_count<Parameters> == 0,
+                "middleware serves routes of several patterns: take a RequestView or Request, and "
+                "ask its parameters() by name");
+  static_assert(!has_parameter<Parameters, ContentReader> && !has_parameter<Parameters, ReplyWriter>,
+                "streams are the handler's: middleware takes content as Json<T> or FormFields<T>, "
+                "and answers with a Reply");
+  static_assert(!std::same_as<Value, Reply>,
+                "what always answers is a handler: return std::optional<Reply>, and std::nullopt "
+                "to go on");
+  static_assert(!is_task<Return> || !has_parameter<Parameters, RequestView>,
+                "a coroutine cannot take a RequestView, which is borrowed: take a Request");
+  static_assert(!is_task<Return> || !Signature<F>::takes_references,
+                "a coroutine takes its parameters by value: what a reference names is gone after "
+                "its first suspension");
+  using Found = std::conditional_t<std::is_void_v<Key>, Value, Key>;
+  return std::make_shared<const FunctionMiddleware<Found, F>>(std::move(f));
+}
+
+}  // namespace detail
+}  // namespace katana

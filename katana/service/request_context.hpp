@@ -1,0 +1,100 @@
+// RequestContext: what the middleware of a request has found out, for the middleware and the handler
+// behind it. FromContext<T>: a parameter that takes a value from it.
+//
+//   Result<User> authenticate(Header<Credentials> credentials, Inject<Users> users);
+//   api.use(authenticate);
+//   api.get("/me", [](FromContext<User> user) { return Json(Profile{user->name}); });
+//
+// Owns       the values, shared with whoever took them as a parameter; the content, when a
+//            middleware reads it.
+// Thread     its reactor's. A FromContext may go to another thread, and the value is const there.
+// Allocates  from the recycler: itself and each value. A route without functions as middleware has
+//            none.
+// Fails      never: build() refuses a route whose handler takes what nothing provides.
+// Invariant  of two values of one type the one that was provided last counts. All are destroyed when
+//            the reply is complete, unless a FromContext still has them.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "katana/base/recycler.hpp"
+#include "katana/base/text.hpp"
+#include "katana/registry/type_info.hpp"
+#include "katana/service/decompression.hpp"
+#include "katana/service/reply.hpp"
+#include "katana/session/exchange.hpp"
+
+namespace katana {
+
+template <class T>
+class FromContext {
+ public:
+  // For tests that call a handler themselves.
+  explicit FromContext(T value) : value_(std::make_shared<const T>(std::move(value))) {}
+  explicit FromContext(std::shared_ptr<const T> value) noexcept : value_(std::move(value)) {}
+  const T& operator*() const noexcept { return *value_; }
+  const T* operator->() const noexcept { return value_.get(); }
+
+ private:
+  std::shared_ptr<const T> value_;
+};
+
+namespace detail {
+
+class RequestContext final : public session::RequestState {
+ public:
+  // REQUIRES a route with functions as middleware, whose first has been called.
+  static RequestContext& of(session::Exchange& exchange) noexcept {
+    return static_cast<RequestContext&>(*exchange.kept());
+  }
+
+  // `Key` finds it again; FromContext<T> looks for T.
+  template <class Key, class T>
+  void provide(T&& value) {
+    using Object = std::remove_cvref_t<T>;
+    values_.push_back({registry::type_info_of<Key>(), sizeof(Object),
+                       std::allocate_shared<Object>(recycler::Allocator<Object>(),
+                                                    std::forward<T>(value))});
+  }
+  // Null: nothing provided it.
+  template <class Key, class T>
+  std::shared_ptr<T> find() const noexcept {
+    return std::static_pointer_cast<T>(look_up(registry::type_info_of<Key>()));
+  }
+
+  // Content that is here, for a request that goes on after the call which lent it, and what decoded
+  // it, which is charged for it; null: nothing did.
+  void keep_content(Text content, std::unique_ptr<ContentDecoder> decoder = nullptr) noexcept {
+    content_ = std::move(content);
+    decoder_ = std::move(decoder);
+  }
+  const std::optional<Text>& content() const noexcept { return content_; }
+
+  std::size_t held_bytes() const noexcept override;
+
+  // Of the route's middleware, which is called next.
+  std::size_t next = 0;
+  // What a function that suspended has come to: an answer, an exception, or neither.
+  std::optional<Reply> answer;
+  std::exception_ptr thrown;
+
+ private:
+  struct Value {
+    const registry::TypeInfo* type;
+    std::size_t bytes;
+    std::shared_ptr<void> object;
+  };
+  std::shared_ptr<void> look_up(const registry::TypeInfo* type) const noexcept;
+
+  std::vector<Value, recycler::Allocator<Value>> values_;
+  std::optional<Text> content_;
+  std::unique_ptr<ContentDecoder> decoder_;
+};
+
+}  // namespace detail
+}  // namespace katana
