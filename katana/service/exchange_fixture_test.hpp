@@ -259,7 +259,7 @@ class FakeExchange final : public session::Exchange {
 };
 
 // A reactor that stands still: what it says of the time, a test sets.
-class StillReactor final : public core::Reactor {
+class StillReactor : public core::Reactor {
  public:
   StillReactor() : core::Reactor({}, Instant{seconds(1'000).ns}) { wall_clock_s_ = 1'700'000'000; }
   void pass(Duration time) {

@@ -160,6 +160,7 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
        .needs = std::move(traits.needs),
        .mark = std::move(mark)});
   parts_->routes.back().mark.secret_parameters = std::move(traits.secret_parameters);
+  parts_->routes.back().mark.timeout = options.timeout;
 }
 
 Result<Service> Router::build() && {

@@ -42,6 +42,10 @@ struct RouteOptions {
   std::uint64_t content_bytes_max = 1024 * 1024;
   // Content that a streaming handler may read; 413 beyond it.
   std::uint64_t streamed_bytes_max = std::uint64_t{1} << 40;
+  // How long the handler, with the middleware in front of it, may take, and how long it may be
+  // silent in a stream: 503, or a broken connection. What it waits for is cancelled with it. 0: as
+  // HttpOptions::handler_timeout says.
+  Duration timeout = {};
 };
 
 class Service;

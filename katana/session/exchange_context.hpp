@@ -16,6 +16,7 @@
 
 #include "katana/base/activity.hpp"
 #include "katana/base/bytes.hpp"
+#include "katana/base/instant.hpp"
 #include "katana/base/recycler.hpp"
 
 namespace katana::session {
@@ -38,6 +39,7 @@ struct RouteMark {
   std::string method;   // "GET", or "ANY"
   std::string pattern;  // "/users/{id}"
   std::uint32_t number = 0;
+  Duration timeout = {};  // of its handlers; 0: HttpOptions::handler_timeout
   // Of its query: no log shows their values.
   std::vector<std::string> secret_parameters = {};
 };

@@ -72,6 +72,10 @@ class ExchangeCore {
     const ActivityScope scope(context.get());
     pending.reset();
   }
+  // The handler's time: its route's own, or else the usual one.
+  Duration handler_time(Duration usual) const noexcept {
+    return route != nullptr && route->timeout > Duration{} ? route->timeout : usual;
+  }
   // A reply that may be silent has no deadline, unless its peer has ended its side.
   void give_time(Instant deadline, bool input_ended) noexcept {
     handler_deadline = patient && !input_ended ? never : deadline;

@@ -88,7 +88,7 @@ class Http1Session final : public core::Session, private Exchange {
   }
   void give_handler_time() noexcept {
     if (core_.patient && connection_.input_ended()) return;  // the grace that it was given runs
-    core_.give_time(now() + protocol_.options().handler_timeout, false);
+    core_.give_time(now() + core_.handler_time(protocol_.options().handler_timeout), false);
   }
   // The peer has ended its side: the handler's time is short from then on.
   KATANA_RARE void give_grace() noexcept;

@@ -660,8 +660,9 @@ void Http2Exchange::set_deadline(Instant& which, Instant moment) noexcept {
 void Http2Exchange::give_handler_time() noexcept {
   const HttpOptions& options = streams_.options();
   const bool ended = streams_.connection().input_ended();
-  core_.give_time(streams_.now() + (ended ? options.half_close_grace : options.handler_timeout),
-                  ended);
+  const Duration time =
+      ended ? options.half_close_grace : core_.handler_time(options.handler_timeout);
+  core_.give_time(streams_.now() + time, ended);
   streams_.note_deadline(core_.handler_deadline);
 }
 

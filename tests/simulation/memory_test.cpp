@@ -14,11 +14,11 @@
 namespace katana::simulation {
 namespace {
 
-constexpr std::size_t limit = 4 * 1024 * 1024;
+constexpr std::size_t held_limit = 4 * 1024 * 1024;
 
 WorldOptions little_memory() {
   WorldOptions options;
-  options.reactor.held_bytes_max = limit;
+  options.reactor.held_bytes_max = held_limit;
   return options;
 }
 
@@ -43,8 +43,8 @@ TEST(HeldMemory, unfinished_contents_stay_below_the_limit_and_the_largest_are_an
       most = std::max(most, world.reactor().memory().used());
     }
   }
-  EXPECT_LE(most, limit);
-  EXPECT_GT(most, limit / 2);
+  EXPECT_LE(most, held_limit);
+  EXPECT_GT(most, held_limit / 2);
   const auto refused =
       std::ranges::count_if(clients, [](const auto& client) { return client->status() == 503u; });
   EXPECT_GE(refused, 20);

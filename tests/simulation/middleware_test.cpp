@@ -75,6 +75,14 @@ class WaitingMiddleware : public testing::Test {
                    co_await reply.write(piece.bytes());
                  }
                });
+    const auto slow = [](Duration pause) {
+      return [pause]() -> Task<Reply> {
+        co_await core::sleep_for(pause);
+        co_return Reply(200);
+      };
+    };
+    group.get("/brief", slow(milliseconds(200)), {.timeout = milliseconds(250)});
+    group.get("/patient", slow(seconds(40)), {.timeout = seconds(60)});
     group.websocket(
         "/socket", [](FromContext<Caller> of) { return std::make_unique<Greeter>(of->name); });
   }
@@ -206,6 +214,27 @@ TEST_F(WaitingMiddleware, is_cancelled_when_its_time_is_up_and_when_the_peer_lea
   other.peer().close();
   client.peer().close();
   expect_rest(world());
+}
+
+TEST_F(WaitingMiddleware, a_route_with_a_time_of_its_own_has_that_and_middleware_counts) {
+  pause_ = milliseconds(100);
+  for (const char* target : {"/mw/brief", "/mw/patient"}) {
+    ScriptedClient client(world());
+    const Instant begin = world().now();
+    Planned asked = get(target, "");
+    asked.head.insert(asked.head.size() - 2, named);
+    client.send(asked);
+    Http2Client other(world());
+    const auto stream = other.get(target, {{"x-name", "ann"}});
+    EXPECT_TRUE(client.wait_for(1) && other.wait_for_all());
+    const bool brief = target == std::string("/mw/brief");
+    EXPECT_EQ(client.status(), brief ? 503u : 200u);
+    EXPECT_EQ(other.reply(stream).status, brief ? "503" : "200");
+    EXPECT_TRUE(happened_at(client.received_at(), begin + milliseconds(brief ? 250 : 40'100)));
+    client.peer().close();
+    other.peer().close();
+    expect_rest(world());
+  }
 }
 
 TEST_F(WaitingMiddleware, a_handshake_is_completed_when_it_has_gone_on) {

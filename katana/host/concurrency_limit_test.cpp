@@ -1,0 +1,70 @@
+// One concurrency limit, and reactors on threads of their own: places that go from one to another.
+#include "katana/service/middleware/concurrency_limit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/core/sleep.hpp"
+#include "katana/host/client_test.hpp"
+#include "katana/host/http_server.hpp"
+
+namespace katana::host {
+namespace {
+
+// Counts who is there, cancelled or not.
+struct Present {
+  explicit Present(std::atomic<int>& of) : count(of), number(++of) {}
+  Present(const Present&) = delete;
+  Present& operator=(const Present&) = delete;
+  ~Present() { --count; }
+  std::atomic<int>& count;
+  const int number;
+};
+
+TEST(ConcurrencyLimitTest, holds_for_all_reactors_together) {
+  const ConcurrencyLimit limit({.running_max = 2, .wait_max = seconds(20)});
+  std::atomic<int> running{0}, most{0};
+  Router router;
+  router.use(limit);
+  router.get("/", [&]() -> Task<Reply> {
+    const Present present(running);
+    int before = most;
+    while (present.number > before && !most.compare_exchange_weak(before, present.number)) {
+    }
+    co_await core::sleep_for(milliseconds(1));
+    co_return Reply::text("done");
+  });
+  const auto service = std::move(router).build();
+  ASSERT_TRUE(service);
+  HttpServer server({.port = 0, .reactors = 4}, *service);
+  ASSERT_TRUE(server.start());
+  const ServerReport report = serve_clients(
+      server,
+      [](std::uint16_t port) {
+        std::vector<std::thread> clients;
+        for (int number = 0; number < 12; ++number) {
+          clients.emplace_back([port, number] {
+            for (int round = 0; round < 20; ++round) {
+              Client client(port);
+              client.send_get("/");
+              if ((number + round) % 5 == 0) continue;  // leaves while it waits or runs
+              EXPECT_TRUE(client.receive_reply().starts_with("HTTP/1.1 200 "));
+            }
+          });
+        }
+        for (std::thread& each : clients) each.join();
+      },
+      1);
+  EXPECT_GE(report.requests, 192u);
+  EXPECT_EQ(most, 2);
+  EXPECT_EQ(limit.figures().running, 0u);
+  EXPECT_EQ(limit.figures().waiting, 0u);
+}
+
+}  // namespace
+}  // namespace katana::host
