@@ -31,6 +31,7 @@ COMMANDS = {
     "http2-cost": Command("costs.http2", "lab/http2_cost.py", "a request of HTTP/2, beside nghttpd and h2o"),
     "tls-cost": Command("costs.tls", "lab/tls_cost.py", "TLS, beside nginx"),
     "ws-cost": Command("costs.websocket", "lab/ws_cost.py", "a WebSocket message, beside a request"),
+    "overload": Command("costs.overload", "lab/overload.py", "goodput beyond the capacity, with load shedding"),
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
     "instructions": Command("costs.instructions", "lab/instructions.py", "instructions of a request, by room"),
