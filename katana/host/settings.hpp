@@ -24,6 +24,7 @@
 #include "katana/base/described.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
+#include "katana/config/compiled_group.hpp"
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/host/engines.hpp"
@@ -279,3 +280,14 @@ KATANA_DESCRIBE(ApplicationSettings, http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), database, client)
 
 }  // namespace katana::host
+
+// Compiled once, in settings.cpp.
+KATANA_CONFIG_DECLARE_GROUP(katana::client::HttpClientOptions)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::HttpSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::OperationsSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::LogSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::RequestSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::MonitorSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::PoolSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)

@@ -1,0 +1,11 @@
+#include "katana/host/settings.hpp"
+
+KATANA_CONFIG_DEFINE_GROUP(katana::client::HttpClientOptions)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::HttpSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::OperationsSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::LogSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::RequestSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::MonitorSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::PoolSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::DatabaseSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::ApplicationSettings)
