@@ -289,13 +289,7 @@ inline constexpr bool wants_content = false;
 // Extractor<P>::from(request, n) makes a parameter of type P; n is the number of Path<> parameters
 // before it.
 template <class P>
-struct Extractor {
-  static_assert(
-      !std::same_as<P, P>,
-      "a handler takes RequestView, Request, Path<T>, Query<T> of a described struct, "
-      "Json<T> (service/json.hpp), FormFields<T> (service/forms/form_fields.hpp), ContentReader, "
-      "ReplyWriter, FromContext<T>, Inject<T>, or a type with a katana::FromRequest");
-};
+struct Extractor;
 template <class T>
 struct Extractor<Path<T>> {
   static Result<Path<T>> from(const RequestView& request, std::size_t index) {

@@ -177,11 +177,6 @@ template <class F>
 class TaskHandler final : public Handler {
  public:
   using Parameters = typename Signature<F>::Parameters;
-  static_assert(!has_parameter<Parameters, RequestView>,
-                "a coroutine cannot take a RequestView, which is borrowed: take a Request");
-  static_assert(!Signature<F>::takes_references || has_parameter<Parameters, RequestView>,
-                "a coroutine takes its parameters by value: what a reference names is gone after "
-                "its first suspension");
   explicit TaskHandler(F f)
       : Handler(has_parameter<Parameters, Request> || any_wants_content<Parameters>
                     ? ContentWanted::whole
@@ -231,16 +226,6 @@ template <class F>
 class StreamHandler final : public Handler {
  public:
   using Parameters = typename Signature<F>::Parameters;
-  static_assert(has_parameter<Parameters, ReplyWriter>,
-                "a Task<void> handler answers through a ReplyWriter");
-  static_assert(!has_parameter<Parameters, RequestView>,
-                "a coroutine cannot take a RequestView, which is borrowed: take a Request");
-  static_assert(!Signature<F>::takes_references || has_parameter<Parameters, RequestView>,
-                "a coroutine takes its parameters by value: what a reference names is gone after "
-                "its first suspension");
-  static_assert(!has_parameter<Parameters, ContentReader> || !any_wants_content<Parameters>,
-                "the content is either read as a whole (Json<T>, FormFields<T>) or in pieces "
-                "(ContentReader)");
   explicit StreamHandler(F f)
       : Handler(has_parameter<Parameters, ContentReader> ? ContentWanted::stream
                 : any_wants_content<Parameters>          ? ContentWanted::whole
@@ -268,6 +253,7 @@ class StreamHandler final : public Handler {
   F f_;
 };
 
+// REQUIRES that it is_sound() (function_checks.hpp).
 template <class F>
 std::unique_ptr<Handler> make_handler(F f) {
   using Return = typename Signature<F>::Return;
@@ -276,10 +262,6 @@ std::unique_ptr<Handler> make_handler(F f) {
   } else if constexpr (is_task<Return>) {
     return std::make_unique<TaskHandler<F>>(std::move(f));
   } else {
-    static_assert(
-        Replies<Return>,
-        "a handler returns Reply, Json<T>, Created<T> (service/json.hpp), a Result of one "
-        "of them, a Task of that, or Task<void>");
     return std::make_unique<PlainHandler<F>>(std::move(f));
   }
 }

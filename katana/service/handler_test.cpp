@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "katana/base/compiler_test.hpp"
 #include "katana/service/exchange_fixture_test.hpp"
 
 namespace katana {
@@ -370,39 +369,6 @@ TEST_F(HandlerTest, cancelling_a_streamed_reply_destroys_its_source) {
   EXPECT_EQ(alive_, 1);
   exchange_->cancel();
   EXPECT_EQ(alive_, 0);
-}
-
-// ---- what must not compile ----
-
-TEST(HandlerForms, those_that_cannot_be_right_do_not_compile_and_say_why) {
-  if (compiler().empty()) GTEST_SKIP() << "no compiler is installed here";
-  const std::string begin =
-      "#include \"katana/service/router.hpp\"\n"
-      "using namespace katana;\n"
-      "Task<Reply> good(Request, Path<int>);\n"
-      "Task<Reply> borrowed(const RequestView&);\n"
-      "Task<Reply> refers(const Request&);\n"
-      "Task<void> silent(Request);\n"
-      "Reply unknown(int);\n"
-      "int no_reply();\n"
-      "void routes(Router& router) {\n";
-  const Compiled good = compile(begin + "router.get(\"/\", good);\n}\n");
-  EXPECT_TRUE(good.good) << good.output;
-  const std::pair<const char*, const char*> mistakes[] = {
-      {"borrowed", "a coroutine cannot take a RequestView"},
-      {"refers", "a coroutine takes its parameters by value"},
-      {"silent", "answers through a ReplyWriter"},
-      {"unknown", "a handler takes RequestView, Request"},
-      {"no_reply", "a handler returns Reply"}};
-  std::string all = begin;
-  for (const auto& [name, message] : mistakes) {
-    all += "router.get(\"/\", " + std::string(name) + ");\n";
-  }
-  const Compiled refused = compile(all + "}\n");
-  EXPECT_FALSE(refused.good);
-  for (const auto& [name, message] : mistakes) {
-    EXPECT_NE(refused.output.find(message), std::string::npos) << name << ":\n" << refused.output;
-  }
 }
 
 }  // namespace

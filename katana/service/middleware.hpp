@@ -182,26 +182,11 @@ class FunctionMiddleware final : public MiddlewareFunction {
   F f_;
 };
 
-// `Key`: under which the value is found; void: under its own type.
+// `Key`: under which the value is found; void: under its own type. REQUIRES that it is_sound()
+// (function_checks.hpp).
 template <class Key = void, class F>
 std::shared_ptr<const MiddlewareFunction> make_middleware_function(F f) {
-  using Parameters = typename Signature<F>::Parameters;
-  using Return = typename Signature<F>::Return;
-  using Value = typename ValueOf<typename WithoutTask<Return>::Type>::Type;
-  static_assert(path_count<Parameters> == 0,
-                "middleware serves routes of several patterns: take a RequestView or Request, and "
-                "ask its parameters() by name");
-  static_assert(!has_parameter<Parameters, ContentReader> && !has_parameter<Parameters, ReplyWriter>,
-                "streams are the handler's: middleware takes content as Json<T> or FormFields<T>, "
-                "and answers with a Reply");
-  static_assert(!std::same_as<Value, Reply>,
-                "what always answers is a handler: return std::optional<Reply>, and std::nullopt "
-                "to go on");
-  static_assert(!is_task<Return> || !has_parameter<Parameters, RequestView>,
-                "a coroutine cannot take a RequestView, which is borrowed: take a Request");
-  static_assert(!is_task<Return> || !Signature<F>::takes_references,
-                "a coroutine takes its parameters by value: what a reference names is gone after "
-                "its first suspension");
+  using Value = typename ValueOf<typename WithoutTask<typename Signature<F>::Return>::Type>::Type;
   using Found = std::conditional_t<std::is_void_v<Key>, Value, Key>;
   return std::make_shared<const FunctionMiddleware<Found, F>>(std::move(f));
 }

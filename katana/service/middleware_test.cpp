@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "katana/base/compiler_test.hpp"
 #include "katana/registry/registry.hpp"
 #include "katana/service/exchange_fixture_test.hpp"
 #include "katana/service/head_fields.hpp"

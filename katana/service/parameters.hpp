@@ -67,6 +67,11 @@ struct Signature<R (C::*)(P...) const> : Signature<R (*)(P...)> {};
 template <class R, class C, class... P>
 struct Signature<R (C::*)(P...) const noexcept> : Signature<R (*)(P...)> {};
 
+// A function, or an object with one operator() that is no template.
+template <class F>
+concept HasSignature =
+    std::is_function_v<std::remove_pointer_t<F>> || requires { &F::operator(); };
+
 template <class Tuple, class T>
 inline constexpr bool has_parameter = false;
 template <class... P, class T>

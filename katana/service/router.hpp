@@ -30,6 +30,7 @@
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
 #include "katana/service/from_request.hpp"
+#include "katana/service/function_checks.hpp"
 #include "katana/service/handler.hpp"
 #include "katana/service/middleware.hpp"
 #include "katana/service/routes/route_table_builder.hpp"
@@ -97,8 +98,11 @@ class Group {
   template <class F>
     requires(!std::convertible_to<F, Middleware>)
   Group& use(F function) {
-    use_functions(detail::awaited_of<typename detail::Signature<F>::Parameters>());
-    return use({.function = detail::make_middleware_function(std::move(function))});
+    if constexpr (detail::is_sound<detail::middleware_misuse<F>(), F>()) {
+      use_functions(detail::awaited_of<typename detail::Signature<F>::Parameters>());
+      use({.function = detail::make_middleware_function(std::move(function))});
+    }
+    return *this;
   }
   Group group(std::string_view prefix) const;
   std::string_view prefix() const noexcept { return prefix_; }
@@ -131,13 +135,19 @@ class Group {
   // WebSocket connections under the pattern, which serves nothing else with GET: see websocket.hpp.
   // `make_handler` takes what a plain handler takes, and gives a std::unique_ptr<WebSocketHandler>,
   // or a Result.
-  template <detail::MakesWebSocketHandlers F>
+  template <class F>
+    requires(!std::convertible_to<F, WebSocketCallbacks>)
   Group& websocket(std::string_view pattern, F make_handler, WebSocketRules rules = {}) {
-    detail::HandlerTraits traits;
-    if constexpr (!detail::TakesRequestView<F>) traits = detail::traits_of<F>();
-    add(http::Method::get, pattern,
-        std::make_unique<detail::WebSocketFactory<F>>(std::move(make_handler), std::move(rules)),
-        std::move(traits), {});
+    static_assert(detail::MakesWebSocketHandlers<F>,
+                  "what makes WebSocket handlers returns std::unique_ptr<WebSocketHandler> of some "
+                  "kind, or a Result of that, and is no coroutine: wait in middleware");
+    if constexpr (detail::MakesWebSocketHandlers<F>) {
+      detail::HandlerTraits traits;
+      if constexpr (!detail::TakesRequestView<F>) traits = detail::traits_of<F>();
+      add(http::Method::get, pattern,
+          std::make_unique<detail::WebSocketFactory<F>>(std::move(make_handler), std::move(rules)),
+          std::move(traits), {});
+    }
     return *this;
   }
   Group& websocket(std::string_view pattern, WebSocketCallbacks callbacks,
@@ -149,7 +159,10 @@ class Group {
   template <class F>
   Group& route(std::optional<http::Method> method, std::string_view pattern, F handler,
                RouteOptions options = {}) {
-    add(method, pattern, detail::make_handler(std::move(handler)), detail::traits_of<F>(), options);
+    if constexpr (detail::is_sound<detail::handler_misuse<F>(), F>()) {
+      add(method, pattern, detail::make_handler(std::move(handler)), detail::traits_of<F>(),
+          options);
+    }
     return *this;
   }
 

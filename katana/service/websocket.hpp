@@ -82,8 +82,6 @@ concept TakesRequestView = requires(const F& f, const RequestView& request) {
   { f(request) } -> std::convertible_to<Result<std::unique_ptr<WebSocketHandler>>>;
 };
 template <class F>
-concept HasSignature = std::is_pointer_v<F> || requires { &F::operator(); };
-template <class F>
 concept MakesWebSocketHandlers =
     TakesRequestView<F> ||
     (HasSignature<F> && std::convertible_to<typename Signature<F>::Return,

@@ -1,0 +1,80 @@
+// Every misuse of a function as a handler or as middleware is one error, with a sentence that says
+// what to do, in at most ten lines.
+#include "katana/service/function_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "katana/base/compiler_test.hpp"
+
+namespace katana {
+namespace {
+
+struct Wrong {
+  const char* statement;
+  const char* sentence;
+};
+
+constexpr Wrong misuses[] = {
+    {"router.get(\"/\", [](const Request&) -> Task<Reply> { co_return Reply(200); });",
+     "a coroutine takes its parameters by value"},
+    {"router.get(\"/\", borrowed);", "a coroutine cannot take a RequestView"},
+    {"router.get(\"/\", [](ContentReader) -> Task<void> { co_return; });",
+     "a Task<void> handler answers through a ReplyWriter"},
+    {"router.get(\"/\", [](ReplyWriter) { return Reply(200); });",
+     "ContentReader and ReplyWriter are for coroutines that stream"},
+    {"router.get(\"/\", [](ContentReader, ReplyWriter, Json<Member>) -> Task<void> { co_return; });",
+     "the content is either read as a whole"},
+    {"router.get(\"/\", [](Member) { return Reply(200); });",
+     "a handler takes RequestView, Request, Path<T>"},
+    {"router.get(\"/\", [] { return 7; });", "a handler returns Reply, Json<T>"},
+    {"router.get(\"/\", [](auto) { return Reply(200); });", "no function with parameters of known"},
+    {"router.get(\"/\", 7);", "no function with parameters of known"},
+    {"router.use([](Path<int>) {});", "middleware serves routes of several patterns"},
+    {"router.use([](ReplyWriter) {});", "streams are the handler's"},
+    {"router.use([] { return Reply(401); });", "what always answers is a handler"},
+    {"router.use([](Request&) -> Task<void> { co_return; });",
+     "a coroutine takes its parameters by value"},
+    {"router.use([](Member) {});", "a handler takes RequestView, Request, Path<T>"},
+    {"router.websocket(\"/\", [](const RequestView&) { return 7; });",
+     "what makes WebSocket handlers returns"},
+};
+
+std::size_t count(std::string_view text, std::string_view of) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(of); at != text.npos; at = text.find(of, at + 1)) ++found;
+  return found;
+}
+
+TEST(FunctionChecks, each_misuse_is_one_error_of_at_most_ten_lines) {
+  if (compiler().empty()) GTEST_SKIP() << "no compiler here";
+  const std::string head =
+      "#include \"katana/service/json.hpp\"\n"
+      "#include \"katana/service/router.hpp\"\n"
+      "using namespace katana;\n"
+      "struct Member { int id = 0; };\n"
+      "KATANA_DESCRIBE(Member, id)\n"
+      "Task<Reply> borrowed(const RequestView&);\n";
+  std::string wrong = head;
+  for (const Wrong& each : misuses) {
+    wrong += "void routes(Router& router, int (*)[" +
+             std::to_string(1 + (&each - std::begin(misuses))) + "]) { " + each.statement + " }\n";
+  }
+  const Compiled good = compile(head +
+                                "void routes(Router& router) { router.get(\"/\", [] { return "
+                                "Reply(200); }).use([](Json<Member>) {}); }\n");
+  EXPECT_TRUE(good.good) << good.output;
+  const Compiled refused = compile(wrong);
+  EXPECT_FALSE(refused.good);
+  for (const Wrong& each : misuses) {
+    EXPECT_NE(refused.output.find(each.sentence), std::string::npos) << each.statement;
+  }
+  EXPECT_EQ(count(refused.output, "error:"), std::size(misuses)) << refused.output;
+  EXPECT_LE(count(refused.output, "\n"), 10 * std::size(misuses)) << refused.output;
+}
+
+}  // namespace
+}  // namespace katana
