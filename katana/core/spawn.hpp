@@ -14,9 +14,10 @@
 // Owns       nothing: the task is its reactor's (Reactor::tasks(), a TaskScope).
 // Thread     a reactor's.
 // Allocates  as TaskScope does.
-// Fails      as TaskScope does. Throws std::logic_error, which says what to do, where no reactor is.
-// Invariant  a reactor that drains ends when its tasks have, too; those that have not when the drain
-//            deadline comes are cancelled.
+// Fails      as TaskScope does. Throws std::logic_error, which says what to do, where no reactor
+//            is.
+// Invariant  a reactor that drains ends when its tasks have, too; those that have not when the
+//            drain deadline comes are cancelled.
 #pragma once
 
 #include <string>

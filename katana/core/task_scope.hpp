@@ -6,17 +6,19 @@
 //
 // Each reactor has one for the work that outlives a request: core::spawn() (spawn.hpp).
 //
-// Owns       its tasks, until they end. A scope that is destroyed cancels those that have not: their
-//            frames are destroyed.
+// Owns       its tasks, until they end. A scope that is destroyed cancels those that have not:
+//            their frames are destroyed.
 // Borrows    the FailureObserver.
 // Thread     its reactor's.
 // Allocates  an entry for each task, from the recycler.
-// Fails      spawn() with Code::resource_exhausted when there are tasks_max, and Code::cancelled when
-//            the scope is closed or cancels; the task is then destroyed without having begun. What
-//            leaves a task, an exception or an Error, is counted and told to the FailureObserver:
-//            that of the options, else the reactor's, else a line on standard error.
-// Invariant  a task is none of the activity that spawned it, which may end before it; it keeps a copy
-//            of its name and trace, so what it calls and reports still carries the request's id.
+// Fails      spawn() with Code::resource_exhausted when there are tasks_max, and Code::cancelled
+//            when the scope is closed or cancels; the task is then destroyed without having begun.
+//            What leaves a task, an exception or an Error, is counted and told to the
+//            FailureObserver: that of the options, else the reactor's, else a line on standard
+//            error.
+// Invariant  a task is none of the activity that spawned it, which may end before it; it keeps a
+//            copy of its name and trace, so what it calls and reports still carries the request's
+//            id.
 #pragma once
 
 #include <coroutine>
