@@ -46,6 +46,12 @@ JobFunction job_function(F f) {
   }
 }
 
+// Calls it, and holds it until its task has ended.
+inline Task<Result<void>> run_and_hold(JobFunction f) {
+  Task<Result<void>> task = f();
+  co_return co_await std::move(task);
+}
+
 struct JobOptions {
   // A run that lasts longer is cancelled, and has failed.
   Duration timeout = seconds(3600);
