@@ -129,7 +129,8 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
           {options.engine.receive_bytes_max + options.carry_extra_bytes, options.carry_large_max}},
       output_blocks_(options.output_block_bytes, options.output_blocks_max),
       output_blocks_scarce_(options.output_blocks_reserve == 0 ? 0
-                                                               : options.output_blocks_max / 2) {
+                                                               : options.output_blocks_max / 2),
+      tasks_({.tasks_max = options.tasks_max}) {
   KATANA_REQUIRE(2 * options.output_blocks_reserve <= options.output_blocks_max);
   KATANA_REQUIRE(options.outbox_low_bytes <= options.outbox_high_bytes);
   KATANA_REQUIRE(options.rate_min_bytes_per_s > 0);
@@ -239,6 +240,7 @@ void Reactor::offer_writable(Connection& connection) noexcept {
 
 void Reactor::begin_drain() noexcept {
   close_listeners();
+  drain_begun_.set();
   for (Connection* const connection : links()) {
     if (connection == nullptr || connection->finishing()) continue;
     connection->session_->on_drain();
@@ -252,6 +254,7 @@ void Reactor::cut_off() noexcept {
     ++counters_.cut_off;
     reset_link(*connection);
   }
+  tasks_.cancel();
   close_listeners();
 }
 

@@ -29,6 +29,7 @@
 #include "katana/core/carry.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/core/session.hpp"
+#include "katana/core/task_scope.hpp"
 #include "katana/core/timer_wheel.hpp"
 #include "katana/engine/engine.hpp"
 
@@ -84,6 +85,8 @@ struct ReactorOptions {
   // Whoever has more than one output block pending then waits for later turns, in the order in
   // which they came; what fits one block is always sent at once.
   std::size_t turn_bytes_max = std::size_t{2} * 1024 * 1024;
+  // Spawned tasks that may be running at a time; see core/spawn.hpp.
+  std::size_t tasks_max = 10'000;
 };
 
 // Most memory that a reactor can use, in bytes. Address space is reserved at start; memory follows
@@ -175,6 +178,11 @@ class Reactor : public Executor {
   HeldMemory& memory() noexcept { return memory_; }
   const HeldMemory& memory() const noexcept { return memory_; }
   bool draining() const noexcept { return draining_; }
+  // Set when the drain begins.
+  AsyncEvent& drain_begun() noexcept { return drain_begun_; }
+  // What was spawned here, and keeps a drain waiting.
+  TaskScope& tasks() noexcept { return tasks_; }
+  const TaskScope& tasks() const noexcept { return tasks_; }
 
   virtual MemoryBudget memory_budget() const noexcept = 0;
   // Of the budget, what is taken at present.
@@ -346,6 +354,8 @@ class Reactor : public Executor {
   std::atomic<std::int64_t> drain_requested_ns_ = -1;  // duration; -1: not requested
   std::atomic<bool> stop_requested_ = false;
   std::vector<Attached> attachments_;
+  AsyncEvent drain_begun_;
+  TaskScope tasks_;
 };
 
 inline void Reactor::note_sent(Connection& connection, Outbox& outbox, std::size_t count) noexcept {

@@ -60,6 +60,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   }
 
   ~ReactorOn() override {
+    this->tasks().close();
     this->destroy_all();
     attachments_.clear();  // what they wait for is not to be waited for here
     this->receive_expected();
@@ -244,7 +245,9 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   void wake_engine() noexcept override { engine_.wake(); }
 
   void close_listeners() noexcept override { engine_.close_listeners(); }
-  bool drained() const noexcept override { return links_open_ == 0 && !engine_.accepting(); }
+  bool drained() const noexcept override {
+    return links_open_ == 0 && !engine_.accepting() && this->tasks().size() == 0;
+  }
 
   std::vector<Served> served_;
 };

@@ -20,6 +20,7 @@
 #include "katana/host/option_mistakes.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
+#include "katana/jobs/database/database_lock.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/tls/credentials.hpp"
 
@@ -159,6 +160,13 @@ void ApplicationCore::add_parts(const CommandLine& line) {
       [this] {
         const std::lock_guard lock(server_mutex_);
         server_.reset();
+      });
+  // Also without any: the settings may name one.
+  add(
+      "jobs", {"http"}, [this] { return start_jobs(); },
+      [this] {
+        jobs_.stop();
+        job_lock_.reset();
       });
 }
 
@@ -438,7 +446,69 @@ void ApplicationCore::run_stop_hooks() noexcept {
   }
 }
 
-ServerReport ApplicationCore::serve() { return server_->run(); }
+ServerReport ApplicationCore::serve() {
+  ServerReport report = server_->run();
+  if (report.tasks_cancelled > 0) {
+    logger_.warn(
+        "{} background tasks had not ended when the time to drain was over, and were "
+        "cancelled",
+        report.tasks_cancelled);
+  }
+  return report;
+}
+
+Result<void> ApplicationCore::start_jobs() {
+  const JobSettingsMap settings = this->settings()->jobs;
+  jobs::JobLock* lock = nullptr;
+  if (jobs_.need_lock(settings)) {
+    lock = services_->find<jobs::JobLock>();
+    if (lock == nullptr && database_) {
+      job_lock_ = std::make_unique<jobs::DatabaseJobLock>(*database_);
+      lock = job_lock_.get();
+    }
+  }
+  return jobs_.start(settings, {.reactor = server_->first_reactor(),
+                                .metrics = observability_->registry(),
+                                .checks = observability_->checks(),
+                                .lock = lock,
+                                .failures = failures_.get(),
+                                .logger = log_->logger("jobs")});
+}
+
+namespace {
+
+// On its way to the first reactor, which destroys it.
+struct SpawnMessage : Message {
+  SpawnMessage(core::Reactor& to, jobs::JobFunction given, std::string called)
+      : Message([](Message& message) noexcept {
+          const std::unique_ptr<SpawnMessage> self(static_cast<SpawnMessage*>(&message));
+          core::TaskScope& tasks = self->reactor.tasks();
+          const auto spawned = tasks.spawn(jobs::run_and_hold(std::move(self->f)), self->name);
+          if (spawned || tasks.options().failures == nullptr) return;
+          tasks.options().failures->on_failure(
+              {.what = "it was not run", .error = &spawned.error(), .place = self->name});
+        }),
+        reactor(to),
+        f(std::move(given)),
+        name(std::move(called)) {}
+  core::Reactor& reactor;
+  jobs::JobFunction f;
+  std::string name;
+};
+
+}  // namespace
+
+Result<void> ApplicationCore::spawn_function(jobs::JobFunction f, std::string name) {
+  const std::lock_guard lock(server_mutex_);
+  if (!server_) {
+    return fail(Code::unavailable,
+                "spawn() was called before the program had started, or after its end: call it in "
+                "on_start() or later");
+  }
+  core::Reactor& reactor = server_->first_reactor();
+  reactor.post(*std::make_unique<SpawnMessage>(reactor, std::move(f), std::move(name)).release());
+  return {};
+}
 
 void ApplicationCore::shutdown() noexcept {
   const std::lock_guard lock(server_mutex_);
@@ -567,6 +637,7 @@ Result<void> ApplicationCore::check_loaded() const {
   if (auto chosen = choose_engine(enumerator_name(present->http.engine)); !chosen) {
     note("http.engine: ", chosen.error());
   }
+  if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
   if (options.tls) {
     if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
   }

@@ -54,6 +54,7 @@
 #include "katana/config/config.hpp"
 #include "katana/database/database.hpp"
 #include "katana/database/migrations.hpp"
+#include "katana/host/application_jobs.hpp"
 #include "katana/host/command_line.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
@@ -135,6 +136,25 @@ class ApplicationCore {
       return as_result([&] { return f(services); });
     });
   }
+  // f(const registry::Services&), or f(): a coroutine that gives Task<void> or Task<Result<void>>,
+  // run by the first reactor when `schedule` says so; see jobs/schedule.hpp, jobs/job.hpp. Settings
+  // jobs.NAME may disable it, or give it another schedule. Before start().
+  //
+  //   app.job("purge", jobs::every(seconds(600)), [](const registry::Services& services) {
+  //     return services.get<Sessions>().purge();
+  //   });
+  template <class F>
+  void job(std::string name, jobs::Schedule schedule, F f, jobs::JobOptions options = {}) {
+    jobs_.add({std::move(name), std::move(schedule), with_services(std::move(f)), options});
+  }
+  // Likewise a coroutine, run once on the first reactor, which keeps `f` until it has ended. The
+  // end of the program waits for it up to http.drain_timeout, and then cancels it. `name` is for
+  // the record of its failure. An Error: the program has not started, or serves no more. Any
+  // thread, from on_start() on; handlers take core::spawn(), which runs on their own reactor.
+  template <class F>
+  Result<void> spawn(F f, std::string name = {}) {
+    return spawn_function(with_services(std::move(f)), std::move(name));
+  }
   // One more part of the start. It may need "configuration", "log", "metrics", "pools", "database",
   // "services" and other parts of the program; routes come after all of them.
   void part(Part part) { parts_.push_back(std::move(part)); }
@@ -156,6 +176,7 @@ class ApplicationCore {
   std::string url() const { return server_->url(); }
   const registry::Services& made() const noexcept { return *services_; }
   const Startup& startup() const noexcept { return startup_; }
+  const ApplicationJobs& jobs() const noexcept { return jobs_; }
   // Reads the configuration again, as SIGHUP does. Any thread. The log says what came of it.
   Result<void> reload();
 
@@ -180,6 +201,17 @@ class ApplicationCore {
       return call();
     }
   }
+
+  template <class F>
+  jobs::JobFunction with_services(F f) {
+    if constexpr (std::invocable<F&, const registry::Services&>) {
+      return jobs::job_function([this, f = std::move(f)]() mutable { return f(*services_); });
+    } else {
+      return jobs::job_function(std::move(f));
+    }
+  }
+  Result<void> spawn_function(jobs::JobFunction f, std::string name);
+  Result<void> start_jobs();
 
   // Of what is loaded, without starting anything: everything that is wrong.
   Result<void> check_loaded() const;
@@ -221,6 +253,7 @@ class ApplicationCore {
   std::vector<std::function<Result<void>(const registry::Services&)>> start_hooks_;
   std::vector<std::function<Result<void>(const registry::Services&)>> stop_hooks_;
   bool started_ = false;  // start_hooks_ have run
+  ApplicationJobs jobs_;
   std::vector<Part> parts_;
   ServiceManager manager_;
 
@@ -234,6 +267,7 @@ class ApplicationCore {
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<OperationsGuard> guard_;
   std::optional<Service> service_;
+  std::unique_ptr<jobs::JobLock> job_lock_;  // by the database; null: not needed, or registered
   std::unique_ptr<RequestTelemetry> telemetry_;
   std::mutex server_mutex_;  // of server_ for shutdown(), and of what follows
   bool told_to_end_ = false;

@@ -72,9 +72,11 @@ void FailureLog::record(const Failure& failure) {
     return;
   }
   // request_id and trace_id are among the fields of the thread's activity, unless the request that
-  // they name has ended: a WebSocket connection has those of its upgrade.
+  // they name has ended: a WebSocket connection has those of its upgrade, a spawned task those of the
+  // request that spawned it.
   log::Context ids;
-  const bool known = current_activity != nullptr && current_activity->name == failure.request_id;
+  const bool known = current_activity != nullptr && current_activity->log_context != nullptr &&
+                     current_activity->name == failure.request_id;
   if (!known && !failure.request_id.empty()) ids.add(log::field("request_id", failure.request_id));
   if (!known && !failure.trace_id.empty()) ids.add(log::field("trace_id", failure.trace_id));
   const Activity named{.log_context = &ids, .name = failure.request_id, .trace = failure.trace_id};

@@ -37,6 +37,7 @@ struct HttpServer::Worker {
         http(protocol.counters()),
         reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
     if (options.http.http2.enabled) protocol.set_http2(&http2);
+    reactor->tasks().set_failures(options.http.failures);
     if (options.observability != nullptr) {
       probe = options.observability->probe(*reactor, protocol.counters());
       probe->warn(options.stall_logger);
@@ -260,15 +261,21 @@ ServerReport HttpServer::report() const {
     if (!group_->ended(index)) report.cut_off += worker.reactor->links_open();
     report.requests += read(http.requests);
     report.failures += read(http.handler_failures);
+    report.tasks_cancelled += read(worker.reactor->tasks().counts().cancelled);
   }
   return report;
 }
 
 std::string ServerReport::describe() const {
-  return fmt::format(
-      "stopped: {} requests on {} connections finished, {} connections cut off, {} failures{}{}",
-      requests, connections, cut_off, failures, stuck.empty() ? "" : "; ", stuck);
+  std::string text = fmt::format(
+      "stopped: {} requests on {} connections finished, {} connections cut off, {} failures",
+      requests, connections, cut_off, failures);
+  if (tasks_cancelled > 0) text += fmt::format(", {} tasks cancelled", tasks_cancelled);
+  if (!stuck.empty()) text += "; " + stuck;
+  return text;
 }
+
+core::Reactor& HttpServer::first_reactor() const noexcept { return *workers_.front()->reactor; }
 
 void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
   std::string sites;

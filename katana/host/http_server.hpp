@@ -46,6 +46,8 @@ struct ServerReport {
   std::uint64_t requests = 0;
   std::uint64_t cut_off = 0;   // connections that drain_timeout or a second signal ended
   std::uint64_t failures = 0;  // handlers that threw or failed
+  // Spawned tasks and runs of jobs that the same ended.
+  std::uint64_t tasks_cancelled = 0;
   // Reactors that did not end, with what they are busy with; empty: all have ended.
   std::string stuck = {};
 
@@ -144,6 +146,9 @@ class HttpServer {
   }
   // "http://127.0.0.1:9100"; empty without that listener.
   std::string operations_url() const;
+  // The one that runs on the caller's thread, for what belongs to the program and to no connection.
+  // Once started.
+  core::Reactor& first_reactor() const noexcept;
   // Stalls that were seen; see stall_threshold. Once run() has returned.
   std::uint64_t stalls() const noexcept { return stall_watch_ ? stall_watch_->stalls() : 0; }
   EngineKind engine() const noexcept { return options_.engine; }

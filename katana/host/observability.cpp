@@ -31,6 +31,16 @@ constexpr std::array counter_rows{
     CounterRow{"katana_connections_cut_off", "",
                "Connections that were still open when the time to drain was over.",
                [](const ReactorFigures& of) { return of.counters.cut_off; }},
+    CounterRow{"katana_tasks_spawned", "", "Tasks that were spawned, runs of jobs among them.",
+               [](const ReactorFigures& of) { return of.tasks.spawned; }},
+    CounterRow{"katana_tasks_failed", "", "Spawned tasks that threw or returned an error.",
+               [](const ReactorFigures& of) { return of.tasks.failed; }},
+    CounterRow{"katana_tasks_cancelled", "",
+               "Spawned tasks that had not ended when the time to drain was over.",
+               [](const ReactorFigures& of) { return of.tasks.cancelled; }},
+    CounterRow{"katana_tasks_refused", "",
+               "Tasks that were not spawned: http.tasks_max were running, or the server had ended.",
+               [](const ReactorFigures& of) { return of.tasks.refused; }},
     CounterRow{"katana_accept_failures", "",
                "Times that there was no descriptor or memory for a new connection.",
                [](const ReactorFigures& of) { return of.counters.accept_failures; }},
@@ -238,7 +248,7 @@ struct Observability::Instruments {
   std::vector<Family<ObservedCounter>> counters;  // as counter_rows
   std::vector<Family<ObservedCounter>> tls;       // handshakes, failures
   std::vector<Family<ObservedCounter>> http2;     // failures
-  std::vector<Family<Gauge>> gauges;              // open, paused, budget, used, answered
+  std::vector<Family<Gauge>> gauges;              // open, paused, budget, used, answered, tasks
   std::vector<Family<metrics::LogHistogram>> lag;
 };
 
@@ -256,7 +266,7 @@ struct Observability::Watched {
   std::vector<ObservedCounter> counters;
   std::vector<ObservedCounter> handshakes, tls_failures;  // as version_rows, and by Failure
   std::vector<ObservedCounter> http2_failures;            // as http2::failure_texts
-  Gauge open, answered;
+  Gauge open, answered, tasks;
   std::vector<Gauge> paused, budget, used;
 };
 
@@ -321,6 +331,9 @@ Result<void> Observability::register_metrics() {
       metrics::Description{.name = "katana_reactor_answered",
                            .help = "1 if the reactor gave its figures to this scrape in time, 0 if "
                                    "they are older.",
+                           .labels = {"reactor"}},
+      metrics::Description{.name = "katana_tasks_running",
+                           .help = "Spawned tasks that have not ended.",
                            .labels = {"reactor"}}};
   for (const metrics::Description& description : gauges) {
     auto family = registry_.gauges(description);
@@ -360,6 +373,7 @@ std::unique_ptr<ReactorProbe> Observability::probe(core::Reactor& reactor,
   for (const PartRow& row : budget_rows) watched.budget.push_back(gauges[2].with(number, row.part));
   for (const PartRow& row : used_rows) watched.used.push_back(gauges[3].with(number, row.part));
   watched.answered = gauges[4].with(number);
+  watched.tasks = gauges[5].with(number);
   return std::make_unique<ReactorProbe>(reactor, http, watched.status,
                                         instruments_->lag[0].with(number), options_.lag_interval);
 }
@@ -390,6 +404,7 @@ void Observability::refresh() const {
     set(watched->budget, budget_rows);
     set(watched->used, used_rows);
     watched->open.set(figures.links_open);
+    watched->tasks.set(static_cast<double>(figures.tasks_running));
     watched->answered.set(watched->status->answered() ? 1 : 0);
   }
 }

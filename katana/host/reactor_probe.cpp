@@ -79,6 +79,8 @@ ReactorFigures ReactorProbe::figures() const noexcept {
           reactor_.memory_budget(),
           reactor_.memory_used(),
           reactor_.links_open(),
+          reactor_.tasks().counts(),
+          reactor_.tasks().size(),
           clock_time(CLOCK_THREAD_CPUTIME_ID)};
 }
 

@@ -35,6 +35,8 @@ struct ReactorFigures {
   core::MemoryBudget memory_budget;
   core::MemoryBudget memory_used;
   std::uint32_t links_open = 0;
+  core::TaskCounts tasks;
+  std::size_t tasks_running = 0;
   Duration cpu_time;  // of its thread
 };
 

@@ -107,6 +107,7 @@ KATANA_DESCRIBE(
     (shed_after, range(Duration{}, seconds(600)),
      help("wait for output blocks before the largest, slowest peers are reset")),
     (turn_bytes_max, byte_count, at_least(1), help("bytes that a reactor sends in one turn")),
+    (tasks_max, range(1, 1 << 24), help("spawned tasks and job runs at a time, per reactor")),
     (held_bytes_max, named("held_max"), byte_count,
      help("memory for contents, messages and suspended handlers, per reactor; above it the "
           "largest are refused; 0: 16KiB per connection, at least 64MiB")),
@@ -122,8 +123,7 @@ KATANA_DESCRIBE(
     (accept_retry, range(milliseconds(1), seconds(60)), help("pause without descriptors")),
     (opening_timeout, option_rules::timeout, help("a TLS handshake must be complete by then")),
     (openings_per_turn_max, range(1, 1 << 20), help("TLS handshakes answered in one turn")),
-    (sealed_high_bytes, byte_count, at_least(1),
-     help("ciphertext not taken; above it output waits")),
+    (sealed_high_bytes, byte_count, at_least(1), help("unsent ciphertext; above it output waits")),
     (requests_per_connection_max, help("0: no limit")),
     (websocket_subscriptions_max, range(1, 1 << 20), help("topics of one WebSocket connection")),
     (form_files_max, range(1, 1 << 20),
@@ -143,7 +143,7 @@ KATANA_DESCRIBE(
           "requests for any other host get 421")),
     (drain_notice, range(Duration{}, seconds(600)),
      help("/ready answers 503 so long before the end")),
-    (drain_timeout, range(Duration{}, seconds(3600)), help("then requests in flight are cut off")),
+    (drain_timeout, range(Duration{}, seconds(3600)), help("then requests and tasks are cut off")),
     limits, http2, websocket, tls)
 
 struct LogSettings {
@@ -266,6 +266,15 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (cache, help("page cache of each connection")),
                 (group_max, range(1, 100'000), help("writes that one commit may include")))
 
+struct JobSettings {
+  bool enabled = true;
+  std::string schedule;
+};
+KATANA_DESCRIBE(JobSettings, (enabled, help("false: the job does not run")),
+                (schedule, length(0, 120),
+                 help("'every 10m', 'after 30s' or cron, such as '15 3 * * *' (UTC); empty: the "
+                      "program's own")))
+
 struct ApplicationSettings {
   HttpSettings http;
   OperationsSettings operations;
@@ -275,9 +284,11 @@ struct ApplicationSettings {
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;
   client::HttpClientOptions client;  // for the program's HttpClient
+  std::map<std::string, JobSettings> jobs;
 };
 KATANA_DESCRIBE(ApplicationSettings, http, operations, log, requests, monitor,
-                (pools, help("thread pools by name; 'work' always exists")), database, client)
+                (pools, help("thread pools by name; 'work' always exists")), database, client,
+                (jobs, help("background jobs of the program, by name")))
 
 }  // namespace katana::host
 

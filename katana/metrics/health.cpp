@@ -24,13 +24,18 @@ std::string_view status_name(CheckStatus status) noexcept {
 }
 
 bool HealthReport::healthy() const noexcept {
-  return std::ranges::all_of(
-      checks, [](const CheckReport& check) { return check.status == CheckStatus::passed; });
+  return std::ranges::all_of(checks, [](const CheckReport& check) {
+    return !check.required || check.status == CheckStatus::passed;
+  });
 }
 
 Text HealthReport::to_json() const {
   Text out;
-  out.append(healthy() ? R"({"status":"pass","checks":[)" : R"({"status":"fail","checks":[)");
+  const bool all = std::ranges::all_of(
+      checks, [](const CheckReport& check) { return check.status == CheckStatus::passed; });
+  out.append(all         ? R"({"status":"pass","checks":[)"
+             : healthy() ? R"({"status":"warn","checks":[)"
+                         : R"({"status":"fail","checks":[)");
   for (const CheckReport& check : checks) {
     if (&check != &checks.front()) out.push_back(',');
     out.append(R"({"name":)");
@@ -40,6 +45,7 @@ Text HealthReport::to_json() const {
                            status_name(check.status), milliseconds_of(check.took),
                            milliseconds_of(check.age))
                    .bytes());
+    if (!check.required) out.append(R"(,"required":false)");
     if (!check.detail.empty()) {
       out.append(R"(,"detail":)");
       append_json_text(out, check.detail);
@@ -78,6 +84,7 @@ CheckReport CheckState::report(Instant now) const {
   CheckReport report;
   report.name = check_.name;
   report.kind = check_.kind;
+  report.required = check_.required;
   if (known_) report.age = now - finished_;
   if (overdue(now)) {
     report.status = CheckStatus::timed_out;
@@ -183,6 +190,11 @@ Result<void> HealthChecks::add(Check check) {
     }
   }
   auto runner = std::make_shared<Runner>(std::move(check), options_.clock);
+  if (!runner->state.check().may_block) {
+    runner->ended = true;
+    runners_.push_back(std::move(runner));
+    return {};
+  }
   try {
     std::thread([runner] { runner->run(runner->stop.get_token()); }).detach();
   } catch (const std::system_error& error) {
@@ -197,7 +209,12 @@ void HealthChecks::refresh(CheckKind kind) {
   const Instant now = options_.clock();
   const std::lock_guard lock(mutex_);
   for (const auto& runner : runners_) {
-    if (runner->state.check().kind == kind && runner->state.begin_if_due(now)) runner->want();
+    if (runner->state.check().kind != kind || !runner->state.begin_if_due(now)) continue;
+    if (runner->state.check().may_block) {
+      runner->want();
+    } else {
+      runner->state.finish(runner->run_once(runner->stop.get_token()), options_.clock());
+    }
   }
 }
 

@@ -7,7 +7,8 @@
 //   }});
 //   HealthReport report = checks.report(now);
 //
-// Owns       one thread for each check, so that one which hangs keeps nobody else waiting.
+// Owns       one thread for each check that may block, so that one which hangs keeps nobody else
+//            waiting.
 // Borrows    what a check and the clock refer to. A check that hangs longer than stop_timeout when
 //            the checks are destroyed is left behind, with its thread: what it refers to must then
 //            live on.
@@ -44,6 +45,10 @@ struct Check {
   std::function<Result<void>(std::stop_token)> run;
   Duration timeout = seconds(2);    // running longer is a failure
   Duration fresh_for = seconds(1);  // a younger result is not asked for again
+  // False: a failure is shown, and the whole is a warning that answers as a pass does.
+  bool required = true;
+  // False: it only looks at what is there, and is run by whoever asks, without a thread of its own.
+  bool may_block = true;
 };
 
 enum class CheckStatus : std::uint8_t { passed, failed, timed_out, unknown };
@@ -53,15 +58,17 @@ struct CheckReport {
   std::string name;
   CheckKind kind = CheckKind::readiness;
   CheckStatus status = CheckStatus::unknown;
-  std::string detail;  // why it failed
-  Duration took = {};  // of the last run that ended; of the present one when timed_out
-  Duration age = {};   // since the result was known; never had one: 0
+  std::string detail = {};  // why it failed
+  Duration took = {};       // of the last run that ended; of the present one when timed_out
+  Duration age = {};        // since the result was known; never had one: 0
+  bool required = true;
 };
 
 struct HealthReport {
   std::vector<CheckReport> checks;
-  // Every check passed. No check at all: yes.
+  // Every required check passed. No check at all: yes.
   bool healthy() const noexcept;
+  // "fail", or "warn" when only checks that are not required have not passed.
   // {"status":"pass","checks":[{"name":…,"kind":…,"status":…,"duration_ms":…,"age_ms":…}]}
   Text to_json() const;
 };

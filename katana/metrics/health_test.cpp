@@ -92,6 +92,19 @@ TEST(HealthReport, is_told_as_json_whatever_a_check_says) {
       "\"age_ms\":0.000}]}");
 }
 
+TEST(HealthReport, a_check_that_is_not_required_makes_a_warning_of_a_pass_and_never_a_failure) {
+  HealthReport report;
+  report.checks.push_back({.name = "job", .status = CheckStatus::failed, .required = false});
+  report.checks.push_back({.name = "database", .status = CheckStatus::passed});
+  EXPECT_TRUE(report.healthy());
+  EXPECT_TRUE(report.to_json().bytes().starts_with(
+      R"({"status":"warn","checks":[{"name":"job","kind":"readiness","status":"fail",)"));
+  EXPECT_NE(report.to_json().bytes().find(R"("required":false)"), Bytes::npos);
+  report.checks[1].status = CheckStatus::failed;
+  EXPECT_FALSE(report.healthy());
+  EXPECT_TRUE(report.to_json().bytes().starts_with(R"({"status":"fail")"));
+}
+
 class HealthChecksTest : public testing::Test {
  protected:
   HealthReport run_checks(CheckKind kind) {
@@ -164,6 +177,29 @@ TEST_F(HealthChecksTest, one_that_hangs_times_out_keeps_nobody_waiting_and_may_r
   }
   now_ms += 5'000;
   EXPECT_TRUE(run_checks(CheckKind::readiness).healthy());
+}
+
+TEST_F(HealthChecksTest, one_that_does_not_block_is_run_by_who_asks) {
+  std::thread::id ran_on;
+  bool passes = false;
+  ASSERT_TRUE(checks.add({.name = "job",
+                          .kind = CheckKind::readiness,
+                          .run = [&](std::stop_token) -> Result<void> {
+                            ran_on = std::this_thread::get_id();
+                            if (passes) return {};
+                            return fail(Code::unavailable, "late");
+                          },
+                          .required = false,
+                          .may_block = false}));
+  checks.refresh(CheckKind::readiness);
+  EXPECT_TRUE(checks.all_finished(CheckKind::readiness));
+  EXPECT_EQ(ran_on, std::this_thread::get_id());
+  EXPECT_EQ(checks.report(CheckKind::readiness).checks[0].detail, "late");
+  EXPECT_TRUE(checks.report(CheckKind::readiness).healthy());
+  passes = true;
+  now_ms += 1'001;
+  checks.refresh(CheckKind::readiness);
+  EXPECT_EQ(checks.report(CheckKind::readiness).checks[0].status, CheckStatus::passed);
 }
 
 TEST_F(HealthChecksTest, wrong_checks_are_refused_by_name) {

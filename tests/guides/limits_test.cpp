@@ -120,6 +120,7 @@ std::vector<Limit> limits() {
       {"output_blocks_max", shown(reactor.output_blocks_max)},
       {"shed_after", time(reactor.shed_after)},
       {"turn_bytes_max", bytes(reactor.turn_bytes_max)},
+      {"tasks_max", shown(reactor.tasks_max)},
       {"carry_small_bytes", bytes(reactor.carry_small_bytes)},
       {"carry_extra_bytes", bytes(reactor.carry_extra_bytes)},
       {"carry_large_max", shown(reactor.carry_large_max)},

@@ -1,0 +1,68 @@
+// JobLock: which of several instances of a program runs a tick of a job.
+//
+//   claim: job, tick, until     → true: it is this instance's
+//
+// An instance that has a claim alone runs the job, until it gives the claim back or `until` has
+// come, whichever is first: an instance that dies in a run keeps the others waiting no longer. A
+// tick that was claimed is not claimed again, so clocks that differ by less than the time between
+// two ticks run none of them twice.
+//
+// LocalJobLock: for instances in one process, and for tests. database/database_lock.hpp: by a
+// table.
+//
+// Owns       LocalJobLock the last claim of each job.
+// Thread     calls: by coroutines of any reactor. LocalJobLock any.
+// Allocates  a coroutine frame for each call.
+// Fails      an Error: the lock could not be asked, so the tick is not run, and counts as failed.
+// Invariant  of all calls with one job and tick one at most gives true.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "katana/base/result.hpp"
+#include "katana/base/task.hpp"
+#include "katana/base/timestamp.hpp"
+
+namespace katana::jobs {
+
+struct JobClaim {
+  std::string job;
+  Timestamp tick;   // of the schedule; the same for all instances
+  Timestamp now;    // of this instance's clock
+  Timestamp until;  // it gives the claim back before
+};
+
+class JobLock {
+ public:
+  virtual ~JobLock() = default;
+  // False: another instance had this tick or one behind it, or has not given back the last one.
+  virtual Task<Result<bool>> try_acquire(JobClaim claim) = 0;
+  // The run of this claim has ended; others may claim later ticks from `free_at` on.
+  virtual Task<Result<void>> release(JobClaim claim, Timestamp free_at) = 0;
+};
+
+class LocalJobLock final : public JobLock {
+ public:
+  Task<Result<bool>> try_acquire(JobClaim claim) override {
+    const std::lock_guard lock(mutex_);
+    const auto [found, is_new] = claims_.try_emplace(claim.job, claim);
+    if (is_new) co_return true;
+    if (found->second.tick >= claim.tick || found->second.until > claim.now) co_return false;
+    found->second = std::move(claim);
+    co_return true;
+  }
+  Task<Result<void>> release(JobClaim claim, Timestamp free_at) override {
+    const std::lock_guard lock(mutex_);
+    const auto found = claims_.find(claim.job);
+    if (found != claims_.end() && found->second.tick == claim.tick) found->second.until = free_at;
+    co_return {};
+  }
+
+ private:
+  std::mutex mutex_;  // guards claims_; not held across a suspension
+  std::map<std::string, JobClaim> claims_;
+};
+
+}  // namespace katana::jobs
