@@ -90,12 +90,12 @@ inline char* put_pack_integer(char* at, std::int64_t number) noexcept {
   return put_tagged(at, 0xd3, bits);
 }
 
-// The head of the map, for the first, and the name of a member.
-template <Described T, std::size_t index>
+// The name of a member; with the head of the map, for the first.
+template <Described T, std::size_t index, bool alone = false>
 inline constexpr auto pack_key = [] {
   constexpr Bytes name = field_of<T, index>.name;
   static_assert(name.size() <= UINT8_MAX && field_count<T> <= UINT16_MAX);
-  constexpr std::size_t map_bytes = index != 0 ? 0 : field_count<T> < 16 ? 1 : 3;
+  constexpr std::size_t map_bytes = alone || index != 0 ? 0 : field_count<T> < 16 ? 1 : 3;
   constexpr std::size_t name_bytes = name.size() < 32 ? 1 : 2;
   std::array<char, map_bytes + name_bytes + name.size()> text{};
   char* at = text.data();
@@ -194,8 +194,38 @@ class PackWriter {
     at_ += size;
   }
 
+  // A map of the members that are there.
+  template <class T>
+  [[gnu::noinline]] void put_present(const T& value) {
+    std::size_t count = 0;
+    for_each_field(value, [&](const auto&, const auto& member) { count += is_there(member); });
+    put_count<pack_map>(count);
+    put_members(value);
+  }
+  template <class M>
+  static bool is_there(const M& member) noexcept {
+    if constexpr (is_patch<M>) return !member.is_absent();
+    return true;
+  }
+  template <class T>
+  void put_members(const T& value) {
+    for_each_index<T>([&](auto index) {
+      const auto& member = value.*field_of<T, index>.pointer;
+      if (!is_there(member)) return;
+      constexpr const auto& key = pack_key<T, index, true>;
+      at_ = output_.reserve(at_, key.size());
+      std::memcpy(at_, key.data(), key.size());
+      at_ += key.size();
+      put(member);
+    });
+  }
+
   template <class T>
   void put_struct(const T& value) {
+    if constexpr (has_patches<T>) {
+      put_present(value);
+      return;
+    }
     for_each_index<T>([&](auto index) __attribute__((always_inline)) {
       constexpr const auto& key = pack_key<T, index>;
       at_ = output_.reserve(at_, key.size());

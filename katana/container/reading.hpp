@@ -480,8 +480,8 @@ template <class P, class Node, class T>
 template <class P, class Node, class T>
 inline Outcome read_value(Node& node, T& value, const Place& place, Reading& reading) {
   if constexpr (is_optional<T>) {
-    if (node.is_null()) {
-      value.reset();
+    if (!P::rules.not_null && node.is_null()) {
+      value = std::nullopt;
       return node.take_null() ? Outcome::good : Outcome::stop;
     }
     return read_value<P>(node, value ? *value : value.emplace(), place, reading);

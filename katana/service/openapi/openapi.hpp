@@ -176,7 +176,7 @@ namespace detail {
 template <class M, class Field>
 Value member_schema(Schemas& schemas, const Field& field) {
   Value schema = ruled_schema(schemas, field.rules);
-  if constexpr (is_optional<M>) return or_null(std::move(schema));
+  if (is_optional<M> && !field.rules.not_null) return or_null(std::move(schema));
   return schema;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/patch.hpp"
+
 namespace katana::openapi {
 namespace {
 
@@ -51,6 +53,12 @@ struct Paging {
 };
 KATANA_DESCRIBE(Paging, (limit, range(1, 50), help("So many.")), after)
 
+struct ItemPatch {
+  Patch<std::string> name;
+  Patch<int> stock;
+};
+KATANA_DESCRIBE(ItemPatch, (name, not_null, length(1, 20)), (stock, at_most(9)))
+
 // The member at a JSON pointer, as JSON.
 std::string at(const Value& value, Bytes pointer) {
   const Value* const found = value.at(pointer);
@@ -91,6 +99,16 @@ TEST(OpenApiSchema, a_described_struct_is_an_object_with_its_rules_as_constraint
   EXPECT_EQ(property("stock/maximum"), "9");
   EXPECT_EQ(at(schemas, "/Part/properties/name"),
             R"({"type":"string","minLength":1,"maxLength":20})");
+}
+
+TEST(OpenApiSchema, a_patch_has_no_member_that_must_be_there_and_may_have_null) {
+  const Value schemas = schemas_with<ItemPatch>();
+  EXPECT_EQ(at(schemas, "/ItemPatch/required"), "nothing");
+  EXPECT_EQ(at(schemas, "/ItemPatch/properties/name"),
+            R"({"type":"string","minLength":1,"maxLength":20})");
+  EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/type"), R"(["integer","null"])");
+  EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/maximum"), "9");
+  EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/default"), "nothing");
 }
 
 TEST(OpenApiSchema, a_struct_that_contains_itself_refers_to_itself) {
