@@ -242,6 +242,13 @@ std::string enumerator_choices() {
   return words;
 }
 
+// ---- variants ----
+
+// Described by KATANA_DESCRIBE_VARIANT (base/described_variant.hpp).
+template <class T>
+concept DescribedVariant =
+    is_variant<T> && requires(const T* type) { katana_alternatives(type).discriminator; };
+
 // ---- checking a whole value ----
 
 // Adds "/name" to a JSON pointer (RFC 6901 §3: ~ is ~0 and / is ~1).
@@ -251,7 +258,7 @@ void append_pointer(std::string& pointer, std::size_t index);
 namespace detail {
 
 template <class T>
-concept Checked = Described<T> || ListMember<T> || DictionaryMember<T>;
+concept Checked = Described<T> || DescribedVariant<T> || ListMember<T> || DictionaryMember<T>;
 
 template <class T, class Report>
 void check_at(const Rules<T>& rules, const T& value, std::string& pointer, Report& report);
@@ -280,6 +287,12 @@ void check_inside(const Rules<T>& rules, const T& value, std::string& pointer, R
     for_each_field(value, [&](const auto& field, const auto& member) {
       step_into(pointer, field.name, [&] { check_element(field.rules, member, pointer, report); });
     });
+  } else if constexpr (DescribedVariant<T>) {
+    std::visit(
+        [&]<class A>(const A& alternative) {
+          check_inside(Rules<A>(), alternative, pointer, report);
+        },
+        value);
   } else if constexpr (DictionaryMember<T>) {
     for (const auto& [key, element] : value) {
       step_into(pointer, Bytes(key), [&] { check_element(rules.each, element, pointer, report); });

@@ -89,8 +89,8 @@ consteval std::size_t index_of(Bytes name) {
 
 // Changes the members of `target` that have the names of those of `patch`. Does not compile when
 // there is none of a name, or when one that may be null is no std::optional. A member of the patch
-// that is a std::optional changes what it holds; one that is neither is always copied. That rules of
-// `target` hold together afterwards is not checked: check(target, …) does.
+// that is a std::optional changes what it holds; one that is neither is always copied. Whether the
+// members of `target` fit together afterwards is not checked; rules are by check(target, …).
 template <Described P, Described T>
 void apply_patch(const P& patch, T& target) {
   for_each_index<P>([&](auto index) {

@@ -33,6 +33,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
@@ -95,6 +96,10 @@ concept ListMember = !TextMember<T> && !BytesMember<T> && !DictionaryMember<T> &
                        list.size();
                      };
 template <class T>
+inline constexpr bool is_variant = false;
+template <class... T>
+inline constexpr bool is_variant<std::variant<T...>> = true;
+template <class T>
 concept NumberMember =
     (std::integral<T> || std::floating_point<T>) && !std::same_as<T, bool> && sizeof(T) <= 8;
 
@@ -135,8 +140,9 @@ struct NoRules {
 };
 // What a range can bound: numbers, and small ordered values such as Duration and Decimal.
 template <class T>
-concept Bounded = NumberMember<T> || (!std::is_same_v<T, bool> && std::totally_ordered<T> &&
-                                      std::is_trivially_copyable_v<T> && sizeof(T) <= 32);
+concept Bounded = NumberMember<T> ||
+                  (!std::is_same_v<T, bool> && !is_variant<T> && std::is_trivially_copyable_v<T> &&
+                   sizeof(T) <= 32 && std::totally_ordered<T>);
 template <class T>
 struct BoundOf {
   using Type = NoRules;

@@ -6,6 +6,7 @@
 //
 //   described struct   object, all members in the order of the description; an empty std::optional
 //                      is null; an absent Patch is left out
+//   described variant  the object of what it holds, behind its discriminator
 //   list               array                    dictionary          object
 //   described enum     the enumerator's name    std::vector<std::byte>, Octets   base64 (RFC 4648)
 //   integer            all its digits           double, float   the shortest digits that read back
@@ -27,6 +28,7 @@
 #include <type_traits>
 
 #include "katana/base/described.hpp"
+#include "katana/base/described_variant.hpp"
 #include "katana/container/json_text.hpp"
 #include "katana/container/output.hpp"
 #include "katana/container/value.hpp"
@@ -224,6 +226,8 @@ class JsonWriter {
       put_text(TextForm<T>::write(value));
     } else if constexpr (Described<T>) {
       put_struct(value);
+    } else if constexpr (DescribedVariant<T>) {
+      put_variant(value);
     } else if constexpr (DictionaryMember<T>) {
       put_entries(
           value, [](const auto& entry) -> const auto& { return entry.first; },
@@ -335,6 +339,16 @@ class JsonWriter {
       put(value.*field_of<T, index>.pointer);
     });
     put_character('}');
+  }
+
+  template <class V>
+  void put_variant(const V& value) {
+    constexpr const auto& description = alternatives_of<V>;
+    put_character('{');
+    put_text(description.discriminator);
+    put_character(':');
+    put_text(description.names[value.index()]);
+    std::visit([this](const auto& alternative) { this->put_members(alternative, ','); }, value);
   }
 
   template <class T>

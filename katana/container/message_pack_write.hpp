@@ -2,6 +2,7 @@
 // into their destination (string, Text or Outbox).
 //
 //   described struct   map with the names of the members, in the order of the description
+//                      (an absent Patch is left out, a variant's discriminator comes first)
 //   std::optional      nil when empty          described enum        str, the enumerator's name
 //   list, dictionary   array, map              std::vector<std::byte>, Octets     bin
 //   integer            the shortest form; what is not negative in an unsigned one
@@ -27,6 +28,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/described.hpp"
+#include "katana/base/described_variant.hpp"
 #include "katana/container/endian.hpp"
 #include "katana/container/output.hpp"
 #include "katana/container/value.hpp"
@@ -197,10 +199,27 @@ class PackWriter {
   // A map of the members that are there.
   template <class T>
   [[gnu::noinline]] void put_present(const T& value) {
+    put_count<pack_map>(count_present(value));
+    put_members(value);
+  }
+  template <class T>
+  static std::size_t count_present(const T& value) {
     std::size_t count = 0;
     for_each_field(value, [&](const auto&, const auto& member) { count += is_there(member); });
-    put_count<pack_map>(count);
-    put_members(value);
+    return count;
+  }
+  template <class V>
+  void put_variant(const V& value) {
+    constexpr const auto& description = alternatives_of<V>;
+    const Bytes name = description.names[value.index()];
+    std::visit(
+        [&](const auto& alternative) {
+          put_count<pack_map>(1 + count_present(alternative));
+          put_run<pack_text>(description.discriminator.data(), description.discriminator.size());
+          put_run<pack_text>(name.data(), name.size());
+          put_members(alternative);
+        },
+        value);
   }
   template <class M>
   static bool is_there(const M& member) noexcept {
@@ -252,6 +271,8 @@ class PackWriter {
         put(member.name);
         put(member.value);
       }
+    } else if constexpr (DescribedVariant<T>) {
+      put_variant(value);
     } else if constexpr (DictionaryMember<T>) {
       put_count<pack_map>(value.size());
       for (const auto& [name, content] : value) {

@@ -62,7 +62,7 @@ PersonPatch patch_of(Bytes json) {
   EXPECT_TRUE(patch) << patch.error().describe();
   return patch ? *patch : PersonPatch();
 }
-std::string fault_of(Bytes json) {
+std::string patch_fault_of(Bytes json) {
   const Result<PersonPatch> patch = read_json<PersonPatch>(json);
   return patch ? "none" : patch.error().describe();
 }
@@ -103,12 +103,13 @@ TEST(Patch, message_pack_has_what_is_not_absent) {
 }
 
 TEST(Patch, rules_are_those_of_a_value_that_is_there) {
-  EXPECT_EQ(fault_of("{}"), "none");
-  EXPECT_EQ(fault_of(R"({"age":null})"), "none");
-  EXPECT_EQ(fault_of(R"({"age":200})"), "/age: expected 0 to 150, got 200");
-  EXPECT_EQ(fault_of(R"({"name":""})"), "/name: expected 1 to 8 characters, got 0");
-  EXPECT_EQ(fault_of(R"({"tags":["a","long!"]})"), "/tags/1: expected 1 to 3 characters, got 5");
-  EXPECT_EQ(fault_of(R"({"street":{"number":"7"}})"),
+  EXPECT_EQ(patch_fault_of("{}"), "none");
+  EXPECT_EQ(patch_fault_of(R"({"age":null})"), "none");
+  EXPECT_EQ(patch_fault_of(R"({"age":200})"), "/age: expected 0 to 150, got 200");
+  EXPECT_EQ(patch_fault_of(R"({"name":""})"), "/name: expected 1 to 8 characters, got 0");
+  EXPECT_EQ(patch_fault_of(R"({"tags":["a","long!"]})"),
+            "/tags/1: expected 1 to 3 characters, got 5");
+  EXPECT_EQ(patch_fault_of(R"({"street":{"number":"7"}})"),
             "/street/number: expected integer, got string");
   std::string found;
   check(PersonPatch{.age = 151}, [&](Bytes pointer, const std::string& words) {
@@ -118,8 +119,9 @@ TEST(Patch, rules_are_those_of_a_value_that_is_there) {
 }
 
 TEST(Patch, null_is_refused_where_the_description_says_so) {
-  EXPECT_EQ(fault_of(R"({"name":null})"), "/name: expected string, got null");
-  EXPECT_EQ(fault_of(R"({"street":{"name":null}})"), "/street/name: expected string, got null");
+  EXPECT_EQ(patch_fault_of(R"({"name":null})"), "/name: expected string, got null");
+  EXPECT_EQ(patch_fault_of(R"({"street":{"name":null}})"),
+            "/street/name: expected string, got null");
   const std::string octets = to_message_pack(*read_json<Value>(R"({"name":null})"));
   EXPECT_FALSE(read_message_pack<PersonPatch>(octets));
 }
