@@ -1,7 +1,7 @@
-// TextForm<std::chrono::duration>: durations in whole ns, us, ms, s, m, h or d as text: 1500ms, 30s.
+// TextForm<std::chrono::duration>: durations in whole ns, us, ms, s, m, h or d as text: 1500ms, 2h.
 //
 // A number and its unit (ns, us, ms, s, m, h, d), as configuration has them. The number may have a
-// fraction, if the duration is a whole number of the type's own unit: 1.5s is 1500 milliseconds, and
+// fraction, if the duration is a whole number of the type's own unit: 1.5s is 1500 milliseconds and
 // no std::chrono::seconds. Before it may stand a minus sign. Only 0 needs no unit. Written in the
 // largest unit that says it in whole numbers.
 //
