@@ -30,8 +30,8 @@
 //   KATANA_DESCRIBE_ENUM(Role, guest, (admin, "administrator"))
 //
 // Members may be numbers, bool, std::string, std::vector<std::byte>, described enums and structs,
-// lists (std::vector), dictionaries (std::map<std::string, …>) and std::optional of these; which
-// of them it takes is up to what reads the description.
+// lists (std::vector), dictionaries (std::map<std::string, …>), std::optional and Patch
+// (base/patch.hpp) of these; which of them it takes is up to what reads the description.
 //
 // To read a description:
 //
@@ -112,6 +112,14 @@ inline constexpr const auto& field_of = std::get<index>(description_of<T>.fields
 template <Described T>
 inline constexpr UnknownNames unknown_names = description_of<T>.unknown;
 
+// Whether members may be absent from what is written.
+template <Described T>
+inline constexpr bool has_patches = std::apply(
+    [](const auto&... field) {
+      return (is_patch<typename std::remove_cvref_t<decltype(field)>::Member> || ... || false);
+    },
+    description_of<T>.fields);
+
 template <class Field>
 using MemberOf = typename std::remove_cvref_t<Field>::Member;
 
@@ -149,6 +157,7 @@ template <class S, class M, class... Marks>
 consteval DescribedField<S, M> field(M S::* pointer, const char* name, Marks... marks) {
   Rules<WithoutOptional<M>> all;
   (marks.apply(all), ...);
+  if (all.not_null && !is_patch<M>) throw "not_null is for members of type katana::Patch";
   return {all.name.empty() ? Bytes(name) : all.name, pointer, all};
 }
 
@@ -233,6 +242,13 @@ std::string enumerator_choices() {
   return words;
 }
 
+// ---- variants ----
+
+// Described by KATANA_DESCRIBE_VARIANT (base/described_variant.hpp).
+template <class T>
+concept DescribedVariant =
+    is_variant<T> && requires(const T* type) { katana_alternatives(type).discriminator; };
+
 // ---- checking a whole value ----
 
 // Adds "/name" to a JSON pointer (RFC 6901 §3: ~ is ~0 and / is ~1).
@@ -242,7 +258,7 @@ void append_pointer(std::string& pointer, std::size_t index);
 namespace detail {
 
 template <class T>
-concept Checked = Described<T> || ListMember<T> || DictionaryMember<T>;
+concept Checked = Described<T> || DescribedVariant<T> || ListMember<T> || DictionaryMember<T>;
 
 template <class T, class Report>
 void check_at(const Rules<T>& rules, const T& value, std::string& pointer, Report& report);
@@ -271,6 +287,12 @@ void check_inside(const Rules<T>& rules, const T& value, std::string& pointer, R
     for_each_field(value, [&](const auto& field, const auto& member) {
       step_into(pointer, field.name, [&] { check_element(field.rules, member, pointer, report); });
     });
+  } else if constexpr (DescribedVariant<T>) {
+    std::visit(
+        [&]<class A>(const A& alternative) {
+          check_inside(Rules<A>(), alternative, pointer, report);
+        },
+        value);
   } else if constexpr (DictionaryMember<T>) {
     for (const auto& [key, element] : value) {
       step_into(pointer, Bytes(key), [&] { check_element(rules.each, element, pointer, report); });

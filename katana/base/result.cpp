@@ -6,10 +6,11 @@
 namespace katana {
 
 std::string_view code_name(Code code) noexcept {
-  static constexpr std::array<std::string_view, 12> names = {
-      "invalid argument",   "not found",         "already exists", "out of range",
-      "resource exhausted", "permission denied", "unavailable",    "deadline exceeded",
-      "cancelled",          "unsupported",       "data loss",      "internal error"};
+  static constexpr std::array<std::string_view, 13> names = {
+      "invalid argument",   "not found",         "already exists",  "out of range",
+      "resource exhausted", "permission denied", "unauthenticated", "unavailable",
+      "deadline exceeded",  "cancelled",         "unsupported",     "data loss",
+      "internal error"};
   return names[static_cast<std::size_t>(code)];
 }
 

@@ -23,7 +23,8 @@ enum class Code : std::uint8_t {
   out_of_range,
   resource_exhausted,  // a configured limit was reached
   permission_denied,
-  unavailable,  // may work later
+  unauthenticated,  // who asks has not said, or not proved, who they are
+  unavailable,      // may work later
   deadline_exceeded,
   cancelled,
   unsupported,  // not on this machine or in this build

@@ -5,6 +5,7 @@
 //   range(0, 150), at_least(0), at_most(9)
 //   pattern("[a-z]+")       the whole text; the language is in base/pattern.hpp
 //   format::email, format::uuid, format::date_time, format::date
+//   not_null                of a Patch (base/patch.hpp): null is refused, absent is not
 //   satisfies(f, "an even number")   any bool(const Member&)
 //   each(length(1, 20))     the same for each item of a list or value of a dictionary
 //   named("e-mail")         the name in JSON, configuration or a table, when it is not the member's
@@ -13,7 +14,7 @@
 //   reloadable              may change while the program runs
 //   help("…")               what it means, for whoever has to set it
 //
-// A std::optional member is judged by what it holds; an empty one breaks no rule.
+// A std::optional or Patch member is judged by what it holds; an empty one breaks no rule.
 //
 // Owns       nothing: names, patterns and sentences are literals.
 // Thread     a value.
@@ -32,6 +33,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
@@ -53,9 +55,22 @@ struct OptionalOf<std::optional<T>> {
   using Value = T;
   static constexpr bool is_optional = true;
 };
+// Of a merge patch: absent, null, or a value (base/patch.hpp).
+template <class T>
+class Patch;
+template <class T>
+inline constexpr bool is_patch = false;
+template <class T>
+inline constexpr bool is_patch<Patch<T>> = true;
+template <class T>
+struct OptionalOf<Patch<T>> {
+  using Value = T;
+  static constexpr bool is_optional = true;
+};
+// Of std::optional and Patch: null is read into them.
 template <class T>
 inline constexpr bool is_optional = OptionalOf<T>::is_optional;
-// T, or what a std::optional<T> holds.
+// T, or what a std::optional<T> or Patch<T> holds.
 template <class T>
 using WithoutOptional = typename OptionalOf<T>::Value;
 
@@ -80,6 +95,10 @@ concept ListMember = !TextMember<T> && !BytesMember<T> && !DictionaryMember<T> &
                        list.push_back(std::move(item));
                        list.size();
                      };
+template <class T>
+inline constexpr bool is_variant = false;
+template <class... T>
+inline constexpr bool is_variant<std::variant<T...>> = true;
 template <class T>
 concept NumberMember =
     (std::integral<T> || std::floating_point<T>) && !std::same_as<T, bool> && sizeof(T) <= 8;
@@ -121,8 +140,9 @@ struct NoRules {
 };
 // What a range can bound: numbers, and small ordered values such as Duration and Decimal.
 template <class T>
-concept Bounded = NumberMember<T> || (!std::is_same_v<T, bool> && std::totally_ordered<T> &&
-                                      std::is_trivially_copyable_v<T> && sizeof(T) <= 32);
+concept Bounded = NumberMember<T> ||
+                  (!std::is_same_v<T, bool> && !is_variant<T> && std::is_trivially_copyable_v<T> &&
+                   sizeof(T) <= 32 && std::totally_ordered<T>);
 template <class T>
 struct BoundOf {
   using Type = NoRules;
@@ -162,6 +182,7 @@ struct Rules {
   bool secret = false;
   bool reloadable = false;
   bool byte_count = false;
+  bool not_null = false;
   Bytes help = {};
   Bytes name = {};
 
@@ -311,7 +332,14 @@ struct CountsBytes {
     to.byte_count = true;
   }
 };
+struct NotNull {
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.not_null = true;
+  }
+};
 inline constexpr CountsBytes byte_count;
+inline constexpr NotNull not_null;
 inline constexpr Required required;
 inline constexpr Defaulted defaulted;
 inline constexpr Secret secret;

@@ -5,13 +5,14 @@
 //   template <>
 //   struct katana::TextForm<Colour> {
 //     static constexpr Bytes expected = "a colour such as #ff8000";  // ends "expected …, got …"
-//     static constexpr Bytes schema_format = "color";  // of JSON Schema; may be left out
+//     static constexpr Bytes schema_format = "color";  // of JSON Schema; may be left out, as may
+//     static constexpr Bytes schema_pattern = "^#…$";  // ECMA 262
 //     static std::optional<Colour> parse(Bytes text);
 //     static std::string write(const Colour& colour);  // what parse() reads as the same value
 //   };
 //
 // There are forms for Uuid, Decimal, Date, and std::chrono's time points of the system clock and
-// durations (base/uuid.hpp, base/decimal.hpp, base/timestamp.hpp).
+// durations (base/uuid.hpp, base/decimal.hpp, base/timestamp.hpp, base/duration_text.hpp).
 //
 // Owns       ShortText its octets.
 // Thread     parse() and write() are called from any.

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/duration_text.hpp"
 #include "katana/config/config.hpp"
 
 namespace katana::config {
@@ -43,8 +45,9 @@ KATANA_DESCRIBE(Network, http, admin)
 struct Peer {
   std::string name;
   int weight = 1;
+  std::chrono::milliseconds wait{};
 };
-KATANA_DESCRIBE(Peer, (name, required), (weight, range(1, 10)))
+KATANA_DESCRIBE(Peer, (name, required), (weight, range(1, 10)), wait)
 
 struct Log {
   bool json = false;

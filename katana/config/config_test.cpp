@@ -34,6 +34,7 @@ peers:
   - name: one
   - name: two
     weight: 3
+    wait: 1.5s
 )");
   EXPECT_EQ(value.network.http.address, "0.0.0.0");
   EXPECT_EQ(value.network.http.port, 8080);
@@ -53,6 +54,7 @@ peers:
   ASSERT_EQ(value.peers.size(), 2u);
   EXPECT_EQ(value.peers[1].name, "two");
   EXPECT_EQ(value.peers[1].weight, 3);
+  EXPECT_EQ(value.peers[1].wait, std::chrono::milliseconds(1500));
 }
 
 TEST_F(ConfigTest, every_escape_is_text_in_utf_8) {
@@ -180,6 +182,9 @@ TEST_F(ConfigTest, ranges_of_durations_and_memory_are_said_in_units) {
   EXPECT_EQ(refusal_of("network: {http: {idle_timeout: 30}}"),
             "katana.yaml:1: network.http.idle_timeout: expected a duration with its unit (ns, us, "
             "ms, s, m, h or d), got '30'");
+  EXPECT_EQ(refusal_of("peers: [{name: a, wait: 1us}]"),
+            "katana.yaml:1: peers[0].wait: expected a duration in whole ms, such as 30s, got "
+            "'1us'");
   EXPECT_EQ(refusal_of("network: {http: {port: 0}}"),
             "katana.yaml:1: network.http.port: expected at least 1, got 0");
 }
@@ -291,7 +296,7 @@ database:
   password: ***                         # --set database.password
   pool: null                            # default
   shards: ***                           # default
-peers: [{name: "a b", weight: 1}]       # --set peers
+peers: [{name: "a b", weight: 1, wait: "0s"}]       # --set peers
 )");
 }
 

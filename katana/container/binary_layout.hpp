@@ -74,6 +74,7 @@ constexpr void add_type(Fingerprint& to) {
   if constexpr (depth == 0) {
     to.add(".");
   } else if constexpr (is_optional<T>) {
+    static_assert(!is_patch<T>, "no binary form: a Patch may be absent, and members have places");
     to.add("?");
     add_type<depth - 1, WithoutOptional<T>>(to);
   } else if constexpr (std::same_as<T, bool>) {

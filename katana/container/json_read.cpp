@@ -223,6 +223,36 @@ Taken JsonNode::take(Octets& to) {
   return decode_base64(text, to) ? Taken::good : Taken::mismatch;
 }
 
+// REQUIRES kind() to be that of an object.
+Peeked JsonNode::peek(Bytes name) {
+  Peeked peeked{.is_malformed = true};
+  ondemand::object object;
+  auto error =
+      is_root_ ? source_.document().get_object().get(object) : value_.get_object().get(object);
+  if (error != simdjson::SUCCESS) return container_fault(error, Kind::object), peeked;
+  if (!source_.reading().enter()) return too_deep(), peeked;
+  std::string text;
+  for (auto item : object) {
+    ondemand::field field;
+    if ((error = std::move(item).get(field))) return source_.malformed(error), peeked;
+    if (!JsonKey(source_, field.key().raw()).text(text)) return peeked;
+    JsonNode node(source_, field.value());
+    if (text == name) {
+      peeked.is_found = true;
+      peeked.kind = node.kind();
+      if (peeked.kind == Kind::text && node.take(peeked.text) != Taken::good) return peeked;
+      break;
+    }
+    if (!node.skip()) return peeked;
+  }
+  source_.reading().leave();
+  bool has_members = false;
+  if ((error = object.reset().get(has_members))) return source_.malformed(error), peeked;
+  peeked.is_read = !has_members;  // reset() goes past an object without members
+  peeked.is_malformed = false;
+  return peeked;
+}
+
 bool JsonNode::skip() {
   const std::optional<Kind> found = kind();
   std::string text;

@@ -161,6 +161,7 @@ class JsonNode {
   std::string number_text();
   std::string shown();
   bool skip();
+  Peeked peek(Bytes name);
 
   bool take_null() { return token_trimmed() == "null" || malformed("expected a value"); }
   Taken take(bool& to) {

@@ -54,6 +54,20 @@ void read_as_struct(Bytes text) {
   KATANA_CHECK(is_same(again, value));
 }
 
+void read_as_changes(Bytes text) {
+  Changes value;
+  Findings findings;
+  if (!read_json(text, value, findings)) {
+    KATANA_CHECK(!findings.empty() && !findings.error().message().empty());
+    KATANA_CHECK(!findings.malformed() || is_laxer_there(findings) || !simdjson_accepts(text));
+    return;
+  }
+  const std::string written = to_json(value);
+  Changes again;
+  KATANA_CHECK(read_json(Bytes(written), again, findings));
+  KATANA_CHECK(to_json(again) == written);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -62,5 +76,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size != 0) std::memcpy(block.get(), data, size);
   read_as_value({block.get(), size});
   read_as_struct({block.get(), size});
+  read_as_changes({block.get(), size});
   return 0;
 }

@@ -5,7 +5,8 @@
 //   to_json(user)               a std::string
 //
 //   described struct   object, all members in the order of the description; an empty std::optional
-//                      is null
+//                      is null; an absent Patch is left out
+//   described variant  the object of what it holds, behind its discriminator
 //   list               array                    dictionary          object
 //   described enum     the enumerator's name    std::vector<std::byte>, Octets   base64 (RFC 4648)
 //   integer            all its digits           double, float   the shortest digits that read back
@@ -27,6 +28,7 @@
 #include <type_traits>
 
 #include "katana/base/described.hpp"
+#include "katana/base/described_variant.hpp"
 #include "katana/container/json_text.hpp"
 #include "katana/container/output.hpp"
 #include "katana/container/value.hpp"
@@ -50,7 +52,9 @@ concept HasShortText = TextFormed<T> && requires { WrittenText<T>::size_max; };
 
 template <class T>
 consteval bool is_flat() {
-  if constexpr (is_optional<T>) {
+  if constexpr (is_patch<T>) {
+    return false;
+  } else if constexpr (is_optional<T>) {
     return is_flat<WithoutOptional<T>>();
   } else if constexpr (Described<T>) {
     return are_fields_flat<T>(std::make_index_sequence<field_count<T>>());
@@ -222,6 +226,8 @@ class JsonWriter {
       put_text(TextForm<T>::write(value));
     } else if constexpr (Described<T>) {
       put_struct(value);
+    } else if constexpr (DescribedVariant<T>) {
+      put_variant(value);
     } else if constexpr (DictionaryMember<T>) {
       put_entries(
           value, [](const auto& entry) -> const auto& { return entry.first; },
@@ -302,8 +308,30 @@ class JsonWriter {
     put_character('"');
   }
 
+  // All members but those that are absent, with `separator` before the first, and the brace.
+  template <class T>
+  void put_members(const T& value, char separator) {
+    for_each_index<T>([&](auto index) {
+      const auto& member = value.*field_of<T, index>.pointer;
+      if constexpr (is_patch<std::remove_cvref_t<decltype(member)>>) {
+        if (member.is_absent()) return;
+      }
+      put_character(separator);
+      constexpr const auto& key = key_text<T, index>;
+      put_constant_in({key.data() + 1, key.size() - 1});
+      put(member);
+      separator = ',';
+    });
+    if (separator == '{') put_character('{');
+    put_character('}');
+  }
+
   template <class T>
   void put_struct(const T& value) {
+    if constexpr (has_patches<T>) {
+      put_members(value, '{');
+      return;
+    }
     if constexpr (field_count<T> == 0) put_character('{');
     for_each_index<T>([&](auto index) {
       constexpr const auto& key = key_text<T, index>;
@@ -311,6 +339,16 @@ class JsonWriter {
       put(value.*field_of<T, index>.pointer);
     });
     put_character('}');
+  }
+
+  template <class V>
+  void put_variant(const V& value) {
+    constexpr const auto& description = alternatives_of<V>;
+    put_character('{');
+    put_text(description.discriminator);
+    put_character(':');
+    put_text(description.names[value.index()]);
+    std::visit([this](const auto& alternative) { this->put_members(alternative, ','); }, value);
   }
 
   template <class T>

@@ -53,6 +53,7 @@ class PackSource {
   const char* at() const noexcept { return at_; }
   std::uint8_t tag() const noexcept { return static_cast<std::uint8_t>(*at_); }  // REQUIRES left()
   void advance(std::size_t count) noexcept { at_ += count; }
+  void go_back(const char* at) noexcept { at_ = at; }
 
  private:
   static std::optional<std::size_t> offset(const void* self) noexcept;
@@ -91,6 +92,7 @@ class PackNode {
   std::string number_text() { return shown(); }  // of integers; a double is another number
   std::string shown();
   bool skip();
+  Peeked peek(Bytes name);
   bool take_null();
 
   Taken take(bool& to);

@@ -39,5 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes octets(block.get(), size);
   read_as<Value>(octets, [](const Value& a, const Value& b) { return a == b; });
   read_as<Everything>(octets, is_same);
+  read_as<Changes>(octets, [](const Changes& a, const Changes& b) {
+    return to_message_pack(a) == to_message_pack(b);
+  });
   return 0;
 }

@@ -2,6 +2,7 @@
 // into their destination (string, Text or Outbox).
 //
 //   described struct   map with the names of the members, in the order of the description
+//                      (an absent Patch is left out, a variant's discriminator comes first)
 //   std::optional      nil when empty          described enum        str, the enumerator's name
 //   list, dictionary   array, map              std::vector<std::byte>, Octets     bin
 //   integer            the shortest form; what is not negative in an unsigned one
@@ -27,6 +28,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/described.hpp"
+#include "katana/base/described_variant.hpp"
 #include "katana/container/endian.hpp"
 #include "katana/container/output.hpp"
 #include "katana/container/value.hpp"
@@ -90,12 +92,12 @@ inline char* put_pack_integer(char* at, std::int64_t number) noexcept {
   return put_tagged(at, 0xd3, bits);
 }
 
-// The head of the map, for the first, and the name of a member.
-template <Described T, std::size_t index>
+// The name of a member; with the head of the map, for the first.
+template <Described T, std::size_t index, bool alone = false>
 inline constexpr auto pack_key = [] {
   constexpr Bytes name = field_of<T, index>.name;
   static_assert(name.size() <= UINT8_MAX && field_count<T> <= UINT16_MAX);
-  constexpr std::size_t map_bytes = index != 0 ? 0 : field_count<T> < 16 ? 1 : 3;
+  constexpr std::size_t map_bytes = alone || index != 0 ? 0 : field_count<T> < 16 ? 1 : 3;
   constexpr std::size_t name_bytes = name.size() < 32 ? 1 : 2;
   std::array<char, map_bytes + name_bytes + name.size()> text{};
   char* at = text.data();
@@ -194,8 +196,55 @@ class PackWriter {
     at_ += size;
   }
 
+  // A map of the members that are there.
+  template <class T>
+  [[gnu::noinline]] void put_present(const T& value) {
+    put_count<pack_map>(count_present(value));
+    put_members(value);
+  }
+  template <class T>
+  static std::size_t count_present(const T& value) {
+    std::size_t count = 0;
+    for_each_field(value, [&](const auto&, const auto& member) { count += is_there(member); });
+    return count;
+  }
+  template <class V>
+  void put_variant(const V& value) {
+    constexpr const auto& description = alternatives_of<V>;
+    const Bytes name = description.names[value.index()];
+    std::visit(
+        [&](const auto& alternative) {
+          put_count<pack_map>(1 + count_present(alternative));
+          put_run<pack_text>(description.discriminator.data(), description.discriminator.size());
+          put_run<pack_text>(name.data(), name.size());
+          put_members(alternative);
+        },
+        value);
+  }
+  template <class M>
+  static bool is_there(const M& member) noexcept {
+    if constexpr (is_patch<M>) return !member.is_absent();
+    return true;
+  }
+  template <class T>
+  void put_members(const T& value) {
+    for_each_index<T>([&](auto index) {
+      const auto& member = value.*field_of<T, index>.pointer;
+      if (!is_there(member)) return;
+      constexpr const auto& key = pack_key<T, index, true>;
+      at_ = output_.reserve(at_, key.size());
+      std::memcpy(at_, key.data(), key.size());
+      at_ += key.size();
+      put(member);
+    });
+  }
+
   template <class T>
   void put_struct(const T& value) {
+    if constexpr (has_patches<T>) {
+      put_present(value);
+      return;
+    }
     for_each_index<T>([&](auto index) __attribute__((always_inline)) {
       constexpr const auto& key = pack_key<T, index>;
       at_ = output_.reserve(at_, key.size());
@@ -222,6 +271,8 @@ class PackWriter {
         put(member.name);
         put(member.value);
       }
+    } else if constexpr (DescribedVariant<T>) {
+      put_variant(value);
     } else if constexpr (DictionaryMember<T>) {
       put_count<pack_map>(value.size());
       for (const auto& [name, content] : value) {

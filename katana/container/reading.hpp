@@ -11,6 +11,8 @@
 //                                key.text(name)
 //   is_null()                    kind() == Kind::null, quickly
 //   skip()                       reads past it, and judges it nevertheless
+//   peek(name)                   what its member of that name is; the node is still to be read,
+//                                unless it says otherwise
 //   number_text()                the text of a number, as it stands there; empty: it is none
 //   shown()                      the text of a number, for a message
 //
@@ -36,6 +38,7 @@
 #include <vector>
 
 #include "katana/base/described.hpp"
+#include "katana/base/described_variant.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/container/findings.hpp"
 #include "katana/container/value.hpp"
@@ -49,6 +52,15 @@ enum class Taken : std::uint8_t {
   malformed,     // noted already
 };
 enum class Outcome : std::uint8_t { good, refused, stop };
+
+// A member of an object that is still to be read.
+struct Peeked {
+  bool is_malformed = false;  // noted already
+  bool is_found = false;
+  bool is_read = false;  // the object is empty, and was read
+  std::optional<Kind> kind = {};
+  std::string text = {};  // of a text
+};
 
 // Where a value stands: a name or an index in what contains it. Lives on the stack of the reader.
 struct Place {
@@ -335,8 +347,17 @@ template <std::size_t index, class T, class Node, class Key>
   return true;
 }
 
-template <class Node, class T>
-Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading) {
+// What becomes of names that the description does not have.
+struct UnknownMembers {
+  template <class Node, class Key>
+  Outcome pass(Node& node, Key& key, UnknownNames unknown, const Place& place, Reading& reading) {
+    return pass_unknown(node, key, unknown, place, reading);
+  }
+};
+
+template <class Node, class T, class Others = UnknownMembers>
+Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading,
+                    Others others = {}) {
   constexpr UnknownNames own = unknown_names<T>;
   const UnknownNames unknown = own == UnknownNames::by_reader ? reading.options().unknown : own;
   Seen<T> seen;
@@ -352,7 +373,7 @@ Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading) 
     bool known = read_one(all_fields);
     // A key may be written with escapes; it is compared as it stands first.
     if (!known && key.resolve()) known = read_one(all_fields);
-    if (!known) outcome = pass_unknown(item, key, unknown, place, reading);
+    if (!known) outcome = others.pass(item, key, unknown, place, reading);
     if (outcome != Outcome::good) [[unlikely]]
       all = Outcome::refused;
     return outcome != Outcome::stop;
@@ -363,6 +384,48 @@ Outcome read_struct(Node& node, T& value, const Place& place, Reading& reading) 
     return ((!required_names<T>[index] || seen[index]) && ...);
   }(std::make_index_sequence<field_count<T>>());
   return complete ? all : report_missing<T>(seen, place, reading);
+}
+
+// ---- variants ----
+
+// The discriminator among them was looked at already.
+struct DiscriminatorAndUnknown {
+  Bytes discriminator;
+  bool is_seen = false;
+  template <class Node, class Key>
+  Outcome pass(Node& node, Key& key, UnknownNames unknown, const Place& place, Reading& reading) {
+    std::string name;
+    if (!key.text(name)) return Outcome::stop;
+    if (name != discriminator) return pass_unknown(node, key, unknown, place, reading);
+    if (!node.skip()) return Outcome::stop;
+    if (!std::exchange(is_seen, true)) return Outcome::good;
+    return reading.report({.outer = &place, .name = name, .is_named = true}, "is there twice");
+  }
+};
+
+// Looks for the discriminator first, so an object is gone through once more than it would be: at
+// most depth_max times in all, however variants contain variants.
+template <class Node, class V>
+Outcome read_variant(Node& node, V& value, const Place& place, Reading& reading) {
+  constexpr const auto& description = alternatives_of<V>;
+  if (node.kind() != Kind::object) return refuse(node, "object", place, reading);
+  const Peeked peeked = node.peek(description.discriminator);
+  if (peeked.is_malformed) return Outcome::stop;
+  Outcome outcome = Outcome::refused;
+  bool is_known = false;
+  for_each_alternative<V>([&](auto index) {
+    if (is_known || peeked.kind != Kind::text || peeked.text != description.names[index]) return;
+    is_known = true;
+    if (value.index() != index) value.template emplace<index>();
+    outcome = read_struct(node, std::get<index>(value), place, reading,
+                          DiscriminatorAndUnknown{description.discriminator});
+  });
+  if (is_known) return outcome;
+  if (!peeked.is_read && !node.skip()) return Outcome::stop;
+  const Place named{.outer = &place, .name = description.discriminator, .is_named = true};
+  if (!peeked.is_found) return reading.report(named, "is missing");
+  if (peeked.kind != Kind::text) return reading.mismatch(named, "string", peeked.kind, {});
+  return reading.report(named, katana::detail::broken_text(alternative_choices<V>(), peeked.text));
 }
 
 // ---- values of any shape ----
@@ -465,6 +528,8 @@ template <class P, class Node, class T>
     return read_text_form<P>(node, value, place, reading);
   } else if constexpr (Described<T>) {
     return read_struct(node, value, place, reading);
+  } else if constexpr (DescribedVariant<T>) {
+    return read_variant(node, value, place, reading);
   } else if constexpr (DictionaryMember<T>) {
     return read_dictionary<P>(node, value, place, reading);
   } else if constexpr (ListMember<T>) {
@@ -480,8 +545,8 @@ template <class P, class Node, class T>
 template <class P, class Node, class T>
 inline Outcome read_value(Node& node, T& value, const Place& place, Reading& reading) {
   if constexpr (is_optional<T>) {
-    if (node.is_null()) {
-      value.reset();
+    if (!P::rules.not_null && node.is_null()) {
+      value = std::nullopt;
       return node.take_null() ? Outcome::good : Outcome::stop;
     }
     return read_value<P>(node, value ? *value : value.emplace(), place, reading);

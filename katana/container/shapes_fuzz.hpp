@@ -7,8 +7,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "katana/base/described_variant.hpp"
+#include "katana/base/patch.hpp"
 #include "katana/container/binary_write.hpp"
 #include "katana/container/json_write.hpp"
 #include "katana/container/value.hpp"
@@ -41,6 +44,26 @@ struct Everything {
 KATANA_DESCRIBE(Everything, (b, defaulted), (n, defaulted), (u, defaulted), (d, defaulted),
                 (f, defaulted), (s, defaulted), o, (c, defaulted), (x, defaulted),
                 (l, length(0, 3), defaulted), (m, each(at_least(-5)), defaulted), (v, defaulted))
+
+// What the binary format does not have.
+struct Dot {
+  std::int8_t x = 0;
+};
+KATANA_DESCRIBE(Dot, (x, range(-9, 9)))
+struct Group;
+using Form = std::variant<Dot, Group>;
+struct Group {
+  std::vector<Form> l;
+  Patch<std::string> s;
+};
+KATANA_DESCRIBE(Group, (l, length(0, 3), defaulted), s)
+KATANA_DESCRIBE_VARIANT(Form, "k", (Dot, "d"), (Group, "g"))
+struct Changes {
+  Patch<int> n;
+  Patch<Form> f;
+  Patch<std::vector<Inner>> l;
+};
+KATANA_DESCRIBE(Changes, (n, at_least(-5)), f, (l, not_null))
 
 // Compared by octets, because a NaN is not equal to itself.
 inline bool is_same(const Everything& a, const Everything& b) {

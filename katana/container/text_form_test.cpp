@@ -10,6 +10,7 @@
 
 #include "katana/base/decimal.hpp"
 #include "katana/base/described.hpp"
+#include "katana/base/duration_text.hpp"
 #include "katana/base/timestamp.hpp"
 #include "katana/base/uuid.hpp"
 #include "katana/container/binary_read.hpp"
@@ -133,6 +134,32 @@ TEST(TextForm, a_decimal_is_read_from_a_number_digit_by_digit) {
             std::string::npos);
   EXPECT_NE(wrong_with(replaced("\"12.30\"", "true")).find("/price: expected string"),
             std::string::npos);
+}
+
+struct Waits {
+  std::chrono::milliseconds timeout{};
+  std::optional<std::chrono::minutes> every;
+  bool operator==(const Waits&) const = default;
+};
+KATANA_DESCRIBE(Waits, (timeout, range(std::chrono::milliseconds(1), std::chrono::minutes(5))),
+                every)
+
+TEST(TextForm, a_duration_is_a_number_with_its_unit) {
+  using namespace std::chrono_literals;
+  const auto read = read_json<Waits>(R"({"timeout":"1.5s","every":"2h"})");
+  ASSERT_TRUE(read) << read.error().describe();
+  EXPECT_EQ(*read, (Waits{.timeout = 1500ms, .every = 120min}));
+  EXPECT_EQ(to_json(*read), R"({"timeout":"1500ms","every":"2h"})");
+  EXPECT_EQ(*read_message_pack<Waits>(to_message_pack(*read)), *read);
+  EXPECT_EQ(*read_binary<Waits>(to_binary(*read)), *read);
+  const auto fault = [](Bytes json) {
+    const auto waits = read_json<Waits>(json);
+    return waits ? "none" : waits.error().describe();
+  };
+  EXPECT_EQ(fault(R"({"timeout":"10m"})"), "/timeout: expected 1ms to 5m, got 10m");
+  EXPECT_EQ(fault(R"({"timeout":"1us"})"),
+            "/timeout: expected a duration in whole ms, such as 30s, got '1us'");
+  EXPECT_EQ(fault(R"({"timeout":1500})"), "/timeout: expected string, got 1500");
 }
 
 struct Key {

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -24,6 +25,7 @@
 
 #include "katana/base/decimal.hpp"
 #include "katana/base/described.hpp"
+#include "katana/base/duration_text.hpp"
 #include "katana/base/task.hpp"
 #include "katana/base/timestamp.hpp"
 #include "katana/base/uuid.hpp"
@@ -139,19 +141,21 @@ struct Payment {
   Uuid id;
   Decimal amount;
   std::optional<Timestamp> paid;
+  std::chrono::seconds within;
   bool operator==(const Payment&) const = default;
 };
-KATANA_DESCRIBE(Payment, id, amount, paid)
+KATANA_DESCRIBE(Payment, id, amount, paid, within)
 
 TYPED_TEST_P(DatabaseSuite, types_with_a_text_form_are_columns_and_parameters_of_text) {
   const auto body = [this]() -> Task<void> {
-    (void)co_await this->db().execute("CREATE TABLE payments (id TEXT, amount TEXT, paid TEXT)");
+    (void)co_await this->db().execute(
+        "CREATE TABLE payments (id TEXT, amount TEXT, paid TEXT, within TEXT)");
     const Payment paid{Uuid::random(), *Decimal::parse("-12345678901234567890.50"),
-                       Timestamp(std::chrono::microseconds(1))};
-    const Payment open{Uuid::random(), 7, std::nullopt};
+                       Timestamp(std::chrono::microseconds(1)), std::chrono::hours(1)};
+    const Payment open{Uuid::random(), 7, std::nullopt, std::chrono::seconds(90)};
     for (const Payment& each : {paid, open}) {
       const auto added =
-          co_await this->db().execute("INSERT INTO payments VALUES ($1, $2, $3)", each);
+          co_await this->db().execute("INSERT INTO payments VALUES ($1, $2, $3, $4)", each);
       EXPECT_TRUE(added) << added.error().describe();
     }
     const auto found = co_await this->db().template query_one<Payment>(

@@ -100,7 +100,7 @@ template <class T>
 const char* read_value(const Value& value, T& out) {
   if constexpr (is_optional<T>) {
     if (value.type == Value::Type::null) {
-      out.reset();
+      out = std::nullopt;
       return nullptr;
     }
     return read_value(value, out ? *out : out.emplace());

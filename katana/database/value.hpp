@@ -95,6 +95,9 @@ constexpr Value value_of(const T& given, [[maybe_unused]] Text*& texts) {
   if constexpr (std::is_null_pointer_v<T> || std::is_same_v<T, std::nullopt_t>) {
     return {};
   } else if constexpr (is_optional<T>) {
+    static_assert(!is_patch<T>,
+                  "a Patch is no parameter: an absent one would become NULL. Apply it to what was "
+                  "read (apply_patch), and write that");
     return given ? value_of(*given, texts) : Value{};
   } else if constexpr (DescribedEnum<T>) {
     const Bytes name = enumerator_name(given);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "katana/base/decimal.hpp"
+#include "katana/base/duration_text.hpp"
 #include "katana/base/timestamp.hpp"
 #include "katana/base/uuid.hpp"
 #include "katana/service/exchange_fixture_test.hpp"
@@ -287,9 +288,10 @@ struct Search {
   std::optional<std::vector<int>> id;
   std::optional<Decimal> price;
   std::optional<Timestamp> since;
+  std::chrono::seconds within{60};
 };
 KATANA_DESCRIBE(Search, sort, (tag, length(1, 3), each(length(1, 4))), id, (price, at_least(0)),
-                since)
+                since, (within, at_least(std::chrono::seconds(1))))
 
 Result<Search> search(Bytes query) { return detail::parse_query<Search>(query); }
 std::string wrong_in(Bytes query) {
@@ -321,6 +323,11 @@ TEST(QueryParameters, an_enumeration_is_read_by_its_names) {
 TEST(QueryParameters, types_with_a_text_form_are_read_by_it) {
   EXPECT_EQ(search("price=12.30")->price, Decimal::parse("12.3"));
   EXPECT_EQ(search("since=1970-01-01T00:00:01%2B00:00")->since, Timestamp(std::chrono::seconds(1)));
+  EXPECT_EQ(search("within=1.5h")->within, std::chrono::minutes(90));
+  EXPECT_EQ(wrong_in("within=0"), "query parameter 'within': expected at least 1s, got 0s");
+  EXPECT_EQ(
+      wrong_in("within=90"),
+      "query parameter 'within': expected a duration in whole seconds, such as 30s, got '90'");
   EXPECT_EQ(wrong_in("price=-1"), "query parameter 'price': expected at least 0, got -1");
   EXPECT_TRUE(wrong_in("since=yesterday").starts_with("query parameter 'since': expected a date"));
 }

@@ -46,6 +46,7 @@ unsigned status_of(Code code) noexcept {
     case Code::not_found: return 404;
     case Code::already_exists: return 409;
     case Code::permission_denied: return 403;
+    case Code::unauthenticated: return 401;
     case Code::resource_exhausted:
     case Code::unavailable:
     case Code::cancelled: return 503;
@@ -56,6 +57,23 @@ unsigned status_of(Code code) noexcept {
   }
   return 500;
 }
+
+// What URLs may not have in them is encoded (RFC 3987 §3.1); nothing: a control character.
+std::optional<Text> encoded_location(Bytes location) {
+  Text encoded;
+  for (const char c : location) {
+    const auto octet = static_cast<unsigned char>(c);
+    if (octet < 0x20 || octet == 0x7f) return std::nullopt;
+    if (octet > 0x7f || Bytes(" \"<>").contains(c)) {
+      encoded.append(format_text("%{:02X}", octet).bytes());
+    } else {
+      encoded.push_back(c);
+    }
+  }
+  return encoded;
+}
+
+constexpr std::array redirect_statuses = {301u, 302u, 303u, 307u, 308u};
 
 }  // namespace
 
@@ -105,6 +123,22 @@ Reply Reply::stream(Literal type, std::int64_t length,
   reply.content_type_ = type.bytes();
   reply.stream_length_ = length;
   reply.source_ = std::move(source);
+  return reply;
+}
+
+Reply Reply::redirect(Bytes location, unsigned status) {
+  Reply reply(status);
+  const std::optional<Text> encoded = encoded_location(location);
+  if (std::ranges::find(redirect_statuses, status) == redirect_statuses.end()) {
+    reply.refuse(fmt::format(
+        "the status {} is not one of a redirect: give 301, 302, 303, 307 or 308", status));
+  } else if (location.empty() || !encoded) {
+    reply.refuse(location.empty() ? "the location of the redirect is empty: name where it leads"
+                                  : "the location of the redirect has a control character: "
+                                    "percent-encode what a user sent");
+  } else {
+    reply.add_field("Location", encoded->bytes());
+  }
   return reply;
 }
 
@@ -164,12 +198,17 @@ void detail::PreparedReply::set_cause(Reply& reply, const Error& error) {
   reply.flaws_ |= Reply::has_cause;
 }
 
+Reply unauthenticated(Bytes challenge, Bytes detail) {
+  return problem(401, detail).with("WWW-Authenticate", challenge);
+}
+
 Reply problem(const Error& error) {
   const unsigned status = status_of(error.code());
   // What went wrong inside is not the peer's business; the log has it.
   Reply reply = problem(
       status, status == 500 ? Bytes("The server failed to handle the request.") : error.message());
   if (status == 503) reply.add_field("Retry-After", "1");
+  if (status == 401) reply.add_field("WWW-Authenticate", "Bearer");  // RFC 9110 §15.5.2
   detail::PreparedReply::set_cause(reply, error);
   return reply;
 }

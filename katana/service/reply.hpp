@@ -28,6 +28,10 @@ class Reactor;
 
 namespace katana {
 
+class Folder;
+class RequestView;
+struct FileReplyOptions;
+
 // Text that is part of the program, so that it may be referred to for ever. Only a constant
 // converts to it.
 class Literal {
@@ -114,6 +118,19 @@ class Reply {
   // JSON text that was made already.
   static Reply json(Literal content) noexcept { return {200, "application/json", content}; }
   static Reply json(Text content) noexcept { return {200, "application/json", std::move(content)}; }
+
+  static Reply no_content() noexcept { return Reply(204); }
+  // 303, or 301, 302, 307, 308, to a URL or a path. Spaces, quotes and what is not ASCII are
+  // percent-encoded; with a control character in it, or another status, the reply is invalid. A
+  // location made of what a user sent may name another host.
+  static Reply redirect(Bytes location, unsigned status = 303);
+  // A file, or the parts of it that were asked for: service/file_reply.hpp.
+  static Reply file(const RequestView& request, const std::string& path);
+  static Reply file(const RequestView& request, const std::string& path,
+                    const FileReplyOptions& options);
+  static Reply file(const RequestView& request, const Folder& folder, Bytes name);
+  static Reply file(const RequestView& request, const Folder& folder, Bytes name,
+                    const FileReplyOptions& options);
 
   Reply(unsigned status, Literal type, Literal content) noexcept
       : content_stays_(true), content_type_(type.bytes()), content_(content.bytes()) {
@@ -242,9 +259,13 @@ struct PreparedReply {
 
 // A problem document (RFC 9457): {"type":"about:blank","title":…,"status":…,"detail":…}.
 Reply problem(unsigned status, Bytes detail);
+// 401 with the scheme by which the peer may say who it is, as in R"(Basic realm="shop")" (RFC 9110
+// §11.6.1).
+Reply unauthenticated(Bytes challenge, Bytes detail);
 // The status that stands for an error's code, and its message as the detail; of an internal error
 // the peer is not told more than that. The reply keeps the error as its cause(), which is recorded
 // when the status is 500 or above, and shown to the client only where Router::show_causes() is on.
+// Code::unauthenticated challenges with `Bearer`.
 Reply problem(const Error& error);
 
 }  // namespace katana

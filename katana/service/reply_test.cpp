@@ -207,5 +207,44 @@ TEST(Problem, what_went_wrong_inside_is_not_told_to_the_peer) {
   }
 }
 
+TEST(Reply, a_redirect_names_where_it_leads) {
+  const Reply reply = Reply::redirect("/users/7?a=b#c");
+  EXPECT_EQ(reply.status(), 303u);
+  EXPECT_EQ(reply.fields(), "Location: /users/7?a=b#c\r\n");
+  EXPECT_TRUE(reply.content().empty());
+  EXPECT_EQ(Reply::redirect("/", 308).status(), 308u);
+  EXPECT_EQ(Reply::redirect("/Käse \"1\"").fields(), "Location: /K%C3%A4se%20%221%22\r\n");
+}
+
+TEST(Reply, a_redirect_that_would_be_none_is_invalid) {
+  for (const unsigned status : {200u, 300u, 304u, 305u, 306u, 309u, 400u}) {
+    EXPECT_TRUE(Reply::redirect("/", status).invalid()) << status;
+  }
+  EXPECT_EQ(Reply::redirect("/", 304).mistake(),
+            "the status 304 is not one of a redirect: give 301, 302, 303, 307 or 308");
+  for (const Bytes location : {Bytes(""), Bytes("/\r\nSet-Cookie: a"), Bytes("/\n"), Bytes("\t/"),
+                               Bytes("/\0", 2), Bytes("/\x7f")}) {
+    const Reply reply = Reply::redirect(location);
+    EXPECT_TRUE(reply.invalid()) << location;
+    EXPECT_EQ(reply.fields(), "");
+  }
+}
+
+TEST(Reply, no_content_is_204) {
+  EXPECT_EQ(Reply::no_content().status(), 204u);
+  EXPECT_TRUE(Reply::no_content().is_ordinary());
+}
+
+TEST(Reply, who_is_not_known_is_challenged) {
+  const Reply from_error = problem(Error(Code::unauthenticated, "There is no token."));
+  EXPECT_EQ(from_error.status(), 401u);
+  EXPECT_EQ(from_error.fields(), "WWW-Authenticate: Bearer\r\n");
+  EXPECT_EQ(JsonObject::parse(from_error.content())->at("detail"), "There is no token.");
+  const Reply asked = unauthenticated(R"(Basic realm="shop")", "Who are you?");
+  EXPECT_EQ(asked.status(), 401u);
+  EXPECT_EQ(asked.fields(), "WWW-Authenticate: Basic realm=\"shop\"\r\n");
+  EXPECT_EQ(code_name(Code::unauthenticated), "unauthenticated");
+}
+
 }  // namespace
 }  // namespace katana

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <functional>
 #include <utility>
 
+#include "katana/service/file_reply.hpp"
 #include "katana/service/router.hpp"
-#include "katana/wire/http/conditional.hpp"
-#include "katana/wire/http/range.hpp"
 
 namespace katana::detail {
 namespace {
@@ -62,75 +60,6 @@ class FilePath {
   bool is_folder_ = false;
 };
 
-class WholeFile final : public ContentSource {
- public:
-  WholeFile(FileReference file, http::ByteRange range) noexcept
-      : file_(std::move(file)), part_(file_->part(range.first, range.size)) {}
-  bool produce(ContentSink& sink) override { return sink.write_file(part_); }
-
- private:
-  FileReference file_;
-  FilePart part_;
-};
-
-// multipart/byteranges, RFC 9110 §14.6.
-class SeveralRanges final : public ContentSource {
- public:
-  SeveralRanges(FileReference file, std::span<const http::ByteRange> ranges, Bytes boundary)
-      : file_(std::move(file)) {
-    const std::uint64_t size = file_->identity.size;
-    for (const http::ByteRange& range : ranges) {
-      pieces_.push_back(
-          {format_text("\r\n--{}\r\nContent-Type: {}\r\nContent-Range: bytes "
-                       "{}-{}/{}\r\n\r\n",
-                       boundary, file_->content_type, range.first, range.last(), size),
-           file_->part(range.first, range.size)});
-    }
-    pieces_.push_back({format_text("\r\n--{}--\r\n", boundary), FilePart{}});
-    for (const Piece& piece : pieces_) length_ += piece.head.size() + piece.part.size;
-  }
-  std::uint64_t length() const noexcept { return length_; }
-
-  bool produce(ContentSink& sink) override {
-    for (; next_ < pieces_.size(); ++next_, head_sent_ = false) {
-      Piece& piece = pieces_[next_];
-      if (!head_sent_ && !sink.write(piece.head.bytes())) return false;
-      head_sent_ = true;
-      if (!sink.write_file(piece.part)) return false;
-    }
-    return true;
-  }
-
- private:
-  struct Piece {
-    Text head;
-    FilePart part;
-  };
-  FileReference file_;
-  std::vector<Piece> pieces_;
-  std::uint64_t length_ = 0;
-  std::size_t next_ = 0;
-  bool head_sent_ = false;
-};
-
-Reply not_found() { return problem(404, "There is no such file."); }
-
-Reply opened_later(const Error& error) {
-  Reply reply = problem(503, "The file cannot be opened at present.");
-  reply.add_field("Retry-After", "1");
-  detail::PreparedReply::set_cause(reply, error);
-  return reply;
-}
-
-Reply failure_of(const Error& error) {
-  switch (error.code()) {
-    case Code::permission_denied: return problem(403, "The file may not be read.");
-    case Code::resource_exhausted:
-    case Code::unavailable: return opened_later(error);
-    default: return not_found();
-  }
-}
-
 // To the same name with a slash, relative to what was asked for: nothing in it can name another
 // host.
 Reply redirect_to_folder(Bytes path, Bytes query) {
@@ -155,48 +84,6 @@ Reply redirect_to_folder(Bytes path, Bytes query) {
   return Reply(308).with("Location", location.bytes());
 }
 
-// Not in the file but by a chance that nobody can raise: it depends on the nanosecond.
-Text make_boundary(const OpenFile& file, Instant now) {
-  const std::size_t hash = std::hash<std::string>()(file.entity_tag);
-  const auto moment = static_cast<std::uint64_t>(now.ns) * 0x9e37'79b9'7f4a'7c15U;
-  return format_text("katana-{:016x}{:016x}", hash, moment);
-}
-
-Reply with_content(unsigned status, const FileReference& file, std::int64_t length,
-                   std::unique_ptr<ContentSource> source) {
-  Reply reply(status);
-  PreparedReply::refer_content_type(reply, file->content_type);
-  PreparedReply::append_fields(reply, file->fields);
-  PreparedReply::append_fields(reply, file->content_fields);
-  PreparedReply::set_source(reply, length, std::move(source));
-  return reply;
-}
-
-Reply whole(const FileReference& file) {
-  const std::uint64_t size = file->identity.size;
-  return with_content(200, file, static_cast<std::int64_t>(size),
-                      std::make_unique<WholeFile>(file, http::ByteRange{0, size}));
-}
-
-Reply partial(const FileReference& file, std::span<const http::ByteRange> ranges, Instant now) {
-  if (ranges.size() == 1) {
-    const http::ByteRange range = ranges[0];
-    Reply reply = with_content(206, file, static_cast<std::int64_t>(range.size),
-                               std::make_unique<WholeFile>(file, range));
-    PreparedReply::append_fields(reply, format_text("Content-Range: bytes {}-{}/{}\r\n",
-                                                    range.first, range.last(), file->identity.size)
-                                            .bytes());
-    return reply;
-  }
-  const Text boundary = make_boundary(*file, now);
-  auto source = std::make_unique<SeveralRanges>(file, ranges, boundary.bytes());
-  const auto length = static_cast<std::int64_t>(source->length());
-  Reply reply = with_content(206, file, length, std::move(source));
-  reply.set_content_type(
-      format_text("multipart/byteranges; boundary={}", boundary.bytes()).bytes());
-  return reply;
-}
-
 Reply answer_with(const FileSet& set, const http::Head& head, Instant now) {
   http::Codings only_plain;
   only_plain.insert(Coding::identity);
@@ -206,26 +93,7 @@ Reply answer_with(const FileSet& set, const http::Head& head, Instant now) {
       codings == only_plain
           ? Coding::identity
           : http::AcceptedCodings(head).best_of(codings).value_or(Coding::identity);
-  const FileReference& file = set.in(coding);
-  const http::Validators validators{file->entity_tag, file->modified_s(), file->is_strong};
-  const http::Condition condition = http::evaluate_conditions(head, validators);
-  if (condition != http::Condition::proceed) {
-    const bool failed = condition == http::Condition::failed;
-    Reply reply =
-        failed ? problem(412, "The file is not the one that the request is about.") : Reply(304);
-    PreparedReply::append_fields(reply, file->fields);
-    return reply;
-  }
-  const auto range = head.method() == http::Method::get ? head.find("Range") : std::nullopt;
-  if (!range || !http::range_applies(head, validators)) return whole(file);
-  const http::Ranges ranges = http::Ranges::parse(*range, file->identity.size);
-  switch (ranges.kind()) {
-    case http::RangeKind::satisfiable: return partial(file, ranges.all(), now);
-    case http::RangeKind::none: return whole(file);
-    case http::RangeKind::unsatisfiable: break;
-  }
-  return problem(416, "The file has none of the bytes that were asked for.")
-      .with("Content-Range", format_text("bytes */{}", file->identity.size).bytes());
+  return reply_with_file(set.in(coding), head, now);
 }
 
 FilesOptions checked(FilesOptions options) {
@@ -255,11 +123,11 @@ void FilesHandler::serve(session::Exchange& exchange, const Route& route,
 Reply FilesHandler::answer(const RequestView& request, FileCache::Clock clock) const {
   const PathParameters& parameters = request.parameters();
   FilePath path;
-  if (!path.assign(parameters[parameters.size() - 1].value, options_)) return not_found();
+  if (!path.assign(parameters[parameters.size() - 1].value, options_)) return no_such_file();
   const auto set = cache().find(path.bytes(), clock);
-  if (!set) return failure_of(set.error());
+  if (!set) return file_failure(set.error());
   if (*set != nullptr) return answer_with(**set, request.head(), clock.now);
-  if (path.is_folder() || options_.index.empty()) return not_found();
+  if (path.is_folder() || options_.index.empty()) return no_such_file();
   return redirect_to_folder(path.bytes(), request.query());
 }
 

@@ -139,4 +139,47 @@ bool Stream::take(Bytes content) {
   return true;
 }
 
+namespace {
+
+// Keeps what a source writes, up to a bound; then there is no room until it is taken.
+class KeptContent final : public ContentSink {
+ public:
+  bool write(Bytes content) noexcept override {
+    // Nothing is refused while there is nothing: a source may write as much at a time as it likes.
+    if (!kept_.empty() && kept_.size() + content.size() > kept_bytes_max) return false;
+    kept_.append(content);
+    return true;
+  }
+  Bytes bytes() const noexcept { return kept_.bytes(); }
+  void clear() noexcept { kept_.clear(); }
+
+ private:
+  static constexpr std::size_t kept_bytes_max = 32 * 1024;
+  Text kept_;
+};
+
+}  // namespace
 }  // namespace katana::detail
+
+namespace katana {
+
+Task<void> send(ReplyWriter writer, Reply whole) {
+  const std::unique_ptr<ContentSource> source = std::move(whole.source());
+  if (source == nullptr) {
+    writer.begin(whole, static_cast<std::int64_t>(whole.content().size()));
+    co_await writer.write(whole.content());
+    co_return;
+  }
+  writer.begin(whole, whole.stream_length());
+  detail::KeptContent kept;
+  for (bool all = false; !all;) {
+    all = source->produce(kept);
+    if (!all && kept.bytes().empty()) {
+      throw std::logic_error("send() of a reply whose source waits: return it from the handler");
+    }
+    co_await writer.write(kept.bytes());
+    kept.clear();
+  }
+}
+
+}  // namespace katana

@@ -26,6 +26,7 @@
 #include <optional>
 
 #include "katana/base/activity.hpp"
+#include "katana/base/task.hpp"
 #include "katana/base/text.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/reply.hpp"
@@ -163,5 +164,9 @@ class ReplyWriter {
  private:
   detail::Stream* stream_;
 };
+
+// A whole reply through a writer: text, JSON, a problem, a file. Throws std::logic_error for one
+// whose source waits for more than room, as events do: a handler returns those.
+Task<void> send(ReplyWriter writer, Reply whole);
 
 }  // namespace katana

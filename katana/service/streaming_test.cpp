@@ -344,5 +344,46 @@ TEST_F(StreamingTest, middleware_sees_the_500_of_a_streaming_handler_that_failed
   EXPECT_EQ(exchange_->failures, 1);
 }
 
+TEST_F(StreamingTest, a_whole_reply_goes_through_a_writer) {
+  route([](ReplyWriter writer) -> Task<void> {
+    co_await katana::send(writer, problem(404, "There is no report."));
+  });
+  get();
+  EXPECT_EQ(exchange_->status, 404u);
+  EXPECT_EQ(exchange_->type_sent, "application/problem+json");
+  EXPECT_EQ(static_cast<std::int64_t>(exchange_->content_sent.size()), exchange_->length_announced);
+}
+
+TEST_F(StreamingTest, the_source_of_a_reply_that_is_sent_is_asked_as_there_is_room) {
+  int asked = 0;
+  route([&asked](ReplyWriter writer) -> Task<void> {
+    co_await katana::send(
+        writer, Reply::stream("a/b", 200'000, [&asked, left = 20](ContentSink& sink) mutable {
+          ++asked;
+          for (; left > 0; --left) {
+            if (!sink.write(std::string(10'000, 'x'))) return false;
+          }
+          return true;
+        }));
+  });
+  exchange_ = std::make_unique<FakeExchange>("GET", "/a/7");
+  exchange_->capacity = 0;
+  exchange_->serve(*dispatcher_);
+  EXPECT_EQ(exchange_->status, 200u);
+  EXPECT_EQ(asked, 1);  // and not again before what it wrote is taken
+  exchange_->make_writable(SIZE_MAX);
+  EXPECT_EQ(exchange_->content_sent.size(), 200'000u);
+  EXPECT_TRUE(exchange_->completed);
+}
+
+TEST_F(StreamingTest, a_source_that_waits_for_more_than_room_is_refused) {
+  route([](ReplyWriter writer) -> Task<void> {
+    co_await katana::send(
+        writer, Reply::stream("a/b", http::unknown_length, [](ContentSink&) { return false; }));
+  });
+  get();
+  EXPECT_TRUE(exchange_->aborted);
+}
+
 }  // namespace
 }  // namespace katana

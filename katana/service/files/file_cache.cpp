@@ -1,11 +1,9 @@
 #include "katana/service/files/file_cache.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "katana/service/files/file_fields.hpp"
 #include "katana/service/files/media_types.hpp"
-#include "katana/wire/http/date.hpp"
 
 namespace katana {
 namespace {
@@ -18,15 +16,6 @@ struct Sibling {
 };
 constexpr std::array siblings = {Sibling{Coding::brotli, ".br"}, Sibling{Coding::zstd, ".zst"},
                                  Sibling{Coding::gzip, ".gz"}};
-
-// A file that was changed so recently may change again without a new date, because file systems
-// count time in steps, of two seconds at most (RFC 9110 §8.8.1).
-constexpr std::int64_t stable_s = 2;
-
-bool is_settled(const FileIdentity& identity, std::int64_t wall_clock_s) noexcept {
-  const Duration latest = nanoseconds(std::max(identity.modified_ns, identity.changed_ns));
-  return latest.ns / seconds(1).ns + stable_s < wall_clock_s;
-}
 
 Bytes type_of(const std::string& path, const FilesOptions& options) {
   if (!options.types.empty()) {
@@ -113,27 +102,14 @@ void FileCache::open_codings(FileSet& set, Clock) {
 // What replies say. Nothing refers to these texts between two calls of find().
 void FileCache::describe(FileSet& set, Coding coding, Clock clock) {
   OpenFile& file = *set.in(coding);
-  const bool is_plain = coding == Coding::identity;
-  file.is_strong = is_settled(file.identity, clock.wall_clock_s);
-  file.entity_tag = fmt::format("{}\"{:x}-{:x}{}{}\"", file.is_strong ? "" : "W/",
-                                file.identity.modified_ns, file.identity.size, is_plain ? "" : "-",
-                                is_plain ? "" : http::coding_name(coding));
-  file.content_type = type_of(set.path, options_);
-  std::array<char, http::date_bytes> date;
-  http::format_date(file.modified_s(), date);
-  file.fields = fmt::format("ETag: {}\r\nLast-Modified: {}\r\n", file.entity_tag,
-                            std::string_view(date.data(), date.size()));
-  if (!options_.cache_control.empty()) {
-    file.fields += fmt::format("Cache-Control: {}\r\n", options_.cache_control);
-  }
   http::Codings only_plain;
   only_plain.insert(Coding::identity);
-  if (set.codings() != only_plain) file.fields += "Vary: Accept-Encoding\r\n";
-  // What is not what its type says is not to be taken for something that runs.
-  file.content_fields = "Accept-Ranges: bytes\r\nX-Content-Type-Options: nosniff\r\n";
-  if (!is_plain) {
-    file.content_fields += fmt::format("Content-Encoding: {}\r\n", http::coding_name(coding));
-  }
+  describe_file(file,
+                {.content_type = type_of(set.path, options_),
+                 .cache_control = options_.cache_control,
+                 .coding = coding,
+                 .varies = set.codings() != only_plain},
+                clock.wall_clock_s);
 }
 
 void FileCache::forget(Sets::iterator place) {

@@ -48,6 +48,24 @@ Code code_of(int error_number) noexcept {
 
 std::string reason_of(int error_number) { return std::generic_category().message(error_number); }
 
+// O_NONBLOCK: a fifo without a writer would be waited for.
+constexpr int open_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+
+// What was opened; errno says why nothing was.
+Result<Folder::Found> examine(Descriptor opened) {
+  if (opened.get() < 0) return fail(code_of(errno));
+  struct stat status;
+  if (::fstat(opened.get(), &status) != 0) return fail(code_of(errno));
+  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return fail(Code::not_found);
+  return Folder::Found{S_ISREG(status.st_mode) ? Folder::Kind::file : Folder::Kind::folder,
+                       std::move(opened),
+                       {.device = status.st_dev,
+                        .inode = status.st_ino,
+                        .size = static_cast<std::uint64_t>(status.st_size),
+                        .modified_ns = nanoseconds_of(status.st_mtim),
+                        .changed_ns = nanoseconds_of(status.st_ctim)}};
+}
+
 }  // namespace
 
 Descriptor::~Descriptor() {
@@ -72,19 +90,12 @@ Result<Folder> Folder::open(const std::string& path) {
 }
 
 Result<Folder::Found> Folder::find(const char* path) const {
-  // O_NONBLOCK: a fifo without a writer would be waited for.
-  Descriptor opened = open_beneath(descriptor_.get(), path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (opened.get() < 0) return fail(code_of(errno));
-  struct stat status;
-  if (::fstat(opened.get(), &status) != 0) return fail(code_of(errno));
-  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return fail(Code::not_found);
-  return Found{S_ISREG(status.st_mode) ? Kind::file : Kind::folder,
-               std::move(opened),
-               {.device = status.st_dev,
-                .inode = status.st_ino,
-                .size = static_cast<std::uint64_t>(status.st_size),
-                .modified_ns = nanoseconds_of(status.st_mtim),
-                .changed_ns = nanoseconds_of(status.st_ctim)}};
+  return examine(open_beneath(descriptor_.get(), path, open_flags));
+}
+
+Result<Folder::Found> find_file(const std::string& path) {
+  if (path.contains('\0')) return fail(Code::not_found);
+  return examine(Descriptor(::open(path.c_str(), open_flags | O_CLOEXEC)));
 }
 
 OpenFile::OpenFile(Descriptor opened, const FileIdentity& known) noexcept

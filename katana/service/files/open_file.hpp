@@ -71,6 +71,9 @@ class Folder {
   Descriptor descriptor_;
 };
 
+// A regular file or a folder wherever `path` leads: of a program's own choice, never of a user's.
+Result<Folder::Found> find_file(const std::string& path);
+
 class OpenFile final : public Retained {
  public:
   OpenFile(Descriptor opened, const FileIdentity& known) noexcept;
@@ -80,6 +83,7 @@ class OpenFile final : public Retained {
   std::string fields;          // of every reply about it: complete lines
   std::string content_fields;  // of those with its content, besides
   Bytes content_type;
+  std::string given_type;  // what content_type refers to, when that is not the program's
   bool is_strong = false;  // the entity tag, and with it the date
 
   FilePart part(std::uint64_t offset, std::uint64_t size) noexcept { return {this, offset, size}; }

@@ -214,9 +214,4 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
   co_return builder.take();
 }
 
-Task<void> send(ReplyWriter writer, Reply whole) {
-  writer.begin(whole, static_cast<std::int64_t>(whole.content().size()));
-  co_await writer.write(whole.content());
-}
-
 }  // namespace katana

@@ -103,7 +103,4 @@ using FormResult = std::expected<Form, Reply>;
 // Reads all of the content.
 Task<FormResult> read_form(Request request, ContentReader content, FormLimits limits = {});
 
-// A whole reply through a writer. `whole` must live until it is sent, and have no source.
-Task<void> send(ReplyWriter writer, Reply whole);
-
 }  // namespace katana

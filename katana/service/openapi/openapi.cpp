@@ -193,6 +193,31 @@ void describe(Object& schema, Bytes help, Bytes expected) {
   if (!words.empty()) schema.set("description", std::move(words));
 }
 
+std::string alternative_name(std::string_view name, Bytes discriminator) {
+  std::string all = fmt::format("{}With{}", name, discriminator);  // which is not empty
+  char& first = all[name.size() + 4];
+  if (first >= 'a' && first <= 'z') first = static_cast<char>(first - 'a' + 'A');
+  // What the name of a component may have in it (OpenAPI 3.1 §4.8.7).
+  static constexpr Bytes allowed =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
+  std::ranges::replace_if(all, [](char c) { return !allowed.contains(c); }, '_');
+  return all;
+}
+
+void add_discriminator(Object& schema, Bytes discriminator, Bytes name) {
+  const std::string own(discriminator);
+  Object properties{{own, Object{{"type", "string"}, {"const", std::string(name)}}}};
+  for (const auto& member : schema.find("properties")->as_object()) {
+    properties.add(member.name, member.value);
+  }
+  schema.set("properties", std::move(properties));
+  List required{own};
+  if (const Value* const present = schema.find("required")) {
+    for (const Value& each : present->as_list()) required.push_back(each);
+  }
+  schema.set("required", std::move(required));
+}
+
 }  // namespace detail
 
 Value Schemas::refer(std::string_view name, Fill fill) {

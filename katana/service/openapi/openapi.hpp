@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "katana/base/described.hpp"
+#include "katana/base/described_variant.hpp"
 #include "katana/container/json_read.hpp"
 #include "katana/container/json_write.hpp"
 #include "katana/container/value.hpp"
@@ -141,6 +142,9 @@ void add_format(Object& schema, Format format);
 // {"$ref": …} may not have constraints beside it that a reader overlooks: allOf keeps both.
 Value or_null(Value schema);
 void describe(Object& schema, Bytes help, Bytes expected);
+// "CircleWithKind"
+std::string alternative_name(std::string_view name, Bytes discriminator);
+void add_discriminator(Object& schema, Bytes discriminator, Bytes name);
 
 }  // namespace detail
 
@@ -176,7 +180,7 @@ namespace detail {
 template <class M, class Field>
 Value member_schema(Schemas& schemas, const Field& field) {
   Value schema = ruled_schema(schemas, field.rules);
-  if constexpr (is_optional<M>) return or_null(std::move(schema));
+  if (is_optional<M> && !field.rules.not_null) return or_null(std::move(schema));
   return schema;
 }
 
@@ -201,6 +205,31 @@ void fill_schema(Schemas& schemas, Object& schema) {
   if (unknown_names<T> == UnknownNames::refuse) schema.set("additionalProperties", false);
 }
 
+// Of one alternative: its members, and the discriminator with its name.
+template <DescribedVariant V, std::size_t index>
+void fill_alternative(Schemas& schemas, Object& schema) {
+  constexpr const auto& description = alternatives_of<V>;
+  fill_schema<std::variant_alternative_t<index, V>>(schemas, schema);
+  add_discriminator(schema, description.discriminator, description.names[index]);
+}
+
+template <DescribedVariant V>
+Value variant_schema(Schemas& schemas) {
+  constexpr const auto& description = alternatives_of<V>;
+  List all;
+  Object mapping;
+  for_each_alternative<V>([&](auto index) {
+    using A = std::variant_alternative_t<index, V>;
+    Value made = schemas.refer(alternative_name(name_of<A>(), description.discriminator),
+                               &fill_alternative<V, index>);
+    mapping.set(description.names[index], *made.at("/$ref"));
+    all.push_back(std::move(made));
+  });
+  return Object{{"oneOf", std::move(all)},
+                {"discriminator", Object{{"propertyName", std::string(description.discriminator)},
+                                         {"mapping", std::move(mapping)}}}};
+}
+
 template <class T>
 Value integer_schema() {
   // Both bounds: what is beyond them cannot be read.
@@ -218,6 +247,8 @@ Value schema_of(Schemas& schemas) {
     return detail::or_null(schema_of<WithoutOptional<T>>(schemas));
   } else if constexpr (Described<T>) {
     return schemas.refer(detail::name_of<T>(), &detail::fill_schema<T>);
+  } else if constexpr (DescribedVariant<T>) {
+    return detail::variant_schema<T>(schemas);
   } else if constexpr (std::same_as<T, Value>) {
     return Object{{"description", "Any JSON value. An integer has at most 64 bits."}};
   } else if constexpr (std::same_as<T, bool>) {
@@ -233,6 +264,9 @@ Value schema_of(Schemas& schemas) {
   } else if constexpr (TextFormed<T>) {
     Object schema{{"type", "string"}};
     if (!schema_format_of<T>().empty()) schema.set("format", std::string(schema_format_of<T>()));
+    if constexpr (requires { TextForm<T>::schema_pattern; }) {
+      schema.set("pattern", std::string(TextForm<T>::schema_pattern));
+    }
     return schema;
   } else if constexpr (BytesMember<T>) {
     return Object{{"type", "string"}, {"contentEncoding", "base64"}};

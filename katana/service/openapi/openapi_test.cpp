@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "katana/base/duration_text.hpp"
+#include "katana/base/patch.hpp"
 
 namespace katana::openapi {
 namespace {
@@ -45,11 +49,25 @@ struct Tree {
 };
 KATANA_DESCRIBE(Tree, name, branches)
 
+using Choice = std::variant<Part, Tree>;
+KATANA_DESCRIBE_VARIANT(Choice, "type", (Part, "part"), (Tree, "tree"))
+struct Choices {
+  Choice first;
+  std::optional<Choice> second;
+};
+KATANA_DESCRIBE(Choices, first, second)
+
 struct Paging {
   int limit = 20;
   std::optional<std::string> after;
 };
 KATANA_DESCRIBE(Paging, (limit, range(1, 50), help("So many.")), after)
+
+struct ItemPatch {
+  Patch<std::string> name;
+  Patch<int> stock;
+};
+KATANA_DESCRIBE(ItemPatch, (name, not_null, length(1, 20)), (stock, at_most(9)))
 
 // The member at a JSON pointer, as JSON.
 std::string at(const Value& value, Bytes pointer) {
@@ -91,6 +109,41 @@ TEST(OpenApiSchema, a_described_struct_is_an_object_with_its_rules_as_constraint
   EXPECT_EQ(property("stock/maximum"), "9");
   EXPECT_EQ(at(schemas, "/Part/properties/name"),
             R"({"type":"string","minLength":1,"maxLength":20})");
+}
+
+TEST(OpenApiSchema, a_patch_has_no_member_that_must_be_there_and_may_have_null) {
+  const Value schemas = schemas_with<ItemPatch>();
+  EXPECT_EQ(at(schemas, "/ItemPatch/required"), "nothing");
+  EXPECT_EQ(at(schemas, "/ItemPatch/properties/name"),
+            R"({"type":"string","minLength":1,"maxLength":20})");
+  EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/type"), R"(["integer","null"])");
+  EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/maximum"), "9");
+  EXPECT_EQ(at(schemas, "/ItemPatch/properties/stock/default"), "nothing");
+}
+
+TEST(OpenApiSchema, a_variant_is_one_of_its_alternatives_by_its_discriminator) {
+  const Value schemas = schemas_with<Choices>();
+  constexpr Bytes choice =
+      R"({"oneOf":[{"$ref":"#/components/schemas/PartWithType"},)"
+      R"({"$ref":"#/components/schemas/TreeWithType"}],"discriminator":{"propertyName":"type",)"
+      R"("mapping":{"part":"#/components/schemas/PartWithType",)"
+      R"("tree":"#/components/schemas/TreeWithType"}}})";
+  EXPECT_EQ(at(schemas, "/Choices/properties/first"), choice);
+  EXPECT_EQ(at(schemas, "/Choices/properties/second"),
+            std::string(R"({"anyOf":[)").append(choice) + R"(,{"type":"null"}]})");
+  EXPECT_EQ(at(schemas, "/PartWithType"),
+            R"({"type":"object","properties":{"type":{"type":"string","const":"part"},)"
+            R"("name":{"type":"string","minLength":1,"maxLength":20}},)"
+            R"("required":["type","name"]})");
+  // What is inside of an alternative is as it is anywhere.
+  EXPECT_EQ(at(schemas, "/TreeWithType/properties/branches/items/$ref"),
+            R"("#/components/schemas/Tree")");
+}
+
+TEST(OpenApiSchema, a_duration_is_text_of_a_pattern) {
+  Schemas schemas;
+  EXPECT_EQ(container::to_json(schema_of<std::chrono::seconds>(schemas)),
+            R"({"type":"string","pattern":"^(-?[0-9]+(\\.[0-9]+)?(ns|us|ms|s|m|h|d)|0)$"})");
 }
 
 TEST(OpenApiSchema, a_struct_that_contains_itself_refers_to_itself) {
