@@ -1,0 +1,173 @@
+#include "bookmarks.hpp"
+
+#include <expected>
+#include <memory>
+#include <utility>
+
+#include "katana/base/patch.hpp"
+#include "katana/base/timestamp.hpp"
+#include "katana/client/http_client.hpp"
+#include "katana/container/json_write.hpp"
+#include "katana/database/database.hpp"
+#include "katana/service/events/events.hpp"
+#include "katana/service/head_fields.hpp"
+#include "katana/service/html.hpp"
+#include "katana/service/json.hpp"
+
+namespace bookmarks {
+
+using namespace katana;
+using database::Database;
+
+struct Bookmark {
+  std::int64_t id = 0;
+  std::string url;
+  std::optional<std::string> title;
+  Timestamp added;
+};
+KATANA_DESCRIBE(Bookmark, id, url, title, added)
+struct NewBookmark {
+  std::string url;
+  std::optional<std::string> title;
+};
+KATANA_DESCRIBE(NewBookmark, (url, required, length(8, 2000)), (title, length(1, 200)))
+struct BookmarkPatch {
+  Patch<std::string> url, title;
+};
+KATANA_DESCRIBE(BookmarkPatch, (url, not_null, length(8, 2000)), (title, length(1, 200)))
+struct PageQuery {
+  std::int64_t after = 0;
+  int limit = 20;
+};
+KATANA_DESCRIBE(PageQuery, after, (limit, range(1, 100)))
+struct Credentials {
+  std::string authorization;
+};
+KATANA_DESCRIBE(Credentials, (authorization, secret))
+
+namespace {
+
+using Rows = std::vector<Bookmark>;
+constexpr std::size_t page_bytes_max = 256 * 1024;
+
+Task<std::expected<User, Reply>> authenticate(Header<Credentials> given, Inject<Accounts> accounts) {
+  auto user = co_await accounts->user_of(given->authorization);
+  if (user) co_return *std::move(user);
+  co_return std::unexpected(unauthenticated("Bearer", "A token is needed."));
+}
+
+Reply no_such(std::int64_t id) { return problem(404, fmt::format("There is no bookmark {}.", id)); }
+
+Task<Result<Json<Rows>>> list(FromContext<User> user, Query<PageQuery> page, Inject<Database> db) {
+  auto rows = co_await db->query<Bookmark>(
+      "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3",
+      user->id, page->after, page->limit);
+  if (!rows) co_return std::unexpected<Error>(rows.error());
+  co_return Json(*std::move(rows));
+}
+
+Task<Result<Reply>> add(FromContext<User> user, Json<NewBookmark> given, Inject<Database> db,
+                        Inject<Titles> titles, Inject<EventTopic> changes) {
+  std::optional<std::string> title = given->title;
+  if (!title) {
+    if (auto found = co_await titles->title_of(given->url)) title = *std::move(found);
+  }
+  auto made = co_await db->query_one<Bookmark>(
+      "INSERT INTO bookmarks (owner, url, title, added) VALUES ($1, $2, $3, $4) "
+      "RETURNING id, url, title, added",
+      user->id, given->url, title, current_time());
+  if (!made && made.error().kind() == database::Kind::constraint_violation) {
+    co_return problem(409, "You have this bookmark already.");
+  }
+  if (!made) co_return std::unexpected<Error>(made.error());
+  (void)changes->publish({.data = container::to_json(**made), .name = "added"});
+  co_return json_reply(**made, 201).with("Location", fmt::format("/bookmarks/{}", (*made)->id));
+}
+
+Task<Result<Reply>> change(Path<std::int64_t> id, FromContext<User> user, Json<BookmarkPatch> patch,
+                           Inject<Database> db) {
+  auto changed = [&](database::Transaction& within) -> Task<Result<std::optional<Bookmark>>> {
+    auto found = co_await within.query_one<Bookmark>(
+        "SELECT id, url, title, added FROM bookmarks WHERE id = $1 AND owner = $2", *id, user->id);
+    if (!found) co_return std::unexpected<Error>(found.error());
+    if (!*found) co_return std::nullopt;
+    apply_patch(*patch, **found);
+    auto done = co_await within.execute("UPDATE bookmarks SET url = $2, title = $3 WHERE id = $1",
+                                        *id, (*found)->url, (*found)->title);
+    if (!done) co_return std::unexpected<Error>(done.error());
+    co_return **found;
+  };
+  auto bookmark = co_await database::transact(*db, changed);
+  if (!bookmark) co_return std::unexpected<Error>(bookmark.error());
+  if (!*bookmark) co_return no_such(*id);
+  co_return json_reply(**bookmark);
+}
+
+Task<Result<Reply>> remove(Path<std::int64_t> id, FromContext<User> user, Inject<Database> db) {
+  auto gone = co_await db->execute("DELETE FROM bookmarks WHERE id = $1 AND owner = $2", *id,
+                                   user->id);
+  if (!gone) co_return std::unexpected<Error>(gone.error());
+  co_return *gone == 0 ? no_such(*id) : Reply::no_content();
+}
+
+Task<Result<Reply>> page(FromContext<User> user, Inject<Database> db) {
+  auto rows = co_await db->query<Bookmark>(
+      "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 ORDER BY id DESC LIMIT 100",
+      user->id);
+  if (!rows) co_return std::unexpected<Error>(rows.error());
+  std::vector<Html> items;
+  for (const Bookmark& each : *rows) {
+    items.push_back(html(R"(<li><a href="{}">{}</a></li>)", SafeUrl(each.url),
+                         each.title.value_or(each.url)));
+  }
+  co_return html("<!doctype html><title>Bookmarks</title><h1>Bookmarks of {}</h1><ul>{}</ul>",
+                 user->name, items);
+}
+
+}  // namespace
+
+std::vector<database::MigrationFile> migrations() {
+  return {{"0001_bookmarks.sql",
+           "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, url TEXT NOT NULL,"
+           " title TEXT, added TEXT NOT NULL, UNIQUE (owner, url)) STRICT"}};
+}
+
+Result<std::unique_ptr<Titles>> web_titles() {
+  auto made = client::HttpClient::make({.content_bytes_max = page_bytes_max});
+  if (!made) return std::unexpected(made.error());
+  auto client = std::make_shared<client::HttpClient>(*std::move(made));
+  return std::make_unique<Titles>([client](std::string url) -> Task<Result<std::string>> {
+    const auto used = client;
+    auto reply = co_await used->fetch(client::Request(url).timeout(seconds(2)));
+    if (!reply) co_return std::unexpected(reply.error());
+    const Bytes text = reply->content();
+    const std::size_t begin = text.find("<title>"), end = text.find("</title>");
+    if (end == text.npos || begin > end) co_return fail(Code::not_found, "a page without a title");
+    co_return std::string(text.substr(begin + 7, end - begin - 7));
+  });
+}
+
+void add_routes(const registry::Services&, Router& router) {
+  router.use(authenticate);
+  router.get("/", page).get("/bookmarks", list).post("/bookmarks", add);
+  router.patch("/bookmarks/{id}", change).delete_("/bookmarks/{id}", remove);
+  router.get("/events", [](const RequestView& request, Inject<EventTopic> changes) {
+    return changes->subscribe(request);
+  });
+}
+
+Task<Result<void>> find_titles(const registry::Services& services) {
+  auto& db = services.get<Database>();
+  auto rows = co_await db.query<Bookmark>(
+      "SELECT id, url, title, added FROM bookmarks WHERE title IS NULL ORDER BY id LIMIT 50");
+  if (!rows) co_return std::unexpected<Error>(rows.error());
+  for (const Bookmark& each : *rows) {
+    const auto title = co_await services.get<Titles>().title_of(each.url);
+    if (!title) continue;  // next time
+    auto done = co_await db.execute("UPDATE bookmarks SET title = $2 WHERE id = $1", each.id, *title);
+    if (!done) co_return std::unexpected<Error>(done.error());
+  }
+  co_return Result<void>();
+}
+
+}  // namespace bookmarks

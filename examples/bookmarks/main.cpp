@@ -1,0 +1,20 @@
+#include "bookmarks.hpp"
+#include "katana/host/application.hpp"
+#include "katana/service/events/events.hpp"
+
+using namespace katana;
+
+int main(int count, char** arguments) {
+  host::Application<> app({.name = "bookmarks",
+                           .version = "1.0",
+                           .database = true,
+                           .migrations = bookmarks::migrations()});
+  app.services([](registry::Registry& registry) {
+    registry.singleton<bookmarks::Accounts>(bookmarks::own_accounts);
+    registry.singleton<bookmarks::Titles>(bookmarks::web_titles);
+    registry.singleton<EventTopic>([] { return std::make_unique<EventTopic>(); });
+  });
+  app.routes(bookmarks::add_routes);
+  app.job("titles", jobs::every(seconds(600)), bookmarks::find_titles);
+  return app.run(count, arguments);
+}
