@@ -1,14 +1,44 @@
-// Text in pages of HTML.
+// Html: markup with every value in it escaped.
 //
-// Owns       nothing.
-// Thread     any.
+//   Html row(const User& user) {
+//     return html(R"(<li><a href="/users/{}">{}</a></li>)", user.id, user.name);
+//   }
+//   Html page(const std::vector<User>& users) {
+//     std::vector<Html> rows;
+//     for (const User& user : users) rows.push_back(row(user));
+//     return html("<!doctype html><title>Users</title><ul>{}</ul>", rows);
+//   }
+//   router.get("/users", [] { return page(all_users()); });      // text/html; charset=utf-8
+//
+// The pattern is a literal, and {} stands for the next argument ({{ and }} for braces). It is read
+// when the program is compiled: {} may stand in text and in quoted attributes, where escaping makes
+// any value harmless, and nowhere else. What does not compile: {} as a name, in an attribute without
+// quotes, in a comment, in <script> or <style>, in on… and style attributes; a URL attribute that
+// begins with {}, unless the argument is a SafeUrl; markup in an attribute; a tag that does not end.
+//
+// An argument is text, a number, a bool, a described enumeration, a type with a TextForm, a SafeUrl,
+// or Html and std::vector<Html>, which are not escaped again. Html::raw() trusts what it is given.
+//
+// Owns       its markup.
+// Thread     a value.
 // Allocates  the result.
-// Fails      never.
+// Fails      never at run time.
+// Invariant  a value begins no tag, ends no attribute, and is no character reference.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <concepts>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/described.hpp"
+#include "katana/base/text_form.hpp"
+#include "katana/service/html_pattern.hpp"
+#include "katana/service/reply.hpp"
 
 namespace katana {
 
@@ -16,5 +46,100 @@ namespace katana {
 // stands in <script> or <style>, in an attribute without quotes, or for the scheme of a URL.
 std::string escape_html(Bytes text);
 void append_html(std::string& to, Bytes text);
+
+class Html {
+ public:
+  Html() noexcept = default;
+  // Markup as it stands: of the program's own, never of what a user sent.
+  static Html raw(std::string markup) { return Html(std::move(markup)); }
+
+  const std::string& markup() const noexcept { return markup_; }
+  Html& operator+=(const Html& more) {
+    markup_ += more.markup_;
+    return *this;
+  }
+  // So that a handler may return it.
+  operator Reply() const { return Reply::html(Text(markup_)); }
+
+ private:
+  explicit Html(std::string markup) noexcept : markup_(std::move(markup)) {}
+  std::string markup_;
+};
+
+// A URL that runs nothing: relative, or of http, https, mailto or tel; "#" instead of any other.
+class SafeUrl {
+ public:
+  explicit SafeUrl(Bytes url);
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_html = std::same_as<T, Html> || std::same_as<T, std::vector<Html>>;
+
+template <class T>
+consteval HtmlArgument html_argument() {
+  return is_html<T>                 ? HtmlArgument::markup
+         : std::same_as<T, SafeUrl> ? HtmlArgument::url
+                                    : HtmlArgument::value;
+}
+
+template <class T>
+void append_html_argument(std::string& to, const T& argument) {
+  if constexpr (std::same_as<T, Html>) {
+    to += argument.markup();
+  } else if constexpr (std::same_as<T, std::vector<Html>>) {
+    for (const Html& each : argument) to += each.markup();
+  } else if constexpr (std::same_as<T, SafeUrl>) {
+    append_html(to, argument.text());
+  } else if constexpr (std::convertible_to<const T&, Bytes>) {
+    append_html(to, argument);
+  } else if constexpr (std::same_as<T, Text>) {
+    append_html(to, argument.bytes());
+  } else if constexpr (DescribedEnum<T>) {
+    append_html(to, enumerator_name(argument));
+  } else if constexpr (TextFormed<T>) {
+    append_html(to, TextForm<T>::write(argument));
+  } else {
+    static_assert(
+        std::is_arithmetic_v<T>,
+        "a value in html() is text, a number, a bool, a described enumeration, a type with "
+        "a katana::TextForm, SafeUrl, Html or std::vector<Html>");
+    fmt::format_to(std::back_inserter(to), "{}", argument);
+  }
+}
+
+}  // namespace detail
+
+// A literal that fits these arguments.
+template <class... A>
+class HtmlPattern {
+ public:
+  template <std::size_t size>
+  consteval HtmlPattern(const char (&text)[size]) : text_(text, size - 1) {  // NOLINT: implicit
+    detail::HtmlScanner scanner(text_);
+    ((scanner.take_argument(detail::html_argument<A>())), ...);
+    scanner.finish();
+  }
+  constexpr Bytes text() const noexcept { return text_; }
+
+ private:
+  Bytes text_;
+};
+
+template <class... A>
+Html html(HtmlPattern<std::type_identity_t<A>...> pattern, const A&... arguments) {
+  std::string markup;
+  Bytes rest = pattern.text();
+  markup.reserve(rest.size() + 16 * sizeof...(A));
+  ((detail::append_to_argument(markup, rest), detail::append_html_argument(markup, arguments)),
+   ...);
+  detail::append_to_argument(markup, rest);
+  return Html::raw(std::move(markup));
+}
 
 }  // namespace katana
