@@ -20,6 +20,7 @@ class BookmarksTest : public ::testing::Test {
  protected:
   BookmarksTest() {
     std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
     registry::Registry registry;
     registry.singleton<database::Database>([this]() -> Result<std::unique_ptr<database::Database>> {
       auto opened = database::sqlite::open(
@@ -35,11 +36,11 @@ class BookmarksTest : public ::testing::Test {
       });
     });
     registry.singleton<EventTopic>([] { return std::make_unique<EventTopic>(); });
-    services_ = *std::move(registry).seal();
+    services_ = std::move(registry).seal().value();
     Router router;
     add_routes(*services_, router.services(*services_));
     server_.emplace(std::move(router).build(),
-                    testing::TestOptions{.headers = {{"Authorization", "Bearer ann-secret"}},
+                    katana::testing::TestOptions{.headers = {{"Authorization", "Bearer ann-secret"}},
                                          .thread_wait = seconds(20)});
   }
   TestReply add(const std::string& url) {
@@ -50,7 +51,7 @@ class BookmarksTest : public ::testing::Test {
   const std::filesystem::path folder_ = std::filesystem::temp_directory_path() / "bookmarks_test";
   bool online_ = true;
   std::unique_ptr<registry::Services> services_;
-  std::optional<testing::TestServer> server_;
+  std::optional<katana::testing::TestServer> server_;
 };
 
 TEST_F(BookmarksTest, who_has_no_token_is_refused) {
