@@ -72,8 +72,8 @@ void FailureLog::record(const Failure& failure) {
     return;
   }
   // request_id and trace_id are among the fields of the thread's activity, unless the request that
-  // they name has ended: a WebSocket connection has those of its upgrade, a spawned task those of the
-  // request that spawned it.
+  // they name has ended: a WebSocket connection has those of its upgrade, a spawned task those of
+  // the request that spawned it.
   log::Context ids;
   const bool known = current_activity != nullptr && current_activity->log_context != nullptr &&
                      current_activity->name == failure.request_id;
