@@ -45,12 +45,13 @@ struct Credentials {
 };
 KATANA_DESCRIBE(Credentials, (authorization, secret))
 
-namespace {
-
 using Rows = std::vector<Bookmark>;
 constexpr std::size_t page_bytes_max = 256 * 1024;
 
-Task<std::expected<User, Reply>> authenticate(Header<Credentials> given, Inject<Accounts> accounts) {
+namespace {
+
+Task<std::expected<User, Reply>> authenticate(Header<Credentials> given,
+                                              Inject<Accounts> accounts) {
   auto user = co_await accounts->user_of(given->authorization);
   if (user) co_return *std::move(user);
   co_return std::unexpected(unauthenticated("Bearer", "A token is needed."));
@@ -60,7 +61,8 @@ Reply no_such(std::int64_t id) { return problem(404, fmt::format("There is no bo
 
 Task<Result<Json<Rows>>> list(FromContext<User> user, Query<PageQuery> page, Inject<Database> db) {
   auto rows = co_await db->query<Bookmark>(
-      "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3",
+      "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 AND id > $2 ORDER BY id LIMIT "
+      "$3",
       user->id, page->after, page->limit);
   if (!rows) co_return std::unexpected<Error>(rows.error());
   co_return Json(*std::move(rows));
@@ -104,8 +106,8 @@ Task<Result<Reply>> change(Path<std::int64_t> id, FromContext<User> user, Json<B
 }
 
 Task<Result<Reply>> remove(Path<std::int64_t> id, FromContext<User> user, Inject<Database> db) {
-  auto gone = co_await db->execute("DELETE FROM bookmarks WHERE id = $1 AND owner = $2", *id,
-                                   user->id);
+  auto gone =
+      co_await db->execute("DELETE FROM bookmarks WHERE id = $1 AND owner = $2", *id, user->id);
   if (!gone) co_return std::unexpected<Error>(gone.error());
   co_return *gone == 0 ? no_such(*id) : Reply::no_content();
 }
@@ -117,8 +119,8 @@ Task<Result<Reply>> page(FromContext<User> user, Inject<Database> db) {
   if (!rows) co_return std::unexpected<Error>(rows.error());
   std::vector<Html> items;
   for (const Bookmark& each : *rows) {
-    items.push_back(html(R"(<li><a href="{}">{}</a></li>)", SafeUrl(each.url),
-                         each.title.value_or(each.url)));
+    items.push_back(
+        html(R"(<li><a href="{}">{}</a></li>)", SafeUrl(each.url), each.title.value_or(each.url)));
   }
   co_return html("<!doctype html><title>Bookmarks</title><h1>Bookmarks of {}</h1><ul>{}</ul>",
                  user->name, items);
@@ -128,8 +130,8 @@ Task<Result<Reply>> page(FromContext<User> user, Inject<Database> db) {
 
 std::vector<database::MigrationFile> migrations() {
   return {{"0001_bookmarks.sql",
-           "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, url TEXT NOT NULL,"
-           " title TEXT, added TEXT NOT NULL, UNIQUE (owner, url)) STRICT"}};
+           "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, "
+           "url TEXT NOT NULL, title TEXT, added TEXT NOT NULL, UNIQUE (owner, url)) STRICT"}};
 }
 
 Result<std::unique_ptr<Titles>> web_titles() {
@@ -164,7 +166,8 @@ Task<Result<void>> find_titles(const registry::Services& services) {
   for (const Bookmark& each : *rows) {
     const auto title = co_await services.get<Titles>().title_of(each.url);
     if (!title) continue;  // next time
-    auto done = co_await db.execute("UPDATE bookmarks SET title = $2 WHERE id = $1", each.id, *title);
+    auto done =
+        co_await db.execute("UPDATE bookmarks SET title = $2 WHERE id = $1", each.id, *title);
     if (!done) co_return std::unexpected<Error>(done.error());
   }
   co_return Result<void>();

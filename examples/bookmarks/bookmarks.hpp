@@ -17,7 +17,7 @@ struct User {
   std::int64_t id = 0;
   std::string name;
 };
-// Who sends this Authorization field: a table in accounts.cpp, JWT or an identity provider elsewhere.
+// Who sends this Authorization field: a table here (accounts.cpp), elsewhere JWT or a provider.
 struct Accounts {
   std::function<katana::Task<std::optional<User>>(std::string)> user_of;
 };

@@ -39,9 +39,10 @@ class BookmarksTest : public ::testing::Test {
     services_ = std::move(registry).seal().value();
     Router router;
     add_routes(*services_, router.services(*services_));
-    server_.emplace(std::move(router).build(),
-                    katana::testing::TestOptions{.headers = {{"Authorization", "Bearer ann-secret"}},
-                                         .thread_wait = seconds(20)});
+    server_.emplace(
+        std::move(router).build(),
+        katana::testing::TestOptions{.headers = {{"Authorization", "Bearer ann-secret"}},
+                                     .thread_wait = seconds(20)});
   }
   TestReply add(const std::string& url) {
     return server_->post("/bookmarks", R"({"url":")" + url + "\"}",
@@ -80,7 +81,8 @@ TEST_F(BookmarksTest, a_title_that_could_not_be_had_is_found_by_the_job) {
   EXPECT_TRUE(thread::Loop().run(find_titles(*services_)));
   const TestReply page = server_->get("/");
   EXPECT_NE(page.content().find(R"(<a href="https://a.example/">A &lt;page&gt;</a>)"),
-            std::string::npos) << page.content();
+            std::string::npos)
+      << page.content();
 }
 
 }  // namespace

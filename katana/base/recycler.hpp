@@ -98,7 +98,7 @@ struct Allocator {
   using value_type = T;
   Allocator() = default;
   template <class U>
-  Allocator(const Allocator<U>&) noexcept {}  // NOLINT(google-explicit-constructor): as allocators convert
+  Allocator(const Allocator<U>&) noexcept {}  // NOLINT: allocators convert
   T* allocate(std::size_t count) {
     static_assert(alignof(T) <= 64, "a piece begins with a cache line");
     return static_cast<T*>(recycler::allocate(count * sizeof(T)));

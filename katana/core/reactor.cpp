@@ -128,8 +128,7 @@ Reactor::Reactor(const ReactorOptions& options, Instant now)
           {options.carry_small_bytes, options.engine.links_max},
           {options.engine.receive_bytes_max + options.carry_extra_bytes, options.carry_large_max}},
       output_blocks_(options.output_block_bytes, options.output_blocks_max),
-      output_blocks_scarce_(options.output_blocks_reserve == 0 ? 0
-                                                               : options.output_blocks_max / 2),
+      output_blocks_scarce_(options.output_blocks_reserve == 0 ? 0 : options.output_blocks_max / 2),
       tasks_({.tasks_max = options.tasks_max}) {
   KATANA_REQUIRE(2 * options.output_blocks_reserve <= options.output_blocks_max);
   KATANA_REQUIRE(options.outbox_low_bytes <= options.outbox_high_bytes);

@@ -10,8 +10,8 @@
 //   };
 //   router.get("/orders", [](Account account, Page page) { … });
 //
-// from() takes what a handler takes, but for Path<T>, ContentReader and ReplyWriter: path parameters
-// are asked for by name (RequestView::parameters()). It returns T, Result<T> or
+// from() takes what a handler takes, but for Path<T>, ContentReader and ReplyWriter: it asks for
+// path parameters by name (RequestView::parameters()). It returns T, Result<T> or
 // std::expected<T, Reply>, whose Reply answers instead of the handler, or a Task of one of them. A
 // Task is awaited before the handler is called, whichever form that has, and before its content is
 // asked for unless from() takes some; behind the middleware of the route.

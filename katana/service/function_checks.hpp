@@ -1,5 +1,5 @@
-// What is wrong with a function that was given as a handler or as middleware, as one sentence of the
-// compiler: it is looked for before anything is made of the function, so that nothing else fails.
+// What is wrong with a function that was given as a handler or as middleware, as one sentence of
+// the compiler: it is looked for before anything is made of the function, so nothing else fails.
 //
 // Thread     none: all of it happens while a program is compiled.
 // Allocates  nothing.
@@ -139,10 +139,9 @@ consteval bool is_sound() {
   static_assert(found != Misuse::content_twice,
                 "the content is either read as a whole (Json<T>, FormFields<T>) or in pieces "
                 "(ContentReader)");
-  static_assert(
-      found != Misuse::no_reply,
-      "a handler returns Reply, Json<T>, Created<T> (service/json.hpp), a Result of one "
-      "of them, a Task of that, or Task<void>");
+  static_assert(found != Misuse::no_reply,
+                "a handler returns Reply, Json<T>, Created<T> (service/json.hpp), a Result of one "
+                "of them, a Task of that, or Task<void>");
   return found == Misuse::none;
 }
 

@@ -26,7 +26,8 @@ constexpr Wrong misuses[] = {
      "a Task<void> handler answers through a ReplyWriter"},
     {"router.get(\"/\", [](ReplyWriter) { return Reply(200); });",
      "ContentReader and ReplyWriter are for coroutines that stream"},
-    {"router.get(\"/\", [](ContentReader, ReplyWriter, Json<Member>) -> Task<void> { co_return; });",
+    {"router.get(\"/\", [](ContentReader, ReplyWriter, Json<Member>) -> Task<void> { co_return; "
+     "});",
      "the content is either read as a whole"},
     {"router.get(\"/\", [](Member) { return Reply(200); });",
      "a handler takes RequestView, Request, Path<T>"},

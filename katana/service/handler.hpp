@@ -5,9 +5,9 @@
 //   Task<Reply> f(Request, Path<…>…, Query<…>)             coroutine; the request is owned
 //   Task<void>  f(Request, ContentReader, ReplyWriter, …)  streaming, both ways
 //
-// Parameters, of extract.hpp and parameters.hpp, may come in any order and be left out; a handler without a request parameter does not
-// want content. Result<Reply> works where Reply does: its Error becomes a problem document. JSON
-// content is read and written by Json<T> (service/json.hpp).
+// Parameters, of extract.hpp and parameters.hpp, may come in any order and be left out; a handler
+// without a request parameter does not want content. Result<Reply> works where Reply does: its
+// Error becomes a problem document. JSON content is read and written by Json<T> (service/json.hpp).
 //
 // Thread     its reactor's; one handler object serves all reactors at once, so what it captures
 //            must allow that.
@@ -52,7 +52,7 @@ struct Route {
   bool functions_want_content = false;
   const registry::Services* services = nullptr;  // of Inject<T>; null: nobody needs any
   std::vector<Need> needs;                       // of the handler
-  session::RouteMark mark = {};                    // of the fallback: empty
+  session::RouteMark mark = {};                  // of the fallback: empty
 };
 
 // Sends what a handler returned, after the route's middleware has seen it. `request` may be null if
@@ -192,9 +192,9 @@ class TaskHandler final : public Handler {
         exchange.hold(std::make_unique<PendingTask<R>>(exchange, route, request, std::move(task)));
       }
     };
-    call_with<Parameters>(
-        f_, {exchange, request, route.services}, run,
-        [&](Reply&& refused) { send_reply(exchange, route, &request, std::move(refused)); });
+    call_with<Parameters>(f_, {exchange, request, route.services}, run, [&](Reply&& refused) {
+      send_reply(exchange, route, &request, std::move(refused));
+    });
   }
 
  private:

@@ -12,11 +12,11 @@
 //
 // The pattern is a literal, and {} stands for the next argument ({{ and }} for braces). It is read
 // when the program is compiled: {} may stand in text and in quoted attributes, where escaping makes
-// any value harmless, and nowhere else. What does not compile: {} as a name, in an attribute without
+// any value harmless, and nowhere else. What does not compile: {} as a name, in an attribute not in
 // quotes, in a comment, in <script> or <style>, in on… and style attributes; a URL attribute that
-// begins with {}, unless the argument is a SafeUrl; markup in an attribute; a tag that does not end.
+// begins with {}, unless the argument is a SafeUrl; markup in an attribute; a tag without an end.
 //
-// An argument is text, a number, a bool, a described enumeration, a type with a TextForm, a SafeUrl,
+// An argument is text, a number, a bool, a described enumeration, a type with a TextForm, SafeUrl,
 // or Html and std::vector<Html>, which are not escaped again. Html::raw() trusts what it is given.
 //
 // Owns       its markup.

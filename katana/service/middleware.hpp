@@ -1,5 +1,5 @@
-// Middleware: what runs around the handlers of a group. A function with the parameters of a handler,
-// plain or a coroutine, is the usual form:
+// Middleware: what runs around the handlers of a group. A function with the parameters of a
+// handler, plain or a coroutine, is the usual form:
 //
 //   Task<Result<User>> authenticate(Header<Credentials> credentials, Inject<Users> users) {
 //     co_return co_await users->of_token(credentials->authorization);
@@ -24,8 +24,8 @@
 // Owns       what the function captures; one object serves all reactors.
 // Thread     the reactor's.
 // Allocates  from the recycler: the values, and the frame of a coroutine.
-// Fails      an exception is answered with 500 and reported, as a handler's. When the peer leaves or
-//            the handler's time is up, a coroutine is destroyed where it waits.
+// Fails      an exception is answered with 500 and reported, as a handler's. When the peer leaves
+//            or the handler's time is up, a coroutine is destroyed where it waits.
 // Invariant  while a coroutine waits the head is kept, and content is neither read nor read past.
 #pragma once
 
@@ -92,7 +92,7 @@ class MiddlewareFunction {
 
 // False: the context has an answer.
 template <class Key, class R>
-bool settle(RequestContext& context, R&& result) {
+bool take_result(RequestContext& context, R&& result) {
   auto value = ValueOf<R>::from(std::forward<R>(result));
   if (!value) {
     context.answer = std::move(value.error());
@@ -104,12 +104,12 @@ bool settle(RequestContext& context, R&& result) {
   return true;
 }
 template <class Key, class R>
-bool settle_task(RequestContext& context, Task<R>& task) {
+bool take_result_of(RequestContext& context, Task<R>& task) {
   if constexpr (std::is_void_v<R>) {
     task.result();
     return true;
   } else {
-    return settle<Key>(context, task.result());
+    return take_result<Key>(context, task.result());
   }
 }
 
@@ -126,7 +126,7 @@ class PendingFunction final : public session::Pending {
   void finish() noexcept {
     RequestContext& context = RequestContext::of(exchange_);
     try {
-      settle_task<Key>(context, task_);
+      take_result_of<Key>(context, task_);
     } catch (...) {
       context.thrown = std::current_exception();
     }
@@ -167,12 +167,12 @@ class FunctionMiddleware final : public MiddlewareFunction {
   }
   template <class R>
   static Progress proceed(const Call&, RequestContext& context, R result) {
-    return settle<Key>(context, std::move(result)) ? Progress::goes_on : Progress::answered;
+    return take_result<Key>(context, std::move(result)) ? Progress::goes_on : Progress::answered;
   }
   template <class R>
   static Progress proceed(const Call& call, RequestContext& context, Task<R> task) {
     if (task.start()) {
-      return settle_task<Key>(context, task) ? Progress::goes_on : Progress::answered;
+      return take_result_of<Key>(context, task) ? Progress::goes_on : Progress::answered;
     }
     call.exchange.hold(std::make_unique<PendingFunction<Key, R>>(call.exchange, std::move(task)));
     call.exchange.defer_request();

@@ -260,10 +260,9 @@ TEST_F(MiddlewareTest, a_value_outlives_the_request_with_whoever_took_it) {
 
 TEST_F(MiddlewareTest, content_is_asked_for_behind_a_coroutine_that_waits) {
   add([](Router& router) {
-    router.use(authenticate)
-        .post("/me", [](FromContext<Member> user, Json<Memo> note) {
-          return Reply::text(format_text("{}: {}", user->name, note->text));
-        });
+    router.use(authenticate).post("/me", [](FromContext<Member> user, Json<Memo> note) {
+      return Reply::text(format_text("{}: {}", user->name, note->text));
+    });
   });
   users_.waits = true;
   exchange_ = std::make_unique<FakeExchange>(
@@ -290,8 +289,7 @@ TEST_F(MiddlewareTest, a_function_may_take_the_content_and_the_handler_has_it_to
                   [](const RequestView& request) { return Reply::text(Text(request.content())); });
     });
     const auto post = [&](std::string content) {
-      exchange_ =
-          std::make_unique<FakeExchange>("POST", "/me", "Content-Type: application/json\n");
+      exchange_ = std::make_unique<FakeExchange>("POST", "/me", "Content-Type: application/json\n");
       exchange_->awaiting_content().serve(dispatcher());
       exchange_->collected(std::move(content));
       if (waits) open_gate();
@@ -310,16 +308,16 @@ TEST_F(MiddlewareTest, a_function_may_take_the_content_and_the_handler_has_it_to
 TEST_F(MiddlewareTest, a_streaming_handler_reads_behind_a_coroutine_that_waits) {
   add([](Router& router) {
     router.use(authenticate)
-        .post("/me", [](FromContext<Member> user, ContentReader content,
-                        ReplyWriter reply) -> Task<void> {
-          reply.begin(200, "text/plain");
-          co_await reply.write(user->name);
-          for (;;) {
-            const Text piece = co_await content.read();
-            if (piece.empty()) co_return;
-            co_await reply.write(piece.bytes());
-          }
-        });
+        .post("/me",
+              [](FromContext<Member> user, ContentReader content, ReplyWriter reply) -> Task<void> {
+                reply.begin(200, "text/plain");
+                co_await reply.write(user->name);
+                for (;;) {
+                  const Text piece = co_await content.read();
+                  if (piece.empty()) co_return;
+                  co_await reply.write(piece.bytes());
+                }
+              });
   });
   users_.waits = true;
   exchange_ = std::make_unique<FakeExchange>("POST", "/me", "Authorization: ann\n");

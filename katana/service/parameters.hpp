@@ -69,8 +69,7 @@ struct Signature<R (C::*)(P...) const noexcept> : Signature<R (*)(P...)> {};
 
 // A function, or an object with one operator() that is no template.
 template <class F>
-concept HasSignature =
-    std::is_function_v<std::remove_pointer_t<F>> || requires { &F::operator(); };
+concept HasSignature = std::is_function_v<std::remove_pointer_t<F>> || requires { &F::operator(); };
 
 template <class Tuple, class T>
 inline constexpr bool has_parameter = false;
@@ -222,7 +221,8 @@ struct Made<Inject<T>> {
 template <class T>
 struct Made<FromContext<T>> {
   std::shared_ptr<const T> value;
-  Made(const Call& call, std::size_t) : value(RequestContext::of(call.exchange).find<T, const T>()) {}
+  Made(const Call& call, std::size_t)
+      : value(RequestContext::of(call.exchange).find<T, const T>()) {}
   bool is_made() const noexcept { return true; }  // or build() had refused the route
   Reply refuse() { return Reply(500); }           // never asked
   FromContext<T> take() { return FromContext<T>(std::move(value)); }
@@ -253,8 +253,8 @@ constexpr std::size_t paths_before(std::size_t limit, std::index_sequence<index.
   return ((is_path<P> && index < limit ? std::size_t{1} : std::size_t{0}) + ... + 0);
 }
 
-// Calls f with its parameters made from the request, and on_result with what it returned, Nothing if
-// that is void. `on_refused(reply)` instead when a parameter cannot be made.
+// Calls f with its parameters made from the request, and on_result with what it returned, Nothing
+// if that is void. `on_refused(reply)` instead when a parameter cannot be made.
 template <class F, class... P, std::size_t... index, class OnResult, class OnRefused>
 void call_with(const F& f, std::tuple<P...>*, [[maybe_unused]] std::index_sequence<index...> all,
                [[maybe_unused]] const Call& call, OnResult&& on_result, OnRefused&& on_refused) {

@@ -1,5 +1,5 @@
-// RequestContext: what the middleware of a request has found out, for the middleware and the handler
-// behind it. FromContext<T>: a parameter that takes a value from it.
+// RequestContext: what the middleware of a request has found out, for the middleware and the
+// handler behind it. FromContext<T>: a parameter that takes a value from it.
 //
 //   Result<User> authenticate(Header<Credentials> credentials, Inject<Users> users);
 //   api.use(authenticate);
@@ -11,8 +11,8 @@
 // Allocates  from the recycler: itself and each value. A route without functions as middleware has
 //            none.
 // Fails      never: build() refuses a route whose handler takes what nothing provides.
-// Invariant  of two values of one type the one that was provided last counts. All are destroyed when
-//            the reply is complete, unless a FromContext still has them.
+// Invariant  of two values of one type the one that was provided last counts. All are destroyed
+//            when the reply is complete, unless a FromContext still has them.
 #pragma once
 
 #include <cstddef>
@@ -57,9 +57,9 @@ class RequestContext final : public session::RequestState {
   template <class Key, class T>
   void provide(T&& value) {
     using Object = std::remove_cvref_t<T>;
-    values_.push_back({registry::type_info_of<Key>(), sizeof(Object),
-                       std::allocate_shared<Object>(recycler::Allocator<Object>(),
-                                                    std::forward<T>(value))});
+    values_.push_back(
+        {registry::type_info_of<Key>(), sizeof(Object),
+         std::allocate_shared<Object>(recycler::Allocator<Object>(), std::forward<T>(value))});
   }
   // Null: nothing provided it.
   template <class Key, class T>

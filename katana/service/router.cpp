@@ -63,8 +63,9 @@ class NeedsCheck {
     check(route_.needs, "its handler");
     if (route_.functions_want_content &&
         route_.handler->content_wanted == detail::ContentWanted::stream) {
-      report("a middleware of it reads the content as a whole, and its handler in pieces "
-             "(ContentReader): take the content in one of them");
+      report(
+          "a middleware of it reads the content as a whole, and its handler in pieces "
+          "(ContentReader): take the content in one of them");
     }
   }
 
@@ -73,17 +74,20 @@ class NeedsCheck {
     for (const detail::Need& need : needs) {
       if (need.kind == detail::Need::Kind::context) {
         if (std::ranges::find(provided_, need.type) != provided_.end()) continue;
-        report(fmt::format("{} takes FromContext<{}>, which no middleware in front of it provides: "
-                           "use() a function that returns one, before the route is added",
-                           who, need.type->name));
+        report(
+            fmt::format("{} takes FromContext<{}>, which no middleware in front of it provides: "
+                        "use() a function that returns one, before the route is added",
+                        who, need.type->name));
       } else if (services_ == nullptr) {
-        report(fmt::format("{} takes Inject<{}>, and the router has no services: call "
-                           "Router::services()",
-                           who, need.type->name));
+        report(
+            fmt::format("{} takes Inject<{}>, and the router has no services: call "
+                        "Router::services()",
+                        who, need.type->name));
       } else if (!need.is_registered(*services_)) {
-        report(fmt::format("{} takes Inject<{}>, which is not registered as a singleton: call "
-                           "singleton<{}>() of the registry",
-                           who, need.type->name, need.type->name));
+        report(
+            fmt::format("{} takes Inject<{}>, which is not registered as a singleton: call "
+                        "singleton<{}>() of the registry",
+                        who, need.type->name, need.type->name));
       }
     }
   }

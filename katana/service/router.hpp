@@ -66,8 +66,8 @@ template <class F>
 HandlerTraits traits_of() {
   using Parameters = typename Signature<F>::Parameters;
   constexpr std::size_t paths = path_count<Parameters>;
-  constexpr bool by_name = paths == 0 && (has_parameter<Parameters, RequestView> ||
-                                          has_parameter<Parameters, Request>);
+  constexpr bool by_name =
+      paths == 0 && (has_parameter<Parameters, RequestView> || has_parameter<Parameters, Request>);
   return {.path_parameters = by_name ? looks_up_by_name : paths,
           .secret_parameters = secret_parameters<Parameters>(),
           .needs = needs_of<Parameters>(),

@@ -163,8 +163,7 @@ Group& Group::files(std::string_view prefix, const std::string& folder, FilesOpt
   std::string pattern(prefix);
   if (!pattern.ends_with('/')) pattern += '/';
   add(http::Method::get, pattern + "{path...}",
-      std::make_unique<detail::FilesHandler>(*std::move(opened), std::move(options)),
-      {}, {});
+      std::make_unique<detail::FilesHandler>(*std::move(opened), std::move(options)), {}, {});
   return *this;
 }
 

@@ -19,8 +19,8 @@
 
 #include "katana/service/files/file_cache.hpp"
 #include "katana/service/files/file_options.hpp"
-#include "katana/service/handler.hpp"
 #include "katana/service/files/open_file.hpp"
+#include "katana/service/handler.hpp"
 
 namespace katana::detail {
 

@@ -39,9 +39,7 @@ class CallbackRoute final : public WebSocketRoute {
       : WebSocketRoute(std::move(rules)), callbacks_(std::move(callbacks)) {}
 
  private:
-  Made make(const Call&) const override {
-    return std::make_unique<CallbackHandler>(callbacks_);
-  }
+  Made make(const Call&) const override { return std::make_unique<CallbackHandler>(callbacks_); }
   const WebSocketCallbacks callbacks_;
 };
 

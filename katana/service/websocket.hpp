@@ -84,8 +84,8 @@ concept TakesRequestView = requires(const F& f, const RequestView& request) {
 template <class F>
 concept MakesWebSocketHandlers =
     TakesRequestView<F> ||
-    (HasSignature<F> && std::convertible_to<typename Signature<F>::Return,
-                                            Result<std::unique_ptr<WebSocketHandler>>>);
+    (HasSignature<F> &&
+     std::convertible_to<typename Signature<F>::Return, Result<std::unique_ptr<WebSocketHandler>>>);
 
 template <class F>
 class WebSocketFactory final : public WebSocketRoute {

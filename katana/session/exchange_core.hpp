@@ -2,8 +2,8 @@
 // record and its memory. HTTP/1.1 and a stream of HTTP/2 have one each, and add how bytes come and
 // go.
 //
-// Owns       the head and the content once they are detached, the pending handler, its state and its
-//            context.
+// Owns       the head and the content once they are detached, the pending handler, its state and
+//            its context.
 // Borrows    the head until then: it is the reactor's, which other connections overwrite. It is
 //            lent from lend_head() to return_head(), in one call by the core, and nothing here or
 //            below sees it afterwards.

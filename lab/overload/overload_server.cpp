@@ -1,5 +1,5 @@
-// overload_server: a service whose handler costs a known amount of CPU time, with load_shedding() or
-// without: what lab/overload.py asks for more than it can answer.
+// overload_server: a service whose handler costs a known amount of CPU time, with load_shedding()
+// or without: what lab/overload.py asks for more than it can answer.
 #include <CLI/CLI.hpp>
 
 #include <atomic>

@@ -129,9 +129,8 @@ class TopicSocket final : public WebSocketHandler {
 
 void add_topics(Router& router) {
   const auto topics = std::make_shared<session::Topics>();
-  router.websocket("/topics", [topics](const RequestView&) {
-    return std::make_unique<TopicSocket>(*topics);
-  });
+  router.websocket("/topics",
+                   [topics](const RequestView&) { return std::make_unique<TopicSocket>(*topics); });
 }
 
 // What no handler may do: it keeps its reactor, for ever or for so long.

@@ -84,7 +84,9 @@ TEST_F(LimitedRoute, a_full_queue_and_a_long_wait_are_answered_503) {
 }
 
 TEST_F(LimitedRoute, in_a_queue_that_stands_nobody_waits_long) {
-  limit({.running_max = 1, .wait_max = seconds(5), .busy_after = milliseconds(100),
+  limit({.running_max = 1,
+         .wait_max = seconds(5),
+         .busy_after = milliseconds(100),
          .busy_wait_max = milliseconds(20)},
         milliseconds(50));
   const auto first = ask(20);

@@ -83,8 +83,8 @@ class WaitingMiddleware : public testing::Test {
     };
     group.get("/brief", slow(milliseconds(200)), {.timeout = milliseconds(250)});
     group.get("/patient", slow(seconds(40)), {.timeout = seconds(60)});
-    group.websocket(
-        "/socket", [](FromContext<Caller> of) { return std::make_unique<Greeter>(of->name); });
+    group.websocket("/socket",
+                    [](FromContext<Caller> of) { return std::make_unique<Greeter>(of->name); });
   }
 
   World& world() {
@@ -121,8 +121,7 @@ TEST_F(WaitingMiddleware, serves_contents_of_all_sizes_in_order_on_one_connectio
 TEST_F(WaitingMiddleware, asks_for_content_when_it_has_gone_on_and_not_when_it_refuses) {
   for (const bool is_named : {true, false}) {
     ScriptedClient client(world());
-    const Planned request =
-        expecting(post("/mw/plain", "hello", "", is_named ? named : ""), true);
+    const Planned request = expecting(post("/mw/plain", "hello", "", is_named ? named : ""), true);
     client.expect_reply();
     client.send_bytes(request.head);
     world().run_for(milliseconds(10));

@@ -20,10 +20,7 @@ class PlaceAwaiter;
 // so then; its awaiter is on its executor's thread.
 struct QueuedRequest final : Message, ListHook<QueuedRequest> {
   QueuedRequest(std::shared_ptr<ConcurrencyQueue> of, Executor& home, PlaceAwaiter& waiter) noexcept
-      : Message(&QueuedRequest::go_on),
-        queue(std::move(of)),
-        executor(home),
-        awaiter(&waiter) {}
+      : Message(&QueuedRequest::go_on), queue(std::move(of)), executor(home), awaiter(&waiter) {}
   static void go_on(Message& message) noexcept;
 
   static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }

@@ -12,8 +12,8 @@
 namespace katana {
 namespace {
 
-constexpr Duration work = microseconds(100);    // of a request that passes
-constexpr Duration refusal = microseconds(5);   // of one that does not
+constexpr Duration work = microseconds(100);     // of a request that passes
+constexpr Duration refusal = microseconds(5);    // of one that does not
 constexpr Duration patience = milliseconds(50);  // of its client
 
 struct Outcome {
@@ -51,7 +51,8 @@ Outcome run(double load, bool sheds, Duration length = seconds(5)) {
     }
     control.end_turn(now);
   }
-  const auto possible = static_cast<double>(length.ns - seconds(2).ns) / static_cast<double>(work.ns);
+  const auto possible =
+      static_cast<double>(length.ns - seconds(2).ns) / static_cast<double>(work.ns);
   of.good /= possible;
   of.refused /= counted;
   of.late /= counted;
@@ -107,9 +108,8 @@ class BusyReactor final : public StillReactor {
 
 TEST(LoadShedding, a_request_that_is_refused_is_answered_at_once_and_others_are_spared) {
   const Service service = make_service([](Router& router) {
-    router.use(load_shedding({.spares = [](const RequestView& request) {
-      return request.path() == "/health";
-    }}));
+    router.use(load_shedding(
+        {.spares = [](const RequestView& request) { return request.path() == "/health"; }}));
     router.get("/health", [] { return Reply(204); });
     router.get("/", [] { return Reply(200); });
   });

@@ -3,9 +3,9 @@
     lab/overload.py [--rounds 3] [--seconds 6] [--build build/bench] [--markdown FILE]
 
 The server (lab/overload) spends 100 µs of CPU 0 on each request; the generator, on CPU 1, asks at a rate that does not
-depend on the replies. The capacity is the rate of a closed loop of 64 connections. A reply is good when it is 200 and comes
-within 100 ms of the moment it was due; goodput is good replies a second, as a share of the capacity. The first second of each
-load is left out. Rounds, A B A B; shown are medians, with the smallest and the largest.
+depend on the replies. The capacity is the rate of a closed loop of 64 connections. A reply is good when it is 200 and
+comes within 100 ms of the moment it was due; goodput is good replies a second, as a share of the capacity. The first
+second of each load is left out. Rounds, A B A B; shown are medians, with the smallest and the largest.
 """
 from __future__ import annotations
 

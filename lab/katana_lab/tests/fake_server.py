@@ -4,8 +4,8 @@
     fake_server.py PORT DELAY_MS SLOW_EACH SLOW_MS LOSE_EACH [WARM_UP_S WARM_MS]
 
 Each reply waits DELAY_MS; every SLOW_EACH-th waits SLOW_MS instead; every LOSE_EACH-th is a closed connection instead
-(0: never). For WARM_UP_S after a second connection joined the first, each waits WARM_MS more: a load has several, and the
-laboratory's question whether the server is up, which may be repeated, has one.
+(0: never). For WARM_UP_S after a second connection joined the first, each waits WARM_MS more: a load has several, and
+the laboratory's question whether the server is up, which may be repeated, has one.
 """
 import contextlib
 import socketserver

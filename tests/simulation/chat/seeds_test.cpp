@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/simulation/seed_share.hpp"
 #include "tests/simulation/chat/chat_seed.hpp"
+#include "tests/simulation/seed_share.hpp"
 
 namespace katana::simulation {
 namespace {
