@@ -12,12 +12,12 @@
 //
 // The pattern is a literal, and {} stands for the next argument ({{ and }} for braces). It is read
 // when the program is compiled: {} may stand in text and in quoted attributes, where escaping makes
-// any value harmless, and nowhere else. What does not compile: {} as a name, in an attribute without
-// quotes, in a comment, in <script> or <style>, in on… and style attributes; a URL attribute that
-// begins with {}, unless the argument is a SafeUrl; markup in an attribute; a tag that does not end.
+// any value harmless, and nowhere else. What does not compile: {} as a name, in an attribute that
+// has no quotes, in a comment, in <script> or <style>, in on… and style attributes; a URL attribute
+// that begins with {}, unless the argument is a SafeUrl; markup in an attribute; a tag without end.
 //
-// An argument is text, a number, a bool, a described enumeration, a type with a TextForm, a SafeUrl,
-// or Html and std::vector<Html>, which are not escaped again. Html::raw() trusts what it is given.
+// An argument is text, a number, a bool, a described enumeration, a type with a TextForm, or a
+// SafeUrl; Html and std::vector<Html> are not escaped again. Html::raw() trusts what it is given.
 //
 // Owns       its markup.
 // Thread     a value.
