@@ -19,6 +19,8 @@
 
 namespace katana {
 
+class FailureObserver;
+
 struct Message {
   explicit Message(void (*action)(Message&) noexcept) noexcept : run(action) {}
   void (*run)(Message&) noexcept;
@@ -34,6 +36,8 @@ class Executor {
   static Executor* current() noexcept { return current_; }
 
   virtual void post(Message& message) noexcept = 0;
+  // Who is told of what fails here and belongs to no request; null: nobody.
+  virtual FailureObserver* failure_observer() const noexcept { return nullptr; }
 
   // Another thread was promised that it may post one message, until unexpect() takes it back:
   // because the message came, or because that thread agreed not to send it.

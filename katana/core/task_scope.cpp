@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "katana/base/check.hpp"
-#include "katana/core/reactor.hpp"
+#include "katana/base/executor.hpp"
 
 namespace katana::core {
 namespace {
@@ -14,9 +14,9 @@ std::string copy_of(Bytes Activity::* member) {
   return current_activity != nullptr ? std::string(current_activity->*member) : std::string();
 }
 
-FailureObserver* observer_of_reactor() noexcept {
-  Reactor* const reactor = Reactor::current();
-  return reactor != nullptr ? reactor->tasks().options().failures : nullptr;
+FailureObserver* observer_of_executor() noexcept {
+  const Executor* const executor = Executor::current();
+  return executor != nullptr ? executor->failure_observer() : nullptr;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ void TaskScope::note_failure(const Entry& entry, std::exception_ptr thrown,
                         .request_id = entry.request_id,
                         .trace_id = entry.trace};
   FailureObserver* const observer =
-      options_.failures != nullptr ? options_.failures : observer_of_reactor();
+      options_.failures != nullptr ? options_.failures : observer_of_executor();
   if (observer != nullptr) return observer->on_failure(failure);
   try {
     // Ignored when it fails: there is nowhere else to go.

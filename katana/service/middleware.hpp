@@ -93,12 +93,12 @@ class MiddlewareFunction {
 // False: the context has an answer.
 template <class Key, class R>
 bool take_result(RequestContext& context, R&& result) {
-  auto value = ValueOf<R>::from(std::forward<R>(result));
+  auto value = ReturnedValue<R>::from(std::forward<R>(result));
   if (!value) {
     context.answer = std::move(value.error());
     return false;
   }
-  if constexpr (!std::is_void_v<typename ValueOf<R>::Type>) {
+  if constexpr (!std::is_void_v<typename ReturnedValue<R>::Type>) {
     context.provide<Key>(*std::move(value));
   }
   return true;
@@ -142,7 +142,7 @@ class FunctionMiddleware final : public MiddlewareFunction {
  public:
   using Parameters = typename Signature<F>::Parameters;
   using Return = typename Signature<F>::Return;
-  using Value = typename ValueOf<typename WithoutTask<Return>::Type>::Type;
+  using Value = typename ReturnedValue<typename WithoutTask<Return>::Type>::Type;
   static constexpr bool provides_value = !std::is_void_v<Value>;
 
   explicit FunctionMiddleware(F f)
@@ -186,7 +186,7 @@ class FunctionMiddleware final : public MiddlewareFunction {
 // (function_checks.hpp).
 template <class Key = void, class F>
 std::shared_ptr<const MiddlewareFunction> make_middleware_function(F f) {
-  using Value = typename ValueOf<typename WithoutTask<typename Signature<F>::Return>::Type>::Type;
+  using Value = typename ReturnedValue<typename WithoutTask<typename Signature<F>::Return>::Type>::Type;
   using Found = std::conditional_t<std::is_void_v<Key>, Value, Key>;
   return std::make_shared<const FunctionMiddleware<Found, F>>(std::move(f));
 }

@@ -116,12 +116,12 @@ struct SecretsOf<P> : SecretsOfAll<typename FromSignature<P>::Parameters> {};
 // ---- what a function may return in front of a handler: a value, or why there is none ----
 
 template <class R>
-struct ValueOf {
+struct ReturnedValue {
   using Type = R;
   static std::expected<R, Reply> from(R&& value) { return std::move(value); }
 };
 template <class T>
-struct ValueOf<std::expected<T, Error>> {
+struct ReturnedValue<std::expected<T, Error>> {
   using Type = T;
   static std::expected<T, Reply> from(std::expected<T, Error>&& result) {
     if (!result) return std::unexpected(problem(result.error()));
@@ -133,14 +133,14 @@ struct ValueOf<std::expected<T, Error>> {
   }
 };
 template <class T>
-struct ValueOf<std::expected<T, Reply>> {
+struct ReturnedValue<std::expected<T, Reply>> {
   using Type = T;
   static std::expected<T, Reply> from(std::expected<T, Reply>&& result) {
     return std::move(result);
   }
 };
 template <>
-struct ValueOf<std::optional<Reply>> {
+struct ReturnedValue<std::optional<Reply>> {
   using Type = void;
   static std::expected<void, Reply> from(std::optional<Reply>&& answer) {
     if (answer) return std::unexpected(*std::move(answer));
@@ -149,7 +149,7 @@ struct ValueOf<std::optional<Reply>> {
 };
 struct Nothing {};
 template <>
-struct ValueOf<Nothing> {
+struct ReturnedValue<Nothing> {
   using Type = void;
   static std::expected<void, Reply> from(Nothing) { return {}; }
 };
@@ -283,12 +283,12 @@ template <ByFromRequest P>
   requires(!is_awaited<P>)
 Made<P>::Made(const Call& call, std::size_t) {
   using Return = typename WithoutTask<typename FromSignature<P>::Return>::Type;
-  static_assert(std::same_as<typename ValueOf<Return>::Type, P>,
+  static_assert(std::same_as<typename ReturnedValue<Return>::Type, P>,
                 "FromRequest<T>::from() returns T, Result<T> or std::expected<T, Reply>, or a Task "
                 "of one of them");
   call_with<typename FromSignature<P>::Parameters>(
       &FromRequest<P>::from, call,
-      [&](Return&& result) { value.emplace(ValueOf<Return>::from(std::move(result))); },
+      [&](Return&& result) { value.emplace(ReturnedValue<Return>::from(std::move(result))); },
       [&](Reply&& refused) { value.emplace(std::unexpected(std::move(refused))); });
 }
 
