@@ -181,9 +181,7 @@ class Reactor : public Executor {
   // Set when the drain begins.
   AsyncEvent& drain_begun() noexcept { return drain_begun_; }
   // What was spawned here, and keeps a drain waiting.
-  FailureObserver* failure_observer() const noexcept override {
-    return tasks_.options().failures;
-  }
+  FailureObserver* failure_observer() const noexcept override { return tasks_.options().failures; }
   TaskScope& tasks() noexcept { return tasks_; }
   const TaskScope& tasks() const noexcept { return tasks_; }
 

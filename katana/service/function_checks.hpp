@@ -99,7 +99,8 @@ consteval Misuse middleware_misuse() {
       if (has_parameter<Parameters, ContentReader> || has_parameter<Parameters, ReplyWriter>) {
         return Misuse::stream;
       }
-      using Value = typename ReturnedValue<typename WithoutTask<typename Function::Return>::Type>::Type;
+      using Value =
+          typename ReturnedValue<typename WithoutTask<typename Function::Return>::Type>::Type;
       return std::same_as<Value, Reply> ? Misuse::always_answers : Misuse::none;
     }
   }

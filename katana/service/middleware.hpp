@@ -186,7 +186,8 @@ class FunctionMiddleware final : public MiddlewareFunction {
 // (function_checks.hpp).
 template <class Key = void, class F>
 std::shared_ptr<const MiddlewareFunction> make_middleware_function(F f) {
-  using Value = typename ReturnedValue<typename WithoutTask<typename Signature<F>::Return>::Type>::Type;
+  using Value =
+      typename ReturnedValue<typename WithoutTask<typename Signature<F>::Return>::Type>::Type;
   using Found = std::conditional_t<std::is_void_v<Key>, Value, Key>;
   return std::make_shared<const FunctionMiddleware<Found, F>>(std::move(f));
 }
