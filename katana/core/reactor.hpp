@@ -180,8 +180,8 @@ class Reactor : public Executor {
   bool draining() const noexcept { return draining_; }
   // Set when the drain begins.
   AsyncEvent& drain_begun() noexcept { return drain_begun_; }
-  // What was spawned here, and keeps a drain waiting.
   FailureObserver* failure_observer() const noexcept override { return tasks_.options().failures; }
+  // What was spawned here, and keeps a drain waiting.
   TaskScope& tasks() noexcept { return tasks_; }
   const TaskScope& tasks() const noexcept { return tasks_; }
 
