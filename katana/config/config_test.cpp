@@ -296,7 +296,7 @@ database:
   password: ***                         # --set database.password
   pool: null                            # default
   shards: ***                           # default
-peers: [{name: "a b", weight: 1, wait: "0s"}]       # --set peers
+peers: [{name: "a b", weight: 1, wait: "0s"}] # --set peers
 )");
 }
 
