@@ -121,7 +121,7 @@ class Exchange {
   RequestState* kept() const noexcept { return core_.state.get(); }
 
   // Content that was decoded, of which a handler that suspends has a copy.
-  void note_decoded(std::size_t bytes) noexcept { core_.copied_bytes = bytes; }
+  void note_decoded(std::size_t bytes) noexcept { core_.note_copied(bytes); }
 
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
@@ -147,7 +147,7 @@ class Exchange {
   // The reply may be silent from here on; tells `observer` once, null: nobody.
   void note_patient(ExchangeObserver* observer) noexcept;
 
-  ExchangeCore core_;
+  [[no_unique_address]] ExchangeCore core_;  // its last word is shared with what derives
 };
 
 // Why an exchange ended without its handler's reply.

@@ -103,6 +103,10 @@ class ExchangeCore {
   }
 
   // ---- memory ----
+  // Of the content, what a handler that suspends has a copy of.
+  void note_copied(std::size_t bytes) noexcept {
+    copied_units_ = static_cast<std::uint32_t>((bytes + copied_unit - 1) / copied_unit);
+  }
   // What it keeps, and would with `more` of collected content. A handler that goes on has copied
   // the head, and the content that was collected for it.
   std::size_t kept_bytes(std::size_t more) const noexcept;
@@ -137,6 +141,8 @@ class ExchangeCore {
   }
 
  private:
+  static constexpr std::size_t copied_unit = 16;  // so that 64 GiB can be counted
+
   // A request that outlives the engine's buffer.
   struct Detached {
     http::Head head;
@@ -171,7 +177,9 @@ class ExchangeCore {
   Instant handler_deadline = never;
   Instant began;
   std::uint64_t content_bytes = 0;  // of the reply
-  std::size_t copied_bytes = 0;     // of the content, by a handler that suspended
+
+ private:
+  std::uint32_t copied_units_ = 0;  // last, so that whoever derives from its owner fills the word
 };
 
 }  // namespace katana::session

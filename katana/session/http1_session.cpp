@@ -161,7 +161,7 @@ void Http1Session::on_head(bool complete) noexcept {
   ++protocol_.counters().requests;
   core_.lend_head(&protocol_.context().head);
   core_.content_pending = !complete;
-  core_.copied_bytes = 0;
+  core_.note_copied(0);
   core_.mode = Mode::ignore;
   begin_exchange();
   const bool last =
@@ -187,7 +187,7 @@ void Http1Session::on_content(bool complete) noexcept {
       content = core_.content();
     }
     if (!complete) return;
-    core_.copied_bytes = content.size();
+    core_.note_copied(content.size());
     {
       const ActivityScope scope(core_.context.get());
       protocol_.handler().on_content_collected(*this, *core_.head(), content);

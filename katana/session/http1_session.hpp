@@ -95,11 +95,11 @@ class Http1Session final : public core::Session, private Exchange {
   void flush_later() noexcept;
   Instant now() const noexcept { return connection_.reactor().now(); }
 
+  // Of the input that on_bytes() works on, behind the present event; less than 4 GiB, as a receive.
+  std::uint32_t input_left_ = 0;
   Http1Protocol& protocol_;
   core::Connection& connection_;
   http1::Machine machine_;
-  // Of the input that on_bytes() works on, behind the present event; less than 4 GiB, as a receive.
-  std::uint32_t input_left_ = 0;
   bool active_ = false;         // an exchange is going on
   bool replied_ = false;        // and its reply is complete
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more

@@ -254,7 +254,7 @@ void Http2Exchange::collect(Bytes piece, bool complete) noexcept {
   return_window(piece.size());
   if (!complete) return;
   const Bytes content = core_.content().empty() ? piece : core_.content();
-  core_.copied_bytes = content.size();
+  core_.note_copied(content.size());
   streams_.protocol().handler().on_content_collected(*this, *core_.head(), content);
   core_.drop_content();  // a handler that goes on has its own copy
   after_handler();
@@ -280,7 +280,7 @@ std::size_t Http2Exchange::on_memory_scarce() noexcept {
   if (!queued) answer_refusal();
   streams_.machine().consume(nullptr, received_.size(), streams_.outbox());
   received_ = Text();
-  core_.copied_bytes = 0;
+  core_.note_copied(0);
   core_.drop_content();
   streams_.set_content_held(*this, 0);
   charge();
