@@ -31,8 +31,8 @@ std::size_t ExchangeCore::kept_bytes(std::size_t more) const noexcept {
   if (state != nullptr) [[unlikely]]
     bytes += state->held_bytes();
   if (pending != nullptr) {
-    bytes += frame_bytes_counted + head_bytes_ + copied_units_ * copied_unit +
-             pending->held_bytes();
+    bytes +=
+        frame_bytes_counted + head_bytes_ + copied_units_ * copied_unit + pending->held_bytes();
   }
   return bytes;
 }
