@@ -22,6 +22,7 @@ from pathlib import Path
 from katana_lab import LabError
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+TCP_LISTEN = "0A"                         # the state in /proc/net/tcp
 PACKAGES = {"perf": "linux-perf", "taskset": "util-linux", "nginx": "nginx-light", "chromium": "chromium"}
 
 
@@ -188,21 +189,50 @@ class Spent:
 
 # ---- servers -------------------------------------------------------------------------------------
 
+_reserved: list[socket.socket] = []       # one per port that this process was given; the kernel frees them at its end
+
+
 def free_port(first: int = 10_000, last: int = 12_000) -> Iterator[int]:
-    """Ports that nobody listens on, below the ephemeral ones and those of the end-to-end tests, each once."""
+    """Ports that nobody listens on, below the ephemeral ones and those of the end-to-end tests, each once.
+
+    A port that another run of the laboratory was given is left out, though its server may not listen yet: each port is
+    reserved by a name in the abstract namespace of Unix sockets, which the kernel gives to one process.
+    """
     for port in range(first + os.getpid() % 997, last):
-        with socket.socket() as probe:
-            try:
+        reservation = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            reservation.bind(f"\0katana-lab-port-{port}")
+            with socket.socket() as probe:
                 probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
+        except OSError:
+            reservation.close()
+            continue
+        _reserved.append(reservation)
         yield port
 
 
-def accepts(port: int) -> bool:
-    """True when somebody listens on the port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def listens(process: subprocess.Popen, port: int) -> bool:
+    """True when the process or a descendant listens on the TCP port: somebody else may have taken it meanwhile.
+
+    Also true when the descriptors of one of them may not be read (it runs as another user).
+    """
+    listening = set()
+    for name in ("tcp", "tcp6"):
+        for line in read(f"/proc/{process.pid}/net/{name}").splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == TCP_LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
+                listening.add(f"socket:[{fields[9]}]")
+    for pid in tree(process.pid):
+        try:
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(FileNotFoundError):
+                    if os.readlink(f"/proc/{pid}/fd/{number}") in listening:
+                        return True
+        except PermissionError:
+            return True
+        except OSError:
+            continue                                             # it ended meanwhile
+    return False
 
 
 def answers(port: int, path: str) -> bool:
@@ -245,14 +275,15 @@ def wait_until_up(name: str, port: int, path: str, process: subprocess.Popen, se
 
     def is_settled() -> bool:
         nonlocal up
-        up = process.poll() is None and answers(port, path)
+        up = answers(port, path) and listens(process, port)
         return up or process.poll() is not None
 
     wait_for(is_settled, seconds)
     if up:
         return
     said = read(log).strip().splitlines() if log else []
-    how = f"ended with status {process.returncode}" if process.poll() is not None else f"was silent for {seconds:g} s"
+    silent = f"was silent for {seconds:g} s" + (", another process answers there" if answers(port, path) else "")
+    how = f"ended with status {process.returncode}" if process.poll() is not None else silent
     raise LabError(f"{name} does not answer 200 to {path} on port {port}: it {how}"
                    + (f" and said: {said[-1]}" if said else ""))
 

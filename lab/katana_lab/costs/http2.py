@@ -68,8 +68,9 @@ def load(server, options, requests):
 
 
 def listens(port, process, log):
-    """nghttpd speaks HTTP/2 only: it is up when it accepts."""
-    if not proc.wait_for(lambda: proc.accepts(port) or process.poll() is not None, 10) or process.poll() is not None:
+    """nghttpd speaks HTTP/2 only: it is up when it listens."""
+    proc.wait_for(lambda: proc.listens(process, port) or process.poll() is not None, 10)
+    if not proc.listens(process, port):
         raise LabError(f"{process.args[-1]} does not listen on {port}: {proc.read(log).strip()}")
 
 

@@ -1,8 +1,11 @@
 """What is read from perf, strace, /proc and /metrics."""
 import http.server
 import os
+import subprocess
+import sys
 import threading
 import types
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +170,29 @@ def test_what_the_machine_permits_has_a_reason_for_each_refusal():
     access = perf.probe()
     assert bool(access.hardware) != ("counters" in access.reasons)
     assert bool(access.calls) != ("calls" in access.reasons)
+
+
+def test_a_port_is_given_to_one_process_only():
+    first = next(proc.free_port())
+    # From where the other process would begin with this very port.
+    code = ("import os; os.getpid = lambda: 0; from katana_lab import proc; "
+            f"print(next(proc.free_port({first}, {first + 50})))")
+    other = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                           cwd=Path(proc.__file__).parents[1]).stdout
+    assert first < int(other) < first + 50
+
+
+def test_a_server_is_up_when_it_listens_itself_and_not_when_somebody_else_does(tmp_path):
+    port, log = next(proc.free_port()), tmp_path / "log"
+    everybody = sorted(os.sched_getaffinity(0))
+    serve = [sys.executable, str(Path(__file__).with_name("fake_server.py")), str(port), "0", "0", "0", "0"]
+    owner = proc.start(serve, everybody, log)
+    idle = proc.start([sys.executable, "-c", "import time; time.sleep(60)"], everybody, tmp_path / "idle")
+    try:
+        proc.wait_until_up("owner", port, "/plaintext", owner, log=log)
+        assert proc.listens(owner, port) and not proc.listens(idle, port)
+        with pytest.raises(LabError, match="silent for 0.2 s, another process answers there"):
+            proc.wait_until_up("idle", port, "/plaintext", idle, 0.2)
+    finally:
+        proc.stop(idle)
+        proc.stop(owner)
