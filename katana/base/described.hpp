@@ -59,7 +59,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -90,10 +89,32 @@ struct DescribedField {
   }
 };
 
+namespace detail {
+
+// A std::tuple of 60 fields takes a compiler half a second for its constructors alone; this has
+// none.
+template <std::size_t index, class Field>
+struct FieldAt {
+  Field field;
+};
+template <class Indexes, class... Fields>
+struct FieldList;
+template <std::size_t... index, class... Fields>
+struct FieldList<std::index_sequence<index...>, Fields...> : FieldAt<index, Fields>... {};
+
+template <std::size_t index, class Field>
+constexpr const Field& field_at(const FieldAt<index, Field>& list) noexcept {
+  return list.field;
+}
+
+}  // namespace detail
+
 template <class... Fields>
 struct Description {
+  static constexpr std::size_t field_count = sizeof...(Fields);
+
   UnknownNames unknown;
-  std::tuple<Fields...> fields;
+  detail::FieldList<std::index_sequence_for<Fields...>, Fields...> fields;
 };
 
 template <class T>
@@ -104,21 +125,13 @@ inline constexpr auto description_of = katana_describe(static_cast<const T*>(nul
 
 template <Described T>
 inline constexpr std::size_t field_count =
-    std::tuple_size_v<std::remove_cvref_t<decltype(description_of<T>.fields)>>;
+    std::remove_cvref_t<decltype(description_of<T>)>::field_count;
 
 template <Described T, std::size_t index>
-inline constexpr const auto& field_of = std::get<index>(description_of<T>.fields);
+inline constexpr const auto& field_of = detail::field_at<index>(description_of<T>.fields);
 
 template <Described T>
 inline constexpr UnknownNames unknown_names = description_of<T>.unknown;
-
-// Whether members may be absent from what is written.
-template <Described T>
-inline constexpr bool has_patches = std::apply(
-    [](const auto&... field) {
-      return (is_patch<typename std::remove_cvref_t<decltype(field)>::Member> || ... || false);
-    },
-    description_of<T>.fields);
 
 template <class Field>
 using MemberOf = typename std::remove_cvref_t<Field>::Member;
@@ -134,8 +147,18 @@ constexpr void for_each_index(Visit&& visit) {
 // Calls visit(field) for each field.
 template <Described T, class Visit>
 constexpr void for_each_field(Visit&& visit) {
-  std::apply([&](const auto&... field) { (visit(field), ...); }, description_of<T>.fields);
+  [&]<std::size_t... index>(std::index_sequence<index...>) {
+    (visit(field_of<T, index>), ...);
+  }(std::make_index_sequence<field_count<T>>());
 }
+
+// Whether members may be absent from what is written.
+template <Described T>
+inline constexpr bool has_patches = [] {
+  bool has = false;
+  for_each_field<T>([&](const auto& field) { has = has || is_patch<MemberOf<decltype(field)>>; });
+  return has;
+}();
 
 // Calls visit(field, member) for each field of `value`.
 template <class T, class Visit>
@@ -169,7 +192,7 @@ consteval Description<Fields...> describe(Unknown unknown, Fields... fields) {
       if (names[one] == names[other]) throw "describe: two members have one name";
     }
   }
-  return {unknown.names, {fields...}};
+  return {unknown.names, {{fields}...}};
 }
 template <class... Fields>
   requires(!(std::same_as<Fields, Unknown> || ...))

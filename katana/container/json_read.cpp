@@ -1,16 +1,39 @@
 #include "katana/container/json_read.hpp"
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <type_traits>
 
 #include "katana/base/utf8.hpp"
+#include "katana/container/json_scan.hpp"
 
 namespace katana::container::detail {
 namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+static_assert(json_padding_bytes == simdjson::SIMDJSON_PADDING);
+
+template <class T>
+concept Handled = sizeof(T) <= sizeof(JsonHandle) && alignof(T) <= alignof(JsonHandle) &&
+                  std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
+
+template <Handled T>
+void put(JsonHandle& handle, const T& value) noexcept {
+  ::new (handle.storage.data()) T(value);
+}
+// REQUIRES what was put there to be a T.
+template <Handled T>
+T& get(JsonHandle& handle) noexcept {
+  return *std::launder(reinterpret_cast<T*>(handle.storage.data()));
+}
+ondemand::value& value_in(JsonHandle& handle) noexcept { return get<ondemand::value>(handle); }
 
 constexpr Bytes json_space = " \t\r\n";
 
@@ -20,7 +43,7 @@ std::size_t offset_of_bad_utf8(Bytes text) noexcept {
   return offset;
 }
 
-Bytes words_of(simdjson::error_code error) noexcept {
+Bytes words_of(int error) noexcept {
   switch (error) {
     case simdjson::EMPTY: return "there is no value";
     case simdjson::UNCLOSED_STRING: return "a string does not end";
@@ -37,6 +60,7 @@ Bytes words_of(simdjson::error_code error) noexcept {
 
 struct JsonSource::Kept {
   ondemand::parser parser;
+  ondemand::document document;
   std::unique_ptr<char[]> copy;
   std::size_t copy_bytes = 0;
   bool in_use = false;
@@ -62,7 +86,6 @@ JsonSource::~JsonSource() {
   }
   kept_->in_use = false;
   if (kept_->copy_bytes > kept_bytes_max || kept_->parser.capacity() > kept_bytes_max) {
-    document_ = {};
     *kept_ = Kept();
   }
 }
@@ -70,7 +93,8 @@ JsonSource::~JsonSource() {
 std::optional<std::size_t> JsonSource::offset(const void* self) noexcept {
   auto* const source = const_cast<JsonSource*>(static_cast<const JsonSource*>(self));
   const char* at = nullptr;
-  if (!source->is_open_ || source->document_.current_location().get(at) != simdjson::SUCCESS) {
+  if (!source->is_open_ ||
+      source->kept_->document.current_location().get(at) != simdjson::SUCCESS) {
     return std::nullopt;
   }
   const auto offset = static_cast<std::size_t>(at - source->begin_);
@@ -100,7 +124,8 @@ bool JsonSource::start(const char* text, std::size_t size) {
     const std::size_t capacity = std::max<std::size_t>(4096, std::bit_ceil(size));
     if (const auto error = kept_->parser.allocate(capacity)) return refuse_text(error, {});
   }
-  const auto error = kept_->parser.iterate(text, size, size + json_padding_bytes).get(document_);
+  const auto error =
+      kept_->parser.iterate(text, size, size + json_padding_bytes).get(kept_->document);
   if (error != simdjson::SUCCESS) [[unlikely]]
     return refuse_text(error, {text, size});
   is_open_ = true;
@@ -119,7 +144,7 @@ bool JsonSource::open(Bytes text, bool is_padded) {
   return start(in_place ? text.data() : copy(text), text.size() + extra);
 }
 
-bool JsonSource::refuse_text(simdjson::error_code error, Bytes text) {
+bool JsonSource::refuse_text(int error, Bytes text) {
   if (error == simdjson::UTF8_ERROR) {
     const std::size_t offset = offset_of_bad_utf8(text) - (is_wrapped_ ? 1 : 0);
     reading_.malformed(fmt::format("{} at octet {}", words_of(error), offset));
@@ -131,17 +156,178 @@ bool JsonSource::refuse_text(simdjson::error_code error, Bytes text) {
 
 bool JsonSource::close() {
   const char* at = nullptr;
-  if (document_.current_location().get(at) != simdjson::SUCCESS) [[likely]]
+  if (kept_->document.current_location().get(at) != simdjson::SUCCESS) [[likely]]
     return true;
   malformed("something follows the value");
   return false;
 }
 
-Taken JsonSource::malformed(simdjson::error_code error) { return malformed(words_of(error)); }
+Taken JsonSource::malformed_token(int error) { return malformed(words_of(error)); }
 
 Taken JsonSource::malformed(Bytes words) {
   reading_.malformed(words);
   return Taken::malformed;
+}
+
+bool JsonKey::resolve() {
+  if (is_resolved_ || *find_string_end(raw_) != '\\') return false;
+  is_resolved_ = text(text_);
+  return is_resolved_;
+}
+
+bool JsonKey::text(std::string& to) {
+  const char* const end = find_string_end(raw_);
+  if (*end == '"') [[likely]] {
+    to.assign(raw_, end);
+    return true;
+  }
+  if (unescape_string(raw_, to)) return true;
+  source_.malformed("an escape that JSON does not have, or half a surrogate pair");
+  return false;
+}
+
+Bytes JsonKey::raw_text() const noexcept { return {raw_, find_string_end(raw_)}; }
+
+// ---- arrays and objects, item by item ----
+
+Taken JsonNode::open_list(JsonWalk& walk) {
+  ondemand::array array;
+  ondemand::array_iterator begin;
+  auto error = is_root_ ? source_.kept_->document.get_array().get(array)
+                        : value_in(value_).get_array().get(array);
+  if (error == simdjson::SUCCESS) [[likely]]
+    error = array.begin().get(begin);
+  if (error != simdjson::SUCCESS) [[unlikely]]
+    return container_fault(error, Kind::list);
+  if (!source_.reading().enter()) return source_.reading().too_deep(), Taken::malformed;
+  put(walk.place, begin);
+  return Taken::good;
+}
+
+Taken JsonNode::open_object(JsonWalk& walk) {
+  ondemand::object object;
+  ondemand::object_iterator begin;
+  auto error = is_root_ ? source_.kept_->document.get_object().get(object)
+                        : value_in(value_).get_object().get(object);
+  if (error == simdjson::SUCCESS) [[likely]]
+    error = object.begin().get(begin);
+  if (error != simdjson::SUCCESS) [[unlikely]]
+    return container_fault(error, Kind::object);
+  if (!source_.reading().enter()) return source_.reading().too_deep(), Taken::malformed;
+  put(walk.place, begin);
+  return Taken::good;
+}
+
+bool JsonNode::next_item(JsonWalk& walk) {
+  auto& place = get<ondemand::array_iterator>(walk.place);
+  if (walk.is_begun) ++place;
+  walk.is_begun = true;
+  if (place == ondemand::array_iterator()) return false;
+  ondemand::value value;
+  if (const auto error = (*place).get(value)) [[unlikely]] {
+    source_.malformed_token(error);
+    walk.is_malformed = true;
+    return false;
+  }
+  put(value_, value);
+  is_root_ = false;
+  return true;
+}
+
+const char* JsonNode::next_field(JsonWalk& walk) {
+  auto& place = get<ondemand::object_iterator>(walk.place);
+  if (walk.is_begun) ++place;
+  walk.is_begun = true;
+  if (place == ondemand::object_iterator()) return nullptr;
+  ondemand::field field;
+  if (const auto error = (*place).get(field)) [[unlikely]] {
+    source_.malformed_token(error);
+    walk.is_malformed = true;
+    return nullptr;
+  }
+  put(value_, field.value());
+  is_root_ = false;
+  return field.key().raw();
+}
+
+Taken JsonNode::leave(const JsonWalk& walk) noexcept {
+  if (walk.is_malformed) [[unlikely]]
+    return Taken::malformed;
+  source_.reading().leave();
+  return Taken::good;
+}
+
+bool JsonNode::unwrap(JsonWalk& walk) {
+  ondemand::array array;
+  ondemand::array_iterator begin;
+  auto error = source_.kept_->document.get_array().get(array);
+  if (error == simdjson::SUCCESS) error = array.begin().get(begin);
+  if (error != simdjson::SUCCESS) return source_.malformed_token(error), false;
+  put(walk.place, begin);
+  if (next_item(walk)) return true;
+  if (!walk.is_malformed) source_.malformed("there is no value");
+  return false;
+}
+
+bool JsonNode::is_last(JsonWalk& walk) {
+  if (next_item(walk)) return source_.malformed("something follows the value"), false;
+  return !walk.is_malformed;
+}
+
+// ---- one value ----
+
+Bytes JsonNode::token() {
+  if (!is_root_) return value_in(value_).raw_json_token();
+  Bytes token;
+  const auto error = source_.kept_->document.raw_json_token().get(token);
+  return error == simdjson::SUCCESS ? token : Bytes();
+}
+
+bool JsonNode::take_null() {
+  if (token_trimmed() == "null") return true;
+  source_.malformed("expected a value");
+  return false;
+}
+
+Taken JsonNode::take(bool& to) {
+  if (is_root_) return Taken::mismatch;
+  if (value_in(value_).get_bool().get(to) == simdjson::SUCCESS) [[likely]]
+    return Taken::good;
+  return is_literal() ? unread() : Taken::mismatch;
+}
+
+Taken JsonNode::take(std::int64_t& to) {
+  if (is_root_) return Taken::mismatch;
+  if (value_in(value_).get_int64().get(to) == simdjson::SUCCESS) [[likely]]
+    return Taken::good;
+  return number_fault(true);
+}
+
+Taken JsonNode::take(std::uint64_t& to) {
+  if (is_root_) return Taken::mismatch;
+  if (value_in(value_).get_uint64().get(to) == simdjson::SUCCESS) [[likely]]
+    return Taken::good;
+  return number_fault(true);
+}
+
+Taken JsonNode::take(double& to) {
+  if (is_root_) return Taken::mismatch;
+  if (value_in(value_).get_double().get(to) == simdjson::SUCCESS) [[likely]]
+    return Taken::good;
+  return number_fault(false);
+}
+
+Taken JsonNode::take(std::string& to) {
+  if (is_root_) return Taken::mismatch;
+  ondemand::raw_json_string raw;
+  if (value_in(value_).get_raw_json_string().get(raw) != simdjson::SUCCESS) [[unlikely]]
+    return unread();
+  const char* const begin = raw.raw();
+  const char* const end = find_string_end(begin);
+  if (*end != '"') [[unlikely]]
+    return take_escaped(begin, to);
+  to.assign(begin, end);
+  return Taken::good;
 }
 
 Bytes JsonNode::token_trimmed() {
@@ -199,20 +385,15 @@ Taken JsonNode::number_fault(bool wants_integer) {
   return is_number ? Taken::out_of_range : Taken::mismatch;
 }
 
-Taken JsonNode::container_fault(simdjson::error_code error, Kind wanted) {
+Taken JsonNode::container_fault(int error, Kind wanted) {
   const Taken taken = unread();
   // It begins as it should, so what is wrong comes later.
-  return taken == Taken::mismatch && kind() == wanted ? source_.malformed(error) : taken;
+  return taken == Taken::mismatch && kind() == wanted ? source_.malformed_token(error) : taken;
 }
 
 Taken JsonNode::take_escaped(const char* begin, std::string& to) {
   if (unescape_string(begin, to)) return Taken::good;
   return source_.malformed("an escape that JSON does not have, or half a surrogate pair");
-}
-
-Taken JsonNode::too_deep() {
-  source_.reading().too_deep();
-  return Taken::malformed;
 }
 
 Taken JsonNode::take(Octets& to) {
@@ -227,16 +408,18 @@ Taken JsonNode::take(Octets& to) {
 Peeked JsonNode::peek(Bytes name) {
   Peeked peeked{.is_malformed = true};
   ondemand::object object;
-  auto error =
-      is_root_ ? source_.document().get_object().get(object) : value_.get_object().get(object);
+  auto error = is_root_ ? source_.kept_->document.get_object().get(object)
+                        : value_in(value_).get_object().get(object);
   if (error != simdjson::SUCCESS) return container_fault(error, Kind::object), peeked;
-  if (!source_.reading().enter()) return too_deep(), peeked;
+  if (!source_.reading().enter()) return source_.reading().too_deep(), peeked;
   std::string text;
   for (auto item : object) {
     ondemand::field field;
-    if ((error = std::move(item).get(field))) return source_.malformed(error), peeked;
+    if ((error = std::move(item).get(field))) return source_.malformed_token(error), peeked;
     if (!JsonKey(source_, field.key().raw()).text(text)) return peeked;
-    JsonNode node(source_, field.value());
+    JsonNode node(source_);
+    put(node.value_, field.value());
+    node.is_root_ = false;
     if (text == name) {
       peeked.is_found = true;
       peeked.kind = node.kind();
@@ -247,7 +430,7 @@ Peeked JsonNode::peek(Bytes name) {
   }
   source_.reading().leave();
   bool has_members = false;
-  if ((error = object.reset().get(has_members))) return source_.malformed(error), peeked;
+  if ((error = object.reset().get(has_members))) return source_.malformed_token(error), peeked;
   peeked.is_read = !has_members;  // reset() goes past an object without members
   peeked.is_malformed = false;
   return peeked;

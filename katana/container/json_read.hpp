@@ -17,10 +17,9 @@
 //            thread, up to kept_bytes_max of text.
 // Fails      Findings: one that says where the text is malformed, or all of what does not fit.
 // Invariant  reads no octet outside of `text`. simdjson reads past the end of its input, so text
-//            without padding is copied, once, to where that is allowed.
+//            without padding is copied, once, to where that is allowed. simdjson.h, which takes a
+//            compiler two seconds, is included by json_read.cpp alone (decision 0086).
 #pragma once
-
-#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
@@ -33,13 +32,12 @@
 
 #include "katana/base/result.hpp"
 #include "katana/container/findings.hpp"
-#include "katana/container/json_scan.hpp"
 #include "katana/container/reading.hpp"
 
 namespace katana::container {
 
 // How many octets must be readable behind text that is not to be copied.
-inline constexpr std::size_t json_padding_bytes = simdjson::SIMDJSON_PADDING;
+inline constexpr std::size_t json_padding_bytes = 64;
 
 // Text with at least json_padding_bytes behind it that may be read, whatever they are.
 struct PaddedText {
@@ -48,7 +46,17 @@ struct PaddedText {
 
 namespace detail {
 
-namespace ondemand = simdjson::ondemand;
+// A value of simdjson, or its place in an array or object; json_read.cpp knows which.
+struct JsonHandle {
+  alignas(void*) std::array<std::byte, 24> storage;
+};
+
+// What is visited of an array or object.
+struct JsonWalk {
+  JsonHandle place;
+  bool is_begun = false;
+  bool is_malformed = false;  // noted already
+};
 
 // The parser of this thread, while a text is read.
 class JsonSource {
@@ -67,26 +75,27 @@ class JsonSource {
   // False: something follows the value, and it is noted.
   bool close();
 
-  ondemand::document& document() noexcept { return document_; }
   Reading& reading() noexcept { return reading_; }
   // Notes what went wrong between tokens.
-  KATANA_RARE Taken malformed(simdjson::error_code error);
   KATANA_RARE Taken malformed(Bytes words);
 
  private:
+  friend class JsonNode;
   struct Kept;
+
   static Kept& kept();
   static std::optional<std::size_t> offset(const void* self) noexcept;
   bool start(const char* text, std::size_t size);
   const char* copy(Bytes text);
-  KATANA_RARE bool refuse_text(simdjson::error_code error, Bytes text);
+  // `error` is simdjson's.
+  KATANA_RARE Taken malformed_token(int error);
+  KATANA_RARE bool refuse_text(int error, Bytes text);
 
   Kept* kept_;
   bool owns_kept_;  // when the thread's own is in use
   bool is_wrapped_ = false;
   bool is_open_ = false;
   const char* begin_ = nullptr;
-  ondemand::document document_;
   Reading reading_;
 };
 
@@ -112,21 +121,8 @@ class JsonKey {
     return is_raw<index, T>();
   }
   // True: the key has escapes, and is compared without them from here on.
-  KATANA_RARE bool resolve() {
-    if (is_resolved_ || *find_string_end(raw_) != '\\') return false;
-    is_resolved_ = text(text_);
-    return is_resolved_;
-  }
-  bool text(std::string& to) {
-    const char* const end = find_string_end(raw_);
-    if (*end == '"') [[likely]] {
-      to.assign(raw_, end);
-      return true;
-    }
-    if (unescape_string(raw_, to)) return true;
-    source_.malformed("an escape that JSON does not have, or half a surrogate pair");
-    return false;
-  }
+  KATANA_RARE bool resolve();
+  bool text(std::string& to);
 
  private:
   template <std::size_t index, class T>
@@ -138,9 +134,10 @@ class JsonKey {
     if constexpr (quoted.size() <= json_padding_bytes) {
       return std::memcmp(raw_, quoted.data(), quoted.size()) == 0;  // the padding may be read
     } else {
-      return Bytes(raw_, find_string_end(raw_)) == name;
+      return raw_text() == name;
     }
   }
+  Bytes raw_text() const noexcept;
 
   JsonSource& source_;
   const char* raw_;
@@ -152,9 +149,8 @@ class JsonNode {
  public:
   static constexpr Bytes octets_words = "string of base64";
 
-  JsonNode(JsonSource& source, ondemand::value value) noexcept : source_(source), value_(value) {}
   // The document's root, which is an object or array.
-  explicit JsonNode(JsonSource& source) noexcept : source_(source), is_root_(true) {}
+  explicit JsonNode(JsonSource& source) noexcept : source_(source) {}
 
   std::optional<Kind> kind();
   bool is_null() { return token().starts_with('n'); }
@@ -163,128 +159,76 @@ class JsonNode {
   bool skip();
   Peeked peek(Bytes name);
 
-  bool take_null() { return token_trimmed() == "null" || malformed("expected a value"); }
-  Taken take(bool& to) {
-    if (is_root_) return Taken::mismatch;
-    if (value_.get_bool().get(to) == simdjson::SUCCESS) [[likely]]
-      return Taken::good;
-    return is_literal() ? unread() : Taken::mismatch;
-  }
-  Taken take(std::int64_t& to) {
-    if (is_root_) return Taken::mismatch;
-    if (value_.get_int64().get(to) == simdjson::SUCCESS) [[likely]]
-      return Taken::good;
-    return number_fault(true);
-  }
-  Taken take(std::uint64_t& to) {
-    if (is_root_) return Taken::mismatch;
-    if (value_.get_uint64().get(to) == simdjson::SUCCESS) [[likely]]
-      return Taken::good;
-    return number_fault(true);
-  }
-  Taken take(double& to) {
-    if (is_root_) return Taken::mismatch;
-    if (value_.get_double().get(to) == simdjson::SUCCESS) [[likely]]
-      return Taken::good;
-    return number_fault(false);
-  }
-  [[gnu::always_inline]] Taken take(std::string& to) {
-    if (is_root_) return Taken::mismatch;
-    ondemand::raw_json_string raw;
-    if (value_.get_raw_json_string().get(raw) != simdjson::SUCCESS) [[unlikely]]
-      return unread();
-    const char* const begin = raw.raw();
-    const char* const end = find_string_end(begin);
-    if (*end != '"') [[unlikely]]
-      return take_escaped(begin, to);
-    to.assign(begin, end);
-    return Taken::good;
-  }
+  bool take_null();
+  Taken take(bool& to);
+  Taken take(std::int64_t& to);
+  Taken take(std::uint64_t& to);
+  Taken take(double& to);
+  Taken take(std::string& to);
   Taken take(Octets& to);
 
   template <class Visit>
   [[gnu::always_inline]] Taken each_item(Visit&& visit) {
-    ondemand::array array;
-    const auto error =
-        is_root_ ? source_.document().get_array().get(array) : value_.get_array().get(array);
-    if (error != simdjson::SUCCESS) [[unlikely]]
-      return container_fault(error, Kind::list);
-    if (!source_.reading().enter()) return too_deep();
-    for (auto item : array) {
-      ondemand::value value;
-      if (const auto fault = item.get(value)) [[unlikely]]
-        return source_.malformed(fault);
-      JsonNode node(source_, value);
-      if (!visit(node)) return Taken::malformed;
+    JsonWalk walk;
+    const Taken opened = open_list(walk);
+    if (opened != Taken::good) [[unlikely]]
+      return opened;
+    JsonNode item(source_);
+    while (item.next_item(walk)) {
+      if (!visit(item)) return Taken::malformed;
     }
-    source_.reading().leave();
-    return Taken::good;
+    return leave(walk);
   }
 
   template <class Visit>
   [[gnu::always_inline]] Taken each_field(Visit&& visit) {
-    ondemand::object object;
-    const auto error =
-        is_root_ ? source_.document().get_object().get(object) : value_.get_object().get(object);
-    if (error != simdjson::SUCCESS) [[unlikely]]
-      return container_fault(error, Kind::object);
-    if (!source_.reading().enter()) return too_deep();
-    for (auto item : object) {
-      ondemand::field field;
-      if (const auto fault = std::move(item).get(field)) [[unlikely]] {
-        return source_.malformed(fault);
-      }
-      JsonKey key(source_, field.key().raw());
-      JsonNode node(source_, field.value());
-      if (!visit(key, node)) return Taken::malformed;
+    JsonWalk walk;
+    const Taken opened = open_object(walk);
+    if (opened != Taken::good) [[unlikely]]
+      return opened;
+    JsonNode value(source_);
+    while (const char* const name = value.next_field(walk)) {
+      JsonKey key(source_, name);
+      if (!visit(key, value)) return Taken::malformed;
     }
-    source_.reading().leave();
-    return Taken::good;
+    return leave(walk);
   }
+
+  // Of a source that is wrapped, becomes the value itself; false: there is none, and it is noted.
+  bool unwrap(JsonWalk& walk);
+  // Of a node that was unwrapped, when it was read; false: another value follows, and it is noted.
+  bool is_last(JsonWalk& walk);
 
  private:
+  Taken open_list(JsonWalk& walk);
+  Taken open_object(JsonWalk& walk);
+  Taken leave(const JsonWalk& walk) noexcept;
+  // Becomes the next item; false: there is none, or what is there is malformed.
+  bool next_item(JsonWalk& walk);
+  // Becomes the value of the next field, and returns its name, behind the quote; null as above.
+  const char* next_field(JsonWalk& walk);
+
   // From the value's first octet to that of the next token.
-  Bytes token() {
-    if (!is_root_) return value_.raw_json_token();
-    Bytes token;
-    return source_.document().raw_json_token().get(token) == simdjson::SUCCESS ? token : Bytes();
-  }
+  Bytes token();
   Bytes token_trimmed();
   bool is_literal();
-  bool malformed(Bytes words) {
-    source_.malformed(words);
-    return false;
-  }
   KATANA_RARE Taken unread();
   KATANA_RARE Taken number_fault(bool wants_integer);
-  KATANA_RARE Taken container_fault(simdjson::error_code error, Kind wanted);
+  KATANA_RARE Taken container_fault(int error, Kind wanted);
   KATANA_RARE Taken take_escaped(const char* begin, std::string& to);
-  KATANA_RARE Taken too_deep();
 
   JsonSource& source_;
-  ondemand::value value_;
-  bool is_root_ = false;
+  JsonHandle value_;
+  bool is_root_ = true;  // and value_ is nothing
 };
 
 template <class T>
 bool read_wrapped(JsonSource& source, T& value) {
-  ondemand::array array;
-  bool is_read = false;
-  if (const auto error = source.document().get_array().get(array)) {
-    source.malformed(error);
-    return false;
-  }
-  for (auto item : array) {
-    ondemand::value inner;
-    if (const auto error = item.get(inner)) return source.malformed(error), false;
-    if (is_read) return source.malformed("something follows the value"), false;
-    is_read = true;
-    JsonNode node(source, inner);
-    const Outcome outcome = read_value<WithoutRules<T>>(node, value, Place(), source.reading());
-    if (outcome == Outcome::stop) return false;
-  }
-  if (!is_read) source.malformed("there is no value");
-  return is_read && source.close();
+  JsonWalk walk;
+  JsonNode node(source);
+  if (!node.unwrap(walk)) return false;
+  const Outcome outcome = read_value<WithoutRules<T>>(node, value, Place(), source.reading());
+  return outcome != Outcome::stop && node.is_last(walk) && source.close();
 }
 
 template <class T>
