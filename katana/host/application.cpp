@@ -289,9 +289,13 @@ Result<void> ApplicationCore::make_guard() {
     rules.addresses.push_back(engine::address_of(socket));
   }
   if (rules.addresses.empty()) rules.addresses.push_back(present->http.address);
+  for (const ListenerOptions& each : present->http.listeners) {
+    rules.addresses.push_back(each.address);
+  }
   rules.exposed = !std::ranges::all_of(rules.addresses, is_loopback);
   if (present->operations.port != 0) {
-    rules.listener = HttpServer::operations_listener(manager_.listeners());
+    rules.listener =
+        HttpServer::operations_listener(manager_.listeners(), present->http.listeners.size());
     rules.addresses.push_back(present->operations.address);
   } else if (present->operations.address != OperationsSettings().address) {
     return fail(Code::invalid_argument,
@@ -370,6 +374,7 @@ Result<void> ApplicationCore::start_http() {
   for (const std::string& note : server->certificate_notes()) {
     logger_.warn("certificates: {}", note);
   }
+  for (const std::string& other : server->other_urls()) logger_.info("also serving on {}", other);
   const std::lock_guard lock(server_mutex_);
   server_ = std::move(server);
   if (told_to_end_) server_->shutdown();

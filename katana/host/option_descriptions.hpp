@@ -15,6 +15,7 @@
 #include "katana/client/options.hpp"
 #include "katana/database/sqlite/options.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/listener_options.hpp"
 #include "katana/log/channel.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
@@ -37,6 +38,18 @@ namespace katana::host {
 // An engine, or the choice of one; see choose_engine().
 KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
                      (automatic, "auto"))
+
+KATANA_DESCRIBE(ListenerOptions,
+                (address, length(1, unix_prefix.size() + socket_path_bytes_max),
+                 help("numeric address to listen on, or unix:PATH")),
+                (port, help("0: the kernel chooses; a Unix socket has none")),
+                (mode, length(1, 4), help("octal mode of a Unix socket's file: who may connect")),
+                (owner, length(0, 64),
+                 help("USER, USER:GROUP or :GROUP of that file; empty: the program's")),
+                (tls, help("serve HTTPS with the certificates of http.tls")),
+                (redirect_to_https,
+                 help("answer 308 to the same path by https; /health and /ready are served")),
+                (redirect_port, help("port named there; 0: http.port")))
 
 }  // namespace katana::host
 

@@ -4,9 +4,8 @@
 // Thread     any; there is no state.
 // Allocates  as copies of texts do.
 // Fails      never: check_options() judges the result.
-// Invariant  each key of `http` and `operations` is in the result, but for `hosts`, which is for
-//            the guard of the routes, `engine`, which is chosen at the start, and `form_files_max`,
-//            which is of the process.
+// Invariant  each key of `http` and `operations` is in the result, but for `engine`, which is
+//            chosen at the start, and `form_files_max`, which is of the process.
 #pragma once
 
 #include "katana/host/http_server.hpp"

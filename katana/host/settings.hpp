@@ -69,6 +69,7 @@ KATANA_DESCRIBE(
 struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
+  std::vector<ListenerOptions> listeners;
   int backlog = engine::ListenOptions().backlog;
   unsigned reactors = 0;
   EngineName engine = EngineName::epoll_edge;
@@ -90,6 +91,7 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
 KATANA_DESCRIBE(
     HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
+    (listeners, length(0, listeners_max), help("more of them: {address: ADDRESS, port: PORT}, …")),
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
     (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
     (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
@@ -99,7 +101,7 @@ KATANA_DESCRIBE(
     (connections_max, range(1, 1 << 24), help("open connections per reactor")),
     (receive_bytes_max, byte_count, range(1, 1 << 30), help("most bytes of one receive")),
     (output_max, byte_count, help("output that peers have not received, per reactor")),
-    (output_reserve, byte_count, help("part of it for connections without pending output")),
+    (output_reserve, byte_count, help("its part for connections without pending output")),
     (output_block_bytes, byte_count, range(Outbox::block_bytes_min, Outbox::block_bytes_max),
      help("size of the blocks that output_max is given out in")),
     (outbox_high_bytes, byte_count, help("pending output that stops reading")),
@@ -132,10 +134,8 @@ KATANA_DESCRIBE(
     (head_timeout, option_rules::timeout, help("a request head must be complete by then (408)")),
     (content_timeout, option_rules::timeout, help("request content may pause for so long (408)")),
     (handler_timeout, option_rules::timeout, help("a later handler is cancelled (503)")),
-    (half_close_grace, option_rules::timeout_or_none,
-     help("for the reply to a peer that ended its side")),
-    (drain_idle, option_rules::timeout_or_none,
-     help("for a request of an idle connection at the end")),
+    (half_close_grace, option_rules::timeout_or_none, help("for a peer that ended its side")),
+    (drain_idle, option_rules::timeout_or_none, help("for an idle connection at the end")),
     (server_name, length(0, session::server_name_bytes_max),
      help("value of the Server field; empty: no field")),
     (hosts, length(0, 256), each(length(1, 253)),
