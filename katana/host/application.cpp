@@ -306,10 +306,25 @@ Result<void> ApplicationCore::make_guard() {
   return {};
 }
 
+// Load is shed first, because that costs least; who waits for a place has passed the rest.
+void ApplicationCore::use_middleware(Router& router) {
+  const auto present = settings();
+  const HttpSettings& http = present->http;
+  if (http.load_shedding.enabled) {
+    router.use(load_shedding_.emplace(http.load_shedding).middleware());
+  }
+  if (http.rate_limit.enabled) {
+    router.use(rate_limit_.emplace(http.rate_limit).middleware());
+  }
+  if (http.concurrency.enabled) router.use(concurrency_.emplace(http.concurrency));
+}
+
 Result<void> ApplicationCore::start_routes() {
   if (auto made = make_guard(); !made) return made;
   Router router;
-  router.services(*services_).show_causes(settings()->requests.show_causes);
+  router.services(*services_)
+      .show_causes(settings()->requests.show_causes)
+      .defaults(settings()->http.routes);
   observability_->mount(router, *guard_);
   if (add_operations_) {
     Group pages = router.group("");
@@ -318,6 +333,7 @@ Result<void> ApplicationCore::start_routes() {
   }
   // What is added from here on is the program's own.
   if (guard_->guards_application()) router.use(guard_->application());
+  use_middleware(router);
   if (add_routes_) {
     if (auto added = add_routes_(*services_, router); !added) return added;
   }
@@ -358,6 +374,7 @@ Result<void> ApplicationCore::start_http() {
   raise_descriptor_limit();
   const RequestSettings& requests = present->requests;
   SpillFile::set_files_max(present->http.form_files_max);
+  FormLimits::set_defaults(present->http.forms);
   telemetry_ = std::make_unique<RequestTelemetry>(RequestTelemetryOptions{
       .ids = requests.ids,
       .access = requests.access_log ? log_->logger("access") : log::Logger(),
@@ -613,6 +630,10 @@ Result<void> ApplicationCore::reload_settings() {
 
 void ApplicationCore::apply(const ApplicationSettings& settings) {
   telemetry_->set_slow_after(settings.requests.slow);
+  const HttpSettings& http = settings.http;
+  if (rate_limit_) rate_limit_->set_rate(http.rate_limit.per_second, http.rate_limit.burst);
+  if (concurrency_) concurrency_->set(http.concurrency);
+  if (load_shedding_) load_shedding_->set_utilisation_max(http.load_shedding.utilisation_max);
   if (auto set = log_->set_levels(settings.log.levels); !set) {
     const std::string why = set.error().describe();
     logger_.error("{}", why);

@@ -325,6 +325,29 @@ TEST_F(ListenersTest, every_mistake_in_them_fails_the_start_by_its_name) {
   EXPECT_THAT(refusal(), HasSubstr("http.listeners is a list of 33: give at most 32"));
 }
 
+TEST_F(ListenersTest, the_operations_listener_is_the_one_behind_them) {
+  options.operations.emplace();
+  options.listeners = {{}, local("a.sock")};
+  std::atomic<int> asked_on = -1;
+  Middleware note;
+  note.admit = [&](const RequestView&, session::Exchange& exchange) -> std::optional<Reply> {
+    asked_on = static_cast<int>(exchange.listener());
+    return std::nullopt;
+  };
+  Group noted = router.group("/noted");
+  noted.use(note);
+  noted.get("/", [] { return Reply(); });
+  const auto server = started();
+  const std::string url = server->operations_url();
+  const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+  serve_clients(*server, [&](std::uint16_t) {
+    Client client(port);
+    client.send_get("/noted/", "Connection: close\r\n");
+    client.receive_until("");
+  });
+  EXPECT_EQ(asked_on, static_cast<int>(HttpServer::operations_listener({}, 2)));
+}
+
 TEST_F(ListenersTest, an_address_in_use_is_an_error_that_names_the_listener) {
   const auto first = started();
   options.listeners = {{.port = first->port()}};

@@ -19,6 +19,8 @@
 #include "katana/log/channel.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
+#include "katana/service/forms/form.hpp"
+#include "katana/service/router.hpp"
 #include "katana/session/http_options.hpp"
 #include "katana/tls/client_options.hpp"
 #include "katana/tls/options.hpp"
@@ -245,7 +247,31 @@ KATANA_DESCRIBE(
 
 }  // namespace katana::client
 
+namespace katana::http {
+
+KATANA_DESCRIBE(MultipartLimits, (part_bytes_max, byte_count, help("content of one part (413)")),
+                (parts_max, range(1, 1'000'000), help("parts of a form (413)")),
+                (head_bytes_max, byte_count, range(64, 1 << 20), help("head of one part (413)")),
+                (head_fields_max, range(1, 1000), help("fields of that head (413)")),
+                (preamble_bytes_max, byte_count, at_most(1 << 20),
+                 help("what may stand before the first part (413)")))
+
+}  // namespace katana::http
+
 namespace katana {
+
+KATANA_DESCRIBE(RouteDefaults,
+                (content_bytes_max, byte_count,
+                 help("content collected for a handler whose route says nothing else (413)")),
+                (streamed_bytes_max, byte_count,
+                 help("the same of a handler that reads it in pieces (413)")))
+
+// files_max is http.form_files_max.
+KATANA_DESCRIBE(FormLimits, part, (bytes_max, byte_count, help("contents of a form (413)")),
+                (part_memory_bytes_max, byte_count,
+                 help("a part in memory; more goes to the form's file")),
+                (memory_bytes_max, byte_count, help("the same for a whole form")),
+                (folder, length(1, 4000), help("where those files are, without names")))
 
 KATANA_DESCRIBE(FilesOptions, (index, length(0, 255), help("file for a folder; empty: none")),
                 (cache_control, length(0, 256), help("Cache-Control; empty: no field")),

@@ -28,6 +28,7 @@
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
 #include "katana/session/http_options.hpp"
 #include "katana/tls/options.hpp"
@@ -85,6 +86,11 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   Duration content_timeout = session::HttpOptions().limits.content_timeout;
   TlsSettings tls;
   std::vector<std::string> hosts;
+  RouteDefaults routes;
+  FormLimits forms;
+  RateLimitSettings rate_limit;
+  ConcurrencySettings concurrency;
+  LoadSheddingSettings load_shedding;
   Duration drain_notice = milliseconds(100);
   Duration drain_timeout = seconds(10);
 };
@@ -144,7 +150,7 @@ KATANA_DESCRIBE(
     (drain_notice, range(Duration{}, seconds(600)),
      help("/ready answers 503 so long before the end")),
     (drain_timeout, range(Duration{}, seconds(3600)), help("then requests and tasks are cut off")),
-    limits, http2, websocket, tls)
+    limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding)
 
 struct LogSettings {
   std::string levels = "info";
