@@ -424,6 +424,17 @@ Result<void> ApplicationCore::tell_phases() {
   return {};
 }
 
+// The first listener that is not of this machine alone.
+std::string ApplicationCore::exposed_url() const {
+  const auto present = settings();
+  const std::vector<ListenerOptions>& listeners = present->http.listeners;
+  const auto exposed = std::ranges::find_if_not(
+      listeners, [](const ListenerOptions& each) { return is_loopback(each.address); });
+  const bool is_first = !manager_.listeners().empty() || !is_loopback(present->http.address);
+  if (is_first || exposed == listeners.end()) return url();
+  return server_->other_urls()[static_cast<std::size_t>(exposed - listeners.begin())];
+}
+
 // Who may see what is asked when it is too late.
 void ApplicationCore::tell_operations() const {
   const auto present = settings();
@@ -436,7 +447,7 @@ void ApplicationCore::tell_operations() const {
     logger_.warn(
         "operations pages (/metrics, details of /health and /ready) are off: {} is not a loopback "
         "address; set operations.port or operations.token",
-        url());
+        exposed_url());
   } else {
     logger_.info("operations pages (/metrics, details of /health and /ready): on {}{}", url(),
                  with_token);

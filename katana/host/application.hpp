@@ -231,6 +231,7 @@ class ApplicationCore {
   Result<void> make_guard();
   void use_middleware(Router& router);
   void tell_operations() const;
+  std::string exposed_url() const;
   Result<void> start_http();
   HttpServerOptions server_options(const ApplicationSettings& settings, EngineKind engine);
   void stop_services() noexcept;

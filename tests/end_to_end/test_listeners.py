@@ -1,6 +1,7 @@
 """Several listeners of one program: https, http beside it, one that leads to https, and a Unix socket, by curl."""
 import pathlib
 import re
+import socket
 import stat
 import subprocess
 
@@ -83,3 +84,32 @@ http:
     for name in ("listeners[0].tls", "listeners[1].port", "listeners[2].mode", "listeners[3]"):
         assert f"http.{name}" in done.stderr, done.stderr
     assert not list(pathlib.Path(tmp_path).glob("*.sock"))
+
+
+def test_a_socket_of_the_service_manager_is_the_first_listener_and_others_stand_beside_it(tmp_path):
+    """The given one, which goes on when the program ends, and a Unix socket, which does not."""
+    path = tmp_path / "app.sock"
+    flags = write_config(tmp_path, f"http: {{listeners: [{{address: 'unix:{path}'}}]}}\n")
+    with socket.create_server(("127.0.0.1", 0)) as given:
+        for _ in range(2):
+            with Application(tmp_path, *flags, listener=given) as program:
+                assert int(program.ready["port"]) == given.getsockname()[1]
+                told = curl(f"{program.url}/greeting")
+                assert told and told == curl("--unix-socket", str(path), "http://localhost/greeting")
+                program.end()
+            assert not path.exists()
+
+
+def test_a_listener_that_others_reach_turns_the_operations_pages_off_and_is_named(tmp_path):
+    """A Unix socket does not: its file says who may connect."""
+    path = tmp_path / "app.sock"
+    flags = write_config(tmp_path, f"http: {{listeners: [{{address: 'unix:{path}'}}]}}\n")
+    with Application(tmp_path, *flags) as program:
+        assert "# HELP" in curl("--unix-socket", str(path), "http://localhost/metrics")
+        program.end()
+    flags = write_config(tmp_path, f"http: {{listeners: [{{address: 'unix:{path}'}}, {{address: 0.0.0.0}}]}}\n")
+    with Application(tmp_path, *flags) as program:
+        line = program.wait_for_log("operations pages .* are off")
+        assert "http://0.0.0.0:" in line, line
+        assert program.get("/metrics")[0] == 404
+        program.end()
