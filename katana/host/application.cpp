@@ -289,9 +289,13 @@ Result<void> ApplicationCore::make_guard() {
     rules.addresses.push_back(engine::address_of(socket));
   }
   if (rules.addresses.empty()) rules.addresses.push_back(present->http.address);
+  for (const ListenerOptions& each : present->http.listeners) {
+    rules.addresses.push_back(each.address);
+  }
   rules.exposed = !std::ranges::all_of(rules.addresses, is_loopback);
   if (present->operations.port != 0) {
-    rules.listener = HttpServer::operations_listener(manager_.listeners());
+    rules.listener =
+        HttpServer::operations_listener(manager_.listeners(), present->http.listeners.size());
     rules.addresses.push_back(present->operations.address);
   } else if (present->operations.address != OperationsSettings().address) {
     return fail(Code::invalid_argument,
@@ -302,10 +306,25 @@ Result<void> ApplicationCore::make_guard() {
   return {};
 }
 
+// Load is shed first, because that costs least; who waits for a place has passed the rest.
+void ApplicationCore::use_middleware(Router& router) {
+  const auto present = settings();
+  const HttpSettings& http = present->http;
+  if (http.load_shedding.enabled) {
+    router.use(load_shedding_.emplace(http.load_shedding).middleware());
+  }
+  if (http.rate_limit.enabled) {
+    router.use(rate_limit_.emplace(http.rate_limit).middleware());
+  }
+  if (http.concurrency.enabled) router.use(concurrency_.emplace(http.concurrency));
+}
+
 Result<void> ApplicationCore::start_routes() {
   if (auto made = make_guard(); !made) return made;
   Router router;
-  router.services(*services_).show_causes(settings()->requests.show_causes);
+  router.services(*services_)
+      .show_causes(settings()->requests.show_causes)
+      .defaults(settings()->http.routes);
   observability_->mount(router, *guard_);
   if (add_operations_) {
     Group pages = router.group("");
@@ -314,6 +333,7 @@ Result<void> ApplicationCore::start_routes() {
   }
   // What is added from here on is the program's own.
   if (guard_->guards_application()) router.use(guard_->application());
+  use_middleware(router);
   if (add_routes_) {
     if (auto added = add_routes_(*services_, router); !added) return added;
   }
@@ -354,6 +374,7 @@ Result<void> ApplicationCore::start_http() {
   raise_descriptor_limit();
   const RequestSettings& requests = present->requests;
   SpillFile::set_files_max(present->http.form_files_max);
+  FormLimits::set_defaults(present->http.forms);
   telemetry_ = std::make_unique<RequestTelemetry>(RequestTelemetryOptions{
       .ids = requests.ids,
       .access = requests.access_log ? log_->logger("access") : log::Logger(),
@@ -370,6 +391,7 @@ Result<void> ApplicationCore::start_http() {
   for (const std::string& note : server->certificate_notes()) {
     logger_.warn("certificates: {}", note);
   }
+  for (const std::string& other : server->other_urls()) logger_.info("also serving on {}", other);
   const std::lock_guard lock(server_mutex_);
   server_ = std::move(server);
   if (told_to_end_) server_->shutdown();
@@ -402,6 +424,17 @@ Result<void> ApplicationCore::tell_phases() {
   return {};
 }
 
+// The first listener that is not of this machine alone.
+std::string ApplicationCore::exposed_url() const {
+  const auto present = settings();
+  const std::vector<ListenerOptions>& listeners = present->http.listeners;
+  const auto exposed = std::ranges::find_if_not(
+      listeners, [](const ListenerOptions& each) { return is_loopback(each.address); });
+  const bool is_first = !manager_.listeners().empty() || !is_loopback(present->http.address);
+  if (is_first || exposed == listeners.end()) return url();
+  return server_->other_urls()[static_cast<std::size_t>(exposed - listeners.begin())];
+}
+
 // Who may see what is asked when it is too late.
 void ApplicationCore::tell_operations() const {
   const auto present = settings();
@@ -414,7 +447,7 @@ void ApplicationCore::tell_operations() const {
     logger_.warn(
         "operations pages (/metrics, details of /health and /ready) are off: {} is not a loopback "
         "address; set operations.port or operations.token",
-        url());
+        exposed_url());
   } else {
     logger_.info("operations pages (/metrics, details of /health and /ready): on {}{}", url(),
                  with_token);
@@ -608,6 +641,10 @@ Result<void> ApplicationCore::reload_settings() {
 
 void ApplicationCore::apply(const ApplicationSettings& settings) {
   telemetry_->set_slow_after(settings.requests.slow);
+  const HttpSettings& http = settings.http;
+  if (rate_limit_) rate_limit_->set_rate(http.rate_limit.per_second, http.rate_limit.burst);
+  if (concurrency_) concurrency_->set(http.concurrency);
+  if (load_shedding_) load_shedding_->set_utilisation_max(http.load_shedding.utilisation_max);
   if (auto set = log_->set_levels(settings.log.levels); !set) {
     const std::string why = set.error().describe();
     logger_.error("{}", why);

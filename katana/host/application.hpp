@@ -229,7 +229,9 @@ class ApplicationCore {
   Result<void> add_figures();
   Result<void> start_routes();
   Result<void> make_guard();
+  void use_middleware(Router& router);
   void tell_operations() const;
+  std::string exposed_url() const;
   Result<void> start_http();
   HttpServerOptions server_options(const ApplicationSettings& settings, EngineKind engine);
   void stop_services() noexcept;
@@ -266,6 +268,10 @@ class ApplicationCore {
   std::optional<database::Database> database_;
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<OperationsGuard> guard_;
+  // What settings can change while it serves; none: not enabled.
+  std::optional<RateLimit> rate_limit_;
+  std::optional<ConcurrencyLimit> concurrency_;
+  std::optional<LoadShedding> load_shedding_;
   std::optional<Service> service_;
   std::unique_ptr<jobs::JobLock> job_lock_;  // by the database; null: not needed, or registered
   std::unique_ptr<RequestTelemetry> telemetry_;

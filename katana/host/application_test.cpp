@@ -1,15 +1,18 @@
 // Application: a whole program in this process, on real sockets and in a folder of its own.
 #include "katana/host/application.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 
+#include "katana/core/sleep.hpp"
 #include "katana/host/client_test.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/service/json.hpp"
@@ -234,6 +237,96 @@ TEST_F(ApplicationTest, sighup_applies_what_may_change_and_says_what_may_not) {
   app.stop();
   EXPECT_THAT(log_text(), HasSubstr("page_max: 100 → 20"));
   EXPECT_THAT(log_text(), HasSubstr("needs a restart: http.port: 0 → 1"));
+}
+
+TEST_F(ApplicationTest, a_rate_limit_of_the_settings_spares_health_and_may_change_at_a_reload) {
+  const std::string on = "rate_limit: {enabled: true, per_second: 0.001, burst: ";
+  write("port: 0, " + on + "2}\n");
+  Application<Settings> app(options());
+  app.routes([](const registry::Services&, Router& router) {
+    router.get("/", [] { return Reply::text("hello"); });
+  });
+  ASSERT_TRUE(app.start(line()));
+  serve(app, [&](std::uint16_t port) {
+    const auto ask = [port](const char* path) { return Client(port).ask(path); };
+    for (int count = 0; count < 2; ++count) EXPECT_THAT(ask("/"), HasSubstr(" 200 "));
+    EXPECT_THAT(ask("/"), HasSubstr(" 429 "));
+    EXPECT_THAT(ask("/"), HasSubstr("RateLimit-Policy: \"default\";q=2;"));
+    EXPECT_THAT(ask("/health"), HasSubstr(" 200 "));
+    write("port: 0, " + on + "5}\n");
+    EXPECT_TRUE(app.reload());
+    for (int count = 0; count < 3; ++count) EXPECT_THAT(ask("/"), HasSubstr(" 200 ")) << count;
+    EXPECT_THAT(ask("/"), HasSubstr("RateLimit-Policy: \"default\";q=5;"));
+  });
+}
+
+TEST_F(ApplicationTest, limits_of_concurrency_and_load_may_change_at_a_reload) {
+  const auto limits = [](const char* running, const char* busy) {
+    return fmt::format(
+        "port: 0, concurrency: {{enabled: true, running_max: {}, waiting_max: 0}}, "
+        "load_shedding: {{enabled: true, utilisation_max: {}}}\n",
+        running, busy);
+  };
+  write(limits("1", "0.9"));
+  std::atomic<int> running = 0;
+  std::atomic<bool> end = false;
+  Application<Settings> app(options());
+  app.routes([&](const registry::Services&, Router& router) {
+    router.get("/", [&]() -> Task<Reply> {
+      ++running;
+      while (!end) co_await core::sleep_for(milliseconds(1));
+      co_return Reply(204);
+    });
+  });
+  ASSERT_TRUE(app.start(line()));
+  serve(app, [&](std::uint16_t port) {
+    Client first(port), second(port);
+    first.send_get("/");
+    while (running < 1) std::this_thread::yield();
+    EXPECT_THAT(Client(port).ask("/"), HasSubstr(" 503 "));
+    write(limits("2", "0.99"));
+    EXPECT_TRUE(app.reload());
+    second.send_get("/");
+    while (running < 2) std::this_thread::yield();
+    EXPECT_THAT(Client(port).ask("/"), HasSubstr(" 503 "));
+    end = true;
+    for (Client* each : {&first, &second}) {
+      EXPECT_THAT(each->receive_until("\r\n\r\n"), HasSubstr(" 204 "));
+    }
+  });
+  app.stop();
+  EXPECT_THAT(log_text(), HasSubstr("http.load_shedding.utilisation_max: 0.9 → 0.99"));
+  EXPECT_THAT(log_text(), testing::Not(HasSubstr("needs a restart")));
+}
+
+TEST_F(ApplicationTest, routes_and_forms_without_limits_of_their_own_have_those_of_the_settings) {
+  const FormLimits before = FormLimits::defaults();
+  write(
+      "port: 0, routes: {content_bytes_max: 1KiB}, "
+      "forms: {memory_bytes_max: 3KiB, folder: /var/tmp, part: {parts_max: 7}}\n");
+  Application<Settings> app(options());
+  app.routes([](const registry::Services&, Router& router) {
+    const auto size = [](const RequestView& request) {
+      return Reply::text(format_text("{}", request.content().size()));
+    };
+    router.post("/settings", size);
+    router.post("/own", size, {.content_bytes_max = 4096});
+  });
+  ASSERT_TRUE(app.start(line()));
+  EXPECT_EQ(FormLimits::defaults().memory_bytes_max, 3072u);
+  EXPECT_EQ(FormLimits::defaults().part.parts_max, 7u);
+  EXPECT_EQ(FormLimits::defaults().folder, "/var/tmp");
+  serve(app, [&](std::uint16_t port) {
+    const auto post = [port](const std::string& path) {
+      Client client(port);
+      client.send("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2048\r\n\r\n" +
+                  std::string(2048, 'x'));
+      return client.receive_reply();
+    };
+    EXPECT_THAT(post("/settings"), HasSubstr(" 413 "));
+    EXPECT_THAT(post("/own"), HasSubstr("\r\n\r\n2048"));
+  });
+  FormLimits::set_defaults(before);
 }
 
 TEST_F(ApplicationTest, a_server_name_that_no_field_can_have_fails_the_start_and_is_named) {

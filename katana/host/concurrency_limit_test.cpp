@@ -69,5 +69,47 @@ TEST(ConcurrencyLimitTest, holds_for_all_reactors_together) {
   EXPECT_EQ(limit.figures().waiting, 0u);
 }
 
+TEST(ConcurrencyLimitTest, who_waits_is_let_on_when_it_is_raised_and_a_lower_one_is_reached) {
+  ConcurrencyLimitOptions options{
+      .running_max = 1, .wait_max = seconds(60), .busy_after = seconds(60)};
+  ConcurrencyLimit limit(options);
+  std::atomic<int> running{0}, most{0}, ends{0};
+  Router router;
+  router.use(limit);
+  router.get("/", [&]() -> Task<Reply> {
+    const Present present(running);
+    most = std::max(most.load(), present.number);
+    while (ends == 0) co_await core::sleep_for(milliseconds(1));
+    --ends;
+    co_return Reply::text("done");
+  });
+  const auto service = std::move(router).build();
+  ASSERT_TRUE(service);
+  HttpServer server({.port = 0, .reactors = 1}, *service);
+  ASSERT_TRUE(server.start());
+  serve_clients(server, [&](std::uint16_t port) {
+    std::vector<std::unique_ptr<Client>> clients;
+    for (int count = 0; count < 5; ++count) {
+      clients.push_back(std::make_unique<Client>(port));
+      clients.back()->send_get("/");
+    }
+    while (limit.figures().waiting < 4) std::this_thread::yield();
+    options.running_max = 3;
+    limit.set(options);
+    EXPECT_EQ(limit.figures().running, 3u);
+    EXPECT_EQ(limit.figures().waiting, 2u);
+    while (running < 3) std::this_thread::yield();
+    options.running_max = 1;
+    limit.set(options);
+    ends = 2;  // two end, and nobody takes their places
+    while (limit.figures().running > 1) std::this_thread::yield();
+    EXPECT_EQ(limit.figures().waiting, 2u);
+    ends = 3;
+    for (const auto& client : clients) EXPECT_TRUE(client->receive_reply().ends_with("done"));
+  });
+  EXPECT_EQ(most, 3);
+  EXPECT_EQ(limit.figures().running, 0u);
+}
+
 }  // namespace
 }  // namespace katana::host

@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <utility>
 
+#include "katana/base/check.hpp"
 #include "katana/base/misuse.hpp"
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/host/option_mistakes.hpp"
+#include "katana/host/redirect.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http2_protocol.hpp"
 #include "katana/tls/transform.hpp"
@@ -29,6 +31,40 @@ std::unique_ptr<core::Reactor> reactor_of(const HttpServerOptions& options,
 
 }  // namespace
 
+namespace {
+
+bool speaks_plain(const ListenerOptions& listener) { return !listener.tls; }
+
+session::HttpOptions without_tls(session::HttpOptions options) {
+  options.strict_transport_security.clear();  // RFC 6797 §7.2: not said without TLS
+  return options;
+}
+
+// Numeric ones, which a request may name.
+std::vector<std::string> addresses_of(const HttpServerOptions& options) {
+  std::vector<std::string> addresses;
+  for (const int socket : options.sockets) addresses.push_back(engine::address_of(socket));
+  if (options.sockets.empty()) addresses.push_back(options.address);
+  for (const ListenerOptions& each : options.listeners) addresses.push_back(each.address);
+  return addresses;
+}
+
+}  // namespace
+
+// HTTP on listeners without TLS of a server that has TLS.
+struct HttpServer::Plain {
+  Plain(const HttpServerOptions& options, Dispatcher& dispatcher, session::Http1Protocol& beside)
+      : redirect(dispatcher, addresses_of(options), options.hosts),
+        protocol(without_tls(options.http), redirect, beside),
+        http2(without_tls(options.http), redirect, beside.counters(), &beside.websockets()) {
+    if (options.http.http2.enabled) protocol.set_http2(&http2);
+  }
+
+  RedirectToHttps redirect;
+  session::Http1Protocol protocol;
+  session::Http2Protocol http2;
+};
+
 struct HttpServer::Worker {
   Worker(const HttpServerOptions& options, const Service& service)
       : dispatcher(service),
@@ -37,6 +73,9 @@ struct HttpServer::Worker {
         http(protocol.counters()),
         reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
     if (options.http.http2.enabled) protocol.set_http2(&http2);
+    if (options.tls && std::ranges::any_of(options.listeners, speaks_plain)) {
+      plain = std::make_unique<Plain>(options, dispatcher, protocol);
+    }
     reactor->tasks().set_failures(options.http.failures);
     if (options.observability != nullptr) {
       probe = options.observability->probe(*reactor, protocol.counters());
@@ -48,6 +87,7 @@ struct HttpServer::Worker {
   session::Http1Protocol protocol;
   session::Http2Protocol http2;
   const session::HttpCounters& http;
+  std::unique_ptr<Plain> plain;                    // null: all listeners are alike
   std::unique_ptr<tls::TlsTransforms> transforms;  // null without TLS; outlives the reactor
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
@@ -90,10 +130,9 @@ constexpr const char* reply_to_plain_http =
     "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 60\r\n"
     "Connection: close\r\n\r\nThis port speaks TLS: the URL has to begin with https://...\n";
 
-std::string url_of(const HttpServerOptions& options, const std::string& address,
-                   std::uint16_t port) {
+std::string url_of(bool tls, const std::string& address, std::uint16_t port) {
   const bool is_v6 = address.find(':') != std::string::npos;
-  const char* const scheme = options.tls ? "https" : "http";
+  const char* const scheme = tls ? "https" : "http";
   return is_v6 ? fmt::format("{}://[{}]:{}", scheme, address, port)
                : fmt::format("{}://{}:{}", scheme, address, port);
 }
@@ -140,6 +179,7 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
                 if (options_.observability != nullptr) options_.observability->announce_drain();
               },
           .on_drain = options_.on_drain,
+          .on_closing = [this] { remove_socket_files(); },
           .on_reload = reload_of_signal(),
           .on_stuck = [this](const std::vector<unsigned>& stuck) { tell_stuck(stuck); },
           .callbacks_only_print = !options_.on_stuck});
@@ -154,6 +194,7 @@ Result<void> HttpServer::start() {
     if (!loaded) return std::unexpected(loaded.error());
     credentials_ = *std::move(loaded);
   }
+  if (auto opened = open_unix_sockets(); !opened) return opened;
   for (const auto& worker : workers_) {
     if (auto started = worker->reactor->start(); !started) return started;
     if (credentials_) worker->transforms = std::make_unique<tls::TlsTransforms>(*credentials_);
@@ -165,37 +206,113 @@ Result<void> HttpServer::start() {
   return group_->watch_signals();
 }
 
+// One queue for all reactors: a Unix socket has no SO_REUSEPORT.
+Result<void> HttpServer::open_unix_sockets() {
+  ports_.resize(options_.listeners.size());
+  for (const ListenerOptions& each : options_.listeners) {
+    unix_sockets_.push_back(nullptr);
+    if (!is_unix(each.address)) continue;
+    const auto mode = parse_file_mode(each.mode);
+    const auto owner = parse_file_owner(each.owner);
+    KATANA_CHECK(mode && owner);  // check_options()
+    auto opened = UnixSocket::open(unix_path(each.address), *mode, *owner, options_.backlog);
+    if (!opened) return std::unexpected(opened.error());
+    unix_sockets_.back() = std::make_unique<UnixSocket>(*std::move(opened));
+  }
+  return {};
+}
+
+void HttpServer::remove_socket_files() noexcept {
+  for (const auto& each : unix_sockets_) {
+    if (each) each->remove_file();
+  }
+}
+
 Result<void> HttpServer::listen(Worker& worker) {
-  const bool first = &worker == workers_.front().get();
+  if (auto listening = listen_first(worker); !listening) return listening;
+  if (auto listening = listen_others(worker); !listening) return listening;
+  if (worker.plain != nullptr) redirect_to_https(worker);
+  return options_.operations ? listen_for_operations(worker) : Result<void>();
+}
+
+Result<void> HttpServer::listen_on(Worker& worker, const engine::ListenOptions& listen, bool tls) {
+  if (worker.plain != nullptr && !tls) {
+    return worker.reactor->listen(listen, options_.http2_only
+                                              ? static_cast<core::Protocol&>(worker.plain->http2)
+                                              : worker.plain->protocol);
+  }
   core::Protocol& protocol =
       options_.http2_only ? static_cast<core::Protocol&>(worker.http2) : worker.protocol;
-  const auto listen_on = [&](const engine::ListenOptions& listen) {
-    return worker.transforms == nullptr
-               ? worker.reactor->listen(listen, protocol)
-               : worker.reactor->listen_transformed(listen, protocol, *worker.transforms);
-  };
+  return tls ? worker.reactor->listen_transformed(listen, protocol, *worker.transforms)
+             : worker.reactor->listen(listen, protocol);
+}
+
+Result<void> HttpServer::listen_first(Worker& worker) {
+  const bool first = &worker == workers_.front().get();
+  const bool tls = options_.tls.has_value();
   engine::ListenOptions listen{.address = options_.address,
                                .port = first ? options_.port : port_,
                                .backlog = options_.backlog,
                                .must_be_free = first};
-  if (options_.sockets.empty()) {
-    if (auto listening = listen_on(listen); !listening) return listening;
-  }
+  if (options_.sockets.empty()) return listen_on(worker, listen, tls);
   for (const int socket : options_.sockets) {
     listen.socket = socket;
-    if (auto listening = listen_on(listen); !listening) return listening;
+    if (auto listening = listen_on(worker, listen, tls); !listening) return listening;
   }
-  if (first && !options_.sockets.empty()) {
-    options_.address = engine::address_of(options_.sockets.front());
+  if (first) options_.address = engine::address_of(options_.sockets.front());
+  return {};
+}
+
+Result<void> HttpServer::listen_others(Worker& worker) {
+  const bool first = &worker == workers_.front().get();
+  for (std::size_t index = 0; index < options_.listeners.size(); ++index) {
+    const ListenerOptions& each = options_.listeners[index];
+    engine::ListenOptions listen{.address = each.address,
+                                 .port = first ? each.port : ports_[index],
+                                 .backlog = options_.backlog,
+                                 .must_be_free = first};
+    if (const auto& opened = unix_sockets_[index]) {
+      listen.socket = opened->socket();
+      listen.drain_socket = true;
+    }
+    if (auto listening = listen_on(worker, listen, each.tls); !listening) {
+      return std::unexpected(listening.error().within(fmt::format("http.listeners[{}]", index)));
+    }
+    if (first && !is_unix(each.address)) ports_[index] = worker.reactor->port(listener_of(index));
   }
-  if (!options_.operations) return {};
+  return {};
+}
+
+Result<void> HttpServer::listen_for_operations(Worker& worker) {
+  const bool first = &worker == workers_.front().get();
   const engine::ListenOptions pages{.address = options_.operations->address,
                                     .port = first ? options_.operations->port : operations_port_,
                                     .backlog = options_.backlog,
                                     .must_be_free = first};
-  if (auto listening = listen_on(pages); !listening) return listening;
-  if (first) operations_port_ = worker.reactor->port(operations_listener(options_.sockets));
+  if (auto listening = listen_on(worker, pages, options_.tls.has_value()); !listening) {
+    return listening;
+  }
+  if (first) operations_port_ = worker.reactor->port(listener_of(options_.listeners.size()));
   return {};
+}
+
+// The first listener has TLS (check_options()); a socket that was given may have no port.
+std::uint16_t HttpServer::https_port() const {
+  const core::Reactor& reactor = *workers_.front()->reactor;
+  if (!engine::address_of(reactor.socket(0)).empty()) return reactor.port(0);
+  for (std::size_t index = 0; index < ports_.size(); ++index) {
+    if (options_.listeners[index].tls && ports_[index] != 0) return ports_[index];
+  }
+  return 443;
+}
+
+void HttpServer::redirect_to_https(Worker& worker) {
+  for (std::size_t index = 0; index < options_.listeners.size(); ++index) {
+    const ListenerOptions& each = options_.listeners[index];
+    if (!each.redirect_to_https) continue;
+    worker.plain->redirect.add(listener_of(index),
+                               each.redirect_port != 0 ? each.redirect_port : https_port());
+  }
 }
 
 Result<void> HttpServer::watch_reactors() {
@@ -234,7 +351,10 @@ void HttpServer::steer_connections(std::span<const unsigned> reactors) const {
     }
   };
   if (options_.sockets.empty()) steer(0);
-  if (options_.operations) steer(operations_listener(options_.sockets));
+  for (std::size_t index = 0; index < options_.listeners.size(); ++index) {
+    if (!is_unix(options_.listeners[index].address)) steer(listener_of(index));
+  }
+  if (options_.operations) steer(listener_of(options_.listeners.size()));
 }
 
 ServerReport HttpServer::run() {
@@ -325,11 +445,23 @@ core::MemoryBudget HttpServer::memory_budget() const {
   return workers_.empty() ? core::MemoryBudget{} : workers_.front()->reactor->memory_budget();
 }
 
-std::string HttpServer::url() const { return url_of(options_, options_.address, port_); }
+std::string HttpServer::url() const {
+  return url_of(options_.tls.has_value(), options_.address, port_);
+}
+
+std::vector<std::string> HttpServer::other_urls() const {
+  std::vector<std::string> urls;
+  for (std::size_t index = 0; index < ports_.size(); ++index) {
+    const ListenerOptions& each = options_.listeners[index];
+    urls.push_back(is_unix(each.address) ? each.address
+                                         : url_of(each.tls, each.address, ports_[index]));
+  }
+  return urls;
+}
 
 std::string HttpServer::operations_url() const {
   if (!options_.operations) return {};
-  return url_of(options_, options_.operations->address, operations_port_);
+  return url_of(options_.tls.has_value(), options_.operations->address, operations_port_);
 }
 
 unsigned usable_cpus() noexcept {

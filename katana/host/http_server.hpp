@@ -24,8 +24,10 @@
 #include "katana/host/certificate_watch.hpp"
 #include "katana/host/engines.hpp"
 #include "katana/host/failure_log.hpp"
+#include "katana/host/listener_options.hpp"
 #include "katana/host/reactor_group.hpp"
 #include "katana/host/stall_watch.hpp"
+#include "katana/host/unix_socket.hpp"
 #include "katana/log/logger.hpp"
 #include "katana/service/router.hpp"
 #include "katana/session/http1_protocol.hpp"
@@ -73,6 +75,11 @@ struct HttpServerOptions {
   // Listening sockets that were opened for this program, as by systemd; instead of address and
   // port. Borrowed; every reactor listens on each.
   std::vector<int> sockets = {};
+  // More listeners, of the same service: the first, of address and port, speaks TLS if there is
+  // `tls`, and each of these if it says so. At most listeners_max.
+  std::vector<ListenerOptions> listeners = {};
+  // Names of this server: those that ListenerOptions::redirect_to_https leads to. Empty: any.
+  std::vector<std::string> hosts = {};
   // One more listener, for the pages of those who run the server (host/operations.hpp); the same
   // service answers there, and tells by Exchange::listener(). None: no such listener.
   std::optional<ListenerAddress> operations = {};
@@ -141,8 +148,9 @@ class HttpServer {
 
   std::uint16_t port() const noexcept { return port_; }
   // Of the operations' listener, in the order of Exchange::listener().
-  static engine::Listener operations_listener(const std::vector<int>& sockets) noexcept {
-    return static_cast<engine::Listener>(std::max<std::size_t>(1, sockets.size()));
+  static engine::Listener operations_listener(const std::vector<int>& sockets,
+                                              std::size_t listeners) noexcept {
+    return static_cast<engine::Listener>(std::max<std::size_t>(1, sockets.size()) + listeners);
   }
   // "http://127.0.0.1:9100"; empty without that listener.
   std::string operations_url() const;
@@ -156,12 +164,29 @@ class HttpServer {
   core::MemoryBudget memory_budget() const;
   // "http://127.0.0.1:8080", "https://[::1]:8443"
   std::string url() const;
+  // Of HttpServerOptions::listeners, in their order: "http://[::1]:8081", "unix:/run/a.sock".
+  std::vector<std::string> other_urls() const;
+  // Of HttpServerOptions::listeners[index], once started; of a Unix socket 0.
+  std::uint16_t port_of_listener(std::size_t index) const noexcept { return ports_[index]; }
 
  private:
+  struct Plain;
   struct Worker;
   class Heartbeat;
 
+  Result<void> open_unix_sockets();
+  void remove_socket_files() noexcept;
   Result<void> listen(Worker& worker);
+  // On the first listener, or on the sockets that were given in its place.
+  Result<void> listen_first(Worker& worker);
+  Result<void> listen_others(Worker& worker);
+  Result<void> listen_for_operations(Worker& worker);
+  Result<void> listen_on(Worker& worker, const engine::ListenOptions& listen, bool tls);
+  void redirect_to_https(Worker& worker);
+  std::uint16_t https_port() const;
+  engine::Listener listener_of(std::size_t index) const noexcept {
+    return operations_listener(options_.sockets, index);
+  }
   // What SIGHUP does; empty: it is left alone.
   std::function<void()> reload_of_signal();
   void on_hangup();
@@ -176,6 +201,9 @@ class HttpServer {
   const Result<void> checked_;                     // an Error: there are no workers
   std::unique_ptr<FailureLog> failures_;           // null: the options have one
   std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started
+  // Of options_.listeners, by position; null: one of IP.
+  std::vector<std::unique_ptr<UnixSocket>> unix_sockets_;
+  std::vector<std::uint16_t> ports_;  // of options_.listeners
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
   std::unique_ptr<StallWatch> stall_watch_;

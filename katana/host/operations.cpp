@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "katana/host/listener_options.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/url.hpp"
 
@@ -73,17 +74,18 @@ bool has_token(const RequestView& request, Bytes token) noexcept {
   return is_token(field.substr(std::min(field.size(), scheme.size())), token);
 }
 
+Reply not_found() { return problem(404, "Nothing is served under this path."); }
+
+}  // namespace
+
 Reply strange_host() {
   return problem(421,
                  "This server does not answer to the name that Host, or the target, says. If it is "
                  "one of its names, add it to http.hosts.");
 }
 
-Reply not_found() { return problem(404, "Nothing is served under this path."); }
-
-}  // namespace
-
 bool is_loopback(Bytes address) noexcept {
+  if (is_unix(address)) return true;
   const auto parsed = address_of(address);
   return parsed && is_loopback_address(*parsed);
 }

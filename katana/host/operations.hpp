@@ -34,7 +34,8 @@
 
 namespace katana::host {
 
-// Whether a numeric address, as a listener is given it, is of this machine alone.
+// Whether an address, as a listener is given it, is of this machine alone: a loopback one, or that
+// of a Unix socket ("unix:PATH").
 bool is_loopback(Bytes address) noexcept;
 
 // The names that a server answers to.
@@ -50,6 +51,9 @@ class HostList {
   std::vector<std::string> names_;
   bool any_address_ = false;
 };
+
+// 421, for a request that calls the server by no name of it.
+Reply strange_host();
 
 struct OperationsRules {
   std::vector<std::string> addresses = {};  // that are listened on; all of them

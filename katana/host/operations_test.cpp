@@ -20,6 +20,15 @@ Verdict judge(const OperationsGuard& guard, std::string_view fields, engine::Lis
   return guard.judge(RequestView(exchange.head(), "/metrics", {}, none, {}), exchange);
 }
 
+TEST(OperationsAddress, of_this_machine_alone_are_loopback_ones_and_unix_sockets) {
+  for (const char* const here : {"127.0.0.1", "127.9.9.9", "::1", "unix:/run/app.sock"}) {
+    EXPECT_TRUE(is_loopback(here)) << here;
+  }
+  for (const char* const open : {"0.0.0.0", "::", "10.0.0.1", "2001:db8::1", "localhost", ""}) {
+    EXPECT_FALSE(is_loopback(open)) << open;
+  }
+}
+
 TEST(HostList, the_names_of_a_loopback_server_are_localhost_and_loopback_addresses) {
   const HostList list({"127.0.0.1"}, {});
   for (const Bytes host : {"localhost", "LocalHost:8080", "localhost.", "127.0.0.1", "127.0.0.1:80",

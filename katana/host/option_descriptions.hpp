@@ -15,9 +15,12 @@
 #include "katana/client/options.hpp"
 #include "katana/database/sqlite/options.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/listener_options.hpp"
 #include "katana/log/channel.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
+#include "katana/service/forms/form.hpp"
+#include "katana/service/router.hpp"
 #include "katana/session/http_options.hpp"
 #include "katana/tls/client_options.hpp"
 #include "katana/tls/options.hpp"
@@ -37,6 +40,18 @@ namespace katana::host {
 // An engine, or the choice of one; see choose_engine().
 KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
                      (automatic, "auto"))
+
+KATANA_DESCRIBE(ListenerOptions,
+                (address, length(1, unix_prefix.size() + socket_path_bytes_max),
+                 help("numeric address to listen on, or unix:PATH")),
+                (port, help("0: the kernel chooses; a Unix socket has none")),
+                (mode, length(1, 4), help("octal mode of a Unix socket's file: who may connect")),
+                (owner, length(0, 64),
+                 help("USER, USER:GROUP or :GROUP of that file; empty: the program's")),
+                (tls, help("serve HTTPS with the certificates of http.tls")),
+                (redirect_to_https,
+                 help("answer 308 to the same path by https; /health and /ready are served")),
+                (redirect_port, help("port named there; 0: http.port")))
 
 }  // namespace katana::host
 
@@ -232,7 +247,31 @@ KATANA_DESCRIBE(
 
 }  // namespace katana::client
 
+namespace katana::http {
+
+KATANA_DESCRIBE(MultipartLimits, (part_bytes_max, byte_count, help("content of one part (413)")),
+                (parts_max, range(1, 1'000'000), help("parts of a form (413)")),
+                (head_bytes_max, byte_count, range(64, 1 << 20), help("head of one part (413)")),
+                (head_fields_max, range(1, 1000), help("fields of that head (413)")),
+                (preamble_bytes_max, byte_count, at_most(1 << 20),
+                 help("what may stand before the first part (413)")))
+
+}  // namespace katana::http
+
 namespace katana {
+
+KATANA_DESCRIBE(RouteDefaults,
+                (content_bytes_max, byte_count,
+                 help("content collected for a handler whose route says nothing else (413)")),
+                (streamed_bytes_max, byte_count,
+                 help("the same of a handler that reads it in pieces (413)")))
+
+// files_max is http.form_files_max.
+KATANA_DESCRIBE(FormLimits, part, (bytes_max, byte_count, help("contents of a form (413)")),
+                (part_memory_bytes_max, byte_count,
+                 help("a part in memory; more goes to the form's file")),
+                (memory_bytes_max, byte_count, help("the same for a whole form")),
+                (folder, length(1, 4000), help("where those files are, without names")))
 
 KATANA_DESCRIBE(FilesOptions, (index, length(0, 255), help("file for a folder; empty: none")),
                 (cache_control, length(0, 256), help("Cache-Control; empty: no field")),

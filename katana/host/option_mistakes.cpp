@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
+
 #include "katana/base/outbox.hpp"
 #include "katana/host/http_server.hpp"
+#include "katana/host/listener_options.hpp"
 #include "katana/host/mistakes.hpp"
+#include "katana/host/unix_socket.hpp"
 
 namespace katana::host {
 namespace {
@@ -79,6 +84,67 @@ void check(const http2::Limits& limits, Mistakes& mistakes) {
                   "see http2::are_valid() in katana/wire/http2/limits.hpp for what each may be");
 }
 
+// Where it listens; empty: nowhere that another could be told from.
+std::string place_of(const std::string& address, std::uint16_t port) {
+  if (is_unix(address)) return address;
+  return port != 0 ? fmt::format("{}:{}", address, port) : "";
+}
+
+void check_unix(const ListenerOptions& listener, const std::string& name, Mistakes& mistakes) {
+  const std::string path = unix_path(listener.address);
+  mistakes.unless(
+      !path.empty() && path.size() <= socket_path_bytes_max && path.find('\0') == std::string::npos,
+      name + ".address", fmt::format("a path of {} octets", path.size()),
+      fmt::format("give 1 to {}", socket_path_bytes_max));
+  mistakes.unless(listener.port == 0, name + ".port", fmt::to_string(listener.port),
+                  "leave it out: a Unix socket has none");
+  const auto mode = parse_file_mode(listener.mode);
+  if (!mode) {
+    mistakes.unless(false, name + ".mode", fmt::format("'{}'", listener.mode),
+                    mode.error().message());
+  }
+  const auto owner = parse_file_owner(listener.owner);
+  if (!owner) {
+    mistakes.unless(false, name + ".owner", fmt::format("'{}'", listener.owner),
+                    owner.error().message());
+  }
+}
+
+void check_tls(const ListenerOptions& listener, const std::string& name, bool has_certificates,
+               Mistakes& mistakes) {
+  mistakes.unless(!listener.tls || has_certificates, name + ".tls", "true without a certificate",
+                  "give http.tls.certificates");
+  mistakes.unless(!listener.redirect_to_https || has_certificates, name + ".redirect_to_https",
+                  "true, and no listener has TLS", "give http.tls.certificates");
+  mistakes.unless(!listener.redirect_to_https || !listener.tls, name + ".redirect_to_https",
+                  "true, and so is tls", "set one of them");
+  mistakes.unless(listener.redirect_port == 0 || listener.redirect_to_https,
+                  name + ".redirect_port", fmt::to_string(listener.redirect_port),
+                  "set redirect_to_https, too");
+}
+
+void check_listeners(const HttpServerOptions& options, Mistakes& mistakes) {
+  mistakes.unless(options.listeners.size() <= listeners_max, "http.listeners",
+                  fmt::format("a list of {}", options.listeners.size()),
+                  fmt::format("give at most {}", listeners_max));
+  std::map<std::string, std::string> taken;
+  if (options.sockets.empty()) taken.emplace(place_of(options.address, options.port), "http.port");
+  if (options.operations) {
+    taken.emplace(place_of(options.operations->address, options.operations->port),
+                  "operations.port");
+  }
+  for (std::size_t index = 0; index < options.listeners.size(); ++index) {
+    const ListenerOptions& each = options.listeners[index];
+    const std::string name = fmt::format("http.listeners[{}]", index);
+    if (is_unix(each.address)) check_unix(each, name, mistakes);
+    check_tls(each, name, options.tls.has_value(), mistakes);
+    const std::string place = place_of(each.address, each.port);
+    const auto [other, free] = taken.emplace(place, name);
+    mistakes.unless(free || place.empty(), name, place,
+                    fmt::format("{} listens there already: give another", other->second));
+  }
+}
+
 }  // namespace
 
 Result<void> check_options(const HttpServerOptions& options) {
@@ -93,6 +159,7 @@ Result<void> check_options(const HttpServerOptions& options) {
                    9, 15);
   }
   check(options.reactor, mistakes);
+  check_listeners(options, mistakes);
   return mistakes.result();
 }
 

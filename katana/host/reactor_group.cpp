@@ -292,6 +292,7 @@ void ReactorGroup::stop() noexcept {
 
 void ReactorGroup::drain() noexcept {
   if (draining_.exchange(true)) return;
+  if (options_.on_closing) options_.on_closing();
   for (core::Reactor* const reactor : reactors_) reactor->request_drain(options_.drain_timeout);
 }
 

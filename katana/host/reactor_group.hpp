@@ -38,8 +38,11 @@ struct ReactorGroupOptions {
   // From the signal to the moment in which nothing new is accepted, so that whoever sends requests
   // here hears of it before.
   Duration drain_notice = {};
-  std::function<void()> on_told = {};    // the first signal, whatever the reactors are doing
-  std::function<void()> on_drain = {};   // the first signal; before drain_notice
+  std::function<void()> on_told = {};   // the first signal, whatever the reactors are doing
+  std::function<void()> on_drain = {};  // the first signal; before drain_notice
+  // drain_notice is over: what can still reach a listener is accepted, and then they close. Once,
+  // on any thread; it uses no descriptor.
+  std::function<void()> on_closing = {};
   std::function<void()> on_reload = {};  // SIGHUP; none: it is left alone
   // The last thing before the process ends because these reactors are stuck. By their numbers.
   std::function<void(const std::vector<unsigned>&)> on_stuck = {};

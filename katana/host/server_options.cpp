@@ -9,6 +9,8 @@ HttpServerOptions server_options_of(const ApplicationSettings& settings) {
   HttpServerOptions options;
   options.address = http.address;
   options.port = http.port;
+  options.listeners = http.listeners;
+  options.hosts = http.hosts;
   if (settings.operations.port != 0) {
     options.operations = {settings.operations.address, settings.operations.port};
   }

@@ -4,9 +4,9 @@
 // Thread     any; there is no state.
 // Allocates  as copies of texts do.
 // Fails      never: check_options() judges the result.
-// Invariant  each key of `http` and `operations` is in the result, but for `hosts`, which is for
-//            the guard of the routes, `engine`, which is chosen at the start, and `form_files_max`,
-//            which is of the process.
+// Invariant  each key of `http` and `operations` is in the result, but for `engine`, which is
+//            chosen at the start, what is of the process (`form_files_max`, `forms`), and what is
+//            of the routes (`routes`, `rate_limit`, `concurrency`, `load_shedding`).
 #pragma once
 
 #include "katana/host/http_server.hpp"

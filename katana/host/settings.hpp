@@ -28,6 +28,7 @@
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/host/engines.hpp"
+#include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
 #include "katana/session/http_options.hpp"
 #include "katana/tls/options.hpp"
@@ -69,6 +70,7 @@ KATANA_DESCRIBE(
 struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
+  std::vector<ListenerOptions> listeners;
   int backlog = engine::ListenOptions().backlog;
   unsigned reactors = 0;
   EngineName engine = EngineName::epoll_edge;
@@ -84,12 +86,18 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   Duration content_timeout = session::HttpOptions().limits.content_timeout;
   TlsSettings tls;
   std::vector<std::string> hosts;
+  RouteDefaults routes;
+  FormLimits forms;
+  RateLimitSettings rate_limit;
+  ConcurrencySettings concurrency;
+  LoadSheddingSettings load_shedding;
   Duration drain_notice = milliseconds(100);
   Duration drain_timeout = seconds(10);
 };
 KATANA_DESCRIBE(
     HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
+    (listeners, length(0, listeners_max), help("more of them: {address: ADDRESS, port: PORT}, …")),
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
     (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
     (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
@@ -99,7 +107,7 @@ KATANA_DESCRIBE(
     (connections_max, range(1, 1 << 24), help("open connections per reactor")),
     (receive_bytes_max, byte_count, range(1, 1 << 30), help("most bytes of one receive")),
     (output_max, byte_count, help("output that peers have not received, per reactor")),
-    (output_reserve, byte_count, help("part of it for connections without pending output")),
+    (output_reserve, byte_count, help("its part for connections without pending output")),
     (output_block_bytes, byte_count, range(Outbox::block_bytes_min, Outbox::block_bytes_max),
      help("size of the blocks that output_max is given out in")),
     (outbox_high_bytes, byte_count, help("pending output that stops reading")),
@@ -132,10 +140,8 @@ KATANA_DESCRIBE(
     (head_timeout, option_rules::timeout, help("a request head must be complete by then (408)")),
     (content_timeout, option_rules::timeout, help("request content may pause for so long (408)")),
     (handler_timeout, option_rules::timeout, help("a later handler is cancelled (503)")),
-    (half_close_grace, option_rules::timeout_or_none,
-     help("for the reply to a peer that ended its side")),
-    (drain_idle, option_rules::timeout_or_none,
-     help("for a request of an idle connection at the end")),
+    (half_close_grace, option_rules::timeout_or_none, help("for a peer that ended its side")),
+    (drain_idle, option_rules::timeout_or_none, help("for an idle connection at the end")),
     (server_name, length(0, session::server_name_bytes_max),
      help("value of the Server field; empty: no field")),
     (hosts, length(0, 256), each(length(1, 253)),
@@ -144,7 +150,7 @@ KATANA_DESCRIBE(
     (drain_notice, range(Duration{}, seconds(600)),
      help("/ready answers 503 so long before the end")),
     (drain_timeout, range(Duration{}, seconds(3600)), help("then requests and tasks are cut off")),
-    limits, http2, websocket, tls)
+    limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding)
 
 struct LogSettings {
   std::string levels = "info";

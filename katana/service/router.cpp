@@ -156,7 +156,9 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
   parts_->routes.push_back(
       {.handler = std::move(handler),
        .middleware = std::move(behind.middleware_),
-       .content_bytes_max = streams ? options.streamed_bytes_max : options.content_bytes_max,
+       .content_bytes_max =
+           streams ? options.streamed_bytes_max.value_or(parts_->defaults.streamed_bytes_max)
+                   : options.content_bytes_max.value_or(parts_->defaults.content_bytes_max),
        .path_parameters = traits.path_parameters,
        .decoding = decoding,
        .has_functions = has_functions,

@@ -38,11 +38,18 @@
 
 namespace katana {
 
-struct RouteOptions {
+// What routes have that do not say otherwise.
+struct RouteDefaults {
   // Content that is collected for a handler; 413 beyond it.
   std::uint64_t content_bytes_max = 1024 * 1024;
   // Content that a streaming handler may read; 413 beyond it.
   std::uint64_t streamed_bytes_max = std::uint64_t{1} << 40;
+};
+
+struct RouteOptions {
+  // As in RouteDefaults; none: as Router::defaults() says.
+  std::optional<std::uint64_t> content_bytes_max = {};
+  std::optional<std::uint64_t> streamed_bytes_max = {};
   // How long the handler, with the middleware in front of it, may take, and how long it may be
   // silent in a stream: 503, or a broken connection. What it waits for is cancelled with it. 0: as
   // HttpOptions::handler_timeout says.
@@ -81,6 +88,7 @@ struct ServiceParts {
   std::vector<Error> mistakes;
   const registry::Services* services = nullptr;
   bool shows_causes = false;
+  RouteDefaults defaults;
 };
 }  // namespace detail
 
@@ -189,6 +197,11 @@ class Router : public Group {
   // statements of a database, names of its tables. Off unless it is called.
   Router& show_causes(bool shown = true) noexcept {
     parts_->shows_causes = shown;
+    return *this;
+  }
+  // For routes that are added after this call. An Application says what http.routes has.
+  Router& defaults(const RouteDefaults& defaults) noexcept {
+    parts_->defaults = defaults;
     return *this;
   }
   // Where Inject<T> takes services from; they outlive the Service. An Application calls it.

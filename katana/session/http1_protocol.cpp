@@ -20,11 +20,30 @@ WebSocketOptions websocket_options(const HttpOptions& options) {
 
 }  // namespace
 
+Http1Protocol::Shared::Shared(const HttpOptions& options)
+    : websockets(websocket_options(options), counters.websocket, options.observer) {}
+
 Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler)
     : options_(options),
       handler_(handler),
       context_(options_.limits, options_.kernels),
-      websockets_(websocket_options(options_), counters_.websocket, options_.observer) {
+      own_(std::make_unique<Shared>(options_)),
+      counters_(own_->counters),
+      websockets_(own_->websockets) {
+  write_prefix();
+}
+
+Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler,
+                             Http1Protocol& beside)
+    : options_(options),
+      handler_(handler),
+      context_(options_.limits, options_.kernels),
+      counters_(beside.counters_),
+      websockets_(beside.websockets_) {
+  write_prefix();
+}
+
+void Http1Protocol::write_prefix() {
   KATANA_REQUIRE(options_.server_name.size() <= server_name_bytes_max);
   KATANA_REQUIRE(http::valid_field("Server", options_.server_name));
   if (!options_.server_name.empty()) prefix_ = "Server: " + options_.server_name + "\r\n";

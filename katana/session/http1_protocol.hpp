@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "katana/base/poison.hpp"
@@ -22,11 +23,16 @@ namespace katana::session {
 class Http1Protocol final : public core::Protocol {
  public:
   Http1Protocol(const HttpOptions& options, RequestHandler& handler);
+  // For other listeners of the same reactor, with options of their own: counts where `beside` does,
+  // and shares its WebSocket sessions. Borrows it.
+  Http1Protocol(const HttpOptions& options, RequestHandler& handler, Http1Protocol& beside);
   ~Http1Protocol() override { unpoison(&context_.head, sizeof(http::Head)); }
 
   std::size_t session_bytes() const noexcept override;
   core::Session* open(void* memory, core::Connection& connection) noexcept override;
-  std::size_t shared_bytes() const noexcept override { return websockets_.memory_bytes(); }
+  std::size_t shared_bytes() const noexcept override {
+    return own_ != nullptr ? websockets_.memory_bytes() : 0;
+  }
   // As a connection of HTTP/2 has it, where one can be.
   std::size_t heap_bytes_each() const noexcept override {
     return http2_ != nullptr ? http2_->heap_bytes_each() : 0;
@@ -49,14 +55,23 @@ class Http1Protocol final : public core::Protocol {
   }
 
  private:
+  // What a protocol shares with those beside it.
+  struct Shared {
+    explicit Shared(const HttpOptions& options);
+    HttpCounters counters;
+    WebSocketShare websockets;
+  };
+
+  void write_prefix();
   void refresh_date(std::int64_t unix_seconds) noexcept;
 
   HttpOptions options_;
   RequestHandler& handler_;
   core::Protocol* http2_ = nullptr;
   http1::Context context_;
-  HttpCounters counters_;
-  WebSocketShare websockets_;
+  const std::unique_ptr<Shared> own_;  // null: another protocol's
+  HttpCounters& counters_;
+  WebSocketShare& websockets_;
   std::string prefix_;  // "Server: …\r\nDate: …\r\n"
   std::int64_t date_of_ = -1;
 };

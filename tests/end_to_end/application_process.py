@@ -12,8 +12,8 @@ from program_process import built
 from server_process import environment
 
 PROGRAM = "application_server"
-READY = re.compile(PROGRAM + r": ready on (?P<url>http://[0-9.]+:(?P<port>[0-9]+)) \(engine [a-z_-]+, [0-9]+ reactors\)"
-                   r" in (?P<ms>[0-9.]+) ms\n")
+READY = re.compile(PROGRAM + r": ready on (?P<url>https?://[0-9.]+:(?P<port>[0-9]+))"
+                   r" \(engine [a-z_-]+, [0-9]+ reactors\) in (?P<ms>[0-9.]+) ms\n")
 REPORT = re.compile(PROGRAM + r": stopped: [0-9]+ requests on [0-9]+ connections finished, (?P<cut>[0-9]+) connections"
                     r" cut off, [0-9]+ failures\n")
 SECONDS_MAX = 60

@@ -97,7 +97,8 @@ class EpollEngine {
       return std::unexpected(error);
     }
     if (!rules_.deferred_accept) accept_at_handshake(*opened);
-    listeners_.push_back({*opened, options.peer_speaks_first, options.socket >= 0});
+    listeners_.push_back(
+        {*opened, options.peer_speaks_first, options.socket >= 0 && !options.drain_socket});
     return listener;
   }
 

@@ -39,7 +39,8 @@ class UringAccepting : public UringReceiving<S> {
   Result<Listener> listen(const ListenOptions& options) {
     auto opened = open_listener(options);
     if (!opened) return std::unexpected(opened.error());
-    listeners_.push_back({*opened, options.peer_speaks_first, options.socket >= 0});
+    listeners_.push_back(
+        {*opened, options.peer_speaks_first, options.socket >= 0 && !options.drain_socket});
     return static_cast<Listener>(listeners_.size() - 1);
   }
 

@@ -127,6 +127,19 @@ std::size_t SpillFile::files_max() noexcept {
   return files_open_max.load(std::memory_order_relaxed);
 }
 
+namespace {
+
+FormLimits& form_defaults() noexcept {
+  static FormLimits limits;
+  return limits;
+}
+
+}  // namespace
+
+const FormLimits& FormLimits::defaults() noexcept { return form_defaults(); }
+
+void FormLimits::set_defaults(FormLimits limits) { form_defaults() = std::move(limits); }
+
 Result<std::shared_ptr<SpillFile>> SpillFile::create(const FormLimits& limits) {
   std::shared_ptr<SpillFile> made(new SpillFile);
   // Counted first, then compared: two threads cannot both take the last.
@@ -135,7 +148,8 @@ Result<std::shared_ptr<SpillFile>> SpillFile::create(const FormLimits& limits) {
                 "the limit of open files for forms (http.form_files_max) is reached");
   }
   constexpr int owner_only = 0600;
-  made->file_ = Descriptor(::open(limits.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, owner_only));
+  made->file_ =
+      Descriptor(::open(limits.folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, owner_only));
   if (made->file_.get() < 0) {
     return fail(Code::unavailable, "cannot create a temporary file for a form in its folder");
   }

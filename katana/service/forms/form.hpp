@@ -44,8 +44,12 @@ struct FormLimits {
   // than a quarter of RLIMIT_NOFILE: the others are for connections.
   std::size_t files_max = 0;
   // Where the files are; its file system has to know O_TMPFILE, as ext4, xfs, btrfs and tmpfs do.
-  // A text that outlives the reading.
-  const char* folder = "/tmp";
+  std::string folder = "/tmp";
+
+  // What read_form() takes when it is given none, in the whole process.
+  static const FormLimits& defaults() noexcept;
+  // Before the first form is read: an Application says what http.forms has.
+  static void set_defaults(FormLimits limits);
 };
 
 // The file of one form, counted over the process while it is open. Parts read it by offset (pread),
@@ -101,6 +105,7 @@ struct Form {
 using FormResult = std::expected<Form, Reply>;
 
 // Reads all of the content.
-Task<FormResult> read_form(Request request, ContentReader content, FormLimits limits = {});
+Task<FormResult> read_form(Request request, ContentReader content,
+                           FormLimits limits = FormLimits::defaults());
 
 }  // namespace katana

@@ -70,7 +70,7 @@ class ConcurrencyQueue {
     QueuedRequest* next = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (waiting_.empty()) {
+      if (waiting_.empty() || running_ > options_.running_max) {
         --running_;
         return;
       }
@@ -79,19 +79,34 @@ class ConcurrencyQueue {
     }
     next->executor.post(*next);
   }
+  void set(const ConcurrencyLimitOptions& options) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      options_ = options;
+    }
+    while (QueuedRequest* const next = take_next()) next->executor.post(*next);
+  }
   ConcurrencyFigures figures() const {
     const std::lock_guard lock(mutex_);
     return {running_, static_cast<std::uint32_t>(waiting_.size()), refused_full_, refused_late_};
   }
 
  private:
+  // The first of the queue, if there is a place for it; null otherwise.
+  QueuedRequest* take_next() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty() || !enter_locked()) return nullptr;
+    QueuedRequest& next = waiting_.pop_front();
+    next.let_on = true;
+    return &next;
+  }
   bool enter_locked() noexcept {
     if (running_ >= options_.running_max) return false;
     ++running_;
     return true;
   }
 
-  const ConcurrencyLimitOptions options_;
+  ConcurrencyLimitOptions options_;  // under the lock
   mutable std::mutex mutex_;
   LinkedList<QueuedRequest> waiting_;
   Instant standing_since_;  // of a queue that is not empty
@@ -182,12 +197,25 @@ RunningRequest::~RunningRequest() {
   if (queue_ != nullptr) queue_->leave();
 }
 
-ConcurrencyLimit::ConcurrencyLimit(const ConcurrencyLimitOptions& options)
-    : queue_(std::make_shared<detail::ConcurrencyQueue>(options)) {
+namespace {
+
+void check(const ConcurrencyLimitOptions& options) {
   if (options.running_max == 0) {
     throw_misuse("concurrency_limit() with running_max = 0 would refuse every request",
                  "give 1 or more");
   }
+}
+
+}  // namespace
+
+ConcurrencyLimit::ConcurrencyLimit(const ConcurrencyLimitOptions& options)
+    : queue_(std::make_shared<detail::ConcurrencyQueue>(options)) {
+  check(options);
+}
+
+void ConcurrencyLimit::set(const ConcurrencyLimitOptions& options) {
+  check(options);
+  queue_->set(options);
 }
 
 Task<std::expected<RunningRequest, Reply>> ConcurrencyLimit::operator()() const {

@@ -11,7 +11,8 @@
 // Thread     any reactor; one lock, held for some ten nanoseconds, twice a request.
 // Allocates  from the recycler, for a request that waits.
 // Fails      503 with Retry-After when the queue is full, or the wait too long.
-// Invariant  never more than running_max requests are running, nor waiting_max waiting.
+// Invariant  never more than running_max requests are running, nor waiting_max waiting; while set()
+//            lowers them, no more than before.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +67,9 @@ class ConcurrencyLimit {
   explicit ConcurrencyLimit(const ConcurrencyLimitOptions& options);
   Task<std::expected<RunningRequest, Reply>> operator()() const;
   ConcurrencyFigures figures() const;
+  // For requests from now on; a raised running_max lets on those that wait, a lowered one is
+  // reached as requests end. Any thread. REQUIRES running_max of 1 or more.
+  void set(const ConcurrencyLimitOptions& options);
 
  private:
   std::shared_ptr<detail::ConcurrencyQueue> queue_;

@@ -1,6 +1,7 @@
 #include "katana/service/middleware/load_shedding.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -58,8 +59,9 @@ class ReactorShedding final : public core::Attachment, private Message {
     }
     return static_cast<ReactorShedding&>(*found);
   }
-  bool admit() {
+  bool admit(double utilisation_max) {
     if (!std::exchange(told_, true)) reactor_.at_turn_end(*this);
+    control_.set_utilisation_max(utilisation_max);
     return control_.admit(reactor_.now(), reactor_.read_clock());
   }
 
@@ -78,22 +80,51 @@ class ReactorShedding final : public core::Attachment, private Message {
 }  // namespace
 }  // namespace detail
 
-Middleware load_shedding(LoadSheddingOptions options) {
-  if (!(options.utilisation_max > 0 && options.utilisation_max < 1)) {
+struct LoadShedding::Shared {
+  explicit Shared(LoadSheddingOptions given)
+      : options(std::move(given)), utilisation_max(options.utilisation_max) {}
+  const LoadSheddingOptions options;
+  std::atomic<double> utilisation_max;  // relaxed: a value by itself
+};
+
+namespace {
+
+void check_utilisation(double utilisation_max) {
+  if (!(utilisation_max > 0 && utilisation_max < 1)) {
     throw_misuse("load_shedding(): utilisation_max is not between 0 and 1",
                  "give the share of a reactor's time that it may be busy, such as 0.95");
   }
+}
+
+}  // namespace
+
+LoadShedding::LoadShedding(LoadSheddingOptions options) {
+  check_utilisation(options.utilisation_max);
   if (options.window <= Duration{}) {
     throw_misuse("load_shedding(): window is not positive", "give some ten milliseconds");
   }
-  auto shared = std::make_shared<const LoadSheddingOptions>(std::move(options));
-  return {.admit = [shared](const RequestView& request,
-                            session::Exchange& exchange) -> std::optional<Reply> {
-    if (shared->spares && shared->spares(request)) return std::nullopt;
-    if (detail::ReactorShedding::of(exchange.reactor(), *shared).admit()) return std::nullopt;
+  shared_ = std::make_shared<Shared>(std::move(options));
+}
+
+void LoadShedding::set_utilisation_max(double utilisation_max) {
+  check_utilisation(utilisation_max);
+  shared_->utilisation_max.store(utilisation_max, std::memory_order_relaxed);
+}
+
+Middleware LoadShedding::middleware() const {
+  return {.admit = [shared = shared_](const RequestView& request,
+                                      session::Exchange& exchange) -> std::optional<Reply> {
+    if (shared->options.spares && shared->options.spares(request)) return std::nullopt;
+    auto& of_reactor = detail::ReactorShedding::of(exchange.reactor(), shared->options);
+    const double most = shared->utilisation_max.load(std::memory_order_relaxed);
+    if (of_reactor.admit(most)) return std::nullopt;
     return problem(503, "The server has more requests than it can answer in time.")
         .with("Retry-After", "1");
   }};
+}
+
+Middleware load_shedding(LoadSheddingOptions options) {
+  return LoadShedding(std::move(options)).middleware();
 }
 
 }  // namespace katana

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "katana/base/instant.hpp"
 #include "katana/service/middleware.hpp"
@@ -32,6 +33,19 @@ struct LoadSheddingOptions {
 
 Middleware load_shedding(LoadSheddingOptions options = {});
 
+// The same, whose limit may change while it serves. Copies share it.
+class LoadShedding {
+ public:
+  explicit LoadShedding(LoadSheddingOptions options);
+  Middleware middleware() const;
+  // From the next window on. Any thread. REQUIRES more than 0 and less than 1.
+  void set_utilisation_max(double utilisation_max);
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
 namespace detail {
 
 // The share of requests that pass. Pure: times come as arguments.
@@ -45,11 +59,12 @@ class SheddingControl {
   // The turn is over; what follows, until the next begins, is idle.
   void end_turn(Instant now) noexcept { busy_until_ = now; }
   double admitted() const noexcept { return admitted_; }
+  void set_utilisation_max(double utilisation_max) noexcept { utilisation_max_ = utilisation_max; }
 
  private:
   void end_window(Instant now) noexcept;
 
-  const double utilisation_max_;
+  double utilisation_max_;
   const Duration window_;
   Instant window_began_;
   Instant busy_until_;

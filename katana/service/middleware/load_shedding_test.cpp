@@ -89,9 +89,27 @@ TEST(LoadShedding, everything_passes_again_when_the_load_has_gone) {
   EXPECT_EQ(control.admitted(), 1);
 }
 
+TEST(LoadShedding, a_limit_that_is_raised_while_it_serves_lets_everything_pass_again) {
+  Instant now{seconds(1).ns};
+  detail::SheddingControl control(0.5, milliseconds(50), now);
+  const auto serve = [&] {
+    for (int turn = 0; turn < 2'000; ++turn) {  // busy for four fifths of the time
+      (void)control.admit(now, now);
+      control.end_turn(now + microseconds(800));
+      now = now + milliseconds(1);
+    }
+  };
+  serve();
+  EXPECT_LT(control.admitted(), 0.9);
+  control.set_utilisation_max(0.95);
+  serve();
+  EXPECT_EQ(control.admitted(), 1);
+}
+
 TEST(LoadShedding, an_option_that_makes_no_sense_says_so) {
   EXPECT_THROW((void)load_shedding({.utilisation_max = 1}), std::logic_error);
   EXPECT_THROW((void)load_shedding({.window = {}}), std::logic_error);
+  EXPECT_THROW(LoadShedding({}).set_utilisation_max(1), std::logic_error);
 }
 
 // A reactor of which each clock reading is later than the one before: it never has a break.

@@ -91,16 +91,21 @@ Text subscriber_of(Bytes address) {
 
 RateTable::RateTable(double per_second, std::uint32_t burst, std::size_t keys_max,
                      std::uint64_t secret)
-    : interval_ns_(static_cast<std::int64_t>(static_cast<double>(seconds(1).ns) / per_second)),
-      burst_ns_(interval_ns_ * burst),
-      secret_(secret),
+    : secret_(secret),
       sets_(std::bit_ceil(std::max<std::size_t>(1, keys_max / ways))),
       locks_(std::make_unique<std::mutex[]>(locks)) {
+  set_rate(per_second, burst);
+}
+
+void RateTable::set_rate(double per_second, std::uint32_t burst) {
   if (!(per_second > 1e-6 && per_second < 1e9 && burst > 0 && burst <= 1'000'000)) {
     die_of_misuse(
         fmt::format("a rate limit has {} requests a second and a burst of {}", per_second, burst),
         "give a rate between 0.000001 and 1000000000, and a burst of 1 to 1000000");
   }
+  interval_ns_.store(static_cast<std::int64_t>(static_cast<double>(seconds(1).ns) / per_second),
+                     std::memory_order_relaxed);
+  burst_.store(burst, std::memory_order_relaxed);
 }
 
 std::uint64_t RateTable::hash(Bytes key) const noexcept {
@@ -121,13 +126,15 @@ RateTable::Verdict RateTable::take(Bytes key, Instant now) noexcept {
     if (each.full_at_ns < chosen->full_at_ns) chosen = &each;
   }
   if (chosen->key != hashed) *chosen = {hashed, INT64_MIN};
-  const std::int64_t full_at = std::max(chosen->full_at_ns, now.ns) + interval_ns_;
+  const std::int64_t interval_ns = interval_ns_.load(std::memory_order_relaxed);
+  const std::int64_t burst_ns = interval_ns * burst();
+  const std::int64_t full_at = std::max(chosen->full_at_ns, now.ns) + interval_ns;
   const std::int64_t used = full_at - now.ns;
-  if (used > burst_ns_) {
-    return {false, 0, nanoseconds(used - burst_ns_), nanoseconds(used - interval_ns_)};
+  if (used > burst_ns) {
+    return {false, 0, nanoseconds(used - burst_ns), nanoseconds(used - interval_ns)};
   }
   chosen->full_at_ns = full_at;
-  return {true, static_cast<std::uint32_t>((burst_ns_ - used) / interval_ns_), Duration{},
+  return {true, static_cast<std::uint32_t>((burst_ns - used) / interval_ns), Duration{},
           nanoseconds(used)};
 }
 
@@ -141,22 +148,30 @@ std::int64_t whole_seconds(Duration time) noexcept {
 
 }  // namespace
 
-Middleware rate_limit(RateLimitOptions options) {
+RateLimit::RateLimit(RateLimitOptions options) : key_(std::move(options.key)) {
   std::random_device random;
   const std::uint64_t secret = std::uint64_t{random()} << 32 | random();
-  auto table = std::make_shared<detail::RateTable>(options.per_second, options.burst,
-                                                   options.keys_max, secret);
-  const bool by_peer = !options.key;
+  table_ = std::make_shared<detail::RateTable>(options.per_second, options.burst, options.keys_max,
+                                               secret);
+}
+
+void RateLimit::set_rate(double per_second, std::uint32_t burst) {
+  table_->set_rate(per_second, burst);
+}
+
+Middleware RateLimit::middleware() const {
+  const bool by_peer = !key_;
+  auto key_of = key_;
   if (by_peer) {
-    options.key = [](const RequestView&, session::Exchange& exchange) {
+    key_of = [](const RequestView&, session::Exchange& exchange) {
       return detail::subscriber_of(exchange.peer().bytes());
     };
   }
   Middleware middleware;
-  middleware.admit = [table = std::move(table), options = std::move(options), by_peer](
+  middleware.admit = [table = table_, key_of = std::move(key_of), by_peer](
                          const RequestView& request,
                          session::Exchange& exchange) -> std::optional<Reply> {
-    const Text key = options.key(request, exchange);
+    const Text key = key_of(request, exchange);
     // A peer without an address is never unlimited: whoever made it vanish would be.
     if (key.empty() && by_peer) [[unlikely]] {
       exchange.note_failure();
@@ -166,15 +181,18 @@ Middleware rate_limit(RateLimitOptions options) {
     const auto verdict = table->take(key.bytes(), exchange.reactor().now());
     if (verdict.passes) return std::nullopt;
     const std::int64_t wait_s = whole_seconds(verdict.wait);
-    const auto window_s = whole_seconds(
-        nanoseconds(static_cast<std::int64_t>(1e9 * options.burst / options.per_second)));
     return problem(429, "Too many requests; Retry-After says how many seconds to wait.")
         .with("Retry-After", format_text("{}", wait_s).bytes())
         .with("RateLimit-Policy",
-              format_text("\"default\";q={};w={}", options.burst, window_s).bytes())
+              format_text("\"default\";q={};w={}", table->burst(), whole_seconds(table->window()))
+                  .bytes())
         .with("RateLimit", format_text("\"default\";r=0;t={}", wait_s).bytes());
   };
   return middleware;
+}
+
+Middleware rate_limit(RateLimitOptions options) {
+  return RateLimit(std::move(options)).middleware();
 }
 
 }  // namespace katana

@@ -11,6 +11,7 @@
 //            secret cannot find keys that share a place.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -39,6 +40,27 @@ Middleware rate_limit(RateLimitOptions options = {});
 
 namespace detail {
 
+class RateTable;
+
+}  // namespace detail
+
+// The same, whose rate may change while it serves. Copies, and all that middleware() gives, share
+// one table.
+class RateLimit {
+ public:
+  explicit RateLimit(RateLimitOptions options);
+  Middleware middleware() const;
+  // For requests from now on; what keys have used stays. Any thread. REQUIRES a rate between
+  // 0.000001 and 1000000000, and a burst of 1 to 1000000.
+  void set_rate(double per_second, std::uint32_t burst);
+
+ private:
+  std::shared_ptr<detail::RateTable> table_;
+  std::function<Text(const RequestView&, session::Exchange&)> key_;  // empty: by peer
+};
+
+namespace detail {
+
 // The part of an address, as in "192.0.2.1:5000" or "[2001:db8::1]:5000", that one subscriber has.
 Text subscriber_of(Bytes address);
 
@@ -54,6 +76,13 @@ class RateTable {
     Duration until_full;
   };
   Verdict take(Bytes key, Instant now) noexcept;
+  // Any thread. A request of that moment may see the one value old and the other new.
+  void set_rate(double per_second, std::uint32_t burst);
+  std::uint32_t burst() const noexcept { return burst_.load(std::memory_order_relaxed); }
+  // In which a key that has used its burst gets all of it back.
+  Duration window() const noexcept {
+    return nanoseconds(interval_ns_.load(std::memory_order_relaxed) * burst());
+  }
   std::size_t capacity() const noexcept { return sets_.size() * ways; }
 
  private:
@@ -68,8 +97,9 @@ class RateTable {
   };
   std::uint64_t hash(Bytes key) const noexcept;
 
-  const std::int64_t interval_ns_;  // of one request
-  const std::int64_t burst_ns_;
+  // Relaxed: each is a value by itself, and orders nothing.
+  std::atomic<std::int64_t> interval_ns_;  // of one request
+  std::atomic<std::uint32_t> burst_;
   const std::uint64_t secret_;
   std::vector<Set> sets_;
   std::unique_ptr<std::mutex[]> locks_;

@@ -37,6 +37,22 @@ TEST(RateTable, a_burst_passes_and_then_the_rate) {
   EXPECT_FALSE(table.take("a", now).passes);
 }
 
+TEST(RateTable, a_rate_that_is_set_while_it_serves_holds_for_what_was_used_already) {
+  RateTable table(1, 2, 1000, 7);
+  const Instant now{seconds(1'000).ns};
+  EXPECT_TRUE(table.take("a", now).passes);
+  EXPECT_TRUE(table.take("a", now).passes);
+  EXPECT_FALSE(table.take("a", now).passes);
+  table.set_rate(1, 3);
+  EXPECT_EQ(table.burst(), 3u);
+  EXPECT_EQ(table.window(), seconds(3));
+  EXPECT_TRUE(table.take("a", now).passes);
+  EXPECT_FALSE(table.take("a", now).passes);
+  table.set_rate(1, 1);
+  EXPECT_FALSE(table.take("a", now + seconds(2)).passes);
+  EXPECT_TRUE(table.take("a", now + seconds(3)).passes);
+}
+
 TEST(RateTable, the_table_is_bounded_and_forgets_the_least_active) {
   RateTable table(1, 5, 8, 7);
   ASSERT_EQ(table.capacity(), 8u);

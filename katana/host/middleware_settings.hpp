@@ -1,0 +1,53 @@
+// Middleware settings: what an Application puts in front of every route of the program, each off
+// unless it is enabled. Health, metrics and the pages of operations stand before them.
+//
+// Owns       values only.
+// Thread     values.
+// Allocates  as their options do.
+// Fails      as Config does.
+// Invariant  what is marked reloadable is applied to the requests that follow a reload; `enabled`
+//            needs a restart, because what is off shall cost nothing.
+#pragma once
+
+#include "katana/base/described.hpp"
+#include "katana/host/option_descriptions.hpp"
+#include "katana/service/middleware/concurrency_limit.hpp"
+#include "katana/service/middleware/load_shedding.hpp"
+#include "katana/service/middleware/rate_limit.hpp"
+
+namespace katana::host {
+
+// Counted by the address of the peer; other keys are for code to choose.
+struct RateLimitSettings : RateLimitOptions {
+  bool enabled = false;
+};
+KATANA_DESCRIBE(RateLimitSettings, (enabled, help("limit the requests of each peer (429)")),
+                (per_second, reloadable, range(0.001, 1e8),
+                 help("requests of one address, on average")),
+                (burst, reloadable, range(1, 1'000'000), help("the same, at once")),
+                (keys_max, range(8, 1 << 24), help("addresses that are remembered")))
+
+struct ConcurrencySettings : ConcurrencyLimitOptions {
+  bool enabled = false;
+};
+KATANA_DESCRIBE(ConcurrencySettings,
+                (enabled, help("limit the requests that are served at a time (503)")),
+                (running_max, reloadable, at_least(1), help("of the whole process")),
+                (waiting_max, reloadable, help("requests that wait for that; more are refused")),
+                (wait_max, reloadable, option_rules::timeout_or_none, help("how long they wait")),
+                (busy_after, reloadable, option_rules::timeout_or_none,
+                 help("a queue that stands for so long is busy")),
+                (busy_wait_max, reloadable, option_rules::timeout_or_none,
+                 help("how long a request waits in a busy queue")))
+
+struct LoadSheddingSettings : LoadSheddingOptions {
+  bool enabled = false;
+};
+KATANA_DESCRIBE(LoadSheddingSettings,
+                (enabled, help("refuse what a reactor cannot answer in time (503)")),
+                (utilisation_max, reloadable, range(0.01, 0.999),
+                 help("share of its time that a reactor may be busy")),
+                (window, range(milliseconds(1), seconds(60)),
+                 help("the time over which that is measured")))
+
+}  // namespace katana::host
