@@ -1,6 +1,8 @@
 // Invariant: whatever the octets, reading ends and reads nothing outside of them; what is accepted
 // is JSON for simdjson's own parser as well, and writes and reads back equal; what is malformed is
 // none for simdjson either, but for depth and half surrogate pairs, where simdjson is laxer.
+#include <simdjson.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
