@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/deadline.hpp"
 #include "katana/base/executor.hpp"
 
 namespace katana {
@@ -67,16 +68,18 @@ class [[nodiscard]] SiteScope {
   const std::string* outer_ = nullptr;
 };
 
-// A coroutine that was suspended, and the activity that it was suspended in.
+// A coroutine that was suspended, and the activity and the deadline that it was suspended with.
 class Waiting {
  public:
   Waiting() noexcept = default;
   // Of the coroutine that is being suspended on this thread.
-  Waiting(std::coroutine_handle<> handle) noexcept : handle_(handle), activity_(current_activity) {}
+  Waiting(std::coroutine_handle<> handle) noexcept
+      : handle_(handle), activity_(current_activity), deadline_(current_deadline) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
   // This object may be gone when it returns.
   void resume() const {
+    const DeadlineScope time(deadline_);
     if (activity_ == nullptr) [[likely]] {
       const ActivityScope scope(nullptr);
       handle_.resume();
@@ -90,6 +93,7 @@ class Waiting {
  private:
   std::coroutine_handle<> handle_;
   const Activity* activity_ = nullptr;
+  Instant deadline_ = never;
 };
 
 }  // namespace katana

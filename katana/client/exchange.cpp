@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/deadline.hpp"
 #include "katana/client/content_decoding.hpp"
 #include "katana/client/cookie_jar.hpp"
 #include "katana/client/hedge.hpp"
@@ -29,7 +30,8 @@ Deadline deadline_of(const Request& request, ReactorContext& context) {
   const Duration timeout =
       request.timeout() > Duration{} ? request.timeout() : context.options().timeout;
   const Instant now = context.reactor().now();
-  return {timeout, timeout < never - now ? now + timeout : never};
+  const Duration left = time_left(now, timeout);  // of the handler that asks, or of its part
+  return {left, left < never - now ? now + left : never};
 }
 
 std::unexpected<Error> refuse(ReactorContext& context, Error error) {

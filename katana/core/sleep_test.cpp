@@ -8,32 +8,12 @@
 
 #include "katana/base/compiler_test.hpp"
 #include "katana/base/task.hpp"
+#include "katana/core/clock_fixture_test.hpp"
+#include "katana/core/spawn.hpp"
 #include "katana/core/timeout.hpp"
 
 namespace katana::core {
 namespace {
-
-// A reactor that consists of its clock.
-class Clock final : public Reactor {
- public:
-  Clock() : Reactor(ReactorOptions{}, Instant{seconds(5).ns}) { current_ = this; }
-
-  void turn(Duration wait_max) override {
-    now_ = now_ + wait_max;
-    timers_.advance(now_);
-  }
-  MemoryBudget memory_budget() const noexcept override { return {}; }
-  MemoryBudget memory_used() const noexcept override { return {}; }
-  Result<void> start() override { return {}; }
-  Result<void> listen(const engine::ListenOptions&, Protocol&) override { return {}; }
-  std::uint16_t port(engine::Listener) const override { return 0; }
-  Result<void> watch(int, engine::Watcher&) override { return {}; }
-  void unwatch(int) override {}
-
- private:
-  void wake_engine() noexcept override {}
-  bool drained() const noexcept override { return true; }
-};
 
 Task<void> note_after(Duration duration, int name, std::vector<int>& notes) {
   co_await sleep_for(duration);
@@ -158,6 +138,67 @@ TEST(WithTimeout, cancels_what_does_not_and_says_how_long_it_had) {
   EXPECT_EQ(result.error().code(), Code::deadline_exceeded);
   EXPECT_EQ(result.error().message(), "not done within 50 ms");
   EXPECT_EQ(clock.timers().next(), never);
+}
+
+// What a coroutine sees of its deadline before and after a pause, as time that is left.
+Task<void> look(Duration pause, std::vector<Duration>& left) {
+  left.push_back(remaining_time().value_or(Duration{-1}));
+  co_await sleep_for(pause);
+  left.push_back(remaining_time().value_or(Duration{-1}));
+}
+
+TEST(Deadline, travels_with_a_coroutine_and_the_earliest_holds) {
+  Clock clock;
+  std::vector<Duration> left;
+  auto inner = [&left]() -> Task<void> {
+    (void)co_await with_timeout(look(milliseconds(10), left), seconds(60));  // the outer is earlier
+    left.push_back(remaining_time().value_or(Duration{-1}));
+  };
+  auto task = with_timeout(inner(), milliseconds(50));
+  EXPECT_FALSE(task.start());
+  EXPECT_FALSE(remaining_time());  // of the thread, once the coroutine waits
+  clock.turn(milliseconds(10));
+  EXPECT_TRUE(task.done());
+  EXPECT_EQ(left, (std::vector{milliseconds(50), milliseconds(40), milliseconds(40)}));
+  EXPECT_FALSE(remaining_time());
+}
+
+TEST(Deadline, of_interleaved_coroutines_is_their_own) {
+  Clock clock;
+  std::vector<Duration> first, second, third;
+  auto one = with_timeout(look(milliseconds(10), first), milliseconds(50));
+  auto two = with_timeout(look(milliseconds(10), second), milliseconds(30));
+  auto three = look(milliseconds(10), third);
+  one.start();
+  two.start();
+  three.start();
+  clock.turn(milliseconds(10));
+  EXPECT_EQ(first, (std::vector{milliseconds(50), milliseconds(40)}));
+  EXPECT_EQ(second, (std::vector{milliseconds(30), milliseconds(20)}));
+  EXPECT_EQ(third, (std::vector{Duration{-1}, Duration{-1}}));
+}
+
+TEST(Deadline, a_spawned_task_has_none_of_the_task_that_spawned_it) {
+  Clock clock;
+  std::vector<Duration> left;
+  auto spawner = [&]() -> Task<Result<void>> { co_return spawn(look(milliseconds(10), left)); };
+  auto task = with_timeout(spawner(), milliseconds(50));
+  EXPECT_TRUE(task.start());
+  EXPECT_TRUE(task.result());
+  clock.turn(milliseconds(10));
+  EXPECT_EQ(left, (std::vector{Duration{-1}, Duration{-1}}));
+}
+
+TEST(Deadline, time_left_is_never_zero_and_no_more_than_the_own_limit) {
+  const DeadlineScope time(Instant{milliseconds(50).ns});
+  const Instant now{milliseconds(20).ns}, late{milliseconds(90).ns};
+  EXPECT_EQ(time_left(now, seconds(1)), milliseconds(30));
+  EXPECT_EQ(time_left(now, milliseconds(5)), milliseconds(5));
+  EXPECT_EQ(time_left(now, {}), milliseconds(30));  // no limit of its own
+  EXPECT_EQ(time_left(late, seconds(1)), nanoseconds(1));
+  const DeadlineScope none(never);
+  EXPECT_EQ(time_left(now, seconds(1)), seconds(1));
+  EXPECT_EQ(time_left(now, {}), Duration{});
 }
 
 TEST(WithTimeout, errors_and_exceptions_of_the_task_are_given) {

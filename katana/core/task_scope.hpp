@@ -16,9 +16,9 @@
 //            What leaves a task, an exception or an Error, is counted and told to the
 //            FailureObserver: that of the options, else the reactor's, else a line on standard
 //            error.
-// Invariant  a task is none of the activity that spawned it, which may end before it; it keeps a
-//            copy of its name and trace, so what it calls and reports still carries the request's
-//            id.
+// Invariant  a task is none of the activity that spawned it, which may end before it, and does not
+//            have its deadline; it keeps a copy of its name and trace, so what it calls and reports
+//            still carries the request's id.
 #pragma once
 
 #include <coroutine>
@@ -109,6 +109,7 @@ class TaskScope {
     // This may be gone when it returns.
     void run() {
       const ActivityScope as(&this->activity);
+      const DeadlineScope time(never);  // it outlives what spawned it
       if (task.start()) return end();
       task.on_done([](void* self) noexcept { static_cast<Spawned*>(self)->end(); }, this);
     }

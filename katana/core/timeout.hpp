@@ -1,6 +1,9 @@
-// with_timeout: a task that has so long, by the clock of its reactor.
+// with_timeout: a task that has so long, by the clock of its reactor. remaining_time: what is left.
 //
 //   Result<Quote> quote = co_await core::with_timeout(ask(peer), milliseconds(50));
+//
+// Calls of the database and of the HTTP client within it end by that time, too, and with an Error
+// that says so; see base/deadline.hpp.
 //
 // Owns       the task. When its time is over it is destroyed, which cancels what it waits for: a
 //            call of a database or of the HTTP client ends with it.
@@ -15,12 +18,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <coroutine>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "katana/base/deadline.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/task.hpp"
 #include "katana/base/when.hpp"
+#include "katana/core/reactor.hpp"
 #include "katana/core/sleep.hpp"
 
 namespace katana::core {
@@ -38,11 +46,45 @@ struct TimedResult<Result<T>> {
 
 inline Task<void> sleep_task(Duration duration) { co_await sleep_for(duration); }
 
+// Of the reactor's clock; never: no limit, or no reactor.
+inline Instant end_of(Duration timeout) noexcept {
+  const Reactor* const reactor = Reactor::current();
+  if (reactor == nullptr || timeout >= never - reactor->now()) return never;
+  return reactor->now() + timeout;
+}
+
+// The task begins with its deadline, so that what it calls knows how much time there is.
+template <class T>
+class TimedTask {
+ public:
+  TimedTask(Task<T>&& task, Duration timeout)
+      : deadline_(end_of(timeout)), first_(std::move(task), sleep_task(timeout)) {}
+  bool await_ready() {
+    const DeadlineScope time = DeadlineScope::earlier(deadline_);
+    return first_.await_ready();
+  }
+  void await_suspend(std::coroutine_handle<> waiting) noexcept { first_.await_suspend(waiting); }
+  auto await_resume() { return first_.await_resume(); }
+
+ private:
+  const Instant deadline_;
+  katana::detail::AnyOfTuple<T, void> first_;
+};
+
 }  // namespace detail
+
+// What is left for the coroutine that runs: of its route's timeout, or of a with_timeout() that it
+// is within. None: no limit, or no reactor.
+inline std::optional<Duration> remaining_time() noexcept {
+  const Reactor* const reactor = Reactor::current();
+  if (reactor == nullptr || current_deadline == never) return std::nullopt;
+  return std::max(current_deadline - reactor->now(), Duration{});
+}
 
 template <class T>
 Task<typename detail::TimedResult<T>::Type> with_timeout(Task<T> task, Duration timeout) {
-  auto first = co_await when_any(std::move(task), detail::sleep_task(timeout));
+  detail::TimedTask<T> timed(std::move(task), timeout);
+  auto first = co_await timed;
   if (first.index() == 1) {
     co_return fail(Code::deadline_exceeded,
                    fmt::format("not done within {} ms", milliseconds_of(timeout)));

@@ -116,6 +116,10 @@ class ShapedWork final : public Work {
   std::optional<Sql> sql_;
 };
 
+// The timeout of a call, cut to the time that its caller has left (base/deadline.hpp). Zero:
+// `usual`, as for the backend.
+Duration within_deadline(Duration timeout, Duration usual) noexcept;
+
 // Submits and withdraws; what a Call and a stream's batch have in common.
 template <class Shape>
 class Waiter {
@@ -143,6 +147,7 @@ class Waiter {
     }
     backend_ = &backend;
     work_ = ShapedWork<Shape>::make(*executor, request);
+    work_->request.timeout = within_deadline(request.timeout, backend.timeout_default());
     work_->shape.backend = &backend;
   }
   void submit(std::coroutine_handle<> waiting) {

@@ -223,6 +223,7 @@ class FakeExchange final : public session::Exchange {
   FailureObserver* failure_observer() noexcept override { return &failed; }
 
  private:
+  Duration handler_time() const noexcept override { return core_.handler_time(seconds(30)); }
   template <class Action>
   void call(Action&& action) {
     in_call_ = true;

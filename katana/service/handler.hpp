@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/deadline.hpp"
 #include "katana/base/hints.hpp"
 #include "katana/base/task.hpp"
 #include "katana/service/extract.hpp"
@@ -47,7 +48,7 @@ struct Route {
   std::uint64_t content_bytes_max = 0;
   std::size_t path_parameters = 0;                 // Path<> parameters of the handler
   const DecompressionOptions* decoding = nullptr;  // null: contents are left as they come
-  bool shows_causes = false;                       // to clients; see Router::show_causes()
+  bool development = false;                        // see Router::development()
   bool has_functions = false;                      // among its middleware
   bool functions_want_content = false;
   const registry::Services* services = nullptr;  // of Inject<T>; null: nobody needs any
@@ -146,7 +147,7 @@ class PendingTask final : public session::Pending {
   PendingTask(session::Exchange& exchange, const Route& route, const RequestView& request,
               Task<R> task)
       : exchange_(exchange), route_(route), task_(std::move(task)) {
-    if (!route.middleware.empty()) request_.emplace(request);
+    if (!route.middleware.empty() || route.development) request_.emplace(request);
     task_.on_done([](void* self) noexcept { static_cast<PendingTask*>(self)->finish(); }, this);
   }
 
@@ -169,7 +170,7 @@ class PendingTask final : public session::Pending {
 
   session::Exchange& exchange_;
   const Route& route_;
-  std::optional<Request> request_;  // for the middleware
+  std::optional<Request> request_;  // for the middleware and the page of an error
   Task<R> task_;
 };
 
@@ -186,6 +187,7 @@ class TaskHandler final : public Handler {
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override {
     const auto run = [&]<class R>(Task<R> task) {
+      const DeadlineScope time(exchange.handler_due());
       if (task.start()) {
         PendingTask<R>::finish(exchange, route, &request, task);
       } else {
@@ -206,7 +208,7 @@ class PendingStream final : public Stream {
  public:
   PendingStream(session::Exchange& exchange, const Route& route, const RequestView& request)
       : Stream(exchange, !route.middleware.empty()), route_(route) {
-    if (has_middleware_) request_.emplace(request);
+    if (has_middleware_ || route.development) request_.emplace(request);
   }
   void run(Task<void> task) noexcept;
   // What comes is decoded, if the route says so and the request has a coding that is known.
@@ -218,7 +220,7 @@ class PendingStream final : public Stream {
   void fail() noexcept;
 
   const Route& route_;
-  std::optional<Request> request_;  // for the middleware
+  std::optional<Request> request_;  // for the middleware and the page of an error
   std::optional<Task<void>> task_;
 };
 

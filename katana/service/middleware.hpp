@@ -36,6 +36,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/deadline.hpp"
 #include "katana/base/task.hpp"
 #include "katana/service/parameters.hpp"
 #include "katana/service/reply.hpp"
@@ -171,6 +172,7 @@ class FunctionMiddleware final : public MiddlewareFunction {
   }
   template <class R>
   static Progress proceed(const Call& call, RequestContext& context, Task<R> task) {
+    const DeadlineScope time(call.exchange.handler_due());
     if (task.start()) {
       return take_result_of<Key>(context, task) ? Progress::goes_on : Progress::answered;
     }

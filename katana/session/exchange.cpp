@@ -26,6 +26,13 @@ void Exchange::report_failure(Failure failure) noexcept {
   observer->on_failure(failure);
 }
 
+Instant Exchange::handler_due() noexcept {
+  if (core_.handler_deadline != never) return core_.handler_deadline;  // middleware has waited
+  const Instant now = reactor().now();
+  const Duration time = handler_time();
+  return time < never - now ? now + time : never;
+}
+
 void Exchange::note_patient(ExchangeObserver* observer) noexcept {
   if (!std::exchange(core_.patient, true) && observer != nullptr) observer->on_events_begin(*this);
 }

@@ -123,6 +123,9 @@ class Exchange {
   // Content that was decoded, of which a handler that suspends has a copy.
   void note_decoded(std::size_t bytes) noexcept { core_.note_copied(bytes); }
 
+  // When a handler that begins now has to have answered: its route's timeout, or the usual one.
+  Instant handler_due() noexcept;
+
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
   // The same, and the observer is told what it was, with the route and the request's id. A warning
@@ -139,6 +142,8 @@ class Exchange {
   ExchangeContext* context() const noexcept { return core_.context.get(); }
 
  protected:
+  // Of its route, or else the usual one.
+  virtual Duration handler_time() const noexcept = 0;
   // Who is told of failures; null: nobody.
   virtual FailureObserver* failure_observer() noexcept { return nullptr; }
   Exchange() = default;

@@ -86,9 +86,12 @@ class Http1Session final : public core::Session, private Exchange {
   void update_deadline() noexcept {
     connection_.set_deadline(std::min(machine_.deadline(), core_.handler_deadline));
   }
+  Duration handler_time() const noexcept override {
+    return core_.handler_time(protocol_.options().handler_timeout);
+  }
   void give_handler_time() noexcept {
     if (core_.patient && connection_.input_ended()) return;  // the grace that it was given runs
-    core_.give_time(now() + core_.handler_time(protocol_.options().handler_timeout), false);
+    core_.give_time(now() + handler_time(), false);
   }
   // The peer has ended its side: the handler's time is short from then on.
   KATANA_RARE void give_grace() noexcept;

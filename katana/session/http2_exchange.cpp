@@ -657,11 +657,13 @@ void Http2Exchange::set_deadline(Instant& which, Instant moment) noexcept {
   streams_.note_deadline(moment);
 }
 
+Duration Http2Exchange::handler_time() const noexcept {
+  return core_.handler_time(streams_.options().handler_timeout);
+}
+
 void Http2Exchange::give_handler_time() noexcept {
-  const HttpOptions& options = streams_.options();
   const bool ended = streams_.connection().input_ended();
-  const Duration time =
-      ended ? options.half_close_grace : core_.handler_time(options.handler_timeout);
+  const Duration time = ended ? streams_.options().half_close_grace : handler_time();
   core_.give_time(streams_.now() + time, ended);
   streams_.note_deadline(core_.handler_deadline);
 }

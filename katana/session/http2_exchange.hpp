@@ -123,6 +123,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   void hold_back(Bytes rest, bool stays) noexcept;
   void note_sent(std::size_t bytes) noexcept;
   void end_exchange() noexcept;
+  Duration handler_time() const noexcept override;
   void give_handler_time() noexcept;
   void give_peer_time() noexcept;
   void end_if_sent() noexcept;

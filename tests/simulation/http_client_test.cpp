@@ -133,6 +133,27 @@ TEST(HttpClientWorld, nobody_listens_and_the_request_says_so) {
       << result.error().describe();
 }
 
+TEST(HttpClientWorld, a_request_ends_by_the_deadline_of_whoever_asks) {
+  World world;
+  auto http = HttpClient::make(client_options());
+  ASSERT_TRUE(http);
+  world.turn(Duration{});
+  const Instant began = world.now();
+  const std::string origin = "http://127.0.0.1:" + std::to_string(world.port(Site::trial));
+  auto task = http->fetch(Request("POST", origin + "/mirror/5000")
+                              .content("slowly", "text/plain")
+                              .timeout(seconds(200)));
+  {
+    const DeadlineScope time(began + milliseconds(5));
+    task.start();
+  }
+  ASSERT_TRUE(world.run_while_not([&] { return task.done(); }));
+  const auto result = task.result();
+  ASSERT_FALSE(result) << result->status();
+  EXPECT_EQ(result.error().code(), Code::deadline_exceeded) << result.error().describe();
+  EXPECT_LE(world.now() - began, seconds(1));
+}
+
 // Requests are destroyed at any moment of their lives, and nothing is left of them.
 TEST_P(HttpClientSeeds, cancelled_requests_leave_nothing) {
   for (std::uint64_t seed = 1; seed <= client_seeds() && !testing::Test::HasFailure(); ++seed) {
