@@ -16,7 +16,8 @@
 //   KATANA_DESCRIBE(NewUser, (name, length(1, 80)), (email, format::email), (age, range(0, 150)))
 //
 // KATANA_DESCRIBE_STRICT is the same, and says that unknown names are refused whatever the reader
-// would do. What the macro writes may be written by hand:
+// would do. KATANA_DESCRIBE_DERIVED(Settings, Base, page_max) has the members that the description
+// of Base names, and then its own. What the macro writes may be written by hand:
 //
 //   constexpr auto katana_describe(const NewUser*) {
 //     using namespace katana::rules;
@@ -200,6 +201,17 @@ consteval Description<Fields...> describe(Fields... fields) {
   return describe(Unknown{UnknownNames::by_reader}, fields...);
 }
 
+template <class Base, std::size_t... index, class... Fields>
+consteval auto describe_after(std::index_sequence<index...>, Fields... fields) {
+  return describe(Unknown{unknown_names<Base>}, field_of<Base, index>..., fields...);
+}
+// Those of the description of Base, and then `fields`.
+template <class S, Described Base, class... Fields>
+  requires std::derived_from<S, Base>
+consteval auto describe_derived(Fields... fields) {
+  return describe_after<Base>(std::make_index_sequence<field_count<Base>>(), fields...);
+}
+
 }  // namespace rules
 
 // ---- enumerations ----
@@ -360,6 +372,12 @@ void check(const T& value, Report&& report) {
     return ::katana::rules::describe(                                                         \
         ::katana::rules::refuse_unknown,                                                      \
         KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__))); \
+  }
+#define KATANA_DESCRIBE_DERIVED(Struct, Base, ...)                                             \
+  [[maybe_unused]] constexpr auto katana_describe(const Struct*) {                             \
+    using namespace ::katana::rules;                                                           \
+    return ::katana::rules::describe_derived<Struct, Base>(__VA_OPT__(                         \
+        KATANA_DETAIL_EXPAND(KATANA_DETAIL_EACH(KATANA_DETAIL_MEMBER, Struct, __VA_ARGS__)))); \
   }
 #define KATANA_DESCRIBE_ENUM(Enum, ...)                                                         \
   [[maybe_unused]] constexpr auto katana_enumerators(const Enum*) {                             \

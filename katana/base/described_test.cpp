@@ -267,6 +267,21 @@ TEST(Describe, may_be_written_by_hand) {
   static_assert(field_of<ByHand, 0>.rules.format == Format::email);
 }
 
+struct Villa : Address {
+  int rooms = 3;
+};
+KATANA_DESCRIBE_DERIVED(Villa, Address, (rooms, range(0, 9)))
+
+TEST(Describe, a_derived_struct_has_the_members_of_its_base_first) {
+  Villa villa;
+  villa.street = "Avenue";
+  villa.rooms = 12;
+  EXPECT_EQ(names_of(villa), (std::vector<std::string>{"street", "city", "rooms"}));
+  std::vector<std::string> broken;
+  check(villa, [&](Bytes pointer, const std::string&) { broken.emplace_back(pointer); });
+  EXPECT_EQ(broken, (std::vector<std::string>{"/street", "/rooms"}));  // the rules of both
+}
+
 TEST(DescribeEnum, names_what_it_describes_and_nothing_else) {
   EXPECT_EQ(enumerator_name(Role::guest), "guest");
   EXPECT_EQ(enumerator_name(Role::admin), "administrator");

@@ -323,7 +323,7 @@ Result<void> ApplicationCore::start_routes() {
   if (auto made = make_guard(); !made) return made;
   Router router;
   router.services(*services_)
-      .show_causes(settings()->requests.show_causes)
+      .development(settings()->development)
       .defaults(settings()->http.routes);
   observability_->mount(router, *guard_);
   if (add_operations_) {
@@ -438,6 +438,12 @@ std::string ApplicationCore::exposed_url() const {
 // Who may see what is asked when it is too late.
 void ApplicationCore::tell_operations() const {
   const auto present = settings();
+  if (present->development && guard_->exposed()) {
+    logger_.warn(
+        "development is true, and {} is not a loopback address: every client is shown the causes "
+        "of failures; set development: false",
+        exposed_url());
+  }
   const char* const with_token = present->operations.token.empty() ? "" : ", with the token";
   if (present->operations.port != 0) {
     const std::string own = server_->operations_url();

@@ -1,7 +1,7 @@
 // Application: a program that serves HTTP, from its command line to its exit status.
 //
 //   struct Settings : host::ApplicationSettings { std::size_t page_max = 100; };
-//   KATANA_DESCRIBE(Settings, http, operations, log, requests, monitor, pools, database, page_max)
+//   KATANA_DESCRIBE_DERIVED(Settings, host::ApplicationSettings, page_max)
 //
 //   int main(int count, char** arguments) {
 //     host::Application<Settings> app({.name = "users", .version = "1.0", .database = true});

@@ -83,6 +83,8 @@ class OperationsGuard {
   // for names of the server alone.
   Middleware application() const;
   // Nobody is let pass.
+  // Some address is not loopback.
+  bool exposed() const noexcept { return rules_.exposed; }
   bool off() const noexcept { return !rules_.listener && rules_.exposed && rules_.token.empty(); }
   // Whether application() does anything.
   bool guards_application() const noexcept {

@@ -1,13 +1,13 @@
 // Settings: what every application can be configured with, and what each value is unless somebody
 // says otherwise.
 //
-// A program derives its own from ApplicationSettings and describes the groups it wants to offer,
-// and its own members beside them:
+// A program derives its own from ApplicationSettings and describes its own members, or by
+// KATANA_DESCRIBE only those groups that it wants to offer:
 //
 //   struct Settings : host::ApplicationSettings {
 //     std::size_t page_max = 100;
 //   };
-//   KATANA_DESCRIBE(Settings, http, operations, log, requests, monitor, pools, database, page_max)
+//   KATANA_DESCRIBE_DERIVED(Settings, host::ApplicationSettings, page_max)
 //
 // Owns       values only.
 // Thread     values.
@@ -196,7 +196,6 @@ struct RequestSettings {
   bool metrics = true;
   std::vector<Duration> duration_buckets;
   Duration slow = seconds(1);
-  bool show_causes = false;
   std::uint32_t failure_records_max = 5;
   Duration failure_period = seconds(10);
 };
@@ -212,8 +211,6 @@ KATANA_DESCRIBE(
      help("upper bounds of the histogram buckets in /metrics; empty: 15 from 100us to 30s")),
     (slow, reloadable, range(Duration{}, seconds(3600)),
      help("log requests that take longer as slow; 0: never")),
-    (show_causes, help("send the causes of failures to clients, SQL and table names included; "
-                       "for development only")),
     (failure_records_max, at_most(100'000),
      help("failure records per kind and route in each failure_period; 0: none")),
     (failure_period, option_rules::timeout, help("period in which failure_records_max applies")))
@@ -282,6 +279,7 @@ KATANA_DESCRIBE(JobSettings, (enabled, help("false: the job does not run")),
                       "program's own")))
 
 struct ApplicationSettings {
+  bool development = false;
   HttpSettings http;
   OperationsSettings operations;
   LogSettings log;
@@ -292,7 +290,11 @@ struct ApplicationSettings {
   client::HttpClientOptions client;  // for the program's HttpClient
   std::map<std::string, JobSettings> jobs;
 };
-KATANA_DESCRIBE(ApplicationSettings, http, operations, log, requests, monitor,
+KATANA_DESCRIBE(ApplicationSettings,
+                (development,
+                 help("show clients the causes of failures, SQL and table names "
+                      "included, browsers as a page; never where others can reach it")),
+                http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), database, client,
                 (jobs, help("background jobs of the program, by name")))
 

@@ -1,6 +1,7 @@
 #include "katana/service/handler.hpp"
 
 #include "katana/base/hints.hpp"
+#include "katana/service/error_page.hpp"
 #include "katana/service/router.hpp"
 #include "katana/service/whole_content.hpp"
 
@@ -145,8 +146,9 @@ void report_invalid(session::Exchange& exchange, const Reply& reply) noexcept {
 }
 
 // For development: the client sees the chain of causes.
-Reply shown_with(Reply&& reply, const Error& cause) {
-  Reply shown = problem(reply.status(), cause.describe());
+Reply shown_with(session::Exchange& exchange, const RequestView* request, Reply&& reply,
+                 const std::string& cause) {
+  Reply shown = error_page(exchange, request, reply.status(), cause);
   PreparedReply::append_fields(shown, reply.fields());
   if (reply.closes()) shown.close();
   return shown;
@@ -165,7 +167,8 @@ KATANA_RARE bool survives_after(session::Exchange& exchange, const Route& route,
 }
 
 // What is special about a reply. False: it is sent already.
-KATANA_RARE bool prepare(session::Exchange& exchange, const Route& route, Reply& reply) noexcept {
+KATANA_RARE bool prepare(session::Exchange& exchange, const Route& route,
+                         const RequestView* request, Reply& reply) noexcept {
   if (reply.invalid()) {
     report_invalid(exchange, reply);
     answer_failure(exchange);
@@ -173,7 +176,9 @@ KATANA_RARE bool prepare(session::Exchange& exchange, const Route& route, Reply&
   }
   if (const Error* const cause = reply.cause()) {
     report_cause(exchange, reply.status(), *cause);
-    if (route.shows_causes) reply = shown_with(std::move(reply), *cause);
+    if (route.development) {
+      reply = shown_with(exchange, request, std::move(reply), cause->describe());
+    }
   }
   if (reply.closes()) exchange.close_after_reply();
   if (reply.source() == nullptr) return true;
@@ -193,7 +198,7 @@ void report_cause(session::Exchange& exchange, unsigned status, const Error& cau
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept {
   if (!route.middleware.empty() && !survives_after(exchange, route, *request, reply)) return;
-  if (!reply.is_ordinary() && !prepare(exchange, route, reply)) return;
+  if (!reply.is_ordinary() && !prepare(exchange, route, request, reply)) return;
   const std::size_t size = reply.content().size();
   if (size > small_content_bytes && !reply.content_stays() && !exchange.takes_whole(size)) {
     send_in_pieces(exchange, reply);
@@ -213,8 +218,13 @@ void send_failure(session::Exchange& exchange, Bytes what) noexcept {
 
 void send_failure(session::Exchange& exchange, const Route& route, const RequestView* request,
                   Bytes what) noexcept {
-  exchange.report_failure({.what = what, .exception = std::current_exception()});
-  if (route.middleware.empty() || exchange.reply_begun()) {
+  const Failure found{.what = what, .exception = std::current_exception()};
+  exchange.report_failure(found);
+  if (exchange.reply_begun()) {
+    answer_failure(exchange);
+  } else if (route.development) {
+    send_reply(exchange, route, request, shown_with(exchange, request, failure(), describe(found)));
+  } else if (route.middleware.empty()) {
     answer_failure(exchange);
   } else {
     send_reply(exchange, route, request, failure());

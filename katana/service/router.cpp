@@ -177,7 +177,7 @@ Result<Service> Router::build() && {
     }
     NeedsCheck(parts_->routes[index], parts_->services, parts_->mistakes).run();
     parts_->routes[index].services = parts_->services;
-    parts_->routes[index].shows_causes = parts_->shows_causes;
+    parts_->routes[index].development = parts_->development;
   }
   if (!parts_->mistakes.empty()) return std::unexpected(all_of(parts_->mistakes));
   // Groups made from this router still share its parts: what they add from here on goes nowhere.

@@ -87,7 +87,7 @@ struct ServiceParts {
   std::deque<Middleware> middleware;  // whose elements routes point to
   std::vector<Error> mistakes;
   const registry::Services* services = nullptr;
-  bool shows_causes = false;
+  bool development = false;
   RouteDefaults defaults;
 };
 }  // namespace detail
@@ -193,10 +193,11 @@ class Group {
 class Router : public Group {
  public:
   Router() : Group(std::make_shared<detail::ServiceParts>()) {}
-  // For development: problem documents of errors show the client the whole chain of causes:
-  // statements of a database, names of its tables. Off unless it is called.
-  Router& show_causes(bool shown = true) noexcept {
-    parts_->shows_causes = shown;
+  // Clients see what went wrong: the whole chain of causes of an error or an exception, with
+  // statements of a database and names of its tables. A browser gets a page, everybody else a
+  // problem document. Off unless it is called.
+  Router& development(bool on = true) noexcept {
+    parts_->development = on;
     return *this;
   }
   // For routes that are added after this call. An Application says what http.routes has.

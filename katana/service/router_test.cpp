@@ -309,7 +309,7 @@ TEST_F(RouterTest, causes_are_shown_to_clients_only_where_that_is_asked_for) {
   EXPECT_EQ(serve("GET", "/x").status, 409u);
   EXPECT_EQ(exchange_->content_sent.find("users.email"), std::string::npos);
   Router open;
-  open.show_causes().get("/x", handler);
+  open.development().get("/x", handler);
   const auto built = std::move(open).build();
   ASSERT_TRUE(built);
   Dispatcher dispatcher(*built);

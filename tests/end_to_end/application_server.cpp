@@ -22,8 +22,7 @@ namespace {
 struct Settings : host::ApplicationSettings {
   std::string greeting = "Hello";
 };
-KATANA_DESCRIBE(Settings, http, operations, log, requests, monitor, pools, database,
-                (greeting, reloadable))
+KATANA_DESCRIBE_DERIVED(Settings, host::ApplicationSettings, (greeting, reloadable))
 
 struct User {
   std::int64_t id = 0;

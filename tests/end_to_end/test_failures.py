@@ -50,12 +50,16 @@ def test_records_of_one_route_are_limited_and_the_next_counts_those_left_out(tmp
 
 
 def test_a_conflict_names_neither_table_nor_column_unless_that_is_configured(tmp_path):
-    """requests.show_causes is for development."""
+    """development: true shows causes, to browsers as a page."""
     with Application(tmp_path) as app:
         status, body, _ = app.get("/fail/taken")
         assert status == 409 and "users" not in body and "constraint is violated" in body, body
         assert app.end() == 0
-    with Application(tmp_path, "--set", "requests.show_causes=true") as app:
+    with Application(tmp_path, "--set", "development=true") as app:
         status, body, _ = app.get("/fail/taken")
         assert status == 409 and "users.id" in body, body
+        status, page, fields = app.get("/fail/throw", Accept="text/html,application/xhtml+xml,*/*;q=0.8")
+        assert status == 500 and fields["content-type"].startswith("text/html"), page
+        assert "the handler threw" in page and "GET /fail/throw" in page and fields["x-request-id"] in page, page
+        assert fields["content-security-policy"].startswith("default-src 'none'"), fields
         assert app.end() == 0
