@@ -34,15 +34,21 @@ struct Compiled {
   std::string output;
 };
 
-// REQUIRES a compiler(). Checks the source without making anything of it.
-inline Compiled compile(const std::string& source) {
+// What sees views that outlive their object (KATANA_VIEW); empty: there is none here.
+inline std::string lifetime_compiler() {
+  const std::string name = "clang++-19";
+  return std::system((name + " --version >/dev/null 2>&1").c_str()) == 0 ? name : "";
+}
+
+// REQUIRES that there is that compiler. Checks the source without making anything of it.
+inline Compiled compile(const std::string& source, const std::string& by = compiler()) {
   std::array<char, 64> path = {"/tmp/katana_compiler_test_XXXXXX.cpp"};
   const int fd = mkstemps(path.data(), 4);
   EXPECT_GE(fd, 0);
   EXPECT_EQ(write(fd, source.data(), source.size()), static_cast<ssize_t>(source.size()));
   close(fd);
   const std::string command =
-      compiler() + " -std=c++23 -fsyntax-only -I" + in_tree("") + " " + path.data() + " 2>&1";
+      by + " -std=c++23 -fsyntax-only -I" + in_tree("") + " " + path.data() + " 2>&1";
   FILE* const pipe = popen(command.c_str(), "r");
   std::string output;
   std::array<char, 4096> piece;

@@ -57,7 +57,7 @@ class Error {
     return has_detail() ? detail_code() : static_cast<Code>(word_ >> 1);
   }
   // The outermost message; the code's name when there is none.
-  std::string_view message() const noexcept;
+  std::string_view message() const noexcept KATANA_VIEW;
   // This error as the cause of a wider one: `error.within("open database 'a.db'")`.
   Error within(std::string context) const;
   // Every message from the outermost to the root cause, joined by ": ".

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/recycler.hpp"
 
 namespace katana {
@@ -63,7 +64,7 @@ class Text {
   std::size_t capacity() const noexcept { return capacity_; }
   std::size_t capacity_with(std::size_t more) const noexcept;
   bool empty() const noexcept { return size_ == 0; }
-  Bytes bytes() const noexcept { return {data_, size_}; }
+  Bytes bytes() const noexcept KATANA_VIEW { return {data_, size_}; }
 
  private:
   void reallocate(std::size_t bytes);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/text.hpp"
 #include "katana/wire/http/head.hpp"
 
@@ -36,12 +37,12 @@ class Response {
   unsigned status() const noexcept { return status_; }
   HttpVersion version() const noexcept { return version_; }
   // The first field of that name, ignoring case.
-  std::optional<Bytes> find(Bytes name) const noexcept { return fields_.find(name); }
+  std::optional<Bytes> find(Bytes name) const noexcept KATANA_VIEW { return fields_.find(name); }
   std::size_t field_count() const noexcept { return fields_.field_count(); }
   Bytes name(std::size_t index) const noexcept { return fields_.name(index); }
   Bytes value(std::size_t index) const noexcept { return fields_.value(index); }
 
-  Bytes content() const noexcept { return content_.bytes(); }
+  Bytes content() const noexcept KATANA_VIEW { return content_.bytes(); }
   Text take_content() noexcept { return std::exchange(content_, Text()); }
   // A content coding (gzip, br, zstd) was removed; the fields are still the server's.
   bool decoded() const noexcept { return decoded_; }

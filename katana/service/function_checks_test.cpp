@@ -77,5 +77,62 @@ TEST(FunctionChecks, each_misuse_is_one_error_of_at_most_ten_lines) {
   EXPECT_LE(count(refused.output, "\n"), 10 * std::size(misuses)) << refused.output;
 }
 
+constexpr const char* views_head =
+    "#include <string>\n"
+    "#include \"katana/service/html.hpp\"\n"
+    "#include \"katana/service/request.hpp\"\n"
+    "using namespace katana;\n"
+    "std::string name();\n"
+    "Request request();\n";
+
+// The lines, each in a function of its own that returns `type`, and then one that is right.
+template <std::size_t count>
+std::string views_source(std::string_view type, const char* const (&wrong)[count],
+                         std::string_view right) {
+  std::string source = views_head;
+  const auto add = [&](std::string_view name, std::string_view body) {
+    source.append(type).append(" ").append(name).append("() { ").append(body).append(" }\n");
+  };
+  for (std::size_t index = 0; index < count; ++index) {
+    add("wrong_" + std::to_string(index), wrong[index]);
+  }
+  add("right", right);
+  return source;
+}
+
+// A reply copies its content, or refers to a constant of the program; nothing else compiles.
+TEST(Lifetimes, a_reply_refers_to_constants_alone) {
+  if (compiler().empty()) GTEST_SKIP() << "no compiler here";
+  constexpr const char* wrong[] = {
+      "std::string local = name(); return Reply::json(local.c_str());",
+      "const char* const text = \"kept\"; return Reply(200, \"text/plain\", text);"};
+  const Compiled refused = compile(views_source(
+      "Reply", wrong, "std::string local = name(); return Reply::text(Bytes(local));"));
+  EXPECT_FALSE(refused.good);
+  EXPECT_GE(count(refused.output, "error:"), std::size(wrong)) << refused.output;
+  for (std::size_t index = 0; index < std::size(wrong); ++index) {
+    const std::string function = "wrong_" + std::to_string(index);
+    EXPECT_NE(refused.output.find(function), std::string::npos) << refused.output;
+  }
+  EXPECT_EQ(refused.output.find("right"), std::string::npos) << refused.output;
+}
+
+TEST(Lifetimes, a_view_into_an_object_that_is_gone_is_refused) {
+  if (lifetime_compiler().empty()) GTEST_SKIP() << "no compiler that sees it";
+  constexpr const char* wrong[] = {
+      "Bytes path = request().path(); return path.size();",
+      "Bytes content = request().content(); return content.size();",
+      "Bytes bytes = Text(\"owned\").bytes(); return bytes.size();",
+      "const std::string& markup = html(\"<p>{}</p>\", 1).markup(); return markup.size();"};
+  const Compiled warned =
+      compile(views_source("std::size_t", wrong,
+                           "const Request kept = request(); return kept.path().size();"),
+              lifetime_compiler());
+  EXPECT_EQ(count(warned.output, "will be destroyed at the end of the full-expression"),
+            std::size(wrong))
+      << warned.output;
+  EXPECT_EQ(warned.output.find("right"), std::string::npos) << warned.output;
+}
+
 }  // namespace
 }  // namespace katana

@@ -36,6 +36,7 @@
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/described.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/text_form.hpp"
 #include "katana/service/html_pattern.hpp"
 #include "katana/service/reply.hpp"
@@ -53,7 +54,7 @@ class Html {
   // Markup as it stands: of the program's own, never of what a user sent.
   static Html raw(std::string markup) { return Html(std::move(markup)); }
 
-  const std::string& markup() const noexcept { return markup_; }
+  const std::string& markup() const noexcept KATANA_VIEW { return markup_; }
   Html& operator+=(const Html& more) {
     markup_ += more.markup_;
     return *this;

@@ -1,6 +1,7 @@
 // Reply: what a handler returns: status, fields, content.
 //
-// Owns       its fields and content, unless the content is a Literal. Move-only.
+// Owns       its fields and content, unless the content is a Literal: a string or a view is copied,
+//            a Text is taken. Move-only.
 // Thread     a value.
 // Allocates  nothing for a literal without fields; else from the recycler.
 // Fails      a status or field that would be malformed (CR or LF in a value) makes it invalid():
@@ -44,6 +45,10 @@ class Literal {
  private:
   Bytes bytes_;
 };
+
+// What a reply copies, so that it may be gone when the reply is sent.
+template <class T>
+concept CopiedContent = std::same_as<T, std::string> || std::same_as<T, Bytes>;
 
 // Where a streamed reply's content goes.
 class ContentSink {
@@ -111,13 +116,26 @@ class Reply {
 
   static Reply text(Literal content) noexcept { return {200, "text/plain", content}; }
   static Reply text(Text content) noexcept { return {200, "text/plain", std::move(content)}; }
+  template <CopiedContent T>
+  static Reply text(const T& content) {
+    return text(Text(content));
+  }
   static Reply html(Literal content) noexcept { return {200, "text/html; charset=utf-8", content}; }
   static Reply html(Text content) noexcept {
     return {200, "text/html; charset=utf-8", std::move(content)};
   }
+  template <CopiedContent T>
+  static Reply html(const T& content) {
+    return html(Text(content));
+  }
   // JSON text that was made already.
   static Reply json(Literal content) noexcept { return {200, "application/json", content}; }
   static Reply json(Text content) noexcept { return {200, "application/json", std::move(content)}; }
+
+  template <CopiedContent T>
+  static Reply json(const T& content) {
+    return json(Text(content));
+  }
 
   static Reply no_content() noexcept { return Reply(204); }
   // 303, or 301, 302, 307, 308, to a URL or a path. Spaces, quotes and what is not ASCII are
@@ -140,6 +158,9 @@ class Reply {
       : content_type_(type.bytes()), owned_(std::move(content)) {
     set_status(status);
   }
+
+  template <CopiedContent T>
+  Reply(unsigned status, Literal type, const T& content) : Reply(status, type, Text(content)) {}
 
   // Content of any size in bounded memory. `length` when it is known, else http::unknown_length.
   static Reply stream(Literal type, std::int64_t length,

@@ -12,6 +12,20 @@
 namespace katana {
 namespace {
 
+TEST(Reply, strings_and_views_are_copied) {
+  std::string local = "gone soon";
+  const Reply text = Reply::text(local), html = Reply::html(Bytes(local));
+  const Reply json = Reply::json(local.substr(0, 4)), other(202, "text/csv", local);
+  local = "overwritten";
+  EXPECT_EQ(text.content(), "gone soon");
+  EXPECT_EQ(html.content(), "gone soon");
+  EXPECT_EQ(json.content(), "gone");
+  EXPECT_EQ(other.content(), "gone soon");
+  EXPECT_EQ(other.status(), 202u);
+  for (const Reply* each : {&text, &html, &json, &other}) EXPECT_FALSE(each->content_stays());
+  EXPECT_TRUE(Reply::text("constant").content_stays());
+}
+
 TEST(Reply, a_literal_is_referred_to_where_it_stands_in_the_program) {
   static constexpr char text[] = "Hello";
   const Reply reply = Reply::text(text);

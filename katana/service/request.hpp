@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/task.hpp"
 #include "katana/base/text.hpp"
 #include "katana/service/routes/route_table.hpp"
@@ -62,15 +63,15 @@ class Request {
  public:
   explicit Request(const RequestView& view);
 
-  const RequestView& view() const noexcept;
+  const RequestView& view() const noexcept KATANA_VIEW;
   http::Method method() const noexcept { return view().method(); }
-  Bytes target() const noexcept { return view().target(); }
-  Bytes path() const noexcept { return view().path(); }
-  Bytes query() const noexcept { return view().query(); }
-  Bytes authority() const noexcept { return view().authority(); }
-  std::optional<Bytes> field(Bytes name) const noexcept { return view().field(name); }
-  const PathParameters& parameters() const noexcept { return view().parameters(); }
-  Bytes content() const noexcept { return view().content(); }
+  Bytes target() const noexcept KATANA_VIEW { return view().target(); }
+  Bytes path() const noexcept KATANA_VIEW { return view().path(); }
+  Bytes query() const noexcept KATANA_VIEW { return view().query(); }
+  Bytes authority() const noexcept KATANA_VIEW { return view().authority(); }
+  std::optional<Bytes> field(Bytes name) const noexcept KATANA_VIEW { return view().field(name); }
+  const PathParameters& parameters() const noexcept KATANA_VIEW { return view().parameters(); }
+  Bytes content() const noexcept KATANA_VIEW { return view().content(); }
 
  private:
   struct Storage;

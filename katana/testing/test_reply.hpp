@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
 #include "katana/container/json_read.hpp"
 
@@ -32,7 +33,7 @@ class TestReply {
   // The first field of that name, ignoring case.
   std::optional<std::string_view> header(std::string_view name) const noexcept;
   const Fields& headers() const noexcept { return fields_; }
-  const std::string& content() const noexcept { return content_; }
+  const std::string& content() const noexcept KATANA_VIEW { return content_; }
   // Empty when a whole reply came; else the request and what came instead.
   const std::string& problem() const noexcept { return problem_; }
   // Fails with what the reply was when it is not JSON of a T.
