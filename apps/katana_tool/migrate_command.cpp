@@ -1,19 +1,21 @@
-// katana-migrate: brings an SQLite file to the form that a folder of migrations describes.
+#include "katana_tool/migrate_command.hpp"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "apps/command_line.hpp"
 #include "katana/database/sqlite/migrate.hpp"
 
+namespace katana::tool {
 namespace {
 
-using namespace katana;
-
-constexpr const char* program = "katana-migrate";
+std::string program = "katana migrate";  // or katana-migrate, as it was called
 
 int fail(int status, std::string_view message) {
   return command_line::fail(program, status, message);
@@ -43,21 +45,23 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  CLI::App app("Applies numbered SQL files (0001_name.sql, …), each once, all or none.", program);
-  Flags flags;
-  app.set_version_flag("--version", fmt::format("{} {}", program, KATANA_VERSION));
-  app.add_option("--database", flags.database, "the SQLite file; made if it is missing")
+void add_migrate_command(CLI::App& app, std::function<int()>& chosen) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* const command = app.add_subcommand(
+      "migrate", "Apply numbered SQL files (0001_name.sql, …), each once, all or none.");
+  command->add_option("--database", flags->database, "the SQLite file; made if it is missing")
       ->required();
-  app.add_option("--dir", flags.folder, "the folder of the migrations")->required();
-  app.add_flag("--dry-run", flags.dry_run, "do everything, report it, and undo it");
-  app.add_option("--wait", flags.wait_s, "seconds to wait for the lock of another program")
+  command->add_option("--dir", flags->folder, "the folder of the migrations")->required();
+  command->add_flag("--dry-run", flags->dry_run, "do everything, report it, and undo it");
+  command->add_option("--wait", flags->wait_s, "seconds to wait for the lock of another program")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  if (const auto status = command_line::parse(app, count, arguments)) return *status;
-  try {
-    return run(flags);
-  } catch (const std::exception& error) {
-    return fail(1, error.what());
-  }
+  command->callback([flags, command, &chosen] {
+    chosen = [flags, command] {
+      if (command->get_name() != "migrate") program = command->get_name();
+      return run(*flags);
+    };
+  });
 }
+
+}  // namespace katana::tool

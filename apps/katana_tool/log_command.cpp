@@ -1,4 +1,5 @@
-// katana-log: prints what the binary sink wrote, as text or as JSON lines.
+#include "katana_tool/log_command.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,11 +20,10 @@
 #include "katana/log/binary_reader.hpp"
 #include "katana/log/layout.hpp"
 
+namespace katana::tool {
 namespace {
 
-using namespace katana;
-
-constexpr const char* program = "katana-log";
+std::string program = "katana log";  // or katana-log, as it was called
 
 struct Flags {
   std::vector<std::string> files;
@@ -141,22 +142,25 @@ int run(const Flags& flags) {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  std::signal(SIGPIPE, SIG_IGN);  // `katana-log … | head` ends with an error, not with a signal
-  CLI::App app("Prints binary logs as text or as JSON lines.", program);
-  Flags flags;
-  app.set_version_flag("--version", fmt::format("{} {}", program, KATANA_VERSION));
-  app.add_option("FILE", flags.files, "binary logs, oldest first; - is standard input")->required();
-  app.add_option("--format", flags.format, "text or json")
+void add_log_command(CLI::App& app, std::function<int()>& chosen) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* const command =
+      app.add_subcommand("log", "Print binary logs as text or as JSON lines.");
+  command->add_option("FILE", flags->files, "binary logs, oldest first; - is standard input")
+      ->required();
+  command->add_option("--format", flags->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  app.add_option("--level", flags.level, "leave out what is below this level")
+  command->add_option("--level", flags->level, "leave out what is below this level")
       ->capture_default_str();
-  app.add_option("--logger", flags.logger, "only this logger");
-  if (const auto status = command_line::parse(app, count, arguments)) return *status;
-  try {
-    return run(flags);
-  } catch (const std::exception& error) {
-    return fail(1, error.what());
-  }
+  command->add_option("--logger", flags->logger, "only this logger");
+  command->callback([flags, command, &chosen] {
+    chosen = [flags, command] {
+      if (command->get_name() != "log") program = command->get_name();
+      std::signal(SIGPIPE, SIG_IGN);  // `katana log … | head` ends with an error, not a signal
+      return run(*flags);
+    };
+  });
 }
+
+}  // namespace katana::tool

@@ -1,0 +1,24 @@
+// katana add: more of what `katana new` has written.
+//
+//   katana add route GET /items/{id}       a handler, and its line among the routes
+//   katana add job purge --every 10m       a coroutine, and its line among the jobs
+//   katana add migration create_items      migrations/0002_create_items.sql
+//
+// Lines go above the marks `// katana: handlers`, `// katana: routes` and `// katana: jobs`.
+//
+// Owns       nothing.
+// Thread     one.
+// Allocates  freely.
+// Fails      a file without its mark, a handler or migration of that name that is there already, a
+//            path that no route can have: one line, and nothing is written.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace katana::tool {
+
+// Adds the subcommand; `chosen` is set to what is to be done when it is given.
+void add_add_command(CLI::App& app, std::function<int()>& chosen);
+
+}  // namespace katana::tool

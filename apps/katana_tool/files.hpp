@@ -1,0 +1,23 @@
+// What the subcommands share: reading and writing whole files.
+//
+// Owns       nothing.
+// Thread     one.
+// Allocates  what it reads.
+// Fails      with the path and the system's reason.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "katana/base/result.hpp"
+
+namespace katana::tool {
+
+Result<std::string> read_file(const std::filesystem::path& path);
+// Makes its folders. REQUIRES that nothing is there: a file is never replaced.
+Result<void> write_new_file(const std::filesystem::path& path, std::string_view content);
+// As a whole, or not at all.
+Result<void> replace_file(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace katana::tool

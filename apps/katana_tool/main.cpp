@@ -1,0 +1,54 @@
+// katana: projects that use KATANA, and what belongs to their programs.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string_view>
+
+#include "apps/command_line.hpp"
+#include "katana_tool/add_command.hpp"
+#include "katana_tool/dev_command.hpp"
+#include "katana_tool/log_command.hpp"
+#include "katana_tool/migrate_command.hpp"
+#include "katana_tool/new_command.hpp"
+#include "katana_tool/program_command.hpp"
+
+namespace {
+
+using namespace katana::tool;
+
+// katana-log and katana-migrate are links to this program: their names of before there was one.
+const char* subcommand_of(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name == "katana-log") return "log";
+  if (name == "katana-migrate") return "migrate";
+  return nullptr;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  CLI::App app("Make, extend and run programs that use KATANA.", "katana");
+  app.set_version_flag("--version", "katana " KATANA_VERSION);
+  app.require_subcommand(1);
+  std::function<int()> chosen;
+  add_new_command(app, chosen);
+  add_add_command(app, chosen);
+  add_dev_command(app, chosen);
+  add_program_commands(app, chosen);
+  add_migrate_command(app, chosen);
+  add_log_command(app, chosen);
+  CLI::App* parsed = &app;
+  if (const char* const alone = subcommand_of(arguments[0])) {
+    parsed = app.get_subcommand(alone);
+    parsed->name(fmt::format("katana-{}", alone));
+    parsed->set_version_flag("--version", fmt::format("katana-{} {}", alone, KATANA_VERSION));
+  }
+  if (const auto status = command_line::parse(*parsed, count, arguments)) return *status;
+  try {
+    return chosen();
+  } catch (const std::exception& error) {
+    return command_line::fail("katana", 1, error.what());
+  }
+}

@@ -1,0 +1,18 @@
+// katana migrate: brings an SQLite file to the form that a folder of migrations describes. Also
+// called katana-migrate.
+//
+// Owns       nothing.
+// Thread     one.
+// Allocates  freely.
+// Fails      with a line that names the file and the reason; status 1.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace katana::tool {
+
+// Adds the subcommand; `chosen` is set to what is to be done when it is given.
+void add_migrate_command(CLI::App& app, std::function<int()>& chosen);
+
+}  // namespace katana::tool

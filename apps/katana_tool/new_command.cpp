@@ -1,0 +1,144 @@
+#include "katana_tool/new_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "katana_tool/files.hpp"
+#include "katana_tool/template_text.hpp"
+#include "katana_tool_templates.hpp"
+
+namespace katana::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Flags {
+  std::string name;
+  std::string database = "sqlite";
+  std::vector<std::string> with;
+  std::string folder;
+};
+
+struct File {
+  const char* path;  // with {{name}}
+  const char* text;
+  const char* only = nullptr;  // for this choice
+};
+
+constexpr File files[] = {
+    {"CMakeLists.txt", embedded::file_CMakeLists_txt_in},
+    {"Makefile", embedded::file_Makefile_in},
+    {"README.md", embedded::file_README_md_in},
+    {"Containerfile", embedded::file_Containerfile_in},
+    {".gitignore", embedded::file_gitignore_in},
+    {".github/workflows/test.yml", embedded::file_ci_yml_in},
+    {"{{name}}.yaml", embedded::file_config_yaml_in},
+    {"migrations/0001_notes.sql", embedded::file_notes_sql_in, "sqlite"},
+    {"src/app.hpp", embedded::file_app_hpp_in},
+    {"src/app.cpp", embedded::file_app_cpp_in},
+    {"src/main.cpp", embedded::file_main_cpp_in},
+    {"tests/app_test.cpp", embedded::file_app_test_cpp_in},
+};
+
+// Of C++, which a namespace cannot be called, and of CMake.
+const std::set<std::string, std::less<>> reserved_names = {
+    "all",   "and",    "asm",    "auto",   "bool",     "break", "case",     "char",   "class",
+    "clean", "const",  "delete", "do",     "double",   "else",  "enum",     "for",    "help",
+    "if",    "inline", "int",    "katana", "long",     "new",   "not",      "or",     "private",
+    "short", "static", "std",    "struct", "switch",   "test",  "template", "this",   "throw",
+    "try",   "union",  "using",  "void",   "volatile", "while", "xor",      "install"};
+
+Result<void> check_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  const bool fits = !name.empty() && name.size() <= 40 && name[0] >= 'a' && name[0] <= 'z' &&
+                    std::ranges::all_of(name, allowed);
+  if (!fits || reserved_names.contains(name)) {
+    return fail(Code::invalid_argument,
+                fmt::format("'{}' is no name for a project: begin with a letter, and take a-z, "
+                            "0-9, - and _, at most 40, and no keyword",
+                            name));
+  }
+  return {};
+}
+
+std::string with_underscores(std::string name) {
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return text;
+}
+
+TemplateValues values_of(const Flags& flags) {
+  const std::string plain = with_underscores(flags.name);
+  TemplateValues values;
+  values.values = {{"name", flags.name},
+                   {"namespace", plain},
+                   {"prefix", upper(plain)},
+                   {"version", KATANA_VERSION}};
+  values.choices = {flags.with.begin(), flags.with.end()};
+  values.choices.insert(flags.database);
+  return values;
+}
+
+Result<int> write_project(const Flags& flags) {
+  if (auto checked = check_name(flags.name); !checked) return std::unexpected(checked.error());
+  const fs::path folder = flags.folder.empty() ? fs::path(flags.name) : fs::path(flags.folder);
+  if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder))) {
+    return fail(Code::already_exists,
+                fmt::format("'{}' exists and is not an empty folder: choose another name, or "
+                            "--directory",
+                            folder.string()));
+  }
+  const TemplateValues values = values_of(flags);
+  int count = 0;
+  for (const File& file : files) {
+    if (file.only != nullptr && !values.choices.contains(file.only)) continue;
+    const auto written =
+        write_new_file(folder / fill_template(file.path, values), fill_template(file.text, values));
+    if (!written) return std::unexpected(written.error());
+    ++count;
+  }
+  fmt::print("{}: {} files. Next:\n  cd {}\n  make run\n  make test\n", folder.string(), count,
+             folder.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_new_command(CLI::App& app, std::function<int()>& chosen) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* const command =
+      app.add_subcommand("new", "Write a project that builds, runs and is tested.");
+  command->add_option("NAME", flags->name, "of the project, its program and its folder")
+      ->required();
+  command->add_option("--database", flags->database, "sqlite or none")
+      ->check(CLI::IsMember({"sqlite", "none"}))
+      ->capture_default_str();
+  command->add_option("--with", flags->with, "any of websocket, openapi, job")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"websocket", "openapi", "job"}));
+  command->add_option("--directory", flags->folder, "where, when it is not called NAME");
+  command->callback([flags, &chosen] {
+    chosen = [flags] {
+      const auto status = write_project(*flags);
+      if (status) return *status;
+      fmt::print(stderr, "katana new: {}\n", status.error().describe());
+      return status.error().code() == Code::unavailable ? 1 : 2;
+    };
+  });
+}
+
+}  // namespace katana::tool
