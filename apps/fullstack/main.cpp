@@ -127,7 +127,7 @@ int main(int count, char** arguments) {
     registry.singleton<fullstack::Data>(
         [](Database& database) { return std::make_unique<fullstack::Data>(database); });
     registry.singleton<fullstack::Live>(
-        [&tail](Database& database, log::Log& log, host::Observability& observability) {
+        [&tail](Database& database, log::Log& log, server::Observability& observability) {
           return std::make_unique<fullstack::Live>(database, log, observability, tail);
         });
   });

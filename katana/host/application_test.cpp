@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "katana/core/sleep.hpp"
-#include "katana/host/client_test.hpp"
+#include "katana/server/client_test.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/service/json.hpp"
 
@@ -81,12 +81,12 @@ class ApplicationTest : public testing::Test {
   }
   // Serves while `clients` talk to it; returns what it reports.
   template <class App, class Clients>
-  static ServerReport serve(App& app, Clients clients) {
+  static server::ServerReport serve(App& app, Clients clients) {
     std::thread thread([&] {
       clients(app.port());
       ::kill(::getpid(), SIGTERM);
     });
-    const ServerReport report = app.serve();
+    const server::ServerReport report = app.serve();
     thread.join();
     return report;
   }
@@ -111,8 +111,8 @@ TEST_F(ApplicationTest, a_program_of_twenty_lines_serves_from_its_database) {
   });
   const auto started = app.start(line());
   ASSERT_TRUE(started) << started.error().describe();
-  const ServerReport report = serve(app, [](std::uint16_t port) {
-    Client client(port);
+  const server::ServerReport report = serve(app, [](std::uint16_t port) {
+    server::Client client(port);
     EXPECT_TRUE(client.ask("/users/7").ends_with("\r\n\r\nada"));
     EXPECT_TRUE(client.ask("/users/8").starts_with("HTTP/1.1 404 "));
     EXPECT_TRUE(client.ask("/ready").starts_with("HTTP/1.1 200 "));
@@ -137,11 +137,11 @@ TEST_F(ApplicationTest, it_is_not_ready_while_a_service_that_it_needs_does_not_a
   Application<> app({.name = "needy"});
   ASSERT_TRUE(app.start(line()));
   serve(app, [](std::uint16_t port) {
-    const std::string ready = Client(port).ask("/ready");
+    const std::string ready = server::Client(port).ask("/ready");
     EXPECT_TRUE(ready.starts_with("HTTP/1.1 503 ")) << ready;
     EXPECT_THAT(ready, HasSubstr("\"name\":\"upstream billing\""));
     EXPECT_THAT(ready, HasSubstr("GET http://127.0.0.1:1/health: connect to"));
-    EXPECT_TRUE(Client(port).ask("/health").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(server::Client(port).ask("/health").starts_with("HTTP/1.1 200 "));
   });
   app.stop();
 
@@ -161,7 +161,8 @@ TEST_F(ApplicationTest, without_a_database_there_is_none) {
     router.get("/", [] { return Reply::text("hello"); });
   });
   ASSERT_TRUE(app.start(line()));
-  serve(app, [](std::uint16_t port) { EXPECT_TRUE(Client(port).ask("/").ends_with("hello")); });
+  serve(app,
+        [](std::uint16_t port) { EXPECT_TRUE(server::Client(port).ask("/").ends_with("hello")); });
   app.stop();
   EXPECT_FALSE(std::filesystem::exists(folder_ / "var"));
 }
@@ -230,7 +231,7 @@ TEST_F(ApplicationTest, sighup_applies_what_may_change_and_says_what_may_not) {
     write("port: 1\n", "page_max: 20\n");
     ::kill(::getpid(), SIGHUP);
     while (heard == 0) std::this_thread::yield();
-    EXPECT_TRUE(Client(port).ask("/").ends_with("hello"));
+    EXPECT_TRUE(server::Client(port).ask("/").ends_with("hello"));
   });
   EXPECT_EQ(heard, 20u);
   EXPECT_EQ(app.config().get()->page_max, 20u);
@@ -248,7 +249,7 @@ TEST_F(ApplicationTest, a_rate_limit_of_the_settings_spares_health_and_may_chang
   });
   ASSERT_TRUE(app.start(line()));
   serve(app, [&](std::uint16_t port) {
-    const auto ask = [port](const char* path) { return Client(port).ask(path); };
+    const auto ask = [port](const char* path) { return server::Client(port).ask(path); };
     for (int count = 0; count < 2; ++count) EXPECT_THAT(ask("/"), HasSubstr(" 200 "));
     EXPECT_THAT(ask("/"), HasSubstr(" 429 "));
     EXPECT_THAT(ask("/"), HasSubstr("RateLimit-Policy: \"default\";q=2;"));
@@ -280,17 +281,17 @@ TEST_F(ApplicationTest, limits_of_concurrency_and_load_may_change_at_a_reload) {
   });
   ASSERT_TRUE(app.start(line()));
   serve(app, [&](std::uint16_t port) {
-    Client first(port), second(port);
+    server::Client first(port), second(port);
     first.send_get("/");
     while (running < 1) std::this_thread::yield();
-    EXPECT_THAT(Client(port).ask("/"), HasSubstr(" 503 "));
+    EXPECT_THAT(server::Client(port).ask("/"), HasSubstr(" 503 "));
     write(limits("2", "0.99"));
     EXPECT_TRUE(app.reload());
     second.send_get("/");
     while (running < 2) std::this_thread::yield();
-    EXPECT_THAT(Client(port).ask("/"), HasSubstr(" 503 "));
+    EXPECT_THAT(server::Client(port).ask("/"), HasSubstr(" 503 "));
     end = true;
-    for (Client* each : {&first, &second}) {
+    for (server::Client* each : {&first, &second}) {
       EXPECT_THAT(each->receive_until("\r\n\r\n"), HasSubstr(" 204 "));
     }
   });
@@ -318,7 +319,7 @@ TEST_F(ApplicationTest, routes_and_forms_without_limits_of_their_own_have_those_
   EXPECT_EQ(FormLimits::defaults().folder, "/var/tmp");
   serve(app, [&](std::uint16_t port) {
     const auto post = [port](const std::string& path) {
-      Client client(port);
+      server::Client client(port);
       client.send("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2048\r\n\r\n" +
                   std::string(2048, 'x'));
       return client.receive_reply();

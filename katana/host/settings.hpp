@@ -27,9 +27,9 @@
 #include "katana/config/compiled_group.hpp"
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
-#include "katana/host/engines.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
+#include "katana/server/engines.hpp"
 #include "katana/session/http_options.hpp"
 #include "katana/tls/options.hpp"
 
@@ -70,10 +70,10 @@ KATANA_DESCRIBE(
 struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
-  std::vector<ListenerOptions> listeners;
+  std::vector<server::ListenerOptions> listeners;
   int backlog = engine::ListenOptions().backlog;
   unsigned reactors = 0;
-  EngineName engine = EngineName::epoll_edge;
+  server::EngineName engine = server::EngineName::epoll_edge;
   bool pin = false;
   std::uint32_t connections_max = core::ReactorOptions().engine.links_max;
   std::size_t receive_bytes_max = core::ReactorOptions().engine.receive_bytes_max;
@@ -97,7 +97,8 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
 KATANA_DESCRIBE(
     HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
-    (listeners, length(0, listeners_max), help("more of them: {address: ADDRESS, port: PORT}, …")),
+    (listeners, length(0, server::listeners_max),
+     help("more of them: {address: ADDRESS, port: PORT}, …")),
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
     (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
     (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
