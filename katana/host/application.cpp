@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "katana/base/monotonic_clock.hpp"
-#include "katana/database/sqlite/sqlite.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
@@ -71,21 +70,6 @@ log::Options log_options(const LogSettings& settings) {
   return options;
 }
 
-database::sqlite::Options database_options(const DatabaseSettings& settings,
-                                           std::vector<database::Migration> bundled) {
-  database::sqlite::Options options;
-  options.path = settings.path;
-  options.migrations = settings.migrations;
-  if (settings.migrations.empty()) options.bundled = std::move(bundled);
-  options.synchronous = settings.durability;
-  options.readers = settings.readers;
-  options.timeout = settings.timeout;
-  options.wait_max = settings.wait_max;
-  options.cache_kib = static_cast<std::int64_t>(settings.cache.bytes / 1024);
-  options.group_max = settings.group_max;
-  return options;
-}
-
 // Of the project's own tools and tests, which share the prefix.
 const std::vector<std::string> variables_of_tools = {
     "KATANA_BUILD", "KATANA_SEEDS", "KATANA_UPDATE", "KATANA_SHARD", "KATANA_SHARDS"};
@@ -134,10 +118,10 @@ void ApplicationCore::add_parts(const CommandLine& line) {
       "pools", {"configuration", "log"}, [this] { return start_pools(); },
       [this] { pools_.reset(); }, "Give it fewer threads, or raise the limit of threads");
   std::vector<std::string> of_services = {"log", "metrics", "pools"};
-  if (options_.database) {
+  if (!options_.database.empty()) {
     add(
         "database", {"configuration"}, [this] { return start_database(); },
-        [this] { database_.reset(); }, "Check database.path and database.migrations");
+        [this] { database_.reset(); }, "Check database.url and database.migrations");
     of_services.emplace_back("database");
   }
   add(
@@ -229,10 +213,9 @@ Result<void> ApplicationCore::start_pools() {
 
 Result<void> ApplicationCore::start_database() {
   const auto present = settings();
-  make_folder_of(present->database.path);
   auto bundled = database::bundled_migrations(options_.migrations);
   if (!bundled) return std::unexpected(bundled.error());
-  auto opened = database::sqlite::open(database_options(present->database, std::move(*bundled)));
+  auto opened = options_.database.open(present->database, std::move(*bundled));
   if (!opened) return std::unexpected(opened.error());
   database_.emplace(std::move(*opened));
   return {};
@@ -682,12 +665,14 @@ Result<void> ApplicationCore::check_loaded() const {
   if (options.tls) {
     if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
   }
-  if (!options_.database || present->database.migrations.empty()) {
+  if (options_.database.empty()) {
     return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
   }
-  if (!std::filesystem::is_directory(present->database.migrations)) {
+  const DatabaseSettings& database = present->database;
+  if (auto checked = options_.database.check(database.url); !checked) note("", checked.error());
+  if (!database.migrations.empty() && !std::filesystem::is_directory(database.migrations)) {
     note("database.migrations: ",
-         Error(Code::not_found, fmt::format("no folder '{}'", present->database.migrations)));
+         Error(Code::not_found, fmt::format("no folder '{}'", database.migrations)));
   }
   return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
 }
@@ -703,12 +688,14 @@ int ApplicationCore::check_config(const CommandLine& line) {
 
 int ApplicationCore::run(int count, const char* const* arguments) {
   const Instant began = monotonic_now();
+  const bool has_database = !options_.database.empty();
   const auto line = CommandLine::parse(
-      std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0));
+      std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0),
+      has_database);
   if (!line) return fail_with(2, line.error().describe());
   if (line->help) {
-    fmt::print("{}",
-               CommandLine::usage(options_.name, options_.about, options_.environment_prefix));
+    fmt::print("{}", CommandLine::usage(options_.name, options_.about, options_.environment_prefix,
+                                        has_database));
     return 0;
   }
   if (line->version) {

@@ -4,7 +4,7 @@
 //   KATANA_DESCRIBE(Settings, http, operations, log, requests, monitor, pools, database, page_max)
 //
 //   int main(int count, char** arguments) {
-//     host::Application<Settings> app({.name = "users", .version = "1.0", .database = true});
+//     host::Application<Settings> app({.name = "users", .version = "1.0"});
 //     app.services([](registry::Registry& registry) {
 //       registry.singleton<Users>([](database::Database& database, log::Log& log) {
 //         return std::make_unique<Users>(database, log.logger("users"));
@@ -56,6 +56,7 @@
 #include "katana/database/migrations.hpp"
 #include "katana/host/application_jobs.hpp"
 #include "katana/host/command_line.hpp"
+#include "katana/host/database_driver.hpp"
 #include "katana/host/pools.hpp"
 #include "katana/host/service_manager.hpp"
 #include "katana/host/settings.hpp"
@@ -75,7 +76,9 @@ struct ApplicationOptions {
   std::string version = "0";
   std::string about = {};        // for --help
   std::string config_file = {};  // read when --config is not given, and it is there
-  bool database = false;         // SQLite at database.path
+  // That it may use, picked by the scheme of database.url, as {host::sqlite()}; empty: no database,
+  // and none is linked. The program's Settings describe `database`, as SettingsWithDatabase does.
+  DatabaseDrivers database = {};
   // Of the program: applied when database.migrations names no folder.
   std::vector<database::MigrationFile> migrations = {};
   // Beside those of the settings: outputs that the program has itself.

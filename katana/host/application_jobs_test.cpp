@@ -43,7 +43,7 @@ class ApplicationJobsTest : public testing::Test {
     std::ofstream(folder_ / "app.yaml")
         << "http: {reactors: 1, connections_max: 64, drain_notice: 0s, drain_timeout: 300ms, "
            "port: 0}\nlog: {console: false, json_file: "
-        << file("app.jsonl") << "}\ndatabase: {path: " << file("app.db") << "}\n"
+        << file("app.jsonl") << "}\n"
         << more;
   }
   CommandLine line() const { return {.config = file("app.yaml")}; }
@@ -256,46 +256,6 @@ TEST_F(ApplicationJobsTest, a_spawned_task_that_fails_is_logged_with_the_id_of_i
                       record.find("r-4711") != std::string::npos);
   }
   EXPECT_TRUE(found) << log_text();
-}
-
-TEST_F(ApplicationJobsTest, two_programs_on_one_database_run_each_tick_once) {
-  std::mutex mutex;
-  std::map<std::int64_t, int> runs;  // by tick, which the lock's row holds while a run lasts
-  const auto note = [&](const registry::Services& services) -> Task<Result<void>> {
-    database::Database& database = services.get<database::Database>();
-    const Result<std::optional<std::int64_t>> tick = co_await database.query_one<std::int64_t>(
-        "SELECT tick FROM katana_job_locks WHERE job = 'purge'");
-    if (!tick) co_return std::unexpected(tick.error());
-    const std::lock_guard lock(mutex);
-    ++runs[tick->value_or(0)];
-    co_return {};
-  };
-  Application<> first({.name = "first", .database = true});
-  Application<> second({.name = "second", .database = true});
-  for (Application<>* app : {&first, &second}) {
-    app->job("purge", jobs::every(milliseconds(50)), note, {.one_instance = true});
-    const auto started = app->start(line());
-    ASSERT_TRUE(started) << started.error().describe();
-  }
-  std::thread other([&] { (void)second.serve(); });
-  std::thread watch([&] {
-    const auto ran = [&](Application<>& app) { return app.jobs().figures("purge")->runs; };
-    const auto left = [&](Application<>& app) {
-      return app.jobs()
-          .figures("purge")
-          ->skipped[static_cast<std::size_t>(jobs::Skipped::other_instance)];
-    };
-    wait_until([&] { return ran(first) + ran(second) >= 20 && left(first) + left(second) >= 5; });
-    first.shutdown();
-    second.shutdown();
-  });
-  (void)first.serve();
-  watch.join();
-  other.join();
-  const auto of = [&](Application<>& app) { return *app.jobs().figures("purge"); };
-  EXPECT_EQ(of(first).runs + of(second).runs, runs.size());
-  for (const auto& [tick, count] : runs) EXPECT_EQ(count, 1) << tick;
-  EXPECT_EQ(of(first).failures + of(second).failures, 0u);
 }
 
 }  // namespace

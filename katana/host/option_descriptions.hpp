@@ -13,7 +13,7 @@
 
 #include "katana/base/described.hpp"
 #include "katana/client/options.hpp"
-#include "katana/database/sqlite/options.hpp"
+#include "katana/database/durability.hpp"
 #include "katana/log/channel.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/listener_options.hpp"
@@ -290,8 +290,8 @@ KATANA_DESCRIBE(DecompressionOptions,
 
 }  // namespace katana
 
-namespace katana::database::sqlite {
+namespace katana::database {
 
-KATANA_DESCRIBE_ENUM(Synchronous, full, normal)
+KATANA_DESCRIBE_ENUM(Durability, full, normal)
 
-}  // namespace katana::database::sqlite
+}  // namespace katana::database

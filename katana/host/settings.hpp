@@ -252,9 +252,9 @@ KATANA_DESCRIBE(PoolSettings, (threads_min, range(1, 1024), help("threads that a
                  help("jobs that may wait; further submissions fail")))
 
 struct DatabaseSettings {
-  std::string path = "var/katana.db";
+  std::string url = "sqlite:var/katana.db";
   std::string migrations;
-  database::sqlite::Synchronous durability = database::sqlite::Synchronous::full;
+  database::Durability durability = database::Durability::full;
   unsigned readers = 4;
   Duration timeout = seconds(30);
   Duration wait_max = seconds(2);
@@ -262,7 +262,8 @@ struct DatabaseSettings {
   std::uint32_t group_max = 256;
 };
 KATANA_DESCRIBE(DatabaseSettings,
-                (path, length(1, 4000), help("its folder is made if it is missing")),
+                (url, length(1, 4000),
+                 help("database of the program, as sqlite:FILE; the scheme names the driver")),
                 (migrations, help("a folder of NUMBER_name.sql; empty: those of the program")),
                 (durability, help("full: an acknowledged write survives a loss of power")),
                 (readers, range(1, 64),
@@ -289,11 +290,17 @@ struct ApplicationSettings {
   RequestSettings requests;
   MonitorSettings monitor;
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
-  DatabaseSettings database;
-  client::HttpClientOptions client;  // for the program's HttpClient
+  DatabaseSettings database;                  // for descriptions that name it
+  client::HttpClientOptions client;           // for the program's HttpClient
   std::map<std::string, JobSettings> jobs;
 };
 KATANA_DESCRIBE(ApplicationSettings, http, operations, log, requests, monitor,
+                (pools, help("thread pools by name; 'work' always exists")), client,
+                (jobs, help("background jobs of the program, by name")))
+
+// Of a program with a database. One with settings of its own names `database` among them.
+struct SettingsWithDatabase : ApplicationSettings {};
+KATANA_DESCRIBE(SettingsWithDatabase, http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), database, client,
                 (jobs, help("background jobs of the program, by name")))
 
@@ -309,3 +316,4 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::MonitorSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::PoolSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::SettingsWithDatabase)

@@ -285,7 +285,7 @@ Result<void> Stack::open_database() {
   options.path = options_.folder + "/users.db";
   options.readers = options_.readers;
   if (options_.pool_reads) options.reads_per_turn_max = 0;
-  if (!options_.durable) options.synchronous = database::sqlite::Synchronous::normal;
+  if (!options_.durable) options.durability = database::Durability::normal;
   auto opened = database::sqlite::open(std::move(options));
   if (!opened) return std::unexpected(opened.error());
   database_ = std::make_unique<database::Database>(std::move(*opened));
