@@ -100,6 +100,28 @@ class LayersTest(TidyTest):
         self.refuses({"CMakeLists.txt": self.rows, "katana/attic/x.cpp": ""},
                      "katana/attic/x.cpp:1: 'attic' is no room")
 
+    def test_a_header_of_katana_itself_includes_what_its_links_name_and_what_they_link(self):
+        head = "// HTTP.\n//\n// Links      service\n#pragma once\n"
+        self.accepts(self.headers | {"katana/http.hpp": head + '#include "katana/service/reply.hpp"\n'
+                                                               '#include "katana/core/reactor.hpp"\n'})
+        self.refuses(self.headers | {"katana/http.hpp": head + '#include "katana/engine/epoll/loop.hpp"\n'
+                                                               "#include <vector>\n"},
+                     "katana/http.hpp:5: it may not include katana/engine/epoll/loop.hpp",
+                     "katana/http.hpp:6: it may not include vector")
+
+    def test_a_header_of_katana_itself_has_includes_only_and_names_rooms(self):
+        head = "// HTTP.\n//\n// Links      service\n#pragma once\n"
+        self.refuses(self.headers | {"katana/http.hpp": head + "int x;\n"}, "katana/http.hpp:5: more than includes")
+        self.refuses(self.headers | {"katana/http.hpp": "// HTTP.\n#pragma once\n"},
+                     "katana/http.hpp:1: no rooms to link")
+        self.refuses(self.headers | {"katana/http.hpp": head.replace("service", "attic")},
+                     "katana/http.hpp:3: no rooms to link")
+
+    def test_the_library_includes_no_header_of_katana_itself(self):
+        self.refuses(self.headers | {"katana/http.hpp": "// HTTP.\n//\n// Links      service\n#pragma once\n",
+                                     "katana/host/x.cpp": '#include "katana/http.hpp"\n'},
+                     "katana/host/x.cpp:1: host may not include katana/http.hpp")
+
     def test_production_includes_neither_tests_nor_what_is_outside_of_the_library(self):
         self.refuses({"CMakeLists.txt": self.rows,
                       "katana/host/x.cpp": '#include "lab/a.hpp"\n#include "katana/base/b_test.hpp"\n',
@@ -277,7 +299,7 @@ class SystemTest(TidyTest):
 
     def test_system_headers_stay_in_their_rooms(self):
         self.accepts({"katana/engine/epoll/x.cpp": "#include <sys/epoll.h>\n",
-                      "katana/base/x.hpp": "#include <sys/uio.h>\n", "katana/host/x.cpp": "#include <signal.h>\n",
+                      "katana/base/x.hpp": "#include <sys/uio.h>\n", "katana/server/x.cpp": "#include <signal.h>\n",
                       "katana/session/x_test.cpp": "#include <unistd.h>\n",
                       "katana/log/x.cpp": "#include <vector>\n#include <fmt/format.h>\n"})
 

@@ -12,7 +12,7 @@
 #include "katana/core/reactor_on.hpp"
 #include "katana/engine/epoll/epoll_engine.hpp"
 #include "katana/engine/uring/options.hpp"
-#include "katana/host/engines.hpp"
+#include "katana/server/engines.hpp"
 
 namespace ablation {
 namespace {
@@ -142,10 +142,11 @@ Result<void> take_back_one(std::string_view setting, std::span<const Decision> d
 
 }  // namespace
 
-Result<void> take_back(const std::vector<std::string>& settings, host::HttpServerOptions& options) {
+Result<void> take_back(const std::vector<std::string>& settings,
+                       server::HttpServerOptions& options) {
   if (settings.empty()) return {};
-  const bool is_uring = options.engine == host::EngineKind::io_uring;
-  if (!is_uring && options.engine != host::EngineKind::epoll_edge) {
+  const bool is_uring = options.engine == server::EngineKind::io_uring;
+  if (!is_uring && options.engine != server::EngineKind::epoll_edge) {
     return fail(Code::invalid_argument,
                 "--decision needs --engine epoll-edge or io_uring: they are what is taken apart");
   }
@@ -159,7 +160,7 @@ Result<void> take_back(const std::vector<std::string>& settings, host::HttpServe
   options.make_reactor = [rules, is_uring](
                              const core::ReactorOptions& reactor,
                              std::size_t session_bytes_max) -> std::unique_ptr<core::Reactor> {
-    if (is_uring) return host::make_uring_reactor(reactor, session_bytes_max, rules.uring);
+    if (is_uring) return server::make_uring_reactor(reactor, session_bytes_max, rules.uring);
     return std::make_unique<core::ReactorOn<UndecidedEngine>>(reactor, session_bytes_max,
                                                               rules.epoll);
   };

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
-#include "katana/host/http_server.hpp"
+#include "katana/server/http_server.hpp"
 
 namespace ablation {
 
 // KEY=VALUE each; nothing is changed when there is none.
 katana::Result<void> take_back(const std::vector<std::string>& settings,
-                               katana::host::HttpServerOptions& options);
+                               katana::server::HttpServerOptions& options);
 
 }  // namespace ablation

@@ -9,8 +9,8 @@
 
 #include "apps/command_line.hpp"
 #include "katana/chat/host/chat_server.hpp"
-#include "katana/host/http_server.hpp"
 #include "katana/log/log.hpp"
+#include "katana/server/http_server.hpp"
 #include "tls_flags.hpp"
 
 namespace {
@@ -23,7 +23,7 @@ constexpr double mib = 1024.0 * 1024.0;
 struct Flags {
   std::string address = "127.0.0.1";
   std::uint16_t port = 9000;
-  unsigned threads = host::usable_cpus();
+  unsigned threads = server::usable_cpus();
   std::string engine = "epoll-edge";
   bool pin = false;
   std::string slow_reader = "drop";
@@ -55,11 +55,11 @@ void describe_network(CLI::App& app, Flags& flags) {
   app.add_option("--threads", flags.threads,
                  "reactors, one thread each; default: CPUs of the affinity mask")
       ->check(CLI::Range(1u, 256u));
-  app.add_option("--engine", flags.engine, host::engine_names())->capture_default_str();
+  app.add_option("--engine", flags.engine, server::engine_names())->capture_default_str();
   app.add_flag_callback(
       "--list-engines",
       [] {
-        fmt::print("{}", host::list_engines());
+        fmt::print("{}", server::list_engines());
         throw CLI::Success();
       },
       "print every engine and whether it runs here, and end");
@@ -141,7 +141,7 @@ Duration duration_of(double seconds_wanted) {
   return nanoseconds(static_cast<std::int64_t>(seconds_wanted * 1e9));
 }
 
-Result<host::ChatServerOptions> options_from(const Flags& flags, host::EngineKind engine) {
+Result<host::ChatServerOptions> options_from(const Flags& flags, server::EngineKind engine) {
   host::ChatServerOptions options;
   auto secure = flags.tls.options();
   if (!secure) return std::unexpected(secure.error());
@@ -202,7 +202,7 @@ void log_budget(const log::Logger& log, const host::ChatServer& server, const Fl
       in_mib(budget.reactor.shared));
 }
 
-int serve(const Flags& flags, const host::EngineChoice& engine,
+int serve(const Flags& flags, const server::EngineChoice& engine,
           std::chrono::steady_clock::time_point start) {
   log::Options log_options;
   log_options.sinks = {log::console()};
@@ -213,7 +213,7 @@ int serve(const Flags& flags, const host::EngineChoice& engine,
   const log::Logger log = all_logs.logger("chat");
   if (!engine.note.empty()) log.info("{}", engine.note);
 
-  host::raise_descriptor_limit();
+  server::raise_descriptor_limit();
   auto given = options_from(flags, engine.kind);
   if (!given) return fail(given.error());
   host::ChatServerOptions options = *std::move(given);
@@ -234,7 +234,7 @@ int serve(const Flags& flags, const host::EngineChoice& engine,
   const double took_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program, server.url(),
-             host::engine_name(engine.kind), flags.threads, took_ms);
+             server::engine_name(engine.kind), flags.threads, took_ms);
   std::fflush(stdout);
 
   const host::ChatReport report = server.run();
@@ -257,7 +257,7 @@ int main(int count, char** arguments) {
   describe_network(app, flags);
   describe_limits(app, flags);
   if (const auto status = command_line::parse(app, count, arguments)) return *status;
-  const auto engine = host::choose_engine(flags.engine);
+  const auto engine = server::choose_engine(flags.engine);
   if (!engine) return fail(engine.error());
   try {
     return serve(flags, *engine, start);

@@ -30,7 +30,7 @@ double seconds_now() {
 }
 
 // A reactor that is busy for longer keeps its former figures.
-void wait_for_answers(const std::vector<std::shared_ptr<host::ReactorStatus>>& reactors) {
+void wait_for_answers(const std::vector<std::shared_ptr<server::ReactorStatus>>& reactors) {
   constexpr int tries = 50;
   const auto answered = [](const auto& reactor) { return reactor->answered(); };
   for (int attempt = 0; attempt < tries && !std::ranges::all_of(reactors, answered); ++attempt) {
@@ -44,7 +44,7 @@ double rate(std::uint64_t before, std::uint64_t now, double seconds_between) {
 
 }  // namespace
 
-Live::Live(database::Database& database, log::Log& log, host::Observability& observability,
+Live::Live(database::Database& database, log::Log& log, server::Observability& observability,
            std::shared_ptr<const LogTail> tail)
     : database_(database),
       log_(log),
@@ -118,7 +118,7 @@ void Live::add_reactors(LiveFigures& figures, const Counts& before, Counts& now,
   const auto reactors = observability_.ask_reactors();
   wait_for_answers(reactors);
   for (std::size_t index = 0; index < reactors.size(); ++index) {
-    const host::ReactorFigures each = reactors[index]->figures();
+    const server::ReactorFigures each = reactors[index]->figures();
     const double cpu_s = static_cast<double>(each.cpu_time.ns) / 1e9;
     now.reactors_cpu_s.push_back(cpu_s);
     now.requests += each.http.requests;

@@ -24,8 +24,8 @@
 #include "fullstack/log_tail.hpp"
 #include "katana/base/described.hpp"
 #include "katana/database/database.hpp"
-#include "katana/host/observability.hpp"
 #include "katana/log/log.hpp"
+#include "katana/server/observability.hpp"
 #include "katana/service/events/events.hpp"
 #include "katana/service/router.hpp"
 
@@ -107,7 +107,7 @@ KATANA_DESCRIBE(LiveLines, lines, until, life)
 
 class Live {
  public:
-  Live(database::Database& database, log::Log& log, host::Observability& observability,
+  Live(database::Database& database, log::Log& log, server::Observability& observability,
        std::shared_ptr<const LogTail> tail);
   ~Live();
   Live(const Live&) = delete;
@@ -142,7 +142,7 @@ class Live {
 
   database::Database& database_;
   log::Log& log_;
-  host::Observability& observability_;
+  server::Observability& observability_;
   const std::shared_ptr<const LogTail> tail_;
   EventTopic topic_;
   const std::int64_t life_;

@@ -14,6 +14,7 @@
 #include "fullstack/users.hpp"
 #include "fullstack_files.hpp"
 #include "katana/host/application.hpp"
+#include "katana/host/sqlite/sqlite.hpp"
 #include "katana/service/accept.hpp"
 #include "katana/service/openapi/openapi.hpp"
 
@@ -32,7 +33,7 @@ host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   options.about =
       "Users and documents over SQLite: GET /openapi.json describes what is served, GET / is a "
       "dashboard.";
-  options.database = true;
+  options.database = host::sqlite();
   options.migrations = {{"0001_create_users.sql", embedded::file_0001_create_users_sql},
                         {"0002_create_data.sql", embedded::file_0002_create_data_sql}};
   options.sinks = {{.output = std::move(tail)}};
@@ -127,7 +128,7 @@ int main(int count, char** arguments) {
     registry.singleton<fullstack::Data>(
         [](Database& database) { return std::make_unique<fullstack::Data>(database); });
     registry.singleton<fullstack::Live>(
-        [&tail](Database& database, log::Log& log, host::Observability& observability) {
+        [&tail](Database& database, log::Log& log, server::Observability& observability) {
           return std::make_unique<fullstack::Live>(database, log, observability, tail);
         });
   });

@@ -37,13 +37,13 @@ void describe(CLI::App& app, Flags& flags) {
                  "reactors, one thread each; default: CPUs of the affinity mask")
       ->envname("HELLO_THREADS")
       ->check(CLI::Range(1u, 1024u));
-  app.add_option("--engine", flags.engine, katana::host::engine_names())
+  app.add_option("--engine", flags.engine, katana::server::engine_names())
       ->envname("HELLO_ENGINE")
       ->capture_default_str();
   app.add_flag_callback(
       "--list-engines",
       [] {
-        fmt::print("{}", katana::host::list_engines());
+        fmt::print("{}", katana::server::list_engines());
         throw CLI::Success();
       },
       "print every engine and whether it runs here, and end");
@@ -86,10 +86,10 @@ void describe(CLI::App& app, Flags& flags) {
   describe_tls(app, flags);
 }
 
-katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flags,
-                                                               katana::host::EngineKind engine) {
+katana::Result<katana::server::HttpServerOptions> server_options(
+    const Flags& flags, katana::server::EngineKind engine) {
   using namespace katana;
-  host::HttpServerOptions options;
+  server::HttpServerOptions options;
   options.address = flags.address;
   options.port = flags.port;
   options.reactors = flags.threads;

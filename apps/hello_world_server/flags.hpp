@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
-#include "katana/host/engines.hpp"
-#include "katana/host/http_server.hpp"
+#include "katana/server/engines.hpp"
+#include "katana/server/http_server.hpp"
 #include "tls_flags.hpp"
 
 namespace hello {
@@ -19,7 +19,7 @@ namespace hello {
 struct Flags {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
-  unsigned threads = katana::host::usable_cpus();
+  unsigned threads = katana::server::usable_cpus();
   std::string engine = "epoll-edge";
   bool pin = false;
   bool close_after_each = false;
@@ -40,7 +40,7 @@ struct Flags {
 
 void describe(CLI::App& app, Flags& flags);
 // What the flags say; the rest is the defaults.
-katana::Result<katana::host::HttpServerOptions> server_options(const Flags& flags,
-                                                               katana::host::EngineKind engine);
+katana::Result<katana::server::HttpServerOptions> server_options(const Flags& flags,
+                                                                 katana::server::EngineKind engine);
 
 }  // namespace hello

@@ -11,10 +11,10 @@
 #include "apps/command_line.hpp"
 #include "hello_world_server/flags.hpp"
 #include "hello_world_server/routes.hpp"
-#include "katana/host/access_log.hpp"
-#include "katana/host/observability.hpp"
-#include "katana/host/operations.hpp"
 #include "katana/log/log.hpp"
+#include "katana/server/access_log.hpp"
+#include "katana/server/observability.hpp"
+#include "katana/server/operations.hpp"
 #include "katana/service/middleware/compression.hpp"
 
 namespace hello {
@@ -77,23 +77,23 @@ void print_budget(const char* name, const core::MemoryBudget& budget) {
       mib(budget.held), mib(budget.shared), mib(budget.total()));
 }
 
-void print_start(const Program& program, const host::HttpServer& server, host::EngineKind engine,
-                 Clock::time_point began) {
+void print_start(const Program& program, const server::HttpServer& server,
+                 server::EngineKind engine, Clock::time_point began) {
   for (const std::string& note : server.certificate_notes()) {
     fmt::print(stderr, "{}: {}\n", program.name, note);
   }
   print_budget(program.name, server.memory_budget());
   fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", program.name, server.url(),
-             host::engine_name(engine), server.reactor_count(),
+             server::engine_name(engine), server.reactor_count(),
              std::chrono::duration<double, std::milli>(Clock::now() - began).count());
   std::fflush(stdout);
 }
 
-int serve(const Program& program, const Flags& flags, host::EngineKind engine,
+int serve(const Program& program, const Flags& flags, server::EngineKind engine,
           Clock::time_point began) {
-  auto observability = host::Observability::make();
+  auto observability = server::Observability::make();
   if (!observability) return fail_with(program, 1, observability.error().describe());
-  const host::OperationsGuard guard({.addresses = {flags.address}, .hosts = flags.hosts});
+  const server::OperationsGuard guard({.addresses = {flags.address}, .hosts = flags.hosts});
   auto service = make_service([&](Group& routes) {
     (*observability)->mount(routes, guard);
     Group inner = routes.group("");
@@ -101,7 +101,7 @@ int serve(const Program& program, const Flags& flags, host::EngineKind engine,
     if (!flags.files.empty()) inner.files("/files", flags.files);
   });
   if (!service) return fail_with(program, 1, service.error().describe());
-  host::raise_descriptor_limit();
+  server::raise_descriptor_limit();
   auto options = server_options(flags, engine);
   if (!options) return fail_with(program, 2, options.error().describe());
   if (program.adjust) {
@@ -113,9 +113,9 @@ int serve(const Program& program, const Flags& flags, host::EngineKind engine,
   options->observability = observability->get();
   auto access_log = start_access_log(flags.access_log);
   if (!access_log) return fail_with(program, 1, access_log.error().describe());
-  host::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());
+  server::AccessLog access(*access_log ? (*access_log)->logger("access") : log::Logger());
   if (*access_log) options->http.observer = &access;
-  host::HttpServer server(*options, *service);
+  server::HttpServer server(*options, *service);
   if (auto started = server.start(); !started) return fail_with(program, started.error());
   print_start(program, server, engine, began);
   fmt::print(stderr, "{}: {}\n", program.name, server.run().describe());
@@ -135,7 +135,7 @@ int run(const Program& program, int count, char** arguments) {
   describe(app, flags);
   if (program.add_flags) program.add_flags(app);
   if (const auto status = command_line::parse(app, count, arguments)) return *status;
-  const auto engine = host::choose_engine(flags.engine);
+  const auto engine = server::choose_engine(flags.engine);
   if (!engine) return fail_with(program, engine.error());
   if (!engine->note.empty()) fmt::print(stderr, "{}: {}\n", program.name, engine->note);
   try {

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "katana/base/result.hpp"
-#include "katana/host/http_server.hpp"
+#include "katana/server/http_server.hpp"
 
 namespace hello {
 
@@ -18,7 +18,7 @@ struct Program {
   const char* name;
   // More flags, and what they change; empty: none.
   std::function<void(CLI::App& app)> add_flags = {};
-  std::function<katana::Result<void>(katana::host::HttpServerOptions& options)> adjust = {};
+  std::function<katana::Result<void>(katana::server::HttpServerOptions& options)> adjust = {};
 };
 
 int run(const Program& program, int count, char** arguments);

@@ -14,13 +14,12 @@
 #include <thread>
 
 #include "katana/base/monotonic_clock.hpp"
-#include "katana/database/sqlite/sqlite.hpp"
 #include "katana/engine/sockets.hpp"
-#include "katana/host/engines.hpp"
-#include "katana/host/option_mistakes.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
 #include "katana/jobs/database/database_lock.hpp"
+#include "katana/server/engines.hpp"
+#include "katana/server/option_mistakes.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/tls/credentials.hpp"
 
@@ -68,21 +67,6 @@ log::Options log_options(const LogSettings& settings) {
   }
   options.mode = settings.synchronous ? log::Mode::synchronous : log::Mode::background;
   options.when_full = settings.when_full;
-  return options;
-}
-
-database::sqlite::Options database_options(const DatabaseSettings& settings,
-                                           std::vector<database::Migration> bundled) {
-  database::sqlite::Options options;
-  options.path = settings.path;
-  options.migrations = settings.migrations;
-  if (settings.migrations.empty()) options.bundled = std::move(bundled);
-  options.synchronous = settings.durability;
-  options.readers = settings.readers;
-  options.timeout = settings.timeout;
-  options.wait_max = settings.wait_max;
-  options.cache_kib = static_cast<std::int64_t>(settings.cache.bytes / 1024);
-  options.group_max = settings.group_max;
   return options;
 }
 
@@ -134,10 +118,10 @@ void ApplicationCore::add_parts(const CommandLine& line) {
       "pools", {"configuration", "log"}, [this] { return start_pools(); },
       [this] { pools_.reset(); }, "Give it fewer threads, or raise the limit of threads");
   std::vector<std::string> of_services = {"log", "metrics", "pools"};
-  if (options_.database) {
+  if (!options_.database.empty()) {
     add(
         "database", {"configuration"}, [this] { return start_database(); },
-        [this] { database_.reset(); }, "Check database.path and database.migrations");
+        [this] { database_.reset(); }, "Check database.url and database.migrations");
     of_services.emplace_back("database");
   }
   add(
@@ -206,15 +190,15 @@ Result<void> ApplicationCore::start_log() {
 
 void ApplicationCore::start_failure_log() {
   const RequestSettings requests = settings()->requests;
-  failures_ =
-      std::make_unique<FailureLog>(FailureLogOptions{.logger = log_->logger("failures"),
-                                                     .on_error = options_.on_error,
-                                                     .records_max = requests.failure_records_max,
-                                                     .period = requests.failure_period});
+  failures_ = std::make_unique<server::FailureLog>(
+      server::FailureLogOptions{.logger = log_->logger("failures"),
+                                .on_error = options_.on_error,
+                                .records_max = requests.failure_records_max,
+                                .period = requests.failure_period});
 }
 
 Result<void> ApplicationCore::start_metrics() {
-  auto made = Observability::make();
+  auto made = server::Observability::make();
   if (!made) return std::unexpected(made.error());
   observability_ = std::move(*made);
   return {};
@@ -229,10 +213,9 @@ Result<void> ApplicationCore::start_pools() {
 
 Result<void> ApplicationCore::start_database() {
   const auto present = settings();
-  make_folder_of(present->database.path);
   auto bundled = database::bundled_migrations(options_.migrations);
   if (!bundled) return std::unexpected(bundled.error());
-  auto opened = database::sqlite::open(database_options(present->database, std::move(*bundled)));
+  auto opened = options_.database.open(present->database, std::move(*bundled));
   if (!opened) return std::unexpected(opened.error());
   database_.emplace(std::move(*opened));
   return {};
@@ -241,7 +224,7 @@ Result<void> ApplicationCore::start_database() {
 Result<void> ApplicationCore::start_services() {
   registry::Registry registry;
   registry.instance<log::Log>(*log_);
-  registry.instance<Observability>(*observability_);
+  registry.instance<server::Observability>(*observability_);
   registry.instance<metrics::Registry>(observability_->registry());
   registry.instance<metrics::HealthChecks>(observability_->checks());
   registry.instance<Pools>(*pools_);
@@ -281,28 +264,28 @@ void ApplicationCore::stop_services() noexcept {
   services_.reset();
 }
 
-// What of the server the pages of operations are shown to: see host/operations.hpp.
+// What of the server the pages of operations are shown to: see server/operations.hpp.
 Result<void> ApplicationCore::make_guard() {
   const auto present = settings();
-  OperationsRules rules{.hosts = present->http.hosts, .token = present->operations.token};
+  server::OperationsRules rules{.hosts = present->http.hosts, .token = present->operations.token};
   for (const int socket : manager_.listeners()) {
     rules.addresses.push_back(engine::address_of(socket));
   }
   if (rules.addresses.empty()) rules.addresses.push_back(present->http.address);
-  for (const ListenerOptions& each : present->http.listeners) {
+  for (const server::ListenerOptions& each : present->http.listeners) {
     rules.addresses.push_back(each.address);
   }
-  rules.exposed = !std::ranges::all_of(rules.addresses, is_loopback);
+  rules.exposed = !std::ranges::all_of(rules.addresses, server::is_loopback);
   if (present->operations.port != 0) {
-    rules.listener =
-        HttpServer::operations_listener(manager_.listeners(), present->http.listeners.size());
+    rules.listener = server::HttpServer::operations_listener(manager_.listeners(),
+                                                             present->http.listeners.size());
     rules.addresses.push_back(present->operations.address);
   } else if (present->operations.address != OperationsSettings().address) {
     return fail(Code::invalid_argument,
                 "operations.address is given and operations.port is not: there would be no "
                 "listener; set operations.port");
   }
-  guard_ = std::make_unique<OperationsGuard>(std::move(rules));
+  guard_ = std::make_unique<server::OperationsGuard>(std::move(rules));
   return {};
 }
 
@@ -344,13 +327,13 @@ Result<void> ApplicationCore::start_routes() {
 }
 
 // What it borrows of the running program.
-HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& settings,
-                                                  EngineKind engine) {
-  HttpServerOptions options = server_options_of(settings);
+server::HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& settings,
+                                                          server::EngineKind engine) {
+  server::HttpServerOptions options = server_options_of(settings);
   options.engine = engine;
   options.on_reload = [this] { on_reload(); };
   options.on_drain = [this] { on_drain(); };
-  options.on_stuck = [this](const ServerReport& report) { on_stuck(report); };
+  options.on_stuck = [this](const server::ServerReport& report) { on_stuck(report); };
   options.on_certificates = [this](const auto& reloaded) { on_certificates(reloaded); };
   options.http.observer = telemetry_.get();
   options.http.failures = failures_.get();
@@ -368,14 +351,14 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
 
 Result<void> ApplicationCore::start_http() {
   const auto present = settings();
-  const auto engine = choose_engine(enumerator_name(present->http.engine));
+  const auto engine = server::choose_engine(enumerator_name(present->http.engine));
   if (!engine) return std::unexpected(engine.error());
   if (!engine->note.empty()) logger_.warn("{}", engine->note);
-  raise_descriptor_limit();
+  server::raise_descriptor_limit();
   const RequestSettings& requests = present->requests;
   SpillFile::set_files_max(present->http.form_files_max);
   FormLimits::set_defaults(present->http.forms);
-  telemetry_ = std::make_unique<RequestTelemetry>(RequestTelemetryOptions{
+  telemetry_ = std::make_unique<server::RequestTelemetry>(server::RequestTelemetryOptions{
       .ids = requests.ids,
       .access = requests.access_log ? log_->logger("access") : log::Logger(),
       .slow = log_->logger("slow"),
@@ -383,10 +366,11 @@ Result<void> ApplicationCore::start_http() {
       .targets = {requests.queries, requests.secret_parameters},
       .metrics = requests.metrics ? &observability_->registry() : nullptr,
       .duration_buckets = requests.duration_buckets.empty()
-                              ? RequestTelemetryOptions::default_duration_buckets()
+                              ? server::RequestTelemetryOptions::default_duration_buckets()
                               : requests.duration_buckets});
   if (auto prepared = telemetry_->prepare(*service_); !prepared) return prepared;
-  auto server = std::make_unique<HttpServer>(server_options(*present, engine->kind), *service_);
+  auto server =
+      std::make_unique<server::HttpServer>(server_options(*present, engine->kind), *service_);
   if (auto started = server->start(); !started) return started;
   for (const std::string& note : server->certificate_notes()) {
     logger_.warn("certificates: {}", note);
@@ -427,10 +411,12 @@ Result<void> ApplicationCore::tell_phases() {
 // The first listener that is not of this machine alone.
 std::string ApplicationCore::exposed_url() const {
   const auto present = settings();
-  const std::vector<ListenerOptions>& listeners = present->http.listeners;
-  const auto exposed = std::ranges::find_if_not(
-      listeners, [](const ListenerOptions& each) { return is_loopback(each.address); });
-  const bool is_first = !manager_.listeners().empty() || !is_loopback(present->http.address);
+  const std::vector<server::ListenerOptions>& listeners = present->http.listeners;
+  const auto exposed = std::ranges::find_if_not(listeners, [](const server::ListenerOptions& each) {
+    return server::is_loopback(each.address);
+  });
+  const bool is_first =
+      !manager_.listeners().empty() || !server::is_loopback(present->http.address);
   if (is_first || exposed == listeners.end()) return url();
   return server_->other_urls()[static_cast<std::size_t>(exposed - listeners.begin())];
 }
@@ -485,8 +471,8 @@ void ApplicationCore::run_stop_hooks() noexcept {
   }
 }
 
-ServerReport ApplicationCore::serve() {
-  ServerReport report = server_->run();
+server::ServerReport ApplicationCore::serve() {
+  server::ServerReport report = server_->run();
   if (report.tasks_cancelled > 0) {
     logger_.warn(
         "{} background tasks had not ended when the time to drain was over, and were "
@@ -577,7 +563,7 @@ void ApplicationCore::on_drain() {
 }
 
 // On the thread that waits for signals; the process ends when this returns, whatever the disk does.
-void ApplicationCore::on_stuck(const ServerReport& report) {
+void ApplicationCore::on_stuck(const server::ServerReport& report) {
   constexpr std::chrono::seconds flush_max(2);
   logger_.error("{}: the process ends without it", report.stuck);
   auto flushed = std::make_shared<std::promise<void>>();
@@ -589,7 +575,7 @@ void ApplicationCore::on_stuck(const ServerReport& report) {
   print_report(report);
 }
 
-void ApplicationCore::print_report(const ServerReport& report) const {
+void ApplicationCore::print_report(const server::ServerReport& report) const {
   fmt::print(stderr, "{}: {}\n", options_.name, report.describe());
 }
 
@@ -664,32 +650,35 @@ int ApplicationCore::fail_with(int status, std::string_view message) const {
 
 void ApplicationCore::print_ready(Duration took) const {
   fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name, url(),
-             engine_name(server_->engine()), server_->reactor_count(), milliseconds_of(took));
+             server::engine_name(server_->engine()), server_->reactor_count(),
+             milliseconds_of(took));
   std::fflush(stdout);
 }
 
 // What a start would find, as far as nothing has to be made for it.
 Result<void> ApplicationCore::check_loaded() const {
   const auto present = settings();
-  const HttpServerOptions options = server_options_of(*present);
+  const server::HttpServerOptions options = server_options_of(*present);
   std::string wrong;
   const auto note = [&wrong](std::string_view what, const Error& error) {
     wrong += fmt::format("{}{}{}", wrong.empty() ? "" : "\n", what, error.describe());
   };
-  if (auto checked = check_options(options); !checked) note("", checked.error());
-  if (auto chosen = choose_engine(enumerator_name(present->http.engine)); !chosen) {
+  if (auto checked = server::check_options(options); !checked) note("", checked.error());
+  if (auto chosen = server::choose_engine(enumerator_name(present->http.engine)); !chosen) {
     note("http.engine: ", chosen.error());
   }
   if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
   if (options.tls) {
     if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
   }
-  if (!options_.database || present->database.migrations.empty()) {
+  if (options_.database.empty()) {
     return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
   }
-  if (!std::filesystem::is_directory(present->database.migrations)) {
+  const DatabaseSettings& database = present->database;
+  if (auto checked = options_.database.check(database.url); !checked) note("", checked.error());
+  if (!database.migrations.empty() && !std::filesystem::is_directory(database.migrations)) {
     note("database.migrations: ",
-         Error(Code::not_found, fmt::format("no folder '{}'", present->database.migrations)));
+         Error(Code::not_found, fmt::format("no folder '{}'", database.migrations)));
   }
   return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
 }
@@ -705,12 +694,14 @@ int ApplicationCore::check_config(const CommandLine& line) {
 
 int ApplicationCore::run(int count, const char* const* arguments) {
   const Instant began = monotonic_now();
+  const bool has_database = !options_.database.empty();
   const auto line = CommandLine::parse(
-      std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0));
+      std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0),
+      has_database);
   if (!line) return fail_with(2, line.error().describe());
   if (line->help) {
-    fmt::print("{}",
-               CommandLine::usage(options_.name, options_.about, options_.environment_prefix));
+    fmt::print("{}", CommandLine::usage(options_.name, options_.about, options_.environment_prefix,
+                                        has_database));
     return 0;
   }
   if (line->version) {
@@ -718,7 +709,7 @@ int ApplicationCore::run(int count, const char* const* arguments) {
     return 0;
   }
   if (line->list_engines) {
-    fmt::print("{}", list_engines());
+    fmt::print("{}", server::list_engines());
     return 0;
   }
   if (line->print_defaults) {
@@ -739,7 +730,7 @@ int ApplicationCore::run(int count, const char* const* arguments) {
       return fail_with(is_usage ? 2 : 1, started.error().describe());
     }
     print_ready(monotonic_now() - began);
-    const ServerReport report = serve();
+    const server::ServerReport report = serve();
     give_signals_back();
     stop();
     print_report(report);

@@ -1,10 +1,10 @@
 // Application: a program that serves HTTP, from its command line to its exit status.
 //
-//   struct Settings : host::ApplicationSettings { std::size_t page_max = 100; };
-//   KATANA_DESCRIBE_DERIVED(Settings, host::ApplicationSettings, page_max)
+//   struct Settings : host::SettingsWithDatabase { std::size_t page_max = 100; };
+//   KATANA_DESCRIBE_DERIVED(Settings, host::SettingsWithDatabase, page_max)
 //
 //   int main(int count, char** arguments) {
-//     host::Application<Settings> app({.name = "users", .version = "1.0", .database = true});
+//     host::Application<Settings> app({.name = "users", .database = host::sqlite()});
 //     app.services([](registry::Registry& registry) {
 //       registry.singleton<Users>([](database::Database& database, log::Log& log) {
 //         return std::make_unique<Users>(database, log.logger("users"));
@@ -20,7 +20,7 @@
 // The parts: configuration → log, metrics, pools, database and the program's own (part()), side by
 // side where they do not need one another → services → routes → http. /metrics, /health and /ready
 // are there without being asked for; who may see more of them than a status is said by
-// host/operations.hpp and the settings `operations` and http.hosts.
+// server/operations.hpp and the settings `operations` and http.hosts.
 //
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
 // thread::Pool (the pool "work"), database::Database if there is one, config::Config<Settings>.
@@ -56,16 +56,17 @@
 #include "katana/database/migrations.hpp"
 #include "katana/host/application_jobs.hpp"
 #include "katana/host/command_line.hpp"
-#include "katana/host/http_server.hpp"
-#include "katana/host/observability.hpp"
-#include "katana/host/operations.hpp"
+#include "katana/host/database_driver.hpp"
 #include "katana/host/pools.hpp"
-#include "katana/host/request_telemetry.hpp"
 #include "katana/host/service_manager.hpp"
 #include "katana/host/settings.hpp"
 #include "katana/host/startup.hpp"
 #include "katana/log/log.hpp"
 #include "katana/registry/registry.hpp"
+#include "katana/server/http_server.hpp"
+#include "katana/server/observability.hpp"
+#include "katana/server/operations.hpp"
+#include "katana/server/request_telemetry.hpp"
 #include "katana/service/router.hpp"
 
 namespace katana::host {
@@ -75,7 +76,9 @@ struct ApplicationOptions {
   std::string version = "0";
   std::string about = {};        // for --help
   std::string config_file = {};  // read when --config is not given, and it is there
-  bool database = false;         // SQLite at database.path
+  // That it may use, picked by the scheme of database.url, as {host::sqlite()}; empty: no database,
+  // and none is linked. The program's Settings describe `database`, as SettingsWithDatabase does.
+  DatabaseDrivers database = {};
   // Of the program: applied when database.migrations names no folder.
   std::vector<database::MigrationFile> migrations = {};
   // Beside those of the settings: outputs that the program has itself.
@@ -86,7 +89,7 @@ struct ApplicationOptions {
   // Variables that begin with the prefix and are for somebody else.
   std::vector<std::string> environment_others = {};
   // Called with every failure of a handler or a job, on its thread; see failure_log.hpp.
-  OnError on_error = {};
+  server::OnError on_error = {};
 };
 
 // What does not depend on the type of the settings.
@@ -111,8 +114,8 @@ class ApplicationCore {
     };
   }
   // f(const registry::Services&, Group&): pages for those who run the program, such as a dashboard:
-  // behind the guard of /metrics (host/operations.hpp), and on the operations' listener if there is
-  // one. Their paths are not the program's own as well. Returns nothing or Result<void>.
+  // behind the guard of /metrics (server/operations.hpp), and on the operations listener, if
+  // there is one. Their paths are not the program's own as well. Returns nothing or Result<void>.
   template <class F>
   void operations(F f) {
     add_operations_ = [f = std::move(f)](const registry::Services& services, Group& group) mutable {
@@ -164,7 +167,7 @@ class ApplicationCore {
 
   Result<void> start(const CommandLine& line = {});
   // Until a signal.
-  ServerReport serve();
+  server::ServerReport serve();
   // Ends serve() as SIGTERM does, of this application alone. At any time, also before start(): then
   // nothing is served. Called again, it does nothing. Any thread.
   void shutdown() noexcept;
@@ -233,7 +236,8 @@ class ApplicationCore {
   void tell_operations() const;
   std::string exposed_url() const;
   Result<void> start_http();
-  HttpServerOptions server_options(const ApplicationSettings& settings, EngineKind engine);
+  server::HttpServerOptions server_options(const ApplicationSettings& settings,
+                                           server::EngineKind engine);
   void stop_services() noexcept;
   Result<void> tell_phases();
   Result<void> reload_settings();
@@ -241,9 +245,9 @@ class ApplicationCore {
   void on_reload();
   void on_drain();
   void on_certificates(const Result<std::vector<std::string>>& reloaded);
-  void on_stuck(const ServerReport& report);
+  void on_stuck(const server::ServerReport& report);
   void give_signals_back() noexcept;
-  void print_report(const ServerReport& report) const;
+  void print_report(const server::ServerReport& report) const;
   void tell_manager(const Result<void>& told) noexcept;
   void print_ready(Duration took) const;
   int fail_with(int status, std::string_view message) const;
@@ -262,22 +266,22 @@ class ApplicationCore {
   // Each is made by its part, and ended by it in reverse.
   std::unique_ptr<log::Log> log_;
   log::Logger logger_;
-  std::unique_ptr<FailureLog> failures_;
-  std::unique_ptr<Observability> observability_;
+  std::unique_ptr<server::FailureLog> failures_;
+  std::unique_ptr<server::Observability> observability_;
   std::unique_ptr<Pools> pools_;
   std::optional<database::Database> database_;
   std::unique_ptr<registry::Services> services_;
-  std::unique_ptr<OperationsGuard> guard_;
+  std::unique_ptr<server::OperationsGuard> guard_;
   // What settings can change while it serves; none: not enabled.
   std::optional<RateLimit> rate_limit_;
   std::optional<ConcurrencyLimit> concurrency_;
   std::optional<LoadShedding> load_shedding_;
   std::optional<Service> service_;
   std::unique_ptr<jobs::JobLock> job_lock_;  // by the database; null: not needed, or registered
-  std::unique_ptr<RequestTelemetry> telemetry_;
+  std::unique_ptr<server::RequestTelemetry> telemetry_;
   std::mutex server_mutex_;  // of server_ for shutdown(), and of what follows
   bool told_to_end_ = false;
-  std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<server::HttpServer> server_;
   Startup startup_;
 };
 

@@ -19,7 +19,7 @@
 #include "katana/core/sleep.hpp"
 #include "katana/core/spawn.hpp"
 #include "katana/host/application.hpp"
-#include "katana/host/client_test.hpp"
+#include "katana/server/client_test.hpp"
 
 namespace katana::host {
 namespace {
@@ -43,7 +43,7 @@ class ApplicationJobsTest : public testing::Test {
     std::ofstream(folder_ / "app.yaml")
         << "http: {reactors: 1, connections_max: 64, drain_notice: 0s, drain_timeout: 300ms, "
            "port: 0}\nlog: {console: false, json_file: "
-        << file("app.jsonl") << "}\ndatabase: {path: " << file("app.db") << "}\n"
+        << file("app.jsonl") << "}\n"
         << more;
   }
   CommandLine line() const { return {.config = file("app.yaml")}; }
@@ -53,7 +53,7 @@ class ApplicationJobsTest : public testing::Test {
   }
   // Starts, serves while `clients` talk to it, and stops.
   template <class Clients>
-  ServerReport serve(Application<>& app, Clients clients) const {
+  server::ServerReport serve(Application<>& app, Clients clients) const {
     const auto started = app.start(line());
     EXPECT_TRUE(started) << started.error().describe();
     if (!started) return {};
@@ -61,7 +61,7 @@ class ApplicationJobsTest : public testing::Test {
       clients(app.port());
       app.shutdown();
     });
-    const ServerReport report = app.serve();
+    const server::ServerReport report = app.serve();
     thread.join();
     app.stop();
     return report;
@@ -91,7 +91,7 @@ TEST_F(ApplicationJobsTest, a_job_runs_beside_the_requests_with_services_metrics
           });
   serve(app, [&](std::uint16_t port) {
     wait_until([&] { return app.made().get<Sessions>().purged >= 3; });
-    Client client(port);
+    server::Client client(port);
     EXPECT_THAT(
         client.ask("/metrics"),
         testing::AllOf(HasSubstr("katana_job_runs_total{job=\"purge\"} "),
@@ -116,7 +116,7 @@ TEST_F(ApplicationJobsTest, a_job_that_fails_is_logged_with_its_cause_and_shown_
   });
   serve(app, [&](std::uint16_t port) {
     wait_until([&] { return app.jobs().figures("purge")->failures >= 2; });
-    const std::string ready = Client(port).ask("/ready");
+    const std::string ready = server::Client(port).ask("/ready");
     EXPECT_THAT(ready, testing::StartsWith("HTTP/1.1 200 "));
     EXPECT_THAT(ready, HasSubstr("{\"status\":\"warn\""));
     EXPECT_THAT(ready, HasSubstr("no disk"));
@@ -131,8 +131,8 @@ TEST_F(ApplicationJobsTest, a_job_that_is_needed_makes_the_program_not_ready) {
           {.needed_for_ready = true});
   serve(app, [&](std::uint16_t port) {
     wait_until([&] { return app.jobs().figures("load")->failures >= 1; });
-    EXPECT_THAT(Client(port).ask("/ready"), testing::StartsWith("HTTP/1.1 503 "));
-    EXPECT_THAT(Client(port).ask("/health"), testing::StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(server::Client(port).ask("/ready"), testing::StartsWith("HTTP/1.1 503 "));
+    EXPECT_THAT(server::Client(port).ask("/health"), testing::StartsWith("HTTP/1.1 200 "));
   });
 }
 
@@ -196,8 +196,8 @@ TEST_F(ApplicationJobsTest, a_handler_answers_and_its_spawned_work_goes_on) {
       return Reply::text("ordered");
     });
   });
-  const ServerReport report = serve(app, [&](std::uint16_t port) {
-    EXPECT_TRUE(Client(port).ask("/order").ends_with("ordered"));
+  const server::ServerReport report = serve(app, [&](std::uint16_t port) {
+    EXPECT_TRUE(server::Client(port).ask("/order").ends_with("ordered"));
     EXPECT_EQ(sent, 0);
     release = true;
   });
@@ -223,7 +223,7 @@ TEST_F(ApplicationJobsTest,
         },
         "listener");
   });
-  const ServerReport report =
+  const server::ServerReport report =
       serve(app, [&](std::uint16_t) { wait_until([&] { return began.load(); }); });
   EXPECT_TRUE(freed);
   EXPECT_EQ(report.tasks_cancelled, 1u);
@@ -246,7 +246,9 @@ TEST_F(ApplicationJobsTest, a_spawned_task_that_fails_is_logged_with_the_id_of_i
       return Reply::text("ordered");
     });
   });
-  serve(app, [&](std::uint16_t port) { Client(port).ask("/order", "X-Request-Id: r-4711\r\n"); });
+  serve(app, [&](std::uint16_t port) {
+    server::Client(port).ask("/order", "X-Request-Id: r-4711\r\n");
+  });
   std::ifstream input(folder_ / "app.jsonl");
   bool found = false;
   for (std::string record; std::getline(input, record);) {
@@ -254,46 +256,6 @@ TEST_F(ApplicationJobsTest, a_spawned_task_that_fails_is_logged_with_the_id_of_i
                       record.find("r-4711") != std::string::npos);
   }
   EXPECT_TRUE(found) << log_text();
-}
-
-TEST_F(ApplicationJobsTest, two_programs_on_one_database_run_each_tick_once) {
-  std::mutex mutex;
-  std::map<std::int64_t, int> runs;  // by tick, which the lock's row holds while a run lasts
-  const auto note = [&](const registry::Services& services) -> Task<Result<void>> {
-    database::Database& database = services.get<database::Database>();
-    const Result<std::optional<std::int64_t>> tick = co_await database.query_one<std::int64_t>(
-        "SELECT tick FROM katana_job_locks WHERE job = 'purge'");
-    if (!tick) co_return std::unexpected(tick.error());
-    const std::lock_guard lock(mutex);
-    ++runs[tick->value_or(0)];
-    co_return {};
-  };
-  Application<> first({.name = "first", .database = true});
-  Application<> second({.name = "second", .database = true});
-  for (Application<>* app : {&first, &second}) {
-    app->job("purge", jobs::every(milliseconds(50)), note, {.one_instance = true});
-    const auto started = app->start(line());
-    ASSERT_TRUE(started) << started.error().describe();
-  }
-  std::thread other([&] { (void)second.serve(); });
-  std::thread watch([&] {
-    const auto ran = [&](Application<>& app) { return app.jobs().figures("purge")->runs; };
-    const auto left = [&](Application<>& app) {
-      return app.jobs()
-          .figures("purge")
-          ->skipped[static_cast<std::size_t>(jobs::Skipped::other_instance)];
-    };
-    wait_until([&] { return ran(first) + ran(second) >= 20 && left(first) + left(second) >= 5; });
-    first.shutdown();
-    second.shutdown();
-  });
-  (void)first.serve();
-  watch.join();
-  other.join();
-  const auto of = [&](Application<>& app) { return *app.jobs().figures("purge"); };
-  EXPECT_EQ(of(first).runs + of(second).runs, runs.size());
-  for (const auto& [tick, count] : runs) EXPECT_EQ(count, 1) << tick;
-  EXPECT_EQ(of(first).failures + of(second).failures, 0u);
 }
 
 }  // namespace

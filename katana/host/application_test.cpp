@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "katana/core/sleep.hpp"
-#include "katana/host/client_test.hpp"
+#include "katana/server/client_test.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/service/json.hpp"
 
@@ -25,27 +25,7 @@ using testing::HasSubstr;
 struct Settings : ApplicationSettings {
   std::size_t page_max = 100;
 };
-KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, database, (page_max, reloadable))
-
-struct User {
-  std::int64_t id = 0;
-  std::string name;
-};
-KATANA_DESCRIBE(User, id, name)
-
-// What a program has made, behind an interface of its own.
-class Users {
- public:
-  explicit Users(database::Database& database) : database_(database) {}
-  Task<Result<std::optional<User>>> find(std::int64_t id) {
-    Result<std::optional<User>> found =
-        co_await database_.query_one<User>("SELECT id, name FROM users WHERE id = $1", id);
-    co_return found;
-  }
-
- private:
-  database::Database& database_;
-};
+KATANA_DESCRIBE(Settings, http, log, requests, monitor, pools, (page_max, reloadable))
 
 class ApplicationTest : public testing::Test {
  protected:
@@ -63,8 +43,7 @@ class ApplicationTest : public testing::Test {
     std::ofstream(folder_ / "app.yaml")
         << "http: {reactors: 1, connections_max: 64, drain_notice: 0s, "
         << http.substr(0, http.size() - 1)
-        << "}\nlog: {console: false, json_file: " << file("log/app.jsonl")
-        << "}\ndatabase: {path: " << file("var/app.db") << "}\n"
+        << "}\nlog: {console: false, json_file: " << file("log/app.jsonl") << "}\n"
         << more;
   }
   CommandLine line() const { return {.config = file("app.yaml")}; }
@@ -72,63 +51,21 @@ class ApplicationTest : public testing::Test {
     std::ifstream input(folder_ / "log" / "app.jsonl");
     return {std::istreambuf_iterator<char>(input), {}};
   }
-  static ApplicationOptions options() {
-    return {.name = "users",
-            .database = true,
-            .migrations = {{"0001_users.sql",
-                            "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) "
-                            "STRICT; INSERT INTO users VALUES (7, 'ada');"}}};
-  }
+  static ApplicationOptions options() { return {.name = "users"}; }
   // Serves while `clients` talk to it; returns what it reports.
   template <class App, class Clients>
-  static ServerReport serve(App& app, Clients clients) {
+  static server::ServerReport serve(App& app, Clients clients) {
     std::thread thread([&] {
       clients(app.port());
       ::kill(::getpid(), SIGTERM);
     });
-    const ServerReport report = app.serve();
+    const server::ServerReport report = app.serve();
     thread.join();
     return report;
   }
 
   std::filesystem::path folder_;
 };
-
-TEST_F(ApplicationTest, a_program_of_twenty_lines_serves_from_its_database) {
-  Application<Settings> app(options());
-  app.services([](registry::Registry& registry) {
-    registry.singleton<Users>(
-        [](database::Database& database) { return std::make_unique<Users>(database); });
-  });
-  app.routes([](const registry::Services& services, Router& router) {
-    Users& users = services.get<Users>();
-    router.get("/users/{id}", [&users](Path<std::int64_t> id) -> Task<Result<Reply>> {
-      const auto found = co_await users.find(*id);
-      if (!found) co_return std::unexpected(found.error());
-      if (!*found) co_return problem(404, "There is no such user.");
-      co_return Reply::text(Text((*found)->name));
-    });
-  });
-  const auto started = app.start(line());
-  ASSERT_TRUE(started) << started.error().describe();
-  const ServerReport report = serve(app, [](std::uint16_t port) {
-    Client client(port);
-    EXPECT_TRUE(client.ask("/users/7").ends_with("\r\n\r\nada"));
-    EXPECT_TRUE(client.ask("/users/8").starts_with("HTTP/1.1 404 "));
-    EXPECT_TRUE(client.ask("/ready").starts_with("HTTP/1.1 200 "));
-    EXPECT_TRUE(client.ask("/health").starts_with("HTTP/1.1 200 "));
-    const std::string metrics = client.ask("/metrics");
-    for (const char* part :
-         {"configuration", "log", "metrics", "pools", "database", "services", "routes", "http"}) {
-      EXPECT_THAT(metrics, HasSubstr("katana_startup_seconds{part=\"" + std::string(part) + "\"}"));
-    }
-  });
-  EXPECT_EQ(report.requests, 5u);
-  EXPECT_EQ(report.cut_off, 0u);
-  app.stop();
-  EXPECT_THAT(log_text(), HasSubstr("\"part\":\"database\""));
-  EXPECT_THAT(log_text(), HasSubstr("GET /users/7"));
-}
 
 // The service that it asks is itself; the other is nobody.
 TEST_F(ApplicationTest, it_is_not_ready_while_a_service_that_it_needs_does_not_answer) {
@@ -137,11 +74,11 @@ TEST_F(ApplicationTest, it_is_not_ready_while_a_service_that_it_needs_does_not_a
   Application<> app({.name = "needy"});
   ASSERT_TRUE(app.start(line()));
   serve(app, [](std::uint16_t port) {
-    const std::string ready = Client(port).ask("/ready");
+    const std::string ready = server::Client(port).ask("/ready");
     EXPECT_TRUE(ready.starts_with("HTTP/1.1 503 ")) << ready;
     EXPECT_THAT(ready, HasSubstr("\"name\":\"upstream billing\""));
     EXPECT_THAT(ready, HasSubstr("GET http://127.0.0.1:1/health: connect to"));
-    EXPECT_TRUE(Client(port).ask("/health").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(server::Client(port).ask("/health").starts_with("HTTP/1.1 200 "));
   });
   app.stop();
 
@@ -161,20 +98,10 @@ TEST_F(ApplicationTest, without_a_database_there_is_none) {
     router.get("/", [] { return Reply::text("hello"); });
   });
   ASSERT_TRUE(app.start(line()));
-  serve(app, [](std::uint16_t port) { EXPECT_TRUE(Client(port).ask("/").ends_with("hello")); });
+  serve(app,
+        [](std::uint16_t port) { EXPECT_TRUE(server::Client(port).ask("/").ends_with("hello")); });
   app.stop();
   EXPECT_FALSE(std::filesystem::exists(folder_ / "var"));
-}
-
-TEST_F(ApplicationTest, a_database_that_cannot_be_opened_is_named_with_its_remedy) {
-  std::filesystem::create_directories(folder_ / "var" / "app.db");  // a folder in its place
-  Application<Settings> app(options());
-  const auto started = app.start(line());
-  ASSERT_FALSE(started);
-  EXPECT_THAT(started.error().describe(),
-              HasSubstr("'database' did not start (it needs configuration): "));
-  EXPECT_THAT(started.error().describe(), HasSubstr("app.db"));
-  EXPECT_THAT(started.error().describe(), HasSubstr("Check database.path"));
 }
 
 TEST_F(ApplicationTest, a_service_that_fails_ends_the_start_and_what_was_started) {
@@ -185,7 +112,7 @@ TEST_F(ApplicationTest, a_service_that_fails_ends_the_start_and_what_was_started
             .start = []() -> Result<void> { return {}; },
             .stop = [&] { stopped = true; }});
   app.services([](registry::Registry& registry) {
-    registry.singleton<Users>([](database::Database&) -> Result<std::unique_ptr<Users>> {
+    registry.singleton<std::string>([]() -> Result<std::unique_ptr<std::string>> {
       return fail(Code::unavailable, "no users today");
     });
   });
@@ -230,7 +157,7 @@ TEST_F(ApplicationTest, sighup_applies_what_may_change_and_says_what_may_not) {
     write("port: 1\n", "page_max: 20\n");
     ::kill(::getpid(), SIGHUP);
     while (heard == 0) std::this_thread::yield();
-    EXPECT_TRUE(Client(port).ask("/").ends_with("hello"));
+    EXPECT_TRUE(server::Client(port).ask("/").ends_with("hello"));
   });
   EXPECT_EQ(heard, 20u);
   EXPECT_EQ(app.config().get()->page_max, 20u);
@@ -248,7 +175,7 @@ TEST_F(ApplicationTest, a_rate_limit_of_the_settings_spares_health_and_may_chang
   });
   ASSERT_TRUE(app.start(line()));
   serve(app, [&](std::uint16_t port) {
-    const auto ask = [port](const char* path) { return Client(port).ask(path); };
+    const auto ask = [port](const char* path) { return server::Client(port).ask(path); };
     for (int count = 0; count < 2; ++count) EXPECT_THAT(ask("/"), HasSubstr(" 200 "));
     EXPECT_THAT(ask("/"), HasSubstr(" 429 "));
     EXPECT_THAT(ask("/"), HasSubstr("RateLimit-Policy: \"default\";q=2;"));
@@ -280,17 +207,17 @@ TEST_F(ApplicationTest, limits_of_concurrency_and_load_may_change_at_a_reload) {
   });
   ASSERT_TRUE(app.start(line()));
   serve(app, [&](std::uint16_t port) {
-    Client first(port), second(port);
+    server::Client first(port), second(port);
     first.send_get("/");
     while (running < 1) std::this_thread::yield();
-    EXPECT_THAT(Client(port).ask("/"), HasSubstr(" 503 "));
+    EXPECT_THAT(server::Client(port).ask("/"), HasSubstr(" 503 "));
     write(limits("2", "0.99"));
     EXPECT_TRUE(app.reload());
     second.send_get("/");
     while (running < 2) std::this_thread::yield();
-    EXPECT_THAT(Client(port).ask("/"), HasSubstr(" 503 "));
+    EXPECT_THAT(server::Client(port).ask("/"), HasSubstr(" 503 "));
     end = true;
-    for (Client* each : {&first, &second}) {
+    for (server::Client* each : {&first, &second}) {
       EXPECT_THAT(each->receive_until("\r\n\r\n"), HasSubstr(" 204 "));
     }
   });
@@ -318,7 +245,7 @@ TEST_F(ApplicationTest, routes_and_forms_without_limits_of_their_own_have_those_
   EXPECT_EQ(FormLimits::defaults().folder, "/var/tmp");
   serve(app, [&](std::uint16_t port) {
     const auto post = [port](const std::string& path) {
-      Client client(port);
+      server::Client client(port);
       client.send("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2048\r\n\r\n" +
                   std::string(2048, 'x'));
       return client.receive_reply();

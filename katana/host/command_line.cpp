@@ -16,6 +16,7 @@ constexpr Flag flags[] = {
     {"--config", "FILE", "configuration, as YAML"},
     {"--set", "KEY=VALUE", "one value of the configuration; as often as you like"},
     {"--port", "PORT", "the same as --set http.port=PORT"},
+    {"--database", "URL", "the same as --set database.url=URL"},
     {"--print-config", "", "print every value and where it comes from, and end"},
     {"--check-config", "", "say what is wrong with the configuration and start nothing: 0 or 2"},
     {"--print-defaults", "", "print every key with its default and its meaning, as YAML, and end"},
@@ -24,9 +25,13 @@ constexpr Flag flags[] = {
     {"--help", "", "print this, and end"},
 };
 
-const Flag* find(std::string_view name) {
+bool is_there(const Flag& flag, bool has_database) {
+  return has_database || flag.name != "--database";
+}
+
+const Flag* find(std::string_view name, bool has_database) {
   for (const Flag& flag : flags) {
-    if (flag.name == name) return &flag;
+    if (flag.name == name && is_there(flag, has_database)) return &flag;
   }
   return nullptr;
 }
@@ -35,6 +40,7 @@ void take(CommandLine& line, std::string_view name, std::string value) {
   if (name == "--config") line.config = std::move(value);
   if (name == "--set") line.sets.push_back(std::move(value));
   if (name == "--port") line.sets.push_back("http.port=" + value);
+  if (name == "--database") line.sets.push_back("database.url=" + value);
   if (name == "--print-config") line.print_config = true;
   if (name == "--check-config") line.check_config = true;
   if (name == "--print-defaults") line.print_defaults = true;
@@ -45,12 +51,12 @@ void take(CommandLine& line, std::string_view name, std::string value) {
 
 }  // namespace
 
-Result<CommandLine> CommandLine::parse(std::span<const char* const> arguments) {
+Result<CommandLine> CommandLine::parse(std::span<const char* const> arguments, bool has_database) {
   CommandLine line;
   for (std::size_t index = 0; index < arguments.size(); ++index) {
     const std::string_view argument = arguments[index];
     const std::size_t equals = argument.find('=');
-    const Flag* const flag = find(argument.substr(0, equals));
+    const Flag* const flag = find(argument.substr(0, equals), has_database);
     if (flag == nullptr) {
       return fail(Code::invalid_argument,
                   fmt::format("'{}' is no flag of this program (see --help)", argument));
@@ -73,10 +79,11 @@ Result<CommandLine> CommandLine::parse(std::span<const char* const> arguments) {
 }
 
 std::string CommandLine::usage(const std::string& name, const std::string& about,
-                               const std::string& environment_prefix) {
+                               const std::string& environment_prefix, bool has_database) {
   std::string text = about.empty() ? "" : about + "\n\n";
   text += fmt::format("usage: {} [FLAG…]\n", name);
   for (const Flag& flag : flags) {
+    if (!is_there(flag, has_database)) continue;
     text += fmt::format("  {:<18}{}\n", fmt::format("{} {}", flag.name, flag.value), flag.help);
   }
   if (environment_prefix.empty()) return text;

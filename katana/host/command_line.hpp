@@ -1,9 +1,11 @@
 // CommandLine: the flags that every application has.
 //
-//   --config FILE   --set KEY=VALUE …   --port N   --print-config   --check-config
+//   --config FILE   --set KEY=VALUE …   --port N   --database URL   --print-config   --check-config
 //   --print-defaults   --list-engines   --help   --version
 //
 // A value may stand behind its flag or behind "=".
+//
+// A program without a database has no --database.
 //
 // Owns       copies of the arguments.
 // Thread     a value.
@@ -23,7 +25,7 @@ namespace katana::host {
 
 struct CommandLine {
   std::optional<std::string> config = {};  // a file that must be there
-  std::vector<std::string> sets = {};      // "key=value", in their order; --port is one of them
+  std::vector<std::string> sets = {};      // "key=value", in their order; --port and --database too
   bool print_config = false;
   bool check_config = false;
   bool print_defaults = false;
@@ -32,9 +34,11 @@ struct CommandLine {
   bool version = false;
 
   // Of the arguments behind the program's name.
-  static Result<CommandLine> parse(std::span<const char* const> arguments);
+  static Result<CommandLine> parse(std::span<const char* const> arguments,
+                                   bool has_database = false);
   static std::string usage(const std::string& name, const std::string& about,
-                           const std::string& environment_prefix = "KATANA_");
+                           const std::string& environment_prefix = "KATANA_",
+                           bool has_database = false);
 };
 
 }  // namespace katana::host

@@ -25,6 +25,17 @@ TEST(CommandLine, values_stand_behind_their_flag_or_behind_an_equals_sign) {
   EXPECT_FALSE(line->print_config || line->help || line->version);
 }
 
+TEST(CommandLine, only_a_program_with_a_database_has_a_flag_for_it) {
+  const char* const arguments[] = {"--database", "sqlite:a.db"};
+  const auto line = CommandLine::parse(arguments, true);
+  ASSERT_TRUE(line);
+  EXPECT_THAT(line->sets, ElementsAre("database.url=sqlite:a.db"));
+  EXPECT_THAT(CommandLine::usage("users", "", "", true), HasSubstr("--database URL"));
+  EXPECT_THAT(CommandLine::parse(arguments).error().describe(),
+              HasSubstr("'--database' is no flag"));
+  EXPECT_THAT(CommandLine::usage("users", ""), testing::Not(HasSubstr("--database")));
+}
+
 TEST(CommandLine, nothing_is_a_command_line) {
   const auto line = parse({});
   ASSERT_TRUE(line);

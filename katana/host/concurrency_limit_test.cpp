@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "katana/core/sleep.hpp"
-#include "katana/host/client_test.hpp"
-#include "katana/host/http_server.hpp"
+#include "katana/server/client_test.hpp"
+#include "katana/server/http_server.hpp"
 
 namespace katana::host {
 namespace {
@@ -43,16 +43,16 @@ TEST(ConcurrencyLimitTest, holds_for_all_reactors_together) {
   });
   const auto service = std::move(router).build();
   ASSERT_TRUE(service);
-  HttpServer server({.port = 0, .reactors = 4}, *service);
+  server::HttpServer server({.port = 0, .reactors = 4}, *service);
   ASSERT_TRUE(server.start());
-  const ServerReport report = serve_clients(
+  const server::ServerReport report = server::serve_clients(
       server,
       [](std::uint16_t port) {
         std::vector<std::thread> clients;
         for (int number = 0; number < 12; ++number) {
           clients.emplace_back([port, number] {
             for (int round = 0; round < 20; ++round) {
-              Client client(port);
+              server::Client client(port);
               client.send_get("/");
               if ((number + round) % 5 == 0) continue;  // leaves while it waits or runs
               const std::string reply = client.receive_reply();
@@ -85,12 +85,12 @@ TEST(ConcurrencyLimitTest, who_waits_is_let_on_when_it_is_raised_and_a_lower_one
   });
   const auto service = std::move(router).build();
   ASSERT_TRUE(service);
-  HttpServer server({.port = 0, .reactors = 1}, *service);
+  server::HttpServer server({.port = 0, .reactors = 1}, *service);
   ASSERT_TRUE(server.start());
-  serve_clients(server, [&](std::uint16_t port) {
-    std::vector<std::unique_ptr<Client>> clients;
+  server::serve_clients(server, [&](std::uint16_t port) {
+    std::vector<std::unique_ptr<server::Client>> clients;
     for (int count = 0; count < 5; ++count) {
-      clients.push_back(std::make_unique<Client>(port));
+      clients.push_back(std::make_unique<server::Client>(port));
       clients.back()->send_get("/");
     }
     while (limit.figures().waiting < 4) std::this_thread::yield();

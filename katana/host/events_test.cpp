@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "katana/host/client_test.hpp"
-#include "katana/host/http_server.hpp"
+#include "katana/server/client_test.hpp"
+#include "katana/server/http_server.hpp"
 #include "katana/service/events/events.hpp"
 
 namespace katana::host {
@@ -59,17 +59,17 @@ struct EventsOnThreads : testing::Test {
 
   std::unique_ptr<EventTopic> topic;
   std::optional<Service> service;
-  HttpServerOptions options;
+  server::HttpServerOptions options;
 };
 
 TEST_F(EventsOnThreads, every_reader_is_told_all_once_and_in_order_and_then_its_stream_ends) {
-  HttpServer server(options, *service);
+  server::HttpServer server(options, *service);
   ASSERT_TRUE(server.start());
   std::thread clients([&] {
     std::vector<std::thread> threads;
     for (int number = 0; number < readers; ++number) {
       threads.emplace_back([&] {
-        Client client(server.port());
+        server::Client client(server.port());
         client.send_get("/events");
         const std::vector<std::uint64_t> numbers =
             numbers_in(client.receive_until("\r\n0\r\n\r\n"));
@@ -81,10 +81,10 @@ TEST_F(EventsOnThreads, every_reader_is_told_all_once_and_in_order_and_then_its_
     }
     while (topic->figures().subscribers < readers) std::this_thread::yield();
     publish_all();
-    terminate();
+    server::terminate();
     for (std::thread& thread : threads) thread.join();
   });
-  const ServerReport report = server.run();
+  const server::ServerReport report = server.run();
   clients.join();
   EXPECT_EQ(report.cut_off, 0u);
   EXPECT_EQ(topic->figures().delivered, readers * publishers * events_of_each);
@@ -95,21 +95,21 @@ TEST_F(EventsOnThreads, every_reader_is_told_all_once_and_in_order_and_then_its_
 // What is on its way to a reactor that ends is waited for; afterwards nothing is sent to it.
 TEST_F(EventsOnThreads, reactors_may_end_while_others_publish) {
   {
-    HttpServer server(options, *service);
+    server::HttpServer server(options, *service);
     ASSERT_TRUE(server.start());
     std::atomic<bool> over = false;
     std::thread publisher([&] {
       while (!over) EXPECT_TRUE(topic->publish({.data = "news", .name = {}}));
     });
     std::thread clients([&] {
-      Client staying(server.port());
+      server::Client staying(server.port());
       staying.send_get("/events");
       {
-        Client leaving(server.port());
+        server::Client leaving(server.port());
         leaving.send_get("/events");
         while (topic->figures().subscribers < 2) std::this_thread::yield();
       }
-      terminate();
+      server::terminate();
       EXPECT_TRUE(staying.receive_until("\r\n0\r\n\r\n").starts_with("HTTP/1.1 200 "));
     });
     EXPECT_EQ(server.run().cut_off, 0u);

@@ -10,7 +10,7 @@
 #include "katana/client/http_client.hpp"
 #include "katana/client/request.hpp"
 #include "katana/client/url.hpp"
-#include "katana/host/engines.hpp"
+#include "katana/server/engines.hpp"
 
 namespace katana::host {
 namespace {
@@ -35,7 +35,8 @@ class Asker {
 
   Result<void> ask(const std::stop_token& told) {
     if (reactor_ == nullptr) {
-      auto made = make_reactor(EngineKind::epoll_edge, small_reactor(), session_bytes_max);
+      auto made =
+          server::make_reactor(server::EngineKind::epoll_edge, small_reactor(), session_bytes_max);
       if (auto started = made->start(); !started) return started;
       reactor_ = std::move(made);
     }

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "katana/core/sleep.hpp"
-#include "katana/host/client_test.hpp"
-#include "katana/host/http_server.hpp"
+#include "katana/server/client_test.hpp"
+#include "katana/server/http_server.hpp"
 
 namespace katana::host {
 namespace {
@@ -38,16 +38,16 @@ class HttpCheckTest : public testing::Test {
     });
     auto service = std::move(router).build();
     ASSERT_TRUE(service);
-    HttpServerOptions options;
+    server::HttpServerOptions options;
     options.port = 0;
     options.reactors = 1;
     options.drain_timeout = milliseconds(1);
     options.reactor.engine.links_max = 64;
-    HttpServer server(options, *service);
+    server::HttpServer server(options, *service);
     const auto started = server.start();
     ASSERT_TRUE(started) << started.error().describe();
-    serve_clients(server,
-                  [&](std::uint16_t port) { asks("http://127.0.0.1:" + std::to_string(port)); });
+    server::serve_clients(
+        server, [&](std::uint16_t port) { asks("http://127.0.0.1:" + std::to_string(port)); });
   }
   static metrics::Check check(const std::string& url, Duration timeout = seconds(20)) {
     auto made = http_check({.name = "other", .url = url, .timeout = timeout});

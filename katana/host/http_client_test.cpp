@@ -13,9 +13,9 @@
 #include "katana/client/run.hpp"
 #include "katana/config/config.hpp"
 #include "katana/core/sleep.hpp"
-#include "katana/host/client_test.hpp"
-#include "katana/host/http_server.hpp"
 #include "katana/host/option_descriptions.hpp"
+#include "katana/server/client_test.hpp"
+#include "katana/server/http_server.hpp"
 #include "katana/wire/tls/client_test.hpp"
 
 namespace katana::host {
@@ -49,16 +49,17 @@ class HttpClientHostTest : public testing::Test {
     router.post("/echo", &echo);
   }
   // `clients` are given the server's port, and a reactor of that kind, on a thread of their own.
-  void serve(EngineKind kind, const std::function<void(std::uint16_t, core::Reactor&)>& clients) {
+  void serve(server::EngineKind kind,
+             const std::function<void(std::uint16_t, core::Reactor&)>& clients) {
     auto service = std::move(router).build();
     ASSERT_TRUE(service);
-    HttpServer server(options, *service);
+    server::HttpServer server(options, *service);
     const auto started = server.start();
     ASSERT_TRUE(started) << started.error().describe();
-    const ServerReport report = serve_clients(server, [&](std::uint16_t port) {
+    const server::ServerReport report = server::serve_clients(server, [&](std::uint16_t port) {
       core::ReactorOptions small;
       small.engine.links_max = 64;
-      const auto reactor = make_reactor(kind, small, 256);
+      const auto reactor = server::make_reactor(kind, small, 256);
       const auto begun = reactor->start();
       EXPECT_TRUE(begun) << begun.error().describe();
       if (begun) clients(port, *reactor);
@@ -83,7 +84,7 @@ class HttpClientHostTest : public testing::Test {
         {.chain_text = certificate().certificate_text(), .key_text = certificate().key_text()}};
   }
 
-  HttpServerOptions options;
+  server::HttpServerOptions options;
   Router router;
 };
 
@@ -155,10 +156,10 @@ void talk_to(const HttpClient& http, core::Reactor& reactor, const std::string& 
 }
 
 class HttpClientEngines : public HttpClientHostTest,
-                          public testing::WithParamInterface<EngineKind> {
+                          public testing::WithParamInterface<server::EngineKind> {
  protected:
   void SetUp() override {
-    if (!choose_engine(engine_name(GetParam()))) GTEST_SKIP() << "forbidden here";
+    if (!server::choose_engine(server::engine_name(GetParam()))) GTEST_SKIP() << "forbidden here";
   }
 };
 
@@ -196,7 +197,7 @@ TEST_P(HttpClientEngines, a_server_of_ours_is_asked_through_tls) {
 TEST_P(HttpClientEngines, nobody_listens_and_the_request_says_so) {
   core::ReactorOptions small;
   small.engine.links_max = 16;
-  const auto reactor = make_reactor(GetParam(), small, 256);
+  const auto reactor = server::make_reactor(GetParam(), small, 256);
   ASSERT_TRUE(reactor->start());
   const auto http = HttpClient::make();
   auto reply = run(*reactor, http->fetch(client::Request("http://127.0.0.1:1/")));
@@ -205,9 +206,9 @@ TEST_P(HttpClientEngines, nobody_listens_and_the_request_says_so) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, HttpClientEngines,
-                         testing::ValuesIn(engines().begin(), engines().end()),
+                         testing::ValuesIn(server::engines().begin(), server::engines().end()),
                          [](const auto& each) {
-                           std::string name(engine_name(each.param));
+                           std::string name(server::engine_name(each.param));
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
@@ -234,7 +235,7 @@ TEST(HttpClientConfigTest, configuration_sets_the_options_of_a_client) {
 
 TEST_F(HttpClientHostTest, a_server_that_cannot_prove_its_name_gets_no_request) {
   use_tls();
-  serve(EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
+  serve(server::EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
     const std::string at = ":" + std::to_string(port) + "/hello";
     const auto trusts = HttpClient::make(trusting(certificate()));
     auto other = run(reactor, trusts->fetch(client::Request("https://other.test" + at)));
@@ -346,7 +347,7 @@ TEST_F(HttpClientHostTest, a_burst_to_a_server_of_http2_shakes_hands_once_and_ht
     options.http.http2.enabled = http2;
     router = Router();
     router.get("/hello", [] { return Reply::text("hello there"); });
-    serve(EngineKind::epoll_edge, [http2](std::uint16_t port, core::Reactor& reactor) {
+    serve(server::EngineKind::epoll_edge, [http2](std::uint16_t port, core::Reactor& reactor) {
       const auto http = HttpClient::make(trusting(certificate()));
       const std::string url = "https://localhost:" + std::to_string(port) + "/hello";
       std::deque<Task<Result<client::Response>>> tasks;
@@ -371,7 +372,7 @@ TEST_F(HttpClientHostTest, the_next_connection_resumes_unless_it_is_to_another_n
   options.tls.emplace();
   options.tls->certificates = {
       {.chain_text = both.certificate_text(), .key_text = both.key_text()}};
-  serve(EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
+  serve(server::EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
     HttpClientOptions made = trusting(both);
     made.idle_max = 0;  // each request has a connection of its own
     const auto http = HttpClient::make(made);
@@ -393,7 +394,7 @@ TEST_F(HttpClientHostTest, the_next_connection_resumes_unless_it_is_to_another_n
 }
 
 TEST_F(HttpClientHostTest, tls_to_a_server_without_it_is_an_error_that_says_so) {
-  serve(EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
+  serve(server::EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
     const auto http = HttpClient::make();
     auto reply =
         run(reactor,
@@ -414,7 +415,7 @@ TEST_F(HttpClientHostTest, a_handler_asks_another_server_and_a_kept_connection_h
     if (!reply) co_return Reply::text(Text(reply.error().describe()));
     co_return Reply::text(reply->take_content());
   });
-  serve(EngineKind::epoll_edge, [&](std::uint16_t port, core::Reactor& reactor) {
+  serve(server::EngineKind::epoll_edge, [&](std::uint16_t port, core::Reactor& reactor) {
     origin = "http://127.0.0.1:" + std::to_string(port);
     for (int count = 0; count < 5; ++count) {
       auto reply = run(reactor, http.fetch(client::Request(origin + "/gateway")));

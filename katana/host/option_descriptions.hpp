@@ -13,10 +13,10 @@
 
 #include "katana/base/described.hpp"
 #include "katana/client/options.hpp"
-#include "katana/database/sqlite/options.hpp"
-#include "katana/host/engines.hpp"
-#include "katana/host/listener_options.hpp"
+#include "katana/database/durability.hpp"
 #include "katana/log/channel.hpp"
+#include "katana/server/engines.hpp"
+#include "katana/server/listener_options.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
 #include "katana/service/forms/form.hpp"
@@ -35,7 +35,7 @@ inline constexpr std::size_t counted_max = UINT16_MAX - 1;
 
 }  // namespace katana::host::option_rules
 
-namespace katana::host {
+namespace katana::server {
 
 // An engine, or the choice of one; see choose_engine().
 KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
@@ -53,7 +53,7 @@ KATANA_DESCRIBE(ListenerOptions,
                  help("answer 308 to the same path by https; /health and /ready are served")),
                 (redirect_port, help("port named there; 0: http.port")))
 
-}  // namespace katana::host
+}  // namespace katana::server
 
 namespace katana::log {
 
@@ -290,8 +290,8 @@ KATANA_DESCRIBE(DecompressionOptions,
 
 }  // namespace katana
 
-namespace katana::database::sqlite {
+namespace katana::database {
 
-KATANA_DESCRIBE_ENUM(Synchronous, full, normal)
+KATANA_DESCRIBE_ENUM(Durability, full, normal)
 
-}  // namespace katana::database::sqlite
+}  // namespace katana::database

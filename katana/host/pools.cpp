@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "katana/host/http_server.hpp"
+#include "katana/server/http_server.hpp"
 
 namespace katana::host {
 
@@ -26,8 +26,9 @@ Result<void> Pools::add(const std::string& name, const PoolSettings& settings) {
   thread::PoolOptions options;
   options.name = name;
   options.threads_min = settings.threads_min;
-  options.threads_max = settings.threads_max != 0 ? settings.threads_max
-                                                  : std::max(settings.threads_min, usable_cpus());
+  options.threads_max = settings.threads_max != 0
+                            ? settings.threads_max
+                            : std::max(settings.threads_min, server::usable_cpus());
   options.queue_max = settings.queue_max;
   if (failures_ != nullptr) {
     options.on_failure = [failures = failures_,

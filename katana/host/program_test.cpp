@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "katana/host/application.hpp"
-#include "katana/host/client_test.hpp"
+#include "katana/server/client_test.hpp"
 #include "katana/tls/development.hpp"
 
 namespace katana::host {
@@ -101,7 +101,7 @@ TEST_F(ProgramTest, hooks_run_when_it_accepts_and_before_parts_stop) {
             .start = [] { return Result<void>(); },
             .stop = [&order] { order.emplace_back("part"); }});
   app.on_start([&](const registry::Services& services) {
-    EXPECT_TRUE(Client(app.port()).connected);
+    EXPECT_TRUE(server::Client(app.port()).connected);
     services.get<log::Log>().logger("hook").info("from the hook");
     order.emplace_back("start");
   });
@@ -150,11 +150,11 @@ TEST_F(ProgramTest, two_serve_side_by_side_and_one_signal_ends_both) {
   Application<> two({.name = "two"});
   ASSERT_TRUE(one.start(line()));
   ASSERT_TRUE(two.start(line({"log.json_file=" + file("two.jsonl")})));
-  ServerReport report_of_two;
+  server::ServerReport report_of_two;
   std::thread second([&] { report_of_two = two.serve(); });
   std::thread clients([&] {
-    EXPECT_TRUE(Client(one.port()).ask("/health").starts_with("HTTP/1.1 200 "));
-    EXPECT_TRUE(Client(two.port()).ask("/health").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(server::Client(one.port()).ask("/health").starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(server::Client(two.port()).ask("/health").starts_with("HTTP/1.1 200 "));
     ::kill(::getpid(), SIGTERM);
   });
   EXPECT_EQ(one.serve().requests, 1u);
@@ -173,7 +173,7 @@ TEST_F(ProgramTest, one_of_two_is_shut_down_and_the_other_serves_on) {
     two.shutdown();
     (void)two.serve();
   }
-  EXPECT_TRUE(Client(one.port()).ask("/health").starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(server::Client(one.port()).ask("/health").starts_with("HTTP/1.1 200 "));
   one.shutdown();
   first.join();
 }

@@ -1,5 +1,5 @@
 // RequestTelemetry on a real server: names in replies and records, series by route, slow requests.
-#include "katana/host/request_telemetry.hpp"
+#include "katana/server/request_telemetry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "katana/core/sleep.hpp"
-#include "katana/host/client_test.hpp"
-#include "katana/host/exposition_test.hpp"
-#include "katana/host/http_server.hpp"
-#include "katana/host/kept_log_test.hpp"
+#include "katana/server/client_test.hpp"
+#include "katana/server/exposition_test.hpp"
+#include "katana/server/http_server.hpp"
+#include "katana/server/kept_log_test.hpp"
 #include "katana/service/events/events.hpp"
 #include "katana/service/websocket.hpp"
 #include "katana/thread/pool.hpp"
@@ -36,41 +36,41 @@ class RequestTelemetryTest : public testing::Test {
     options.slow = kept.logger("slow");
     options.metrics = &registry;
     router.get("/hello/{name}", [](Path<std::string> name) { return Reply::text(Text(*name)); });
-    router.get("/id", [] { return Reply::text(Text(current_request_id())); });
+    router.get("/id", [] { return Reply::text(Text(server::current_request_id())); });
   }
 
   template <class Clients>
   void serve(Clients clients) {
     auto service = std::move(router).build();
     ASSERT_TRUE(service) << service.error().describe();
-    RequestTelemetry telemetry(options);
+    server::RequestTelemetry telemetry(options);
     ASSERT_TRUE(telemetry.prepare(*service));
-    HttpServerOptions of_server;
+    server::HttpServerOptions of_server;
     of_server.port = 0;
     of_server.reactors = 1;
     of_server.reactor.engine.links_max = 64;
     of_server.http.observer = &telemetry;
     of_server.failure_logger = kept.logger("failures");
-    HttpServer server(of_server, *service);
+    server::HttpServer server(of_server, *service);
     // After the server, which blocks the signals that are meant for it.
     thread::PoolOptions of_pool;
     of_pool.threads_min = 2;
     pool = *thread::Pool::create(of_pool);
     ASSERT_TRUE(server.start());
-    serve_clients(server, clients);
+    server::serve_clients(server, clients);
   }
-  std::string metrics() { return exposition_of(registry); }
+  std::string metrics() { return server::exposition_of(registry); }
 
-  KeptLog kept;
+  server::KeptLog kept;
   metrics::Registry registry;
-  RequestTelemetryOptions options;
+  server::RequestTelemetryOptions options;
   std::unique_ptr<thread::Pool> pool;
   Router router;
 };
 
 TEST_F(RequestTelemetryTest, an_id_is_accepted_or_made_and_returned_with_every_reply) {
   serve([](std::uint16_t port) {
-    Client client(port);
+    server::Client client(port);
     EXPECT_THAT(client.ask("/id", "X-Request-Id: order-7\r\n"),
                 testing::AllOf(HasSubstr("\r\nX-Request-Id: order-7\r\n"),
                                testing::EndsWith("\r\n\r\norder-7")));
@@ -87,7 +87,7 @@ TEST_F(RequestTelemetryTest, an_id_is_accepted_or_made_and_returned_with_every_r
 
 TEST_F(RequestTelemetryTest, a_trace_that_is_valid_is_logged_and_another_is_not) {
   serve([](std::uint16_t port) {
-    Client client(port);
+    server::Client client(port);
     client.ask("/hello/a", std::string("traceparent: ") + trace + "\r\n");
     client.ask("/hello/b", "traceparent: 00-zz\r\n");
     const std::string line = std::string("traceparent: ") + trace + "\r\n";
@@ -110,7 +110,7 @@ TEST_F(RequestTelemetryTest, a_websocket_that_fails_is_recorded_with_the_ids_of_
   };
   serve([&](std::uint16_t port) {
     const auto open = [port](std::string_view fields) {
-      auto client = std::make_unique<Client>(port);
+      auto client = std::make_unique<server::Client>(port);
       client->send_get("/echo",
                        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
@@ -152,10 +152,10 @@ TEST_F(RequestTelemetryTest, records_after_a_co_await_carry_the_ids_of_their_own
     logger.info("found {} {}", found.value_or(0), *name);
     co_await core::sleep_for(milliseconds(2));
     logger.info("end {}", *name);
-    co_return Reply::text(format_text("{} {}", found.value_or(0), current_request_id()));
+    co_return Reply::text(format_text("{} {}", found.value_or(0), server::current_request_id()));
   });
   serve([](std::uint16_t port) {
-    Client one(port), other(port);
+    server::Client one(port), other(port);
     one.send_get("/job/one", "X-Request-Id: id-one\r\n");
     other.send_get("/job/other", "X-Request-Id: id-other\r\n");
     EXPECT_TRUE(one.receive_reply().ends_with("\r\n\r\n7 id-one"));
@@ -172,7 +172,7 @@ TEST_F(RequestTelemetryTest, records_after_a_co_await_carry_the_ids_of_their_own
 
 TEST_F(RequestTelemetryTest, series_are_by_route_never_by_path_and_one_for_what_no_route_serves) {
   serve([](std::uint16_t port) {
-    Client client(port);
+    server::Client client(port);
     client.ask("/hello/ada");
     client.ask("/hello/grace");
     client.ask("/secret-path-1");
@@ -201,7 +201,7 @@ TEST_F(RequestTelemetryTest, what_a_handler_takes_within_one_turn_is_measured_an
     spin(std::chrono::microseconds(3'000));
     return Reply::text("at last");
   });
-  serve([](std::uint16_t port) { Client(port).ask("/slow?a=1"); });
+  serve([](std::uint16_t port) { server::Client(port).ask("/slow?a=1"); });
   const auto lines = kept.lines({"slow: GET /slow?a=1", "\"route\":\"/slow\"", "request_id"});
   ASSERT_EQ(lines.size(), 1u) << kept.text();
   const std::size_t at = lines[0].find("\"duration_us\":") + 14;
@@ -211,7 +211,7 @@ TEST_F(RequestTelemetryTest, what_a_handler_takes_within_one_turn_is_measured_an
 
 TEST_F(RequestTelemetryTest, a_scraper_is_told_so_many_buckets_of_each_route) {
   options.duration_buckets = {milliseconds(1), milliseconds(100), seconds(2)};
-  serve([](std::uint16_t port) { Client(port).ask("/hello/ada"); });
+  serve([](std::uint16_t port) { server::Client(port).ask("/hello/ada"); });
   const std::string told = metrics();
   const std::string series =
       "katana_http_route_duration_seconds_bucket{method=\"GET\",route=\"/id\"";
@@ -228,7 +228,7 @@ TEST_F(RequestTelemetryTest, a_stream_of_events_is_no_slow_request_and_has_a_ser
   options.slow_after = microseconds(1);
   router.get("/events", [&topic](const RequestView& request) { return topic.subscribe(request); });
   serve([this](std::uint16_t port) {
-    Client client(port);
+    server::Client client(port);
     client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     while (!metrics().contains("katana_http_events_open 1\n")) std::this_thread::yield();
   });
@@ -246,7 +246,7 @@ TEST_F(RequestTelemetryTest, a_websocket_is_no_slow_request_and_its_duration_is_
   options.slow_after = seconds(30);
   router.websocket("/echo", {});
   serve([&](std::uint16_t port) {
-    Client client(port);
+    server::Client client(port);
     client.send_get("/echo",
                     "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
@@ -263,7 +263,8 @@ TEST_F(RequestTelemetryTest, a_websocket_is_no_slow_request_and_its_duration_is_
 TEST_F(RequestTelemetryTest, what_is_off_is_not_there) {
   options = {.ids = false};
   serve([](std::uint16_t port) {
-    EXPECT_THAT(Client(port).ask("/hello/x", "X-Request-Id: a\r\n"), Not(HasSubstr("Request-Id")));
+    EXPECT_THAT(server::Client(port).ask("/hello/x", "X-Request-Id: a\r\n"),
+                Not(HasSubstr("Request-Id")));
   });
   EXPECT_EQ(kept.text(), "");
   EXPECT_THAT(metrics(), Not(HasSubstr("katana_http_route")));

@@ -4,9 +4,9 @@
 
 namespace katana::host {
 
-HttpServerOptions server_options_of(const ApplicationSettings& settings) {
+server::HttpServerOptions server_options_of(const ApplicationSettings& settings) {
   const HttpSettings& http = settings.http;
-  HttpServerOptions options;
+  server::HttpServerOptions options;
   options.address = http.address;
   options.port = http.port;
   options.listeners = http.listeners;

@@ -9,11 +9,11 @@
 //            of the routes (`routes`, `rate_limit`, `concurrency`, `load_shedding`).
 #pragma once
 
-#include "katana/host/http_server.hpp"
 #include "katana/host/settings.hpp"
+#include "katana/server/http_server.hpp"
 
 namespace katana::host {
 
-HttpServerOptions server_options_of(const ApplicationSettings& settings);
+server::HttpServerOptions server_options_of(const ApplicationSettings& settings);
 
 }  // namespace katana::host

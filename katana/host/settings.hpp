@@ -27,9 +27,9 @@
 #include "katana/config/compiled_group.hpp"
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
-#include "katana/host/engines.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
+#include "katana/server/engines.hpp"
 #include "katana/session/http_options.hpp"
 #include "katana/tls/options.hpp"
 
@@ -70,10 +70,10 @@ KATANA_DESCRIBE(
 struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
-  std::vector<ListenerOptions> listeners;
+  std::vector<server::ListenerOptions> listeners;
   int backlog = engine::ListenOptions().backlog;
   unsigned reactors = 0;
-  EngineName engine = EngineName::epoll_edge;
+  server::EngineName engine = server::EngineName::epoll_edge;
   bool pin = false;
   std::uint32_t connections_max = core::ReactorOptions().engine.links_max;
   std::size_t receive_bytes_max = core::ReactorOptions().engine.receive_bytes_max;
@@ -97,7 +97,8 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
 KATANA_DESCRIBE(
     HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
-    (listeners, length(0, listeners_max), help("more of them: {address: ADDRESS, port: PORT}, …")),
+    (listeners, length(0, server::listeners_max),
+     help("more of them: {address: ADDRESS, port: PORT}, …")),
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
     (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
     (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
@@ -248,9 +249,9 @@ KATANA_DESCRIBE(PoolSettings, (threads_min, range(1, 1024), help("threads that a
                  help("jobs that may wait; further submissions fail")))
 
 struct DatabaseSettings {
-  std::string path = "var/katana.db";
+  std::string url = "sqlite:var/katana.db";
   std::string migrations;
-  database::sqlite::Synchronous durability = database::sqlite::Synchronous::full;
+  database::Durability durability = database::Durability::full;
   unsigned readers = 4;
   Duration timeout = seconds(30);
   Duration wait_max = seconds(2);
@@ -258,7 +259,8 @@ struct DatabaseSettings {
   std::uint32_t group_max = 256;
 };
 KATANA_DESCRIBE(DatabaseSettings,
-                (path, length(1, 4000), help("its folder is made if it is missing")),
+                (url, length(1, 4000),
+                 help("database of the program, as sqlite:FILE; the scheme names the driver")),
                 (migrations, help("a folder of NUMBER_name.sql; empty: those of the program")),
                 (durability, help("full: an acknowledged write survives a loss of power")),
                 (readers, range(1, 64),
@@ -286,8 +288,8 @@ struct ApplicationSettings {
   RequestSettings requests;
   MonitorSettings monitor;
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
-  DatabaseSettings database;
-  client::HttpClientOptions client;  // for the program's HttpClient
+  DatabaseSettings database;                  // for descriptions that name it
+  client::HttpClientOptions client;           // for the program's HttpClient
   std::map<std::string, JobSettings> jobs;
 };
 KATANA_DESCRIBE(ApplicationSettings,
@@ -295,8 +297,12 @@ KATANA_DESCRIBE(ApplicationSettings,
                  help("show clients the causes of failures, SQL and table names "
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
-                (pools, help("thread pools by name; 'work' always exists")), database, client,
+                (pools, help("thread pools by name; 'work' always exists")), client,
                 (jobs, help("background jobs of the program, by name")))
+
+// Of a program with a database, and what the settings of one derive from.
+struct SettingsWithDatabase : ApplicationSettings {};
+KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database)
 
 }  // namespace katana::host
 
@@ -310,3 +316,4 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::MonitorSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::PoolSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::SettingsWithDatabase)

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 // What a key can change of a program: the options of its server, and those that `settings` has for
 // routes, forms, middleware, the client and the records of failures. As text.
 std::string text_of(const ApplicationSettings& settings) {
-  const HttpServerOptions options = server_options_of(settings);
+  const server::HttpServerOptions options = server_options_of(settings);
   std::string text;
   const auto add = [&text](const auto& value) { text += config::write_value(value, true) + "\n"; };
   for_each_field<HttpSettings>([&](const auto& field) {

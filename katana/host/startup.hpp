@@ -2,7 +2,7 @@
 //
 //   Startup startup;
 //   startup.add({.name = "database", .needs = {"configuration"}, .start = open, .stop = close,
-//                .remedy = "check database.path"});
+//                .remedy = "check database.url"});
 //   Result<void> started = startup.start();
 //
 // Owns       what is given to it; the threads that start parts beside the caller's, until start()

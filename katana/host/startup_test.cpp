@@ -34,7 +34,7 @@ class StartupTest : public testing::Test {
     return {.name = name,
             .needs = std::move(needs),
             .start = [] { return fail(Code::unavailable, "no such file 'x.db'"); },
-            .remedy = "Check database.path"};
+            .remedy = "Check database.url"};
   }
 
   std::mutex mutex_;
@@ -94,7 +94,7 @@ TEST_F(StartupTest, a_failure_names_the_part_its_needs_the_cause_and_the_remedy)
   EXPECT_EQ(started.error().code(), Code::unavailable);
   EXPECT_EQ(started.error().describe(),
             "'database' did not start (it needs configuration and log): no such file 'x.db'. Check "
-            "database.path");
+            "database.url");
 }
 
 TEST_F(StartupTest, after_a_failure_what_started_is_stopped_in_reverse_and_nothing_else_begins) {

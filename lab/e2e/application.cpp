@@ -15,7 +15,7 @@ namespace {
 ServerCommand application(const std::string& program) {
   const std::string folder = folder_for("application");
   return {.arguments = {program, "--port", "0", "--set", "http.reactors=1", "--set",
-                        fmt::format("database.path={}/katana.db", folder), "--set",
+                        fmt::format("database.url=sqlite:{}/katana.db", folder), "--set",
                         "log.console=false", "--set", fmt::format("log.file={}/app.log", folder)},
           .cpus = server_cpus()};
 }

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "katana/host/http_server.hpp"
+#include "katana/server/http_server.hpp"
 #include "lab/e2e/bench.hpp"
 #include "lab/e2e/places.hpp"
 #include "lab/e2e/stack.hpp"
@@ -65,7 +65,7 @@ int serve(const std::vector<std::string>& settings) {
   const auto read = e2e::read_options(settings);
   if (!read) return fail(2, read.error().describe());
   const e2e::StackOptions& options = *read;
-  katana::host::raise_descriptor_limit();
+  katana::server::raise_descriptor_limit();
   auto stack = e2e::Stack::make(options);
   if (!stack) return fail(1, stack.error().describe());
   for (const e2e::Phase& phase : (*stack)->phases()) {

@@ -68,7 +68,7 @@ KATANA_DESCRIBE(Statistics, log_records, log_dropped, heap_calls, heap_bytes, li
 // What the registry hands out: the systems, by their types.
 struct Systems {
   katana::log::Log* log;
-  katana::host::Observability* observability;
+  katana::server::Observability* observability;
   katana::thread::Pool* pool;
   katana::database::Database* database;
 };
@@ -262,12 +262,12 @@ Result<void> Stack::start_log() {
   auto started = log::Log::start(std::move(options));
   if (!started) return std::unexpected(started.error());
   log_ = std::move(*started);
-  access_ = std::make_unique<host::AccessLog>(log_->logger("access"));
+  access_ = std::make_unique<server::AccessLog>(log_->logger("access"));
   return {};
 }
 
 Result<void> Stack::start_metrics() {
-  auto made = host::Observability::make();
+  auto made = server::Observability::make();
   if (!made) return std::unexpected(made.error());
   observability_ = std::move(*made);
   return {};
@@ -285,7 +285,7 @@ Result<void> Stack::open_database() {
   options.path = options_.folder + "/users.db";
   options.readers = options_.readers;
   if (options_.pool_reads) options.reads_per_turn_max = 0;
-  if (!options_.durable) options.synchronous = database::sqlite::Synchronous::normal;
+  if (!options_.durable) options.durability = database::Durability::normal;
   auto opened = database::sqlite::open(std::move(options));
   if (!opened) return std::unexpected(opened.error());
   database_ = std::make_unique<database::Database>(std::move(*opened));
@@ -295,10 +295,10 @@ Result<void> Stack::open_database() {
 Result<void> Stack::seal_registry() {
   registry::Registry registry;
   if (log_) registry.instance<log::Log>(*log_);
-  if (observability_) registry.instance<host::Observability>(*observability_);
+  if (observability_) registry.instance<server::Observability>(*observability_);
   if (pool_) registry.instance<thread::Pool>(*pool_);
   if (database_) registry.instance<database::Database>(*database_);
-  registry.singleton<Systems>([](log::Log* of_log, host::Observability* of_metrics,
+  registry.singleton<Systems>([](log::Log* of_log, server::Observability* of_metrics,
                                  thread::Pool* of_pool, database::Database* of_database) {
     return std::make_unique<Systems>(Systems{of_log, of_metrics, of_pool, of_database});
   });
@@ -322,15 +322,15 @@ Result<void> Stack::start_server() {
   if (!built) return std::unexpected(built.error());
   service_ = std::make_unique<Service>(std::move(*built));
 
-  auto engine = host::choose_engine(options_.engine);
+  auto engine = server::choose_engine(options_.engine);
   if (!engine) return std::unexpected(engine.error());
-  host::HttpServerOptions options;
+  server::HttpServerOptions options;
   options.port = options_.port;
   options.reactors = options_.reactors;
   options.engine = engine->kind;
   options.observability = observability_.get();
   if (access_) options.http.observer = access_.get();
-  server_ = std::make_unique<host::HttpServer>(options, *service_);
+  server_ = std::make_unique<server::HttpServer>(options, *service_);
   return server_->start();
 }
 

@@ -15,12 +15,12 @@
 
 #include "katana/base/result.hpp"
 #include "katana/database/database.hpp"
-#include "katana/host/access_log.hpp"
-#include "katana/host/http_server.hpp"
-#include "katana/host/observability.hpp"
-#include "katana/host/operations.hpp"
 #include "katana/log/log.hpp"
 #include "katana/registry/registry.hpp"
+#include "katana/server/access_log.hpp"
+#include "katana/server/http_server.hpp"
+#include "katana/server/observability.hpp"
+#include "katana/server/operations.hpp"
 #include "katana/thread/pool.hpp"
 #include "lab/process/server_process.hpp"
 
@@ -75,7 +75,7 @@ class Stack {
   Stack(const Stack&) = delete;
   Stack& operator=(const Stack&) = delete;
 
-  katana::host::HttpServer& server() noexcept { return *server_; }
+  katana::server::HttpServer& server() noexcept { return *server_; }
   const std::vector<Phase>& phases() const noexcept { return phases_; }
 
  private:
@@ -95,14 +95,14 @@ class Stack {
   StackOptions options_;
   std::vector<Phase> phases_;
   std::unique_ptr<katana::log::Log> log_;
-  std::unique_ptr<katana::host::AccessLog> access_;
-  std::unique_ptr<katana::host::Observability> observability_;
-  const katana::host::OperationsGuard guard_{{.addresses = {"127.0.0.1"}}};
+  std::unique_ptr<katana::server::AccessLog> access_;
+  std::unique_ptr<katana::server::Observability> observability_;
+  const katana::server::OperationsGuard guard_{{.addresses = {"127.0.0.1"}}};
   std::unique_ptr<katana::thread::Pool> pool_;
   std::unique_ptr<katana::database::Database> database_;
   std::unique_ptr<katana::registry::Services> services_;
   std::unique_ptr<katana::Service> service_;
-  std::unique_ptr<katana::host::HttpServer> server_;
+  std::unique_ptr<katana::server::HttpServer> server_;
 };
 
 }  // namespace e2e

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "katana/host/http_server.hpp"
+#include "katana/server/http_server.hpp"
 #include "katana/service/middleware/load_shedding.hpp"
 #include "katana/service/router.hpp"
 
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   router.get("/work", [rounds] { return Reply::text(format_text("{}", work(rounds))); });
   const Result<Service> service = std::move(router).build();
   if (!service) return std::puts(service.error().describe().c_str()), 1;
-  host::HttpServer server({.port = port, .reactors = 1}, *service);
+  server::HttpServer server({.port = port, .reactors = 1}, *service);
   if (auto started = server.start(); !started) {
     return std::puts(started.error().describe().c_str()), 1;
   }

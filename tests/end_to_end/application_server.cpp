@@ -9,6 +9,7 @@
 
 #include "katana/core/sleep.hpp"
 #include "katana/host/application.hpp"
+#include "katana/host/sqlite/sqlite.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/service/json.hpp"
 #include "katana/service/middleware/rate_limit.hpp"
@@ -19,10 +20,10 @@ using namespace katana;
 
 namespace {
 
-struct Settings : host::ApplicationSettings {
+struct Settings : host::SettingsWithDatabase {
   std::string greeting = "Hello";
 };
-KATANA_DESCRIBE_DERIVED(Settings, host::ApplicationSettings, (greeting, reloadable))
+KATANA_DESCRIBE_DERIVED(Settings, host::SettingsWithDatabase, (greeting, reloadable))
 
 struct User {
   std::int64_t id = 0;
@@ -159,7 +160,7 @@ int main(int count, char** arguments) {
        .version = "1.0",
        .about = "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
                 "/limited/, /fail/… and /misuse/…, POST /form, and WebSocket on /topics.",
-       .database = true,
+       .database = host::sqlite(),
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
                        "INSERT INTO users VALUES (7, 'ada');"}}});

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "katana/client/http_client.hpp"
-#include "katana/host/engines.hpp"
+#include "katana/server/engines.hpp"
 
 using namespace katana;
 
@@ -44,7 +44,7 @@ int main(int count, char** arguments) {
   if (!http) return end(http.error().describe());
   core::ReactorOptions small;
   small.engine.links_max = 256;
-  const auto reactor = host::make_reactor(host::EngineKind::epoll_edge, small, 256);
+  const auto reactor = server::make_reactor(server::EngineKind::epoll_edge, small, 256);
   if (const auto started = reactor->start(); !started) return end(started.error().describe());
   reactor->turn(Duration{});
 

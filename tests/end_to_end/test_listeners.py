@@ -55,7 +55,7 @@ def test_a_socket_that_a_killed_program_left_is_replaced_and_one_in_use_is_not(t
     path = tmp_path / "app.sock"
     flags = write_config(tmp_path, f"http: {{listeners: [{{address: 'unix:{path}'}}]}}\n")
     with Application(tmp_path, *flags) as program:
-        second = subprocess.run([program_path(), *flags, "--set", "database.path=second.db"], cwd=tmp_path, timeout=60,
+        second = subprocess.run([program_path(), *flags, "--database", "sqlite:second.db"], cwd=tmp_path, timeout=60,
                                 capture_output=True, text=True, env=clean_environment(), check=False)
         assert second.returncode == 1
         assert f"listen on unix:{path}: another program listens there" in second.stderr

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "katana/base/source_tree_test.hpp"
-#include "katana/host/http_server.hpp"
+#include "katana/server/http_server.hpp"
 #include "katana/service/files/file_options.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/service/middleware/rate_limit.hpp"
@@ -128,7 +128,7 @@ std::vector<Limit> limits() {
       {"linger_timeout", time(reactor.linger_timeout)},
       {"linger_bytes_max", bytes(reactor.linger_bytes_max)},
       {"accept_retry", time(reactor.accept_retry)},
-      {"HttpServerOptions::drain_timeout", time(host::HttpServerOptions().drain_timeout)},
+      {"HttpServerOptions::drain_timeout", time(server::HttpServerOptions().drain_timeout)},
       {"RouteDefaults::content_bytes_max", bytes(RouteDefaults().content_bytes_max)},
       {"RouteDefaults::streamed_bytes_max", bytes(RouteDefaults().streamed_bytes_max)},
       {"FilesOptions::open_files_max", shown(FilesOptions().open_files_max)},

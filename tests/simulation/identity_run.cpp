@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "katana/base/random.hpp"
-#include "katana/host/kept_log_test.hpp"
-#include "katana/host/request_telemetry.hpp"
 #include "katana/metrics/exposition.hpp"
+#include "katana/server/kept_log_test.hpp"
+#include "katana/server/request_telemetry.hpp"
 #include "tests/simulation/identity_clients.hpp"
 #include "tests/simulation/workload.hpp"
 
@@ -28,7 +28,7 @@ using Book = std::map<std::string, Known, std::less<>>;
 // Between the sessions and the telemetry: the span of an exchange begins and ends here.
 class Spans final : public session::ExchangeObserver {
  public:
-  Spans(host::RequestTelemetry& inner, const Book& book, const Fault& fault)
+  Spans(server::RequestTelemetry& inner, const Book& book, const Fault& fault)
       : inner_(inner), book_(book), fault_(fault) {}
 
   std::unique_ptr<session::ExchangeContext> on_exchange_begin(
@@ -72,7 +72,7 @@ class Spans final : public session::ExchangeObserver {
     }
   }
 
-  host::RequestTelemetry& inner_;
+  server::RequestTelemetry& inner_;
   const Book& book_;
   const Fault& fault_;
   std::map<const session::ExchangeContext*, std::string> begun_;
@@ -100,9 +100,9 @@ class IdentityRun {
   };
   Book book_;
   IdentityService service_;
-  host::KeptLog kept_;
+  server::KeptLog kept_;
   metrics::Registry registry_;
-  std::unique_ptr<host::RequestTelemetry> telemetry_;
+  std::unique_ptr<server::RequestTelemetry> telemetry_;
   std::unique_ptr<Spans> spans_;
   std::unique_ptr<World> world_;
   std::vector<std::unique_ptr<IdentityClient>> clients_;
@@ -121,11 +121,11 @@ IdentityRun::IdentityRun(const IdentityPlan& plan)
     service_.add_routes(router, plan_.seed % 2 == 1);
   };
   if (plan.observed) {
-    telemetry_ = std::make_unique<host::RequestTelemetry>(
-        host::RequestTelemetryOptions{.access = kept_.logger("access"),
-                                      .slow = kept_.logger("slow"),
-                                      .slow_after = milliseconds(10),
-                                      .metrics = &registry_});
+    telemetry_ = std::make_unique<server::RequestTelemetry>(
+        server::RequestTelemetryOptions{.access = kept_.logger("access"),
+                                        .slow = kept_.logger("slow"),
+                                        .slow_after = milliseconds(10),
+                                        .metrics = &registry_});
     spans_ = std::make_unique<Spans>(*telemetry_, book_, fault_);
     options.http.observer = spans_.get();
   }

@@ -8,10 +8,10 @@
 
 #include "katana/chat/directory.hpp"
 #include "katana/chat/host/chat_websocket.hpp"
-#include "katana/host/mistakes.hpp"
-#include "katana/host/observability.hpp"
-#include "katana/host/operations.hpp"
-#include "katana/host/reactor_group.hpp"
+#include "katana/server/mistakes.hpp"
+#include "katana/server/observability.hpp"
+#include "katana/server/operations.hpp"
+#include "katana/server/reactor_group.hpp"
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http2_protocol.hpp"
 #include "katana/tls/transform.hpp"
@@ -115,7 +115,7 @@ struct SecureListener {
 };
 
 Result<void> check(const ChatServerOptions& options) {
-  Mistakes mistakes;
+  server::Mistakes mistakes;
   const chat::HubOptions& hub = options.chat.hub;
   const std::string quarter =
       fmt::format("give at most a quarter of queue_bytes_max, which is {}", hub.queue_bytes_max);
@@ -140,8 +140,8 @@ struct ChatServer::Parts {
 
   LogObserver observer;
   chat::Directory directory;
-  std::unique_ptr<Observability> observability;
-  std::optional<OperationsGuard> guard;
+  std::unique_ptr<server::Observability> observability;
+  std::optional<server::OperationsGuard> guard;
   std::optional<Service> service;
   std::optional<Dispatcher> dispatcher;
   std::optional<session::Http1Protocol> http;
@@ -154,8 +154,8 @@ struct ChatServer::Parts {
   std::vector<std::unique_ptr<session::Http2Protocol>> page_http2;
   SecureListener secure_chat, secure_pages;  // without TLS they are empty
   std::vector<std::unique_ptr<core::Reactor>> reactors;
-  std::vector<std::unique_ptr<ReactorProbe>> probes;
-  std::unique_ptr<ReactorGroup> group;
+  std::vector<std::unique_ptr<server::ReactorProbe>> probes;
+  std::unique_ptr<server::ReactorGroup> group;
 
   struct Series {
     std::vector<ObservedCounter> counters;
@@ -190,11 +190,12 @@ Result<std::unique_ptr<ChatServer>> ChatServer::make(const ChatServerOptions& op
 
 Result<void> ChatServer::set_up() {
   Parts& parts = *parts_;
-  auto observability = Observability::make();
+  auto observability = server::Observability::make();
   if (!observability) return std::unexpected(observability.error());
   parts.observability = *std::move(observability);
   Router router;
-  parts.guard.emplace(OperationsRules{.addresses = {options_.address}, .hosts = options_.hosts});
+  parts.guard.emplace(
+      server::OperationsRules{.addresses = {options_.address}, .hosts = options_.hosts});
   parts.observability->mount(router, *parts.guard);
   auto service = std::move(router).build();
   if (!service) return std::unexpected(service.error());
@@ -215,7 +216,7 @@ Result<void> ChatServer::set_up() {
         std::max({chat.session_bytes(), page_bytes,
                   index == 0 || options_.websocket_port ? parts.http->session_bytes() : 0});
     auto& reactor = *parts.reactors.emplace_back(
-        make_reactor(options_.engine, options_.reactor, session_bytes));
+        server::make_reactor(options_.engine, options_.reactor, session_bytes));
     chat.attach(reactor);
     session::HttpCounters& counters = options_.websocket_port
                                           ? parts.page_protocols[index]->counters()
@@ -227,13 +228,13 @@ Result<void> ChatServer::set_up() {
     reactors.push_back(&reactor);
   }
   chat::Hub::connect(hubs);
-  parts.group = std::make_unique<ReactorGroup>(
-      reactors, ReactorGroupOptions{.pin = options_.pin,
-                                    .drain_timeout = options_.drain_timeout,
-                                    .on_reload = options_.tls ? std::function<void()>([this] {
-                                      reload_certificates();
-                                    })
-                                                              : std::function<void()>()});
+  parts.group = std::make_unique<server::ReactorGroup>(
+      reactors,
+      server::ReactorGroupOptions{
+          .pin = options_.pin,
+          .drain_timeout = options_.drain_timeout,
+          .on_reload = options_.tls ? std::function<void()>([this] { reload_certificates(); })
+                                    : std::function<void()>()});
   return register_metrics();
 }
 

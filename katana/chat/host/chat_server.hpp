@@ -18,8 +18,8 @@
 #include "katana/base/result.hpp"
 #include "katana/chat/protocol.hpp"
 #include "katana/core/reactor.hpp"
-#include "katana/host/engines.hpp"
 #include "katana/log/logger.hpp"
+#include "katana/server/engines.hpp"
 #include "katana/tls/options.hpp"
 
 namespace katana::host {
@@ -28,14 +28,14 @@ struct ChatServerOptions {
   std::string address = "127.0.0.1";  // numeric
   std::uint16_t port = 9000;          // 0: the kernel chooses
   unsigned reactors = 1;
-  EngineKind engine = EngineKind::epoll_edge;
+  server::EngineKind engine = server::EngineKind::epoll_edge;
   bool pin = false;
   Duration drain_timeout = seconds(10);
   std::uint32_t connections_max = 10'000;  // of all reactors
   std::uint32_t rooms_max = 1024;          // the lobby is one
   // Of /metrics, /health and /ready on the same address; 0: the kernel chooses. None: no listener.
   std::optional<std::uint16_t> metrics_port = {};
-  // Names that it answers to there, beside localhost and the address; see host/operations.hpp.
+  // Names that it answers to there, beside localhost and the address; see server/operations.hpp.
   std::vector<std::string> hosts = {};
   // Of the page and /chat, the same chat over WebSocket; 0: the kernel chooses. None: no listener.
   std::optional<std::uint16_t> websocket_port = {};

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "katana/host/client_test.hpp"
-#include "katana/host/engines.hpp"
+#include "katana/server/client_test.hpp"
+#include "katana/server/engines.hpp"
 
 namespace katana::host {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 class Talker {
  public:
   explicit Talker(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    EXPECT_TRUE(connect_here(fd_, port));
+    EXPECT_TRUE(server::connect_here(fd_, port));
   }
   ~Talker() { ::close(fd_); }
   Talker(const Talker&) = delete;
@@ -66,10 +66,10 @@ ChatReport serve(ChatServerOptions options, Clients clients) {
   return report;
 }
 
-std::vector<EngineKind> engines_here() {
-  std::vector<EngineKind> kinds;
-  for (const EngineKind kind : engines()) {
-    if (choose_engine(engine_name(kind))) kinds.push_back(kind);
+std::vector<server::EngineKind> engines_here() {
+  std::vector<server::EngineKind> kinds;
+  for (const server::EngineKind kind : server::engines()) {
+    if (server::choose_engine(server::engine_name(kind))) kinds.push_back(kind);
   }
   return kinds;
 }
@@ -77,7 +77,7 @@ std::vector<EngineKind> engines_here() {
 TEST(ChatServerTest, on_every_engine_and_several_reactors_all_hear_all_and_the_farewell) {
   constexpr int people = 24;
   constexpr int messages = 50;
-  for (const EngineKind kind : engines_here()) {
+  for (const server::EngineKind kind : engines_here()) {
     ChatServerOptions options;
     options.engine = kind;
     options.reactors = 3;
@@ -98,7 +98,7 @@ TEST(ChatServerTest, on_every_engine_and_several_reactors_all_hear_all_and_the_f
         });
       }
       for (std::thread& each : threads) each.join();
-      terminate();
+      server::terminate();
       for (const auto& client : all) {
         const std::string& heard = client->hear(INT64_MAX);
         EXPECT_TRUE(heard.ends_with("* The server is stopping. Goodbye.\n"));
@@ -131,7 +131,7 @@ TEST(ChatServerTest, answers_scrapes_beside_the_chat) {
     EXPECT_NE(text.find("katana_chat_dropped_total{reactor=\"1\",reason=\"slow_reader\"} 0"),
               std::string::npos);
     EXPECT_NE(text.find("katana_reactor_turns_total{reactor=\"0\"}"), std::string::npos);
-    terminate();
+    server::terminate();
   });
 }
 
@@ -161,7 +161,7 @@ TEST(ChatServerTest, a_port_that_is_taken_is_an_error_that_names_it) {
     const auto started = (*second)->start();
     ASSERT_FALSE(started);
     EXPECT_NE(started.error().describe().find(std::to_string(server.port())), std::string::npos);
-    terminate();
+    server::terminate();
   });
 }
 

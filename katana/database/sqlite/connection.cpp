@@ -120,7 +120,7 @@ Result<void> Connection::set_up(Access access) {
   const std::string settings = fmt::format(
       "PRAGMA synchronous = {}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{}; "
       "PRAGMA cell_size_check = ON; PRAGMA query_only = {}",
-      options_.synchronous == Synchronous::full ? "FULL" : "NORMAL", options_.cache_kib,
+      options_.durability == Durability::full ? "FULL" : "NORMAL", options_.cache_kib,
       access == Access::read ? "ON" : "OFF");
   const int code = run_text(settings.c_str());
   if (code != SQLITE_OK) return std::unexpected(error(code, {}));

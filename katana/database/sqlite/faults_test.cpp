@@ -19,12 +19,12 @@ namespace {
 
 class Disk {
  public:
-  explicit Disk(std::uint64_t seed, Synchronous synchronous = Synchronous::full)
+  explicit Disk(std::uint64_t seed, Durability durability = Durability::full)
       : scene_(seed, milliseconds(2)) {
     faults().disarm();
     Options options;
     options.path = path_;
-    options.synchronous = synchronous;
+    options.durability = durability;
     options.vfs = "katana-faulty";
     options.checkpoint_pages = 30;
     options.cache_kib = 64;
@@ -155,7 +155,7 @@ TEST(DiskFaults, power_that_is_cut_at_any_moment_takes_no_acknowledged_write) {
 TEST(DiskFaults, this_disk_shows_what_synchronous_normal_can_lose) {
   int lost = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    Disk disk(seed, Synchronous::normal);
+    Disk disk(seed, Durability::normal);
     disk.write(
         8, 20 + static_cast<int>(seed));  // beyond the first checkpoint, which flushes the table
     disk.cut_power_and_compare();

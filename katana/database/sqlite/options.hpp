@@ -14,19 +14,10 @@
 
 #include "katana/base/executor.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/database/durability.hpp"
 #include "katana/database/migrations.hpp"
 
 namespace katana::database::sqlite {
-
-enum class Synchronous : std::uint8_t {
-  // An acknowledged write survives the loss of power: the log is flushed before each commit is
-  // acknowledged.
-  full,
-  // It survives the end of the process, and of nothing else: a loss of power may undo the latest
-  // acknowledged commits (never a part of one, and the file stays consistent). For data that can be
-  // made again.
-  normal,
-};
 
 // What tests put in the place of threads and clocks. Borrowed; they outlive the database.
 struct TestHooks {
@@ -41,7 +32,7 @@ struct Options {
   bool create = true;           // at the start only: a file that vanishes later is never made anew
   std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
   std::vector<Migration> bundled = {};  // the same, of the program; see bundled_migrations()
-  Synchronous synchronous = Synchronous::full;
+  Durability durability = Durability::full;
 
   unsigned readers = 4;  // threads and connections for reads that are not answered on a reactor
   std::size_t reads_waiting_max = 4096;

@@ -28,7 +28,7 @@ class Trial {
   explicit Trial(std::uint64_t seed) : scene_(seed, milliseconds(1 + static_cast<int>(seed % 20))) {
     Options options;
     options.path = folder_ / "trial.db";
-    options.synchronous = Synchronous::normal;
+    options.durability = Durability::normal;
     options.readers = 1 + static_cast<unsigned>(seed % 3);
     options.group_max = 1 + seed % 40;
     options.streams_max = 2;

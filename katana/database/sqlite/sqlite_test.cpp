@@ -37,7 +37,7 @@ class SqliteTest : public testing::Test {
  protected:
   void open(Options options = {}) {
     options.path = folder_ / "a.db";
-    options.synchronous = Synchronous::normal;
+    options.durability = Durability::normal;
     options.test_hooks = {&scene_.writer, &scene_.readers, scene_.clock()};
     auto created = Sqlite::create(options);
     ASSERT_TRUE(created) << created.error().describe();

@@ -55,7 +55,7 @@ def serving(name, ports, build, copied=None, database="{work}/katana.db"):
     def command(port, work):
         if copied is not None:
             shutil.copy(copied, work)
-        sets = ["http.reactors=1", "http.drain_notice=0s", f"database.path={database.format(work=work)}",
+        sets = ["http.reactors=1", "http.drain_notice=0s", f"database.url=sqlite:{database.format(work=work)}",
                 "log.console=false", f"log.file={work}/app.log"]
         return [program, *config, "--port", str(port), *(part for each in sets for part in ("--set", each))]
 

@@ -1,0 +1,62 @@
+// DatabaseDriver: one kind of database that a program was built with, named by the scheme of
+// database.url.
+//
+//   host::Application<host::SettingsWithDatabase> app(
+//       {.name = "users", .database = host::sqlite()});
+//
+// A driver is a value from a module of its own, such as host/sqlite, and nothing registers itself:
+// a program links the drivers that it names, and a program that names none links no database.
+//
+// Owns       nothing but its fields; the names are literals.
+// Borrows    the settings, for the call.
+// Thread     values.
+// Allocates  open() does.
+// Fails      open_database() and check_database() name the scheme that is unknown, and those that
+//            the program was built with.
+// Invariant  a scheme belongs to one driver: the first that has it.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/database/database.hpp"
+#include "katana/database/migrations.hpp"
+#include "katana/host/settings.hpp"
+
+namespace katana::host {
+
+struct DatabaseDriver {
+  std::string_view scheme;  // of database.url, without its colon
+  std::string_view form;    // for errors, as "sqlite:FILE"
+  // What is wrong with the part of a URL behind "scheme:", without opening anything.
+  Result<void> (*check)(std::string_view rest);
+  // REQUIRES that check() passed. `migrations` are the program's, for settings that name no folder.
+  Result<database::Database> (*open)(std::string_view rest, const DatabaseSettings& settings,
+                                     std::vector<database::Migration> migrations);
+};
+
+// What ApplicationOptions::database takes: none, one, or several in braces.
+class DatabaseDrivers {
+ public:
+  DatabaseDrivers() = default;
+  DatabaseDrivers(const DatabaseDriver& driver) : drivers_{driver} {}  // NOLINT: a driver is a list
+  DatabaseDrivers(std::initializer_list<DatabaseDriver> drivers) : drivers_(drivers) {}
+
+  bool empty() const noexcept { return drivers_.empty(); }
+
+  // invalid_argument: the URL is not one that the drivers take.
+  Result<void> check(std::string_view url) const;
+  // REQUIRES !empty().
+  Result<database::Database> open(const DatabaseSettings& settings,
+                                  std::vector<database::Migration> migrations) const;
+
+ private:
+  Result<const DatabaseDriver*> find(std::string_view url) const;
+
+  std::vector<DatabaseDriver> drivers_;
+};
+
+}  // namespace katana::host

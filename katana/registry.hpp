@@ -1,0 +1,7 @@
+// Registry: the services of a program, made at its start.
+//
+// Links      registry
+// Invariant  it has includes only, each from what that links.
+#pragma once
+
+#include "katana/registry/registry.hpp"

@@ -1,0 +1,120 @@
+// Client: a blocking connection to a server on this machine, as a test's caller has it; and
+// terminate(), which ends that server as an operator would.
+//
+// Owns       its socket.
+// Thread     one.
+// Fails      by failing the test; a reply that does not come is an empty or cut text after 20 s.
+#pragma once
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace katana::server {
+
+inline bool connect_here(int fd, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+class Client {
+ public:
+  explicit Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    connected = connect_here(fd_, port);
+    const timeval patience{20, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+  // To a Unix socket. REQUIRES a path that fits.
+  explicit Client(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    connected = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    const timeval patience{20, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+  ~Client() { ::close(fd_); }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  void send(std::string_view text) {
+    EXPECT_EQ(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+  // Field lines each end with CRLF.
+  void send_get(std::string_view target, std::string_view fields = "") {
+    send("GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n" + std::string(fields) +
+         "\r\n");
+  }
+  // What comes up to and with `last`, or, if that is empty, to the end of the connection.
+  std::string receive_until(std::string_view last) {
+    return receive(
+        [last](const std::string& text) { return !last.empty() && text.ends_with(last); });
+  }
+  // One reply: head and content; of chunked content the chunks as they came.
+  std::string receive_reply() { return receive(&whole); }
+  std::string ask(std::string_view target, std::string_view fields = "") {
+    send_get(target, fields);
+    return receive_reply();
+  }
+
+  bool connected = false;
+
+ private:
+  template <class Complete>
+  std::string receive(Complete complete) {
+    std::string text;
+    char piece[4096];
+    while (!complete(text)) {
+      const ssize_t count = ::recv(fd_, piece, sizeof piece, 0);
+      if (count <= 0) break;
+      text.append(piece, static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+  static bool whole(const std::string& text) {
+    const std::size_t head = text.find("\r\n\r\n");
+    if (head == std::string::npos) return false;
+    if (text.find("chunked") < head) return text.ends_with("\r\n0\r\n\r\n");
+    const std::size_t length = text.find("Content-Length: ");
+    return length < head && text.size() - head - 4 >= std::stoul(text.substr(length + 16));
+  }
+  int fd_;
+};
+
+// Returns when the server has taken note: two signals that are pending at once would be one.
+inline void terminate() {
+  ::kill(::getpid(), SIGTERM);
+  sigset_t pending;
+  do {
+    std::this_thread::yield();
+    sigpending(&pending);
+  } while (sigismember(&pending, SIGTERM) == 1);
+}
+
+// Runs `clients`, which are given its port, beside a server that has started, and then ends it
+// with so many signals. Returns what it reports.
+template <class Server, class Clients>
+auto serve_clients(Server& server, Clients clients, int signals = 1) {
+  std::thread thread([&] {
+    clients(server.port());
+    for (int count = 0; count < signals; ++count) terminate();
+  });
+  const auto report = server.run();
+  thread.join();
+  return report;
+}
+
+}  // namespace katana::server

@@ -1,0 +1,482 @@
+#include "katana/server/http_server.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "katana/base/check.hpp"
+#include "katana/base/misuse.hpp"
+#include "katana/base/monotonic_clock.hpp"
+#include "katana/engine/sockets.hpp"
+#include "katana/server/observability.hpp"
+#include "katana/server/option_mistakes.hpp"
+#include "katana/server/redirect.hpp"
+#include "katana/service/dispatcher.hpp"
+#include "katana/session/http2_protocol.hpp"
+#include "katana/tls/transform.hpp"
+
+namespace katana::server {
+
+namespace {
+
+std::unique_ptr<core::Reactor> reactor_of(const HttpServerOptions& options,
+                                          std::size_t session_bytes_max) {
+  if (options.make_reactor) return options.make_reactor(options.reactor, session_bytes_max);
+  return make_reactor(options.engine, options.reactor, session_bytes_max);
+}
+
+}  // namespace
+
+namespace {
+
+bool speaks_plain(const ListenerOptions& listener) { return !listener.tls; }
+
+session::HttpOptions without_tls(session::HttpOptions options) {
+  options.strict_transport_security.clear();  // RFC 6797 §7.2: not said without TLS
+  return options;
+}
+
+// Numeric ones, which a request may name.
+std::vector<std::string> addresses_of(const HttpServerOptions& options) {
+  std::vector<std::string> addresses;
+  for (const int socket : options.sockets) addresses.push_back(engine::address_of(socket));
+  if (options.sockets.empty()) addresses.push_back(options.address);
+  for (const ListenerOptions& each : options.listeners) addresses.push_back(each.address);
+  return addresses;
+}
+
+}  // namespace
+
+// HTTP on listeners without TLS of a server that has TLS.
+struct HttpServer::Plain {
+  Plain(const HttpServerOptions& options, Dispatcher& dispatcher, session::Http1Protocol& beside)
+      : redirect(dispatcher, addresses_of(options), options.hosts),
+        protocol(without_tls(options.http), redirect, beside),
+        http2(without_tls(options.http), redirect, beside.counters(), &beside.websockets()) {
+    if (options.http.http2.enabled) protocol.set_http2(&http2);
+  }
+
+  RedirectToHttps redirect;
+  session::Http1Protocol protocol;
+  session::Http2Protocol http2;
+};
+
+struct HttpServer::Worker {
+  Worker(const HttpServerOptions& options, const Service& service)
+      : dispatcher(service),
+        protocol(options.http, dispatcher),
+        http2(options.http, dispatcher, protocol.counters(), &protocol.websockets()),
+        http(protocol.counters()),
+        reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
+    if (options.http.http2.enabled) protocol.set_http2(&http2);
+    if (options.tls && std::ranges::any_of(options.listeners, speaks_plain)) {
+      plain = std::make_unique<Plain>(options, dispatcher, protocol);
+    }
+    reactor->tasks().set_failures(options.http.failures);
+    if (options.observability != nullptr) {
+      probe = options.observability->probe(*reactor, protocol.counters());
+      probe->warn(options.stall_logger);
+    }
+  }
+
+  Dispatcher dispatcher;
+  session::Http1Protocol protocol;
+  session::Http2Protocol http2;
+  const session::HttpCounters& http;
+  std::unique_ptr<Plain> plain;                    // null: all listeners are alike
+  std::unique_ptr<tls::TlsTransforms> transforms;  // null without TLS; outlives the reactor
+  std::unique_ptr<core::Reactor> reactor;
+  std::unique_ptr<ReactorProbe> probe;  // null without observability
+};
+
+// The first reactor's timer, which says that all of them live.
+class HttpServer::Heartbeat final : private core::TimerEntry {
+ public:
+  Heartbeat(core::Reactor& reactor, Observability* observability, Duration interval,
+            const std::function<void()>& beat)
+      : core::TimerEntry(
+            [](core::TimerEntry& entry) noexcept { static_cast<Heartbeat&>(entry).on_tick(); }),
+        reactor_(reactor),
+        observability_(observability),
+        interval_(interval),
+        beat_(beat) {
+    reactor_.timers().arm(*this, reactor_.now());
+  }
+
+ private:
+  void on_tick() noexcept {
+    const bool all = std::ranges::all_of(asked_, [](const auto& each) { return each->answered(); });
+    if (all) {
+      beat_();
+      if (observability_ != nullptr) asked_ = observability_->ask_reactors();
+    }
+    reactor_.timers().arm(*this, reactor_.now() + interval_);
+  }
+
+  core::Reactor& reactor_;
+  Observability* const observability_;
+  const Duration interval_;
+  const std::function<void()>& beat_;
+  std::vector<std::shared_ptr<ReactorStatus>> asked_;
+};
+
+namespace {
+
+constexpr const char* reply_to_plain_http =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 60\r\n"
+    "Connection: close\r\n\r\nThis port speaks TLS: the URL has to begin with https://...\n";
+
+std::string url_of(bool tls, const std::string& address, std::uint16_t port) {
+  const bool is_v6 = address.find(':') != std::string::npos;
+  const char* const scheme = tls ? "https" : "http";
+  return is_v6 ? fmt::format("{}://[{}]:{}", scheme, address, port)
+               : fmt::format("{}://{}:{}", scheme, address, port);
+}
+
+HttpServerOptions completed(HttpServerOptions options) {
+  if (!options.tls) return options;
+  options.tls->protocols.clear();
+  if (options.http.http2.enabled || options.http2_only) options.tls->protocols.push_back("h2");
+  if (!options.http2_only) options.tls->protocols.push_back("http/1.1");
+  options.tls->reply_to_plain_http = reply_to_plain_http;
+  // What a receive unseals may be more than was received: a record that was begun before it.
+  options.reactor.carry_extra_bytes += 16 * 1024;
+  if (options.hsts > Duration{}) {
+    options.http.strict_transport_security =
+        fmt::format("max-age={}", options.hsts.ns / 1'000'000'000);
+  }
+  return options;
+}
+
+}  // namespace
+
+HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
+    : options_(completed(options)), checked_(check_options(options_)) {
+  if (!checked_) return;  // as start() says; what is behind it would abort
+  if (options_.http.failures == nullptr) {
+    failures_ = std::make_unique<FailureLog>(
+        FailureLogOptions{.logger = options_.failure_logger, .on_error = options_.on_error});
+    options_.http.failures = failures_.get();
+  }
+  const unsigned count = options.reactors != 0 ? options.reactors : usable_cpus();
+  std::vector<core::Reactor*> reactors;
+  for (unsigned index = 0; index < count; ++index) {
+    workers_.push_back(std::make_unique<Worker>(options_, service));
+    reactors.push_back(workers_.back()->reactor.get());
+  }
+  group_ = std::make_unique<ReactorGroup>(
+      std::move(reactors),
+      ReactorGroupOptions{
+          .pin = options_.pin,
+          .drain_timeout = options_.drain_timeout,
+          .drain_notice = options_.drain_notice,
+          .on_told =
+              [this] {
+                if (options_.observability != nullptr) options_.observability->announce_drain();
+              },
+          .on_drain = options_.on_drain,
+          .on_closing = [this] { remove_socket_files(); },
+          .on_reload = reload_of_signal(),
+          .on_stuck = [this](const std::vector<unsigned>& stuck) { tell_stuck(stuck); },
+          .callbacks_only_print = !options_.on_stuck});
+}
+
+HttpServer::~HttpServer() = default;
+
+Result<void> HttpServer::start() {
+  if (!checked_) return checked_;
+  if (options_.tls) {
+    auto loaded = tls::Credentials::load(*options_.tls);
+    if (!loaded) return std::unexpected(loaded.error());
+    credentials_ = *std::move(loaded);
+  }
+  if (auto opened = open_unix_sockets(); !opened) return opened;
+  for (const auto& worker : workers_) {
+    if (auto started = worker->reactor->start(); !started) return started;
+    if (credentials_) worker->transforms = std::make_unique<tls::TlsTransforms>(*credentials_);
+    if (auto listening = listen(*worker); !listening) return listening;
+    if (worker->probe) worker->probe->start(worker->transforms.get());
+    if (worker == workers_.front()) port_ = worker->reactor->port(0);
+  }
+  if (auto watching = watch_reactors(); !watching) return watching;
+  return group_->watch_signals();
+}
+
+// One queue for all reactors: a Unix socket has no SO_REUSEPORT.
+Result<void> HttpServer::open_unix_sockets() {
+  ports_.resize(options_.listeners.size());
+  for (const ListenerOptions& each : options_.listeners) {
+    unix_sockets_.push_back(nullptr);
+    if (!is_unix(each.address)) continue;
+    const auto mode = parse_file_mode(each.mode);
+    const auto owner = parse_file_owner(each.owner);
+    KATANA_CHECK(mode && owner);  // check_options()
+    auto opened = UnixSocket::open(unix_path(each.address), *mode, *owner, options_.backlog);
+    if (!opened) return std::unexpected(opened.error());
+    unix_sockets_.back() = std::make_unique<UnixSocket>(*std::move(opened));
+  }
+  return {};
+}
+
+void HttpServer::remove_socket_files() noexcept {
+  for (const auto& each : unix_sockets_) {
+    if (each) each->remove_file();
+  }
+}
+
+Result<void> HttpServer::listen(Worker& worker) {
+  if (auto listening = listen_first(worker); !listening) return listening;
+  if (auto listening = listen_others(worker); !listening) return listening;
+  if (worker.plain != nullptr) redirect_to_https(worker);
+  return options_.operations ? listen_for_operations(worker) : Result<void>();
+}
+
+Result<void> HttpServer::listen_on(Worker& worker, const engine::ListenOptions& listen, bool tls) {
+  if (worker.plain != nullptr && !tls) {
+    return worker.reactor->listen(listen, options_.http2_only
+                                              ? static_cast<core::Protocol&>(worker.plain->http2)
+                                              : worker.plain->protocol);
+  }
+  core::Protocol& protocol =
+      options_.http2_only ? static_cast<core::Protocol&>(worker.http2) : worker.protocol;
+  return tls ? worker.reactor->listen_transformed(listen, protocol, *worker.transforms)
+             : worker.reactor->listen(listen, protocol);
+}
+
+Result<void> HttpServer::listen_first(Worker& worker) {
+  const bool first = &worker == workers_.front().get();
+  const bool tls = options_.tls.has_value();
+  engine::ListenOptions listen{.address = options_.address,
+                               .port = first ? options_.port : port_,
+                               .backlog = options_.backlog,
+                               .must_be_free = first};
+  if (options_.sockets.empty()) return listen_on(worker, listen, tls);
+  for (const int socket : options_.sockets) {
+    listen.socket = socket;
+    if (auto listening = listen_on(worker, listen, tls); !listening) return listening;
+  }
+  if (first) options_.address = engine::address_of(options_.sockets.front());
+  return {};
+}
+
+Result<void> HttpServer::listen_others(Worker& worker) {
+  const bool first = &worker == workers_.front().get();
+  for (std::size_t index = 0; index < options_.listeners.size(); ++index) {
+    const ListenerOptions& each = options_.listeners[index];
+    engine::ListenOptions listen{.address = each.address,
+                                 .port = first ? each.port : ports_[index],
+                                 .backlog = options_.backlog,
+                                 .must_be_free = first};
+    if (const auto& opened = unix_sockets_[index]) {
+      listen.socket = opened->socket();
+      listen.drain_socket = true;
+    }
+    if (auto listening = listen_on(worker, listen, each.tls); !listening) {
+      return std::unexpected(listening.error().within(fmt::format("http.listeners[{}]", index)));
+    }
+    if (first && !is_unix(each.address)) ports_[index] = worker.reactor->port(listener_of(index));
+  }
+  return {};
+}
+
+Result<void> HttpServer::listen_for_operations(Worker& worker) {
+  const bool first = &worker == workers_.front().get();
+  const engine::ListenOptions pages{.address = options_.operations->address,
+                                    .port = first ? options_.operations->port : operations_port_,
+                                    .backlog = options_.backlog,
+                                    .must_be_free = first};
+  if (auto listening = listen_on(worker, pages, options_.tls.has_value()); !listening) {
+    return listening;
+  }
+  if (first) operations_port_ = worker.reactor->port(listener_of(options_.listeners.size()));
+  return {};
+}
+
+// The first listener has TLS (check_options()); a socket that was given may have no port.
+std::uint16_t HttpServer::https_port() const {
+  const core::Reactor& reactor = *workers_.front()->reactor;
+  if (!engine::address_of(reactor.socket(0)).empty()) return reactor.port(0);
+  for (std::size_t index = 0; index < ports_.size(); ++index) {
+    if (options_.listeners[index].tls && ports_[index] != 0) return ports_[index];
+  }
+  return 443;
+}
+
+void HttpServer::redirect_to_https(Worker& worker) {
+  for (std::size_t index = 0; index < options_.listeners.size(); ++index) {
+    const ListenerOptions& each = options_.listeners[index];
+    if (!each.redirect_to_https) continue;
+    worker.plain->redirect.add(listener_of(index),
+                               each.redirect_port != 0 ? each.redirect_port : https_port());
+  }
+}
+
+Result<void> HttpServer::watch_reactors() {
+  core::Reactor& first = *workers_.front()->reactor;
+  if (options_.heartbeat_interval > Duration{}) {
+    heartbeat_ = std::make_unique<Heartbeat>(first, options_.observability,
+                                             options_.heartbeat_interval, options_.on_heartbeat);
+  }
+  if (credentials_ != nullptr && options_.certificates_watch > Duration{}) {
+    certificate_watch_ = std::make_unique<CertificateWatch>(
+        first, *options_.tls, options_.certificates_watch, [this] { read_certificates_again(); });
+  }
+  if (options_.stall_threshold <= Duration{}) return {};
+  metrics::Registry* const metrics =
+      options_.observability != nullptr ? &options_.observability->registry() : nullptr;
+  auto watch = StallWatch::make(options_.stall_threshold, options_.stall_logger, metrics);
+  if (!watch) return std::unexpected(watch.error());
+  stall_watch_ = std::move(*watch);
+  for (const auto& worker : workers_) stall_watch_->add(*worker->reactor);
+  if (workers_.size() > 1) {
+    stall_watch_->on_change(
+        [this](std::span<const unsigned> moving) { steer_connections(moving); });
+  }
+  return stall_watch_->start();
+}
+
+// Given sockets need none of it: all reactors listen on each.
+void HttpServer::steer_connections(std::span<const unsigned> reactors) const {
+  if (group_->draining()) return;
+  if (reactors.size() == workers_.size()) reactors = {};
+  const auto steer = [&](engine::Listener listener) {
+    const int socket = workers_.front()->reactor->socket(listener);
+    if (auto steered = engine::prefer_listeners(socket, reactors); !steered) {
+      options_.stall_logger.warn("new connections may wait for a stalled reactor: {}",
+                                 steered.error().describe());
+    }
+  };
+  if (options_.sockets.empty()) steer(0);
+  for (std::size_t index = 0; index < options_.listeners.size(); ++index) {
+    if (!is_unix(options_.listeners[index].address)) steer(listener_of(index));
+  }
+  if (options_.operations) steer(listener_of(options_.listeners.size()));
+}
+
+ServerReport HttpServer::run() {
+  if (!checked_)
+    throw_misuse("HttpServer::run() was called, and start() had failed",
+                 checked_.error().describe());
+  group_->run();
+  if (stall_watch_) stall_watch_->stop();
+  return report();
+}
+
+// Reads the counts of a reactor that is stuck while it runs. In a handler that does not return it
+// counts no more, and its site (read first) orders this after its last count; elsewhere a count may
+// be one behind.
+ServerReport HttpServer::report() const {
+  const auto read = [](const auto& count) { return __atomic_load_n(&count, __ATOMIC_RELAXED); };
+  ServerReport report;
+  for (unsigned index = 0; index < workers_.size(); ++index) {
+    const Worker& worker = *workers_[index];
+    const core::Counters& counters = worker.reactor->counters();
+    const session::HttpCounters& http = worker.http;
+    report.connections += read(counters.accepted);
+    report.cut_off += read(counters.cut_off);
+    if (!group_->ended(index)) report.cut_off += worker.reactor->links_open();
+    report.requests += read(http.requests);
+    report.failures += read(http.handler_failures);
+    report.tasks_cancelled += read(worker.reactor->tasks().counts().cancelled);
+  }
+  return report;
+}
+
+std::string ServerReport::describe() const {
+  std::string text = fmt::format(
+      "stopped: {} requests on {} connections finished, {} connections cut off, {} failures",
+      requests, connections, cut_off, failures);
+  if (tasks_cancelled > 0) text += fmt::format(", {} tasks cancelled", tasks_cancelled);
+  if (!stuck.empty()) text += "; " + stuck;
+  return text;
+}
+
+core::Reactor& HttpServer::first_reactor() const noexcept { return *workers_.front()->reactor; }
+
+void HttpServer::tell_stuck(const std::vector<unsigned>& stuck) const {
+  std::string sites;
+  const Instant now = monotonic_now();
+  for (const unsigned index : stuck) {
+    const core::Reactor& reactor = *workers_[index]->reactor;
+    const std::string* const site = reactor.site();
+    const Instant since = reactor.busy_since();
+    if (!sites.empty()) sites += "; ";
+    sites += fmt::format("reactor {} did not end: busy for {} ms with {}", index,
+                         since == never ? 0 : (now - since).count_ms(),
+                         site != nullptr ? *site : "something outside of a handler");
+  }
+  ServerReport told = report();
+  told.stuck = std::move(sites);
+  if (options_.on_stuck) return options_.on_stuck(told);
+  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, told.describe());
+}
+
+Result<std::vector<std::string>> HttpServer::reload_certificates() {
+  if (credentials_ == nullptr) {
+    return fail(Code::unsupported, "cannot reload certificates: this server does not use TLS");
+  }
+  return credentials_->reload();
+}
+
+std::function<void()> HttpServer::reload_of_signal() {
+  if (!options_.tls && !options_.on_reload) return {};
+  return [this] { on_hangup(); };
+}
+
+void HttpServer::read_certificates_again() {
+  const auto reloaded = reload_certificates();
+  if (options_.on_certificates) options_.on_certificates(reloaded);
+}
+
+void HttpServer::on_hangup() {
+  if (credentials_ != nullptr) read_certificates_again();
+  if (options_.on_reload) options_.on_reload();
+}
+
+std::vector<std::string> HttpServer::certificate_notes() const {
+  return credentials_ != nullptr ? credentials_->present()->notes() : std::vector<std::string>();
+}
+
+core::MemoryBudget HttpServer::memory_budget() const {
+  return workers_.empty() ? core::MemoryBudget{} : workers_.front()->reactor->memory_budget();
+}
+
+std::string HttpServer::url() const {
+  return url_of(options_.tls.has_value(), options_.address, port_);
+}
+
+std::vector<std::string> HttpServer::other_urls() const {
+  std::vector<std::string> urls;
+  for (std::size_t index = 0; index < ports_.size(); ++index) {
+    const ListenerOptions& each = options_.listeners[index];
+    urls.push_back(is_unix(each.address) ? each.address
+                                         : url_of(each.tls, each.address, ports_[index]));
+  }
+  return urls;
+}
+
+std::string HttpServer::operations_url() const {
+  if (!options_.operations) return {};
+  return url_of(options_.tls.has_value(), options_.operations->address, operations_port_);
+}
+
+unsigned usable_cpus() noexcept {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+  return static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed)));
+}
+
+void raise_descriptor_limit() noexcept {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  // Ignored: with the old limit the server accepts fewer connections, and says so when it is
+  // reached.
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace katana::server

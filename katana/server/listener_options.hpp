@@ -1,0 +1,41 @@
+// ListenerOptions: one listener of a server beside its first, as options and configuration say it.
+//
+// Owns       values only.
+// Thread     values.
+// Allocates  as strings do.
+// Fails      check_listeners() names every mistake; so does the start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace katana::server {
+
+struct ListenerOptions {
+  // Numeric, or "unix:PATH" for a Unix socket; see server/unix_socket.hpp.
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: the kernel chooses; of a Unix socket none
+  // Of a Unix socket: who may connect (octal), and whose it is, as chown(1) takes it: "USER",
+  // "USER:GROUP" or ":GROUP", names or numbers; empty: the user and the group of the process.
+  std::string mode = "0660";
+  std::string owner = {};
+  bool tls = false;  // with the certificates of the server
+  // Every request but those for /health and /ready is answered 308, to the same path by https.
+  bool redirect_to_https = false;
+  std::uint16_t redirect_port = 0;  // named there; 0: that of the server's first listener
+};
+
+inline constexpr std::size_t listeners_max = 32;
+// What sun_path has room for beside the octet that ends it (unix(7)).
+inline constexpr std::size_t socket_path_bytes_max = 107;
+inline constexpr std::string_view unix_prefix = "unix:";
+
+inline bool is_unix(std::string_view address) noexcept { return address.starts_with(unix_prefix); }
+// REQUIRES is_unix().
+inline std::string unix_path(std::string_view address) {
+  return std::string(address.substr(unix_prefix.size()));
+}
+
+}  // namespace katana::server

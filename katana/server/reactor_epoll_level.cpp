@@ -1,0 +1,12 @@
+#include "katana/core/reactor_on.hpp"
+#include "katana/engine/epoll/epoll_engine.hpp"
+#include "katana/server/engines.hpp"
+
+namespace katana::server {
+
+std::unique_ptr<core::Reactor> make_epoll_level_reactor(const core::ReactorOptions& options,
+                                                        std::size_t session_bytes_max) {
+  return std::make_unique<core::ReactorOn<engine::EpollLevelEngine>>(options, session_bytes_max);
+}
+
+}  // namespace katana::server

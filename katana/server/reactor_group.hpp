@@ -1,0 +1,94 @@
+// ReactorGroup: the threads, signals and the end of a program whose reactors somebody else made.
+//
+// Owns       the threads of all reactors but the first, which runs on the caller's; one that waits
+//            for signals, so that no reactor has to move for a signal to be obeyed.
+// Borrows    the reactors, which must outlive it.
+// Thread     one; blocks SIGINT and SIGTERM, and with on_reload SIGHUP, from construction on.
+//            on_reload and on_drain are called by the first reactor's thread, and must not block;
+//            on_told and on_stuck by the one that waits for signals.
+// Fails      watch_signals() is an Error; run() throws std::system_error when there is no thread to
+//            be had.
+// Invariant  the first signal drains every reactor once drain_notice is over, the second ends them
+//            at once. When run() returns no reactor runs. A reactor that has not ended `stop_grace`
+//            after the second signal, or after drain_timeout, and is in a turn that began before,
+//            is stuck in a handler that does not return: nothing can end that but the end of the
+//            process, so on_stuck() is called and the process ends with status 1, without
+//            destructors. One whose turn began later is resetting its connections, and has some
+//            seconds.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "katana/base/instant.hpp"
+#include "katana/base/result.hpp"
+#include "katana/core/reactor.hpp"
+
+namespace katana::server {
+
+// What a reactor may take to end when it has to end at once.
+inline constexpr Duration stop_grace = milliseconds(500);
+
+struct ReactorGroupOptions {
+  bool pin = false;
+  Duration drain_timeout = seconds(10);
+  // From the signal to the moment in which nothing new is accepted, so that whoever sends requests
+  // here hears of it before.
+  Duration drain_notice = {};
+  std::function<void()> on_told = {};   // the first signal, whatever the reactors are doing
+  std::function<void()> on_drain = {};  // the first signal; before drain_notice
+  // drain_notice is over: what can still reach a listener is accepted, and then they close. Once,
+  // on any thread; it uses no descriptor.
+  std::function<void()> on_closing = {};
+  std::function<void()> on_reload = {};  // SIGHUP; none: it is left alone
+  // The last thing before the process ends because these reactors are stuck. By their numbers.
+  std::function<void(const std::vector<unsigned>&)> on_stuck = {};
+  // on_told and on_stuck use no descriptor but standard output and error. The thread that waits for
+  // signals then leaves the descriptor table of a program with one reactor, whose system calls cost
+  // what they cost in a process of one thread (decision 0007).
+  bool callbacks_only_print = false;
+};
+
+class ReactorGroup {
+ public:
+  ReactorGroup(std::vector<core::Reactor*> reactors, ReactorGroupOptions options);
+  ~ReactorGroup();
+  ReactorGroup(const ReactorGroup&) = delete;
+  ReactorGroup& operator=(const ReactorGroup&) = delete;
+
+  // Once the first reactor has started. An Error when there is no thread to be had.
+  Result<void> watch_signals();
+  // Until every reactor has stopped.
+  void run();
+  // Begins to end, as SIGTERM does, once watch_signals() has succeeded. Called again, it does
+  // nothing. Any thread.
+  void shutdown() noexcept;
+  // The reactor's counters may be read: it has ended. Any thread.
+  bool ended(unsigned reactor) const noexcept;
+  // It has been told to drain, so listeners may be closed. Any thread.
+  bool draining() const noexcept { return draining_.load(std::memory_order_acquire); }
+
+ private:
+  class Signals;
+
+  void start_threads();
+  void drain() noexcept;
+  void stop() noexcept;
+  std::vector<unsigned> running() const;
+
+  const std::vector<core::Reactor*> reactors_;
+  const ReactorGroupOptions options_;
+  std::vector<std::thread> threads_;
+  std::vector<std::atomic<bool>> ended_;  // by reactor
+  std::atomic<bool> draining_ = false;
+  std::atomic<bool> shutdown_ = false;
+  std::unique_ptr<Signals> signals_;
+};
+
+// The calling thread to the n-th CPU that this process may use, counted around.
+void pin_to_cpu(unsigned index) noexcept;
+
+}  // namespace katana::server

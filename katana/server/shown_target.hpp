@@ -1,0 +1,32 @@
+// shown_target(): the target of a request as logs show it.
+//
+//   GET /reset?token=abc&lang=en   with a secret `token`:  /reset?token=***&lang=en
+//                                  without queries:        /reset
+//
+// Secret is what the rules name, and what the route's Query<> marks secret (base/rules.hpp).
+//
+// Owns       nothing.
+// Borrows    the record, and `room`, in which the text stands when it is not the target's own.
+// Thread     any.
+// Allocates  from the recycler, when something is hidden.
+// Fails      never.
+// Invariant  a name is compared decoded: "to%6ben" is no way around it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/text.hpp"
+#include "katana/session/exchange_observer.hpp"
+
+namespace katana::server {
+
+struct TargetRules {
+  bool queries = true;  // false: nothing behind the "?" is shown
+  std::vector<std::string> secret_parameters = {};
+};
+
+Bytes shown_target(const session::ExchangeRecord& record, const TargetRules& rules, Text& room);
+
+}  // namespace katana::server

@@ -1,0 +1,55 @@
+// What logs show of a target.
+#include "katana/server/shown_target.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace katana::server {
+namespace {
+
+std::string shown(Bytes target, const TargetRules& rules, std::vector<std::string> of_route = {}) {
+  session::RouteMark route;
+  route.secret_parameters = std::move(of_route);
+  session::ExchangeRecord record;
+  record.route = &route;
+  record.target = target;
+  Text room;
+  return std::string(shown_target(record, rules, room));
+}
+
+TEST(ShownTarget, without_rules_it_is_what_was_sent) {
+  EXPECT_EQ(shown("/a?token=1&b=2", {}), "/a?token=1&b=2");
+}
+
+TEST(ShownTarget, values_of_secret_parameters_are_masked_and_nothing_else) {
+  const TargetRules rules{.secret_parameters = {"token", "api key"}};
+  EXPECT_EQ(shown("/a?x=1&token=abc&y=2", rules), "/a?x=1&token=***&y=2");
+  EXPECT_EQ(shown("/a?token=a&token=b", rules), "/a?token=***&token=***");
+  EXPECT_EQ(shown("/a?token=", rules), "/a?token=***");
+  EXPECT_EQ(shown("/a?token", rules), "/a?token");
+  EXPECT_EQ(shown("/a?tokens=1&atoken=2", rules), "/a?tokens=1&atoken=2");
+  EXPECT_EQ(shown("/a?token=a=b&c", rules), "/a?token=***&c");
+  EXPECT_EQ(shown("/a?api+key=1&api%20key=2", rules), "/a?api+key=***&api%20key=***");
+  EXPECT_EQ(shown("/token=1", rules), "/token=1");
+  EXPECT_EQ(shown("/a?&&token=1&", rules), "/a?&&token=***&");
+  EXPECT_EQ(shown("", rules), "");
+}
+
+TEST(ShownTarget, a_name_is_compared_decoded_and_one_that_is_malformed_is_masked) {
+  const TargetRules rules{.secret_parameters = {"token"}};
+  EXPECT_EQ(shown("/a?to%6ben=abc", rules), "/a?to%6ben=***");
+  EXPECT_EQ(shown("/a?to%zzen=abc", rules), "/a?to%zzen=***");
+}
+
+TEST(ShownTarget, what_the_routes_query_marks_secret_is_masked) {
+  EXPECT_EQ(shown("/a?key=1&b=2", {}, {"key"}), "/a?key=***&b=2");
+}
+
+TEST(ShownTarget, a_query_can_be_left_out_altogether) {
+  EXPECT_EQ(shown("/a?b=2", {.queries = false}), "/a");
+  EXPECT_EQ(shown("/a", {.queries = false}), "/a");
+}
+
+}  // namespace
+}  // namespace katana::server

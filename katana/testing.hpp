@@ -1,0 +1,7 @@
+// Testing kit: TestServer, its clients and replies.
+//
+// Links      testing
+// Invariant  it has includes only, each from what that links.
+#pragma once
+
+#include "katana/testing/test_server.hpp"
