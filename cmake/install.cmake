@@ -72,5 +72,9 @@ install(FILES cmake/katana-config.cmake ${katana_generated}/katana-config-versio
   DESTINATION ${katana_package_folder} COMPONENT katana-development)
 install(FILES cmake/externals.cmake RENAME katana-externals.cmake
   DESTINATION ${katana_package_folder} COMPONENT katana-development)
-install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT katana-development)
+if(KATANA_DEBIAN)
+  include(cmake/debian.cmake)
+else()
+  install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT katana-development)
+endif()
 

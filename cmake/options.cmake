@@ -2,12 +2,13 @@
 #
 # As a subproject (add_subdirectory, FetchContent) KATANA is a library and nothing else: no programs, tests or warnings,
 # and no variable, flag or folder of the project around it changes.
-option(KATANA_APPS "build the programs of apps/" ${PROJECT_IS_TOP_LEVEL})
+option(KATANA_APPS "build the servers of apps/" ${PROJECT_IS_TOP_LEVEL})
 option(KATANA_TESTS "build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(KATANA_LAB "build the laboratory's programs" ${PROJECT_IS_TOP_LEVEL})
 option(KATANA_WERROR "warn, and treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(KATANA_INSTALL "build one archive per component, and install them with headers and package files" ${PROJECT_IS_TOP_LEVEL})
-option(KATANA_INSTALL_PROGRAMS "install katana-log and katana-migrate, too" ${KATANA_APPS})
+option(KATANA_INSTALL_PROGRAMS "build katana-log and katana-migrate, if all components are built, and install them" ${KATANA_INSTALL})
+option(KATANA_DEBIAN "install the files that Debian packages have, for cpack" OFF)
 set(KATANA_COMPONENTS all CACHE STRING "components to build, with what they require (docs/guides/install.md lists them)")
 option(KATANA_SIMULATION "build the simulator's seeds without the other tests" OFF)
 option(KATANA_MICRO "build the micro-benchmarks" OFF)

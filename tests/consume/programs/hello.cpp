@@ -11,9 +11,8 @@ using namespace katana;
 int main(int count, char** arguments) {
   if (count != 2) return std::fputs("usage: hello PORT\n", stderr), 2;
   Router router;
-  router.get("/hello/{name}", [](Path<std::string> name) {
-    return Reply::text(format_text("Hello, {}!", *name));
-  });
+  router.get("/hello/{name}",
+             [](Path<std::string> name) { return Reply::text(format_text("Hello, {}!", *name)); });
   const Result<Service> service = std::move(router).build();
   if (!service) return std::fprintf(stderr, "%s\n", service.error().describe().c_str()), 1;
   host::HttpServerOptions options;

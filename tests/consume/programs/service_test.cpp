@@ -8,9 +8,8 @@ using namespace katana;
 
 int main() {
   Router router;
-  router.get("/hello/{name}", [](Path<std::string> name) {
-    return Reply::text(format_text("Hello, {}!", *name));
-  });
+  router.get("/hello/{name}",
+             [](Path<std::string> name) { return Reply::text(format_text("Hello, {}!", *name)); });
   testing::TestServer server(std::move(router).build());
   const testing::TestReply reply = server.get("/hello/test");
   std::printf("%s\n", reply.describe().c_str());
