@@ -1,11 +1,13 @@
-# katana_room(FOLDER [THREADED] LINKS room-or-target…)
+# katana_room(FOLDER [THREADED] LINKS room-or-target… [TEST_LINKS room-or-target…])
 #
 # One static library per folder of katana/, if a component that is wanted has it (cmake/components.cmake). Siblings are
 # found by name: x.cpp is the room, x_test.cpp its tests (one executable per room, run under ThreadSanitizer too if
-# THREADED), x_fuzz.cpp a libFuzzer target each. A room links only what its row in CMakeLists.txt names.
+# THREADED), x_fuzz.cpp a libFuzzer target each. A room links only what its row in CMakeLists.txt names; its tests may link
+# TEST_LINKS, too, which may be rooms of later rows: no library depends on a test.
 function(katana_room folder)
-  cmake_parse_arguments(room "THREADED" "" "LINKS" ${ARGN})
+  cmake_parse_arguments(room "THREADED" "" "LINKS;TEST_LINKS" ${ARGN})
   set_property(GLOBAL APPEND PROPERTY KATANA_ROOMS ${folder})
+  set_property(GLOBAL PROPERTY KATANA_TEST_LINKS_${folder} "${room_TEST_LINKS}")
   set_property(GLOBAL PROPERTY KATANA_LINKS_${folder} "${room_LINKS}")
   set_property(GLOBAL PROPERTY KATANA_THREADED_${folder} ${room_THREADED})
 endfunction()
@@ -15,6 +17,21 @@ function(katana_target_name folder result)
   set(${result} "katana_${flat}" PARENT_SCOPE)
 endfunction()
 
+# The targets of rooms and libraries.
+function(katana_targets result)
+  set(targets "")
+  foreach(name IN LISTS ARGN)
+    if(TARGET ${name})
+      list(APPEND targets ${name})
+    else()
+      katana_target_name(${name} other)
+      list(APPEND targets ${other})
+    endif()
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+# The library of a room, its tests and its fuzzers.
 function(katana_build_room folder)
   get_property(room_LINKS GLOBAL PROPERTY KATANA_LINKS_${folder})
   get_property(room_THREADED GLOBAL PROPERTY KATANA_THREADED_${folder})
@@ -27,16 +44,7 @@ function(katana_build_room folder)
   if(tests OR fuzzers)
     list(REMOVE_ITEM library_sources ${tests} ${fuzzers})
   endif()
-
-  set(links "")
-  foreach(name IN LISTS room_LINKS)
-    if(TARGET ${name})
-      list(APPEND links ${name})
-    else()
-      katana_target_name(${name} other)
-      list(APPEND links ${other})
-    endif()
-  endforeach()
+  katana_targets(links ${room_LINKS})
 
   if(library_sources)
     add_library(${target} STATIC ${library_sources})
@@ -57,7 +65,9 @@ function(katana_build_room folder)
     if(room_THREADED)
       set(threaded THREADED)
     endif()
-    katana_tests(${target}_test ${threaded} SOURCES ${tests} LINKS ${target})
+    get_property(test_links GLOBAL PROPERTY KATANA_TEST_LINKS_${folder})
+    katana_targets(test_links ${test_links})
+    katana_tests(${target}_test ${threaded} SOURCES ${tests} LINKS ${target} ${test_links})
   endif()
   if(KATANA_FUZZ)
     foreach(source IN LISTS fuzzers)
