@@ -48,7 +48,7 @@ bench-full:
 
 micro:
 	@tools/setup bench
-	@$(call build,bench,bench) micro_programs -- --quiet
+	@$(call build,bench,bench) katana_micro_programs -- --quiet
 	@lab/micro/run.py
 
 soak:

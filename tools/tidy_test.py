@@ -387,6 +387,30 @@ class ContractsTest(TidyTest):
                       "katana/base/a_test.cpp": "#include <array>\n", "katana/base/b.cpp": "#include <array>\n"})
 
 
+class LicencesTest(TidyTest):
+    check = "licences"
+    line = "SPDX-License-Identifier: Apache-2.0"
+
+    def test_code_that_ends_with_its_line_is_accepted(self):
+        self.accepts({"katana/base/a.hpp": f"{CONTRACT}\n// {self.line}\n", "tools/x": f"#!/bin/sh\n\n# {self.line}\n",
+                      "CMakeLists.txt": f"x()\n\n# {self.line}\n", "README.md": "# No code\n",
+                      "tests/guides/log_guide.cpp": "int main() {}\n"})
+
+    def test_code_without_it_or_with_it_elsewhere_is_refused(self):
+        self.refuses({"a.cpp": "int a;\n", "b.cpp": f"// {self.line}\nint b;\n", "c.py": f"// {self.line}\n"},
+                     "a.cpp:1: its last line does not name", "b.cpp:1: its last", "c.py:1: its last")
+
+    def test_many_are_one_finding(self):
+        self.refuses({f"{name}.cpp": "int a;\n" for name in range(30)}, "0.cpp:1: 30 files")
+
+    def test_writing_adds_the_line_once(self):
+        self.findings({"a.cpp": "int a;\n", "c.py": "c = 1\n"})
+        for path in tidy.without_licence(self.tree):
+            tidy.write_licence(self.tree, path)
+        self.accepts({name: (self.root / name).read_text() for name in ("a.cpp", "c.py")})
+        self.assertEqual((self.root / "a.cpp").read_text(), f"int a;\n\n// {self.line}\n")
+
+
 class CommandTest(unittest.TestCase):
     def run_main(self, *arguments):
         out = io.StringIO()

@@ -134,6 +134,8 @@ KATANA_RARE char* put_special(char* at, const char*& from, const char* end) noex
   json_detail::put_plain(at, from, end);
   while (from != end) [[unlikely]] {
     at = json_detail::put_special(at, from, end);
+    // What is left is not longer: g++ 14 warns of short texts otherwise.
+    if (static_cast<std::size_t>(end - from) > text.size()) __builtin_unreachable();
     json_detail::put_plain(at, from, end);
   }
   return at;

@@ -50,7 +50,11 @@ class ShortText {
     std::copy(text.begin(), text.end(), octets_.begin() + size_);
     size_ = static_cast<std::uint8_t>(size_ + text.size());
   }
-  constexpr operator Bytes() const noexcept { return {octets_.data(), size_}; }
+  constexpr operator Bytes() const noexcept {
+    // Without this g++ 14 warns of code for longer texts that it inlines and cannot rule out.
+    if (size_ > bytes_max) __builtin_unreachable();
+    return {octets_.data(), size_};
+  }
   constexpr std::size_t size() const noexcept { return size_; }
 
  private:

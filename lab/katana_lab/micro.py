@@ -121,7 +121,8 @@ def find_programs(build, systems):
     if missing or not found:
         have = f"there are: {', '.join(found)}" if found else "there is none"
         raise UsageError(f"no program micro_{missing[0] if missing else '*'} in {build}: {have}. "
-                         "Build them: cmake --preset bench && cmake --build --preset bench --target micro_programs")
+                         "Build them: cmake --preset bench && cmake --build --preset bench "
+                         "--target katana_micro_programs")
     return {system: found[system] for system in systems or found}
 
 

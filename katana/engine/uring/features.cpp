@@ -42,7 +42,7 @@ bool has_incremental_buffers(io_uring& ring) {
   io_uring_buf_reg registration{};
   registration.ring_addr = reinterpret_cast<std::uintptr_t>(memory);
   registration.ring_entries = 1;
-  registration.pad = buffer_ring_incremental;
+  set_buffer_ring_flags(registration, buffer_ring_incremental);
   const bool has = io_uring_register_buf_ring(&ring, &registration, 0) == 0;
   if (has) io_uring_unregister_buf_ring(&ring, 0);
   munmap(memory, 4096);

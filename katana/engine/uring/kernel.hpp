@@ -1,7 +1,7 @@
 // Kernel: what of io_uring is newer than the header of liburing 2.3, and the header itself.
 //
 // Owns       nothing.
-// Thread     any; constants.
+// Thread     any.
 // Invariant  each name is the kernel's, in our style; the number is its ABI.
 #pragma once
 
@@ -11,9 +11,17 @@
 
 namespace katana::engine {
 
-// A provided buffer is used up piece by piece instead of whole (Linux 6.12). Stands in the member
-// that liburing 2.3 calls io_uring_buf_reg::pad.
+// A provided buffer is used up piece by piece instead of whole (Linux 6.12).
 inline constexpr std::uint16_t buffer_ring_incremental = 2;  // IOU_PBUF_RING_INC
+// Flags of io_uring_buf_reg, whose member is `pad` in liburing 2.3 and `flags` in later versions.
+template <class Registration>
+void set_buffer_ring_flags(Registration& registration, std::uint16_t flags) noexcept {
+  if constexpr (requires { registration.flags; }) {
+    registration.flags = flags;
+  } else {
+    registration.pad = flags;
+  }
+}
 // The completion used a part of its buffer; the rest is for the next ones.
 inline constexpr std::uint32_t completion_buffer_more = 1u << 4;  // IORING_CQE_F_BUF_MORE
 // io_uring_enter can be told how long to collect completions (Linux 6.12).

@@ -164,4 +164,4 @@ class Main(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("micro_three", err)
         self.assertIn("there are: one", err)
-        self.assertIn("--target micro_programs", err)
+        self.assertIn("--target katana_micro_programs", err)

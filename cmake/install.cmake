@@ -1,0 +1,80 @@
+# What `cmake --install` writes: for each component its archive, headers, targets and pkg-config file. Nothing of it has
+# a path of the build or of the prefix in it, so the tree may be moved.
+include(CMakePackageConfigHelpers)
+set(katana_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/katana)
+set(katana_pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(katana_generated ${PROJECT_BINARY_DIR}/package)
+
+# The headers of a folder, without those of tests.
+function(katana_install_headers folder)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
+  list(FILTER headers EXCLUDE REGEX "_(test|fuzz)\\.hpp$")
+  install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT katana-development)
+endfunction()
+
+# katana-NAME.pc. The archives are static, so that whatever uses one links all it requires: nothing is private.
+function(katana_install_pkgconfig name requires externals)
+  list(TRANSFORM requires REPLACE "(.+)" "katana-\\1 = ${PROJECT_VERSION}")
+  set(libs "")
+  foreach(external IN LISTS externals)
+    get_property(modules GLOBAL PROPERTY "KATANA_EXTERNAL_${external}_PKG_CONFIG")
+    list(TRANSFORM modules REPLACE ">=" " >= ")
+    list(APPEND requires ${modules})
+    get_property(flags GLOBAL PROPERTY "KATANA_EXTERNAL_${external}_LIBS")
+    list(APPEND libs ${flags})
+  endforeach()
+  get_target_property(kind katana_component_${name} TYPE)
+  if(kind STREQUAL "STATIC_LIBRARY")
+    list(PREPEND libs "-L\${libdir} -lkatana-${name}")
+  endif()
+  list(JOIN requires ", " requires)
+  list(JOIN libs " " libs)
+  get_property(about GLOBAL PROPERTY KATANA_COMPONENT_${name}_about)
+  file(RELATIVE_PATH prefix /prefix/${katana_pkgconfig_folder} /prefix)
+  file(CONFIGURE OUTPUT ${katana_generated}/katana-${name}.pc @ONLY CONTENT
+"prefix=\${pcfiledir}/@prefix@
+includedir=\${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+libdir=\${prefix}/@CMAKE_INSTALL_LIBDIR@
+
+Name: katana-@name@
+Description: KATANA: @about@
+Version: @PROJECT_VERSION@
+Requires: @requires@
+Libs: @libs@
+Cflags: -I\${includedir}
+")
+  install(FILES ${katana_generated}/katana-${name}.pc DESTINATION ${katana_pkgconfig_folder} COMPONENT katana-development)
+endfunction()
+
+katana_chosen_components(katana_installed)
+set(katana_rows "set(katana_components ${katana_installed})\n")
+katana_install_headers(katana)
+foreach(name IN LISTS katana_installed)
+  foreach(field IN ITEMS modules requires externals)
+    get_property(${field} GLOBAL PROPERTY KATANA_COMPONENT_${name}_${field})
+  endforeach()
+  foreach(module IN LISTS modules)
+    katana_install_headers(katana/${module})
+  endforeach()
+  install(TARGETS katana_component_${name} EXPORT katana-${name}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT katana-development)
+  install(EXPORT katana-${name} NAMESPACE katana:: FILE katana-${name}-targets.cmake
+    DESTINATION ${katana_package_folder} COMPONENT katana-development)
+  katana_install_pkgconfig(${name} "${requires}" "${externals}")
+  string(APPEND katana_rows "set(katana_${name}_requires ${requires})\nset(katana_${name}_externals ${externals})\n")
+endforeach()
+
+string(REPLACE ";" " " katana_rows "${katana_rows}")
+file(WRITE ${katana_generated}/katana-components.cmake "# Made by cmake/install.cmake.\n${katana_rows}")
+write_basic_package_version_file(${katana_generated}/katana-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES cmake/katana-config.cmake cmake/katana-embed.cmake ${katana_generated}/katana-config-version.cmake
+              ${katana_generated}/katana-components.cmake
+  DESTINATION ${katana_package_folder} COMPONENT katana-development)
+install(FILES cmake/externals.cmake RENAME katana-externals.cmake
+  DESTINATION ${katana_package_folder} COMPONENT katana-development)
+if(KATANA_DEBIAN)
+  include(cmake/debian.cmake)
+else()
+  install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT katana-development)
+endif()
+

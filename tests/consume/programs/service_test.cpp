@@ -1,0 +1,17 @@
+// The test of a service in the process of the test, without a socket.
+#include <cstdio>
+
+#include "katana/service/router.hpp"
+#include "katana/testing/test_server.hpp"
+
+using namespace katana;
+
+int main() {
+  Router router;
+  router.get("/hello/{name}",
+             [](Path<std::string> name) { return Reply::text(format_text("Hello, {}!", *name)); });
+  testing::TestServer server(std::move(router).build());
+  const testing::TestReply reply = server.get("/hello/test");
+  std::printf("%s\n", reply.describe().c_str());
+  return reply.status() == 200 && reply.content() == "Hello, test!" ? 0 : 1;
+}
