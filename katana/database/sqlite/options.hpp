@@ -26,6 +26,8 @@ enum class Synchronous : std::uint8_t {
   // acknowledged commits (never a part of one, and the file stays consistent). For data that can be
   // made again.
   normal,
+  // It survives nothing: for data that ends with the process. What ':memory:' has.
+  none,
 };
 
 // What tests put in the place of threads and clocks. Borrowed; they outlive the database.
@@ -37,6 +39,7 @@ struct TestHooks {
 };
 
 struct Options {
+  // ':memory:': a database that is empty at the start and gone at the end; see memory_folder.hpp.
   std::string path = {};
   bool create = true;           // at the start only: a file that vanishes later is never made anew
   std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
