@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "katana/base/check.hpp"
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/database/sqlite/sqlite.hpp"
 #include "katana/engine/sockets.hpp"
@@ -98,6 +99,11 @@ ApplicationCore::~ApplicationCore() { stop(); }
 
 config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
   config::Sources sources;
+  sources.sets = line.sets;
+  if (embedding_) {
+    sources.file = line.config.value_or("");
+    return sources;
+  }
   sources.file = line.config.value_or(options_.config_file);
   sources.file_optional = !line.config;
   sources.environment = config::process_environment();
@@ -109,7 +115,6 @@ config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
   sources.environment_others.insert(sources.environment_others.end(),
                                     options_.environment_others.begin(),
                                     options_.environment_others.end());
-  sources.sets = line.sets;
   return sources;
 }
 
@@ -177,6 +182,17 @@ Result<void> ApplicationCore::start(const CommandLine& line) {
   auto manager = ServiceManager::of_this_process();
   if (!manager) return std::unexpected(manager.error());
   manager_ = std::move(*manager);
+  return start_parts(line);
+}
+
+Result<void> ApplicationCore::start(const CommandLine& line, Embedding embedding) {
+  KATANA_REQUIRE(embedding.make_reactor != nullptr);
+  embedding_ = std::move(embedding);
+  startup_.start_one_by_one();
+  return start_parts(line);
+}
+
+Result<void> ApplicationCore::start_parts(const CommandLine& line) {
   add_parts(line);
   if (auto started = startup_.start(); !started) return started;
   if (auto told = tell_phases(); !told) return told;
@@ -193,6 +209,10 @@ Result<void> ApplicationCore::start_log() {
   const auto present = settings();
   log::Options log_settings = log_options(present->log);
   log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(), options_.sinks.end());
+  if (embedding_) {
+    log_settings.sinks = embedding_->sinks;
+    log_settings.mode = log::Mode::synchronous;
+  }
   auto log = log::Log::start(std::move(log_settings));
   if (!log) return std::unexpected(log.error());
   if (auto set = (*log)->set_levels(present->log.levels); !set) {
@@ -204,17 +224,30 @@ Result<void> ApplicationCore::start_log() {
   return {};
 }
 
+OnError ApplicationCore::failure_hook() const {
+  if (!embedding_ || !embedding_->on_failure) return options_.on_error;
+  return [first = embedding_->on_failure, second = options_.on_error](const Failure& failure) {
+    first(failure);
+    if (second) second(failure);
+  };
+}
+
 void ApplicationCore::start_failure_log() {
   const RequestSettings requests = settings()->requests;
   failures_ =
       std::make_unique<FailureLog>(FailureLogOptions{.logger = log_->logger("failures"),
-                                                     .on_error = options_.on_error,
+                                                     .on_error = failure_hook(),
                                                      .records_max = requests.failure_records_max,
                                                      .period = requests.failure_period});
 }
 
 Result<void> ApplicationCore::start_metrics() {
-  auto made = Observability::make();
+  ObservabilityOptions options;
+  if (embedding_) {
+    options.health = {.clock = embedding_->clock, .threads = false};
+    options.lag_interval = seconds(3600);  // of a reactor that is never late
+  }
+  auto made = Observability::make(std::move(options));
   if (!made) return std::unexpected(made.error());
   observability_ = std::move(*made);
   return {};
@@ -229,10 +262,13 @@ Result<void> ApplicationCore::start_pools() {
 
 Result<void> ApplicationCore::start_database() {
   const auto present = settings();
-  make_folder_of(present->database.path);
+  if (!embedding_) make_folder_of(present->database.path);
   auto bundled = database::bundled_migrations(options_.migrations);
   if (!bundled) return std::unexpected(bundled.error());
-  auto opened = database::sqlite::open(database_options(present->database, std::move(*bundled)));
+  database::sqlite::Options options = database_options(present->database, std::move(*bundled));
+  auto opened = embedding_ && embedding_->open_database
+                    ? embedding_->open_database(std::move(options))
+                    : database::sqlite::open(std::move(options));
   if (!opened) return std::unexpected(opened.error());
   database_.emplace(std::move(*opened));
   return {};
@@ -251,6 +287,9 @@ Result<void> ApplicationCore::start_services() {
   if (add_services_) {
     if (auto added = add_services_(registry); !added) return added;
   }
+  if (embedding_ && embedding_->add_services) {
+    if (auto added = embedding_->add_services(registry); !added) return added;
+  }
   if (auto added = add_figures(); !added) return added;
   auto sealed = std::move(registry).seal();
   if (!sealed) return std::unexpected(sealed.error());
@@ -265,7 +304,9 @@ Result<void> ApplicationCore::add_figures() {
   if (auto added = add_log_metrics(registry, *log_); !added) return added;
   if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
   if (auto added = add_pool_checks(checks, *pools_); !added) return added;
-  if (auto added = add_upstream_checks(checks, *settings()); !added) return added;
+  if (!embedding_) {
+    if (auto added = add_upstream_checks(checks, *settings()); !added) return added;
+  }
   if (!database_) return {};
   if (auto added = add_database_metrics(registry, *database_); !added) return added;
   return add_database_check(checks, *database_);
@@ -363,6 +404,7 @@ HttpServerOptions ApplicationCore::server_options(const ApplicationSettings& set
     options.on_heartbeat = [this] { tell_manager(manager_.alive()); };
   }
   options.observability = observability_.get();
+  if (embedding_) embed(options, *embedding_);
   return options;
 }
 
@@ -371,7 +413,7 @@ Result<void> ApplicationCore::start_http() {
   const auto engine = choose_engine(enumerator_name(present->http.engine));
   if (!engine) return std::unexpected(engine.error());
   if (!engine->note.empty()) logger_.warn("{}", engine->note);
-  raise_descriptor_limit();
+  if (!embedding_) raise_descriptor_limit();
   const RequestSettings& requests = present->requests;
   SpillFile::set_files_max(present->http.form_files_max);
   FormLimits::set_defaults(present->http.forms);
@@ -500,12 +542,14 @@ Result<void> ApplicationCore::start_jobs() {
       lock = job_lock_.get();
     }
   }
-  return jobs_.start(settings, {.reactor = server_->first_reactor(),
-                                .metrics = observability_->registry(),
-                                .checks = observability_->checks(),
-                                .lock = lock,
-                                .failures = failures_.get(),
-                                .logger = log_->logger("jobs")});
+  return jobs_.start(settings,
+                     {.reactor = server_->first_reactor(),
+                      .metrics = observability_->registry(),
+                      .checks = observability_->checks(),
+                      .lock = lock,
+                      .failures = failures_.get(),
+                      .logger = log_->logger("jobs"),
+                      .seed = embedding_ ? std::optional(embedding_->seed) : std::nullopt});
 }
 
 namespace {

@@ -56,6 +56,7 @@
 #include "katana/database/migrations.hpp"
 #include "katana/host/application_jobs.hpp"
 #include "katana/host/command_line.hpp"
+#include "katana/host/embedding.hpp"
 #include "katana/host/http_server.hpp"
 #include "katana/host/observability.hpp"
 #include "katana/host/operations.hpp"
@@ -163,6 +164,9 @@ class ApplicationCore {
   int run(int count, const char* const* arguments);
 
   Result<void> start(const CommandLine& line = {});
+  // Inside of a process that is not the program's: see embedding.hpp. serve() then only reports, of
+  // a reactor that has stopped; shutdown() has it drain.
+  Result<void> start(const CommandLine& line, Embedding embedding);
   // Until a signal.
   ServerReport serve();
   // Ends serve() as SIGTERM does, of this application alone. At any time, also before start(): then
@@ -174,6 +178,10 @@ class ApplicationCore {
   // Once started.
   std::uint16_t port() const noexcept { return server_->port(); }
   std::string url() const { return server_->url(); }
+  const HttpServer& server() const noexcept { return *server_; }
+  log::Log& log() noexcept { return *log_; }
+  // The program's name, and what else it was made with.
+  const ApplicationOptions& options() const noexcept { return options_; }
   const registry::Services& made() const noexcept { return *services_; }
   const Startup& startup() const noexcept { return startup_; }
   const ApplicationJobs& jobs() const noexcept { return jobs_; }
@@ -210,6 +218,7 @@ class ApplicationCore {
       return jobs::job_function(std::move(f));
     }
   }
+  Result<void> start_parts(const CommandLine& line);
   Result<void> spawn_function(jobs::JobFunction f, std::string name);
   Result<void> start_jobs();
 
@@ -221,6 +230,7 @@ class ApplicationCore {
   config::Sources sources_of(const CommandLine& line) const;
   void add_parts(const CommandLine& line);
   Result<void> start_log();
+  OnError failure_hook() const;
   void start_failure_log();
   Result<void> start_metrics();
   Result<void> start_pools();
@@ -258,6 +268,7 @@ class ApplicationCore {
   ApplicationJobs jobs_;
   std::vector<Part> parts_;
   ServiceManager manager_;
+  std::optional<Embedding> embedding_;  // none: the process is the program's
 
   // Each is made by its part, and ended by it in reverse.
   std::unique_ptr<log::Log> log_;
