@@ -19,7 +19,6 @@ struct Clock {
   virtual ~Clock() = default;
   virtual std::string now() const = 0;
 };
-struct Unused {};
 
 struct ShopSettings : host::ApplicationSettings {
   int page_max = 100;
@@ -31,6 +30,8 @@ struct Item {
   std::string name;
 };
 KATANA_DESCRIBE(Item, id, name)
+
+struct Unused {};  // registered by nobody
 
 namespace {
 
