@@ -1,22 +1,16 @@
 #include "bookmarks.hpp"
 
-#include <expected>
-#include <memory>
-#include <utility>
-
 #include "katana/base/patch.hpp"
 #include "katana/base/timestamp.hpp"
-#include "katana/client/http_client.hpp"
-#include "katana/container/json_write.hpp"
-#include "katana/database/database.hpp"
+#include "katana/client.hpp"
+#include "katana/host/sqlite/sqlite.hpp"
+#include "katana/http.hpp"
 #include "katana/service/events/events.hpp"
-#include "katana/service/head_fields.hpp"
-#include "katana/service/html.hpp"
-#include "katana/service/json.hpp"
 
 namespace bookmarks {
 
 using namespace katana;
+using client::HttpClient;
 using database::Database;
 
 struct Bookmark {
@@ -45,9 +39,6 @@ struct Credentials {
 };
 KATANA_DESCRIBE(Credentials, (authorization, secret))
 
-using Rows = std::vector<Bookmark>;
-constexpr std::size_t page_bytes_max = 256 * 1024;
-
 namespace {
 
 Task<std::expected<User, Reply>> authenticate(Header<Credentials> given,
@@ -57,11 +48,21 @@ Task<std::expected<User, Reply>> authenticate(Header<Credentials> given,
   co_return std::unexpected(unauthenticated("Bearer", "A token is needed."));
 }
 
+// What a page elsewhere is called; nothing: it cannot be had at present.
+Task<std::optional<std::string>> title_of(const HttpClient& http, std::string url) {
+  const auto reply = co_await http.fetch(client::Request(url).timeout(seconds(2)));
+  const Bytes text = reply ? reply->content() : Bytes();
+  const std::size_t begin = text.find("<title>"), end = text.find("</title>");
+  if (end == text.npos || begin > end) co_return std::nullopt;
+  co_return std::string(text.substr(begin + 7, end - begin - 7));
+}
+
 Reply no_such(std::int64_t id) { return problem(404, fmt::format("There is no bookmark {}.", id)); }
 
-Task<Result<Json<Rows>>> list(FromContext<User> user, Query<PageQuery> page, Inject<Database> db) {
+Task<Result<Json<std::vector<Bookmark>>>> list(FromContext<User> user, Query<PageQuery> page,
+                                               Inject<Database> db) {
   auto rows = co_await db->query<Bookmark>(
-      "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 AND id > $2 ORDER BY id LIMIT "
+      "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 AND id > $2 ORDER BY 1 LIMIT "
       "$3",
       user->id, page->after, page->limit);
   if (!rows) co_return std::unexpected<Error>(rows.error());
@@ -69,11 +70,8 @@ Task<Result<Json<Rows>>> list(FromContext<User> user, Query<PageQuery> page, Inj
 }
 
 Task<Result<Reply>> add(FromContext<User> user, Json<NewBookmark> given, Inject<Database> db,
-                        Inject<Titles> titles, Inject<EventTopic> changes) {
-  std::optional<std::string> title = given->title;
-  if (!title) {
-    if (auto found = co_await titles->title_of(given->url)) title = *std::move(found);
-  }
+                        Inject<HttpClient> http, Inject<EventTopic> changes) {
+  auto title = given->title ? given->title : co_await title_of(*http, given->url);
   auto made = co_await db->query_one<Bookmark>(
       "INSERT INTO bookmarks (owner, url, title, added) VALUES ($1, $2, $3, $4) "
       "RETURNING id, url, title, added",
@@ -88,21 +86,18 @@ Task<Result<Reply>> add(FromContext<User> user, Json<NewBookmark> given, Inject<
 
 Task<Result<Reply>> change(Path<std::int64_t> id, FromContext<User> user, Json<BookmarkPatch> patch,
                            Inject<Database> db) {
-  auto changed = [&](database::Transaction& within) -> Task<Result<std::optional<Bookmark>>> {
+  auto changed = [&](database::Transaction& within) -> Task<Result<Reply>> {
     auto found = co_await within.query_one<Bookmark>(
         "SELECT id, url, title, added FROM bookmarks WHERE id = $1 AND owner = $2", *id, user->id);
     if (!found) co_return std::unexpected<Error>(found.error());
-    if (!*found) co_return std::nullopt;
+    if (!*found) co_return no_such(*id);
     apply_patch(*patch, **found);
     auto done = co_await within.execute("UPDATE bookmarks SET url = $2, title = $3 WHERE id = $1",
                                         *id, (*found)->url, (*found)->title);
     if (!done) co_return std::unexpected<Error>(done.error());
-    co_return **found;
+    co_return json_reply(**found);
   };
-  auto bookmark = co_await database::transact(*db, changed);
-  if (!bookmark) co_return std::unexpected<Error>(bookmark.error());
-  if (!*bookmark) co_return no_such(*id);
-  co_return json_reply(**bookmark);
+  co_return co_await database::transact(*db, changed);
 }
 
 Task<Result<Reply>> remove(Path<std::int64_t> id, FromContext<User> user, Inject<Database> db) {
@@ -112,7 +107,7 @@ Task<Result<Reply>> remove(Path<std::int64_t> id, FromContext<User> user, Inject
   co_return *gone == 0 ? no_such(*id) : Reply::no_content();
 }
 
-Task<Result<Reply>> page(FromContext<User> user, Inject<Database> db) {
+Task<Result<Html>> page(FromContext<User> user, Inject<Database> db) {
   auto rows = co_await db->query<Bookmark>(
       "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 ORDER BY id DESC LIMIT 100",
       user->id);
@@ -126,51 +121,48 @@ Task<Result<Reply>> page(FromContext<User> user, Inject<Database> db) {
                  user->name, items);
 }
 
-}  // namespace
-
-std::vector<database::MigrationFile> migrations() {
-  return {{"0001_bookmarks.sql",
-           "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, "
-           "url TEXT NOT NULL, title TEXT, added TEXT NOT NULL, UNIQUE (owner, url)) STRICT"}};
-}
-
-Result<std::unique_ptr<Titles>> web_titles() {
-  auto made = client::HttpClient::make({.content_bytes_max = page_bytes_max});
-  if (!made) return std::unexpected(made.error());
-  auto client = std::make_shared<client::HttpClient>(*std::move(made));
-  return std::make_unique<Titles>([client](std::string url) -> Task<Result<std::string>> {
-    const auto used = client;
-    auto reply = co_await used->fetch(client::Request(url).timeout(seconds(2)));
-    if (!reply) co_return std::unexpected(reply.error());
-    const Bytes text = reply->content();
-    const std::size_t begin = text.find("<title>"), end = text.find("</title>");
-    if (end == text.npos || begin > end) co_return fail(Code::not_found, "a page without a title");
-    co_return std::string(text.substr(begin + 7, end - begin - 7));
-  });
-}
-
-void add_routes(const registry::Services&, Router& router) {
-  router.use(authenticate);
-  router.get("/", page).get("/bookmarks", list).post("/bookmarks", add);
-  router.patch("/bookmarks/{id}", change).delete_("/bookmarks/{id}", remove);
-  router.get("/events", [](const RequestView& request, Inject<EventTopic> changes) {
-    return changes->subscribe(request);
-  });
-}
-
+// Asks again for the titles that are not known yet.
 Task<Result<void>> find_titles(const registry::Services& services) {
   auto& db = services.get<Database>();
   auto rows = co_await db.query<Bookmark>(
       "SELECT id, url, title, added FROM bookmarks WHERE title IS NULL ORDER BY id LIMIT 50");
   if (!rows) co_return std::unexpected<Error>(rows.error());
   for (const Bookmark& each : *rows) {
-    const auto title = co_await services.get<Titles>().title_of(each.url);
+    const auto title = co_await title_of(services.get<HttpClient>(), each.url);
     if (!title) continue;  // next time
     auto done =
         co_await db.execute("UPDATE bookmarks SET title = $2 WHERE id = $1", each.id, *title);
     if (!done) co_return std::unexpected<Error>(done.error());
   }
   co_return Result<void>();
+}
+
+}  // namespace
+
+host::ApplicationOptions options() {
+  const char* const table =
+      "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, url TEXT NOT NULL, "
+      "title TEXT, added TEXT NOT NULL, UNIQUE (owner, url)) STRICT";
+  return {.name = "bookmarks",
+          .database = host::sqlite(),
+          .http_client = true,
+          .migrations = {{"0001_bookmarks.sql", table}}};
+}
+
+void configure(Program& app) {
+  app.services([](registry::Registry& registry) {
+    registry.singleton<Accounts>(own_accounts);
+    registry.singleton<EventTopic>([] { return std::make_unique<EventTopic>(); });
+  });
+  app.routes([](const registry::Services&, Router& router) {
+    router.use(authenticate);
+    router.get("/", page).get("/bookmarks", list).post("/bookmarks", add);
+    router.patch("/bookmarks/{id}", change).delete_("/bookmarks/{id}", remove);
+    router.get("/events", [](const RequestView& request, Inject<EventTopic> changes) {
+      return changes->subscribe(request);
+    });
+  });
+  app.job("titles", jobs::every(seconds(600)), find_titles);
 }
 
 }  // namespace bookmarks

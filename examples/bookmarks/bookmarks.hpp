@@ -1,15 +1,9 @@
-// Bookmarks: what the service is made of, for main() and for its tests.
+// Bookmarks: the program, put together for main() and for its tests.
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "katana/base/task.hpp"
-#include "katana/database/migrations.hpp"
-#include "katana/registry/registry.hpp"
-#include "katana/service/router.hpp"
+#include "katana/application.hpp"
 
 namespace bookmarks {
 
@@ -21,16 +15,10 @@ struct User {
 struct Accounts {
   std::function<katana::Task<std::optional<User>>(std::string)> user_of;
 };
-// What a page elsewhere is called.
-struct Titles {
-  std::function<katana::Task<katana::Result<std::string>>(std::string url)> title_of;
-};
 std::unique_ptr<Accounts> own_accounts();
-katana::Result<std::unique_ptr<Titles>> web_titles();
 
-std::vector<katana::database::MigrationFile> migrations();
-void add_routes(const katana::registry::Services& services, katana::Router& router);
-// A job: asks again for the titles that are not known yet.
-katana::Task<katana::Result<void>> find_titles(const katana::registry::Services& services);
+using Program = katana::host::Application<katana::host::SettingsWithDatabase>;
+katana::host::ApplicationOptions options();
+void configure(Program& app);
 
 }  // namespace bookmarks

@@ -44,6 +44,18 @@ class Executor {
   void expect() noexcept { ++expected_; }
   void unexpect() noexcept { --expected_; }
   std::uint64_t expected() const noexcept { return expected_; }
+  // The same for a message that may never come, or only once something else has happened here: a
+  // place that becomes free, an event that is published.
+  void expect_open_ended() noexcept {
+    ++expected_;
+    ++open_ended_;
+  }
+  void unexpect_open_ended() noexcept {
+    --expected_;
+    --open_ended_;
+  }
+  // Messages that other threads are working on, and that come by themselves.
+  std::uint64_t expected_work() const noexcept { return expected_ - open_ended_; }
 
   // What this executor is at, as a monitor on another thread calls it: the route of a handler.
   // Null: nothing that has a name. The text outlives the executor. Who reads a site sees all that
@@ -115,6 +127,7 @@ class Executor {
 
   inline static constinit thread_local Executor* current_ = nullptr;
   std::uint64_t expected_ = 0;
+  std::uint64_t open_ended_ = 0;  // of those
   std::atomic<const std::string*> site_ = nullptr;
   Messages turn_end_;
   Messages before_wait_;

@@ -31,7 +31,31 @@ namespace katana {
 using Timestamp = std::chrono::sys_time<std::chrono::microseconds>;
 using Date = std::chrono::year_month_day;
 
+// Gives current_time() in this thread while it lives, to tests whose time is virtual. One inside of
+// another is in force until it is gone.
+class VirtualWallClock {
+ public:
+  virtual Timestamp current_time() const noexcept = 0;
+  VirtualWallClock(const VirtualWallClock&) = delete;
+  VirtualWallClock& operator=(const VirtualWallClock&) = delete;
+  // Of this thread; null: the system's clock.
+  static const VirtualWallClock* present() noexcept { return present_; }
+
+ protected:
+  VirtualWallClock() noexcept = default;
+  ~VirtualWallClock() = default;
+  static const VirtualWallClock* enter(const VirtualWallClock* clock) noexcept {
+    return std::exchange(present_, clock);
+  }
+
+ private:
+  inline static constinit thread_local const VirtualWallClock* present_ = nullptr;
+};
+
 inline Timestamp current_time() noexcept {
+  if (const VirtualWallClock* const clock = VirtualWallClock::present()) [[unlikely]] {
+    return clock->current_time();
+  }
   return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
 }
 

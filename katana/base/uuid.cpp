@@ -6,6 +6,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/base/formats.hpp"
+#include "katana/base/timestamp.hpp"
 
 namespace katana {
 namespace {
@@ -38,6 +39,12 @@ Uuid Uuid::random() {
   fill_random(octets);
   mark(octets, 4);
   return Uuid(octets);
+}
+
+Uuid Uuid::ordered() {
+  const VirtualWallClock* const clock = VirtualWallClock::present();
+  return clock != nullptr ? ordered(clock->current_time())
+                          : ordered(std::chrono::system_clock::now());
 }
 
 Uuid Uuid::ordered(std::chrono::sys_time<std::chrono::nanoseconds> now) {

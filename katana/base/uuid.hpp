@@ -36,7 +36,7 @@ class Uuid {
   // Of the milliseconds of `now`, and twelve bits of the fraction of one (RFC 9562 §6.2, method 3):
   // those of different quarters of a microsecond rise; the order of others is random.
   static Uuid ordered(std::chrono::sys_time<std::chrono::nanoseconds> now);
-  static Uuid ordered() { return ordered(std::chrono::system_clock::now()); }
+  static Uuid ordered();
   static std::optional<Uuid> parse(Bytes text) noexcept;
 
   const std::array<std::uint8_t, 16>& octets() const noexcept { return octets_; }

@@ -39,10 +39,10 @@ ClientConnection::ClientConnection(ReactorContext& context, OriginState& origin,
 
 ClientConnection::~ClientConnection() { KATANA_CHECK(connection_ == nullptr); }
 
-Result<void> ClientConnection::connect(const std::string& address) {
+Result<void> ClientConnection::connect(const std::string& address, std::uint16_t port) {
   const Origin& origin = origin_.origin;
   address_ = address;
-  if (origin.secure) {
+  if (origin_.tls) {
     transforms_.emplace(context_.tls(), origin.host);
     if (origin_.proxy != nullptr) {
       transforms_->set_prelude(tunnel_.emplace(*origin_.proxy, origin, context_.head_memo(),
@@ -50,7 +50,7 @@ Result<void> ClientConnection::connect(const std::string& address) {
     }
     transforms_->resume(origin_.sessions, context_.reactor().now());
   }
-  const engine::ConnectOptions to{.address = address, .port = origin_.peer().port};
+  const engine::ConnectOptions to{.address = address, .port = port};
   stage_ = Stage::connecting;
   auto connection = context_.reactor().connect(to, *this, transforms_ ? &*transforms_ : nullptr);
   if (!connection) {

@@ -46,7 +46,7 @@ class ClientConnection final : private core::Protocol,
   ClientConnection(const ClientConnection&) = delete;
   ClientConnection& operator=(const ClientConnection&) = delete;
 
-  Result<void> connect(const std::string& address);
+  Result<void> connect(const std::string& address, std::uint16_t port);
 
   bool closed() const noexcept { return stage_ == Stage::closed; }
   // Not open yet: it takes no call, and opening may fail.

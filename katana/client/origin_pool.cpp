@@ -18,12 +18,17 @@ constexpr Duration refused_pause = seconds(1);
 OriginPool::OriginPool(ReactorContext& context, const Origin& origin, DriverFactory make_driver)
     : context_(context),
       make_driver_(make_driver),
-      state_{.origin = origin, .proxy = context.proxy_for(origin)} {
+      destinations_(core::Destinations::of(context.reactor())),
+      state_{.origin = origin,
+             .tls = origin.secure && destinations_ == nullptr,
+             .proxy = destinations_ == nullptr ? context.proxy_for(origin) : nullptr},
+      port_(state_.peer().port) {
   const HttpClientOptions& options = context.options();
   const bool http1_only =
       options.http2 == Http2::never ||
-      (!origin.secure && (options.http2 == Http2::by_alpn || state_.proxy != nullptr));
+      (!state_.tls && (options.http2 == Http2::by_alpn || state_.proxy != nullptr));
   if (http1_only) state_.calls_per_connection = 1;
+  if (destinations_ != nullptr) return;  // what is there may change: each connection asks
   const std::string& host = state_.peer().host;
   const auto& hosts = options.hosts;
   if (const auto given = hosts.find(host); given != hosts.end()) {
@@ -129,7 +134,7 @@ std::size_t OriginPool::count_wanted() const noexcept {
 bool OriginPool::open_connection() noexcept {
   auto connection = std::make_unique<ClientConnection>(
       context_, state_, static_cast<ConnectionEvents&>(*this), make_driver_);
-  auto connected = connection->connect(addresses_[address_]);
+  auto connected = connection->connect(addresses_[address_], port_);
   if (connected) {
     connections_.push_back(std::move(connection));
     return true;
@@ -183,7 +188,22 @@ void OriginPool::limit_idle() noexcept {
   }
 }
 
+// For the connections that are opened now.
+void OriginPool::ask_destinations() noexcept {
+  const Origin& origin = state_.origin;
+  auto found = destinations_->find(origin.secure, origin.host, origin.port);
+  if (!found) return fail_waiting(found.error());
+  addresses_ = {std::move(found->address)};
+  address_ = failures_ = 0;
+  port_ = found->port;
+  addresses_until_ = context_.reactor().now() + nanoseconds(1);
+}
+
 Task<void> OriginPool::look_up() {
+  if (destinations_ != nullptr) {
+    ask_destinations();
+    co_return;
+  }
   const std::string& host = state_.peer().host;
   auto known = context_.addresses().find(host, context_.reactor().now());
   if (!known) {

@@ -25,6 +25,7 @@
 #include "katana/client/reactor_context.hpp"
 #include "katana/client/run_queue.hpp"
 #include "katana/client/url.hpp"
+#include "katana/core/destinations.hpp"
 
 namespace katana::client {
 
@@ -55,14 +56,17 @@ class OriginPool final : public Runnable, private ConnectionEvents {
   void limit_idle() noexcept;
   void fail_waiting(const Error& error) noexcept;
   bool knows_addresses() const noexcept;
+  void ask_destinations() noexcept;
   Task<void> look_up();
 
   ReactorContext& context_;
   const DriverFactory make_driver_;
+  const core::Destinations* const destinations_;  // null: the machine's network
   OriginState state_;
   OriginHealth health_;
   std::vector<std::unique_ptr<ClientConnection>> connections_;  // the one used last is last
   CallList waiting_;
+  std::uint16_t port_;
   std::vector<std::string> addresses_;
   std::size_t address_ = 0;   // index of the next one to try
   std::size_t failures_ = 0;  // consecutive, of connections

@@ -14,7 +14,8 @@ namespace katana::client {
 
 struct OriginState {
   const Origin origin;
-  const Proxy* proxy = nullptr;  // null: connections go to the origin itself
+  const bool tls = origin.secure;  // false also where a test's network stands in for the machine's
+  const Proxy* proxy = nullptr;    // null: connections go to the origin itself
   // Where connections go to.
   const Origin& peer() const noexcept { return proxy != nullptr ? proxy->origin() : origin; }
   // Calls that one connection takes at a time, as another has shown. 0: not known, or none.

@@ -215,6 +215,8 @@ class Reactor : public Executor {
 
   // One turn: waits at most `wait_max`, then does everything that is due.
   virtual void turn(Duration wait_max) = 0;
+  // The next turn has something to do at once, whatever the engine brings. For who turns several.
+  virtual bool turn_is_due() const noexcept { return true; }
   // Turns until stopped, or until drained.
   void run();
 

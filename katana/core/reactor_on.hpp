@@ -115,8 +115,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   void turn(Duration wait_max) override {
     current_ = this;
     enter(this);
-    const bool due = first_woken_ != nullptr || first_backlog_ != nullptr ||
-                     first_deferred_ != nullptr || !waiting_.empty() || keeps() || should_spin();
+    const bool due = turn_is_due() || should_spin();
     const std::uint64_t received = counters_.bytes_received;
     engine_.turn(due ? Duration{} : wait_max);
     timers_.advance(now_);
@@ -132,6 +131,11 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     // The last connection may have ended just now, and then nothing would end the next wait.
     if (draining_ && drained()) stopped_ = true;
     busy_since_ns_.store(never.ns, std::memory_order_release);
+  }
+
+  bool turn_is_due() const noexcept override {
+    return first_woken_ != nullptr || first_backlog_ != nullptr || first_deferred_ != nullptr ||
+           !waiting_.empty() || keeps();
   }
 
   EngineOf<ReactorOn>& engine() noexcept { return engine_; }

@@ -109,6 +109,8 @@ class Backend {
   // Usable? An Error says why not. Reads some words of memory.
   virtual katana::Result<void> health() const = 0;
   virtual Figures figures() const = 0;
+  // Works are run in the turns of their executors, by no thread: nobody has to wait for one.
+  virtual bool runs_in_turns() const noexcept { return false; }
   // Of calls that were given none.
   virtual Duration timeout_default() const noexcept = 0;
 };

@@ -149,10 +149,11 @@ class Waiter {
     work_ = ShapedWork<Shape>::make(*executor, request);
     work_->request.timeout = within_deadline(request.timeout, backend.timeout_default());
     work_->shape.backend = &backend;
+    work_->run_in_turns = backend.runs_in_turns();
   }
   void submit(std::coroutine_handle<> waiting) {
     work_->waiting = waiting;
-    work_->executor.expect();
+    work_->expect();
     backend_->submit(*work_);
   }
   bool prepared() const noexcept { return work_ != nullptr; }

@@ -15,6 +15,8 @@ enum class Durability : std::uint8_t {
   // commits (never a part of one, and the database stays consistent). For data that can be made
   // again.
   normal,
+  // Nothing: for data that ends with the process, as that of SQLite's ':memory:'.
+  none,
 };
 
 }  // namespace katana::database

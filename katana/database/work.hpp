@@ -103,8 +103,14 @@ class Work : public Message, public ListHook<Work> {
     if (!waiting) return destroy(this);  // resumed already: nobody else knows it
     waiting = {};
     Executor& home = executor;  // the work may be gone right after the exchange
-    if (word_.exchange(abandoned, std::memory_order_acq_rel) == pending) home.unexpect();
+    const bool in_turns = run_in_turns;
+    if (word_.exchange(abandoned, std::memory_order_acq_rel) == pending) {
+      in_turns ? home.unexpect_open_ended() : home.unexpect();
+    }
   }
+  // Its home is promised a message, until it comes or the work is taken back. Home thread.
+  void expect() noexcept { run_in_turns ? executor.expect_open_ended() : executor.expect(); }
+  void unexpect() noexcept { run_in_turns ? executor.unexpect_open_ended() : executor.unexpect(); }
 
   Request request;
   Outcome& outcome;
@@ -115,6 +121,7 @@ class Work : public Message, public ListHook<Work> {
   Instant deadline = never;
   Work* next_in_batch = nullptr;  // completed together, for the same executor
 
+  bool run_in_turns = false;   // by its home itself: Backend::runs_in_turns()
   bool on_own_thread = false;  // not handed over yet; its executor's thread only
   // The list that it is in; guarded by what guards the list. Who guards another list may compare
   // it, so it is atomic.
@@ -126,7 +133,7 @@ class Work : public Message, public ListHook<Work> {
   static void arrive(Message& message) noexcept {
     for (Work* work = &static_cast<Work&>(message); work != nullptr;) {
       Work* const next = work->next_in_batch;  // the coroutine destroys its work
-      work->executor.unexpect();
+      work->unexpect();
       if (work->waiting) {
         std::exchange(work->waiting, {}).resume();
       } else {

@@ -13,7 +13,9 @@
 #include <system_error>
 #include <thread>
 
+#include "katana/base/check.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/client/http_client.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
@@ -82,6 +84,11 @@ ApplicationCore::~ApplicationCore() { stop(); }
 
 config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
   config::Sources sources;
+  sources.sets = line.sets;
+  if (embedding_) {
+    sources.file = line.config.value_or("");
+    return sources;
+  }
   sources.file = line.config.value_or(options_.config_file);
   sources.file_optional = !line.config;
   sources.environment = config::process_environment();
@@ -93,7 +100,6 @@ config::Sources ApplicationCore::sources_of(const CommandLine& line) const {
   sources.environment_others.insert(sources.environment_others.end(),
                                     options_.environment_others.begin(),
                                     options_.environment_others.end());
-  sources.sets = line.sets;
   return sources;
 }
 
@@ -161,6 +167,17 @@ Result<void> ApplicationCore::start(const CommandLine& line) {
   auto manager = ServiceManager::of_this_process();
   if (!manager) return std::unexpected(manager.error());
   manager_ = std::move(*manager);
+  return start_parts(line);
+}
+
+Result<void> ApplicationCore::start(const CommandLine& line, Embedding embedding) {
+  KATANA_REQUIRE(embedding.make_reactor != nullptr);
+  embedding_ = std::move(embedding);
+  startup_.start_one_by_one();
+  return start_parts(line);
+}
+
+Result<void> ApplicationCore::start_parts(const CommandLine& line) {
   add_parts(line);
   if (auto started = startup_.start(); !started) return started;
   if (auto told = tell_phases(); !told) return told;
@@ -177,6 +194,10 @@ Result<void> ApplicationCore::start_log() {
   const auto present = settings();
   log::Options log_settings = log_options(present->log);
   log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(), options_.sinks.end());
+  if (embedding_) {
+    log_settings.sinks = embedding_->sinks;
+    log_settings.mode = log::Mode::synchronous;
+  }
   auto log = log::Log::start(std::move(log_settings));
   if (!log) return std::unexpected(log.error());
   if (auto set = (*log)->set_levels(present->log.levels); !set) {
@@ -188,17 +209,30 @@ Result<void> ApplicationCore::start_log() {
   return {};
 }
 
+server::OnError ApplicationCore::failure_hook() const {
+  if (!embedding_ || !embedding_->on_failure) return options_.on_error;
+  return [first = embedding_->on_failure, second = options_.on_error](const Failure& failure) {
+    first(failure);
+    if (second) second(failure);
+  };
+}
+
 void ApplicationCore::start_failure_log() {
   const RequestSettings requests = settings()->requests;
   failures_ = std::make_unique<server::FailureLog>(
       server::FailureLogOptions{.logger = log_->logger("failures"),
-                                .on_error = options_.on_error,
+                                .on_error = failure_hook(),
                                 .records_max = requests.failure_records_max,
                                 .period = requests.failure_period});
 }
 
 Result<void> ApplicationCore::start_metrics() {
-  auto made = server::Observability::make();
+  server::ObservabilityOptions options;
+  if (embedding_) {
+    options.health = {.clock = embedding_->clock, .threads = false};
+    options.lag_interval = seconds(3600);  // of a reactor that is never late
+  }
+  auto made = server::Observability::make(std::move(options));
   if (!made) return std::unexpected(made.error());
   observability_ = std::move(*made);
   return {};
@@ -215,7 +249,10 @@ Result<void> ApplicationCore::start_database() {
   const auto present = settings();
   auto bundled = database::bundled_migrations(options_.migrations);
   if (!bundled) return std::unexpected(bundled.error());
-  auto opened = options_.database.open(present->database, std::move(*bundled));
+  auto opened =
+      embedding_ && embedding_->open_database
+          ? embedding_->open_database(options_.database, present->database, std::move(*bundled))
+          : options_.database.open(present->database, std::move(*bundled));
   if (!opened) return std::unexpected(opened.error());
   database_.emplace(std::move(*opened));
   return {};
@@ -230,9 +267,22 @@ Result<void> ApplicationCore::start_services() {
   registry.instance<Pools>(*pools_);
   registry.instance<thread::Pool>(pools_->work());
   if (database_) registry.instance<database::Database>(*database_);
+  if (options_.http_client) {
+    client::HttpClientOptions how = settings()->client;
+    if (embedding_) how.tls.system_authorities = false;  // there is no network to trust
+    registry.singleton<client::HttpClient>(
+        [how = std::move(how)]() -> Result<std::unique_ptr<client::HttpClient>> {
+          auto made = client::HttpClient::make(how);
+          if (!made) return std::unexpected(made.error().within("client"));
+          return std::make_unique<client::HttpClient>(*std::move(made));
+        });
+  }
   register_settings(registry);
   if (add_services_) {
     if (auto added = add_services_(registry); !added) return added;
+  }
+  if (embedding_ && embedding_->add_services) {
+    if (auto added = embedding_->add_services(registry); !added) return added;
   }
   if (auto added = add_figures(); !added) return added;
   auto sealed = std::move(registry).seal();
@@ -248,7 +298,9 @@ Result<void> ApplicationCore::add_figures() {
   if (auto added = add_log_metrics(registry, *log_); !added) return added;
   if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
   if (auto added = add_pool_checks(checks, *pools_); !added) return added;
-  if (auto added = add_upstream_checks(checks, *settings()); !added) return added;
+  if (!embedding_) {
+    if (auto added = add_upstream_checks(checks, *settings()); !added) return added;
+  }
   if (!database_) return {};
   if (auto added = add_database_metrics(registry, *database_); !added) return added;
   return add_database_check(checks, *database_);
@@ -346,6 +398,7 @@ server::HttpServerOptions ApplicationCore::server_options(const ApplicationSetti
     options.on_heartbeat = [this] { tell_manager(manager_.alive()); };
   }
   options.observability = observability_.get();
+  if (embedding_) embed(options, *embedding_);
   return options;
 }
 
@@ -354,7 +407,7 @@ Result<void> ApplicationCore::start_http() {
   const auto engine = server::choose_engine(enumerator_name(present->http.engine));
   if (!engine) return std::unexpected(engine.error());
   if (!engine->note.empty()) logger_.warn("{}", engine->note);
-  server::raise_descriptor_limit();
+  if (!embedding_) server::raise_descriptor_limit();
   const RequestSettings& requests = present->requests;
   SpillFile::set_files_max(present->http.form_files_max);
   FormLimits::set_defaults(present->http.forms);
@@ -492,12 +545,14 @@ Result<void> ApplicationCore::start_jobs() {
       lock = job_lock_.get();
     }
   }
-  return jobs_.start(settings, {.reactor = server_->first_reactor(),
-                                .metrics = observability_->registry(),
-                                .checks = observability_->checks(),
-                                .lock = lock,
-                                .failures = failures_.get(),
-                                .logger = log_->logger("jobs")});
+  return jobs_.start(settings,
+                     {.reactor = server_->first_reactor(),
+                      .metrics = observability_->registry(),
+                      .checks = observability_->checks(),
+                      .lock = lock,
+                      .failures = failures_.get(),
+                      .logger = log_->logger("jobs"),
+                      .seed = embedding_ ? std::optional(embedding_->seed) : std::nullopt});
 }
 
 namespace {

@@ -23,7 +23,8 @@
 // server/operations.hpp and the settings `operations` and http.hosts.
 //
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
-// thread::Pool (the pool "work"), database::Database if there is one, config::Config<Settings>.
+// thread::Pool (the pool "work"), database::Database and client::HttpClient if the options have
+// them, config::Config<Settings>.
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
@@ -57,6 +58,7 @@
 #include "katana/host/application_jobs.hpp"
 #include "katana/host/command_line.hpp"
 #include "katana/host/database_driver.hpp"
+#include "katana/host/embedding.hpp"
 #include "katana/host/pools.hpp"
 #include "katana/host/service_manager.hpp"
 #include "katana/host/settings.hpp"
@@ -79,6 +81,8 @@ struct ApplicationOptions {
   // That it may use, picked by the scheme of database.url, as {host::sqlite()}; empty: no database,
   // and none is linked. The program's Settings describe `database`, as SettingsWithDatabase does.
   DatabaseDrivers database = {};
+  // A client::HttpClient, made from the settings `client`, is in the registry.
+  bool http_client = false;
   // Of the program: applied when database.migrations names no folder.
   std::vector<database::MigrationFile> migrations = {};
   // Beside those of the settings: outputs that the program has itself.
@@ -166,6 +170,9 @@ class ApplicationCore {
   int run(int count, const char* const* arguments);
 
   Result<void> start(const CommandLine& line = {});
+  // Inside of a process that is not the program's: see embedding.hpp. serve() then only reports, of
+  // a reactor that has stopped; shutdown() has it drain.
+  Result<void> start(const CommandLine& line, Embedding embedding);
   // Until a signal.
   server::ServerReport serve();
   // Ends serve() as SIGTERM does, of this application alone. At any time, also before start(): then
@@ -177,6 +184,10 @@ class ApplicationCore {
   // Once started.
   std::uint16_t port() const noexcept { return server_->port(); }
   std::string url() const { return server_->url(); }
+  const server::HttpServer& server() const noexcept { return *server_; }
+  log::Log& log() noexcept { return *log_; }
+  // The program's name, and what else it was made with.
+  const ApplicationOptions& options() const noexcept { return options_; }
   const registry::Services& made() const noexcept { return *services_; }
   const Startup& startup() const noexcept { return startup_; }
   const ApplicationJobs& jobs() const noexcept { return jobs_; }
@@ -213,6 +224,7 @@ class ApplicationCore {
       return jobs::job_function(std::move(f));
     }
   }
+  Result<void> start_parts(const CommandLine& line);
   Result<void> spawn_function(jobs::JobFunction f, std::string name);
   Result<void> start_jobs();
 
@@ -224,6 +236,7 @@ class ApplicationCore {
   config::Sources sources_of(const CommandLine& line) const;
   void add_parts(const CommandLine& line);
   Result<void> start_log();
+  server::OnError failure_hook() const;
   void start_failure_log();
   Result<void> start_metrics();
   Result<void> start_pools();
@@ -262,6 +275,7 @@ class ApplicationCore {
   ApplicationJobs jobs_;
   std::vector<Part> parts_;
   ServiceManager manager_;
+  std::optional<Embedding> embedding_;  // none: the process is the program's
 
   // Each is made by its part, and ended by it in reverse.
   std::unique_ptr<log::Log> log_;

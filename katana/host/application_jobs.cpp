@@ -98,8 +98,11 @@ Result<void> ApplicationJobs::start_one(Entry& entry, const ApplicationJobsPlace
                                  .may_block = false});
   if (!added) return added;
   // By chance, so that the instances of a program do not jitter alike.
-  std::random_device device;
-  const std::uint64_t seed = (std::uint64_t{device()} << 32) | device();
+  const auto draw = [] {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32) | device();
+  };
+  const std::uint64_t seed = place.seed ? *place.seed : draw();
   entry.runner = std::make_unique<jobs::JobRunner>(
       place.reactor, entry.job, *entry.status,
       jobs::JobRunnerOptions{.lock = place.lock, .failures = place.failures, .seed = seed});

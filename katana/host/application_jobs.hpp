@@ -33,6 +33,7 @@ struct ApplicationJobsPlace {
   jobs::JobLock* lock = nullptr;  // null: a job that needs one does not start
   FailureObserver* failures = nullptr;
   log::Logger logger = {};
+  std::optional<std::uint64_t> seed = {};  // of the jitter; none: by chance
 };
 
 class ApplicationJobs {

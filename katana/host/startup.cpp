@@ -118,7 +118,8 @@ void Startup::work() {
       changed_.wait(lock);
       continue;
     }
-    if (std::ranges::any_of(parts_, [&](const Held& other) { return may_begin(other); })) {
+    if (threads_ &&
+        std::ranges::any_of(parts_, [&](const Held& other) { return may_begin(other); })) {
       add_worker();
     }
     run(*held, lock);

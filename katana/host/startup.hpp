@@ -52,6 +52,8 @@ class Startup {
   ~Startup();  // stop()
 
   void add(Part part);
+  // Without a thread: parts that do not need one another start in the order of add().
+  void start_one_by_one() noexcept { threads_ = false; }
   Result<void> start();
   // Everything that started, the last first. Once.
   void stop() noexcept;
@@ -78,6 +80,7 @@ class Startup {
   Error error_of(const Part& part, const Error& cause) const;
 
   const Clock clock_;
+  bool threads_ = true;
   std::vector<Held> parts_;
   std::mutex mutex_;  // what follows, and the states of parts_
   std::condition_variable changed_;

@@ -189,6 +189,7 @@ Result<void> HealthChecks::add(Check check) {
                               check.name));
     }
   }
+  if (!options_.threads) check.may_block = false;
   auto runner = std::make_shared<Runner>(std::move(check), options_.clock);
   if (!runner->state.check().may_block) {
     runner->ended = true;

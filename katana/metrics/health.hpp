@@ -103,6 +103,9 @@ class CheckState {
 struct HealthOptions {
   std::function<Instant()> clock = {};  // monotonic; none: the system's
   Duration stop_timeout = seconds(2);
+  // False: no check gets a thread; one that may block blocks whoever asks. For tests, where time is
+  // virtual and waits for no thread.
+  bool threads = true;
 };
 
 class HealthChecks {

@@ -64,11 +64,7 @@ class Registry {
   // A singleton that somebody else owns.
   template <class T>
   void instance(std::type_identity_t<T>& object, Where where = Where::current()) {
-    detail::Entry entry = entry_of<T>(Lifetime::singleton, where);
-    entry.make = [&object](std::span<detail::Made>) {
-      return Result<detail::Made>(detail::Made{&object, {}});
-    };
-    entries_.push_back(std::move(entry));
+    entries_.push_back(instance_of<T>(object, where));
   }
   // T is another name of U, which derives from it: the same object, with the same lifetime.
   template <class T, class U>
@@ -85,11 +81,41 @@ class Registry {
     entries_.push_back(std::move(entry));
   }
 
+  // In the place of the registration of T, whatever makes that: for tests. T keeps its lifetime and
+  // its place among the others. Of several overrides of one T the last counts. seal() fails when
+  // nothing registers T.
+  template <class T, class F>
+  void override_service(F factory, Where where = Where::current()) {
+    static_assert(!detail::Signature<F>::changes_itself, "threads share it: no mutable factory");
+    detail::Entry entry = entry_of<T>(Lifetime::singleton, where);
+    entry.needs = detail::needs_of<F>();
+    entry.make = detail::make_with<T>(std::move(factory));
+    overrides_.push_back({std::move(entry), true});
+  }
+  // The same by an object that somebody else owns, and that every scope shares.
+  template <class T>
+  void override_instance(std::type_identity_t<T>& object, Where where = Where::current()) {
+    overrides_.push_back({instance_of<T>(object, where), false});
+  }
+
   // Checks what was registered, and makes the singletons in the order of their needs; what nobody
   // needs, in the order of registration.
   Result<std::unique_ptr<Services>> seal() &&;
 
  private:
+  struct Override {
+    detail::Entry entry;
+    bool keeps_lifetime;  // of what it replaces
+  };
+
+  template <class T>
+  static detail::Entry instance_of(T& object, Where where) {
+    detail::Entry entry = entry_of<T>(Lifetime::singleton, where);
+    entry.make = [&object](std::span<detail::Made>) {
+      return Result<detail::Made>(detail::Made{&object, {}});
+    };
+    return entry;
+  }
   template <class T>
   static detail::Entry entry_of(Lifetime lifetime, Where where) {
     detail::Entry entry;
@@ -106,7 +132,10 @@ class Registry {
     entries_.push_back(std::move(entry));
   }
 
+  Result<void> apply_overrides();
+
   std::vector<detail::Entry> entries_;
+  std::vector<Override> overrides_;
 };
 
 }  // namespace katana::registry

@@ -461,6 +461,45 @@ TEST(Registry, sealed_services_are_read_and_made_by_many_threads) {
   EXPECT_EQ(made.load(), 8 * turns);
 }
 
+TEST(Registry, an_override_takes_the_place_of_a_registration_and_keeps_its_lifetime) {
+  Journal journal;
+  FixedClock fixed(journal, 7);
+  Registry registry;
+  registry.override_instance<Clock>(fixed);  // also before what it replaces
+  registry.singleton<Clock>([]() -> Result<std::unique_ptr<FixedClock>> {
+    return fail(Code::unavailable, "this machine has no clock");
+  });
+  registry.scoped<Store>([&journal] { return std::make_unique<MemoryStore>(journal); });
+  registry.override_service<Store>([](Clock& clock) {
+    struct Small final : Store {
+      explicit Small(int time) : time_(time) {}
+      std::string read() const override { return std::to_string(time_); }
+      int time_;
+    };
+    return std::make_unique<Small>(clock.now());
+  });
+  const auto services = sealed(std::move(registry));
+  EXPECT_EQ(&services->get<Clock>(), &fixed);
+  Scope first(*services), second(*services);
+  EXPECT_EQ(first.get<Store>().value()->read(), "7");
+  EXPECT_NE(first.get<Store>().value(), second.get<Store>().value());
+  EXPECT_EQ(journal, Journal{"+clock"});
+}
+
+TEST(Registry, an_override_of_what_nobody_registers_is_named) {
+  Journal journal;
+  FixedClock fixed(journal, 7);
+  Registry registry;
+  registry.override_instance<Clock>(fixed);
+  registry.override_service<int>([] { return std::make_unique<int>(1); });
+  const auto services = std::move(registry).seal();
+  ASSERT_FALSE(services);
+  EXPECT_EQ(services.error().code(), Code::not_found);
+  const std::string text = services.error().describe();
+  EXPECT_NE(text.find("'katana::registry::Clock', 'int'"), std::string::npos) << text;
+  EXPECT_NE(text.find("remove the override"), std::string::npos) << text;
+}
+
 TEST(Registry, a_hundred_services_are_all_found_and_no_others) {
   // Types that differ only by a number hash like neighbours in memory.
   Registry registry;

@@ -182,7 +182,8 @@ HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
           .on_closing = [this] { remove_socket_files(); },
           .on_reload = reload_of_signal(),
           .on_stuck = [this](const std::vector<unsigned>& stuck) { tell_stuck(stuck); },
-          .callbacks_only_print = !options_.on_stuck});
+          .callbacks_only_print = !options_.on_stuck,
+          .turned_by_caller = options_.turned_by_caller});
 }
 
 HttpServer::~HttpServer() = default;

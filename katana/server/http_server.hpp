@@ -70,6 +70,10 @@ struct HttpServerOptions {
   EngineKind engine = EngineKind::epoll_edge;
   // In place of make_reactor(engine, …): for an engine that host does not know.
   ReactorMaker make_reactor = nullptr;
+  // With make_reactor: the reactors belong to the caller, who turns them until they have stopped.
+  // The server has no thread and looks at no signal; shutdown() drains, and run() only reports. For
+  // tests.
+  bool turned_by_caller = false;
   bool pin = false;  // reactor n to the n-th CPU that this process may use
   Duration drain_timeout = seconds(10);
   // Listening sockets that were opened for this program, as by systemd; instead of address and
@@ -154,6 +158,7 @@ class HttpServer {
   }
   // "http://127.0.0.1:9100"; empty without that listener.
   std::string operations_url() const;
+  std::uint16_t operations_port() const noexcept { return operations_port_; }
   // The one that runs on the caller's thread, for what belongs to the program and to no connection.
   // Once started.
   core::Reactor& first_reactor() const noexcept;

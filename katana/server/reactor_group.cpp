@@ -15,6 +15,7 @@
 #include <mutex>
 #include <utility>
 
+#include "katana/base/check.hpp"
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/server/quiet_thread.hpp"
 
@@ -234,15 +235,43 @@ void ReactorGroup::Signals::begin() noexcept {
   if (options.drain_notice <= Duration{}) group_.drain();
 }
 
+// What the first signal does, of reactors that the caller turns: on_told, on_drain, and once
+// drain_notice is over the drain. Time is the first reactor's.
+class ReactorGroup::Ending final : private Message, private core::TimerEntry {
+ public:
+  explicit Ending(ReactorGroup& group) noexcept
+      : Message([](Message& message) noexcept { static_cast<Ending&>(message).begin(); }),
+        TimerEntry(
+            [](core::TimerEntry& entry) noexcept { static_cast<Ending&>(entry).group_.drain(); }),
+        group_(group) {}
+
+  void ask() noexcept { group_.reactors_.front()->post(*this); }
+
+ private:
+  void begin() noexcept {
+    const ReactorGroupOptions& options = group_.options_;
+    if (options.on_told) options.on_told();
+    if (options.on_drain) options.on_drain();
+    if (options.drain_notice <= Duration{}) return group_.drain();
+    core::Reactor& first = *group_.reactors_.front();
+    first.timers().arm(*this, first.now() + options.drain_notice);
+  }
+
+  ReactorGroup& group_;
+};
+
 ReactorGroup::ReactorGroup(std::vector<core::Reactor*> reactors, ReactorGroupOptions options)
-    : reactors_(std::move(reactors)),
-      options_(std::move(options)),
-      ended_(reactors_.size()),
-      signals_(std::make_unique<Signals>(*this, options_.on_reload != nullptr)) {}
+    : reactors_(std::move(reactors)), options_(std::move(options)), ended_(reactors_.size()) {
+  if (options_.turned_by_caller) {
+    ending_ = std::make_unique<Ending>(*this);
+  } else {
+    signals_ = std::make_unique<Signals>(*this, options_.on_reload != nullptr);
+  }
+}
 
 ReactorGroup::~ReactorGroup() = default;
 
-Result<void> ReactorGroup::watch_signals() { return signals_->start(); }
+Result<void> ReactorGroup::watch_signals() { return signals_ ? signals_->start() : Result<void>(); }
 
 void ReactorGroup::start_threads() {
   for (unsigned index = 1; index < reactors_.size(); ++index) {
@@ -255,6 +284,13 @@ void ReactorGroup::start_threads() {
 }
 
 void ReactorGroup::run() {
+  if (options_.turned_by_caller) {
+    for (unsigned index = 0; index < reactors_.size(); ++index) {
+      KATANA_REQUIRE(reactors_[index]->stopped());
+      ended_[index].store(true, std::memory_order_release);
+    }
+    return;
+  }
   try {
     start_threads();
   } catch (...) {  // no thread is left: those that there are end before the caller hears
@@ -271,7 +307,8 @@ void ReactorGroup::run() {
 }
 
 void ReactorGroup::shutdown() noexcept {
-  if (!shutdown_.exchange(true)) signals_->ask_to_end();
+  if (shutdown_.exchange(true)) return;
+  signals_ ? signals_->ask_to_end() : ending_->ask();
 }
 
 bool ReactorGroup::ended(unsigned reactor) const noexcept {

@@ -50,6 +50,9 @@ struct ReactorGroupOptions {
   // signals then leaves the descriptor table of a program with one reactor, whose system calls cost
   // what they cost in a process of one thread (decision 0007).
   bool callbacks_only_print = false;
+  // No thread and no signal: the caller turns the reactors until all have stopped, and run() then
+  // returns at once. shutdown() drains as ever, on the first reactor's thread.
+  bool turned_by_caller = false;
 };
 
 class ReactorGroup {
@@ -73,6 +76,7 @@ class ReactorGroup {
 
  private:
   class Signals;
+  class Ending;
 
   void start_threads();
   void drain() noexcept;
@@ -85,7 +89,8 @@ class ReactorGroup {
   std::vector<std::atomic<bool>> ended_;  // by reactor
   std::atomic<bool> draining_ = false;
   std::atomic<bool> shutdown_ = false;
-  std::unique_ptr<Signals> signals_;
+  std::unique_ptr<Signals> signals_;  // null: turned by the caller, with an
+  std::unique_ptr<Ending> ending_;
 };
 
 // The calling thread to the n-th CPU that this process may use, counted around.

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <functional>
 #include <optional>
-#include <thread>
 
 #include "katana/base/check.hpp"
 #include "katana/core/reactor_on.hpp"
@@ -27,16 +26,6 @@ bool is_same_name(std::string_view left, std::string_view right) {
 
 bool has_field(const TestFields& fields, std::string_view name) {
   return std::ranges::any_of(fields, [&](const auto& f) { return is_same_name(f.first, name); });
-}
-
-// Small pools: a test makes many servers.
-core::ReactorOptions reactor_options() {
-  core::ReactorOptions options;
-  options.engine.links_max = 256;
-  options.output_blocks_max = 8 * 1024;
-  options.output_blocks_reserve = 64;
-  options.carry_large_max = 64;
-  return options;
 }
 
 // The fields of a head that a ResponseMachine has accepted.
@@ -72,12 +61,13 @@ template <class State>
 class TestConnection {
  public:
   TestConnection(engine::SimNetwork& network, std::uint16_t port, std::size_t content_bytes_max)
-      : network_(network), peer_(network), content_bytes_max_(content_bytes_max) {
+      : network_(network), peer_(network), port_(port), content_bytes_max_(content_bytes_max) {
     peer_.on_received = [this] { take(); };
     peer_.on_over = [this] { end(); };
     peer_.connect(port);
   }
 
+  std::uint16_t port() const noexcept { return port_; }
   bool is_idle() const { return !state_ && !is_over(); }
   bool is_over() const { return !state_ && (failed_ || peer_.over() || !machine_.keeps_open()); }
   State* state() const noexcept { return state_.get(); }
@@ -147,6 +137,7 @@ class TestConnection {
 
   engine::SimNetwork& network_;
   engine::SimPeer peer_;
+  const std::uint16_t port_;
   const std::size_t content_bytes_max_;
   http1::ResponseMachine machine_;
   http1::HeadMemo memo_;
@@ -158,26 +149,40 @@ class TestConnection {
 };
 
 // One built service behind its protocols.
-struct Front {
-  Front(Service built, const session::HttpOptions& options, engine::SimNetwork& network)
-      : service(std::move(built)),
+struct Front final : TestTarget {
+  Front(Service built, const session::HttpOptions& options, TestLoop& turned_by)
+      : TestTarget(own),
+        loop(turned_by),
+        service(std::move(built)),
         dispatcher(service),
         http1(options, dispatcher),
         http2(options, dispatcher, http1.counters(), &http1.websockets()),
-        reactor(reactor_options(), std::max(http1.session_bytes(), http2.session_bytes()),
-                network) {
+        own(test_reactor_options(), std::max(http1.session_bytes(), http2.session_bytes()),
+            loop.network()) {
     if (options.http2.enabled) http1.set_http2(&http2);
-    KATANA_CHECK(reactor.start());
-    KATANA_CHECK(reactor.listen({}, http1));
-    port = reactor.port(0);
+    KATANA_CHECK(own.start());
+    KATANA_CHECK(own.listen({}, http1));
+    port = own.port(0);
+    loop.add(own);
   }
+  ~Front() override { loop.remove(own); }
+  TestLoop& loop;
   Service service;
   Dispatcher dispatcher;
   session::Http1Protocol http1;
   session::Http2Protocol http2;
-  core::ReactorOn<engine::SimEngine> reactor;
-  std::uint16_t port = 0;
+  core::ReactorOn<engine::SimEngine> own;
 };
+
+// Of a service there is a reactor at once; what was not built is an Error.
+TestTargetMaker maker_of(Result<Service> service) {
+  return [service = std::move(service)](
+             TestLoop& loop,
+             const TestOptions& options) mutable -> Result<std::unique_ptr<TestTarget>> {
+    if (!service) return std::unexpected(service.error().within("the service was not built"));
+    return std::make_unique<Front>(*std::move(service), options.http, loop);
+  };
+}
 
 }  // namespace detail
 
@@ -185,69 +190,60 @@ struct TestServer::Core {
   using State = PendingReply::State;
   using Connection = detail::TestConnection<State>;
 
-  Core(Result<Service> service, TestOptions given)
-      : options(std::move(given)), network(options.seed, options.faults) {
-    if (service) {
-      front.emplace(*std::move(service), options.http, network);
+  Core(TestTargetMaker make_front, TestOptions given)
+      : options(std::move(given)),
+        network(options.seed, options.faults),
+        loop(network, options.thread_wait),
+        make(std::move(make_front)) {}
+  ~Core() { leave("the test server ended"); }
+
+  void start() {
+    if (!make) return;
+    Result<std::unique_ptr<TestTarget>> made = nullptr;
+    loop.within([&] { made = std::exchange(make, nullptr)(loop, options); });
+    if (made) {
+      front = *std::move(made);
     } else {
-      mistake = service.error().describe();
+      mistake = made.error();
     }
   }
-  ~Core() {
+  void leave(std::string_view why) {
     for (const auto& connection : connections) {
-      if (connection->state()) connection->give_up("the test server ended");
+      if (connection->state()) connection->give_up(why);
     }
     connections.clear();
     // The server notices that its clients are gone, and handlers are cancelled as on a network.
     if (front) run_while([&] { return front->reactor.links_open() > 0; }, seconds(600));
   }
 
-  void turn(Duration wait_max) {
-    const Instant due = front->reactor.timers().next();
-    const Duration until = due == never ? wait_max : due - network.now();
-    front->reactor.turn(std::clamp(until, Duration{}, wait_max));
-  }
   template <class Condition>
   void run_while(Condition&& holds, Duration limit) {
-    const Instant last = network.now() + limit;
-    while (network.now() < last && holds()) turn(std::min(seconds(1), last - network.now()));
+    loop.run_while(holds, limit);
   }
-  // What is under way on the network arrives; time does not run on to timers.
+  // What is under way on the network and on threads arrives; time does not run on to timers.
   template <class Done>
   void run_network(Done&& done) {
-    const Instant last = network.now() + options.reply_timeout;
-    while (!done() && !network.quiescent() && network.now() < last) {
-      front->reactor.turn(microseconds(100));
-    }
-  }
-  // Other threads may bring what the reply waits for.
-  template <class Done>
-  void wait_for_threads(Done&& done) {
-    const auto last =
-        std::chrono::steady_clock::now() + std::chrono::nanoseconds(options.thread_wait.ns);
-    for (run_network(done); !done() && std::chrono::steady_clock::now() < last; run_network(done)) {
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    loop.run_ready(done, options.reply_timeout);
   }
   void wait(State& state) {
     const auto done = [&] { return state.reply.has_value(); };
     if (front) {
-      wait_for_threads(done);
+      run_network(done);
       run_while([&] { return !done(); }, options.reply_timeout);
     }
     for (const auto& connection : connections) {
       if (!done() && connection->state() == &state) {
         connection->give_up(fmt::format(
-            "no whole reply within {} s of virtual and {} ms of real time; if its handler waits "
-            "for a thread, raise thread_wait",
-            options.reply_timeout.ns / 1'000'000'000, options.thread_wait.ns / 1'000'000));
+            "no whole reply within {} s of virtual time; a thread that brings what the handler "
+            "waits for has to promise it (Executor::expect)",
+            options.reply_timeout.ns / 1'000'000'000));
       }
     }
   }
   Connection& idle_connection() {
     std::erase_if(connections, [](const auto& connection) { return connection->is_over(); });
     for (const auto& connection : connections) {
-      if (connection->is_idle()) return *connection;
+      if (connection->is_idle() && connection->port() == front->port) return *connection;
     }
     return *connections.emplace_back(
         std::make_unique<Connection>(network, front->port, options.content_bytes_max));
@@ -276,8 +272,10 @@ struct TestServer::Core {
 
   TestOptions options;
   engine::SimNetwork network;
-  std::string mistake;                 // why there is no `front`
-  std::optional<detail::Front> front;  // behind the network, on which it is
+  TestLoop loop;
+  TestTargetMaker make;               // null: it was called
+  std::optional<Error> mistake;       // why there is no `front`
+  std::unique_ptr<TestTarget> front;  // behind the network, on which it is
   std::vector<std::unique_ptr<Connection>> connections;
 };
 
@@ -290,17 +288,46 @@ TestReply PendingReply::reply() {
 }
 
 TestServer::TestServer(Result<Service> service, TestOptions options)
-    : core_(std::make_unique<Core>(std::move(service), std::move(options))) {}
+    : TestServer(detail::maker_of(std::move(service)), std::move(options)) {
+  core_->start();
+}
+TestServer::TestServer(TestTargetMaker make, TestOptions options)
+    : core_(std::make_unique<Core>(std::move(make), std::move(options))) {}
 TestServer::~TestServer() = default;
+
+Result<void> TestServer::start() {
+  core_->start();
+  return core_->mistake ? Result<void>(std::unexpected(*core_->mistake)) : Result<void>();
+}
+
+TestLoop& TestServer::loop() noexcept { return core_->loop; }
+
+core::Reactor& TestServer::reactor() noexcept {
+  KATANA_REQUIRE(core_->front != nullptr);
+  return core_->front->reactor;
+}
+
+void TestServer::use_port(std::uint16_t port) {
+  if (core_->front) core_->front->port = port;
+}
+
+void TestServer::leave(std::string_view why) { core_->leave(why); }
+
+void TestServer::end(std::string why) {
+  core_->leave(why);
+  core_->make = nullptr;
+  core_->front.reset();
+  core_->mistake.emplace(Code::unavailable, std::move(why));
+}
 
 PendingReply TestServer::begin(std::string_view method, std::string_view target,
                                std::string_view content, const TestFields& fields) {
   auto state = std::make_shared<PendingReply::State>();
   state->core = core_.get();
   state->request = fmt::format("{} {}", method, target);
+  core_->start();
   if (!core_->front) {
-    state->reply.emplace(
-        fmt::format("{}: the service was not built: {}", state->request, core_->mistake));
+    state->reply.emplace(fmt::format("{}: {}", state->request, core_->mistake->describe()));
     return PendingReply(std::move(state));
   }
   core_->idle_connection().begin(state, method == "HEAD",
@@ -310,7 +337,16 @@ PendingReply TestServer::begin(std::string_view method, std::string_view target,
 }
 
 void TestServer::advance(Duration time) {
-  if (core_->front) core_->run_while([] { return true; }, time);
+  core_->start();
+  if (!core_->front) return;
+  // To the end of the millisecond: what is due within it fires there.
+  constexpr std::int64_t tick_ns = 1'000'000;
+  const std::int64_t end_ns = now().ns + time.ns;
+  const Instant end{end_ns + tick_ns - end_ns % tick_ns};
+  core_->run_while([] { return true; }, end - now());
+  core_->loop.turn({});
+  // What began at the end goes as far as it can: a job that asks an upstream gets its answer.
+  core_->loop.run_ready([] { return false; }, milliseconds(10));
 }
 
 Instant TestServer::now() const noexcept { return core_->network.now(); }

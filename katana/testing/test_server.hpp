@@ -35,6 +35,7 @@
 #include "katana/service/router.hpp"
 #include "katana/session/http_options.hpp"
 #include "katana/testing/test_reply.hpp"
+#include "katana/testing/test_target.hpp"
 
 namespace katana::testing {
 
@@ -49,9 +50,9 @@ struct TestOptions {
   std::uint64_t seed = 1;
   // Virtual time that a reply may take.
   Duration reply_timeout = seconds(120);
-  // Real time that a reply may take before virtual time runs on to the next timer. For handlers
-  // that wait for a thread, as those of a database or a pool do. Zero: they run into their timeout.
-  Duration thread_wait = {};
+  // Real time that threads may take for what a reactor was promised (Executor::expect()), as
+  // databases and pools do: virtual time stands still meanwhile. A limit for what never comes.
+  Duration thread_wait = seconds(30);
   // Content that a reply may have; beyond it the request ends with a problem.
   std::size_t content_bytes_max = std::size_t{64} * 1024 * 1024;
 };
@@ -77,6 +78,8 @@ class TestServer {
  public:
   // A service that was not built gives every request its mistakes for a reply.
   explicit TestServer(Result<Service> service, TestOptions options = {});
+  // Of a program: see testing/application.
+  explicit TestServer(TestTargetMaker make, TestOptions options = {});
   ~TestServer();
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
@@ -132,6 +135,22 @@ class TestServer {
   Instant now() const noexcept;
   // Connections that the server has open.
   std::uint32_t connections() const noexcept;
+
+  // What is served is made, if it is not yet; requests do that by themselves. An Error, always the
+  // same, says why it could not be.
+  Result<void> start();
+  // For what else lives on the network of this server, such as a FakeUpstream.
+  TestLoop& loop() noexcept;
+  // REQUIRES start() to have succeeded.
+  core::Reactor& reactor() noexcept;
+
+ protected:
+  // Requests from here on go to the listener of that port.
+  void use_port(std::uint16_t port);
+  // Requests under way get a problem that says `why`, and clients leave.
+  void leave(std::string_view why);
+  // What was served is gone; requests from here on get a problem that says `why`.
+  void end(std::string why);
 
  private:
   friend class PendingReply;

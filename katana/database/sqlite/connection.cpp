@@ -42,12 +42,21 @@ std::string_view which_of(Constraint constraint, std::string_view message) noexc
   return constraint == Constraint::other ? message : std::string_view();
 }
 
+const char* synchronous_of(Durability durability) noexcept {
+  switch (durability) {
+    case Durability::full: return "FULL";
+    case Durability::normal: return "NORMAL";
+    case Durability::none: break;
+  }
+  return "OFF";
+}
+
 // SQLite makes a file for everybody to read. The log and the index beside it take the mode of the
 // database, so that of an empty one says it for all three. Whatever this cannot make is SQLite's to
 // make, or to say why not.
 void create_private(const Options& options) {
   constexpr mode_t file_mode = 0640;  // databases name users, as logs do
-  if (options.path.empty() || options.path == ":memory:" || !options.vfs.empty()) return;
+  if (options.path.empty() || !options.vfs.empty()) return;
   const int file = ::open(options.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, file_mode);
   if (file >= 0) ::close(file);
 }
@@ -120,7 +129,7 @@ Result<void> Connection::set_up(Access access) {
   const std::string settings = fmt::format(
       "PRAGMA synchronous = {}; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{}; "
       "PRAGMA cell_size_check = ON; PRAGMA query_only = {}",
-      options_.durability == Durability::full ? "FULL" : "NORMAL", options_.cache_kib,
+      synchronous_of(options_.durability), options_.cache_kib,
       access == Access::read ? "ON" : "OFF");
   const int code = run_text(settings.c_str());
   if (code != SQLITE_OK) return std::unexpected(error(code, {}));

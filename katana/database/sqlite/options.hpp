@@ -28,6 +28,7 @@ struct TestHooks {
 };
 
 struct Options {
+  // ':memory:': a database that is empty at the start and gone at the end; see memory_folder.hpp.
   std::string path = {};
   bool create = true;           // at the start only: a file that vanishes later is never made anew
   std::string migrations = {};  // a folder; they are applied before anything else. Empty: none

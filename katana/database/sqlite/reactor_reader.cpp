@@ -143,7 +143,7 @@ bool ReactorReader::withdraw(Work& work) noexcept {
   if (!work.on_own_thread) return false;
   WorkList& from = to_writer_.has(work) ? to_writer_ : to_readers_;
   from.remove(work);
-  work.executor.unexpect();
+  work.unexpect();
   work.destroy(&work);
   return true;
 }

@@ -63,7 +63,7 @@ void Readers::withdraw(Work& work) noexcept {
     ++cancelled_;
     if (queue_.has(work)) {
       queue_.remove(work);
-      work.executor.unexpect();
+      work.unexpect();
       work.waiting = {};
     }
   }

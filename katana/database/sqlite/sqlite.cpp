@@ -22,10 +22,8 @@ katana::Result<void> check(const Options& options) {
     return katana::fail(Code::invalid_argument,
                         fmt::format("database option '{}' {}", option, remedy));
   };
-  if (options.path.empty()) return wrong("path", "is missing: give the path of a file");
-  if (options.path == ":memory:") {
-    return wrong("path", "is ':memory:', which every connection has for itself: give a file");
-  }
+  if (options.path.empty())
+    return wrong("path", "is missing: give the path of a file, or ':memory:'");
   if (options.readers == 0 || options.readers > 256) return wrong("readers", "is 1 to 256");
   if (options.group_max == 0) return wrong("group_max", "is at least 1");
   if (options.reads_waiting_max == 0) return wrong("reads_waiting_max", "is at least 1");
@@ -47,18 +45,27 @@ katana::Result<Database> open(Options options) {
 
 katana::Result<std::unique_ptr<Sqlite>> Sqlite::create(Options options) {
   if (const auto good = check(options); !good) return std::unexpected(good.error());
+  MemoryFolder memory;
+  if (options.path == ":memory:") {
+    auto made = MemoryFolder::make();
+    if (!made) return std::unexpected(made.error());
+    memory = *std::move(made);
+    options.path = memory.file();
+    options.durability = Durability::none;
+  }
   if (!options.migrations.empty() || !options.bundled.empty()) {
     const auto report =
         migrate(options, {.folder = options.migrations, .bundled = options.bundled});
     if (!report) return std::unexpected(report.error());
   }
-  auto backend = std::unique_ptr<Sqlite>(new Sqlite(std::move(options)));
+  auto backend = std::unique_ptr<Sqlite>(new Sqlite(std::move(options), std::move(memory)));
   if (const auto started = backend->start(); !started) return std::unexpected(started.error());
   return backend;
 }
 
-Sqlite::Sqlite(Options options)
-    : options_(std::move(options)),
+Sqlite::Sqlite(Options options, MemoryFolder memory)
+    : memory_(std::move(memory)),
+      options_(std::move(options)),
       clock_(options_.test_hooks.clock ? options_.test_hooks.clock : &monotonic_now),
       number_(next_number()),
       watch_(options_.path),

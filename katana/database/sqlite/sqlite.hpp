@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "katana/database/database.hpp"
+#include "katana/database/sqlite/memory_folder.hpp"
 #include "katana/database/sqlite/options.hpp"
 #include "katana/database/sqlite/pool_executor.hpp"
 #include "katana/database/sqlite/reactor_reader.hpp"
@@ -56,12 +57,13 @@ class Sqlite final : public Backend {
   void tick() noexcept;
 
  private:
-  explicit Sqlite(Options options);
+  Sqlite(Options options, MemoryFolder memory);
   katana::Result<void> start();
   ReactorReader& reactor_reader() noexcept;
   ReactorReader& find_reactor_reader(Executor& executor) noexcept;
   void supervise();
 
+  const MemoryFolder memory_;  // of ':memory:', whose files go last
   const Options options_;
   const std::function<Instant()> clock_;
   const std::uint64_t number_;  // of this database in this process

@@ -16,7 +16,18 @@ struct SqlitePlug {
   sqlite::Folder folder;
 };
 
+// What holds of a file holds of ':memory:': readers and the writer see the same data.
+struct MemoryPlug {
+  katana::Result<Database> open() {
+    return sqlite::open({.path = ":memory:",
+                         .readers = 2,
+                         .wait_max = seconds(20),
+                         .transaction_hold = seconds(25)});
+  }
+};
+
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, DatabaseSuite, SqlitePlug);
+INSTANTIATE_TYPED_TEST_SUITE_P(SqliteMemory, DatabaseSuite, MemoryPlug);
 
 }  // namespace
 }  // namespace katana::database::suite

@@ -73,7 +73,7 @@ void Writer::withdraw(Work& work) noexcept {
   if (!taken) return work.abandon();
   const bool ends = work.request.order == Order::commit || work.request.order == Order::rollback;
   const std::uint64_t transaction = work.request.transaction;
-  work.executor.unexpect();
+  work.unexpect();
   work.destroy(&work);
   if (ends) roll_back(transaction);
 }

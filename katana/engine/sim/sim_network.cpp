@@ -55,9 +55,10 @@ bool SimNetwork::run_next(Instant until) {
   return true;
 }
 
-bool SimNetwork::quiescent() const {
-  return events_.empty() &&
-         std::ranges::none_of(hosts_, [](const SimHost* host) { return host->has_work(); });
+bool SimNetwork::quiescent() const { return events_.empty() && !has_work(); }
+
+bool SimNetwork::has_work() const {
+  return std::ranges::any_of(hosts_, [](const SimHost* host) { return host->has_work(); });
 }
 
 bool SimNetwork::listens_on(std::uint16_t port) const {

@@ -36,9 +36,17 @@ void make_folder_of(const std::string& file) {
 
 Result<database::Database> open(std::string_view rest, const DatabaseSettings& settings,
                                 std::vector<database::Migration> migrations) {
-  database::sqlite::Options options;
-  options.path = rest;
+  database::sqlite::Options options = sqlite_options(rest, settings, std::move(migrations));
   make_folder_of(options.path);
+  return database::sqlite::open(std::move(options));
+}
+
+}  // namespace
+
+database::sqlite::Options sqlite_options(std::string_view file, const DatabaseSettings& settings,
+                                         std::vector<database::Migration> migrations) {
+  database::sqlite::Options options;
+  options.path = file;
   options.migrations = settings.migrations;
   if (settings.migrations.empty()) options.bundled = std::move(migrations);
   options.durability = settings.durability;
@@ -47,10 +55,8 @@ Result<database::Database> open(std::string_view rest, const DatabaseSettings& s
   options.wait_max = settings.wait_max;
   options.cache_kib = static_cast<std::int64_t>(settings.cache.bytes / 1024);
   options.group_max = settings.group_max;
-  return database::sqlite::open(std::move(options));
+  return options;
 }
-
-}  // namespace
 
 DatabaseDriver sqlite() noexcept {
   return {.scheme = "sqlite", .form = "sqlite:FILE", .check = check, .open = open};

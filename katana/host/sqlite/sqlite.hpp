@@ -1,5 +1,6 @@
 // The SQLite driver of an Application: database.url is "sqlite:FILE", as sqlite:var/katana.db or
-// sqlite:/srv/users.db. The folder of the file is made if it is missing.
+// sqlite:/srv/users.db. The folder of the file is made if it is missing. sqlite::memory: is empty at
+// the start and gone at the end.
 //
 //   host::Application<host::SettingsWithDatabase> app(
 //       {.name = "users", .database = host::sqlite()});
@@ -9,10 +10,18 @@
 // Fails      the driver names a URL without a file, and a file that cannot be opened.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
+#include "katana/database/migrations.hpp"
+#include "katana/database/sqlite/options.hpp"
 #include "katana/host/database_driver.hpp"
 
 namespace katana::host {
 
 DatabaseDriver sqlite() noexcept;
+// What it opens for "sqlite:FILE".
+database::sqlite::Options sqlite_options(std::string_view file, const DatabaseSettings& settings,
+                                         std::vector<database::Migration> migrations);
 
 }  // namespace katana::host

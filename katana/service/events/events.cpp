@@ -196,7 +196,7 @@ void EventTopic::ReactorSubscribers::enter(Subscription& subscription) noexcept 
   if (first_ != nullptr) first_->previous_ = &subscription;
   first_ = &subscription;
   const std::lock_guard lock(topic_.mutex_);
-  if (!std::exchange(promised_, true)) executor_.expect();
+  if (!std::exchange(promised_, true)) executor_.expect_open_ended();
 }
 
 void EventTopic::ReactorSubscribers::leave(Subscription& subscription) noexcept {
@@ -208,7 +208,7 @@ void EventTopic::ReactorSubscribers::leave(Subscription& subscription) noexcept 
   const std::lock_guard lock(topic_.mutex_);
   if (rung_) return;  // the message is under way: it takes the promise back when it comes
   promised_ = false;
-  executor_.unexpect();
+  executor_.unexpect_open_ended();
 }
 
 void EventTopic::ReactorSubscribers::on_rung() noexcept {
@@ -217,7 +217,7 @@ void EventTopic::ReactorSubscribers::on_rung() noexcept {
     rung_ = false;
     if (first_ == nullptr) {
       promised_ = false;
-      executor_.unexpect();
+      executor_.unexpect_open_ended();
       return;
     }
   }
@@ -323,6 +323,13 @@ EventTopic::ReactorSubscribers& EventTopic::reactor_subscribers(core::Reactor& r
     if (reactor_subscribers->executor() == executor) return *reactor_subscribers;
   }
   return *all_subscribers_.emplace_back(std::make_unique<ReactorSubscribers>(*this, reactor));
+}
+
+std::vector<std::shared_ptr<const std::string>> EventTopic::kept_from(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t passed = number > first_kept_ ? number - first_kept_ : 0;
+  if (passed >= kept_.size()) return {};
+  return {kept_.begin() + static_cast<std::ptrdiff_t>(passed), kept_.end()};
 }
 
 EventTopicFigures EventTopic::figures() const {

@@ -85,6 +85,8 @@ class EventTopic {
   // The reply: 200 and a stream that does not end by itself.
   Reply subscribe(const RequestView& request);
   EventTopicFigures figures() const;
+  // The events from that number on that are kept, each as a reader is sent it. For tests.
+  std::vector<std::shared_ptr<const std::string>> kept_from(std::uint64_t number) const;
 
  private:
   class Subscription;

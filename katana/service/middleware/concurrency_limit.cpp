@@ -139,7 +139,7 @@ class PlaceAwaiter final : private core::TimerEntry {
     auto request = std::make_unique<QueuedRequest>(queue_, *reactor, *this);
     Duration wait;
     waiting_ = waiting;
-    reactor->expect();
+    reactor->expect_open_ended();
     switch (queue_->enter_or_queue(*request, reactor->now(), wait)) {
       case ConcurrencyQueue::Outcome::queued:
         request_ = request.release();
@@ -148,7 +148,7 @@ class PlaceAwaiter final : private core::TimerEntry {
       case ConcurrencyQueue::Outcome::entered: entered_ = true; break;
       case ConcurrencyQueue::Outcome::full: break;
     }
-    reactor->unexpect();
+    reactor->unexpect_open_ended();
     return false;
   }
   // False: the request is to be refused.
@@ -164,7 +164,7 @@ class PlaceAwaiter final : private core::TimerEntry {
     self.waiting_.resume();
   }
   void drop() noexcept {
-    request_->executor.unexpect();
+    request_->executor.unexpect_open_ended();
     delete std::exchange(request_, nullptr);
   }
   void go_on() noexcept {
@@ -183,7 +183,7 @@ class PlaceAwaiter final : private core::TimerEntry {
 
 void QueuedRequest::go_on(Message& message) noexcept {
   const std::unique_ptr<QueuedRequest> self(static_cast<QueuedRequest*>(&message));
-  self->executor.unexpect();
+  self->executor.unexpect_open_ended();
   if (self->awaiter != nullptr) {
     self->awaiter->go_on();
   } else {

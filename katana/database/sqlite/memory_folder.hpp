@@ -1,0 +1,39 @@
+// MemoryFolder: where a database ':memory:' lies: a folder of its own in memory.
+//
+// SQLite's own ':memory:' is another database for each connection, and its shared cache has neither
+// a write-ahead log nor snapshots: a reader would fail while a transaction is open. A file on a
+// file system in memory (/dev/shm) is an ordinary database that never meets a disk.
+//
+// Owns       the folder, and what is in it: both go with it. A process that dies leaves them behind
+//            until the machine starts again.
+// Thread     one.
+// Fails      make() names the folders that it tried.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "katana/base/result.hpp"
+
+namespace katana::database::sqlite {
+
+class MemoryFolder {
+ public:
+  // In /dev/shm; where there is none that can be written to, in the folder for temporary files.
+  static katana::Result<MemoryFolder> make();
+  MemoryFolder() noexcept = default;  // none
+  MemoryFolder(MemoryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  MemoryFolder& operator=(MemoryFolder&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~MemoryFolder();
+
+  // Of the database in it.
+  std::string file() const { return path_ + "/memory.db"; }
+
+ private:
+  std::string path_;  // empty: none
+};
+
+}  // namespace katana::database::sqlite

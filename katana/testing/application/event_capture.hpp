@@ -1,0 +1,42 @@
+// EventCapture: what is published to an EventTopic from now on, as values.
+//
+//   testing::EventCapture changes(app.service<EventTopic>());
+//   app.post("/orders", order);
+//   EXPECT_EQ(changes.events().at(0).name, "created");
+//
+// Owns       nothing; it reads what the topic keeps.
+// Borrows    the topic, which must outlive it.
+// Thread     any.
+// Allocates  for each call.
+// Fails      never. Of more events than the topic keeps (events_kept_max) only the last are seen;
+//            missed() says how many are not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "katana/service/events/events.hpp"
+
+namespace katana::testing {
+
+struct CapturedEvent {
+  std::string id;
+  std::string name;  // empty: none was given
+  std::string data;
+};
+
+class EventCapture {
+ public:
+  explicit EventCapture(const EventTopic& topic)
+      : topic_(topic), published_before_(topic.figures().published) {}
+
+  std::vector<CapturedEvent> events() const;
+  std::uint64_t missed() const;
+
+ private:
+  const EventTopic& topic_;
+  const std::uint64_t published_before_;
+};
+
+}  // namespace katana::testing

@@ -1,0 +1,60 @@
+// LogCapture: the records that a program wrote in a test, as values.
+//
+//   EXPECT_TRUE(app.log().contains("order 7 was shipped")) << app.log().describe();
+//   EXPECT_EQ(app.log().find("slow")->field("route"), "GET /orders");
+//
+// Owns       the records.
+// Thread     any; what it returns stays as it was.
+// Allocates  for each record.
+// Fails      never.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/container/value.hpp"
+#include "katana/log/sink.hpp"
+
+namespace katana::testing {
+
+struct LogRecord {
+  log::Level level = log::Level::info;
+  std::string logger;
+  std::string message;
+  container::Object fields;
+
+  // Text as it is, anything else as JSON; empty: there is no such field.
+  std::string field(std::string_view name) const;
+  // "warn jobs: job purge: it failed {…}", with its fields.
+  std::string describe() const;
+};
+
+class LogCapture {
+ public:
+  // In the order in which they were written.
+  std::vector<LogRecord> records() const;
+  // Of one logger.
+  std::vector<LogRecord> records_of(std::string_view logger) const;
+  // The first whose message or some field has that text; null: none.
+  std::shared_ptr<const LogRecord> find(std::string_view text) const;
+  bool contains(std::string_view text) const { return find(text) != nullptr; }
+  // Records of that level and above.
+  std::size_t count(log::Level level) const;
+  // All of them, one a line: for the message of a test that failed.
+  std::string describe() const;
+  void clear();
+
+  // To be given to a log; what is written to it is here.
+  log::SinkOptions sink();
+
+ private:
+  struct Kept;
+  static LogRecord parse(std::string_view line);
+  std::shared_ptr<Kept> kept_ = make();
+  static std::shared_ptr<Kept> make();
+};
+
+}  // namespace katana::testing

@@ -1,0 +1,50 @@
+// MetricsView: what a program has counted, as values.
+//
+//   app.metrics().value("katana_http_requests_total", {{"status", "200"}})     // Result<double>
+//   app.metrics().histogram("katana_http_route_duration_seconds")->count
+//
+// Owns       nothing: each call reads the registry as a scrape does.
+// Borrows    the registry, and what refreshes it.
+// Thread     the test's.
+// Allocates  for each call.
+// Fails      an unknown name is an Error that has similar names; labels that no series has, one
+//            with the labels that there are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/metrics/registry.hpp"
+
+namespace katana::testing {
+
+using MetricLabels = std::vector<std::pair<std::string, std::string>>;
+
+struct MetricHistogram {
+  std::uint64_t count = 0;
+  double sum = 0;
+};
+
+class MetricsView {
+ public:
+  // `refresh` before each reading.
+  MetricsView(metrics::Registry& registry, std::function<void()> refresh)
+      : registry_(&registry), refresh_(std::move(refresh)) {}
+
+  // Of a counter or gauge as /metrics names it; of several series that have these labels, the sum.
+  Result<double> value(std::string_view name, const MetricLabels& labels = {}) const;
+  Result<MetricHistogram> histogram(std::string_view name, const MetricLabels& labels = {}) const;
+  // As /metrics shows it.
+  std::string text() const;
+
+ private:
+  metrics::Registry* registry_;
+  std::function<void()> refresh_;
+};
+
+}  // namespace katana::testing

@@ -1,0 +1,213 @@
+#include "katana/testing/application/test_application.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "katana/base/check.hpp"
+#include "katana/core/reactor_on.hpp"
+#include "katana/engine/sim/sim_engine.hpp"
+#include "katana/host/sqlite/sqlite.hpp"
+#include "katana/testing/database/temporary_database.hpp"
+
+namespace katana::testing {
+namespace {
+
+// What a program that serves thousands has is reserved where it is not touched; tests make many.
+core::ReactorOptions smaller(core::ReactorOptions options) {
+  const core::ReactorOptions small = test_reactor_options();
+  options.engine.links_max = std::min(options.engine.links_max, std::uint32_t{1024});
+  options.output_blocks_max = std::min(options.output_blocks_max, small.output_blocks_max);
+  options.output_blocks_reserve =
+      std::min(options.output_blocks_reserve, small.output_blocks_reserve);
+  options.carry_large_max = std::min(options.carry_large_max, small.carry_large_max);
+  return options;
+}
+
+// Every listener of this machine answers to it, also the guard of the operations pages.
+TestOptions with_headers(const TestApplicationOptions& given) {
+  TestOptions options = given.server;
+  options.headers.insert(options.headers.end(), given.headers.begin(), given.headers.end());
+  const bool has_host = std::ranges::any_of(options.headers, [](const auto& each) {
+    return each.first == "Host" || each.first == "host";
+  });
+  if (!has_host) options.headers.emplace_back("Host", "localhost");
+  return options;
+}
+
+}  // namespace
+
+// The reactor is the program's server's.
+class TestApplication::Target final : public TestTarget {
+ public:
+  Target(core::Reactor& reactor_of, std::uint16_t first_port, TestLoop& loop)
+      : TestTarget(reactor_of), loop_(loop) {
+    port = first_port;
+    loop.add(reactor);
+  }
+  ~Target() override { loop_.remove(reactor); }
+
+ private:
+  TestLoop& loop_;
+};
+
+TestApplication::TestApplication(host::ApplicationCore& program, TestApplicationOptions options)
+    : TestApplication(nullptr, program, std::move(options)) {}
+
+TestApplication::TestApplication(std::unique_ptr<host::ApplicationCore> program,
+                                 TestApplicationOptions options)
+    : TestApplication(std::move(program), *program, std::move(options)) {}
+
+TestApplication::TestApplication(std::unique_ptr<host::ApplicationCore>&& owned,
+                                 host::ApplicationCore& program, TestApplicationOptions options)
+    : TestServer([this](TestLoop& loop, const TestOptions&) { return start_program(loop); },
+                 with_headers(options)),
+      settings_(std::move(options.settings)),
+      config_file_(std::move(options.config_file)),
+      run_timeout_(options.server.reply_timeout),
+      seed_(options.server.seed),
+      owned_(std::move(owned)),
+      program_(program) {}
+
+TestApplication::~TestApplication() {
+  (void)stop();
+  upstreams_.clear();
+}
+
+void TestApplication::add_override(Override override) {
+  if (is_running_) {
+    (void)stop();
+    end("override_service() was called after the program had started: call it before the first "
+        "request");
+    return;
+  }
+  overrides_.push_back(std::move(override));
+}
+
+FakeUpstream& TestApplication::upstream(std::string url,
+                                        const std::function<void(Router&)>& routes) {
+  return *upstreams_.emplace_back(std::make_unique<FakeUpstream>(*this, std::move(url), routes));
+}
+
+void TestApplication::keep_failure(const Failure& failure) {
+  failures_.push_back({.what = std::string(failure.what),
+                       .cause = failure.exception != nullptr ? describe(failure.exception)
+                                : failure.error != nullptr   ? failure.error->describe()
+                                                             : std::string(),
+                       .place = std::string(failure.place),
+                       .request_id = std::string(failure.request_id)});
+}
+
+host::Embedding TestApplication::embedding(TestLoop& loop) {
+  host::Embedding embedding;
+  embedding.make_reactor = [&loop](const core::ReactorOptions& options, std::size_t session_bytes) {
+    return std::make_unique<core::ReactorOn<engine::SimEngine>>(smaller(options), session_bytes,
+                                                                loop.network());
+  };
+  embedding.clock = [&loop] { return loop.now(); };
+  embedding.open_database = [this](const host::DatabaseDrivers& drivers,
+                                   const host::DatabaseSettings& settings,
+                                   std::vector<database::Migration> migrations) {
+    return open_database(drivers, settings, std::move(migrations));
+  };
+  embedding.add_services = [this](registry::Registry& registry) -> Result<void> {
+    for (Override& each : overrides_) each(registry);
+    return {};
+  };
+  embedding.sinks = {log_.sink()};
+  embedding.on_failure = [this](const Failure& failure) { keep_failure(failure); };
+  embedding.seed = seed_;
+  return embedding;
+}
+
+// In memory, unless a test names another one; SQLite works in the turns of the reactor.
+Result<database::Database> TestApplication::open_database(
+    const host::DatabaseDrivers& drivers, const host::DatabaseSettings& settings,
+    std::vector<database::Migration> migrations) {
+  constexpr std::string_view scheme = "sqlite:";
+  if (!settings.url.starts_with(scheme)) return drivers.open(settings, std::move(migrations));
+  const bool is_named =
+      !config_file_.empty() || std::ranges::any_of(settings_, [](const std::string& each) {
+        return each.starts_with("database.url=");
+      });
+  const std::string_view file =
+      is_named ? std::string_view(settings.url).substr(scheme.size()) : ":memory:";
+  return open_for_test(host::sqlite_options(file, settings, std::move(migrations)),
+                       database_faults_);
+}
+
+Result<std::unique_ptr<TestTarget>> TestApplication::start_program(TestLoop& loop) {
+  host::CommandLine line;
+  line.sets = settings_;
+  if (!config_file_.empty()) line.config = config_file_;
+  if (auto started = program_.start(line, embedding(loop)); !started) {
+    return std::unexpected(
+        started.error().within(fmt::format("'{}' did not start", program_.options().name)));
+  }
+  is_running_ = true;
+  auto target = std::make_unique<Target>(program_.server().first_reactor(), program_.port(), loop);
+  loop.turn({});  // jobs count their time from here on, not from the first request
+  return target;
+}
+
+Result<void> TestApplication::use_operations() {
+  if (auto started = start(); !started) return started;
+  const std::uint16_t port = program_.server().operations_port();
+  if (port == 0) {
+    return fail(Code::not_found,
+                "the program has no operations listener: set operations.port, or ask the first");
+  }
+  use_port(port);
+  return {};
+}
+
+Result<void> TestApplication::use_listener(std::size_t index) {
+  if (auto started = start(); !started) return started;
+  const std::size_t count = program_.server().other_urls().size();
+  if (index >= count) {
+    return fail(
+        Code::out_of_range,
+        fmt::format("the program has {} listeners in http.listeners, and no {}", count, index));
+  }
+  use_port(program_.server().port_of_listener(index));
+  return {};
+}
+
+Result<void> TestApplication::use_first_listener() {
+  if (auto started = start(); !started) return started;
+  use_port(program_.port());
+  return {};
+}
+
+const registry::Services& TestApplication::services() {
+  const Result<void> started = start();
+  KATANA_REQUIRE(started);
+  return program_.made();
+}
+
+MetricsView TestApplication::metrics() {
+  auto& observability = services().get<server::Observability>();
+  return {observability.registry(), [&observability] { (void)observability.ask_reactors(); }};
+}
+
+bool TestApplication::run_until_done(Message& start, const std::function<bool()>& done) {
+  reactor().post(start);
+  loop().run_ready(done, run_timeout_);
+  loop().run_while([&] { return !done(); }, run_timeout_);
+  return done();
+}
+
+server::ServerReport TestApplication::stop() {
+  if (!std::exchange(is_running_, false)) return {};
+  core::Reactor& turned = reactor();
+  program_.shutdown();
+  // It ends by itself: drain_notice and drain_timeout are less than that (host/settings.hpp).
+  loop().run_while([&] { return !turned.stopped(); }, seconds(3 * 3600));
+  KATANA_CHECK(turned.stopped());
+  server::ServerReport report = program_.serve();
+  end("the program has ended");
+  loop().within([this] { program_.stop(); });
+  return report;
+}
+
+}  // namespace katana::testing

@@ -1,0 +1,225 @@
+// TestApplication: a program of host::Application in the process of its test, as its main() wires
+// it: without a socket, a port or a signal, and in virtual time.
+//
+//   void configure(host::Application<Settings>& app);            // used by main() and by tests
+//
+//   testing::TestApplication app(shop::options(), shop::configure, {.settings = {"page_max=3"}});
+//   app.override_service<Clock>(fake_clock);
+//   EXPECT_EQ(app.get("/users").status(), 200u);
+//   app.advance(seconds(600));                                   // jobs, heartbeats, timeouts
+//   EXPECT_TRUE(app.log().contains("purged 3 sessions"));
+//
+// Services, routes, parts, hooks, jobs, middleware by configuration, access log, metrics, health
+// and operations pages are the program's own; what is left out of it host/embedding.hpp says.
+// Requests, advance() and faults of the network are those of a TestServer.
+//
+//   start    at the first request, or start()
+//   database one in memory with the program's migrations, unless `settings` have a database.url
+//   network  what its HttpClient asks goes to a FakeUpstream, or fails
+//   end      stop() or the destructor: drains, runs on_stop, and stops the parts, in virtual time
+//
+// Owns       the program, if it was given it or made it; what it captured.
+// Borrows    the program otherwise. An Application is started once, so it has one TestApplication.
+// Thread     one. A program's own pools have their threads; they are waited for.
+// Allocates  freely: a test's tool.
+// Fails      start() with the Error of the part that did not start; every request then reports it.
+// Invariant  the environment and default files are not read. One process may have many.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/host/application.hpp"
+#include "katana/testing/application/event_capture.hpp"
+#include "katana/testing/application/log_capture.hpp"
+#include "katana/testing/application/metrics_view.hpp"
+#include "katana/testing/database/database_faults.hpp"
+#include "katana/testing/fake_upstream.hpp"
+#include "katana/testing/test_server.hpp"
+
+namespace katana::testing {
+
+struct TestApplicationOptions {
+  // "key=value", as of --set.
+  std::vector<std::string> settings = {};
+  // A file of settings, which must be there; empty: none.
+  std::string config_file = {};
+  // Sent with every request that does not give a field of the same name.
+  TestFields headers = {};
+  TestOptions server = {};
+};
+
+// A failure of a handler, a job or a task, as OnError is told it.
+struct CapturedFailure {
+  std::string what;   // "the handler threw"
+  std::string cause;  // what the exception or the Error says
+  std::string place;  // "GET /users/{id}"
+  std::string request_id;
+};
+
+namespace detail {
+
+template <class T>
+struct TaskValue;  // run() takes a coroutine: a function that returns a Task
+template <class T>
+struct TaskValue<Task<T>> {
+  using Type = T;
+};
+
+template <class T>
+struct RunResult {
+  using Type = Result<T>;
+};
+template <class T, class E>
+struct RunResult<std::expected<T, E>> {
+  using Type = Result<T>;
+};
+
+}  // namespace detail
+
+class TestApplication : public TestServer {
+ public:
+  explicit TestApplication(host::ApplicationCore& program, TestApplicationOptions options = {});
+  explicit TestApplication(std::unique_ptr<host::ApplicationCore> program,
+                           TestApplicationOptions options = {});
+  template <class Settings>
+  TestApplication(host::ApplicationOptions program, void (*configure)(host::Application<Settings>&),
+                  TestApplicationOptions options = {})
+      : TestApplication(made(std::move(program), configure), std::move(options)) {}
+  ~TestApplication();
+
+  // ---- before the start
+
+  // In the place of what the program registers as T: an object that outlives this one, or a factory
+  // as Registry takes it. start() fails when the program registers no T.
+  template <class T, class Given>
+  void override_service(Given&& given,
+                        std::source_location where = std::source_location::current()) {
+    if constexpr (std::is_convertible_v<std::remove_reference_t<Given>*, T*>) {
+      static_assert(std::is_lvalue_reference_v<Given>, "the object has to outlive the program");
+      add_override(
+          [&given, where](registry::Registry& to) { to.override_instance<T>(given, where); });
+    } else {
+      add_override([factory = std::forward<Given>(given), where](registry::Registry& to) mutable {
+        to.override_service<T>(std::move(factory), where);
+      });
+    }
+  }
+  // Also later. Lives as long as this.
+  FakeUpstream& upstream(std::string url, const std::function<void(Router&)>& routes);
+
+  // ---- once started, which these do
+
+  // Requests from here on go to another listener: that of operations.port, or of http.listeners in
+  // their order. An Error: there is none, or the program did not start.
+  Result<void> use_operations();
+  Result<void> use_listener(std::size_t index);
+  Result<void> use_first_listener();
+
+  // What the program registered, or what overrides it. REQUIRES that it has started and has one.
+  template <class T>
+  T& service() {
+    return services().get<T>();
+  }
+  const registry::Services& services();
+
+  // Runs f(const registry::Services&) or f(), a coroutine, on the program's reactor until it has
+  // ended, and gives its Result; an Error if that takes longer than TestOptions::reply_timeout.
+  template <class F>
+  auto run(F f) {
+    if constexpr (std::invocable<F&, const registry::Services&>) {
+      return run_with([this, &f] { return f(services()); });
+    } else {
+      return run_with(f);
+    }
+  }
+
+  // Ends the program as SIGTERM does: what is in flight is finished or cut off. Once.
+  server::ServerReport stop();
+
+  // ---- what it did
+
+  LogCapture& log() noexcept { return log_; }
+  MetricsView metrics();
+  const std::vector<CapturedFailure>& failures() const noexcept { return failures_; }
+  // Of a program that has a database.
+  DatabaseFaults& database_faults() noexcept { return database_faults_; }
+
+ private:
+  class Target;
+  using Override = std::move_only_function<void(registry::Registry&)>;
+  // A coroutine that is started in a turn.
+  class Starter final : public Message {
+   public:
+    explicit Starter(std::function<void()> start)
+        : Message([](Message& message) noexcept { static_cast<Starter&>(message).start_(); }),
+          start_(std::move(start)) {}
+
+   private:
+    const std::function<void()> start_;
+  };
+
+  template <class Settings>
+  static std::unique_ptr<host::ApplicationCore> made(
+      host::ApplicationOptions program, void (*configure)(host::Application<Settings>&)) {
+    auto application = std::make_unique<host::Application<Settings>>(std::move(program));
+    configure(*application);
+    return application;
+  }
+  TestApplication(std::unique_ptr<host::ApplicationCore>&& owned, host::ApplicationCore& program,
+                  TestApplicationOptions options);
+
+  Result<std::unique_ptr<TestTarget>> start_program(TestLoop& loop);
+  Result<database::Database> open_database(const host::DatabaseDrivers& drivers,
+                                           const host::DatabaseSettings& settings,
+                                           std::vector<database::Migration> migrations);
+  host::Embedding embedding(TestLoop& loop);
+  void add_override(Override override);
+  void keep_failure(const Failure& failure);
+  // False: the time for it is over.
+  bool run_until_done(Message& start, const std::function<bool()>& done);
+
+  template <class F>
+  auto run_with(F&& f) {
+    using Given = typename detail::TaskValue<std::invoke_result_t<F&>>::Type;
+    using Returned = typename detail::RunResult<Given>::Type;
+    if (auto started = start(); !started) return Returned(std::unexpected(started.error()));
+    std::optional<std::invoke_result_t<F&>> task;
+    Starter starter([&] {
+      task.emplace(f());
+      task->start();
+    });
+    if (!run_until_done(starter, [&] { return task && task->done(); })) {
+      return Returned(
+          fail(Code::deadline_exceeded, "run(): the coroutine did not end within reply_timeout"));
+    }
+    if constexpr (std::is_void_v<Given>) {
+      task->result();
+      return Returned();
+    } else {
+      return Returned(task->result());
+    }
+  }
+
+  const std::vector<std::string> settings_;
+  const std::string config_file_;
+  const Duration run_timeout_;
+  const std::uint64_t seed_;
+  LogCapture log_;
+  std::vector<CapturedFailure> failures_;
+  DatabaseFaults database_faults_;
+  std::vector<Override> overrides_;
+  std::vector<std::unique_ptr<FakeUpstream>> upstreams_;
+  std::unique_ptr<host::ApplicationCore> owned_;  // null: borrowed
+  host::ApplicationCore& program_;
+  bool is_running_ = false;
+};
+
+}  // namespace katana::testing

@@ -1,0 +1,121 @@
+#include "katana/testing/database/faulty_backend.hpp"
+
+#include <utility>
+
+#include "katana/base/check.hpp"
+#include "katana/core/reactor.hpp"
+
+namespace katana::testing {
+
+using database::Attempt, database::Order, database::Work;
+
+// A call that waits for virtual time.
+class FaultyBackend::Delayed final : private core::TimerEntry {
+ public:
+  Delayed(FaultyBackend& owner, Work& of) noexcept
+      : TimerEntry(
+            [](core::TimerEntry& entry) noexcept { static_cast<Delayed&>(entry).on_time(); }),
+        owner_(owner),
+        work_(of) {
+    const Duration timeout =
+        work_.request.timeout > Duration{} ? work_.request.timeout : owner_.timeout_default();
+    is_late_ = timeout <= owner_.faults_.delay();
+    core::Reactor& reactor = *core::Reactor::current();
+    reactor.timers().arm(*this, reactor.now() + (is_late_ ? timeout : owner_.faults_.delay()));
+  }
+
+ private:
+  void on_time() noexcept {
+    FaultyBackend& owner = owner_;
+    Work& work = work_;
+    const bool is_late = is_late_;
+    const auto self = owner.delayed_.extract(&work);  // this, until the end of the call
+    if (is_late) {
+      owner.refuse(work, database::Error(database::Kind::timeout, "deadline exceeded"));
+    } else {
+      owner.go_on(work);
+    }
+  }
+
+  FaultyBackend& owner_;
+  Work& work_;
+  bool is_late_ = false;
+};
+
+FaultyBackend::FaultyBackend(std::unique_ptr<database::Backend> backend, DatabaseFaults& faults,
+                             std::function<void()> on_call)
+    : backend_(std::move(backend)), faults_(faults), on_call_(std::move(on_call)) {}
+
+FaultyBackend::~FaultyBackend() { KATANA_REQUIRE(delayed_.empty()); }
+
+bool FaultyBackend::is_delayed() const noexcept {
+  return faults_.delay() > Duration{} && core::Reactor::current() != nullptr &&
+         core::Reactor::current() == Executor::current();
+}
+
+Attempt FaultyBackend::try_here(const database::Request& request,
+                                database::Outcome& outcome) noexcept {
+  if (is_delayed()) return Attempt::elsewhere;  // submit() is next
+  if (auto failure = faults_.take_failure()) {
+    outcome.error = std::move(failure);
+    return Attempt::done;
+  }
+  if (on_call_) on_call_();
+  return backend_->try_here(request, outcome);
+}
+
+void FaultyBackend::submit(Work& work) noexcept {
+  if (is_delayed()) {
+    delayed_.emplace(&work, std::make_unique<Delayed>(*this, work));
+    return;
+  }
+  // Those came by try_here(), which has counted them.
+  const bool is_counted = work.request.order == Order::read || work.request.order == Order::write;
+  is_counted ? pass_on(work) : go_on(work);
+}
+
+void FaultyBackend::go_on(Work& work) noexcept {
+  if (auto failure = faults_.take_failure()) return refuse(work, *std::move(failure));
+  if (work.request.order != Order::read) return pass_on(work);
+  switch (backend_->try_here(work.request, work.outcome)) {
+    case Attempt::done: {
+      database::Completions().add(work);
+      return;
+    }
+    case Attempt::writes: work.request.order = Order::write; break;
+    case Attempt::elsewhere: break;
+  }
+  pass_on(work);
+}
+
+void FaultyBackend::pass_on(Work& work) noexcept {
+  if (on_call_) on_call_();
+  backend_->submit(work);
+}
+
+void FaultyBackend::refuse(Work& work, database::Error error) noexcept {
+  work.outcome.error = std::move(error);
+  if (work.request.transaction != 0) backend_->roll_back(work.request.transaction);
+  database::Completions().add(work);
+}
+
+void FaultyBackend::withdraw(Work& work) noexcept {
+  if (delayed_.erase(&work) == 0) return backend_->withdraw(work);
+  const std::uint64_t transaction = work.request.transaction;
+  work.unexpect();
+  work.destroy(&work);
+  if (transaction != 0) backend_->roll_back(transaction);
+}
+
+Result<void> FaultyBackend::health() const {
+  if (faults_.outage()) return std::unexpected(katana::Error(*faults_.outage()));
+  return backend_->health();
+}
+
+database::Figures FaultyBackend::figures() const {
+  database::Figures figures = backend_->figures();
+  if (faults_.outage()) figures.usable = false;
+  return figures;
+}
+
+}  // namespace katana::testing

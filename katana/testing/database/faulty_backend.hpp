@@ -1,0 +1,53 @@
+// FaultyBackend: a database behind the faults that a test asks for.
+//
+// Owns       the backend behind it, and calls that are delayed.
+// Borrows    the faults, which outlive it.
+// Thread     as Backend, of one reactor: the test's.
+// Allocates  for each call that is delayed.
+// Fails      as the faults say.
+// Invariant  a call that fails here never reaches the backend; one that is delayed does when
+//            virtual time has passed. Calls outside of a reactor are not delayed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "katana/database/backend.hpp"
+#include "katana/testing/database/database_faults.hpp"
+
+namespace katana::testing {
+
+class FaultyBackend final : public database::Backend {
+ public:
+  // `on_call`, if there is one, before each call that reaches `backend`.
+  FaultyBackend(std::unique_ptr<database::Backend> backend, DatabaseFaults& faults,
+                std::function<void()> on_call = {});
+  ~FaultyBackend() override;
+
+  database::Attempt try_here(const database::Request& request,
+                             database::Outcome& outcome) noexcept override;
+  void submit(database::Work& work) noexcept override;
+  void withdraw(database::Work& work) noexcept override;
+  void roll_back(std::uint64_t transaction) noexcept override { backend_->roll_back(transaction); }
+  void close(database::Cursor& cursor) noexcept override { backend_->close(cursor); }
+  Result<void> health() const override;
+  database::Figures figures() const override;
+  bool runs_in_turns() const noexcept override { return backend_->runs_in_turns(); }
+  Duration timeout_default() const noexcept override { return backend_->timeout_default(); }
+
+ private:
+  class Delayed;
+
+  bool is_delayed() const noexcept;
+  void go_on(database::Work& work) noexcept;
+  void pass_on(database::Work& work) noexcept;
+  void refuse(database::Work& work, database::Error error) noexcept;
+
+  const std::unique_ptr<database::Backend> backend_;
+  DatabaseFaults& faults_;
+  const std::function<void()> on_call_;
+  std::map<const database::Work*, std::unique_ptr<Delayed>> delayed_;
+};
+
+}  // namespace katana::testing

@@ -1,0 +1,56 @@
+// TemporaryDatabase: an SQLite database in memory for one test, with its migrations.
+//
+//   testing::TemporaryDatabase database(migrations());
+//   registry.instance<database::Database>(database.database());
+//
+// It is a whole one: constraints, transactions, write-ahead log; see database/sqlite. What it does
+// runs in the turns of the reactor that asks, in virtual time: a test starts no thread for it, and
+// a timeout of 30 s costs nothing. Outside of a reactor (thread::Loop) a thread does it.
+//
+// Owns       the database, and where it lies; nothing is left of it.
+// Thread     the test's.
+// Allocates  freely.
+// Fails      problem() says why it could not be made, such as a migration that is wrong; each call
+//            then fails with it.
+// Invariant  declared before a TestServer whose handlers use it, so that it outlives them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/database/database.hpp"
+#include "katana/database/migrations.hpp"
+#include "katana/database/sqlite/options.hpp"
+#include "katana/testing/database/database_faults.hpp"
+
+namespace katana::testing {
+
+// `options` in memory unless they have a path; calls fail and wait as `faults` say, which outlive
+// the database. For who wants more than TemporaryDatabase has.
+Result<database::Database> open_for_test(database::sqlite::Options options, DatabaseFaults& faults);
+
+class TemporaryDatabase {
+ public:
+  explicit TemporaryDatabase(const std::vector<database::MigrationFile>& migrations = {});
+  // Of a folder of NUMBER_name.sql.
+  explicit TemporaryDatabase(const std::string& migrations_folder);
+  ~TemporaryDatabase();
+  TemporaryDatabase(const TemporaryDatabase&) = delete;
+  TemporaryDatabase& operator=(const TemporaryDatabase&) = delete;
+
+  const std::string& problem() const noexcept { return problem_; }
+  database::Database& database() noexcept { return *database_; }
+  database::Database* operator->() noexcept { return &*database_; }
+  DatabaseFaults& faults() noexcept { return faults_; }
+
+ private:
+  void open(database::sqlite::Options options);
+  void break_with(const Error& why);
+
+  std::string problem_;
+  DatabaseFaults faults_;
+  std::optional<database::Database> database_;
+};
+
+}  // namespace katana::testing

@@ -1,0 +1,99 @@
+#include "katana/testing/test_loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "katana/core/destinations.hpp"
+
+namespace katana::testing {
+
+// Of one reactor; the loop outlives it.
+class TestLoop::Upstreams final : public core::Destinations {
+ public:
+  explicit Upstreams(const TestLoop& loop) noexcept : loop_(loop) {}
+  Result<engine::ConnectOptions> find(bool secure, const std::string& host,
+                                      std::uint16_t port) const override {
+    const bool is_v6 = host.find(':') != std::string::npos;
+    const std::string origin = fmt::format("{}://{}{}{}:{}", secure ? "https" : "http",
+                                           is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+    const auto found = loop_.upstreams_.find(origin);
+    if (found != loop_.upstreams_.end()) {
+      return engine::ConnectOptions{.address = "127.0.0.1", .port = found->second};
+    }
+    std::string known;
+    for (const auto& [each, unused] : loop_.upstreams_) {
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", each);
+    }
+    return fail(Code::unavailable,
+                fmt::format("no network in a test: there is no upstream for {}; make a "
+                            "testing::FakeUpstream for it (there {})",
+                            origin, known.empty() ? "is none" : "are " + known));
+  }
+
+ private:
+  const TestLoop& loop_;
+};
+
+void TestLoop::add(core::Reactor& reactor) {
+  core::Destinations::attach(reactor, std::make_unique<Upstreams>(*this));
+  reactors_.push_back(&reactor);
+}
+
+void TestLoop::add_before(core::Reactor& reactor) {
+  add(reactor);
+  std::ranges::rotate(reactors_, reactors_.end() - 1);
+}
+
+// The network counts whole seconds from a whole second on.
+Timestamp TestLoop::current_time() const noexcept {
+  constexpr std::int64_t ns_per_s = 1'000'000'000;
+  return Timestamp(std::chrono::seconds(network_.wall_clock_s()) +
+                   std::chrono::microseconds(network_.now().ns % ns_per_s / 1000));
+}
+
+bool TestLoop::is_due() const noexcept {
+  return network_.has_work() || std::ranges::any_of(reactors_, [](const core::Reactor* each) {
+           return each->turn_is_due();
+         });
+}
+
+bool TestLoop::await_threads() {
+  std::uint64_t under_way = 0;
+  for (const core::Reactor* const each : reactors_) under_way += each->expected_work();
+  if (under_way == 0) given_up_on_ = 0;
+  if (under_way == given_up_on_) return false;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(thread_wait_.ns);
+  for (int looks = 0; !network_.has_work(); ++looks) {
+    if (std::chrono::steady_clock::now() >= end) {
+      given_up_on_ = under_way;
+      return false;
+    }
+    // A database answers within microseconds, so sleeping at once would be most of the wait.
+    if (looks < 100) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+  return true;
+}
+
+void TestLoop::pass(Duration wait_max) {
+  Instant until = now() + std::max(wait_max, Duration{});
+  for (core::Reactor* const each : reactors_) until = std::min(until, each->timers().next());
+  while (!network_.has_work() && network_.run_next(std::max(until, now()))) {
+  }
+}
+
+void TestLoop::turn(Duration wait_max) {
+  const Entered entered(*this);
+  if (!is_due() && !await_threads()) pass(wait_max);
+  // A handler may remove or add one of them.
+  for (std::size_t index = 0; index < reactors_.size(); ++index) reactors_[index]->turn({});
+}
+
+}  // namespace katana::testing

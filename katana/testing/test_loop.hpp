@@ -1,0 +1,92 @@
+// TestLoop: the turns of a test: reactors on one simulated network, whose time passes only here.
+//
+// Owns       nothing but its place.
+// Borrows    the network and the reactors, until they are removed.
+// Thread     one; what the reactors run runs on it. Threads of the program post to them as ever.
+// Allocates  for each reactor.
+// Fails      never.
+// Invariant  time does not pass while a reactor has something to do, or while a thread works for
+//            one (Executor::expected_work()): that is waited for in real time, at most thread_wait.
+//            In a turn current_time() gives virtual time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "katana/base/instant.hpp"
+#include "katana/base/timestamp.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/engine/sim/sim_network.hpp"
+
+namespace katana::testing {
+
+class TestLoop final : private VirtualWallClock {
+ public:
+  TestLoop(engine::SimNetwork& network, Duration thread_wait) noexcept
+      : network_(network), thread_wait_(thread_wait) {}
+
+  engine::SimNetwork& network() noexcept { return network_; }
+  Instant now() const noexcept { return network_.now(); }
+  Timestamp wall_time() const noexcept { return current_time(); }
+
+  // The last one that is added takes its turns last, and is core::Reactor::current() between them.
+  // Its connections lead to upstreams() alone.
+  void add(core::Reactor& reactor);
+  // The same, with its turns before those of the others.
+  void add_before(core::Reactor& reactor);
+  void remove(core::Reactor& reactor) noexcept { std::erase(reactors_, &reactor); }
+
+  // Ports of the network by origin, such as "https://api.example:443".
+  std::map<std::string, std::uint16_t>& upstreams() noexcept { return upstreams_; }
+
+  // A turn of each reactor: what is due, or else what happens next within `wait_max`.
+  void turn(Duration wait_max);
+  // Turns as long as `holds` and less than `limit` has passed.
+  template <class Condition>
+  void run_while(Condition&& holds, Duration limit) {
+    const Instant end = now() + limit;
+    while (now() < end && holds()) turn(end - now());
+  }
+  // Turns while there is anything to do without time passing to a timer; `done` ends it.
+  template <class Done>
+  void run_ready(Done&& done, Duration limit) {
+    const Instant end = now() + limit;
+    while (!done() && now() < end && (is_due() || !network_.quiescent() || await_threads())) {
+      turn(step);
+    }
+  }
+  // Calls f() as a turn does: with virtual time.
+  template <class F>
+  void within(F&& f) {
+    const Entered entered(*this);
+    f();
+  }
+
+ private:
+  class Upstreams;
+  // What a network needs to deliver is far less than a program's shortest timer.
+  static constexpr Duration step = microseconds(100);
+  struct Entered {
+    explicit Entered(const TestLoop& loop) noexcept : before(enter(&loop)) {}
+    Entered(const Entered&) = delete;
+    Entered& operator=(const Entered&) = delete;
+    ~Entered() { enter(before); }
+    const VirtualWallClock* const before;
+  };
+
+  Timestamp current_time() const noexcept override;
+  bool is_due() const noexcept;
+  // True: a message of another thread came.
+  bool await_threads();
+  void pass(Duration wait_max);
+
+  engine::SimNetwork& network_;
+  const Duration thread_wait_;
+  std::vector<core::Reactor*> reactors_;
+  std::map<std::string, std::uint16_t> upstreams_;
+  std::uint64_t given_up_on_ = 0;  // so much work did not end within thread_wait_
+};
+
+}  // namespace katana::testing

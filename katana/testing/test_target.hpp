@@ -1,0 +1,45 @@
+// TestTarget: what a TestServer's clients are connected to: a service, or a program that has one.
+//
+// Owns       what its maker gave it, the reactor included.
+// Thread     one.
+// Fails      a maker with the Error that every request then reports.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "katana/base/result.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/testing/test_loop.hpp"
+
+namespace katana::testing {
+
+class TestTarget {
+ public:
+  explicit TestTarget(core::Reactor& of) noexcept : reactor(of) {}
+  virtual ~TestTarget() = default;
+  TestTarget(const TestTarget&) = delete;
+  TestTarget& operator=(const TestTarget&) = delete;
+
+  core::Reactor& reactor;
+  std::uint16_t port = 0;  // of its first listener
+};
+
+// Small pools: a test makes many reactors.
+inline core::ReactorOptions test_reactor_options() {
+  core::ReactorOptions options;
+  options.engine.links_max = 256;
+  options.output_blocks_max = 8 * 1024;
+  options.output_blocks_reserve = 64;
+  options.carry_large_max = 64;
+  return options;
+}
+
+struct TestOptions;
+
+// Called once, at the first request or before. What it makes is in the loop as long as it lives.
+using TestTargetMaker =
+    std::move_only_function<Result<std::unique_ptr<TestTarget>>(TestLoop&, const TestOptions&)>;
+
+}  // namespace katana::testing
