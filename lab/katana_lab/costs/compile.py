@@ -3,10 +3,11 @@
     lab/compile_cost.py [HEADER…] [--rounds 7] [--compiler g++-12] [--markdown FILE]
     lab/compile_cost.py --program hello.cpp --against TREE --against-program old_hello.cpp
 
-Without HEADER: every header of katana/ itself, as katana/http.hpp. --program compiles whole files in their place, and
-shows what a header makes its users instantiate. --against compiles the same headers, and --against-program (one for each
---program, in their order; default: the same files), in another tree, in the same rounds; a ratio is that of the medians.
-Seconds are processor time, so other work disturbs them less than the clock; memory is the peak of the compiler.
+Without HEADER: every header of katana/ itself, as katana/http.hpp. --program compiles whole files in their place,
+and shows what a header makes its users instantiate. --against compiles the same headers, and --against-program
+(one for each --program, in their order; default: the same files), in another tree, in the same rounds; a ratio is
+that of the medians. Seconds are processor time, so other work disturbs them less than the clock; memory is the
+peak of the compiler.
 """
 from __future__ import annotations
 
