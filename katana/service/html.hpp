@@ -110,7 +110,7 @@ void append_html_argument(std::string& to, const T& argument) {
         std::is_arithmetic_v<T>,
         "a value in html() is text, a number, a bool, a described enumeration, a type with "
         "a katana::TextForm, SafeUrl, Html or std::vector<Html>");
-    fmt::format_to(std::back_inserter(to), "{}", argument);
+    to += fmt::format("{}", argument);
   }
 }
 

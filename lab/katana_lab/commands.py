@@ -34,6 +34,7 @@ COMMANDS = {
     "overload": Command("costs.overload", "lab/overload.py", "goodput beyond the capacity, with load shedding"),
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
+    "compile-cost": Command("costs.compile", "lab/compile_cost.py", "what headers cost the compiler"),
     "instructions": Command("costs.instructions", "lab/instructions.py", "instructions of a request, by room"),
     "generators": Command("costs.generators", "lab/load/compare_wrk.py", "katana-load, beside wrk"),
     "micro": Command("micro", "lab/micro/run.py", "components beside their rivals (make micro)"),
