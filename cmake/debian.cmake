@@ -1,8 +1,11 @@
 # What `cpack` makes of an installation with prefix /usr: libkatana-dev and katana-tools, as Debian packages.
+if(NOT KATANA_MAINTAINER MATCHES "^.+ <.+@.+>$")
+  message(FATAL_ERROR "KATANA_DEBIAN: say who makes the packages, -DKATANA_MAINTAINER='Name <name@host>'")
+endif()
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME katana)
 set(CPACK_PACKAGE_VENDOR "The KATANA authors")
-set(CPACK_PACKAGE_CONTACT "The KATANA authors <katana@localhost.localdomain>")
+set(CPACK_PACKAGE_CONTACT "${KATANA_MAINTAINER}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -29,37 +32,40 @@ set(CPACK_DEBIAN_KATANA-DEVELOPMENT_PACKAGE_NAME libkatana-dev)
 set(CPACK_DEBIAN_KATANA-DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_KATANA-DEVELOPMENT_PACKAGE_DEPENDS "${depends}")
 set(CPACK_COMPONENT_KATANA-DEVELOPMENT_DESCRIPTION
-"C++23 framework for network services (development files)
- HTTP servers and clients, WebSocket, TLS, logs, metrics, configuration,
- databases and tests of services, on epoll and io_uring.
- .
- Headers, static libraries, and the files by which CMake and pkg-config find
- them.")
+"Headers, static libraries, and the files by which CMake and pkg-config find them: HTTP servers and clients, WebSocket, TLS,
+logs, metrics, configuration, databases and tests of services, on epoll and io_uring.")
 set(CPACK_DEBIAN_KATANA-PROGRAMS_PACKAGE_NAME katana-tools)
 set(CPACK_DEBIAN_KATANA-PROGRAMS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_KATANA-PROGRAMS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENT_KATANA-PROGRAMS_DESCRIPTION
-"tools for services written with KATANA
- katana makes projects, rebuilds and restarts them as they change, reads binary
- logs, and applies migrations to a database of SQLite.")
+"Tools for services that are written with KATANA: katana makes projects, rebuilds and restarts them as they change, reads
+binary logs, and applies migrations to a database of SQLite.")
 
 # Debian wants a copyright file and a changelog in a folder of each package.
-file(READ LICENSE licence)
-file(READ NOTICE notice)
-file(WRITE ${katana_generated}/copyright "${notice}\n${licence}")
-file(WRITE ${katana_generated}/changelog "katana (${PROJECT_VERSION}) unstable; urgency=medium
+file(WRITE ${katana_generated}/copyright "\
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: KATANA
 
-  * Version ${PROJECT_VERSION}; CHANGELOG.md of the sources says what changed.
-
- -- ${CPACK_PACKAGE_CONTACT}  Thu, 01 Jan 2026 00:00:00 +0000
+Files: *
+Copyright: 2026 The KATANA authors
+License: Apache-2.0
+ On Debian systems, the text of the Apache License 2.0 is in
+ /usr/share/common-licenses/Apache-2.0. NOTICE, beside this file, names the
+ libraries that programs with KATANA link, and their licences.
 ")
-file(ARCHIVE_CREATE OUTPUT ${katana_generated}/changelog.gz PATHS ${katana_generated}/changelog FORMAT raw COMPRESSION GZip
-  COMPRESSION_LEVEL 9 MTIME "2026-01-01")
-install(FILES ${katana_generated}/copyright ${katana_generated}/changelog.gz
+file(WRITE ${katana_generated}/changelog "\
+katana (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * Version ${PROJECT_VERSION}. CHANGELOG.md of the sources says what changed.
+
+ -- ${KATANA_MAINTAINER}  Thu, 01 Jan 2026 00:00:00 +0000
+")
+execute_process(COMMAND gzip -9 --no-name --force ${katana_generated}/changelog COMMAND_ERROR_IS_FATAL ANY)
+install(FILES ${katana_generated}/copyright ${katana_generated}/changelog.gz NOTICE
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libkatana-dev COMPONENT katana-development)
 if(KATANA_INSTALL_PROGRAMS)
   list(APPEND CPACK_COMPONENTS_ALL katana-programs)
-  install(FILES ${katana_generated}/copyright ${katana_generated}/changelog.gz
+  install(FILES ${katana_generated}/copyright ${katana_generated}/changelog.gz NOTICE
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/katana-tools COMPONENT katana-programs)
 endif()
 include(CPack)

@@ -9,6 +9,7 @@ option(KATANA_WERROR "warn, and treat warnings as errors" ${PROJECT_IS_TOP_LEVEL
 option(KATANA_INSTALL "build one archive per component, and install them with headers and package files" ${PROJECT_IS_TOP_LEVEL})
 option(KATANA_INSTALL_PROGRAMS "build the tool katana, if all components are built, and install it" ${KATANA_INSTALL})
 option(KATANA_DEBIAN "install the files that Debian packages have, for cpack" OFF)
+set(KATANA_MAINTAINER "" CACHE STRING "who makes them, as 'Name <name@host>'")
 set(KATANA_COMPONENTS all CACHE STRING "components to build, with what they require (docs/guides/install.md lists them)")
 option(KATANA_SIMULATION "build the simulator's seeds without the other tests" OFF)
 option(KATANA_MICRO "build the micro-benchmarks" OFF)
