@@ -13,6 +13,7 @@
 #include "katana/config/config.hpp"
 #include "katana/config/printer.hpp"
 #include "katana/config/reader.hpp"
+#include "katana/config/schema.hpp"
 #include "katana/config/shape.hpp"
 
 #define KATANA_CONFIG_GROUP_(PREFIX, T)                                                           \
@@ -22,6 +23,8 @@
   PREFIX template void katana::config::print_group<T>(katana::config::Printing&, const T&, bool); \
   PREFIX template void katana::config::detail::print_defaults<T>(std::string&, const T&,          \
                                                                  const std::string&);             \
+  PREFIX template void katana::config::detail::write_group_schema<T>(                             \
+      katana::config::detail::SchemaText&, const T&);                                             \
   PREFIX template void katana::config::detail::merge_group<T>(katana::config::detail::Merging&,   \
                                                               T&, const T&, bool, bool);
 #define KATANA_CONFIG_DECLARE_GROUP(T) KATANA_CONFIG_GROUP_(extern, T)

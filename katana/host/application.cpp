@@ -21,9 +21,7 @@
 #include "katana/host/system_metrics.hpp"
 #include "katana/jobs/database/database_lock.hpp"
 #include "katana/server/engines.hpp"
-#include "katana/server/option_mistakes.hpp"
 #include "katana/service/forms/form.hpp"
-#include "katana/tls/credentials.hpp"
 
 namespace katana::host {
 namespace {
@@ -145,6 +143,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
         service_.reset();
         guard_.reset();
       });
+  if (!serves_) return;
   add(
       "http", {"routes"}, [this] { return start_http(); },
       [this] {
@@ -695,103 +694,6 @@ void ApplicationCore::apply(const ApplicationSettings& settings) {
   if (auto set = log_->set_levels(settings.log.levels); !set) {
     const std::string why = set.error().describe();
     logger_.error("{}", why);
-  }
-}
-
-int ApplicationCore::fail_with(int status, std::string_view message) const {
-  fmt::print(stderr, "{}: {}\n", options_.name, message);
-  return status;
-}
-
-void ApplicationCore::print_ready(Duration took) const {
-  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name, url(),
-             server::engine_name(server_->engine()), server_->reactor_count(),
-             milliseconds_of(took));
-  std::fflush(stdout);
-}
-
-// What a start would find, as far as nothing has to be made for it.
-Result<void> ApplicationCore::check_loaded() const {
-  const auto present = settings();
-  const server::HttpServerOptions options = server_options_of(*present);
-  std::string wrong;
-  const auto note = [&wrong](std::string_view what, const Error& error) {
-    wrong += fmt::format("{}{}{}", wrong.empty() ? "" : "\n", what, error.describe());
-  };
-  if (auto checked = server::check_options(options); !checked) note("", checked.error());
-  if (auto chosen = server::choose_engine(enumerator_name(present->http.engine)); !chosen) {
-    note("http.engine: ", chosen.error());
-  }
-  if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
-  if (options.tls) {
-    if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
-  }
-  if (options_.database.empty()) {
-    return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
-  }
-  const DatabaseSettings& database = present->database;
-  if (auto checked = options_.database.check(database.url); !checked) note("", checked.error());
-  if (!database.migrations.empty() && !std::filesystem::is_directory(database.migrations)) {
-    note("database.migrations: ",
-         Error(Code::not_found, fmt::format("no folder '{}'", database.migrations)));
-  }
-  return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
-}
-
-int ApplicationCore::check_config(const CommandLine& line) {
-  if (auto loaded = load(sources_of(line)); !loaded) {
-    return fail_with(2, loaded.error().describe());
-  }
-  if (auto checked = check_loaded(); !checked) return fail_with(2, checked.error().describe());
-  fmt::print("{}: the configuration is valid\n", options_.name);
-  return 0;
-}
-
-int ApplicationCore::run(int count, const char* const* arguments) {
-  const Instant began = monotonic_now();
-  const bool has_database = !options_.database.empty();
-  const auto line = CommandLine::parse(
-      std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0),
-      has_database);
-  if (!line) return fail_with(2, line.error().describe());
-  if (line->help) {
-    fmt::print("{}", CommandLine::usage(options_.name, options_.about, options_.environment_prefix,
-                                        has_database));
-    return 0;
-  }
-  if (line->version) {
-    fmt::print("{} {}\n", options_.name, options_.version);
-    return 0;
-  }
-  if (line->list_engines) {
-    fmt::print("{}", server::list_engines());
-    return 0;
-  }
-  if (line->print_defaults) {
-    fmt::print("{}", print_defaults());
-    return 0;
-  }
-  if (line->print_config) {
-    if (auto loaded = load(sources_of(*line)); !loaded) {
-      return fail_with(2, loaded.error().describe());
-    }
-    fmt::print("{}", print_settings());
-    return 0;
-  }
-  if (line->check_config) return check_config(*line);
-  try {
-    if (auto started = start(*line); !started) {
-      const bool is_usage = started.error().code() == Code::invalid_argument;
-      return fail_with(is_usage ? 2 : 1, started.error().describe());
-    }
-    print_ready(monotonic_now() - began);
-    const server::ServerReport report = serve();
-    give_signals_back();
-    stop();
-    print_report(report);
-    return 0;
-  } catch (const std::exception& error) {
-    return fail_with(1, error.what());
   }
 }
 

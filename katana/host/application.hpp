@@ -202,6 +202,7 @@ class ApplicationCore {
   virtual std::shared_ptr<const ApplicationSettings> settings() const = 0;
   virtual std::string print_settings() const = 0;
   virtual std::string print_defaults() const = 0;
+  virtual std::string print_schema() const = 0;
   virtual void register_settings(registry::Registry& registry) = 0;
   virtual void tell_settings() = 0;  // to who asked to hear of a reload
 
@@ -231,6 +232,9 @@ class ApplicationCore {
   // Of what is loaded, without starting anything: everything that is wrong.
   Result<void> check_loaded() const;
   int check_config(const CommandLine& line);
+  int print_routes(const CommandLine& line);
+  // Of a flag that only prints something; none: the program is to run.
+  std::optional<int> answer(const CommandLine& line);
   Result<void> run_start_hooks();
   void run_stop_hooks() noexcept;
   config::Sources sources_of(const CommandLine& line) const;
@@ -272,6 +276,7 @@ class ApplicationCore {
   std::vector<std::function<Result<void>(const registry::Services&)>> start_hooks_;
   std::vector<std::function<Result<void>(const registry::Services&)>> stop_hooks_;
   bool started_ = false;  // start_hooks_ have run
+  bool serves_ = true;    // false: all but the server is started
   ApplicationJobs jobs_;
   std::vector<Part> parts_;
   ServiceManager manager_;
@@ -325,6 +330,9 @@ class Application final : public ApplicationCore {
   std::shared_ptr<const ApplicationSettings> settings() const override { return config_->get(); }
   std::string print_settings() const override { return config_->print(); }
   std::string print_defaults() const override { return config::print_defaults<Settings>(); }
+  std::string print_schema() const override {
+    return config::json_schema<Settings>("Configuration of " + options().name);
+  }
   void register_settings(registry::Registry& registry) override {
     registry.instance<config::Config<Settings>>(*config_);
   }

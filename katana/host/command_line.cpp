@@ -20,6 +20,8 @@ constexpr Flag flags[] = {
     {"--print-config", "", "print every value and where it comes from, and end"},
     {"--check-config", "", "say what is wrong with the configuration and start nothing: 0 or 2"},
     {"--print-defaults", "", "print every key with its default and its meaning, as YAML, and end"},
+    {"--print-schema", "", "print the JSON Schema of the configuration, for editors, and end"},
+    {"--print-routes", "", "start all but the server, print every route, and end"},
     {"--list-engines", "", "print every engine and whether it runs here, and end"},
     {"--version", "", "print the version, and end"},
     {"--help", "", "print this, and end"},
@@ -44,6 +46,8 @@ void take(CommandLine& line, std::string_view name, std::string value) {
   if (name == "--print-config") line.print_config = true;
   if (name == "--check-config") line.check_config = true;
   if (name == "--print-defaults") line.print_defaults = true;
+  if (name == "--print-schema") line.print_schema = true;
+  if (name == "--print-routes") line.print_routes = true;
   if (name == "--list-engines") line.list_engines = true;
   if (name == "--version") line.version = true;
   if (name == "--help") line.help = true;

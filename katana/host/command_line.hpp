@@ -1,7 +1,7 @@
 // CommandLine: the flags that every application has.
 //
 //   --config FILE   --set KEY=VALUE …   --port N   --database URL   --print-config   --check-config
-//   --print-defaults   --list-engines   --help   --version
+//   --print-defaults   --print-schema   --print-routes   --list-engines   --help   --version
 //
 // A value may stand behind its flag or behind "=".
 //
@@ -29,6 +29,8 @@ struct CommandLine {
   bool print_config = false;
   bool check_config = false;
   bool print_defaults = false;
+  bool print_schema = false;
+  bool print_routes = false;
   bool list_engines = false;
   bool help = false;
   bool version = false;

@@ -1,0 +1,134 @@
+// What an application is from its command line: what run() does, and what its flags print.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/monotonic_clock.hpp"
+#include "katana/host/application.hpp"
+#include "katana/host/server_options.hpp"
+#include "katana/server/engines.hpp"
+#include "katana/server/option_mistakes.hpp"
+#include "katana/tls/credentials.hpp"
+
+namespace katana::host {
+
+int ApplicationCore::fail_with(int status, std::string_view message) const {
+  fmt::print(stderr, "{}: {}\n", options_.name, message);
+  return status;
+}
+
+void ApplicationCore::print_ready(Duration took) const {
+  fmt::print("{}: ready on {} (engine {}, {} reactors) in {:.1f} ms\n", options_.name, url(),
+             server::engine_name(server_->engine()), server_->reactor_count(),
+             milliseconds_of(took));
+  std::fflush(stdout);
+}
+
+// What a start would find, as far as nothing has to be made for it.
+Result<void> ApplicationCore::check_loaded() const {
+  const auto present = settings();
+  const server::HttpServerOptions options = server_options_of(*present);
+  std::string wrong;
+  const auto note = [&wrong](std::string_view what, const Error& error) {
+    wrong += fmt::format("{}{}{}", wrong.empty() ? "" : "\n", what, error.describe());
+  };
+  if (auto checked = server::check_options(options); !checked) note("", checked.error());
+  if (auto chosen = server::choose_engine(enumerator_name(present->http.engine)); !chosen) {
+    note("http.engine: ", chosen.error());
+  }
+  if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
+  if (options.tls) {
+    if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
+  }
+  if (options_.database.empty()) {
+    return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
+  }
+  const DatabaseSettings& database = present->database;
+  if (auto checked = options_.database.check(database.url); !checked) note("", checked.error());
+  if (!database.migrations.empty() && !std::filesystem::is_directory(database.migrations)) {
+    note("database.migrations: ",
+         Error(Code::not_found, fmt::format("no folder '{}'", database.migrations)));
+  }
+  return wrong.empty() ? Result<void>() : fail(Code::invalid_argument, wrong);
+}
+
+int ApplicationCore::check_config(const CommandLine& line) {
+  if (auto loaded = load(sources_of(line)); !loaded) {
+    return fail_with(2, loaded.error().describe());
+  }
+  if (auto checked = check_loaded(); !checked) return fail_with(2, checked.error().describe());
+  fmt::print("{}: the configuration is valid\n", options_.name);
+  return 0;
+}
+
+// Method, then pattern; HEAD and OPTIONS follow from the others.
+int ApplicationCore::print_routes(const CommandLine& line) {
+  serves_ = false;
+  add_parts(line);
+  if (auto started = startup_.start(); !started) return fail_with(1, started.error().describe());
+  std::vector<std::pair<std::string, std::string>> routes;
+  for (std::uint32_t index = 0; index < service_->route_count(); ++index) {
+    const session::RouteMark& mark = service_->route(index).mark;
+    routes.emplace_back(mark.pattern, mark.method);
+  }
+  std::ranges::sort(routes);
+  for (const auto& [pattern, method] : routes) fmt::print("{:<7} {}\n", method, pattern);
+  startup_.stop();
+  return 0;
+}
+
+std::optional<int> ApplicationCore::answer(const CommandLine& line) {
+  const auto print = [](const std::string& text) {
+    fmt::print("{}", text);
+    return 0;
+  };
+  if (line.help) {
+    return print(CommandLine::usage(options_.name, options_.about, options_.environment_prefix,
+                                    !options_.database.empty()));
+  }
+  if (line.version) return print(fmt::format("{} {}\n", options_.name, options_.version));
+  if (line.list_engines) return print(server::list_engines());
+  if (line.print_defaults) return print(print_defaults());
+  if (line.print_schema) return print(print_schema());
+  if (line.print_config) {
+    if (auto loaded = load(sources_of(line)); !loaded) {
+      return fail_with(2, loaded.error().describe());
+    }
+    return print(print_settings());
+  }
+  if (line.check_config) return check_config(line);
+  if (line.print_routes) return print_routes(line);
+  return std::nullopt;
+}
+
+int ApplicationCore::run(int count, const char* const* arguments) {
+  const Instant began = monotonic_now();
+  const auto line = CommandLine::parse(
+      std::span(arguments, static_cast<std::size_t>(count)).subspan(count > 0 ? 1 : 0),
+      !options_.database.empty());
+  if (!line) return fail_with(2, line.error().describe());
+  try {
+    if (const auto status = answer(*line)) return *status;
+    if (auto started = start(*line); !started) {
+      const bool is_usage = started.error().code() == Code::invalid_argument;
+      return fail_with(is_usage ? 2 : 1, started.error().describe());
+    }
+    print_ready(monotonic_now() - began);
+    const server::ServerReport report = serve();
+    give_signals_back();
+    stop();
+    print_report(report);
+    return 0;
+  } catch (const std::exception& error) {
+    return fail_with(1, error.what());
+  }
+}
+
+}  // namespace katana::host
