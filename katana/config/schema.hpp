@@ -5,8 +5,8 @@
 // Thread     one.
 // Allocates  the text.
 // Fails      never.
-// Invariant  what the reader takes is valid by it; numbers with units (10s, 16KiB) are text in YAML,
-//            so only their type is checked by it, and the rest by the program.
+// Invariant  what the reader takes is valid by it; numbers with units (10s, 16KiB) are text in
+//            YAML, so only their type is checked by it, and the rest by the program.
 #pragma once
 
 #include <concepts>

@@ -1,6 +1,6 @@
 // The SQLite driver of an Application: database.url is "sqlite:FILE", as sqlite:var/katana.db or
-// sqlite:/srv/users.db. The folder of the file is made if it is missing. sqlite::memory: is empty at
-// the start and gone at the end.
+// sqlite:/srv/users.db. The folder of the file is made if it is missing. sqlite::memory: is empty
+// at the start and gone at the end.
 //
 //   host::Application<host::SettingsWithDatabase> app(
 //       {.name = "users", .database = host::sqlite()});
