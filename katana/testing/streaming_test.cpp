@@ -180,7 +180,9 @@ TEST_P(StreamsOver, many_requests_at_once_are_all_answered) {
   std::vector<PendingReply> all;
   for (int number = 0; number < 150; ++number) all.push_back(server.begin_get("/slow"));
   for (PendingReply& each : all) EXPECT_EQ(each.reply().content(), "late") << each.reply();
-  if (GetParam() == TestProtocol::http2) EXPECT_EQ(server.connections(), 1u);
+  if (GetParam() == TestProtocol::http2) {
+    EXPECT_EQ(server.connections(), 1u);
+  }
 }
 
 TEST_P(StreamsOver, a_client_may_reset_after_so_many_bytes) {
