@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -48,6 +49,7 @@ class ClientLoop {
 
 struct PendingState : ClientExchange {
   ClientLoop* loop = nullptr;  // while it is under way
+  std::uint64_t seed = 0;
 };
 
 }  // namespace detail

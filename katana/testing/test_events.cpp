@@ -136,12 +136,12 @@ std::string TestEvents::describe() {
   const std::string& request = inner_->pending.state_->request;
   if (is_over() && !reply().problem().empty()) return reply().problem();
   if (!inner_->is_stream()) {
-    return fmt::format("{}: no stream of events: {} {}", request, status(),
-                       header("content-type").value_or("no type"));
+    return fmt::format("{}: no stream of events: {} {} (seed {})", request, status(),
+                       header("content-type").value_or("no type"), inner_->pending.state_->seed);
   }
-  return fmt::format("{}: {}, {} events taken, {} waiting, {} comments", request,
+  return fmt::format("{}: {}, {} events taken, {} waiting, {} comments (seed {})", request,
                      is_over() ? "the stream ended" : "the stream goes on", inner_->taken,
-                     inner_->events.size(), inner_->comments);
+                     inner_->events.size(), inner_->comments, inner_->pending.state_->seed);
 }
 
 }  // namespace katana::testing

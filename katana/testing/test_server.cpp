@@ -164,6 +164,7 @@ TestServer::~TestServer() = default;
 PendingReply TestServer::begin_as(const Begin& how) {
   auto state = std::make_shared<detail::PendingState>();
   state->loop = core_.get();
+  state->seed = core_->options.seed;
   state->request = fmt::format("{} {}", how.method, how.target);
   state->to_head = how.method == "HEAD";
   state->in_pieces = how.in_pieces;

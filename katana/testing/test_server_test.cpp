@@ -217,7 +217,8 @@ class People {
       return Json(found->second);
     });
     api.delete_("/{id}", [this](Path<int> id) {
-      return people_.erase(*id) == 1 ? Reply::no_content() : problem(404, "There is no such person.");
+      return people_.erase(*id) == 1 ? Reply::no_content()
+                                     : problem(404, "There is no such person.");
     });
     return std::move(router).build();
   }

@@ -147,29 +147,28 @@ struct TestWebSocket::Inner {
   }
   // Why there is nothing to receive.
   Error why_nothing(std::string_view wanted) const {
-    const std::string& request = state().request;
+    const detail::PendingState& of = state();
+    const auto error = [&](Code code, std::string_view why) {
+      return Error(code, fmt::format("{}: no {}: {} (seed {})", of.request, wanted, why, of.seed));
+    };
     if (!machine) {
-      return Error(Code::unavailable,
-                   fmt::format("{}: no WebSocket was opened: {}", request, handshake.describe()));
+      if (!handshake.problem().empty()) return Error(Code::unavailable, handshake.problem());
+      return error(Code::unavailable, "no WebSocket was opened: " + handshake.describe());
     }
+    if (closed && !closed->problem.empty()) return error(Code::unavailable, closed->problem);
     if (closed) {
-      const std::string why =
-          closed->problem.empty()
-              ? fmt::format("the server closed with {} '{}'", closed->code, closed->reason)
-              : closed->problem;
-      return Error(Code::unavailable, fmt::format("{}: no {}: {}", request, wanted, why));
+      return error(Code::unavailable,
+                   fmt::format("the server closed with {} '{}'", closed->code, closed->reason));
     }
-    if (state().reply) {
-      const std::string& problem = state().reply->problem();
-      return Error(Code::unavailable,
-                   problem.empty() ? fmt::format("{}: no {}: the server closed the connection "
-                                                 "without a close frame",
-                                                 request, wanted)
-                                   : problem);
+    if (of.reply && !of.reply->problem().empty()) {
+      return Error(Code::unavailable, of.reply->problem());
     }
-    return Error(Code::deadline_exceeded,
-                 fmt::format("{}: no {} in time; {} messages, {} pings and {} pongs came so far",
-                             request, wanted, received, pings, pongs));
+    if (of.reply) {
+      return error(Code::unavailable, "the server closed the connection without a close frame");
+    }
+    return error(Code::deadline_exceeded,
+                 fmt::format("none in time; {} messages, {} pings and {} pongs came so far",
+                             received, pings, pongs));
   }
 
   PendingReply pending;

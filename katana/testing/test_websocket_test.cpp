@@ -165,7 +165,7 @@ TEST_P(TestWebSocketOver, a_path_that_is_no_websocket_gives_its_reply) {
   EXPECT_FALSE(missing.receive());
   EXPECT_NE(missing.handshake().status(), 101u);
   EXPECT_THAT(missing.receive().error().describe(),
-              HasSubstr("GET /nowhere: no WebSocket was opened: "));
+              HasSubstr("GET /nowhere: no message: no WebSocket was opened: "));
   const Result<TestClose> close = missing.wait_for_close();
   ASSERT_FALSE(close);
 }
