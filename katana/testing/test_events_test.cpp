@@ -11,6 +11,7 @@
 #include "katana/core/sleep.hpp"
 #include "katana/service/events/events.hpp"
 #include "katana/service/router.hpp"
+#include "katana/testing/test_server.hpp"
 
 namespace katana::testing {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "katana/service/router.hpp"
 #include "katana/testing/test_faults.hpp"
+#include "katana/testing/test_server.hpp"
 
 namespace katana::testing {
 namespace {
