@@ -17,7 +17,8 @@ namespace {
 
 // Nothing depends on its being random: no cache stands between this client and its server.
 constexpr std::string_view key = "dGhlIHNhbXBsZSBub25jZQ==";
-constexpr std::uint64_t message_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t message_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t block_bytes = 16 * 1024;
 constexpr ws::DeflateOptions deflate{.enabled = true};
 
 ws::Limits client_limits() {
@@ -35,7 +36,7 @@ struct TestWebSocket::Inner {
       : pending(std::move(given)),
         options(how),
         memory(how.compression ? ws::DeflatePool::bytes_needed(deflate) : 0),
-        blocks(std::size_t{16} * 1024, 16 * 1024),
+        blocks(block_bytes, message_bytes_max / block_bytes + 256),
         outbox(blocks),
         context(client_limits(), ws::Role::client, how.compression ? make_pool() : nullptr) {
     state().on_more = [this] { take(); };
