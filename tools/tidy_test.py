@@ -146,6 +146,16 @@ class LayersTest(TidyTest):
                       "katana/base/x.cpp": '#include "nowhere.hpp"\n'},
                      "katana/base/x.cpp:1: base may not include nowhere.hpp")
 
+    def test_a_test_may_include_what_its_row_names_for_tests(self):
+        rows = self.rows.replace("katana_room(log LINKS base)", "katana_room(log LINKS base TEST_LINKS service core)")
+        tree = {"CMakeLists.txt": rows, "katana/service/router.hpp": ""}
+        self.accepts({**tree, "katana/log/log_test.cpp": '#include "katana/service/router.hpp"\n'})
+        self.refuses({**tree, "katana/log/log.cpp": '#include "katana/service/router.hpp"\n'},
+                     "katana/log/log.cpp:1: log may not include katana/service/router.hpp")
+        self.refuses({**tree, "katana/log/log_test.cpp": '#include "katana/session/x.hpp"\n',
+                      "katana/session/x.hpp": ""},
+                     "katana/log/log_test.cpp:1: log may not include katana/session/x.hpp")
+
     def test_an_include_in_a_comment_is_none(self):
         self.accepts({"CMakeLists.txt": self.rows,
                       "katana/base/x.cpp": '/*\n#include "nowhere.hpp"\n*/\n'})
@@ -161,6 +171,13 @@ class RowsTest(TidyTest):
     def test_a_row_that_links_a_later_room_or_itself_is_refused(self):
         self.refuses({"CMakeLists.txt": "\nkatana_room(base LINKS core)\nkatana_room(core LINKS core)\n"},
                      "CMakeLists.txt:2: base may not link core", "CMakeLists.txt:3: core may not link core")
+
+    def test_tests_may_link_a_later_room_but_neither_their_own_nor_none(self):
+        self.accepts({"CMakeLists.txt": "katana_room(base LINKS fmt::fmt TEST_LINKS core)\n"
+                                        "katana_room(core LINKS base)\n"})
+        self.refuses({"CMakeLists.txt": "katana_room(base TEST_LINKS base\n nowhere)\n"},
+                     "CMakeLists.txt:1: tests of base may not link base",
+                     "CMakeLists.txt:1: tests of base may not link nowhere")
 
     def test_a_library_that_is_not_listed_is_refused(self):
         self.refuses({"CMakeLists.txt": "katana_room(base LINKS Boost::asio)\n"},

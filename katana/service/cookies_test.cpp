@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "katana/service/exchange_fixture_test.hpp"
+#include "katana/testing/test_request.hpp"
 
 namespace katana {
 namespace {
@@ -40,11 +40,13 @@ TEST(Cookies, pairs_are_read_and_what_is_none_is_passed_over) {
 }
 
 TEST(Cookies, a_cookie_is_found_by_its_exact_name_in_any_field) {
-  const FakeExchange request("GET", "/", "Cookie: a=1; A=2\nX-Cookie: b=0\ncookie: b=3; a=4\n");
-  EXPECT_EQ(cookie(request.head(), "a"), "1");
-  EXPECT_EQ(cookie(request.head(), "A"), "2");
-  EXPECT_EQ(cookie(request.head(), "b"), "3");
-  EXPECT_EQ(cookie(request.head(), "c"), std::nullopt);
+  testing::TestRequest request("GET", "/");
+  request.field("Cookie", "a=1; A=2").field("X-Cookie", "b=0").field("cookie", "b=3; a=4");
+  const http::Head& head = request.view().head();
+  EXPECT_EQ(cookie(head, "a"), "1");
+  EXPECT_EQ(cookie(head, "A"), "2");
+  EXPECT_EQ(cookie(head, "b"), "3");
+  EXPECT_EQ(cookie(head, "c"), std::nullopt);
 }
 
 TEST(Cookies, a_cookie_is_set_with_its_attributes_and_safe_ones_by_default) {

@@ -9,7 +9,7 @@
 namespace katana {
 namespace {
 
-class DispatcherTest : public testing::Test {
+class DispatcherTest : public ::testing::Test {
  protected:
   DispatcherTest()
       : service(make_service([](Router& router) {

@@ -400,7 +400,7 @@ Service make_service(AddRoutes&& add_routes) {
 }
 
 // A service of the routes that a test adds, and the exchange that it was given last.
-class ServiceTest : public testing::Test {
+class ServiceTest : public ::testing::Test {
  protected:
   template <class AddRoutes>
   void add_routes(AddRoutes&& add) {

@@ -13,7 +13,8 @@
 #include "katana/base/duration_text.hpp"
 #include "katana/base/timestamp.hpp"
 #include "katana/base/uuid.hpp"
-#include "katana/service/exchange_fixture_test.hpp"
+#include "katana/service/router.hpp"
+#include "katana/testing/test_server.hpp"
 
 namespace katana {
 namespace {
@@ -81,17 +82,25 @@ TEST(ParseText, an_error_does_not_repeat_all_of_a_long_text) {
 
 // ---- path parameters, through a route ----
 
+// Of a problem document.
+struct Detail {
+  std::string detail;
+};
+KATANA_DESCRIBE(Detail, detail)
+
+testing::TestReply get(Router router, std::string_view target) {
+  testing::TestServer server(std::move(router).build());
+  return server.get(target);
+}
+
 template <class T>
 std::string answer_to(std::string_view target) {
-  const Service service = make_service([](Router& router) {
-    router.get("/{value}", [](Path<T> value) {
-      return Reply::text(format_text("{}|{}", *value, sizeof value.value));
-    });
+  Router router;
+  router.get("/{value}", [](Path<T> value) {
+    return Reply::text(format_text("{}|{}", *value, sizeof value.value));
   });
-  Dispatcher dispatcher(service);
-  FakeExchange exchange("GET", target);
-  exchange.serve(dispatcher);
-  return std::to_string(exchange.status) + " " + exchange.content_sent;
+  const testing::TestReply reply = get(std::move(router), target);
+  return std::to_string(reply.status()) + " " + reply.content();
 }
 
 TEST(PathParameter, becomes_the_type_of_its_handler) {
@@ -123,42 +132,30 @@ TEST(PathParameter, of_a_number_is_decoded_too) {
 }
 
 TEST(PathParameter, that_does_not_parse_is_answered_with_400_and_what_was_wrong) {
-  const Service service = make_service([](Router& router) {
-    router.get("/users/{id}", [](Path<int>) { return Reply::text("found"); });
-  });
-  Dispatcher dispatcher(service);
-  FakeExchange exchange("GET", "/users/seven%22%0D%0A");
-  exchange.serve(dispatcher);
-  EXPECT_EQ(exchange.status, 400u);
-  const auto members = JsonObject::parse(exchange.content_sent);
-  ASSERT_TRUE(members) << exchange.content_sent;
-  EXPECT_EQ(members->at("detail"),
-            "path parameter 'id': expected a whole number, got 'seven\"\r\n'");
+  Router router;
+  router.get("/users/{id}", [](Path<int>) { return Reply::text("found"); });
+  const testing::TestReply reply = get(std::move(router), "/users/seven%22%0D%0A");
+  EXPECT_EQ(reply.status(), 400u);
+  const Result<Detail> problem = reply.json<Detail>();
+  ASSERT_TRUE(problem) << problem.error().describe();
+  EXPECT_EQ(problem->detail, "path parameter 'id': expected a whole number, got 'seven\"\r\n'");
 }
 
 TEST(PathParameter, several_are_filled_in_the_order_of_the_pattern_whatever_stands_between) {
-  const Service service = make_service([](Router& router) {
-    router.get("/{a}/x/{b}/{c}",
-               [](Path<int> a, const RequestView& request, Path<std::string> b, Path<bool> c) {
-                 return Reply::text(format_text("{} {} {} {}", *a, *b, *c, request.path()));
-               });
-  });
-  Dispatcher dispatcher(service);
-  FakeExchange exchange("GET", "/7/x/seven/true");
-  exchange.serve(dispatcher);
-  EXPECT_EQ(exchange.content_sent, "7 seven true /7/x/seven/true");
+  Router router;
+  router.get("/{a}/x/{b}/{c}",
+             [](Path<int> a, const RequestView& request, Path<std::string> b, Path<bool> c) {
+               return Reply::text(format_text("{} {} {} {}", *a, *b, *c, request.path()));
+             });
+  EXPECT_EQ(get(std::move(router), "/7/x/seven/true").content(), "7 seven true /7/x/seven/true");
 }
 
 TEST(PathParameter, a_rest_is_decoded_as_a_whole) {
-  const Service service = make_service([](Router& router) {
-    router.get("/files/{name...}", [](Path<std::string> name, const RequestView& request) {
-      return Reply::text(format_text("{} {}", *name, request.parameters()[0].value));
-    });
+  Router router;
+  router.get("/files/{name...}", [](Path<std::string> name, const RequestView& request) {
+    return Reply::text(format_text("{} {}", *name, request.parameters()[0].value));
   });
-  Dispatcher dispatcher(service);
-  FakeExchange exchange("GET", "/files/a/b%2Fc%20d");
-  exchange.serve(dispatcher);
-  EXPECT_EQ(exchange.content_sent, "a/b/c d a/b%2Fc d");
+  EXPECT_EQ(get(std::move(router), "/files/a/b%2Fc%20d").content(), "a/b/c d a/b%2Fc d");
 }
 
 // ---- queries ----
@@ -263,18 +260,13 @@ TEST(QueryParameters, of_a_strict_description_come_once_and_none_is_unknown) {
 }
 
 TEST(QueryParameters, reach_a_handler_through_its_route) {
-  const Service service = make_service([](Router& router) {
-    router.get("/pages", [](Query<Page> query) {
-      return Reply::text(format_text("{} {}", query->limit, (*query).name));
-    });
+  Router router;
+  router.get("/pages", [](Query<Page> query) {
+    return Reply::text(format_text("{} {}", query->limit, (*query).name));
   });
-  Dispatcher dispatcher(service);
-  FakeExchange good("GET", "/pages?limit=3&name=x%20y");
-  good.serve(dispatcher);
-  EXPECT_EQ(good.content_sent, "3 x y");
-  FakeExchange bad("GET", "/pages?limit=x");
-  bad.serve(dispatcher);
-  EXPECT_EQ(bad.status, 400u);
+  testing::TestServer server(std::move(router).build());
+  EXPECT_EQ(server.get("/pages?limit=3&name=x%20y").content(), "3 x y");
+  EXPECT_EQ(server.get("/pages?limit=x").status(), 400u);
 }
 
 // ---- lists, enumerations, and types with a text form ----
@@ -334,15 +326,12 @@ TEST(QueryParameters, types_with_a_text_form_are_read_by_it) {
 
 TEST(PathParameter, may_be_an_enumeration_or_a_uuid) {
   const auto answer = [](std::string_view target) {
-    const Service service = make_service([](Router& router) {
-      router.get("/{sort}/{id}", [](Path<Sort> sort, Path<Uuid> id) {
-        return Reply::text(format_text("{} {}", *sort == Sort::oldest, id->version()));
-      });
+    Router router;
+    router.get("/{sort}/{id}", [](Path<Sort> sort, Path<Uuid> id) {
+      return Reply::text(format_text("{} {}", *sort == Sort::oldest, id->version()));
     });
-    Dispatcher dispatcher(service);
-    FakeExchange exchange("GET", target);
-    exchange.serve(dispatcher);
-    return std::to_string(exchange.status) + " " + exchange.content_sent;
+    const testing::TestReply reply = get(std::move(router), target);
+    return std::to_string(reply.status()) + " " + reply.content();
   };
   EXPECT_EQ(answer("/oldest-first/017f22e2-79b0-7cc3-98c4-dc0c0c07398f"), "200 true 7");
   EXPECT_TRUE(answer("/newest/7").starts_with("400 "));

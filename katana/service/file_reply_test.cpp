@@ -3,16 +3,19 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
-#include "katana/service/exchange_fixture_test.hpp"
+#include "katana/core/sleep.hpp"
 #include "katana/service/files/folder_test.hpp"
+#include "katana/service/router.hpp"
+#include "katana/testing/test_server.hpp"
 
 namespace katana {
 namespace {
 
-class FileReplyTest : public ServiceTest {
+class FileReplyTest : public ::testing::Test {
  protected:
   FileReplyTest() {
     files_.write("a.txt", "0123456789");
@@ -20,35 +23,34 @@ class FileReplyTest : public ServiceTest {
   }
   template <class F>
   void serve(F handler) {
-    add_routes([&](Router& router) {
-      router.any("/file", handler);
-      router.any("/file/{name}", handler);
-    });
+    Router router;
+    router.any("/file", std::move(handler));
+    server_.emplace(std::move(router).build());
   }
   void serve_path(FileReplyOptions options = {}) {
     serve([path = files_.path("a.txt"), options](const RequestView& request) {
       return Reply::file(request, path, options);
     });
   }
-  FakeExchange& get(std::string_view fields = {}) { return send("GET", "/file", fields); }
+  const testing::TestReply& get(const testing::TestFields& fields = {}) {
+    return reply_ = server_->get("/file", fields);
+  }
   std::string field(std::string_view name) const {
-    const std::string& fields = exchange_->fields_sent;
-    const std::size_t at = fields.find(std::string(name) + ": ");
-    if (at == std::string::npos) return "-";
-    const std::size_t begin = at + name.size() + 2;
-    return fields.substr(begin, fields.find("\r\n", begin) - begin);
+    return std::string(reply_.header(name).value_or("-"));
   }
 
   TestFolder files_;
+  std::optional<testing::TestServer> server_;
+  testing::TestReply reply_{std::string("nothing was asked")};
 };
 
 TEST_F(FileReplyTest, a_plain_handler_answers_with_a_file) {
   serve_path();
   get();
-  EXPECT_EQ(exchange_->status, 200u);
-  EXPECT_EQ(exchange_->content_sent, "0123456789");
-  EXPECT_EQ(exchange_->length_announced, 10);
-  EXPECT_EQ(exchange_->type_sent, "text/plain; charset=utf-8");
+  EXPECT_EQ(reply_.status(), 200u);
+  EXPECT_EQ(reply_.content(), "0123456789");
+  EXPECT_EQ(field("Content-Length"), "10");
+  EXPECT_EQ(field("Content-Type"), "text/plain; charset=utf-8");
   EXPECT_EQ(field("Last-Modified"), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(field("Cache-Control"), "no-cache");
   EXPECT_EQ(field("X-Content-Type-Options"), "nosniff");
@@ -56,15 +58,13 @@ TEST_F(FileReplyTest, a_plain_handler_answers_with_a_file) {
 }
 
 TEST_F(FileReplyTest, a_coroutine_does) {
-  serve([this, path = files_.path("a.txt")](Request request) -> Task<Reply> {
-    co_await gate_;
+  serve([path = files_.path("a.txt")](Request request) -> Task<Reply> {
+    co_await core::sleep_for(seconds(1));
     co_return Reply::file(request.view(), path);
   });
-  get("Range: bytes=2-4\n");
-  EXPECT_FALSE(exchange_->completed);
-  gate_.open();
-  EXPECT_EQ(exchange_->status, 206u);
-  EXPECT_EQ(exchange_->content_sent, "234");
+  get({{"Range", "bytes=2-4"}});
+  EXPECT_EQ(reply_.status(), 206u);
+  EXPECT_EQ(reply_.content(), "234");
 }
 
 TEST_F(FileReplyTest, so_does_one_that_streams) {
@@ -73,32 +73,31 @@ TEST_F(FileReplyTest, so_does_one_that_streams) {
     co_await katana::send(writer, Reply::file(request.view(), path));
   });
   get();
-  EXPECT_EQ(exchange_->status, 200u);
-  EXPECT_EQ(exchange_->length_announced, 100'000);
-  EXPECT_EQ(exchange_->content_sent, std::string(100'000, 'x'));
-  EXPECT_TRUE(exchange_->completed);
+  EXPECT_EQ(reply_.status(), 200u);
+  EXPECT_EQ(field("Content-Length"), "100000");
+  EXPECT_EQ(reply_.content(), std::string(100'000, 'x'));
 }
 
 TEST_F(FileReplyTest, a_peer_that_has_it_already_is_told_so) {
   serve_path();
   get();
   const std::string tag = field("ETag");
-  get("If-None-Match: " + tag + "\n");
-  EXPECT_EQ(exchange_->status, 304u);
-  EXPECT_EQ(exchange_->content_sent, "");
-  get("If-Match: \"another\"\n");
-  EXPECT_EQ(exchange_->status, 412u);
-  get("If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\n");
-  EXPECT_EQ(exchange_->status, 304u);
+  get({{"If-None-Match", tag}});
+  EXPECT_EQ(reply_.status(), 304u);
+  EXPECT_EQ(reply_.content(), "");
+  get({{"If-Match", "\"another\""}});
+  EXPECT_EQ(reply_.status(), 412u);
+  get({{"If-Modified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"}});
+  EXPECT_EQ(reply_.status(), 304u);
 }
 
 TEST_F(FileReplyTest, several_ranges_keep_the_type_that_was_given) {
   serve_path({.content_type = "text/x-digits"});
-  get("Range: bytes=0-0,9-9\n");
-  EXPECT_EQ(exchange_->status, 206u);
-  EXPECT_TRUE(exchange_->type_sent.starts_with("multipart/byteranges")) << exchange_->type_sent;
-  EXPECT_NE(exchange_->content_sent.find("Content-Type: text/x-digits\r\n"), std::string::npos);
-  EXPECT_EQ(static_cast<std::int64_t>(exchange_->content_sent.size()), exchange_->length_announced);
+  get({{"Range", "bytes=0-0,9-9"}});
+  EXPECT_EQ(reply_.status(), 206u);
+  EXPECT_TRUE(field("Content-Type").starts_with("multipart/byteranges")) << reply_;
+  EXPECT_NE(reply_.content().find("Content-Type: text/x-digits\r\n"), std::string::npos);
+  EXPECT_EQ(std::to_string(reply_.content().size()), field("Content-Length"));
 }
 
 TEST_F(FileReplyTest, it_is_offered_to_be_saved_by_its_name) {
@@ -110,10 +109,10 @@ TEST_F(FileReplyTest, it_is_offered_to_be_saved_by_its_name) {
 
 TEST_F(FileReplyTest, options_that_no_field_can_have_are_the_programs_failure) {
   serve_path({.cache_control = "a\r\nSet-Cookie: b"});
-  EXPECT_EQ(get().status, 500u);
+  EXPECT_EQ(get().status(), 500u);
   EXPECT_EQ(field("Set-Cookie"), "-");
   serve_path({.content_type = "a\nb"});
-  EXPECT_EQ(get().status, 500u);
+  EXPECT_EQ(get().status(), 500u);
 }
 
 TEST_F(FileReplyTest, what_is_not_there_or_no_file_is_not_found) {
@@ -123,8 +122,8 @@ TEST_F(FileReplyTest, what_is_not_there_or_no_file_is_not_found) {
   for (const std::string& each : {files_.path("none"), files_.path(), files_.path("fifo"),
                                   std::string(), files_.path("a.txt") + std::string("\0.png", 5)}) {
     path = each;
-    EXPECT_EQ(get().status, 404u) << each;
-    EXPECT_EQ(exchange_->type_sent, "application/problem+json");
+    EXPECT_EQ(get().status(), 404u) << each;
+    EXPECT_EQ(field("Content-Type"), "application/problem+json");
   }
 }
 
@@ -135,13 +134,13 @@ TEST_F(FileReplyTest, a_name_of_a_users_does_not_leave_its_folder) {
   std::string name;
   serve([&](const RequestView& request) { return Reply::file(request, *folder, name); });
   name = "b.html";
-  EXPECT_EQ(get().content_sent, "<p>b</p>");
-  EXPECT_EQ(exchange_->type_sent, "text/html; charset=utf-8");
+  EXPECT_EQ(get().content(), "<p>b</p>");
+  EXPECT_EQ(field("Content-Type"), "text/html; charset=utf-8");
   for (const std::string& each :
        {std::string("../a.txt"), files_.path("a.txt"), std::string("out"),
         std::string("b.html/../../a.txt"), std::string("."), std::string("b.html\0", 7)}) {
     name = each;
-    EXPECT_EQ(get().status, 404u) << each;
+    EXPECT_EQ(get().status(), 404u) << each;
   }
 }
 

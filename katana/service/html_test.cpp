@@ -8,7 +8,9 @@
 
 #include "katana/base/duration_text.hpp"
 #include "katana/base/uuid.hpp"
-#include "katana/service/exchange_fixture_test.hpp"
+#include "katana/core/sleep.hpp"
+#include "katana/service/router.hpp"
+#include "katana/testing/test_server.hpp"
 
 namespace katana {
 namespace {
@@ -174,23 +176,20 @@ TEST(HtmlPattern, all_others_do_not_compile) {
   EXPECT_NE(refusal("<a href={}>", url), "");
 }
 
-class HtmlReplyTest : public ServiceTest {};
-
-TEST_F(HtmlReplyTest, a_handler_may_return_it_in_every_form) {
-  add_routes([this](Router& router) {
-    router.get("/plain/{name}", [](Path<std::string> name) { return html("<p>{}", *name); });
-    router.get("/result", []() -> Result<Html> { return html("<p>{}", 1); });
-    router.get("/task", [this]() -> Task<Html> {
-      co_await gate_;
-      co_return html("<p>{}", 2);
-    });
+TEST(HtmlReply, a_handler_may_return_it_in_every_form) {
+  Router router;
+  router.get("/plain/{name}", [](Path<std::string> name) { return html("<p>{}", *name); });
+  router.get("/result", []() -> Result<Html> { return html("<p>{}", 1); });
+  router.get("/task", []() -> Task<Html> {
+    co_await core::sleep_for(seconds(1));
+    co_return html("<p>{}", 2);
   });
-  EXPECT_EQ(send("GET", "/plain/%3Cb%3E").content_sent, "<p>&lt;b&gt;");
-  EXPECT_EQ(exchange_->type_sent, "text/html; charset=utf-8");
-  EXPECT_EQ(send("GET", "/result").content_sent, "<p>1");
-  send("GET", "/task");
-  gate_.open();
-  EXPECT_EQ(exchange_->content_sent, "<p>2");
+  testing::TestServer server(std::move(router).build());
+  const testing::TestReply plain = server.get("/plain/%3Cb%3E");
+  EXPECT_EQ(plain.content(), "<p>&lt;b&gt;");
+  EXPECT_EQ(plain.header("content-type"), "text/html; charset=utf-8");
+  EXPECT_EQ(server.get("/result").content(), "<p>1");
+  EXPECT_EQ(server.get("/task").content(), "<p>2");
 }
 
 }  // namespace

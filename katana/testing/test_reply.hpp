@@ -20,9 +20,11 @@
 
 namespace katana::testing {
 
+using TestFields = std::vector<std::pair<std::string, std::string>>;
+
 class TestReply {
  public:
-  using Fields = std::vector<std::pair<std::string, std::string>>;
+  using Fields = TestFields;
 
   TestReply(unsigned status, Fields fields, std::string content)
       : status_(status), fields_(std::move(fields)), content_(std::move(content)) {}
@@ -34,6 +36,10 @@ class TestReply {
   std::optional<std::string_view> header(std::string_view name) const noexcept;
   const Fields& headers() const noexcept { return fields_; }
   const std::string& content() const noexcept KATANA_VIEW { return content_; }
+  std::string take_content() noexcept { return std::exchange(content_, {}); }
+  // What came behind the content, over HTTP/2.
+  const Fields& trailers() const noexcept { return trailers_; }
+  void set_trailers(Fields trailers) noexcept { trailers_ = std::move(trailers); }
   // Empty when a whole reply came; else the request and what came instead.
   const std::string& problem() const noexcept { return problem_; }
   // Fails with what the reply was when it is not JSON of a T.
@@ -50,6 +56,7 @@ class TestReply {
  private:
   unsigned status_ = 0;
   Fields fields_;
+  Fields trailers_;
   std::string content_;
   std::string problem_;
 };

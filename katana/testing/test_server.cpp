@@ -12,141 +12,26 @@
 #include "katana/service/dispatcher.hpp"
 #include "katana/session/http1_protocol.hpp"
 #include "katana/session/http2_protocol.hpp"
-#include "katana/wire/http/characters.hpp"
-#include "katana/wire/http1/response_machine.hpp"
+#include "katana/testing/client_exchange.hpp"
 
 namespace katana::testing {
 namespace {
 
-using Event = http1::ResponseMachine::Event;
-
-bool is_same_name(std::string_view left, std::string_view right) {
-  return std::ranges::equal(left, right, {}, http::to_lower, http::to_lower);
-}
-
-bool has_field(const TestFields& fields, std::string_view name) {
-  return std::ranges::any_of(fields, [&](const auto& f) { return is_same_name(f.first, name); });
-}
-
-// The fields of a head that a ResponseMachine has accepted.
-TestReply::Fields fields_of(std::string_view head) {
-  TestReply::Fields fields;
-  head.remove_prefix(std::min(head.size(), head.find('\n') + 1));  // the status line
-  for (std::size_t end; (end = head.find('\n')) != std::string_view::npos;) {
-    std::string_view line = head.substr(0, end);
-    head.remove_prefix(end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;
-    std::string_view value = line.substr(colon + 1);
-    while (value.starts_with(' ') || value.starts_with('\t')) value.remove_prefix(1);
-    while (value.ends_with(' ') || value.ends_with('\t')) value.remove_suffix(1);
-    fields.emplace_back(line.substr(0, colon), value);
-  }
-  return fields;
-}
+using detail::ClientConnection;
+using detail::ClientExchange;
 
 }  // namespace
 
-struct PendingReply::State {
-  TestServer::Core* core = nullptr;  // of a server that lives
-  std::string request;               // its method and target
-  std::optional<TestReply> reply;
+struct TestServer::Begin {
+  std::string_view method;
+  std::string_view target;
+  std::string_view content = {};
+  const TestFields& fields;
+  bool in_pieces = false;
+  bool upgrades = false;
 };
 
 namespace detail {
-
-// One connection of a client, which has at most one request under way.
-template <class State>
-class TestConnection {
- public:
-  TestConnection(engine::SimNetwork& network, std::uint16_t port, std::size_t content_bytes_max)
-      : network_(network), peer_(network), port_(port), content_bytes_max_(content_bytes_max) {
-    peer_.on_received = [this] { take(); };
-    peer_.on_over = [this] { end(); };
-    peer_.connect(port);
-  }
-
-  std::uint16_t port() const noexcept { return port_; }
-  bool is_idle() const { return !state_ && !is_over(); }
-  bool is_over() const { return !state_ && (failed_ || peer_.over() || !machine_.keeps_open()); }
-  State* state() const noexcept { return state_.get(); }
-
-  void begin(std::shared_ptr<State> state, bool to_head, std::string_view bytes) {
-    state_ = std::move(state);
-    to_head_ = to_head;
-    head_.clear();
-    content_.clear();
-    received_ = 0;
-    peer_.send(bytes);
-  }
-  void give_up(std::string_view why) {
-    peer_.reset();
-    fail(why);
-  }
-
- private:
-  void take() {
-    input_ += peer_.take_received();
-    std::string_view left = input_;
-    while (state_ && !left.empty()) {
-      const bool in_head = !machine_.is_within_content();
-      const auto step = machine_.next(left, to_head_, memo_);
-      received_ += step.consumed;
-      if (in_head) head_ += left.substr(0, step.consumed - step.content.size());
-      content_ += step.content;
-      left.remove_prefix(step.consumed);
-      if (content_.size() > content_bytes_max_) {
-        return give_up(fmt::format("the content exceeds {} bytes; raise content_bytes_max",
-                                   content_bytes_max_));
-      }
-      if (step.event == Event::interim) head_.clear();
-      if (step.event == Event::malformed) {
-        peer_.reset();
-        fail(fmt::format("the reply is not valid HTTP/1.1: {}", machine_.problem()));
-      }
-      if (step.event == Event::complete) complete();
-      if (step.event == Event::needs_more) break;
-    }
-    input_.erase(0, input_.size() - left.size());
-  }
-  void end() {
-    if (!state_) return;
-    if (peer_.refused()) return fail("the server refused the connection");
-    if (peer_.saw_reset()) return fail("the server reset the connection");
-    if (machine_.end_of_input() == Event::complete) return complete();
-    fail("the server closed the connection");
-  }
-  void complete() {
-    state_->reply.emplace(machine_.status(), fields_of(head_), std::move(content_));
-    content_.clear();
-    state_.reset();
-    if (!machine_.keeps_open()) peer_.finish();
-  }
-  void fail(std::string_view why) {
-    failed_ = true;
-    if (!state_) return;
-    const std::string came = received_ == 0
-                                 ? std::string("nothing came")
-                                 : fmt::format("{} bytes of a reply came, {} of them content",
-                                               received_, content_.size());
-    state_->reply.emplace(
-        fmt::format("{}: {}; {} (seed {})", state_->request, why, came, network_.seed()));
-    state_.reset();
-  }
-
-  engine::SimNetwork& network_;
-  engine::SimPeer peer_;
-  const std::uint16_t port_;
-  const std::size_t content_bytes_max_;
-  http1::ResponseMachine machine_;
-  http1::HeadMemo memo_;
-  std::shared_ptr<State> state_;  // null: nothing is under way
-  bool to_head_ = false;
-  bool failed_ = false;  // what comes now belongs to no request
-  std::string input_, head_, content_;
-  std::size_t received_ = 0;  // bytes of the reply
-};
 
 // One built service behind its protocols.
 struct Front final : TestTarget {
@@ -186,10 +71,7 @@ TestTargetMaker maker_of(Result<Service> service) {
 
 }  // namespace detail
 
-struct TestServer::Core {
-  using State = PendingReply::State;
-  using Connection = detail::TestConnection<State>;
-
+struct TestServer::Core final : detail::ClientLoop {
   Core(TestTargetMaker make_front, TestOptions given)
       : options(std::move(given)),
         network(options.seed, options.faults),
@@ -208,9 +90,7 @@ struct TestServer::Core {
     }
   }
   void leave(std::string_view why) {
-    for (const auto& connection : connections) {
-      if (connection->state()) connection->give_up(why);
-    }
+    for (const Open& each : connections) each.connection->give_up(why);
     connections.clear();
     // The server notices that its clients are gone, and handlers are cancelled as on a network.
     if (front) run_while([&] { return front->reactor.links_open() > 0; }, seconds(600));
@@ -221,54 +101,54 @@ struct TestServer::Core {
     loop.run_while(holds, limit);
   }
   // What is under way on the network and on threads arrives; time does not run on to timers.
-  template <class Done>
-  void run_network(Done&& done) {
+  void run_network(const std::function<bool()>& done) override {
     loop.run_ready(done, options.reply_timeout);
   }
-  void wait(State& state) {
-    const auto done = [&] { return state.reply.has_value(); };
-    if (front) {
-      run_network(done);
-      run_while([&] { return !done(); }, options.reply_timeout);
+  void wait(const std::function<bool()>& done, Duration limit) override {
+    if (!front) return;
+    run_network(done);
+    run_while([&] { return !done(); }, limit.ns > 0 ? limit : options.reply_timeout);
+  }
+  std::string no_reply() const override {
+    return fmt::format(
+        "no whole reply within {} s of virtual time; a thread that brings what the handler waits "
+        "for has to promise it (Executor::expect)",
+        options.reply_timeout.ns / 1'000'000'000);
+  }
+  ClientConnection& connection() {
+    std::erase_if(connections, [](const Open& each) { return each.connection->is_over(); });
+    for (const Open& each : connections) {
+      if (each.port == front->port && each.connection->may_begin()) return *each.connection;
     }
-    for (const auto& connection : connections) {
-      if (!done() && connection->state() == &state) {
-        connection->give_up(fmt::format(
-            "no whole reply within {} s of virtual time; a thread that brings what the handler "
-            "waits for has to promise it (Executor::expect)",
-            options.reply_timeout.ns / 1'000'000'000));
+    const detail::ClientOptions client{.port = front->port,
+                                       .content_bytes_max = options.content_bytes_max,
+                                       .reset_after_bytes = options.reset_after_bytes};
+    connections.push_back({front->port, options.protocol == TestProtocol::http2
+                                            ? detail::make_http2_connection(network, client)
+                                            : detail::make_http1_connection(network, client)});
+    return *connections.back().connection;
+  }
+  TestFields all_fields(const Begin& how) const {
+    TestFields all;
+    for (const TestFields* const list : {&how.fields, &options.headers}) {
+      for (const auto& field : *list) {
+        const bool is_given =
+            list != &how.fields && detail::find_field(how.fields, field.first) != nullptr;
+        if (!is_given) all.push_back(field);
       }
     }
+    if (detail::find_field(all, "host") == nullptr) {
+      all.insert(all.begin(), {"Host", "test.example"});
+    }
+    const bool has_type = detail::find_field(all, "content-type") != nullptr;
+    if (!how.content.empty() && !has_type) all.emplace_back("Content-Type", "application/json");
+    return all;
   }
-  Connection& idle_connection() {
-    std::erase_if(connections, [](const auto& connection) { return connection->is_over(); });
-    for (const auto& connection : connections) {
-      if (connection->is_idle() && connection->port() == front->port) return *connection;
-    }
-    return *connections.emplace_back(
-        std::make_unique<Connection>(network, front->port, options.content_bytes_max));
-  }
-  std::string request_bytes(std::string_view method, std::string_view target,
-                            std::string_view content, const TestFields& fields) const {
-    std::string bytes = fmt::format("{} {} HTTP/1.1\r\n", method, target);
-    const auto add = [&](std::string_view name, std::string_view value) {
-      fmt::format_to(std::back_inserter(bytes), "{}: {}\r\n", name, value);
-    };
-    TestFields all = fields;
-    for (const auto& field : options.headers) {
-      if (!has_field(fields, field.first)) all.push_back(field);
-    }
-    if (!has_field(all, "host")) add("Host", "test.example");
-    for (const auto& [name, value] : all) add(name, value);
-    const bool has_content = !content.empty() || method == "POST" || method == "PUT";
-    if (has_content && !has_field(all, "content-length")) {
-      add("Content-Length", std::to_string(content.size()));
-    }
-    if (!content.empty() && !has_field(all, "content-type")) {
-      add("Content-Type", "application/json");
-    }
-    return bytes.append("\r\n").append(content);
-  }
+
+  struct Open {
+    std::uint16_t port;
+    std::unique_ptr<ClientConnection> connection;
+  };
 
   TestOptions options;
   engine::SimNetwork network;
@@ -276,16 +156,8 @@ struct TestServer::Core {
   TestTargetMaker make;               // null: it was called
   std::optional<Error> mistake;       // why there is no `front`
   std::unique_ptr<TestTarget> front;  // behind the network, on which it is
-  std::vector<std::unique_ptr<Connection>> connections;
+  std::vector<Open> connections;
 };
-
-bool PendingReply::is_done() const noexcept { return state_->reply.has_value(); }
-
-TestReply PendingReply::reply() {
-  if (!state_->reply) state_->core->wait(*state_);
-  KATANA_CHECK(state_->reply);
-  return *state_->reply;
-}
 
 TestServer::TestServer(Result<Service> service, TestOptions options)
     : TestServer(detail::maker_of(std::move(service)), std::move(options)) {
@@ -320,20 +192,53 @@ void TestServer::end(std::string why) {
   core_->mistake.emplace(Code::unavailable, std::move(why));
 }
 
-PendingReply TestServer::begin(std::string_view method, std::string_view target,
-                               std::string_view content, const TestFields& fields) {
-  auto state = std::make_shared<PendingReply::State>();
-  state->core = core_.get();
-  state->request = fmt::format("{} {}", method, target);
+PendingReply TestServer::begin_as(const Begin& how) {
+  auto state = std::make_shared<detail::PendingState>();
+  state->loop = core_.get();
+  state->seed = core_->options.seed;
+  state->request = fmt::format("{} {}", how.method, how.target);
+  state->to_head = how.method == "HEAD";
+  state->in_pieces = how.in_pieces;
+  state->upgrades = how.upgrades;
   core_->start();
   if (!core_->front) {
     state->reply.emplace(fmt::format("{}: {}", state->request, core_->mistake->describe()));
     return PendingReply(std::move(state));
   }
-  core_->idle_connection().begin(state, method == "HEAD",
-                                 core_->request_bytes(method, target, content, fields));
-  core_->run_network([&] { return state->reply.has_value(); });
-  return PendingReply(std::move(state));
+  const TestFields fields = core_->all_fields(how);
+  const bool has_content = !how.content.empty() || how.method == "POST" || how.method == "PUT";
+  core_->connection().begin(state, {.method = how.method,
+                                    .target = how.target,
+                                    .fields = fields,
+                                    .content = how.content,
+                                    .has_content = has_content,
+                                    .in_pieces = how.in_pieces});
+  PendingReply pending(std::move(state));
+  pending.run();
+  return pending;
+}
+
+PendingReply TestServer::begin(std::string_view method, std::string_view target,
+                               std::string_view content, const TestFields& fields) {
+  return begin_as({.method = method, .target = target, .content = content, .fields = fields});
+}
+
+PendingReply TestServer::begin_pieces(std::string_view method, std::string_view target,
+                                      const TestFields& fields) {
+  return begin_as({.method = method, .target = target, .fields = fields, .in_pieces = true});
+}
+
+TestWebSocket TestServer::websocket(std::string_view target, const TestSocketOptions& options) {
+  const TestFields fields = TestWebSocket::handshake_fields(options);
+  PendingReply pending =
+      begin_as({.method = "GET", .target = target, .fields = fields, .upgrades = true});
+  return TestWebSocket(std::move(pending), options);
+}
+
+TestEvents TestServer::events(std::string_view target, const TestFields& fields) {
+  TestFields all = fields;
+  if (detail::find_field(all, "accept") == nullptr) all.emplace_back("Accept", "text/event-stream");
+  return TestEvents(begin_as({.method = "GET", .target = target, .fields = all}));
 }
 
 void TestServer::advance(Duration time) {

@@ -8,6 +8,9 @@
 //   server.advance(seconds(30));                   // at once
 //   EXPECT_EQ(pending.reply().status(), 200u);
 //
+//   auto socket = server.websocket("/chat");       // see test_websocket.hpp
+//   auto events = server.events("/events");        // see test_events.hpp
+//
 // The service runs behind its real protocol on the simulated engine: parsing, limits, timeouts and
 // flow control are those of a server. Any test framework serves, or none.
 //
@@ -34,18 +37,25 @@
 #include "katana/engine/sim/sim_faults.hpp"
 #include "katana/service/router.hpp"
 #include "katana/session/http_options.hpp"
+#include "katana/testing/pending_reply.hpp"
+#include "katana/testing/test_events.hpp"
 #include "katana/testing/test_reply.hpp"
 #include "katana/testing/test_target.hpp"
+#include "katana/testing/test_websocket.hpp"
 
 namespace katana::testing {
 
-using TestFields = std::vector<std::pair<std::string, std::string>>;
+// What every request of a server goes by.
+enum class TestProtocol : std::uint8_t {
+  http1,  // a connection for each request that is under way
+  http2,  // one connection for all, by prior knowledge; needs HttpOptions::http2.enabled
+};
 
 struct TestOptions {
   // Sent with every request that does not give a field of the same name, such as "authorization".
   TestFields headers = {};
   session::HttpOptions http = {};
-  // What network and kernel do: fragments, short writes, resets … None by default.
+  // What network and kernel do: fragments, short writes, resets … None by default. See Faults.
   engine::SimFaults faults = engine::SimFaults::calm();
   std::uint64_t seed = 1;
   // Virtual time that a reply may take.
@@ -55,23 +65,9 @@ struct TestOptions {
   Duration thread_wait = seconds(30);
   // Content that a reply may have; beyond it the request ends with a problem.
   std::size_t content_bytes_max = std::size_t{64} * 1024 * 1024;
-};
-
-class TestServer;
-
-// A request under way. Copies share it. REQUIRES its server to live in begin_*, reply() and what
-// they call; is_done() may be asked for ever.
-class PendingReply {
- public:
-  bool is_done() const noexcept;
-  // Lets time pass until the reply has come, or the timeout of TestOptions.
-  TestReply reply();
-
- private:
-  friend class TestServer;
-  struct State;
-  explicit PendingReply(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  std::shared_ptr<State> state_;
+  TestProtocol protocol = TestProtocol::http1;
+  // The client resets its connection once so many bytes of one reply have come. 0: it does not.
+  std::size_t reset_after_bytes = 0;
 };
 
 class TestServer {
@@ -122,13 +118,22 @@ class TestServer {
     return begin(method, target, content, fields).reply();
   }
 
-  // The request goes out, and the handler runs as far as it can without time passing. A request
-  // that is under way has a connection of its own.
+  // The request goes out, and the handler runs as far as it can without time passing, or until the
+  // client has 256 KiB of its reply. A request that is under way has a connection of its own.
   PendingReply begin(std::string_view method, std::string_view target,
                      std::string_view content = {}, const TestFields& fields = {});
   PendingReply begin_get(std::string_view target, const TestFields& fields = {}) {
     return begin("GET", target, {}, fields);
   }
+  // Content follows by PendingReply::send_some() and finish(): in chunks, unless `fields` have a
+  // Content-Length.
+  PendingReply begin_pieces(std::string_view method, std::string_view target,
+                            const TestFields& fields = {});
+
+  // Connects, and waits for the answer. See test_websocket.hpp.
+  TestWebSocket websocket(std::string_view target, const TestSocketOptions& options = {});
+  // A stream of server-sent events: waits for its head. See test_events.hpp.
+  TestEvents events(std::string_view target, const TestFields& fields = {});
 
   // Timeouts, heartbeats and sleeps within `time` run now.
   void advance(Duration time);
@@ -153,8 +158,9 @@ class TestServer {
   void end(std::string why);
 
  private:
-  friend class PendingReply;
+  struct Begin;
   struct Core;
+  PendingReply begin_as(const Begin& how);
   std::unique_ptr<Core> core_;
 };
 

@@ -14,7 +14,7 @@
 namespace katana {
 namespace {
 
-class OpenFileTest : public testing::Test {
+class OpenFileTest : public ::testing::Test {
  protected:
   OpenFileTest() {
     files_.write("public/a.txt", "content of a");

@@ -6,12 +6,13 @@
 
 #include <string>
 
-#include "katana/service/exchange_fixture_test.hpp"
+#include "katana/service/router.hpp"
+#include "katana/testing/test_server.hpp"
 
 namespace katana {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Application {
   std::string name;
@@ -31,23 +32,18 @@ KATANA_DESCRIBE_STRICT(Strict, name)
 constexpr Bytes urlencoded = "application/x-www-form-urlencoded";
 constexpr Bytes multipart = "multipart/form-data; boundary=B";
 
-struct Answer {
-  unsigned status;
-  std::string content;
-  std::string fields;
-};
-
+// Without a Content-Type if `type` is empty.
 template <class T, class Show>
-Answer post(Bytes type, const std::string& content, Show show) {
-  const Service service = make_service([&](Router& router) {
-    router.post("/x", [&](FormFields<T> form) { return Reply::text(Text(show(*form))); });
-  });
-  Dispatcher dispatcher(service);
-  FakeExchange exchange("POST", "/x",
-                        type.empty() ? "" : "Content-Type: " + std::string(type) + "\n");
-  exchange.with_content(content);
-  exchange.serve(dispatcher);
-  return {exchange.status, exchange.content_sent, exchange.fields_sent};
+testing::TestReply post(Bytes type, const std::string& content, Show show) {
+  Router router;
+  router.post("/x", [show](FormFields<T> form) { return Reply::text(Text(show(*form))); });
+  testing::TestServer server(std::move(router).build());
+  testing::TestFields fields = {{"Content-Length", std::to_string(content.size())}};
+  if (!type.empty()) fields.emplace_back("Content-Type", type);
+  testing::PendingReply pending = server.begin_pieces("POST", "/x", fields);
+  pending.send_some(content);
+  pending.finish();
+  return pending.reply();
 }
 
 std::string shown(const Application& form) {
@@ -59,7 +55,7 @@ std::string shown(const Application& form) {
   }
   return text;
 }
-Answer send_form(Bytes type, const std::string& content) {
+testing::TestReply send_form(Bytes type, const std::string& content) {
   return post<Application>(type, content, shown);
 }
 
@@ -70,85 +66,88 @@ std::string field(const std::string& name, const std::string& content,
 }
 
 TEST(FormFields, are_filled_from_either_kind_of_form) {
-  const Answer pairs = send_form(urlencoded, "name=A+%26+B&age=40&remember=1&unknown=x");
-  EXPECT_EQ(pairs.status, 200u);
-  EXPECT_EQ(pairs.content, "A & B 40 true -");
-  const Answer parts =
+  const testing::TestReply pairs =
+      send_form(urlencoded, "name=A+%26+B&age=40&remember=1&unknown=x");
+  EXPECT_EQ(pairs.status(), 200u);
+  EXPECT_EQ(pairs.content(), "A & B 40 true -");
+  const testing::TestReply parts =
       send_form(multipart, field("name", "A & B") + field("age", "40") + field("remember", "1") +
                                field("unknown", "x") + "--B--");
-  EXPECT_EQ(parts.status, 200u);
-  EXPECT_EQ(parts.content, pairs.content);
+  EXPECT_EQ(parts.status(), 200u);
+  EXPECT_EQ(parts.content(), pairs.content());
 }
 
 TEST(FormFields, keep_their_initialisers_and_of_a_name_the_last_value_counts) {
-  EXPECT_EQ(send_form(urlencoded, "name=a&name=b").content, "b 18 false -");
-  EXPECT_EQ(send_form(multipart, field("name", "a") + field("name", "b") + "--B--").content,
+  EXPECT_EQ(send_form(urlencoded, "name=a&name=b").content(), "b 18 false -");
+  EXPECT_EQ(send_form(multipart, field("name", "a") + field("name", "b") + "--B--").content(),
             "b 18 false -");
 }
 
 TEST(FormFields, are_read_whatever_parameters_the_type_has) {
-  EXPECT_EQ(send_form("Application/X-WWW-form-urlencoded ; charset=utf-8", "name=a").status, 200u);
+  EXPECT_EQ(send_form("Application/X-WWW-form-urlencoded ; charset=utf-8", "name=a").status(),
+            200u);
   EXPECT_EQ(
       send_form("multipart/form-data; charset=utf-8; boundary=\"B\"", field("name", "a") + "--B--")
-          .status,
+          .status(),
       200u);
 }
 
 TEST(FormFields, a_value_that_does_not_fit_is_400_and_named) {
-  const Answer number = send_form(urlencoded, "name=a&age=old");
-  EXPECT_EQ(number.status, 400u);
-  EXPECT_THAT(number.content, HasSubstr("form field 'age': expected a whole number, got 'old'"));
-  const Answer rule = send_form(multipart, field("name", "far too long") + "--B--");
-  EXPECT_EQ(rule.status, 400u);
-  EXPECT_THAT(rule.content, HasSubstr("form field 'name': expected 1 to 8 characters, got 12"));
-  EXPECT_THAT(send_form(urlencoded, "").content, HasSubstr("form field 'name': is missing"));
-  EXPECT_THAT(send_form(urlencoded, "name=%zz").content, HasSubstr("form field 'name'"));
+  const testing::TestReply number = send_form(urlencoded, "name=a&age=old");
+  EXPECT_EQ(number.status(), 400u);
+  EXPECT_THAT(number.content(), HasSubstr("form field 'age': expected a whole number, got 'old'"));
+  const testing::TestReply rule = send_form(multipart, field("name", "far too long") + "--B--");
+  EXPECT_EQ(rule.status(), 400u);
+  EXPECT_THAT(rule.content(), HasSubstr("form field 'name': expected 1 to 8 characters, got 12"));
+  EXPECT_THAT(send_form(urlencoded, "").content(), HasSubstr("form field 'name': is missing"));
+  EXPECT_THAT(send_form(urlencoded, "name=%zz").content(), HasSubstr("form field 'name'"));
 }
 
 TEST(FormFields, of_a_strict_description_none_is_unknown_or_comes_twice) {
   const auto name = [](const Strict& form) { return form.name; };
-  EXPECT_EQ(post<Strict>(urlencoded, "name=a", name).status, 200u);
-  EXPECT_THAT(post<Strict>(urlencoded, "name=a&b=c", name).content,
+  EXPECT_EQ(post<Strict>(urlencoded, "name=a", name).status(), 200u);
+  EXPECT_THAT(post<Strict>(urlencoded, "name=a&b=c", name).content(),
               HasSubstr("form field 'b': unknown name"));
   EXPECT_THAT(
-      post<Strict>(multipart, field("name", "a") + field("name", "b") + "--B--", name).content,
+      post<Strict>(multipart, field("name", "a") + field("name", "b") + "--B--", name).content(),
       HasSubstr("form field 'name': is given more than once"));
 }
 
 TEST(FormFields, a_file_is_its_name_type_and_content) {
   const std::string bytes("\0\r\n--\xff", 6);
-  const Answer sent = send_form(
+  const testing::TestReply sent = send_form(
       multipart, field("name", "a") +
                      field("picture", bytes, "; filename=\"me.png\"\r\nContent-Type: image/png") +
                      "--B--");
-  EXPECT_EQ(sent.content, "a 18 false - me.png image/png 6");
-  const Answer none =
+  EXPECT_EQ(sent.content(), "a 18 false - me.png image/png 6");
+  const testing::TestReply none =
       send_form(multipart, field("name", "a") + field("picture", "", "; filename=\"\"") + "--B--");
-  EXPECT_EQ(none.content, "a 18 false -") << "no file was chosen";
-  EXPECT_THAT(send_form(urlencoded, "name=a&picture=x").content,
+  EXPECT_EQ(none.content(), "a 18 false -") << "no file was chosen";
+  EXPECT_THAT(send_form(urlencoded, "name=a&picture=x").content(),
               HasSubstr("is a file, which multipart/form-data can carry"));
 }
 
 TEST(FormFields, what_is_no_form_is_415_and_says_what_is_taken) {
   for (const Bytes type : {Bytes("application/json"), Bytes("multipart/form-data"), Bytes("")}) {
-    const Answer answer = send_form(type, "name=a");
-    EXPECT_EQ(answer.status, 415u) << type;
-    EXPECT_THAT(answer.fields, HasSubstr("Accept: application/x-www-form-urlencoded, multipart"));
+    const testing::TestReply answer = send_form(type, "name=a");
+    EXPECT_EQ(answer.status(), 415u) << type;
+    EXPECT_THAT(std::string(answer.header("accept").value_or("none")),
+                HasSubstr("application/x-www-form-urlencoded, multipart"));
   }
 }
 
 TEST(FormFields, what_is_malformed_or_ends_too_soon_is_400_before_anything_is_missing) {
-  EXPECT_THAT(send_form(multipart, field("name", "a")).content,
+  EXPECT_THAT(send_form(multipart, field("name", "a")).content(),
               HasSubstr("The form ends too soon."));
-  EXPECT_THAT(send_form(multipart, "--B\r\nnonsense\r\n\r\n").content,
+  EXPECT_THAT(send_form(multipart, "--B\r\nnonsense\r\n\r\n").content(),
               HasSubstr("The content is no multipart/form-data"));
-  EXPECT_EQ(send_form(multipart, "").status, 400u);
+  EXPECT_EQ(send_form(multipart, "").status(), 400u);
 }
 
 TEST(FormFields, whatever_is_cut_off_is_answered) {
   const std::string whole = field("name", "a") + field("age", "4") + "--B--";
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    EXPECT_EQ(send_form(multipart, whole.substr(0, size)).status, 400u) << size;
+    EXPECT_EQ(send_form(multipart, whole.substr(0, size)).status(), 400u) << size;
   }
 }
 

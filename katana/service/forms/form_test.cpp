@@ -22,7 +22,7 @@ std::ptrdiff_t count_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
-class FormTest : public testing::Test {
+class FormTest : public ::testing::Test {
  protected:
   // Uploads in pieces of so many bytes; what came of it is in form_ or in the reply.
   FakeExchange& upload(std::string content, std::size_t piece = SIZE_MAX,

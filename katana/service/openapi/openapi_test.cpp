@@ -276,9 +276,9 @@ TEST(OpenApi, fields_of_a_form_stand_in_the_document_with_their_rules) {
   const auto words = detail::words_of<decltype(handler)>(schemas);
   ASSERT_NE(words.form, nullptr);
   const std::string schema = container::to_json(words.form(schemas));
-  EXPECT_THAT(schema, testing::HasSubstr(R"("picture":{"type":"string","format":"binary"})"));
-  EXPECT_THAT(schema, testing::HasSubstr(R"("required":["name"])"));
-  EXPECT_THAT(schema, testing::HasSubstr(R"("maximum":150)"));
+  EXPECT_THAT(schema, ::testing::HasSubstr(R"("picture":{"type":"string","format":"binary"})"));
+  EXPECT_THAT(schema, ::testing::HasSubstr(R"("required":["name"])"));
+  EXPECT_THAT(schema, ::testing::HasSubstr(R"("maximum":150)"));
 }
 
 }  // namespace

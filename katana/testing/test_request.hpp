@@ -1,0 +1,85 @@
+// TestRequest: a request made by hand, for code that takes a RequestView or a Request.
+//
+//   testing::TestRequest request("POST", "/users/7?x=1");
+//   request.pattern("/users/{id}").field("If-Match", "\"3\"").content("{}");
+//   EXPECT_EQ(owner_of(request.view()), 7);
+//
+// call() runs a handler on it: see test_call.hpp.
+//
+// Owns       the bytes of the request.
+// Thread     one.
+// Allocates  freely: a test's tool.
+// Fails      mistake() says what no request can have; view() is then of what there is.
+// Invariant  what view() gave is valid until the request is changed or ends; request() for ever.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/container/json_write.hpp"
+#include "katana/service/request.hpp"
+#include "katana/service/router.hpp"
+#include "katana/testing/test_reply.hpp"
+
+namespace katana::testing {
+
+class TestRequest {
+ public:
+  // `target` as it would be sent: a path with its escapes, and perhaps a query.
+  explicit TestRequest(std::string_view method = "GET", std::string_view target = "/");
+  ~TestRequest();
+  TestRequest(TestRequest&&) noexcept;
+  TestRequest& operator=(TestRequest&&) noexcept;
+
+  TestRequest& field(std::string_view name, std::string_view value);
+  TestRequest& content(std::string content);
+  // A described struct as JSON, with its Content-Type.
+  template <class T>
+  TestRequest& json(const T& value) {
+    std::string text;
+    container::write_json(value, text);
+    return content(std::move(text)).field("Content-Type", "application/json");
+  }
+  // Of the route that would serve it, whose parameters the request then has. Without one call()
+  // takes the last segments of the path for the handler's Path<T> parameters.
+  TestRequest& pattern(std::string_view pattern);
+  // What a handler takes as FromContext<T>: in call() alone.
+  template <class T>
+  TestRequest& with(T value) {
+    providers_.push_back([value = std::move(value)](Group& group) {
+      group.use([value](const RequestView&) -> T { return value; });
+    });
+    return *this;
+  }
+
+  // Empty: there is none.
+  std::string mistake() const;
+  const RequestView& view() const;
+  Request request() const { return Request(view()); }
+
+  // ---- for call() ----
+  std::string_view method() const noexcept { return method_; }
+  std::string_view target() const noexcept { return target_; }
+  const TestReply::Fields& fields() const noexcept { return fields_; }
+  const std::string& content_text() const noexcept { return content_; }
+  const std::vector<std::function<void(Group&)>>& providers() const noexcept { return providers_; }
+  // Of the route: the one given, or one with so many parameters at its end.
+  Result<std::string> route_pattern(std::size_t path_parameters) const;
+
+ private:
+  struct Made;
+  const Made& made() const;
+  void change() noexcept;
+
+  std::string method_, target_, content_, pattern_;
+  TestReply::Fields fields_;
+  std::vector<std::function<void(Group&)>> providers_;
+  mutable std::unique_ptr<Made> made_;  // null: not made since the last change
+};
+
+}  // namespace katana::testing
