@@ -261,7 +261,8 @@ struct DatabaseSettings {
   std::uint32_t group_max = 256;
 };
 KATANA_DESCRIBE(DatabaseSettings,
-                (path, length(1, 4000), help("its folder is made if it is missing")),
+                (path, length(1, 4000),
+                 help("its folder is made if it is missing; :memory: ends with the program")),
                 (migrations, help("a folder of NUMBER_name.sql; empty: those of the program")),
                 (durability, help("full: an acknowledged write survives a loss of power")),
                 (readers, range(1, 64),

@@ -173,6 +173,7 @@ FakeUpstream::FakeUpstream(TestServer& server, std::string url,
   auto origin = origin_of(url);
   if (!origin) {
     problem_ = origin.error().describe();
+    server.loop().add_upstream_problem(problem_);
     return;
   }
   auto script = std::make_unique<Script>();
@@ -185,6 +186,7 @@ FakeUpstream::FakeUpstream(TestServer& server, std::string url,
   auto built = std::move(router).build();
   if (!built) {
     problem_ = built.error().within("upstream " + url).describe();
+    server.loop().add_upstream_problem(problem_);
     return;
   }
   core_ = std::make_unique<Core>(server, *std::move(origin), *std::move(built), std::move(script));
