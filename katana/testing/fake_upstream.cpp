@@ -146,7 +146,6 @@ struct FakeUpstream::Core {
     KATANA_CHECK(reactor->listen({}, http1));
     server.loop().add_before(*reactor);
     server.loop().upstreams()[origin] = reactor->port(0);
-    last_port = reactor->port(0);
   }
   // The name stays known: whoever connects is refused.
   void go_down() {
@@ -165,7 +164,6 @@ struct FakeUpstream::Core {
   session::Http1Protocol http1;
   session::Http2Protocol http2;
   std::optional<core::ReactorOn<engine::SimEngine>> reactor;  // none: it is down
-  std::uint16_t last_port = 0;
 };
 
 FakeUpstream::FakeUpstream(TestServer& server, std::string url,
