@@ -107,7 +107,8 @@ host::Embedding TestApplication::embedding(TestLoop& loop) {
   embedding.open_database = [this](database::sqlite::Options options) {
     const bool is_named = std::ranges::any_of(
         settings_, [](const std::string& each) { return each.starts_with("database.path="); });
-    if (!is_named && config_file_.empty()) options.path = ":memory:";
+    // What a file of settings names is the program's own: a test writes to it only if it says so.
+    if (!is_named) options.path = ":memory:";
     return open_for_test(std::move(options), database_faults_);
   };
   embedding.add_services = [this](registry::Registry& registry) -> Result<void> {
