@@ -30,10 +30,10 @@ struct Script {
 };
 
 // Has content collected that the route itself does not ask for.
-class ContentWanted final : public detail::MiddlewareFunction {
+class ContentWanted final : public katana::detail::MiddlewareFunction {
  public:
   ContentWanted() : MiddlewareFunction(true, nullptr, {}) {}
-  Progress run(const detail::Call&, detail::RequestContext&) const override {
+  Progress run(const katana::detail::Call&, katana::detail::RequestContext&) const override {
     return Progress::goes_on;
   }
 };
