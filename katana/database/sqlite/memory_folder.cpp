@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
@@ -30,13 +29,20 @@ void remove_whole(const fs::path& folder) {
   fs::remove_all(folder, ignored);
 }
 
+// Of the open file, not of the process (fcntl(2), F_OFD_SETLK). False: another has it.
+bool lock_whole(int file) {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
+}
+
 // Locked before it has its name, so that nobody finds it without an owner. -1: it cannot be made.
 int lock_owner_file(const fs::path& folder) {
   const fs::path unnamed = folder / "owner.new";
   const int file = ::open(unnamed.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return -1;
-  if (::flock(file, LOCK_EX | LOCK_NB) == 0 &&
-      ::rename(unnamed.c_str(), (folder / owner_file).c_str()) == 0) {
+  if (lock_whole(file) && ::rename(unnamed.c_str(), (folder / owner_file).c_str()) == 0) {
     return file;
   }
   ::close(file);
@@ -53,7 +59,7 @@ void remove_orphaned_folders() {
       if (!each->path().filename().string().starts_with(prefix)) continue;
       const int file = ::open((each->path() / owner_file).c_str(), O_RDWR | O_CLOEXEC);
       if (file < 0) continue;  // another user's, or it is being made
-      if (::flock(file, LOCK_EX | LOCK_NB) == 0) remove_whole(each->path());
+      if (lock_whole(file)) remove_whole(each->path());
       ::close(file);
     }
   }
