@@ -260,7 +260,8 @@ struct DatabaseSettings {
 };
 KATANA_DESCRIBE(DatabaseSettings,
                 (url, length(1, 4000),
-                 help("database of the program, as sqlite:FILE; the scheme names the driver")),
+                 help("database of the program, as sqlite:FILE or sqlite::memory:; the scheme "
+                      "names the driver")),
                 (migrations, help("a folder of NUMBER_name.sql; empty: those of the program")),
                 (durability, help("full: an acknowledged write survives a loss of power")),
                 (readers, range(1, 64),

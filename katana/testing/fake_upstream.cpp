@@ -146,7 +146,6 @@ struct FakeUpstream::Core {
     KATANA_CHECK(reactor->listen({}, http1));
     server.loop().add_before(*reactor);
     server.loop().upstreams()[origin] = reactor->port(0);
-    last_port = reactor->port(0);
   }
   // The name stays known: whoever connects is refused.
   void go_down() {
@@ -165,7 +164,6 @@ struct FakeUpstream::Core {
   session::Http1Protocol http1;
   session::Http2Protocol http2;
   std::optional<core::ReactorOn<engine::SimEngine>> reactor;  // none: it is down
-  std::uint16_t last_port = 0;
 };
 
 FakeUpstream::FakeUpstream(TestServer& server, std::string url,
@@ -173,6 +171,7 @@ FakeUpstream::FakeUpstream(TestServer& server, std::string url,
   auto origin = origin_of(url);
   if (!origin) {
     problem_ = origin.error().describe();
+    server.loop().add_upstream_problem(problem_);
     return;
   }
   auto script = std::make_unique<Script>();
@@ -185,6 +184,7 @@ FakeUpstream::FakeUpstream(TestServer& server, std::string url,
   auto built = std::move(router).build();
   if (!built) {
     problem_ = built.error().within("upstream " + url).describe();
+    server.loop().add_upstream_problem(problem_);
     return;
   }
   core_ = std::make_unique<Core>(server, *std::move(origin), *std::move(built), std::move(script));

@@ -17,7 +17,7 @@
 // Thread     the test's.
 // Allocates  for each request.
 // Fails      problem() names what is wrong with the URL or the routes; requests to it then fail as
-//            to an origin that is not there.
+//            to an origin that is not there, and say that as well.
 // Invariant  a request is recorded before it is answered, also if no route serves it.
 #pragma once
 

@@ -28,10 +28,11 @@ class TestLoop::Upstreams final : public core::Destinations {
     for (const auto& [each, unused] : loop_.upstreams_) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", each);
     }
-    return fail(Code::unavailable,
-                fmt::format("no network in a test: there is no upstream for {}; make a "
-                            "testing::FakeUpstream for it (there {})",
-                            origin, known.empty() ? "is none" : "are " + known));
+    return fail(
+        Code::unavailable,
+        fmt::format("no network in a test: there is no upstream for {}; make a "
+                    "testing::FakeUpstream for it (there {}{})",
+                    origin, known.empty() ? "is none" : "are " + known, loop_.upstream_problems_));
   }
 
  private:

@@ -40,6 +40,8 @@ class TestLoop final : private VirtualWallClock {
 
   // Ports of the network by origin, such as "https://api.example:443".
   std::map<std::string, std::uint16_t>& upstreams() noexcept { return upstreams_; }
+  // Of an upstream that could not be made: what connects to none is told.
+  void add_upstream_problem(const std::string& problem) { upstream_problems_ += "; " + problem; }
 
   // A turn of each reactor: what is due, or else what happens next within `wait_max`.
   void turn(Duration wait_max);
@@ -86,6 +88,7 @@ class TestLoop final : private VirtualWallClock {
   const Duration thread_wait_;
   std::vector<core::Reactor*> reactors_;
   std::map<std::string, std::uint16_t> upstreams_;
+  std::string upstream_problems_;
   std::uint64_t given_up_on_ = 0;  // so much work did not end within thread_wait_
 };
 

@@ -4,8 +4,8 @@
 // a write-ahead log nor snapshots: a reader would fail while a transaction is open. A file on a
 // file system in memory (/dev/shm) is an ordinary database that never meets a disk.
 //
-// Owns       the folder, and what is in it: both go with it. A process that dies leaves them behind
-//            until the machine starts again.
+// Owns       the folder, and what is in it: both go with it. What a process that dies leaves is
+//            removed by the next one that makes such a folder.
 // Thread     one.
 // Fails      make() names the folders that it tried.
 #pragma once
@@ -22,9 +22,11 @@ class MemoryFolder {
   // In /dev/shm; where there is none that can be written to, in the folder for temporary files.
   static katana::Result<MemoryFolder> make();
   MemoryFolder() noexcept = default;  // none
-  MemoryFolder(MemoryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  MemoryFolder(MemoryFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), owner_(other.owner_) {}
   MemoryFolder& operator=(MemoryFolder&& other) noexcept {
     std::swap(path_, other.path_);
+    std::swap(owner_, other.owner_);
     return *this;
   }
   ~MemoryFolder();
@@ -34,6 +36,10 @@ class MemoryFolder {
 
  private:
   std::string path_;  // empty: none
+  int owner_ = -1;    // a lock in it that says that this process lives
 };
+
+// Those of processes that died. The first make() of a process calls it.
+void remove_orphaned_folders();
 
 }  // namespace katana::database::sqlite

@@ -85,6 +85,31 @@ class SqliteDriverTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
+TEST_F(SqliteDriverTest, a_database_in_memory_serves_and_leaves_nothing) {
+  Program app(options());
+  app.routes([](const registry::Services& services, Router& router) {
+    auto& database = services.get<database::Database>();
+    router.get("/more", [&database]() -> Task<Result<Reply>> {
+      auto made = co_await database.execute("INSERT INTO users (name) VALUES ('bob')");
+      if (!made) co_return std::unexpected<Error>(made.error());
+      auto count = co_await database.query_one<std::int64_t>("SELECT count(*) FROM users");
+      if (!count) co_return std::unexpected<Error>(count.error());
+      co_return Reply::text(std::to_string(**count));
+    });
+  });
+  CommandLine in_memory = line();
+  in_memory.sets = {"database.url=sqlite::memory:"};
+  const auto started = app.start(in_memory);
+  ASSERT_TRUE(started) << started.error().describe();
+  serve(app, [](std::uint16_t port) {
+    server::Client client(port);
+    EXPECT_TRUE(client.ask("/more").ends_with("\r\n\r\n2"));
+    EXPECT_TRUE(client.ask("/more").ends_with("\r\n\r\n3"));
+  });
+  app.stop();
+  EXPECT_FALSE(std::filesystem::exists(file("var")));
+}
+
 TEST_F(SqliteDriverTest, a_program_of_twenty_lines_serves_from_its_database) {
   Program app(options());
   app.services([](registry::Registry& registry) {

@@ -69,7 +69,7 @@ class DatabaseInTurnsTest : public ::testing::Test {
   }
 
   TemporaryDatabase database_{
-      {{"0001_t.sql", "CREATE TABLE t (id INTEGER PRIMARY KEY, v INTEGER) STRICT"}}};
+      {"0001_t.sql", "CREATE TABLE t (id INTEGER PRIMARY KEY, v INTEGER) STRICT"}};
   TestServer server_{make_service()};
 };
 

@@ -118,7 +118,8 @@ TEST_F(FakeUpstreamTest, what_is_wrong_with_it_is_said) {
     router.get("/", [] { return Reply(); });
   });
   EXPECT_THAT(twice.problem(), HasSubstr("upstream http://twice.example"));
-  EXPECT_THAT(get("http://twice.example/"), HasSubstr("there is no upstream"));
+  EXPECT_THAT(get("http://twice.example/"), HasSubstr("there is no upstream for http://twice"));
+  EXPECT_THAT(get("http://twice.example/"), HasSubstr("upstream http://twice.example: route GET"));
   twice.go_down();
   EXPECT_TRUE(twice.requests().empty());
   FakeUpstream streams(server_, "http://streams.example", [](Router& router) {

@@ -126,10 +126,9 @@ Result<database::Database> TestApplication::open_database(
     std::vector<database::Migration> migrations) {
   constexpr std::string_view scheme = "sqlite:";
   if (!settings.url.starts_with(scheme)) return drivers.open(settings, std::move(migrations));
-  const bool is_named =
-      !config_file_.empty() || std::ranges::any_of(settings_, [](const std::string& each) {
-        return each.starts_with("database.url=");
-      });
+  // What a file of settings names is the program's own: a test writes to it only if it says so.
+  const bool is_named = std::ranges::any_of(
+      settings_, [](const std::string& each) { return each.starts_with("database.url="); });
   const std::string_view file =
       is_named ? std::string_view(settings.url).substr(scheme.size()) : ":memory:";
   return open_for_test(host::sqlite_options(file, settings, std::move(migrations)),

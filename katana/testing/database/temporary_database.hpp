@@ -15,6 +15,7 @@
 // Invariant  declared before a TestServer whose handlers use it, so that it outlives them.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ Result<database::Database> open_for_test(database::sqlite::Options options, Data
 class TemporaryDatabase {
  public:
   explicit TemporaryDatabase(const std::vector<database::MigrationFile>& migrations = {});
+  TemporaryDatabase(std::initializer_list<database::MigrationFile> migrations)
+      : TemporaryDatabase(std::vector(migrations)) {}
   // Of a folder of NUMBER_name.sql.
   explicit TemporaryDatabase(const std::string& migrations_folder);
   ~TemporaryDatabase();
