@@ -2,8 +2,8 @@
 // engine costs.
 //
 // Thread     counted by one thread; read by it.
-// Fails      counts nothing under ThreadSanitizer, which replaces these functions by
-//            its own: a test of counts is skipped there.
+// Fails      counts nothing under ThreadSanitizer, which replaces these functions by its own, and
+//            nothing where the engine calls the kernel itself: a test of counts is skipped there.
 // Invariant  replaces functions of the C library, so exactly one file of a test program
 //            includes it.
 #pragma once
@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "katana/base/thread_sanitizer_test.hpp"
+#include "katana/engine/system_calls.hpp"
 
 namespace katana::engine {
 
@@ -30,7 +31,7 @@ struct SystemCalls {
 
 inline constinit thread_local SystemCalls system_calls{};
 
-#if defined(KATANA_THREAD_SANITIZER)
+#if defined(KATANA_THREAD_SANITIZER) || !defined(KATANA_CALLS_OF_THE_C_LIBRARY)
 inline constexpr bool system_calls_are_counted = false;
 #else
 inline constexpr bool system_calls_are_counted = true;

@@ -74,7 +74,11 @@ TEST(FunctionChecks, each_misuse_is_one_error_of_at_most_ten_lines) {
     EXPECT_NE(refused.output.find(each.sentence), std::string::npos) << each.statement;
   }
   EXPECT_EQ(count(refused.output, "error:"), std::size(misuses)) << refused.output;
-  EXPECT_LE(count(refused.output, "\n"), 10 * std::size(misuses)) << refused.output;
+  // From 13 on g++ quotes the source of each step between a call and its error.
+  const bool quotes =
+      !compile("#if __GNUC__ > 12 && !defined(__clang__)\n#error quotes\n#endif\n").good;
+  const std::size_t lines_max = quotes ? 14 : 10;
+  EXPECT_LE(count(refused.output, "\n"), lines_max * std::size(misuses)) << refused.output;
 }
 
 constexpr const char* views_head =

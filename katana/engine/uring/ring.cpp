@@ -44,7 +44,8 @@ Result<void> Ring::start(const UringOptions& options) {
   started_ = true;
   enter_fd_ = ring_.ring_fd;
   // Entries are submitted in the order of their places, so the kernel's table of indices is filled
-  // once and for all.
+  // once and for all. Later versions of liburing ask a kernel that can do without it for none.
+  if (ring_.sq.array == nullptr) return {};
   for (unsigned index = 0; index < ring_.sq.ring_entries; ++index) ring_.sq.array[index] = index;
   return {};
 }
