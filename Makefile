@@ -66,3 +66,5 @@ tidy:
 
 clean:
 	rm -rf build
+
+# SPDX-License-Identifier: Apache-2.0

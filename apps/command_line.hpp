@@ -38,3 +38,5 @@ inline std::optional<int> parse(CLI::App& app, int count, char** arguments) {
 }
 
 }  // namespace command_line
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ Result<std::optional<tls::TlsOptions>> TlsFlags::options() const {
 }
 
 }  // namespace katana::apps
+
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,5 @@ class TlsFlags {
 };
 
 }  // namespace katana::apps
+
+// SPDX-License-Identifier: Apache-2.0

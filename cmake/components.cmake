@@ -132,3 +132,5 @@ function(katana_build_component name)
   target_compile_features(${target} ${scope} cxx_std_23)
   add_library(katana::${name} ALIAS ${target})
 endfunction()
+
+# SPDX-License-Identifier: Apache-2.0

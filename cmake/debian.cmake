@@ -69,3 +69,5 @@ if(KATANA_INSTALL_PROGRAMS)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/katana-tools COMPONENT katana-programs)
 endif()
 include(CPack)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -18,3 +18,5 @@ function(katana_embed target header)
   file(CONFIGURE OUTPUT ${path} CONTENT "${text}" @ONLY)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/embedded)
 endfunction()
+
+# SPDX-License-Identifier: Apache-2.0

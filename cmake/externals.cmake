@@ -52,3 +52,5 @@ macro(katana_find_external target)
     endif()
   endif()
 endmacro()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ else()
   install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT katana-development)
 endif()
 
+
+# SPDX-License-Identifier: Apache-2.0

@@ -54,3 +54,5 @@ if(katana_NOT_FOUND_MESSAGE AND katana_FOUND STREQUAL "FALSE")
   return()
 endif()
 unset(katana_NOT_FOUND_MESSAGE)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,5 @@ function(katana_embed_migrations target folder)
   file(COPY_FILE ${header}.new ${header} ONLY_IF_DIFFERENT)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/katana_embedded/${target})
 endfunction()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ if(KATANA_UNITY)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE ${KATANA_UNITY_BATCH})
 endif()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -135,3 +135,5 @@ function(katana_watched_by_fuzzers target)
     endif()
   endforeach()
 endfunction()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -6,3 +6,5 @@
 #pragma once
 
 #include "katana/host/application.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

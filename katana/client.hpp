@@ -7,3 +7,5 @@
 #include "katana/client/http_client.hpp"
 #include "katana/client/request.hpp"
 #include "katana/client/run.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

@@ -5,3 +5,5 @@
 #pragma once
 
 #include "katana/config/config.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

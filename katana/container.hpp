@@ -10,3 +10,5 @@
 #include "katana/container/json_write.hpp"
 #include "katana/container/message_pack_read.hpp"
 #include "katana/container/message_pack_write.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

@@ -28,3 +28,5 @@
 #include "katana/service/reply.hpp"
 #include "katana/service/request.hpp"
 #include "katana/service/router.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

@@ -7,3 +7,5 @@
 #include "katana/log/context.hpp"
 #include "katana/log/log.hpp"
 #include "katana/log/logger.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

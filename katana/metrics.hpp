@@ -8,3 +8,5 @@
 #include "katana/metrics/health.hpp"
 #include "katana/metrics/process.hpp"
 #include "katana/metrics/registry.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

@@ -6,3 +6,5 @@
 
 #include "katana/database/migrations.hpp"
 #include "katana/database/sqlite/sqlite.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

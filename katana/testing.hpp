@@ -5,3 +5,5 @@
 #pragma once
 
 #include "katana/testing/test_server.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

@@ -6,3 +6,5 @@
 
 #include "katana/thread/pool.hpp"
 #include "katana/thread/run.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

@@ -8,3 +8,5 @@
 #include "katana/tls/credentials.hpp"
 #include "katana/tls/development.hpp"
 #include "katana/tls/options.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

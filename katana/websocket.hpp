@@ -6,3 +6,5 @@
 
 #include "katana/service/router.hpp"
 #include "katana/service/websocket.hpp"
+
+// SPDX-License-Identifier: Apache-2.0

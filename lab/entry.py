@@ -13,3 +13,5 @@ sys.path.insert(0, str(LAB))
 from katana_lab.commands import run_file  # noqa: E402
 
 sys.exit(run_file(sys.argv[0], sys.argv[1:]))
+
+# SPDX-License-Identifier: Apache-2.0

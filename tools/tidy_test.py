@@ -455,3 +455,5 @@ class CommandTest(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -168,3 +168,5 @@ Result<void> take_back(const std::vector<std::string>& settings,
 }
 
 }  // namespace ablation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,5 @@ katana::Result<void> take_back(const std::vector<std::string>& settings,
                                katana::server::HttpServerOptions& options);
 
 }  // namespace ablation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,5 @@ int main(int count, char** arguments) {
        .adjust = [&](auto& options) { return ablation::take_back(decisions, options); }},
       count, arguments);
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -56,3 +56,5 @@ void Data::add_to(openapi::Routes& routes, const std::string& base) {
 }
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

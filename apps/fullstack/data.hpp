@@ -53,3 +53,5 @@ class Data {
 };
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

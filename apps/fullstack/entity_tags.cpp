@@ -31,3 +31,5 @@ bool if_none_match_names(Bytes value, Bytes tag) noexcept {
 }
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -17,3 +17,5 @@ bool if_match_holds(Bytes value, Bytes tag) noexcept;
 bool if_none_match_names(Bytes value, Bytes tag) noexcept;
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -188,3 +188,5 @@ void Live::add_checks(LiveFigures& figures) const {
 }
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -157,3 +157,5 @@ class Live {
 };
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,5 @@ LogTail::Lines LogTail::since(std::uint64_t number, std::size_t count_max) const
 }
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -41,3 +41,5 @@ class LogTail final : public log::Output {
 };
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -136,3 +136,5 @@ int main(int count, char** arguments) {
   app.operations(fullstack::add_operations);
   return app.run(count, arguments);
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -43,3 +43,5 @@ void add_pages(Group routes) {
 }
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -16,3 +16,5 @@ namespace katana::fullstack {
 void add_pages(Group routes);
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -211,3 +211,5 @@ void Users::add_to(openapi::Routes& routes, const std::string& base, const std::
 }
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ class Users {
 };
 
 }  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0

@@ -117,3 +117,5 @@ katana::Result<katana::server::HttpServerOptions> server_options(
 }
 
 }  // namespace hello
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ katana::Result<katana::server::HttpServerOptions> server_options(const Flags& fl
                                                                  katana::server::EngineKind engine);
 
 }  // namespace hello
+
+// SPDX-License-Identifier: Apache-2.0

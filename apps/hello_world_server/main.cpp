@@ -4,3 +4,5 @@
 int main(int count, char** arguments) {
   return hello::run({.name = "hello_world_server"}, count, arguments);
 }
+
+// SPDX-License-Identifier: Apache-2.0

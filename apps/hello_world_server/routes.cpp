@@ -102,3 +102,5 @@ Result<Service> make_service(const std::function<void(Group&)>& add) {
 }
 
 }  // namespace hello
+
+// SPDX-License-Identifier: Apache-2.0

@@ -15,3 +15,5 @@ katana::Result<katana::Service> make_service(const std::function<void(katana::Gr
                                                  [](katana::Group&) {});
 
 }  // namespace hello
+
+// SPDX-License-Identifier: Apache-2.0

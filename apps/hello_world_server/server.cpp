@@ -146,3 +146,5 @@ int run(const Program& program, int count, char** arguments) {
 }
 
 }  // namespace hello
+
+// SPDX-License-Identifier: Apache-2.0

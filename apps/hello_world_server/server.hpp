@@ -24,3 +24,5 @@ struct Program {
 int run(const Program& program, int count, char** arguments);
 
 }  // namespace hello
+
+// SPDX-License-Identifier: Apache-2.0

@@ -216,3 +216,5 @@ void add_add_command(CLI::App& app, std::function<int()>& chosen) {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

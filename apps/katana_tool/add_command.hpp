@@ -22,3 +22,5 @@ namespace katana::tool {
 void add_add_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -102,3 +102,5 @@ void Child::end(Duration patience) noexcept {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

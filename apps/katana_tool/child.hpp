@@ -45,3 +45,5 @@ class Child {
 };
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -219,3 +219,5 @@ void add_dev_command(CLI::App& app, std::function<int()>& chosen) {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -25,3 +25,5 @@ namespace katana::tool {
 void add_dev_command(CLI::App& app, std::function<int()>& run);
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -57,3 +57,5 @@ Result<void> replace_file(const fs::path& path, std::string_view content) {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,5 @@ Result<void> write_new_file(const std::filesystem::path& path, std::string_view 
 Result<void> replace_file(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -164,3 +164,5 @@ void add_log_command(CLI::App& app, std::function<int()>& chosen) {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

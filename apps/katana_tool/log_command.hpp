@@ -16,3 +16,5 @@ namespace katana::tool {
 void add_log_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -52,3 +52,5 @@ int main(int count, char** arguments) {
     return command_line::fail("katana", 1, error.what());
   }
 }
+
+// SPDX-License-Identifier: Apache-2.0

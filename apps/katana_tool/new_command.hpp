@@ -18,3 +18,5 @@ namespace katana::tool {
 void add_new_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -89,3 +89,5 @@ void add_program_commands(CLI::App& app, std::function<int()>& chosen) {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

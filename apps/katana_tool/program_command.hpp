@@ -24,3 +24,5 @@ Result<std::string> project_name();
 void add_program_commands(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

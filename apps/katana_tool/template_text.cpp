@@ -59,3 +59,5 @@ std::string fill_template(std::string_view text, const TemplateValues& values) {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

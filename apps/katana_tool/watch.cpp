@@ -88,3 +88,5 @@ std::vector<std::string> FileWatch::take() {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

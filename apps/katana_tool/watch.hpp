@@ -38,3 +38,5 @@ class FileWatch {
 };
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

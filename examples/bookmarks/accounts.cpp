@@ -15,3 +15,5 @@ std::unique_ptr<Accounts> own_accounts() {
 }
 
 }  // namespace bookmarks
+
+// SPDX-License-Identifier: Apache-2.0

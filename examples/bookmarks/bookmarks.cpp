@@ -166,3 +166,5 @@ void configure(Program& app) {
 }
 
 }  // namespace bookmarks
+
+// SPDX-License-Identifier: Apache-2.0

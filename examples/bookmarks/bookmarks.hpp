@@ -22,3 +22,5 @@ katana::host::ApplicationOptions options();
 void configure(Program& app);
 
 }  // namespace bookmarks
+
+// SPDX-License-Identifier: Apache-2.0

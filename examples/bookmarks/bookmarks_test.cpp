@@ -59,3 +59,5 @@ TEST_F(BookmarksTest, a_title_that_could_not_be_had_is_found_by_the_job) {
 
 }  // namespace
 }  // namespace bookmarks
+
+// SPDX-License-Identifier: Apache-2.0

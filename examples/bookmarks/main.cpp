@@ -5,3 +5,5 @@ int main(int count, char** arguments) {
   bookmarks::configure(app);
   return app.run(count, arguments);
 }
+
+// SPDX-License-Identifier: Apache-2.0

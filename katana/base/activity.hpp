@@ -97,3 +97,5 @@ class Waiting {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -106,3 +106,5 @@ TEST_F(ActivityTest, the_executor_is_at_the_site_of_the_activity_that_goes_on) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -41,3 +41,5 @@ class AdaptiveSpin {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

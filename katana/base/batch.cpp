@@ -59,3 +59,5 @@ void Block::on_adopted_released(Retained& batch) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -87,3 +87,5 @@ inline std::uint32_t Batch::messages() const noexcept { return block_->messages(
 inline std::size_t Batch::allocated_bytes() const noexcept { return block_->allocated_bytes(); }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

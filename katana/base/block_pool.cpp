@@ -32,3 +32,5 @@ char* BlockPool::take_untouched() noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -62,3 +62,5 @@ class BlockPool {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -155,3 +155,5 @@ TEST(BlockPool, more_address_space_than_there_is_throws) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

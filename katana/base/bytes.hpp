@@ -9,3 +9,5 @@ namespace katana {
 using Bytes = std::string_view;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

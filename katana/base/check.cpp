@@ -14,3 +14,5 @@ void check_failed(const char* kind, const char* condition, const char* file, int
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

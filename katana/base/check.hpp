@@ -22,3 +22,5 @@ namespace katana::detail {
   (static_cast<bool>(condition)   \
        ? void(0)                  \
        : ::katana::detail::check_failed("REQUIRE", #condition, __FILE__, __LINE__))
+
+// SPDX-License-Identifier: Apache-2.0

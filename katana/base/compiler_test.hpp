@@ -61,3 +61,5 @@ inline Compiled compile(const std::string& source, const std::string& by = compi
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

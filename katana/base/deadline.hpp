@@ -50,3 +50,5 @@ inline Duration time_left(Instant now, Duration most) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

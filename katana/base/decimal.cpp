@@ -175,3 +175,5 @@ Decimal Decimal::reduced() const noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

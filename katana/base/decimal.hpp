@@ -106,3 +106,5 @@ struct std::hash<katana::Decimal> {
     return std::hash<std::uint64_t>()(low ^ (high * 0x9e3779b97f4a7c15) ^ reduced.scale_);
   }
 };
+
+// SPDX-License-Identifier: Apache-2.0

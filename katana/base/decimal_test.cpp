@@ -86,3 +86,5 @@ TEST(Decimal, becomes_the_nearest_double) { EXPECT_EQ(decimal("12.30").to_double
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,5 @@ void append_pointer(std::string& pointer, std::size_t index) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -422,3 +422,5 @@ void check(const T& value, Report&& report) {
   macro(Struct, entry)                                \
       __VA_OPT__(, KATANA_DETAIL_AGAIN KATANA_DETAIL_PARENS(macro, Struct, __VA_ARGS__))
 #define KATANA_DETAIL_AGAIN() KATANA_DETAIL_EACH
+
+// SPDX-License-Identifier: Apache-2.0

@@ -313,3 +313,5 @@ TEST(Describe, what_makes_no_sense_does_not_compile) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

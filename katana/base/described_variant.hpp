@@ -121,3 +121,5 @@ std::string alternative_choices() {
   }
 #define KATANA_DETAIL_ALTERNATIVE(Variant, entry) KATANA_DETAIL_ALTERNATIVE_OF entry
 #define KATANA_DETAIL_ALTERNATIVE_OF(Struct, name) ::katana::rules::alternative<Struct>(name)
+
+// SPDX-License-Identifier: Apache-2.0

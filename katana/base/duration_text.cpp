@@ -31,3 +31,5 @@ ShortText<24> write_duration(SignedCount count, std::uint64_t step_ns) noexcept 
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -89,3 +89,5 @@ struct TextForm<std::chrono::duration<Rep, Period>> {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

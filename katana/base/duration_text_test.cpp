@@ -101,3 +101,5 @@ TEST(DurationText, what_is_written_is_read_as_the_same) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

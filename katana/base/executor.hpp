@@ -135,3 +135,5 @@ class Executor {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -99,3 +99,5 @@ std::string describe(const Failure& failure) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,5 @@ std::string cause_of(const Failure& failure);
 inline constexpr std::size_t failure_bytes_max = 4096;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -55,3 +55,5 @@ TEST(FailureTest, a_cause_of_any_length_is_cut) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

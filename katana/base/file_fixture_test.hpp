@@ -49,3 +49,5 @@ inline std::string numbered_lines(std::size_t bytes) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -28,3 +28,5 @@ bool FilePart::read_all(std::span<char> to) const noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

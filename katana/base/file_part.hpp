@@ -33,3 +33,5 @@ struct FilePart {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -91,3 +91,5 @@ std::size_t count_code_points(Bytes text) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

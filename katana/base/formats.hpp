@@ -32,3 +32,5 @@ bool is_date(Bytes text) noexcept;
 std::size_t count_code_points(Bytes text) noexcept;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

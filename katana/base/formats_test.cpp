@@ -83,3 +83,5 @@ TEST(Formats, characters_are_counted_not_octets) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

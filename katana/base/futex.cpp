@@ -24,3 +24,5 @@ void futex_wake(const FutexWord* word, int count) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -25,3 +25,5 @@ void futex_wait(const FutexWord& word, std::uint32_t expected, Duration timeout 
 void futex_wake(const FutexWord* word, int count) noexcept;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

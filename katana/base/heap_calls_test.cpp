@@ -182,3 +182,5 @@ TEST_F(HeapCalls, a_task_that_suspends_makes_none) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

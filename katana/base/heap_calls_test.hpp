@@ -66,3 +66,5 @@ class HeapCallsTest : public testing::Test {
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 #endif
+
+// SPDX-License-Identifier: Apache-2.0

@@ -80,3 +80,5 @@ class HeldMemory {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -16,3 +16,5 @@
 #else
 #define KATANA_VIEW
 #endif
+
+// SPDX-License-Identifier: Apache-2.0

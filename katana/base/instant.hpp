@@ -46,3 +46,5 @@ constexpr Instant extend_deadline(Instant deadline, std::uint64_t bytes, std::in
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

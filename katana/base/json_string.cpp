@@ -62,3 +62,5 @@ void append_json_text(Text& to, Bytes text) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -153,3 +153,5 @@ KATANA_RARE char* put_special(char* at, const char*& from, const char* end) noex
 void append_json_text(Text& to, Bytes text);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

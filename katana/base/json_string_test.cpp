@@ -43,3 +43,5 @@ TEST(JsonString, any_pair_of_octets_is_escaped_at_any_place_of_a_text) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

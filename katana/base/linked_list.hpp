@@ -75,3 +75,5 @@ class LinkedList {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

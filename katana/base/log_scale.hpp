@@ -34,3 +34,5 @@ constexpr std::uint64_t log_upper(std::size_t index, unsigned bits) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -51,3 +51,5 @@ class Mailbox {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ TEST(Mailbox, many_senders_lose_nothing_and_each_keeps_its_order) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -40,3 +40,5 @@ void die_of_misuse(Bytes what, Bytes remedy) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -28,3 +28,5 @@ std::string describe_thread();
 std::string misuse_sentence(Bytes what, Bytes remedy);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

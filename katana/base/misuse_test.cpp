@@ -35,3 +35,5 @@ TEST(MisuseDeathTest, where_nobody_can_catch_it_the_process_ends_with_the_senten
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -23,3 +23,5 @@ inline Duration clock_time(clockid_t clock) noexcept {
 inline Instant monotonic_now() noexcept { return {clock_time(CLOCK_MONOTONIC).ns}; }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -106,3 +106,5 @@ void Outbox::advance_part(std::size_t count) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

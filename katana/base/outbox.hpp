@@ -210,3 +210,5 @@ class Outbox {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -474,3 +474,5 @@ TEST_F(OutboxTest, who_looks_at_what_is_pending_sees_no_file) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

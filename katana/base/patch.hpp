@@ -136,3 +136,5 @@ void Patch<T>::apply_to(M& member) const {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

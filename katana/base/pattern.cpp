@@ -31,3 +31,5 @@ bool Pattern::matches(Bytes text) const noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -183,3 +183,5 @@ class Pattern {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -76,3 +76,5 @@ TEST(Pattern, takes_time_in_proportion_to_its_text) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

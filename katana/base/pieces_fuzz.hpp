@@ -43,3 +43,5 @@ void give_in_pieces(Bytes input, std::vector<std::size_t> cuts, const Take& take
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

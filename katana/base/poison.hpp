@@ -55,3 +55,5 @@ class Lending {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

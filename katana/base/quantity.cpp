@@ -57,3 +57,5 @@ const Unit& largest_unit(std::uint64_t count, std::uint64_t step,
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -46,3 +46,5 @@ const Unit& largest_unit(std::uint64_t count, std::uint64_t step,
                          std::span<const Unit> units) noexcept;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

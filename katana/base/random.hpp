@@ -54,3 +54,5 @@ class Random {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -55,3 +55,5 @@ void release_beyond_capacity(void* memory, std::size_t bytes) noexcept {
 }
 
 }  // namespace katana::recycler::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -113,3 +113,5 @@ struct Allocator {
 };
 
 }  // namespace katana::recycler
+
+// SPDX-License-Identifier: Apache-2.0

@@ -156,3 +156,5 @@ TEST(RecyclerDeathTest, a_piece_used_after_its_release_is_reported) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

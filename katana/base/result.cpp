@@ -80,3 +80,5 @@ std::unexpected<Error> fail(Code code, std::string&& message) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

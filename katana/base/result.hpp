@@ -91,3 +91,5 @@ KATANA_RARE std::unexpected<Error> fail(Code code, const std::string& message);
 KATANA_RARE std::unexpected<Error> fail(Code code, std::string&& message);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -122,3 +122,5 @@ TEST(Result, fails_with_a_code_alone) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -32,3 +32,5 @@ struct Retained {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

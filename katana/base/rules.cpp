@@ -32,3 +32,5 @@ std::string broken_text(Bytes expected, Bytes text) {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -473,3 +473,5 @@ consteval Each<Marks...> each(Marks... marks) {
 
 }  // namespace rules
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -67,3 +67,5 @@ void expect_one_state_after(const Transitions& transitions, const StateAfter& st
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

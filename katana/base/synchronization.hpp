@@ -235,3 +235,5 @@ class AsyncChannel {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

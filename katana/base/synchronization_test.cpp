@@ -157,3 +157,5 @@ TEST_F(SynchronizationTest, closing_lets_on_all_who_wait_for_values) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

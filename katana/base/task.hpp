@@ -165,3 +165,5 @@ class [[nodiscard]] Task {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -363,3 +363,5 @@ TEST(Task, a_coroutine_that_takes_a_borrowed_view_does_not_compile) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

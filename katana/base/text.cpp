@@ -45,3 +45,5 @@ Text vformat_text(fmt::string_view pattern, fmt::format_args arguments) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -86,3 +86,5 @@ Text format_text(fmt::format_string<Arguments...> pattern, Arguments&&... argume
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -97,3 +97,5 @@ constexpr bool reads_numbers() noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -108,3 +108,5 @@ TEST(Text, formats_as_fmt_does) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

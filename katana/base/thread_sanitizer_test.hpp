@@ -9,3 +9,5 @@
 #define KATANA_THREAD_SANITIZER 1
 #endif
 #endif
+
+// SPDX-License-Identifier: Apache-2.0

@@ -151,3 +151,5 @@ ShortText<10> TextForm<Date>::write(const Date& date) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -123,3 +123,5 @@ struct TextForm<Date> {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -88,3 +88,5 @@ TEST(Date, is_a_day_that_exists) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -123,3 +123,5 @@ inline std::vector<std::size_t> every_cut(std::size_t size) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

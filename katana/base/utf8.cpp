@@ -22,3 +22,5 @@ bool is_utf8(Bytes text) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -50,3 +50,5 @@ constexpr Bytes take_character(Bytes& text) noexcept {
 bool is_utf8(Bytes text) noexcept;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -62,3 +62,5 @@ TEST(Utf8, text_is_utf8_when_every_character_is_wherever_the_wrong_one_stands) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -87,3 +87,5 @@ ShortText<Uuid::text_bytes> Uuid::to_text() const noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -69,3 +69,5 @@ struct std::hash<katana::Uuid> {
         {reinterpret_cast<const char*>(octets.data()), octets.size()});
   }
 };
+
+// SPDX-License-Identifier: Apache-2.0

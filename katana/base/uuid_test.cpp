@@ -70,3 +70,5 @@ TEST(Uuid, before_1970_there_is_only_the_beginning) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

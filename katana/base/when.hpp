@@ -212,3 +212,5 @@ detail::GatherVector<T, true> when_any(std::vector<Task<T>> tasks) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

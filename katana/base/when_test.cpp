@@ -190,3 +190,5 @@ TEST_F(WhenTest, who_is_destroyed_takes_its_tasks_along) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

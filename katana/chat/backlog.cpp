@@ -47,3 +47,5 @@ std::uint64_t Backlog::clear() noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -53,3 +53,5 @@ class Backlog {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

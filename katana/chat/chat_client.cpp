@@ -208,3 +208,5 @@ void ChatClient::meet_deadline() noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -97,3 +97,5 @@ class ChatClient : protected Member {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

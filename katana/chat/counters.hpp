@@ -74,3 +74,5 @@ struct HubCounters {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -107,3 +107,5 @@ void Directory::rename(RoomKey room, std::uint64_t number, Bytes name) {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

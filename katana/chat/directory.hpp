@@ -96,3 +96,5 @@ class Directory {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -172,3 +172,5 @@ class FairTurn {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

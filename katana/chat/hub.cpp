@@ -544,3 +544,5 @@ void Hub::ask_those_left() noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

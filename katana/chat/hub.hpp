@@ -251,3 +251,5 @@ class Hub {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -244,3 +244,5 @@ TEST_F(FairRelayTest, a_flooder_on_one_reactor_does_not_keep_another_reactor_s_m
 
 }  // namespace
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -157,3 +157,5 @@ class HubTest : public testing::Test {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

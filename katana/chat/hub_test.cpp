@@ -590,3 +590,5 @@ TEST_F(RelayTest, hubs_that_end_with_batches_on_their_way_give_them_back) {
 
 }  // namespace
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

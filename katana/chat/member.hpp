@@ -77,3 +77,5 @@ class Member : private Sender {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,5 @@ void adapt_reactor(core::ReactorOptions& reactor, const ChatOptions& chat) noexc
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

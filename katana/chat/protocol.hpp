@@ -54,3 +54,5 @@ class ChatProtocol final : public core::Protocol, private Turn {
 void adapt_reactor(core::ReactorOptions& reactor, const ChatOptions& chat) noexcept;
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,5 @@ bool Relay::wait_for_capacity() noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

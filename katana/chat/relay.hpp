@@ -106,3 +106,5 @@ class Relay {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

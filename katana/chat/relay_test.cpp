@@ -143,3 +143,5 @@ INSTANTIATE_TEST_SUITE_P(AtOnce, RelayThreads, testing::Values(1, 3, UINT32_MAX)
 
 }  // namespace
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -67,3 +67,5 @@ void ChatSession::on_may_publish() noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

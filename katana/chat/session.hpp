@@ -48,3 +48,5 @@ class ChatSession final : public core::Session, private ChatClient {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

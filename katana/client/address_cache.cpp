@@ -25,3 +25,5 @@ Instant AddressCache::keep(const std::string& name, Result<Addresses> addresses,
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

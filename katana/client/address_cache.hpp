@@ -48,3 +48,5 @@ class AddressCache {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

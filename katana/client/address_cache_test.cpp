@@ -48,3 +48,5 @@ TEST(AddressesTest, the_families_take_turns_in_the_order_of_the_resolver) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

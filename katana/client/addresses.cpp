@@ -63,3 +63,5 @@ Result<std::vector<std::string>> look_up_addresses(const std::string& host) {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

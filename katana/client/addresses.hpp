@@ -22,3 +22,5 @@ std::vector<std::string> interleave_families(const std::vector<std::string>& add
 Result<std::vector<std::string>> look_up_addresses(const std::string& host);
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

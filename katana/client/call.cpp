@@ -138,3 +138,5 @@ void Call::fail(Error error, Repeat repeat) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -166,3 +166,5 @@ class CallList {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -171,3 +171,5 @@ void ClientConnection::on_closed(core::Connection& connection) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

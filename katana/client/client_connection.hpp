@@ -94,3 +94,5 @@ class ClientConnection final : private core::Protocol,
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -124,3 +124,5 @@ class ClientTest : public core::ReactorTest {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

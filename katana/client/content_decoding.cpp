@@ -81,3 +81,5 @@ Result<void> ContentDecoder::finish() const {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -129,3 +129,5 @@ TEST_F(ContentDecodingTest, a_stream_is_decoded_by_choice_in_bounded_pieces) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -42,3 +42,5 @@ class FunctionSource final : public ContentSource {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -201,3 +201,5 @@ std::uint64_t CookieJar::refused() const {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

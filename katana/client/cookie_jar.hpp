@@ -70,3 +70,5 @@ class CookieJar {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

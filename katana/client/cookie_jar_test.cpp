@@ -128,3 +128,5 @@ TEST_F(CookieClientTest, a_jar_keeps_cookies_between_requests_and_through_redire
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -285,3 +285,5 @@ Task<Sent> perform(ReactorPool& pool, Request request, Call::Wanted wanted) {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

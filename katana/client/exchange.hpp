@@ -49,3 +49,5 @@ Task<Result<std::unique_ptr<Exchange>>> perform(ReactorPool& pool, Request reque
                                                 Call::Wanted wanted);
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -62,3 +62,5 @@ class [[nodiscard]] FirstOf final : private Runnable, private core::TimerEntry {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -243,3 +243,5 @@ void Http1Driver::fail(Error error) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -51,3 +51,5 @@ class Http1Driver final : public ProtocolDriver {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

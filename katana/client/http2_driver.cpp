@@ -432,3 +432,5 @@ void Http2Driver::take_unsent_calls(CallList& calls) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

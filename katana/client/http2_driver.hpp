@@ -100,3 +100,5 @@ class Http2Driver final : public ProtocolDriver {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -762,3 +762,5 @@ TEST_F(Http2DriverTest, a_reactor_without_blocks_says_so) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

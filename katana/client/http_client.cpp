@@ -119,3 +119,5 @@ ClientCounters HttpClient::counters(core::Reactor& reactor) const {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

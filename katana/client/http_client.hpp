@@ -64,3 +64,5 @@ class HttpClient {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

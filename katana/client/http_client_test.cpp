@@ -297,3 +297,5 @@ TEST_F(HttpClientTest, content_that_the_kernel_reads_outlives_its_request) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -142,3 +142,5 @@ struct HttpClientOptions {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

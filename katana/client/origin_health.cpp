@@ -112,3 +112,5 @@ void CircuitBreaker::open(const BreakerOptions& options, Instant now) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -79,3 +79,5 @@ struct OriginHealth {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

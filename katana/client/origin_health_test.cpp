@@ -241,3 +241,5 @@ TEST_F(OriginHealthTest, the_breaker_stops_requests_to_its_origin_alone) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -228,3 +228,5 @@ Task<void> OriginPool::look_up() {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

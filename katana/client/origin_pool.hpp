@@ -76,3 +76,5 @@ class OriginPool final : public Runnable, private ConnectionEvents {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

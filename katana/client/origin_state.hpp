@@ -24,3 +24,5 @@ struct OriginState {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

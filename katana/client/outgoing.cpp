@@ -146,3 +146,5 @@ Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& option
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

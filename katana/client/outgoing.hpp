@@ -89,3 +89,5 @@ Result<Outgoing> make_outgoing(Request& request, const HttpClientOptions& option
                                bool decodes = false);
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -71,3 +71,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   katana::client::check_one({reinterpret_cast<const char*>(data), size});
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

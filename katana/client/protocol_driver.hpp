@@ -96,3 +96,5 @@ using DriverFactory = std::unique_ptr<ProtocolDriver> (*)(HttpVersion version,
                                                           const DriverEnvironment& environment);
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

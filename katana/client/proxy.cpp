@@ -133,3 +133,5 @@ Error Tunnel::error(bool timed_out) const {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

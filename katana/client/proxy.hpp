@@ -64,3 +64,5 @@ class Tunnel final : public tls::Prelude {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

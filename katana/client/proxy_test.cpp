@@ -113,3 +113,5 @@ TEST(ProxyOptionsTest, what_cannot_be_a_proxy_is_refused_with_its_name) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -61,3 +61,5 @@ Duration ReactorContext::random_part(Duration most) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

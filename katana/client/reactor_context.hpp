@@ -99,3 +99,5 @@ class ReactorContext {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

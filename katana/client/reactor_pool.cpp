@@ -80,3 +80,5 @@ void ReactorPool::forget_empty() noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

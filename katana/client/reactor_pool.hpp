@@ -47,3 +47,5 @@ class ReactorPool final : public core::Attachment {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -333,3 +333,5 @@ TEST_F(ReactorPoolTest, connections_may_outlive_their_client) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

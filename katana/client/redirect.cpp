@@ -97,3 +97,5 @@ Result<void> follow_redirect(Request& request, const Url& from, unsigned status,
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

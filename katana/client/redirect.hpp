@@ -32,3 +32,5 @@ Result<void> follow_redirect(Request& request, const Url& from, unsigned status,
                              const HttpClientOptions& options);
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

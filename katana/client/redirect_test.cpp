@@ -224,3 +224,5 @@ TEST_F(RedirectTest, one_deadline_holds_for_all_hops) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

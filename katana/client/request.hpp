@@ -165,3 +165,5 @@ class Request {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

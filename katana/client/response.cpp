@@ -39,3 +39,5 @@ void Response::set_fields(unsigned status, const http::Head& fields) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -80,3 +80,5 @@ class Response {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

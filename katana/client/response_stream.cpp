@@ -45,3 +45,5 @@ Task<Result<Text>> ResponseStream::read_decoded() {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

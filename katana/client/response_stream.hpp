@@ -44,3 +44,5 @@ class ResponseStream {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -146,3 +146,5 @@ TEST_F(ResponseStreamTest, the_end_of_the_input_is_known_after_the_last_byte_is_
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -88,3 +88,5 @@ bool is_failure_of_origin(Call& call) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

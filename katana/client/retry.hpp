@@ -29,3 +29,5 @@ std::optional<Duration> pause_before_retry(ReactorContext& context, RetryBudget*
 bool is_failure_of_origin(Call& call) noexcept;
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

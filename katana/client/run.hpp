@@ -26,3 +26,5 @@ T run(core::Reactor& reactor, Task<T> task) {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

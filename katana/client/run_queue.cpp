@@ -60,3 +60,5 @@ void RunQueue::run(RunList& list) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

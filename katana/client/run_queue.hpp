@@ -83,3 +83,5 @@ class RunQueue {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

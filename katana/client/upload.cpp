@@ -78,3 +78,5 @@ void Upload::take(Text piece) noexcept {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -70,3 +70,5 @@ class Upload final : public Runnable, private core::TimerEntry {
 };
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -249,3 +249,5 @@ TEST_F(UploadTest, destroying_the_request_ends_its_source) {
 
 }  // namespace
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

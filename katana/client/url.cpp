@@ -61,3 +61,5 @@ Result<Url> parse_url(Bytes text) {
 }
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

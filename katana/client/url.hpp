@@ -32,3 +32,5 @@ struct Url {
 Result<Url> parse_url(Bytes text);
 
 }  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -163,3 +163,5 @@ TEST(GzipTest, members_behind_one_another_are_one_content) {
 
 }  // namespace
 }  // namespace katana::coding
+
+// SPDX-License-Identifier: Apache-2.0

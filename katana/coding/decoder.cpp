@@ -166,3 +166,5 @@ std::unique_ptr<Decoder> Decoder::make(http::Coding coding, const DecoderLimits&
 }
 
 }  // namespace katana::coding
+
+// SPDX-License-Identifier: Apache-2.0

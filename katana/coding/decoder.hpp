@@ -72,3 +72,5 @@ class Decoder {
 };
 
 }  // namespace katana::coding
+
+// SPDX-License-Identifier: Apache-2.0

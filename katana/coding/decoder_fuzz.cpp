@@ -58,3 +58,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!whole.failed && !pieces.failed) KATANA_CHECK(whole == pieces);
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -141,3 +141,5 @@ std::unique_ptr<Encoder> Encoder::make(http::Coding coding, const EncoderOptions
 }
 
 }  // namespace katana::coding
+
+// SPDX-License-Identifier: Apache-2.0

@@ -43,3 +43,5 @@ class Encoder {
 };
 
 }  // namespace katana::coding
+
+// SPDX-License-Identifier: Apache-2.0

@@ -29,3 +29,5 @@
                                                               T&, const T&, bool, bool);
 #define KATANA_CONFIG_DECLARE_GROUP(T) KATANA_CONFIG_GROUP_(extern, T)
 #define KATANA_CONFIG_DEFINE_GROUP(T) KATANA_CONFIG_GROUP_(, T)
+
+// SPDX-License-Identifier: Apache-2.0

@@ -19,3 +19,5 @@ void Merging::note(bool applied, Bytes before, Bytes after) {
 }
 
 }  // namespace katana::config::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -183,3 +183,5 @@ class Config {
 };
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -114,3 +114,5 @@ class ConfigTest : public testing::Test {
 };
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (again == nullptr || write_value(*again) != text) std::abort();
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

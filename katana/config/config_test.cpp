@@ -361,3 +361,5 @@ TEST(Environment, of_the_process_is_read) {
 
 }  // namespace
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

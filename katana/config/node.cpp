@@ -38,3 +38,5 @@ Bytes Node::kind_name() const noexcept {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

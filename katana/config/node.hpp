@@ -49,3 +49,5 @@ struct Node {
 };
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

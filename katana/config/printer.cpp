@@ -43,3 +43,5 @@ void Printing::line(Bytes name, Bytes value) {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -148,3 +148,5 @@ std::string print_defaults() {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,5 @@ Error Problems::error() const {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -38,3 +38,5 @@ class Problems {
 };
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -196,3 +196,5 @@ void read_group(Reading& reading, const Node* node, T& value, const Shape& shape
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

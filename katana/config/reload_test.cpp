@@ -128,3 +128,5 @@ TEST_F(ReloadTest, readers_on_other_threads_always_see_values_that_belong_togeth
 
 }  // namespace
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

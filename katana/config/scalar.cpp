@@ -65,3 +65,5 @@ std::string quoted_if_needed(Bytes text) {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -184,3 +184,5 @@ std::string write_ruled(const Rules<T>& rules, const T& value) {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -58,3 +58,5 @@ void SchemaText::add_item(Bytes text) {
 }
 
 }  // namespace katana::config::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -96,3 +96,5 @@ std::string json_schema(Bytes title) {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

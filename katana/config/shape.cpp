@@ -85,3 +85,5 @@ std::string unknown_key(const Shape& group, Bytes key, const Shape& root) {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,5 @@ Shape shape_of(Bytes name = {}, bool secret = false) {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -202,3 +202,5 @@ Node read_sources(const Sources& sources, const Shape& shape, Problems& problems
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -46,3 +46,5 @@ std::string how_to_set(const Sources& sources);
 Node read_sources(const Sources& sources, const Shape& shape, Problems& problems);
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

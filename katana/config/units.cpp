@@ -113,3 +113,5 @@ std::string write_byte_count(ByteCount count) {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -39,3 +39,5 @@ std::string write_duration(Duration duration);
 std::string write_byte_count(ByteCount count);
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

@@ -107,3 +107,5 @@ TEST(Units, random_text_is_refused_or_means_what_it_is_written_as) {
 
 }  // namespace
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

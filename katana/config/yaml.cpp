@@ -232,3 +232,5 @@ Node read_yaml(Bytes text, const Origin& origin, Problems& problems) {
 }
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

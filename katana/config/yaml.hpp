@@ -27,3 +27,5 @@ inline constexpr std::size_t nodes_max = 100'000;
 Node read_yaml(Bytes text, const Origin& origin, Problems& problems);
 
 }  // namespace katana::config
+
+// SPDX-License-Identifier: Apache-2.0

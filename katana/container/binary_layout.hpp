@@ -136,3 +136,5 @@ constexpr std::size_t enumerator_index(E value) noexcept {
 }
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

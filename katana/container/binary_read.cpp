@@ -130,3 +130,5 @@ bool BinaryReader::take_value(Value& value) {
 }
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -208,3 +208,5 @@ Result<T> read_binary(Bytes octets, const ReadOptions& options = {}) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)read_binary(octets, whole, findings);
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

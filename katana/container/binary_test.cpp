@@ -153,3 +153,5 @@ TEST(Binary, rules_hold_for_what_was_read) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

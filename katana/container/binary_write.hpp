@@ -177,3 +177,5 @@ std::string to_binary(const T& value) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -34,3 +34,5 @@ inline T get_raw(const char* at) noexcept {
 }
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -28,3 +28,5 @@ std::string fault_in(Bytes octets, const Read& read) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

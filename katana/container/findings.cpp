@@ -34,3 +34,5 @@ void Findings::set_malformed(std::string words) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

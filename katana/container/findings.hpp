@@ -55,3 +55,5 @@ struct ReadOptions {
 };
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

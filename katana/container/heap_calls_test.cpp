@@ -67,3 +67,5 @@ TEST_F(ContainerHeapCalls, reading_a_struct_of_short_text_makes_none) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -148,3 +148,5 @@ std::unexpected<Error> JsonItems::too_long() {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -76,3 +76,5 @@ class JsonItems {
 };
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -98,3 +98,5 @@ TEST(JsonItems, what_was_given_is_not_kept) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -453,3 +453,5 @@ bool JsonNode::skip() {
 }
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -264,3 +264,5 @@ Result<T> read_json(Bytes text, const ReadOptions& options = {}) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -81,3 +81,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_as_changes({block.get(), size});
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

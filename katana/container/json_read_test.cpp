@@ -372,3 +372,5 @@ TEST(JsonRead, a_result_has_the_findings_as_its_message) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

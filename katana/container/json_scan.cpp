@@ -157,3 +157,5 @@ bool decode_base64(Bytes text, Octets& to) {
 }
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -50,3 +50,5 @@ bool is_json_integer(Bytes number) noexcept;
 bool decode_base64(Bytes text, Octets& to);
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -45,3 +45,5 @@ char* put_real(char* at, double number) noexcept { return put_shortest(at, numbe
 char* put_real(char* at, float number) noexcept { return put_shortest(at, number); }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -95,3 +95,5 @@ char* put_real(char* at, double number) noexcept;
 char* put_real(char* at, float number) noexcept;
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

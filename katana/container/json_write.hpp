@@ -426,3 +426,5 @@ std::string to_json(const T& value) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

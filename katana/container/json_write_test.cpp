@@ -168,3 +168,5 @@ TEST(JsonWrite, any_double_reads_back_as_itself) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -261,3 +261,5 @@ bool PackNode::skip() {
 }
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

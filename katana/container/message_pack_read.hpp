@@ -191,3 +191,5 @@ Result<T> read_message_pack(Bytes octets, const ReadOptions& options = {}) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -203,3 +203,5 @@ TEST(MessagePack, a_count_that_promises_more_than_there_is_costs_nothing) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -320,3 +320,5 @@ std::string to_message_pack(const T& value) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -46,3 +46,5 @@ char* OutboxOutput::next_window(char* at, std::size_t count) noexcept {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -105,3 +105,5 @@ class OutboxOutput {
 };
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -161,3 +161,5 @@ TEST(Patch, a_member_alone_is_changed_by_apply_to) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

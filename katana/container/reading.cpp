@@ -67,3 +67,5 @@ bool has_duplicates(std::vector<Bytes>& names) {
 }
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -562,3 +562,5 @@ inline Outcome read_value(Node& node, T& value, const Place& place, Reading& rea
 }
 
 }  // namespace katana::container::detail
+
+// SPDX-License-Identifier: Apache-2.0

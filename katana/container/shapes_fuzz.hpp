@@ -71,3 +71,5 @@ inline bool is_same(const Everything& a, const Everything& b) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

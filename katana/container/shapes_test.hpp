@@ -89,3 +89,5 @@ std::string through_outbox(const T& value, std::size_t block_bytes) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

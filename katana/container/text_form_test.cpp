@@ -175,3 +175,5 @@ TEST(TextForm, a_secret_is_not_repeated) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

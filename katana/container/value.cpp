@@ -136,3 +136,5 @@ bool operator==(const Value& a, const Value& b) {
 }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

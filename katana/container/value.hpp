@@ -170,3 +170,5 @@ inline const Member* Object::begin() const noexcept { return members_.data(); }
 inline const Member* Object::end() const noexcept { return members_.data() + members_.size(); }
 
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

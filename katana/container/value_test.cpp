@@ -87,3 +87,5 @@ TEST(ValueDeath, asking_for_another_kind_is_the_callers_defect) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -207,3 +207,5 @@ TEST(Variant, it_may_be_patched_as_a_whole) {
 
 }  // namespace
 }  // namespace katana::container
+
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,5 @@ void Carry::give_back() noexcept {
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

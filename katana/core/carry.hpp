@@ -64,3 +64,5 @@ class Carry {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

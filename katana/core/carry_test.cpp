@@ -123,3 +123,5 @@ TEST_F(CarryTest, behaves_as_a_queue_of_bytes_over_any_history) {
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,5 @@ class Clock final : public Reactor {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

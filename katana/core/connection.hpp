@@ -242,3 +242,5 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

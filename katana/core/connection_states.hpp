@@ -97,3 +97,5 @@ constexpr ConnectionState state_after(ConnectionState from, ConnectionCause caus
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

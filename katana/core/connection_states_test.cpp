@@ -144,3 +144,5 @@ INSTANTIATE_TEST_SUITE_P(Table, ConnectionLifeTest, testing::ValuesIn(connection
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,5 @@ class Destinations : public Attachment {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -55,3 +55,5 @@ class OpeningSession final : public Session {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

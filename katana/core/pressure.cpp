@@ -279,3 +279,5 @@ PauseCounts Reactor::paused_links() const noexcept {
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -258,3 +258,5 @@ void Reactor::cut_off() noexcept {
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

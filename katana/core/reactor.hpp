@@ -382,3 +382,5 @@ inline void Reactor::set_send_deadline(Connection& connection, Instant deadline)
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -537,3 +537,5 @@ TEST(ReactorDeathTest, marks_and_rates_that_make_no_sense_are_refused) {
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

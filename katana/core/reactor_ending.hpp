@@ -104,3 +104,5 @@ class ReactorEnding : public ReactorSending<Engine> {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

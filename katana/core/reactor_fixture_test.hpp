@@ -373,3 +373,5 @@ class ReactorTest : public testing::Test {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

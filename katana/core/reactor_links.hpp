@@ -156,3 +156,5 @@ class ReactorLinks : public Reactor {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -519,3 +519,5 @@ TEST_F(ReactorTest, an_echo_comes_back_whole_whatever_the_peer_the_kernel_and_th
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

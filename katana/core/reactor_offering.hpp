@@ -215,3 +215,5 @@ class ReactorOffering : public ReactorEnding<Engine> {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

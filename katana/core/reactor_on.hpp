@@ -257,3 +257,5 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

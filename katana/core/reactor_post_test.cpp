@@ -232,3 +232,5 @@ TEST_F(LookoutTest, in_vain_it_is_not_kept_again_for_a_while) {
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

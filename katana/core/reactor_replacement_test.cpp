@@ -229,3 +229,5 @@ TEST_F(SuccessionTest, a_drain_is_told_to_the_session_that_is_there) {
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

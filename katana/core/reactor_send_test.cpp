@@ -676,3 +676,5 @@ TEST_F(ReactorTest, a_file_that_is_shorter_than_was_promised_resets_the_connecti
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

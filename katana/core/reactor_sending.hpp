@@ -157,3 +157,5 @@ class ReactorSending : public ReactorLinks<Engine> {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -544,3 +544,5 @@ TEST_F(TransformTest, what_a_session_writes_after_a_failure_is_dropped) {
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

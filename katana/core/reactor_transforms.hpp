@@ -130,3 +130,5 @@ class ReactorTransforms : public ReactorOffering<Engine> {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ inline Bytes next_record(const Outbox& outbox, std::array<char, record_bytes>& b
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -98,3 +98,5 @@ class PlainReplacement final : public SessionReplacement {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

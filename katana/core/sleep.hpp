@@ -49,3 +49,5 @@ class [[nodiscard]] Sleep final : private TimerEntry {
 [[nodiscard]] inline Sleep sleep_for(Duration duration) noexcept { return Sleep(duration); }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

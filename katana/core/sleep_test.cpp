@@ -215,3 +215,5 @@ TEST(WithTimeout, errors_and_exceptions_of_the_task_are_given) {
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -63,3 +63,5 @@ inline Task<bool> sleep_unless_draining(Duration duration) {
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -89,3 +89,5 @@ std::size_t TaskScope::cancel() noexcept {
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

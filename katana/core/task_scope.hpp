@@ -154,3 +154,5 @@ class TaskScope {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -202,3 +202,5 @@ TEST(TaskScopeMisuse, spawn_without_a_reactor_says_what_to_do) {
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

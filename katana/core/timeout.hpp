@@ -97,3 +97,5 @@ Task<typename detail::TimedResult<T>::Type> with_timeout(Task<T> task, Duration 
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ void TimerWheel::advance(Instant now) noexcept {
 }
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

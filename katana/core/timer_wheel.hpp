@@ -92,3 +92,5 @@ class TimerWheel {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -302,3 +302,5 @@ TEST(TimerWheel, agrees_with_a_map_of_due_times_over_any_history) {
 
 }  // namespace
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

@@ -122,3 +122,5 @@ class WaitingTransforms {
 };
 
 }  // namespace katana::core
+
+// SPDX-License-Identifier: Apache-2.0

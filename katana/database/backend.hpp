@@ -116,3 +116,5 @@ class Backend {
 };
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

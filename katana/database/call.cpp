@@ -12,3 +12,5 @@ Duration within_deadline(Duration timeout, Duration usual) noexcept {
 }
 
 }  // namespace katana::database::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -235,3 +235,5 @@ template <class Shape, class... Arguments>
 using CallFor = Call<Shape, parameters_of<Arguments...>, texts_of<Arguments...>>;
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

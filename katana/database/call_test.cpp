@@ -30,3 +30,5 @@ TEST(CallTimeout, without_a_deadline_or_a_reactor_stays_as_it_is) {
 
 }  // namespace
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ auto transact(Database& database, Body& body) {
 }
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -569,3 +569,5 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_statement_that_runs_ends_when_nobody_waits_for_it);
 
 }  // namespace katana::database::suite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,5 @@ enum class Durability : std::uint8_t {
 };
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -83,3 +83,5 @@ Error Error::violated(Constraint constraint, std::string_view which, std::string
 }
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -77,3 +77,5 @@ inline std::unexpected<Error> fail(Kind kind, std::string_view what,
 }
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

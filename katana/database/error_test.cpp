@@ -54,3 +54,5 @@ TEST(DatabaseError, a_result_turns_into_one_of_base) {
 
 }  // namespace
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -159,3 +159,5 @@ katana::Result<std::vector<Migration>> plan_migrations(const std::vector<Migrati
 }
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

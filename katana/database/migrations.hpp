@@ -57,3 +57,5 @@ katana::Result<std::vector<Migration>> plan_migrations(const std::vector<Migrati
                                                        const std::vector<Migration>& applied);
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

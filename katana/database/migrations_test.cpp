@@ -85,3 +85,5 @@ TEST_F(Migrations, a_checksum_is_of_the_text_whatever_its_line_ends) {
 
 }  // namespace
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -242,3 +242,5 @@ class RowReader {
 };
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

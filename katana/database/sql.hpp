@@ -116,3 +116,5 @@ class SqlFor : public Sql {
 };
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

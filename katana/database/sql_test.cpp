@@ -84,3 +84,5 @@ TEST(SqlCompiler, statements_are_literals_and_their_parameters_are_counted) {
 
 }  // namespace
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -124,3 +124,5 @@ class [[nodiscard]] Stream {
 };
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -102,3 +102,5 @@ class Begin final : public Outcome {
 };
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -170,3 +170,5 @@ class Parameters {
 };
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -216,3 +216,5 @@ class Completions {
 };
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

@@ -460,3 +460,5 @@ REGISTER_TYPED_TEST_SUITE_P(EngineAccepts, each_link_knows_the_listener_it_came_
                             a_descriptor_that_cannot_be_watched_is_an_error);
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

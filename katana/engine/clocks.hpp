@@ -31,3 +31,5 @@ inline Clocks read_clocks() noexcept {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -159,3 +159,5 @@ REGISTER_TYPED_TEST_SUITE_P(EngineConnects, a_link_that_we_begin_carries_bytes_b
                             a_paused_link_is_told_nothing_until_it_is_resumed);
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -226,3 +226,5 @@ concept Engine =
     };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -114,3 +114,5 @@ PeerAddress PeerEndpoint::text() const noexcept {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -73,3 +73,5 @@ TEST(PeerAddress, every_pattern_of_zeros_of_ipv6_is_written_as_inet_ntop_writes_
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -212,3 +212,5 @@ class EngineTest : public testing::Test {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

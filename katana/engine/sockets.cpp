@@ -390,3 +390,5 @@ void reset_on_close(int socket) noexcept {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

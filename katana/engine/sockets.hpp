@@ -115,3 +115,5 @@ Error system_error(const char* action, int error_number);
 Error no_link_left(std::size_t links_max);
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -161,3 +161,5 @@ TEST(Sockets, a_systems_error_says_what_was_done_what_happened_and_what_to_do) {
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

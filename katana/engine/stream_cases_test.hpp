@@ -561,3 +561,5 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_file_for_a_peer_that_is_gone_fails_without_a_signal);
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -67,3 +67,5 @@ inline ssize_t send_gathered(int socket, const msghdr& message, int flags) noexc
 #endif
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

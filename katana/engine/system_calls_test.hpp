@@ -79,3 +79,5 @@ int setsockopt(int fd, int level, int name, const void* value, socklen_t size) n
 
 }  // extern "C"
 #endif
+
+// SPDX-License-Identifier: Apache-2.0

@@ -698,3 +698,5 @@ void ApplicationCore::apply(const ApplicationSettings& settings) {
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

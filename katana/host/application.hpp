@@ -347,3 +347,5 @@ class Application final : public ApplicationCore {
 };
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

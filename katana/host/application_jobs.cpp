@@ -123,3 +123,5 @@ std::optional<jobs::JobFigures> ApplicationJobs::figures(const std::string& name
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ class ApplicationJobs {
 };
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

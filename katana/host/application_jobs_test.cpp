@@ -260,3 +260,5 @@ TEST_F(ApplicationJobsTest, a_spawned_task_that_fails_is_logged_with_the_id_of_i
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

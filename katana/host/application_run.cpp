@@ -132,3 +132,5 @@ int ApplicationCore::run(int count, const char* const* arguments) {
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

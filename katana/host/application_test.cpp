@@ -298,3 +298,5 @@ TEST_F(ApplicationTest, a_variable_of_its_own_sets_the_port_and_a_flag_wins_over
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

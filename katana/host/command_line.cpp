@@ -98,3 +98,5 @@ std::string CommandLine::usage(const std::string& name, const std::string& about
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ struct CommandLine {
 };
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -60,3 +60,5 @@ TEST(CommandLine, the_help_names_every_flag) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -113,3 +113,5 @@ TEST(ConcurrencyLimitTest, who_waits_is_let_on_when_it_is_raised_and_a_lower_one
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -46,3 +46,5 @@ Result<database::Database> DatabaseDrivers::open(
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -60,3 +60,5 @@ class DatabaseDrivers {
 };
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

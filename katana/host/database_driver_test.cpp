@@ -67,3 +67,5 @@ TEST(DatabaseDrivers, without_drivers_every_url_is_refused) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

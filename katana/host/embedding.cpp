@@ -17,3 +17,5 @@ void embed(server::HttpServerOptions& options, const Embedding& embedding) {
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

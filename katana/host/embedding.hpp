@@ -52,3 +52,5 @@ struct Embedding {
 void embed(server::HttpServerOptions& options, const Embedding& embedding);
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

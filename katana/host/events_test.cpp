@@ -123,3 +123,5 @@ TEST_F(EventsOnThreads, reactors_may_end_while_others_publish) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -92,3 +92,5 @@ Result<metrics::Check> http_check(HttpCheckOptions options) {
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

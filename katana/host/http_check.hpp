@@ -36,3 +36,5 @@ struct HttpCheckOptions {
 Result<metrics::Check> http_check(HttpCheckOptions options);
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -125,3 +125,5 @@ TEST_F(HttpCheckTest, what_is_wrong_with_it_is_named) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

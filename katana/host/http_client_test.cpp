@@ -427,3 +427,5 @@ TEST_F(HttpClientHostTest, a_handler_asks_another_server_and_a_kept_connection_h
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -51,3 +51,5 @@ KATANA_DESCRIBE(LoadSheddingSettings,
                  help("the time over which that is measured")))
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

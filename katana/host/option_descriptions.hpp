@@ -295,3 +295,5 @@ namespace katana::database {
 KATANA_DESCRIBE_ENUM(Durability, full, normal)
 
 }  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0

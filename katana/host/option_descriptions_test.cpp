@@ -19,3 +19,5 @@ TEST(OptionDescriptions, every_engine_has_the_name_in_configuration_that_program
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -57,3 +57,5 @@ void Pools::stop() noexcept {
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

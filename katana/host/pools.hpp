@@ -44,3 +44,5 @@ class Pools {
 };
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -226,3 +226,5 @@ TEST_F(ProgramTest, certificates_that_change_are_read_again_and_broken_ones_are_
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -272,3 +272,5 @@ TEST_F(RequestTelemetryTest, what_is_off_is_not_there) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -39,3 +39,5 @@ server::HttpServerOptions server_options_of(const ApplicationSettings& settings)
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -17,3 +17,5 @@ namespace katana::host {
 server::HttpServerOptions server_options_of(const ApplicationSettings& settings);
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -136,3 +136,5 @@ Result<void> ServiceManager::stopping(std::string_view status) const {
 Result<void> ServiceManager::alive() const { return notify("WATCHDOG=1"); }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

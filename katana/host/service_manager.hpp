@@ -61,3 +61,5 @@ class ServiceManager {
 };
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -145,3 +145,5 @@ TEST_F(ServiceManagerTest, a_variable_that_is_wrong_is_named) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -10,3 +10,5 @@ KATANA_CONFIG_DEFINE_GROUP(katana::host::PoolSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::DatabaseSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::SettingsWithDatabase)
+
+// SPDX-License-Identifier: Apache-2.0

@@ -137,3 +137,5 @@ TEST(Settings, every_value_says_what_it_means) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -177,3 +177,5 @@ std::string Startup::describe() const {
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

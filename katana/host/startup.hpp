@@ -93,3 +93,5 @@ class Startup {
 };
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

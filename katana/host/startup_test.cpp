@@ -161,3 +161,5 @@ TEST_F(StartupTest, reports_say_when_each_began_and_what_it_took) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

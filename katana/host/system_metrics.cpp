@@ -221,3 +221,5 @@ Result<void> add_database_check(metrics::HealthChecks& checks, const database::D
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -35,3 +35,5 @@ Result<void> add_upstream_checks(metrics::HealthChecks& checks,
 Result<void> add_database_check(metrics::HealthChecks& checks, const database::Database& database);
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -108,3 +108,5 @@ sys_seconds CronExpression::next(sys_seconds after) const noexcept {
 }
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

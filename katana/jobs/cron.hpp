@@ -281,3 +281,5 @@ constexpr bool CronExpression::is_possible() const noexcept {
 }
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

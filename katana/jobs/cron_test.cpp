@@ -193,3 +193,5 @@ TEST(CronExpression, a_literal_is_judged_by_the_compiler) {
 
 }  // namespace
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

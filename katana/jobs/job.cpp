@@ -41,3 +41,5 @@ Result<void> Job::check() const {
 }
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -83,3 +83,5 @@ struct Job {
 };
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -215,3 +215,5 @@ void JobRunner::back_off() noexcept {
 }
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -81,3 +81,5 @@ class JobRunner final : private core::TimerEntry {
 };
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

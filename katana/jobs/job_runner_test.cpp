@@ -327,3 +327,5 @@ TEST(Job, what_is_wrong_with_one_is_said_with_its_name) {
 
 }  // namespace
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

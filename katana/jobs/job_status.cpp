@@ -113,3 +113,5 @@ void JobStatus::set_overdue_at(Instant at) noexcept {
 }
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -82,3 +82,5 @@ class JobStatus {
 };
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

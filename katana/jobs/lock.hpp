@@ -66,3 +66,5 @@ class LocalJobLock final : public JobLock {
 };
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -94,3 +94,5 @@ std::string Schedule::text() const {
 }
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

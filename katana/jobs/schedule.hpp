@@ -78,3 +78,5 @@ inline Schedule after(Duration pause) noexcept { return Schedule(Schedule::Kind:
 inline Schedule cron(const CronExpression& expression) noexcept { return Schedule(expression); }
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -94,3 +94,5 @@ TEST(WallTime, follows_the_clock_and_never_runs_ahead_of_it_by_more_than_a_step)
 
 }  // namespace
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -34,3 +34,5 @@ class WallTime {
 };
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,5 @@ inline constexpr std::uint32_t frame_bytes_max = 1 << 20;
 inline constexpr std::size_t record_head_bytes = 4 + 4 + 8 + 2;
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

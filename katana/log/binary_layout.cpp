@@ -155,3 +155,5 @@ void BinaryLayout::append_context(Bytes context, Buffer& out) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -28,3 +28,5 @@ class BinaryLayout final : public Layout {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -180,3 +180,5 @@ bool BinaryReader::read_context(Bytes context, Entry& entry) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -55,3 +55,5 @@ class BinaryReader {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

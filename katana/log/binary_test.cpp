@@ -168,3 +168,5 @@ TEST(BinaryLayout, every_file_of_a_rotation_can_be_read_alone) {
 
 }  // namespace
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

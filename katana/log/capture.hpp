@@ -293,3 +293,5 @@ inline constexpr Shape shape_of = {
         ((is_field<Arguments> ? 0 : detail::slot_count<Arguments>()) + ... + 0))};
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -65,3 +65,5 @@ void Channel::after_commit(Ring& ring) noexcept {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -100,3 +100,5 @@ class Channel {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

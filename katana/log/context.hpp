@@ -85,3 +85,5 @@ class [[nodiscard]] Scope {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ Result<void> flush_on_crash() {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -81,3 +81,5 @@ bool Decoder::add_field(Entry& entry, const Value& value) noexcept {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

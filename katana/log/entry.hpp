@@ -64,3 +64,5 @@ class Decoder {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -153,3 +153,5 @@ void escape_json(Bytes text, Buffer& out) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -28,3 +28,5 @@ void escape_quoted(Bytes text, Buffer& out);
 void escape_json(Bytes text, Buffer& out);
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -46,3 +46,5 @@ TEST(Escape, the_first_of_several_ends_the_prefix) {
 
 }  // namespace
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

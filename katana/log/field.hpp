@@ -62,3 +62,5 @@ Rendered<bytes_max> rendered(const T& value) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

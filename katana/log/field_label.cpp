@@ -35,3 +35,5 @@ FieldLabel label_of(Bytes name) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

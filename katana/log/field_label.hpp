@@ -25,3 +25,5 @@ void append_json_label(Bytes name, Buffer& out);
 FieldLabel label_of(Bytes name);
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

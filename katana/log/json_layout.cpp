@@ -87,3 +87,5 @@ std::size_t JsonLayout::append_object(std::span<const Value> values, Buffer& out
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -28,3 +28,5 @@ class JsonLayout final : public Layout {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

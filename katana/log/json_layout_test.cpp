@@ -126,3 +126,5 @@ TEST(TextLayout, levels_have_colours_only_where_it_is_told_so) {
 
 }  // namespace
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -17,3 +17,5 @@ std::unique_ptr<Layout> make_layout(LayoutKind kind) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -32,3 +32,5 @@ class Layout {
 std::unique_ptr<Layout> make_layout(LayoutKind kind);
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

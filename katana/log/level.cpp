@@ -16,3 +16,5 @@ Result<Level> parse_level(Bytes text) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

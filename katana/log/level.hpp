@@ -26,3 +26,5 @@ constexpr Bytes level_name(Level level) noexcept {
 Result<Level> parse_level(Bytes text);
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -39,3 +39,5 @@ void remove_live_log(std::size_t index) noexcept {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,5 @@ void remove_live_log(std::size_t index) noexcept;
 std::array<std::atomic<LiveLog*>, logs_max>& live_logs() noexcept;
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

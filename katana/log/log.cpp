@@ -398,3 +398,5 @@ Result<std::unique_ptr<Log>> Log::start(Options options) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

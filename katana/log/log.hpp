@@ -103,3 +103,5 @@ class Log {
 Result<void> flush_on_crash();
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -125,3 +125,5 @@ struct MemoryLog {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -380,3 +380,5 @@ TEST(LogInAChild, a_disk_that_is_full_from_the_start_stops_nobody) {
 
 }  // namespace
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

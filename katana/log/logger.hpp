@@ -197,3 +197,5 @@ bool Logger::write_limited(Level level, RateLimit& limit, Pattern<A...> pattern,
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

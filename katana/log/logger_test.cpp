@@ -289,3 +289,5 @@ TEST(RateLimit, of_a_call_site_is_its_own_and_says_what_it_held_back) {
 
 }  // namespace
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

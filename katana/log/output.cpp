@@ -133,3 +133,5 @@ Result<void> FileOutput::rotate(unsigned keep, const Layout& layout) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

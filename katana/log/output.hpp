@@ -71,3 +71,5 @@ class FileOutput final : public Output {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ template <class... Arguments>
 using Pattern = BasicPattern<std::type_identity_t<Arguments>...>;
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,5 @@ TEST_F(PatternTest, fields_before_arguments_are_refused_in_words) {
 
 }  // namespace
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -169,3 +169,5 @@ void Plan::format_whole(std::span<const Value> arguments, Buffer& out) const {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

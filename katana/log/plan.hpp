@@ -120,3 +120,5 @@ void Plan::format_escaped(std::span<const Value> arguments, Buffer& out, Buffer&
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -62,3 +62,5 @@ class RateLimit {
     static constinit ::katana::log::RateLimit limit(records, period); \
     return limit;                                                     \
   }())
+
+// SPDX-License-Identifier: Apache-2.0

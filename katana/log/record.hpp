@@ -46,3 +46,5 @@ struct RecordHead {
 static_assert(std::is_trivially_copyable_v<RecordHead> && sizeof(RecordHead) == 48);
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

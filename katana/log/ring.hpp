@@ -163,3 +163,5 @@ class Ring {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

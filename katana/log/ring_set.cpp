@@ -101,3 +101,5 @@ bool attach(ThreadSlot& slot, RingSet& set, std::uint64_t generation) noexcept {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -65,3 +65,5 @@ bool attach(ThreadSlot& slot, RingSet& set, std::uint64_t generation) noexcept;
 Result<void> prepare_thread_ends();
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -164,3 +164,5 @@ void Sink::reopen(Instant now) {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

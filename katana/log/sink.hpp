@@ -97,3 +97,5 @@ class Sink {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

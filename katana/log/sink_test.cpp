@@ -254,3 +254,5 @@ TEST_F(SinkTest, a_file_that_somebody_moved_is_made_again_by_reopen) {
 
 }  // namespace
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -82,3 +82,5 @@ void SiteTable::grow() {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ class SiteTable {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -67,3 +67,5 @@ std::size_t TextLayout::append_field(std::span<const Value> values, Buffer& out)
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,5 @@ class TextLayout final : public Layout {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -102,3 +102,5 @@ void TickScale::follow() noexcept {
 }
 
 }  // namespace katana::log::ticks
+
+// SPDX-License-Identifier: Apache-2.0

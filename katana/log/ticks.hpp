@@ -59,3 +59,5 @@ class TickScale {
 };
 
 }  // namespace katana::log::ticks
+
+// SPDX-License-Identifier: Apache-2.0

@@ -46,3 +46,5 @@ Bytes TimeText::text(std::int64_t wall_ns) noexcept {
 }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -23,3 +23,5 @@ class TimeText {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -203,3 +203,5 @@ void Writer::note_drops(const Channel& channel) {
 void Writer::note_crash(int signal) { note(Level::fatal, "crashed by signal {}", signal); }
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ class Writer {
 };
 
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

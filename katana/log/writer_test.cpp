@@ -236,3 +236,5 @@ TEST_F(WriterTest, a_thousand_call_sites_are_told_apart) {
 
 }  // namespace
 }  // namespace katana::log
+
+// SPDX-License-Identifier: Apache-2.0

@@ -66,3 +66,5 @@ std::vector<std::size_t> LogBuckets::octave_ends() const {
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -95,3 +95,5 @@ class LogBuckets {
 };
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -86,3 +86,5 @@ TEST(LogBuckets, octave_ends_rise_by_powers_of_two_up_to_the_last_bucket) {
 
 }  // namespace
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

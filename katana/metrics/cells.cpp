@@ -231,3 +231,5 @@ std::size_t threads() noexcept {
 }
 
 }  // namespace katana::metrics::cells
+
+// SPDX-License-Identifier: Apache-2.0

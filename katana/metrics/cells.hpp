@@ -143,3 +143,5 @@ std::size_t taken() noexcept;
 std::size_t threads() noexcept;
 
 }  // namespace katana::metrics::cells
+
+// SPDX-License-Identifier: Apache-2.0

@@ -161,3 +161,5 @@ TEST(Cells, of_nobody_are_never_seen) {
 
 }  // namespace
 }  // namespace katana::metrics::cells
+
+// SPDX-License-Identifier: Apache-2.0

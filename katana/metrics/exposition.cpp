@@ -202,3 +202,5 @@ bool Exposition::fill_histogram(const detail::FamilyState& family, Piece& piece)
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

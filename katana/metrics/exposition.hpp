@@ -81,3 +81,5 @@ void write_exposition(Registry& registry, Format format, Sink& sink) {
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -235,3 +235,5 @@ class ExpositionReader {
 };
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -270,3 +270,5 @@ TEST(ExpositionReader, refuses_what_a_scraper_would) {
 
 }  // namespace
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

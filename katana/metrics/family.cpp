@@ -217,3 +217,5 @@ LogHistogram FamilyState::log_histogram(std::uint32_t series) {
 
 }  // namespace detail
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -205,3 +205,5 @@ inline LogHistogram Family<LogHistogram>::make(std::uint32_t series) const {
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

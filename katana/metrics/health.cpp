@@ -258,3 +258,5 @@ Duration HealthChecks::timeout_max(CheckKind kind) const {
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

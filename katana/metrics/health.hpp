@@ -137,3 +137,5 @@ class HealthChecks {
 };
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

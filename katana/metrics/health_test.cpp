@@ -256,3 +256,5 @@ TEST(HealthChecks, that_end_do_not_wait_for_one_that_hangs) {
 
 }  // namespace
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -65,3 +65,5 @@ LogSnapshot& LogSnapshot::operator-=(const LogSnapshot& earlier) {
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -145,3 +145,5 @@ class LogHistogram {
 };
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

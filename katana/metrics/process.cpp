@@ -208,3 +208,5 @@ Result<void> add_process_metrics(Registry& registry, const std::string& root) {
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -45,3 +45,5 @@ Result<ProcessFigures> read_process(const std::string& root = "/proc",
 Result<void> add_process_metrics(Registry& registry, const std::string& root = "/proc");
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -111,3 +111,5 @@ TEST(Process, of_this_machine_has_sensible_figures) {
 
 }  // namespace
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -267,3 +267,5 @@ std::optional<LogSnapshot> Registry::sum_of(std::string_view name, std::string_v
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ class Registry {
 };
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -285,3 +285,5 @@ TEST_F(RegistryTest, threads_that_count_resolve_and_scrape_at_once_lose_nothing)
 
 }  // namespace
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -62,3 +62,5 @@ std::string canonical_number(double value) {
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

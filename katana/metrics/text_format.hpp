@@ -50,3 +50,5 @@ inline char* write_value(char* out, double value) noexcept {
 }
 
 }  // namespace katana::metrics
+
+// SPDX-License-Identifier: Apache-2.0

@@ -169,3 +169,5 @@ std::vector<Need> needs_of() {
 
 }  // namespace detail
 }  // namespace katana::registry
+
+// SPDX-License-Identifier: Apache-2.0

@@ -207,3 +207,5 @@ std::string needs_text(const Entry& entry) {
 }
 
 }  // namespace katana::registry::detail
+
+// SPDX-License-Identifier: Apache-2.0

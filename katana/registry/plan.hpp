@@ -27,3 +27,5 @@ Result<std::vector<std::uint32_t>> plan(std::vector<Entry>& entries);
 std::string needs_text(const Entry& entry);
 
 }  // namespace katana::registry::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -61,3 +61,5 @@ Result<std::unique_ptr<Services>> Registry::seal() && {
 }
 
 }  // namespace katana::registry
+
+// SPDX-License-Identifier: Apache-2.0

@@ -139,3 +139,5 @@ class Registry {
 };
 
 }  // namespace katana::registry
+
+// SPDX-License-Identifier: Apache-2.0

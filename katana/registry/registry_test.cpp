@@ -519,3 +519,5 @@ TEST(Registry, a_hundred_services_are_all_found_and_no_others) {
 
 }  // namespace
 }  // namespace katana::registry
+
+// SPDX-License-Identifier: Apache-2.0

@@ -145,3 +145,5 @@ Result<void*> Scope::get_at(std::uint32_t index) {
 }
 
 }  // namespace katana::registry
+
+// SPDX-License-Identifier: Apache-2.0

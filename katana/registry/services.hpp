@@ -182,3 +182,5 @@ class Scope {
 };
 
 }  // namespace katana::registry
+
+// SPDX-License-Identifier: Apache-2.0

@@ -41,3 +41,5 @@ constexpr const TypeInfo* type_info_of() {
 }
 
 }  // namespace katana::registry
+
+// SPDX-License-Identifier: Apache-2.0

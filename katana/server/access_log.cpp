@@ -52,3 +52,5 @@ void AccessLog::on_exchange_end(session::Exchange& exchange,
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -45,3 +45,5 @@ class AccessLog final : public session::ExchangeObserver {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

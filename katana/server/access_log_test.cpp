@@ -126,3 +126,5 @@ TEST_F(AccessLogTest, above_its_level_nothing_is_written_but_failures) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,5 @@ void CertificateWatch::on_tick() noexcept {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

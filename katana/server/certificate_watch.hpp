@@ -47,3 +47,5 @@ class CertificateWatch final : private core::TimerEntry {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -118,3 +118,5 @@ auto serve_clients(Server& server, Clients clients, int signals = 1) {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -114,3 +114,5 @@ std::unique_ptr<core::Reactor> make_reactor(EngineKind kind, const core::Reactor
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

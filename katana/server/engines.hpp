@@ -59,3 +59,5 @@ std::unique_ptr<core::Reactor> make_uring_reactor(const core::ReactorOptions& op
                                                   const engine::UringOptions& rings);
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

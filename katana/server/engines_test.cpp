@@ -75,3 +75,5 @@ TEST(Engines, a_reactor_of_every_kind_starts_turns_and_stops) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -16,3 +16,5 @@ inline std::string exposition_of(metrics::Registry& registry) {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -96,3 +96,5 @@ void FailureLog::record(const Failure& failure) {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

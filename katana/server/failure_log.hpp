@@ -68,3 +68,5 @@ class FailureLog final : public FailureObserver {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

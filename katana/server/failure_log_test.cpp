@@ -87,3 +87,5 @@ TEST_F(FailureLogTest, the_hook_has_every_failure_and_what_it_throws_is_said) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

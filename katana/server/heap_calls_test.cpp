@@ -60,3 +60,5 @@ TEST_F(TelemetryHeapCalls, a_request_that_is_named_here_makes_none) { EXPECT_EQ(
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -481,3 +481,5 @@ void raise_descriptor_limit() noexcept {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

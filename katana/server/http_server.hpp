@@ -224,3 +224,5 @@ unsigned usable_cpus() noexcept;
 void raise_descriptor_limit() noexcept;
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

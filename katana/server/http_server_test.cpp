@@ -252,3 +252,5 @@ TEST(DescriptorLimit, is_raised_to_what_is_allowed) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

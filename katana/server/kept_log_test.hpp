@@ -64,3 +64,5 @@ class KeptLog {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

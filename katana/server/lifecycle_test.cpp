@@ -211,3 +211,5 @@ TEST_F(LifecycleTest, a_handler_that_blocks_is_reported_with_its_route_while_it_
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -39,3 +39,5 @@ inline std::string unix_path(std::string_view address) {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

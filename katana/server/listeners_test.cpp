@@ -357,3 +357,5 @@ TEST_F(ListenersTest, an_address_in_use_is_an_error_that_names_the_listener) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

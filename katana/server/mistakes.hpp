@@ -55,3 +55,5 @@ class Mistakes {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

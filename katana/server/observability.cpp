@@ -527,3 +527,5 @@ void Observability::mount(const Group& routes, const OperationsGuard& guard) {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -103,3 +103,5 @@ class Observability {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -300,3 +300,5 @@ TEST_F(ObservabilityTest, the_last_figures_stay_when_the_server_is_gone) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

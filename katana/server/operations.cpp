@@ -166,3 +166,5 @@ Middleware OperationsGuard::application() const {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

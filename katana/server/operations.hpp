@@ -97,3 +97,5 @@ class OperationsGuard {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -148,3 +148,5 @@ TEST(OperationsGuard, who_may_not_see_details_is_told_the_status) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

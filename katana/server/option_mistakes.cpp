@@ -164,3 +164,5 @@ Result<void> check_options(const HttpServerOptions& options) {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -15,3 +15,5 @@ struct HttpServerOptions;
 Result<void> check_options(const HttpServerOptions& options);
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,5 @@ Result<std::thread> start_quiet_thread(const char* purpose, Run run) {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

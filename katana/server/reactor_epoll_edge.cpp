@@ -10,3 +10,5 @@ std::unique_ptr<core::Reactor> make_epoll_edge_reactor(const core::ReactorOption
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

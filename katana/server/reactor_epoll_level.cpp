@@ -10,3 +10,5 @@ std::unique_ptr<core::Reactor> make_epoll_level_reactor(const core::ReactorOptio
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

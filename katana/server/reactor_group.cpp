@@ -349,3 +349,5 @@ void pin_to_cpu(unsigned index) noexcept {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

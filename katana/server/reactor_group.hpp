@@ -97,3 +97,5 @@ class ReactorGroup {
 void pin_to_cpu(unsigned index) noexcept;
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -105,3 +105,5 @@ void ReactorProbe::on_tick() noexcept {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -111,3 +111,5 @@ class ReactorProbe {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,5 @@ std::unique_ptr<core::Reactor> make_uring_reactor(const core::ReactorOptions& op
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -54,3 +54,5 @@ Reply RedirectToHttps::reply_to(const http::Head& head, Bytes path, Bytes query,
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

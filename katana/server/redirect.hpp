@@ -55,3 +55,5 @@ class RedirectToHttps final : public session::RequestHandler {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -49,3 +49,5 @@ class RequestIds {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

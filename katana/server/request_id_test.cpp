@@ -46,3 +46,5 @@ TEST(RequestIds, what_a_peer_gives_is_short_and_of_plain_characters) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

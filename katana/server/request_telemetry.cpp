@@ -212,3 +212,5 @@ Bytes current_request_id() noexcept {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

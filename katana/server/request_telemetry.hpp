@@ -105,3 +105,5 @@ class RequestTelemetry final : public session::ExchangeObserver {
 Bytes current_request_id() noexcept;
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

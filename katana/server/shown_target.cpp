@@ -47,3 +47,5 @@ Bytes shown_target(const session::ExchangeRecord& record, const TargetRules& rul
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

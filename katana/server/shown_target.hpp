@@ -30,3 +30,5 @@ struct TargetRules {
 Bytes shown_target(const session::ExchangeRecord& record, const TargetRules& rules, Text& room);
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

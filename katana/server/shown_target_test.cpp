@@ -53,3 +53,5 @@ TEST(ShownTarget, a_query_can_be_left_out_altogether) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

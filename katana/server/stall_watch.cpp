@@ -143,3 +143,5 @@ void StallWatch::stop() noexcept {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

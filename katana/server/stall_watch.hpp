@@ -105,3 +105,5 @@ class StallWatch {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -101,3 +101,5 @@ TEST_F(StallWatchTest, its_thread_starts_and_stops) {
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

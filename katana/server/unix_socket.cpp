@@ -173,3 +173,5 @@ void UnixSocket::remove_file() noexcept {
 }
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -61,3 +61,5 @@ class UnixSocket {
 };
 
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

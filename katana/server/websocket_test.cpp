@@ -217,3 +217,5 @@ TEST_F(WebSocketServerTest, a_server_that_stops_says_so_and_waits_for_the_answer
 
 }  // namespace
 }  // namespace katana::server
+
+// SPDX-License-Identifier: Apache-2.0

@@ -53,3 +53,5 @@ bool accepts(std::optional<Bytes> field, Bytes type) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

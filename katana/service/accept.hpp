@@ -17,3 +17,5 @@ namespace katana {
 bool accepts(std::optional<Bytes> field, Bytes type) noexcept;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -41,3 +41,5 @@ TEST(Accept, what_is_malformed_is_passed_over) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

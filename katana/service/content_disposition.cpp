@@ -54,3 +54,5 @@ Text content_disposition(Bytes type, Bytes file_name) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -16,3 +16,5 @@ namespace katana {
 Text content_disposition(Bytes type, Bytes file_name);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

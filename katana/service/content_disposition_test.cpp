@@ -43,3 +43,5 @@ TEST(ContentDisposition, whatever_the_name_the_value_is_that_of_one_field) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

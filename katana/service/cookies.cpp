@@ -126,3 +126,5 @@ Result<void> remove_cookie(Reply& reply, SetCookie cookie) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

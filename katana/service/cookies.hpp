@@ -61,3 +61,5 @@ Result<void> set_cookie(Reply& reply, const SetCookie& cookie);
 Result<void> remove_cookie(Reply& reply, SetCookie cookie);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -104,3 +104,5 @@ TEST(Cookies, what_a_browser_would_refuse_is_an_error_that_names_it) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

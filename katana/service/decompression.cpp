@@ -96,3 +96,5 @@ Reply ContentDecoder::refusal() const {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

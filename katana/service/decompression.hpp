@@ -77,3 +77,5 @@ class ContentDecoder {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -179,3 +179,5 @@ void Dispatcher::on_refused(session::Exchange& exchange, unsigned status, Bytes 
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,5 @@ class Dispatcher final : public session::RequestHandler {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

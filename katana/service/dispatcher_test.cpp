@@ -178,3 +178,5 @@ TEST_F(DispatcherTest, a_refusal_of_the_protocol_is_a_problem_document) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -57,3 +57,5 @@ Reply error_page(session::Exchange& exchange, const RequestView* request, unsign
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -22,3 +22,5 @@ Reply error_page(session::Exchange& exchange, const RequestView* request, unsign
                  const std::string& cause);
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ TEST_F(ErrorPageTest, nothing_is_shown_outside_of_development) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

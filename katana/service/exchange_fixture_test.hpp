@@ -423,3 +423,5 @@ class ServiceTest : public ::testing::Test {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -50,3 +50,5 @@ Result<Text> decoded_form(Bytes raw, const char* kind, Bytes name) {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -313,3 +313,5 @@ struct Extractor<Request> {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -340,3 +340,5 @@ TEST(PathParameter, may_be_an_enumeration_or_a_uuid) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

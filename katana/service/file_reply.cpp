@@ -219,3 +219,5 @@ Reply Reply::file(const RequestView& request, const Folder& folder, Bytes name) 
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

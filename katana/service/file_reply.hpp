@@ -54,3 +54,5 @@ Reply file_failure(const Error& error);
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

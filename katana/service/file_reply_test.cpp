@@ -146,3 +146,5 @@ TEST_F(FileReplyTest, a_name_of_a_users_does_not_leave_its_folder) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

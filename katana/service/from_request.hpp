@@ -60,3 +60,5 @@ MiddlewareFunctions awaited_of() {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -147,3 +147,5 @@ consteval bool is_sound() {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -140,3 +140,5 @@ TEST(Lifetimes, a_view_into_an_object_that_is_gone_is_refused) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -287,3 +287,5 @@ void PendingStream::fail() noexcept {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -270,3 +270,5 @@ std::unique_ptr<Handler> make_handler(F f) {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

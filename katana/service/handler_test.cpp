@@ -373,3 +373,5 @@ TEST_F(HandlerTest, cancelling_a_streamed_reply_destroys_its_source) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

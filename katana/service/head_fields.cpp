@@ -15,3 +15,5 @@ bool CookiePairs::next() noexcept {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -111,3 +111,5 @@ struct Extractor<Cookie<T>> {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ TEST(Cookies, one_that_is_required_or_malformed_is_named) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -158,3 +158,5 @@ TEST_F(ServiceHeapCalls, middleware_that_waits_and_hands_on_a_value_makes_none) 
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -66,3 +66,5 @@ void append_to_argument(std::string& to, Bytes& pattern) {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

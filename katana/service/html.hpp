@@ -144,3 +144,5 @@ Html html(HtmlPattern<std::type_identity_t<A>...> pattern, const A&... arguments
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

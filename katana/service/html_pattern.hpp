@@ -222,3 +222,5 @@ class HtmlScanner {
 void append_to_argument(std::string& to, Bytes& pattern);
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

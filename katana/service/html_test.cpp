@@ -194,3 +194,5 @@ TEST(HtmlReply, a_handler_may_return_it_in_every_form) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

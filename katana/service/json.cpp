@@ -71,3 +71,5 @@ Refusal refuse_content(const container::Findings& findings) {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -93,3 +93,5 @@ struct ToReply<Created<T>> {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

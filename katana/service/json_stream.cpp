@@ -17,3 +17,5 @@ std::string json_item_fault(const std::string& place, const container::Findings&
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -210,3 +210,5 @@ Task<void> send_json_lines(ReplyWriter reply, Rows& rows,
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

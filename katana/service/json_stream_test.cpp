@@ -210,3 +210,5 @@ TEST_F(JsonStreamTest, content_is_wanted_only_as_items_are) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

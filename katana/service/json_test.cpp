@@ -142,3 +142,5 @@ TEST(Json, values_of_any_shape_are_taken) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -196,3 +196,5 @@ std::shared_ptr<const MiddlewareFunction> make_middleware_function(F f) {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

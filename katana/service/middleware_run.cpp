@@ -86,3 +86,5 @@ void MiddlewareRun::show_content() {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

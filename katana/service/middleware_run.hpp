@@ -49,3 +49,5 @@ class MiddlewareRun {
 };
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

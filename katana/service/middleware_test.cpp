@@ -417,3 +417,5 @@ TEST_F(MiddlewareTest, content_is_read_as_a_whole_or_in_pieces) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -338,3 +338,5 @@ std::vector<Need> needs_of() {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -214,3 +214,5 @@ Reply problem(const Error& error) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -290,3 +290,5 @@ Reply unauthenticated(Bytes challenge, Bytes detail);
 Reply problem(const Error& error);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

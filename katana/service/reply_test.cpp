@@ -262,3 +262,5 @@ TEST(Reply, who_is_not_known_is_challenged) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

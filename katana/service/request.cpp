@@ -60,3 +60,5 @@ Request::Request(const RequestView& view)
 const RequestView& Request::view() const noexcept { return storage_->view; }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

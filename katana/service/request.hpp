@@ -79,3 +79,5 @@ class Request {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

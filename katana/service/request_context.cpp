@@ -20,3 +20,5 @@ std::size_t RequestContext::held_bytes() const noexcept {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

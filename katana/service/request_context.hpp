@@ -98,3 +98,5 @@ class RequestContext final : public session::RequestState {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -126,3 +126,5 @@ TEST(Request, large_content_is_copied_whole) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -192,3 +192,5 @@ Service::Service(RouteTable table, std::shared_ptr<detail::ServiceParts> parts,
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -232,3 +232,5 @@ class Service {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -421,3 +421,5 @@ TEST_F(RouterTest, a_service_outlives_its_router_and_moves) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

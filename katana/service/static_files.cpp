@@ -168,3 +168,5 @@ Group& Group::files(std::string_view prefix, const std::string& folder, FilesOpt
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -43,3 +43,5 @@ class FilesHandler final : public Handler {
 };
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

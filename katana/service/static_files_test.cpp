@@ -347,3 +347,5 @@ TEST_F(StaticFilesTest, a_folder_that_is_missing_is_an_error_of_build) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -183,3 +183,5 @@ Task<void> send(ReplyWriter writer, Reply whole) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -170,3 +170,5 @@ class ReplyWriter {
 Task<void> send(ReplyWriter writer, Reply whole);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

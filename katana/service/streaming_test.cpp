@@ -387,3 +387,5 @@ TEST_F(StreamingTest, a_source_that_waits_for_more_than_room_is_refused) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -94,3 +94,5 @@ void WebSocketRoute::serve(session::Exchange& exchange, const Route& route,
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

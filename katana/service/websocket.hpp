@@ -116,3 +116,5 @@ std::unique_ptr<Handler> make_websocket_route(WebSocketCallbacks callbacks, WebS
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

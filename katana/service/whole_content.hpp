@@ -38,3 +38,5 @@ class WholeContent final : public ContentSource {
 };
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -52,3 +52,5 @@ bool Exchange::write_file(FilePart& part) noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -175,3 +175,5 @@ class RequestHandler {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

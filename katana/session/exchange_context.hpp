@@ -45,3 +45,5 @@ struct RouteMark {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -57,3 +57,5 @@ ExchangeRecord ExchangeCore::record(Duration duration, std::uint32_t request, bo
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -183,3 +183,5 @@ class ExchangeCore {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

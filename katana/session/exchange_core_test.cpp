@@ -144,3 +144,5 @@ TEST(ExchangeCore, the_record_has_no_content_where_a_reply_has_none) {
 
 }  // namespace
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

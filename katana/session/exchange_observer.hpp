@@ -58,3 +58,5 @@ class ExchangeObserver {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,5 @@ void Http1Protocol::refresh_date(std::int64_t unix_seconds) noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -77,3 +77,5 @@ class Http1Protocol final : public core::Protocol {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -545,3 +545,5 @@ void Http1Session::flush_later() noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

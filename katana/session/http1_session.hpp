@@ -112,3 +112,5 @@ class Http1Session final : public core::Session, private Exchange {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

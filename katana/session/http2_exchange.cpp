@@ -694,3 +694,5 @@ void Http2Exchange::tell_observer() noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -158,3 +158,5 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ void Http2Protocol::refresh_date(std::int64_t unix_seconds) noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ class Http2Protocol final : public core::Protocol {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

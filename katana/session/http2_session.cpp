@@ -260,3 +260,5 @@ void Http2Session::cancel_all() noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

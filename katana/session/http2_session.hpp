@@ -77,3 +77,5 @@ class Http2Session final : public core::Session {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

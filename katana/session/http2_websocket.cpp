@@ -174,3 +174,5 @@ void Http2WebSocket::on_drain() noexcept {
 engine::PeerAddress Http2WebSocket::peer() noexcept { return exchange_.peer(); }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

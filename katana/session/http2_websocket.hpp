@@ -103,3 +103,5 @@ class Http2WebSocket final : private WebSocketCarrier {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -38,3 +38,5 @@ struct HttpCounters {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

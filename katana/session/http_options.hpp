@@ -63,3 +63,5 @@ struct HttpOptions {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

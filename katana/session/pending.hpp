@@ -47,3 +47,5 @@ class RequestState {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

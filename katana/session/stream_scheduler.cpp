@@ -122,3 +122,5 @@ void StreamScheduler::forget(ScheduledStream& stream) noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -208,3 +208,5 @@ void StreamScheduler::release_windows(Release&& release) noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

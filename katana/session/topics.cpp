@@ -112,3 +112,5 @@ std::size_t Topics::subscribers(Bytes topic) const {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

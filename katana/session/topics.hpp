@@ -86,3 +86,5 @@ class Topics {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

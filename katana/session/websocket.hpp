@@ -121,3 +121,5 @@ class WebSocketHandler {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,5 @@ class WebSocketCarrier {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ class WebSocketReplacement final : public core::SessionReplacement {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

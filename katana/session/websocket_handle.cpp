@@ -31,3 +31,5 @@ SendOutcome WebSocketHandle::close(CloseCode code, Bytes reason) const {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,5 @@ class WebSocketHandle {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -186,3 +186,5 @@ void WebSocketPost::deliver(const Topic& topic, Batch& batch) noexcept {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -115,3 +115,5 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
 Batch& frame_message(Bytes payload, MessageKind kind);
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -382,3 +382,5 @@ Slot WebSocketSession::slot() {
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -177,3 +177,5 @@ class WebSocketSession final : public WebSocket {
 };
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

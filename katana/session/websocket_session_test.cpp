@@ -566,3 +566,5 @@ TEST(WebSocketMemory, a_connection_needs_no_more_than_an_http_one_and_its_handle
 
 }  // namespace
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

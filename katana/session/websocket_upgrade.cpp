@@ -53,3 +53,5 @@ bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocke
 }
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -35,3 +35,5 @@ Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
 bool upgrade(Exchange& exchange, const Upgrade& agreed, std::unique_ptr<WebSocketHandler> handler);
 
 }  // namespace katana::session
+
+// SPDX-License-Identifier: Apache-2.0

@@ -52,3 +52,5 @@ TestReply completed(ClientExchange& exchange) {
 }
 
 }  // namespace katana::testing::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -98,3 +98,5 @@ TestReply failed(const ClientExchange& exchange, std::string_view why, std::uint
 TestReply completed(ClientExchange& exchange);
 
 }  // namespace katana::testing::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -228,3 +228,5 @@ void FakeUpstream::reset_next(unsigned count) noexcept {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

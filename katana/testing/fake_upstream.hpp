@@ -76,3 +76,5 @@ class FakeUpstream {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -198,3 +198,5 @@ std::unique_ptr<ClientConnection> make_http1_connection(engine::SimNetwork& netw
 }
 
 }  // namespace katana::testing::detail
+
+// SPDX-License-Identifier: Apache-2.0

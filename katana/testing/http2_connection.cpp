@@ -373,3 +373,5 @@ std::unique_ptr<ClientConnection> make_http2_connection(engine::SimNetwork& netw
 }
 
 }  // namespace katana::testing::detail
+
+// SPDX-License-Identifier: Apache-2.0

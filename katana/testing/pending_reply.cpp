@@ -100,3 +100,5 @@ void PendingReply::half_close() {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -100,3 +100,5 @@ class PendingReply {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -285,3 +285,5 @@ TEST(Streams, a_server_without_http2_is_a_sentence) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

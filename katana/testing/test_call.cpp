@@ -10,3 +10,5 @@ TestReply run_call(Router router, const TestRequest& request, const CallOptions&
 TestReply failed_call(const Error& error) { return TestReply(error.describe()); }
 
 }  // namespace katana::testing::detail
+
+// SPDX-License-Identifier: Apache-2.0

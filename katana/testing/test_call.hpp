@@ -53,3 +53,5 @@ TestReply call(F handler, const TestRequest& request = TestRequest(),
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -145,3 +145,5 @@ std::string TestEvents::describe() {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

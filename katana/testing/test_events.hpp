@@ -70,3 +70,5 @@ class TestEvents {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -161,3 +161,5 @@ TEST(TestEvents, end_with_their_server_and_may_still_be_asked) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

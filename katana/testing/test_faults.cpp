@@ -73,3 +73,5 @@ Faults Faults::any(std::uint64_t seed) noexcept {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

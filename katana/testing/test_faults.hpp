@@ -49,3 +49,5 @@ class Faults {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

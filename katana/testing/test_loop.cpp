@@ -98,3 +98,5 @@ void TestLoop::turn(Duration wait_max) {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

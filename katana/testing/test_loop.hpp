@@ -93,3 +93,5 @@ class TestLoop final : private VirtualWallClock {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -24,3 +24,5 @@ std::string TestReply::describe() const {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -66,3 +66,5 @@ inline std::ostream& operator<<(std::ostream& to, const TestReply& reply) {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -168,3 +168,5 @@ Result<std::string> TestRequest::route_pattern(std::size_t path_parameters) cons
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -83,3 +83,5 @@ class TestRequest {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -149,3 +149,5 @@ TEST(Call, what_is_missing_is_a_sentence) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -261,3 +261,5 @@ std::uint32_t TestServer::connections() const noexcept {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -165,3 +165,5 @@ class TestServer {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -273,3 +273,5 @@ TEST(TestServer, requests_under_way_end_with_their_server) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -43,3 +43,5 @@ using TestTargetMaker =
     std::move_only_function<Result<std::unique_ptr<TestTarget>>(TestLoop&, const TestOptions&)>;
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -317,3 +317,5 @@ std::string TestWebSocket::describe() const {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

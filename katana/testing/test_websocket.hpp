@@ -111,3 +111,5 @@ class TestWebSocket {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

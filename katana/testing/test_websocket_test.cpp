@@ -232,3 +232,5 @@ TEST(TestWebSocket, of_a_service_that_was_not_built_says_so) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

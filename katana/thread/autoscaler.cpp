@@ -26,3 +26,5 @@ Result<void> Autoscaler::check(const AutoscaleOptions& options) {
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,5 @@ class Autoscaler {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -83,3 +83,5 @@ TEST(Autoscaler, shares_that_could_swing_are_refused_by_name) {
 
 }  // namespace
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -56,3 +56,5 @@ struct AwaitedCall final : State {
 };
 
 }  // namespace katana::thread::detail
+
+// SPDX-License-Identifier: Apache-2.0

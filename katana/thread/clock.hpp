@@ -38,3 +38,5 @@ class ManualClock {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

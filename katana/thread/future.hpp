@@ -140,3 +140,5 @@ class [[nodiscard]] Future {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

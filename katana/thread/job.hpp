@@ -129,3 +129,5 @@ Job make_job(F&& f, std::stop_token token) {
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

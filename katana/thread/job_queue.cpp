@@ -24,3 +24,5 @@ JobQueue::JobQueue(std::size_t size, std::size_t timed_one_in)
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

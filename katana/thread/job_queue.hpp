@@ -215,3 +215,5 @@ inline Job JobQueue::take(std::uint64_t position, std::int64_t& pushed_ns) noexc
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

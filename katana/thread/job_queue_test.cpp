@@ -204,3 +204,5 @@ TEST(JobQueue, what_was_pushed_before_the_close_is_taken_exactly_once_by_many_th
 
 }  // namespace
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

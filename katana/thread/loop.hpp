@@ -129,3 +129,5 @@ class Loop final : public Executor {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -79,3 +79,5 @@ TEST(Loop, is_woken_however_late_or_soon_a_message_comes) {
 
 }  // namespace
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ class Outcome {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

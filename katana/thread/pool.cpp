@@ -386,3 +386,5 @@ Snapshot Pool::snapshot() const {
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

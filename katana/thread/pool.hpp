@@ -408,3 +408,5 @@ bool Run<F>::suspend_with(Token token) {
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ class Gate {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,5 @@ inline constexpr unsigned threads_limit = 1024;
 inline constexpr std::size_t queue_limit = std::size_t{1} << 24;
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

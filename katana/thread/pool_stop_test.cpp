@@ -210,3 +210,5 @@ INSTANTIATE_TEST_SUITE_P(Seeds, PoolStress,
 
 }  // namespace
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -469,3 +469,5 @@ TEST(Pool, the_worker_of_an_idle_pool_is_never_woken) {
 
 }  // namespace
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

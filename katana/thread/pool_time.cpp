@@ -146,3 +146,5 @@ void Pool::scale_down() noexcept {
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

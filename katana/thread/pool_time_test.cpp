@@ -263,3 +263,5 @@ TEST_F(PoolScale, a_stop_in_any_state_ends_all_workers) {
 
 }  // namespace
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -269,3 +269,5 @@ void Pool::note_busy(Worker& worker) noexcept {
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -134,3 +134,5 @@ class [[nodiscard]] Run {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

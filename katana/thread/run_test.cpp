@@ -301,3 +301,5 @@ TEST(Run, a_loop_s_turn_ends_before_it_waits) {
 
 }  // namespace
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -77,3 +77,5 @@ class Schedule {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -93,3 +93,5 @@ struct StopReport {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ class [[nodiscard]] TimedJob {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

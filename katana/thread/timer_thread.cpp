@@ -99,3 +99,5 @@ void ManualClock::advance(Duration duration) {
 }
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

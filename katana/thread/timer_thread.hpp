@@ -48,3 +48,5 @@ class TimerThread {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

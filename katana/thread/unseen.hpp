@@ -72,3 +72,5 @@ class Thrown {
 
 }  // namespace detail
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

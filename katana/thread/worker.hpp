@@ -100,3 +100,5 @@ struct alignas(64) Worker {
 };
 
 }  // namespace katana::thread
+
+// SPDX-License-Identifier: Apache-2.0

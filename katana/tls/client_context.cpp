@@ -158,3 +158,5 @@ void ClientTransforms::resume(KeptSessions& sessions, Instant now) noexcept {
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

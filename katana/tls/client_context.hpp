@@ -77,3 +77,5 @@ class ClientTransforms final : public core::TransformFactory {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -315,3 +315,5 @@ TEST(ClientContext, what_is_wrong_with_its_options_is_named) {
 
 }  // namespace
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,5 @@ struct ClientTlsOptions {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

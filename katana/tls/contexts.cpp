@@ -192,3 +192,5 @@ Result<void> Contexts::ask_for_certificates(SSL_CTX& context, const TlsOptions& 
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

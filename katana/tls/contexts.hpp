@@ -63,3 +63,5 @@ class Contexts {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

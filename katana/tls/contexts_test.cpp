@@ -274,3 +274,5 @@ TEST_F(ContextsTest, one_for_development_is_made_at_once) {
 
 }  // namespace
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ std::shared_ptr<const Contexts> Credentials::present() const {
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

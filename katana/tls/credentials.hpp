@@ -50,3 +50,5 @@ class Credentials {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

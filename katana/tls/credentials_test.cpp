@@ -150,3 +150,5 @@ TEST_F(TlsTransformsTest, a_handshake_that_is_given_up_is_counted_by_why) {
 
 }  // namespace
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -91,3 +91,5 @@ Result<Certificate> make_development_certificate(const std::vector<std::string>&
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

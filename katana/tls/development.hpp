@@ -19,3 +19,5 @@ namespace katana::tls {
 Result<Certificate> make_development_certificate(const std::vector<std::string>& names);
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

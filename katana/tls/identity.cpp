@@ -194,3 +194,5 @@ Result<Identity> load_identity(const Certificate& files, std::vector<std::string
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -40,3 +40,5 @@ Result<std::vector<OwnedCertificate>> read_certificates(Bytes text, const std::s
 std::string lower_case(Bytes text);
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -35,3 +35,5 @@ void KeptSessions::clear() noexcept {
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -39,3 +39,5 @@ class KeptSessions {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

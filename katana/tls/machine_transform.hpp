@@ -64,3 +64,5 @@ class MachineTransform : public core::Transform {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,5 @@ inline std::string last_error() {
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

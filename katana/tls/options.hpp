@@ -54,3 +54,5 @@ struct TlsOptions {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

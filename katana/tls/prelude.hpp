@@ -30,3 +30,5 @@ class Prelude {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

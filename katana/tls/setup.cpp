@@ -81,3 +81,5 @@ Result<std::string> encode_protocols(const std::vector<std::string>& protocols) 
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

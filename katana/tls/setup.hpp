@@ -33,3 +33,5 @@ Result<void> use_identity(SSL_CTX& context, const Identity& identity);
 Result<std::string> encode_protocols(const std::vector<std::string>& protocols);
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

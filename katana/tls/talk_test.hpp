@@ -32,3 +32,5 @@ inline std::unique_ptr<Bench> talk(const Contexts& contexts, const ClientOptions
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

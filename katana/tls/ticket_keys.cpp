@@ -92,3 +92,5 @@ int TicketKeys::prepare(unsigned char* name, unsigned char* vector, EVP_CIPHER_C
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -61,3 +61,5 @@ class TicketKeys {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

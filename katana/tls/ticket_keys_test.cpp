@@ -37,3 +37,5 @@ TEST(TicketKeys, keys_differ) {
 
 }  // namespace
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

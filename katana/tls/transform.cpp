@@ -57,3 +57,5 @@ std::unique_ptr<core::Transform> TlsTransforms::make(BlockPool& blocks) noexcept
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

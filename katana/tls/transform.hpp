@@ -55,3 +55,5 @@ class TlsTransforms final : public core::TransformFactory {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

@@ -144,3 +144,5 @@ TEST(Summary, a_run_that_ended_early_says_so) {
 
 }  // namespace
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -42,3 +42,5 @@ bool Ledger::fill_gap(std::vector<Gap>& gaps, std::uint32_t sequence) {
 }
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

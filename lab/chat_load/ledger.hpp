@@ -60,3 +60,5 @@ class Ledger {
 };
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

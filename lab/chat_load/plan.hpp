@@ -45,3 +45,5 @@ struct ChatPlan {
 };
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -180,3 +180,5 @@ std::string to_json(const ChatPlan& plan, const Summary& summary) {
 }
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -35,3 +35,5 @@ std::string to_text(const ChatPlan& plan, const Summary& summary);
 std::string to_json(const ChatPlan& plan, const Summary& summary);
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

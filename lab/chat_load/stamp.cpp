@@ -68,3 +68,5 @@ bool read_stamp(std::string_view text, Stamp& stamp) noexcept {
 }
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,5 @@ void write_message(const Stamp& stamp, char* to, std::size_t bytes) noexcept;
 bool read_stamp(std::string_view text, Stamp& stamp) noexcept;
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

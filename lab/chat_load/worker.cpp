@@ -392,3 +392,5 @@ void Worker::read_notice(std::string_view line) {
 }
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -137,3 +137,5 @@ class Worker {
 };
 
 }  // namespace katana::chat_load
+
+// SPDX-License-Identifier: Apache-2.0

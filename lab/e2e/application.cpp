@@ -121,3 +121,5 @@ void add_application() {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

@@ -140,3 +140,5 @@ void compare_made(benchmark::State& state, const std::string& unit,
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

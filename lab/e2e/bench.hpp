@@ -92,3 +92,5 @@ void add_integration();
 void add_contention();
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

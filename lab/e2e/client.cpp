@@ -136,3 +136,5 @@ double statistic(std::uint16_t port, std::string_view key) {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

@@ -56,3 +56,5 @@ std::string fetch(std::uint16_t port, const Ask& ask);
 double statistic(std::uint16_t port, std::string_view key);
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

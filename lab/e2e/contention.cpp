@@ -395,3 +395,5 @@ void add_contention() {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

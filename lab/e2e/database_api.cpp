@@ -332,3 +332,5 @@ void add_database_api() {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

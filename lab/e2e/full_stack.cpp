@@ -88,3 +88,5 @@ void add_full_stack() {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

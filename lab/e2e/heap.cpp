@@ -72,3 +72,5 @@ HeapCounts heap_of_process() noexcept {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

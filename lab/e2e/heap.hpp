@@ -24,3 +24,5 @@ void count_heap_of_process() noexcept;
 HeapCounts heap_of_process() noexcept;
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

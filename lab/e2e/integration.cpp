@@ -192,3 +192,5 @@ void add_integration() {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

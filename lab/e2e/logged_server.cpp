@@ -83,3 +83,5 @@ void add_logged_server() {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

@@ -121,3 +121,5 @@ int main(int count, char** arguments) {
     return fail(1, error.what());
   }
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -67,3 +67,5 @@ void remove_folders() noexcept {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

@@ -24,3 +24,5 @@ std::string folder_for(const std::string& name);
 void remove_folders() noexcept;
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

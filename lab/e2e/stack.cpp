@@ -358,3 +358,5 @@ std::string Stack::statistics() const {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

@@ -106,3 +106,5 @@ class Stack {
 };
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

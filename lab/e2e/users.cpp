@@ -116,3 +116,5 @@ Result<void> make_users(Database& database, std::int64_t rows) {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

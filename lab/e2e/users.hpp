@@ -37,3 +37,5 @@ void mount_users(katana::Group& routes, katana::database::Database& database);
 katana::Result<void> make_users(katana::database::Database& database, std::int64_t rows);
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

@@ -242,3 +242,5 @@ void add_worker_pool() {
 }
 
 }  // namespace e2e
+
+// SPDX-License-Identifier: Apache-2.0

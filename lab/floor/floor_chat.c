@@ -230,3 +230,5 @@ int main(int count, char** arguments) {
     ++turn;
   }
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -136,3 +136,5 @@ int main(int argc, char** argv) {
     }
   }
 }
+
+// SPDX-License-Identifier: Apache-2.0

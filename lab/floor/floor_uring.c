@@ -187,3 +187,5 @@ int main(int argc, char** argv) {
   arm_accept(listener);
   for (;;) turn();
 }
+
+// SPDX-License-Identifier: Apache-2.0

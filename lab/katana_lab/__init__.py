@@ -14,3 +14,5 @@ class LabError(Exception):
 
 class UsageError(LabError):
     """A wrong command line or file: exit status 2."""
+
+# SPDX-License-Identifier: Apache-2.0

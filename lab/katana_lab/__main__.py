@@ -4,3 +4,5 @@ import sys
 from katana_lab.cli import main
 
 sys.exit(main())
+
+# SPDX-License-Identifier: Apache-2.0

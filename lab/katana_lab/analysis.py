@@ -254,3 +254,5 @@ def shown_figures(result: ExperimentResult) -> list[str]:
             if value is not None and math.isfinite(value)}
     order = [*result.definition.headline, *(name for name in FIGURES if name not in result.definition.headline)]
     return [name for name in order if name in have]
+
+# SPDX-License-Identifier: Apache-2.0

@@ -287,3 +287,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGINT
     except BrokenPipeError:
         return 128 + signal.SIGPIPE
+
+# SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ def run_file(path: str, arguments: Sequence[str]) -> int:
     file = os.path.relpath(os.path.abspath(path), ROOT)              # not through the link
     name = next(name for name, command in COMMANDS.items() if command.file == file)
     return run(name, arguments, file)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -107,3 +107,5 @@ def main() -> int:
     compare = [sys.executable, ROOT / "scripts/compare_benchmarks.py", "--baseline", flags.out / "before.json",
                "--current", flags.out / "after.json", "--threshold", str(flags.threshold)]
     return subprocess.run([str(part) for part in compare], check=False).returncode
+
+# SPDX-License-Identifier: Apache-2.0

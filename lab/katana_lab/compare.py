@@ -214,3 +214,5 @@ def lines(comparison: Comparison, everything: bool = False) -> Sequence[str]:
                  f"{counts['regression']} regressions, {counts['improvement']} improvements, "
                  f"{counts['equivalent']} equivalent, {counts['undecided']} undecided")
     return found
+
+# SPDX-License-Identifier: Apache-2.0

@@ -190,3 +190,5 @@ def examine(build: Path, watch_s: float = WATCH_S) -> list[Finding]:
         check_cpus, check_frequency, check_limits, check_perf, check_container,
         lambda: check_neighbours(watch_s), lambda: check_peers(build)]
     return [finding for check in checks for finding in check()]
+
+# SPDX-License-Identifier: Apache-2.0

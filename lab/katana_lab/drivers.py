@@ -182,3 +182,5 @@ def drive(name: str, job: Job, cpus: Sequence[int], prefix: Sequence[str] = ()) 
     command = [*prefix, proc.tool("taskset"), "-c", ",".join(map(str, cpus)), *driver.command(job)]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     return driver.read(done.stdout or done.stderr)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -322,3 +322,5 @@ def main() -> int:
     else:
         print(text)
     return 1 if read(data)[1] else 0
+
+# SPDX-License-Identifier: Apache-2.0

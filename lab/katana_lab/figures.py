@@ -78,3 +78,5 @@ def title_of(name: str) -> str:
     """Title and unit."""
     figure = FIGURES[name]
     return f"{figure.title}, {figure.unit}" if figure.unit else figure.title
+
+# SPDX-License-Identifier: Apache-2.0

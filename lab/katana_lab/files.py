@@ -97,3 +97,5 @@ def write_whole(path: Path, text: str) -> None:
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.write_text(text, encoding="utf-8")
     fresh.replace(path)
+
+# SPDX-License-Identifier: Apache-2.0

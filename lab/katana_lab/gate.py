@@ -39,3 +39,5 @@ def main() -> int:
     parser.add_argument("--current", type=Path, required=True, metavar="B")
     add_flags(parser)
     return run(parser.parse_args())
+
+# SPDX-License-Identifier: Apache-2.0

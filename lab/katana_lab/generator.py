@@ -251,3 +251,5 @@ def _finish(command: Sequence[str], seconds_max: float) -> str:
             process.stdout.close()
     lines = (said or "").strip().splitlines()
     return lines[-1] if lines else ""
+
+# SPDX-License-Identifier: Apache-2.0

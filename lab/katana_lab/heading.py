@@ -40,3 +40,5 @@ def replace_between(path: Path, name: str, lines: list[str]) -> None:
     before, rest = text.split(begin)
     after = rest.split(end)[1]
     path.write_text(before + "\n".join([begin, *lines, end]) + after, encoding="utf-8")
+
+# SPDX-License-Identifier: Apache-2.0

@@ -56,3 +56,5 @@ def describe() -> Machine:
                    commit=commit + ("+changes" if _git("status", "--porcelain") else ""),
                    date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
                    load_before=round(os.getloadavg()[0], 2), python=platform.python_version())
+
+# SPDX-License-Identifier: Apache-2.0

@@ -179,3 +179,5 @@ def main() -> int:
         write_whole(flags.markdown, "\n".join([f"# Components beside their rivals\n\n`{command}`: {where}\n",
                                                *map(table, results)]))
     return 1 if failed else 0
+
+# SPDX-License-Identifier: Apache-2.0

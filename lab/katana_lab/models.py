@@ -297,3 +297,5 @@ class Peer(StrictModel):
     metrics: str | None = None           # path of its Prometheus text
     paths: list[str] = Field(["/plaintext"], min_length=1)       # what it answers as ours does, by GET
     ours: bool = False
+
+# SPDX-License-Identifier: Apache-2.0

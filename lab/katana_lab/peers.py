@@ -108,3 +108,5 @@ def command_of(server: Server, options: dict[str, Value], port: int, build: Path
         if template and value is not False:
             parts.append(texts.format(template, **values, value=value))
     return shlex.split(" ".join(parts))
+
+# SPDX-License-Identifier: Apache-2.0

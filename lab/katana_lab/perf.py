@@ -201,3 +201,5 @@ def fold(script: str) -> dict[str, int]:
         if frames:
             stacks[";".join(reversed(frames))] += 1
     return dict(stacks)
+
+# SPDX-License-Identifier: Apache-2.0

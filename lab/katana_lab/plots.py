@@ -349,3 +349,5 @@ def flame(case: CaseResult) -> Plot | None:
     figure.update_layout(_layout(f"Flame graph of {case.name}: {whole:,} samples (orange: user, blue: kernel)",
                                  height=min(820, 120 + 19 * depth), uniformtext={"minsize": 9, "mode": "hide"}))
     return _plain(figure)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -324,3 +324,5 @@ def stop(process: subprocess.Popen, patience_s: float = 2.0) -> None:
 def descriptors_max() -> int:
     """How many descriptors a program of this user may open at most (the hard limit)."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+# SPDX-License-Identifier: Apache-2.0

@@ -334,3 +334,5 @@ def write(run: Run, folder: Path) -> None:
     page, text = render(run)
     write_whole(folder / "report.html", page)
     write_whole(folder / "report.md", text)
+
+# SPDX-License-Identifier: Apache-2.0

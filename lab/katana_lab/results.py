@@ -209,3 +209,5 @@ def read(path: Path) -> Run:
         raise UsageError(f"{shown(path)}: its schema is {version!r}, this laboratory reads up to {SCHEMA}")
     # A key that this version of the laboratory no longer has is no reason to refuse a baseline.
     return parse(Run, ours, shown(path), extra="ignore")
+
+# SPDX-License-Identifier: Apache-2.0

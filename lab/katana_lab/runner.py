@@ -208,3 +208,5 @@ def make_bench(build: Path) -> Bench:
         proc.tool(name)
     return Bench(build, generator.find_program(build), proc.free_port(), perf.probe(),
                  tuple(sorted(os.sched_getaffinity(0))))
+
+# SPDX-License-Identifier: Apache-2.0

@@ -87,3 +87,5 @@ def shares_by_reactor(before: dict[str, float], after: dict[str, float], name: s
         if found := pattern.match(key):
             grown[int(found.group(1))] = value - before.get(key, 0.0)
     return [grown[index] for index in sorted(grown)]
+
+# SPDX-License-Identifier: Apache-2.0

@@ -70,3 +70,5 @@ def fit_scaling(counts: Sequence[float], rates: Sequence[float]) -> ScalingFit |
     peak_n, peak_rate = _peak(rate_one, contention, coherency)
     return ScalingFit(rate_one, contention, coherency, float(errors[1]), float(errors[2]), peak_n, peak_rate,
                       float(1 - residual / total) if total > 0 else math.nan, levels, int(x.size))
+
+# SPDX-License-Identifier: Apache-2.0

@@ -267,3 +267,5 @@ def jain_index(shares: Sequence[float]) -> float:
     array = _finite(shares)
     square_sum = float((array ** 2).sum())
     return float(array.sum() ** 2 / (array.size * square_sum)) if square_sum > 0 else math.nan
+
+# SPDX-License-Identifier: Apache-2.0

@@ -265,3 +265,5 @@ def profile(bench: Bench, server: peers.Server, case: Case, places: Places, phas
         with perf.StackRecorder(running.process.pid, running.work) as recorder:
             generator.run(bench.program, case.load, running.port, max(2.0, _extra_seconds(phases)), places.generator)
         return recorder.stacks()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,5 @@ inline void expect_all_accounted_for(const RunResult& result) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

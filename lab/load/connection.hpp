@@ -55,3 +55,5 @@ struct Connection {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -58,3 +58,5 @@ class ConnectionRamp {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -32,3 +32,5 @@ TEST(ConnectionRamp, before_it_the_first_count_holds_and_after_it_the_last) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

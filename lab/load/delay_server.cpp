@@ -238,3 +238,5 @@ int main(int count, char** arguments) {
   server.run();
   server.report();
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -54,3 +54,5 @@ class Bell {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

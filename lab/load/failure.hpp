@@ -49,3 +49,5 @@ constexpr bool is_of_request(Failure failure) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

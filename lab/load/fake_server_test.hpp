@@ -169,3 +169,5 @@ class FakeServer {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

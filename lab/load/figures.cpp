@@ -49,3 +49,5 @@ void Figures::reset() noexcept {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

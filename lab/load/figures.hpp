@@ -51,3 +51,5 @@ struct Figures {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -427,3 +427,5 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

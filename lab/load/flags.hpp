@@ -47,3 +47,5 @@ Result<ConnectionRamp> parse_connection_ramp(std::string_view text);
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

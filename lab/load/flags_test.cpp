@@ -162,3 +162,5 @@ TEST(Statuses, are_classes_and_numbers) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -132,3 +132,5 @@ Result<void> HdrLog::close() {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -40,3 +40,5 @@ class HdrLog {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

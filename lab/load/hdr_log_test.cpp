@@ -93,3 +93,5 @@ TEST(HdrLog, a_file_that_cannot_be_made_is_named) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,5 @@ double Histogram::deviation_ns() const noexcept {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -73,3 +73,5 @@ class Histogram {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

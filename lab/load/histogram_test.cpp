@@ -118,3 +118,5 @@ TEST(Histogram, values_beyond_its_range_count_at_its_ends) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,5 @@ std::size_t Http2Side::memory_bytes_max() const noexcept {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -73,3 +73,5 @@ struct Http2Side {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -73,3 +73,5 @@ Result<void> add_blocks(Target& target, const RequestSpec& spec) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

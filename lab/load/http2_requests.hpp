@@ -13,3 +13,5 @@ namespace katana::load {
 Result<void> add_blocks(Target& target, const RequestSpec& spec);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

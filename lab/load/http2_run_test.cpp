@@ -338,3 +338,5 @@ TEST(Http2Requests, have_an_authority_for_host_and_no_field_about_the_connection
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -202,3 +202,5 @@ std::string write_json(const ReportInput& input) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,5 @@ std::string text_of(const Json& json);
 std::string write_json(const ReportInput& input);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

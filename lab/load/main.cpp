@@ -185,3 +185,5 @@ int main(int count, char** arguments) {
     return fail_with(exit_failure, error.what());
   }
 }
+
+// SPDX-License-Identifier: Apache-2.0

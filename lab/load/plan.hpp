@@ -56,3 +56,5 @@ struct LoadPlan {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -86,3 +86,5 @@ void Progress::clear() {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -31,3 +31,5 @@ class Progress {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

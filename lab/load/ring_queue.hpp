@@ -36,3 +36,5 @@ class RingQueue {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -222,3 +222,5 @@ Result<std::unique_ptr<RunResult>> run_load(const LoadPlan& plan, const Target& 
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -60,3 +60,5 @@ Result<std::unique_ptr<RunResult>> run_load(const LoadPlan& plan, const Target& 
                                             RunObserver* observer);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -445,3 +445,5 @@ TEST(Intervals, add_up_to_the_whole) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -85,3 +85,5 @@ std::uint64_t Schedule::take_until(Instant end) noexcept {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ class Schedule {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -126,3 +126,5 @@ TEST(RatePlan, count_until_is_its_integral) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -106,3 +106,5 @@ std::string summary(const ReportInput& input) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -15,3 +15,5 @@ std::string short_bytes(double bytes);        // "1.2 MiB"
 std::string summary(const ReportInput& input);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -79,3 +79,5 @@ TEST(Progress, on_a_terminal_is_taken_off_before_it_is_drawn_again) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -207,3 +207,5 @@ Result<std::vector<Request>> make_requests(const Url& url, const RequestSpec& sp
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

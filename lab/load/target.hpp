@@ -69,3 +69,5 @@ Result<std::vector<Request>> make_requests(const Url& url, const RequestSpec& sp
                                            std::string_view url_list);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

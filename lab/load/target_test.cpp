@@ -128,3 +128,5 @@ TEST(Resolve, understands_both_families) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

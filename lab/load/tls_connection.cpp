@@ -88,3 +88,5 @@ Bytes front_of(const Outbox& outbox, char* room) noexcept {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -97,3 +97,5 @@ inline constexpr std::size_t plain_bytes = 64 * 1024;
 Bytes front_of(const Outbox& outbox, char* room) noexcept;
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -65,3 +65,5 @@ inline Target tls_target(std::uint16_t port, const LoadPlan& plan, const Request
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -372,3 +372,5 @@ TEST(TlsConnection, that_is_open_receives_and_seals_without_a_new_buffer) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -112,3 +112,5 @@ Verdict judge(const LoadPlan& plan, const RunResult& result) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

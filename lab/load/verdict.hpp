@@ -28,3 +28,5 @@ struct Verdict {
 Verdict judge(const LoadPlan& plan, const RunResult& result);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

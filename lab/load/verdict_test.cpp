@@ -122,3 +122,5 @@ TEST(JsonResult, is_text_whatever_its_strings_and_numbers_are) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

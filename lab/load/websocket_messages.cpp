@@ -60,3 +60,5 @@ bool is_upgraded(Bytes head) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -15,3 +15,5 @@ Result<void> make_messages(Target& target, const RequestSpec& spec);
 bool is_upgraded(Bytes head);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -234,3 +234,5 @@ TEST(Reset, breaks_connections_off_where_they_are_closed_otherwise) {
 
 }  // namespace
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -388,3 +388,5 @@ void Worker::make_ready(Connection& connection) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

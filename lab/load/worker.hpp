@@ -269,3 +269,5 @@ class Worker {
 };
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

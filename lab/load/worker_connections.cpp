@@ -224,3 +224,5 @@ void Worker::withdraw_requests(Connection& connection) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -176,3 +176,5 @@ void Worker::look_after_streams(Connection& connection) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -367,3 +367,5 @@ void Worker::on_end(Connection& connection) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -153,3 +153,5 @@ void Worker::say_end(Connection& connection) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

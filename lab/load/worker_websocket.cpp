@@ -118,3 +118,5 @@ void Worker::send_pong(Connection& connection, Bytes payload) {
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

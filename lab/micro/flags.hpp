@@ -41,3 +41,5 @@ inline Flags parse_flags(const std::string& system, int count, char** arguments)
 }
 
 }  // namespace micro
+
+// SPDX-License-Identifier: Apache-2.0

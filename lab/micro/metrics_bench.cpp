@@ -476,3 +476,5 @@ int main(int count, char** arguments) {
   ask_writers(suite);
   return suite.finish();
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -261,3 +261,5 @@ class Suite {
 };
 
 }  // namespace micro
+
+// SPDX-License-Identifier: Apache-2.0

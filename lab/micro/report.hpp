@@ -66,3 +66,5 @@ class Report {
 };
 
 }  // namespace micro
+
+// SPDX-License-Identifier: Apache-2.0

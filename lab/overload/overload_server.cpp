@@ -58,3 +58,5 @@ int main(int argc, char** argv) {
   }
   server.run();
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -4,3 +4,5 @@
 set -eu
 sed "s,PORT,$1,;s,FOLDER,$2," "$(dirname "$0")/nginx_files.conf" >"$2/nginx.conf"
 exec nginx -c "$2/nginx.conf"
+
+# SPDX-License-Identifier: Apache-2.0

@@ -221,3 +221,5 @@ std::string sibling_program(const std::string& name) {
 }
 
 }  // namespace katana::lab
+
+// SPDX-License-Identifier: Apache-2.0

@@ -72,3 +72,5 @@ std::string own_program();
 std::string sibling_program(const std::string& name);
 
 }  // namespace katana::lab
+
+// SPDX-License-Identifier: Apache-2.0

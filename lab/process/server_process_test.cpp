@@ -117,3 +117,5 @@ TEST(ServerProcess, nobody_on_a_port_is_unknown_and_has_used_nothing) {
 
 }  // namespace
 }  // namespace katana::lab
+
+// SPDX-License-Identifier: Apache-2.0

@@ -148,3 +148,5 @@ std::optional<ProcessCounters::Counts> ProcessCounters::read_counts() const {
 }
 
 }  // namespace katana::lab
+
+// SPDX-License-Identifier: Apache-2.0

@@ -105,3 +105,5 @@ class ProcessCounters {
 };
 
 }  // namespace katana::lab
+
+// SPDX-License-Identifier: Apache-2.0

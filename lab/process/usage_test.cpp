@@ -79,3 +79,5 @@ TEST(HardwareCounter, a_counter_that_stood_still_has_counted_nothing) {
 
 }  // namespace
 }  // namespace katana::lab
+
+// SPDX-License-Identifier: Apache-2.0

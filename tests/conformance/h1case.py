@@ -168,3 +168,5 @@ def fault_of(case):
             if key in expected and len(expected[key]) != len(expected["responses"]):
                 return f"as many {key} as responses, please"
     return None
+
+# SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ class Connection:
     def _wait(self, interest, seconds):
         self.poll.register(self.sock, interest)
         return bool(self.poll.poll(max(0, seconds) * 1000))
+
+# SPDX-License-Identifier: Apache-2.0

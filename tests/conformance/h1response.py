@@ -148,3 +148,5 @@ def check_no_framing(status, fields):
     for name in ("content-length", "transfer-encoding"):
         if name in fields:
             raise Malformed(f"{name} in a {status} response")
+
+# SPDX-License-Identifier: Apache-2.0

@@ -42,3 +42,5 @@ def test_every_case_is_strictly_right(tmp_path):
     failed = {name: (each["behavior"], each["behaviorClose"]) for name, each in results.items()
               if each["behavior"] not in PASSED or each["behaviorClose"] not in PASSED}
     assert not failed and len(results) > (0 if cases else 240), failed
+
+# SPDX-License-Identifier: Apache-2.0

@@ -25,3 +25,5 @@ def test_every_case_of_both_corpora_passes(engine):
     print("\n".join(report.splitlines()[-5:]))
     assert summary.totals["failed"] == 0, report
     assert summary.cases > 500 and summary.totals["passed"] > summary.cases
+
+# SPDX-License-Identifier: Apache-2.0

@@ -316,3 +316,5 @@ def test_every_case_refuses_a_server_that_does_not_look():
                 passes_thoughtless(case, outcome_of("closed", 500)):
             blind.append(case["name"])
     assert blind == []
+
+# SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ def test_on_a_shared_port_all_pass_but_the_one_that_speaks_http1_there(h2spec):
     with Server() as server:
         tests, passed, _, failed, report = run_h2spec(h2spec, server)
     assert failed <= ON_A_SHARED_PORT and passed >= tests - 1, report
+
+# SPDX-License-Identifier: Apache-2.0

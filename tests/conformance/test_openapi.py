@@ -30,3 +30,5 @@ def test_schemathesis_finds_nothing(tmp_path):
             cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
         assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
         assert program.alive() and program.client.get("/ready").status_code == 200
+
+# SPDX-License-Identifier: Apache-2.0

@@ -253,3 +253,5 @@ def test_the_websockets_library_gets_its_messages_back(server):
     done = subprocess.run([sys.executable, "-c", LIBRARY_CLIENT, str(server.port)], capture_output=True, text=True,
                           timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+# SPDX-License-Identifier: Apache-2.0

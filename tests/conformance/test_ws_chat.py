@@ -112,3 +112,5 @@ def test_a_server_that_stops_says_goodbye_and_then_1001():
         assert opcode & 15 == CLOSE and payload[:2] == close_payload(1001)
         web.client.send(frame(CLOSE, payload[:2]))
         assert web.client.receive_all() == []
+
+# SPDX-License-Identifier: Apache-2.0

@@ -88,3 +88,5 @@ class Client:
                 frames.append((first & 15, payload))
         except (EOFError, ConnectionResetError):
             return frames
+
+# SPDX-License-Identifier: Apache-2.0

@@ -106,3 +106,5 @@ class Application:
             self.process.kill()
         self.process.wait(10)
         self.process.stdout.close()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -172,3 +172,5 @@ int main(int count, char** arguments) {
   });
   return app.run(count, arguments);
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -80,3 +80,5 @@ class Browser:
     def see(self, text, identity="log"):
         """Wait until an element has it."""
         self.eventually(lambda: text in self.text(identity), lambda: f"{text!r} in {self.text(identity)!r}")
+
+# SPDX-License-Identifier: Apache-2.0

@@ -88,3 +88,5 @@ class Client:
     def hear_end(self):
         """Return all that comes until the server ends the connection."""
         return self.read_until(lambda _: False).decode()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -55,3 +55,5 @@ def tool():
         return path
 
     return find
+
+# SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ int main(int count, char** arguments) {
   for (Task<void>& task : tasks) loop.start(task);
   while (true) loop.turn();
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ class FullStack(Program):
         report = STOPPED.findall(self.stderr())
         assert status == 0 and len(report) == 1, f"exit status {status}; stderr: {self.stderr()}"
         return STOPPED.search(self.stderr())
+
+# SPDX-License-Identifier: Apache-2.0

@@ -79,3 +79,5 @@ int main(int count, char** arguments) {
               static_cast<unsigned long long>(counted.retries));
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -143,3 +143,5 @@ class Load(threading.Thread):
         if self.crash:
             raise self.crash
         return self.failed + [f"{self.busy()} requests without any reply"] * bool(self.busy())
+
+# SPDX-License-Identifier: Apache-2.0

@@ -157,3 +157,5 @@ class Program:
             self._reader.join(5)
             self.process.stdout.close()
             self._stderr.close()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ def eventually(condition, seconds=15, step=0.02):
             return False
         time.sleep(step)
     return True
+
+# SPDX-License-Identifier: Apache-2.0

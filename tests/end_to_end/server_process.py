@@ -138,3 +138,5 @@ class Server(Program):
             f"wanted one line that says what was finished and what was cut off: {self.stdout}{self.stderr()}"
         assert len(lines) == 1 or lines[1:] == reports, f"more than the ready line on standard output: {self.stdout}"
         return reports[0]
+
+# SPDX-License-Identifier: Apache-2.0

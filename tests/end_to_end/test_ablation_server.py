@@ -63,3 +63,5 @@ def test_decisions_that_an_engine_has_not_are_refused_with_those_that_it_has(und
 def test_a_decision_that_cannot_be_taken_back_is_exit_2_and_named(arguments, culprit):
     """With what may be given instead."""
     assert_refused(run_program(*arguments, program=PROGRAM), 2, culprit, program=PROGRAM)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -70,3 +70,5 @@ def test_an_empty_name_is_wrong_usage():
     """One line, exit 2."""
     result = run_program("--access-log", "")
     assert result.returncode == 2 and "--access-log" in result.stderr and result.stderr.count("\n") == 1
+
+# SPDX-License-Identifier: Apache-2.0

@@ -182,3 +182,5 @@ def test_help_version_and_the_whole_configuration_are_printed(tmp_path):
     printed = run(tmp_path, "--print-config", "--set", "http.port=9000").stdout
     assert re.search(r"^  port: 9000 +# --set http.port$", printed, re.MULTILINE), printed
     assert not (tmp_path / "var").exists()
+
+# SPDX-License-Identifier: Apache-2.0

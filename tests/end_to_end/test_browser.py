@@ -49,3 +49,5 @@ def test_a_chat_with_tls_refuses_what_a_browser_is_made_to_send_to_its_lines():
             assert b"in room lobby" in plain.recv(1000)
             plain.sendall(b"/quit\n")
             assert plain.recv(1000) == b"* Goodbye.\n"
+
+# SPDX-License-Identifier: Apache-2.0

@@ -234,3 +234,5 @@ def test_a_port_in_use_and_a_server_that_is_not_there_are_exit_1():
     done = subprocess.run([built("chat_load"), "127.0.0.1", str(port), "2", "1"], capture_output=True, text=True,
                           timeout=60, check=False)
     assert done.returncode == 1 and str(port) in done.stderr
+
+# SPDX-License-Identifier: Apache-2.0

@@ -116,3 +116,5 @@ def test_honest_lines_arrive_while_somebody_floods(engine, elsewhere, record_pro
         assert metrics["messages"] >= 10 * everything, figures      # nor are they shut out
         for each in [*flood.sockets, *(each.socket for each in hearing + honest)]:
             each.shutdown(socket.SHUT_RDWR)
+
+# SPDX-License-Identifier: Apache-2.0

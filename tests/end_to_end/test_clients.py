@@ -193,3 +193,5 @@ def test_ab_completes_with_and_without_keep_alive(server, tool):
         assert "Non-2xx" not in output, output
         if kept:
             assert re.search(rf"Keep-Alive requests: +{kept}\n", output), output
+
+# SPDX-License-Identifier: Apache-2.0

@@ -112,3 +112,5 @@ def test_a_page_whose_server_ends_says_so_and_goes_on_with_the_next_one(tmp_path
         browser.see("no connection", "state")
         with FullStack(tmp_path, "--port", str(port)):
             browser.see("healthy", "state")
+
+# SPDX-License-Identifier: Apache-2.0

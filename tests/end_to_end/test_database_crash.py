@@ -72,3 +72,5 @@ def test_killed_writers_lose_no_acknowledged_write(tmp_path, processes):
         check(path, acknowledged)
     assert len(acknowledged) >= crashes * processes
     print(f"{crashes} crashes of {processes}: {len(acknowledged)} acknowledged, {check(path, acknowledged)} there")
+
+# SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,5 @@ def test_the_generated_parts_of_documents_are_what_the_code_says():
     result = subprocess.run([ROOT / "tools" / "docs", "--check", "--build", build], cwd=ROOT, capture_output=True,
                             text=True, timeout=100, check=False)
     assert result.returncode == 0, result.stderr
+
+# SPDX-License-Identifier: Apache-2.0

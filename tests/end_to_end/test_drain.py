@@ -115,3 +115,5 @@ def test_a_drain_gives_up_at_its_deadline_and_says_what_it_cut_off(engine):
         assert Reader(sock).head().status == 200
         report = server.stop()
     assert cut_off(report) == 1, report
+
+# SPDX-License-Identifier: Apache-2.0

@@ -63,3 +63,5 @@ def test_a_conflict_names_neither_table_nor_column_unless_that_is_configured(tmp
         assert "the handler threw" in page and "GET /fail/throw" in page and fields["x-request-id"] in page, page
         assert fields["content-security-policy"].startswith("default-src 'none'"), fields
         assert app.end() == 0
+
+# SPDX-License-Identifier: Apache-2.0

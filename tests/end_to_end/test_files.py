@@ -159,3 +159,5 @@ def test_a_file_is_compressed_on_its_way_and_an_upload_decoded(engine, folder, t
         assert curl(tool, *post).stdout.endswith(b" 413")
         upload.write_bytes(b"no gzip")
         assert curl(tool, *post).stdout.endswith(b" 400")
+
+# SPDX-License-Identifier: Apache-2.0

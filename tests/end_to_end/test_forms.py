@@ -56,3 +56,5 @@ def test_eight_forms_of_a_thousand_parts_hold_eight_files_and_stop_nobody(tmp_pa
             assert b"%d parts" % (LARGE + SMALL) in reply, reply
             upload.close()
         assert descriptors(running.process)[0] == 0
+
+# SPDX-License-Identifier: Apache-2.0

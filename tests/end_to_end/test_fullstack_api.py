@@ -247,3 +247,5 @@ def test_the_dashboard_is_fed_by_events(api):
     assert all(each["status"] in ("pass", "unknown") for each in figures["checks"])
     later = read_events(api, {"figures"}, identity)
     assert identity not in [each[0] for each in later]
+
+# SPDX-License-Identifier: Apache-2.0

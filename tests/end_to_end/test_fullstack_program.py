@@ -73,3 +73,5 @@ def test_the_access_log_and_the_dashboard_have_the_same_lines(tmp_path):
     access = [json.loads(line) for line in lines if '"logger":"access"' in line]
     assert [each["message"] for each in access] == ["GET /api/users?limit=3"]
     assert access[0]["status"] == 200
+
+# SPDX-License-Identifier: Apache-2.0

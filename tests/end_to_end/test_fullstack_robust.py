@@ -277,3 +277,5 @@ def test_streams_of_events_end_in_order_when_it_stops(tmp_path):
         assert program.wait() == 0
         report = STOPPED.search(program.stderr())
         assert report and report["cut_off"] == "0", program.stderr()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -218,3 +218,5 @@ def test_a_client_that_only_sends_is_not_read_from_until_it_reads(kernel_memory,
             assert octets, f"{received} of {wanted} octets of replies, then nothing"
             received += len(octets)
         assert octets.endswith(b"Hello, World!") and received == wanted
+
+# SPDX-License-Identifier: Apache-2.0

@@ -170,3 +170,5 @@ def test_browsers_are_told_to_come_back_by_https_in_http2_too(engine):
             head = run("curl", "--silent", "--insecure", version, "--max-time", "20", "--output", "/dev/null",
                        "--dump-header", "-", f"https://localhost:{server.port}/plaintext")
             assert "strict-transport-security: max-age=3600" in head.lower(), head
+
+# SPDX-License-Identifier: Apache-2.0

@@ -175,3 +175,5 @@ def test_a_server_that_stops_says_1001_on_every_stream_and_goodbye(engine):
         streams.sock.close()
         assert server.wait() == 0
         assert "0 connections cut off" in server.drain_report()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -103,3 +103,5 @@ def test_nginx_ends_its_connections_and_no_request_is_lost(tmp_path, certificate
     finally:
         process.kill()
         process.wait()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -123,3 +123,5 @@ def test_a_reader_that_leaves_is_exit_1():
     command = f"{PROGRAM} - >/dev/full"
     result = subprocess.run(command, shell=True, input=WHOLE, capture_output=True, timeout=30, check=False)
     assert result.returncode == 1 and b"standard output: No space left" in result.stderr
+
+# SPDX-License-Identifier: Apache-2.0

@@ -71,3 +71,5 @@ def test_the_lock_of_another_program_is_waited_for_and_named(folder):
     other.execute("COMMIT")
     other.close()
     assert run("--database", path, "--dir", folder / "m").returncode == 0
+
+# SPDX-License-Identifier: Apache-2.0

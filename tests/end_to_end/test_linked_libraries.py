@@ -48,3 +48,5 @@ def test_a_database_that_the_program_was_built_without_is_refused_and_those_it_h
     assert refused.returncode == 2, refused.stderr
     assert "'postgresql'" in refused.stderr and "give sqlite:FILE" in refused.stderr, refused.stderr
     assert "secret" not in refused.stderr, refused.stderr
+
+# SPDX-License-Identifier: Apache-2.0

@@ -113,3 +113,5 @@ def test_a_listener_that_others_reach_turns_the_operations_pages_off_and_is_name
         assert "http://0.0.0.0:" in line, line
         assert program.get("/metrics")[0] == 404
         program.end()
+
+# SPDX-License-Identifier: Apache-2.0

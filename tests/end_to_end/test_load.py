@@ -527,3 +527,5 @@ def test_nginx_is_loaded_over_tls_and_its_certificate_can_be_verified(tmp_path, 
     assert resumed["tls"]["full"] == 2 and resumed["tls"]["resumed"] >= 18
     if not http2:
         assert other.returncode == 1 and "the server chose 'http/1.1' and not HTTP/2" in other.stderr
+
+# SPDX-License-Identifier: Apache-2.0

@@ -283,3 +283,5 @@ def test_what_slow_readers_of_the_chat_keep_is_bounded(engine, record_property):
         assert metrics["dropped.slow_reader"] > 0, figures
         for each in deaf + [talker.socket for talker in talkers]:
             each.close()
+
+# SPDX-License-Identifier: Apache-2.0

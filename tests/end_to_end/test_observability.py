@@ -94,3 +94,5 @@ def test_scrapes_at_once_are_each_whole(server):
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         assert sorted(pool.map(one, range(16))) == list(range(16))
+
+# SPDX-License-Identifier: Apache-2.0

@@ -125,3 +125,5 @@ def test_files_of_the_program_are_for_its_user_and_group_alone(tmp_path):
         os.umask(before)
     assert {"katana.db", "katana.db-wal", "katana.db-shm", "fullstack.log"} <= set(modes), modes
     assert set(modes.values()) == {"0o640"}, modes
+
+# SPDX-License-Identifier: Apache-2.0

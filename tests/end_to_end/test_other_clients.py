@@ -70,3 +70,5 @@ def test_node_speaks_all_of_it(urls):
     assert run(node, str(CLIENTS / "client.mjs"), *urls, str(folder)) == [
         "undici h1 30 echoes", "undici h1 tls 30 echoes", "undici h2 tls 30 echoes", "ws 100 messages",
         "ws tls 100 messages"]
+
+# SPDX-License-Identifier: Apache-2.0

@@ -35,3 +35,5 @@ def test_clients_that_reset_after_sending_are_limited_and_named(engine, tmp_path
     # io_uring has to ask for the address, and closes those that had left by then; the others are told.
     if engine != "io_uring":
         assert len(records) == CLIENTS and statuses[200] == BURST, statuses
+
+# SPDX-License-Identifier: Apache-2.0

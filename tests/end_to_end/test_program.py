@@ -204,3 +204,5 @@ def test_the_log_goes_to_standard_error_only(server):
         with server.connect() as sock:
             exchange(sock, octets)
     assert server.stdout.count("\n") == 1
+
+# SPDX-License-Identifier: Apache-2.0

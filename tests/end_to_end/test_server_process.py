@@ -110,3 +110,5 @@ def test_load_reports_a_refusal_before_the_stop_and_requests_left_unanswered():
         silent.start()
         threading.Event().wait(0.3)
         assert silent.stop(seconds=0.3) == ["3 requests without any reply"]
+
+# SPDX-License-Identifier: Apache-2.0

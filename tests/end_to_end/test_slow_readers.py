@@ -105,3 +105,5 @@ def test_13_octets_are_served_beside_slow_readers(kernel_memory, engine, record_
             # Somebody who holds nothing and wants much is served when others had a second to go on.
             with urllib.request.urlopen(server.url("/bytes/300000"), timeout=60) as reply:
                 assert len(reply.read()) == 300000
+
+# SPDX-License-Identifier: Apache-2.0

@@ -96,3 +96,5 @@ def test_a_second_signal_ends_a_process_whose_job_does_not_return(tmp_path):
         time.sleep(1)
         app.send_signal(signal.SIGTERM)
         assert app.process.wait(SECONDS_MAX) == -signal.SIGTERM
+
+# SPDX-License-Identifier: Apache-2.0

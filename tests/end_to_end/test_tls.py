@@ -309,3 +309,5 @@ def test_a_peer_that_leaves_without_a_word_is_counted(files):
         with socket.socket(fileno=sock.detach()) as bare:
             bare.shutdown(socket.SHUT_RDWR)
         assert eventually(lambda: metric(server, files, "katana_tls_truncations_total") >= 1)
+
+# SPDX-License-Identifier: Apache-2.0

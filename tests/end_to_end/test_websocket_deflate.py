@@ -107,3 +107,5 @@ def test_a_message_that_grows_beyond_the_limit_ends_its_own_connection_only(engi
         assert other.message() == b"still here"
         for client in (bomb, other):
             client.sock.close()
+
+# SPDX-License-Identifier: Apache-2.0

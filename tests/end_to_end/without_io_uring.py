@@ -38,3 +38,5 @@ def available():
 if __name__ == "__main__":
     forbid()
     os.execvp(sys.argv[1], sys.argv[1:])
+
+# SPDX-License-Identifier: Apache-2.0

@@ -181,3 +181,5 @@ TEST(Limits, of_http2_are_in_its_guide_with_their_defaults) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -156,3 +156,5 @@ TEST_F(Allocations, a_handler_that_makes_one_is_found_out) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

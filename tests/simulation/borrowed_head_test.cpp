@@ -146,3 +146,5 @@ TEST_F(BorrowedHead, content_that_is_here_and_has_to_wait_is_collected_for_its_o
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -102,3 +102,5 @@ class Channel {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

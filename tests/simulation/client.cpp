@@ -164,3 +164,5 @@ std::string Client::error() const {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -120,3 +120,5 @@ class Client {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -131,3 +131,5 @@ TEST_F(LimitedRoute, a_connection_that_breaks_takes_its_places_along) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ TEST(DeadlineTest, plain_handlers_and_spawned_tasks_have_none) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -96,3 +96,5 @@ class DirectEngine {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -297,3 +297,5 @@ TEST(Drain, a_second_request_to_stop_ends_everything_at_once) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

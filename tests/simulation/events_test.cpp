@@ -334,3 +334,5 @@ TEST(EventTopic, what_is_kept_is_bounded_by_octets_too) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

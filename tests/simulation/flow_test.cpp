@@ -403,3 +403,5 @@ TEST(IdleConnection, a_deadline_that_every_request_moves_costs_no_timer_operatio
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

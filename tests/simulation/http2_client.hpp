@@ -316,3 +316,5 @@ class Http2Client {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

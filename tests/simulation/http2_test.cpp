@@ -332,3 +332,5 @@ TEST(Http2, rapid_reset_cancels_handlers_and_then_the_connection) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

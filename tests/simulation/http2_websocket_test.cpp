@@ -448,3 +448,5 @@ TEST_F(ContentHeldTest, messages_that_are_not_complete_count_as_well) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

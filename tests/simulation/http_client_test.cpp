@@ -195,3 +195,5 @@ INSTANTIATE_TEST_SUITE_P(Each, HttpClientSeeds,
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -284,3 +284,5 @@ std::unique_ptr<IdentityClient> http2_identity_client(World& world, IdentityClie
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

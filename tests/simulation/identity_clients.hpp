@@ -44,3 +44,5 @@ std::unique_ptr<IdentityClient> http2_identity_client(World& world, IdentityClie
                                                       IdentityClient::Fault fault);
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -242,3 +242,5 @@ IdentityVerdict IdentityRun::verdict() {
 IdentityVerdict run_identities(const IdentityPlan& plan) { return IdentityRun(plan).verdict(); }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

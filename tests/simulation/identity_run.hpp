@@ -32,3 +32,5 @@ struct IdentityPlan {
 IdentityVerdict run_identities(const IdentityPlan& plan);
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

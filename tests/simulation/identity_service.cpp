@@ -210,3 +210,5 @@ void IdentityService::add_routes(Router& router, bool with_waiting_middleware) {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -71,3 +71,5 @@ class IdentityService {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

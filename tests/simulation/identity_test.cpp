@@ -35,3 +35,5 @@ TEST(Identities, no_reply_record_span_or_label_has_a_part_of_another_request) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

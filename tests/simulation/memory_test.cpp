@@ -135,3 +135,5 @@ TEST(HeldMemory, suspended_handlers_are_counted_and_given_back) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

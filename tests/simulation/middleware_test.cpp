@@ -267,3 +267,5 @@ TEST_F(WaitingMiddleware, a_handshake_is_completed_when_it_has_gone_on) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -417,3 +417,5 @@ SeedVerdict run_mixed_seed(std::uint64_t seed, std::size_t trace_lines_max, bool
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

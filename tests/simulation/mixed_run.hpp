@@ -23,3 +23,5 @@ namespace katana::simulation {
 SeedVerdict run_mixed_seed(std::uint64_t seed, std::size_t trace_lines_max, bool always_explain);
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -138,3 +138,5 @@ void SocketScript::on_published(const std::string& text) {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

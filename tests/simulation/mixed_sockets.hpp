@@ -86,3 +86,5 @@ class SocketScript {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

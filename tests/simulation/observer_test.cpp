@@ -123,3 +123,5 @@ TEST_F(Observer, is_told_when_the_peer_leaves_and_when_a_reply_breaks_off) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -232,3 +232,5 @@ TEST(TurnBytes, who_reads_as_fast_as_others_gets_as_much) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -186,3 +186,5 @@ void ReplyReader::end() {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

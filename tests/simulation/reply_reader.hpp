@@ -78,3 +78,5 @@ class ReplyReader {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -124,3 +124,5 @@ Planned cut_short(Planned request, std::size_t octets, unsigned status) {
 std::string hello_bytes(std::size_t octets) { return std::string(octets, 'k'); }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

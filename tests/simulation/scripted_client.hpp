@@ -94,3 +94,5 @@ inline bool happened_at(Instant moment, Instant due) {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

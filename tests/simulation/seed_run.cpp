@@ -259,3 +259,5 @@ SeedVerdict run_seed(std::uint64_t seed, std::size_t trace_lines_max, bool alway
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

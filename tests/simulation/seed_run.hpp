@@ -30,3 +30,5 @@ struct SeedVerdict {
 SeedVerdict run_seed(std::uint64_t seed, std::size_t trace_lines_max, bool always_explain);
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

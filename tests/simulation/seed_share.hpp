@@ -74,3 +74,5 @@ class SeedShare {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

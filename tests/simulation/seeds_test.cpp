@@ -49,3 +49,5 @@ TEST(MixedSeeds, protocols_side_by_side_keep_what_each_promises) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

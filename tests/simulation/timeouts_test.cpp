@@ -392,3 +392,5 @@ TEST(SendTimeout, requests_behind_replies_that_are_taken_slowly_are_answered) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -314,3 +314,5 @@ Result<Service> Trial::make_service() {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -112,3 +112,5 @@ std::string trial_digest(Bytes content);
 std::string trial_mirrored(Bytes content);
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

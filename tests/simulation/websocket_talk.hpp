@@ -89,3 +89,5 @@ class WebSocketTalk {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -436,3 +436,5 @@ WorldOptions patient_options(std::uint64_t seed, const SimFaults& faults) {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -32,3 +32,5 @@ Workload draw_workload(std::uint64_t seed);
 WorldOptions patient_options(std::uint64_t seed, const SimFaults& faults);
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

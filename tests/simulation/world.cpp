@@ -150,3 +150,5 @@ std::vector<std::string> World::faults_at_rest() {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -102,3 +102,5 @@ def test_it_survives_being_killed_again_and_again(tmp_path):
             for email in acknowledged[-50:]:
                 assert program.add_user("Again", email).status_code == 409
         acknowledged = []
+
+# SPDX-License-Identifier: Apache-2.0

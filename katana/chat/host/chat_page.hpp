@@ -110,3 +110,5 @@ connect();
 )html";
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

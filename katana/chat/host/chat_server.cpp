@@ -422,3 +422,5 @@ std::string ChatServer::url() const {
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

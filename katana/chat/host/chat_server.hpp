@@ -101,3 +101,5 @@ class ChatServer {
 };
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

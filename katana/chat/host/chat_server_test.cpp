@@ -167,3 +167,5 @@ TEST(ChatServerTest, a_port_that_is_taken_is_an_error_that_names_it) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -163,3 +163,5 @@ session::WebSocketOptions chat_websocket_options(const chat::ChatOptions& chat) 
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -24,3 +24,5 @@ void mount_chat(Group& routes, std::function<chat::ChatProtocol&()> here);
 session::WebSocketOptions chat_websocket_options(const chat::ChatOptions& chat) noexcept;
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

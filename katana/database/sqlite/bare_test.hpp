@@ -50,3 +50,5 @@ class Bare {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

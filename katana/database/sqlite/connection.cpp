@@ -427,3 +427,5 @@ int Connection::on_authorize(void* self, int action, const char*, const char* se
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -146,3 +146,5 @@ bool is_corrupt(int code) noexcept;
 std::string words_of(int code);
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

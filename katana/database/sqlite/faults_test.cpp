@@ -178,3 +178,5 @@ TEST(DiskFaults, a_page_that_cannot_be_read_fails_the_read_and_not_the_process) 
 
 }  // namespace
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

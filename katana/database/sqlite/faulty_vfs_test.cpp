@@ -188,3 +188,5 @@ void Faults::lose_unflushed(const std::string& path) {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

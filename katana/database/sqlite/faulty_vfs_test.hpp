@@ -84,3 +84,5 @@ class Faults {
 Faults& faults();
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -11,3 +11,5 @@ FileIdentity FileIdentity::of(const std::string& path) noexcept {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

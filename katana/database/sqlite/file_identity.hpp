@@ -21,3 +21,5 @@ struct FileIdentity {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

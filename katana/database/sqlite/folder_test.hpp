@@ -37,3 +37,5 @@ class Folder {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,5 @@ TEST_F(DatabaseHeapCalls, a_write_calls_the_heap_on_the_reactor_not_once) {
 
 }  // namespace
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

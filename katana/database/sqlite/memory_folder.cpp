@@ -94,3 +94,5 @@ MemoryFolder::~MemoryFolder() {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -43,3 +43,5 @@ class MemoryFolder {
 void remove_orphaned_folders();
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -57,3 +57,5 @@ TEST(MemoryFolder, what_a_process_left_that_died_is_removed_by_the_next) {
 
 }  // namespace
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

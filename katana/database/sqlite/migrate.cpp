@@ -120,3 +120,5 @@ katana::Result<MigrationReport> migrate(const Options& options, const MigrateOpt
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

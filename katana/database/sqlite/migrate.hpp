@@ -30,3 +30,5 @@ struct MigrateOptions {
 katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how);
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

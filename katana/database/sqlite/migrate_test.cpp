@@ -95,3 +95,5 @@ TEST_F(MigrateTest, opening_a_database_applies_them_or_says_why_not) {
 
 }  // namespace
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

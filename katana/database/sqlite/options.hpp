@@ -65,3 +65,5 @@ struct Options {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

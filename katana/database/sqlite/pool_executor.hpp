@@ -39,3 +39,5 @@ class PoolExecutor final : public Executor {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

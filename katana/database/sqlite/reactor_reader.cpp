@@ -176,3 +176,5 @@ void ReactorReader::add_figures(Figures& figures) const {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -81,3 +81,5 @@ class ReactorReader final : private Message {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -334,3 +334,5 @@ void Readers::add_figures(Figures& figures) const {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

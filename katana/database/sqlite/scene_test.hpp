@@ -85,3 +85,5 @@ class Scene {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

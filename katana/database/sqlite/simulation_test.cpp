@@ -218,3 +218,5 @@ TEST(SimulatedDatabase, the_seeds_reach_what_can_go_wrong) {
 
 }  // namespace
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

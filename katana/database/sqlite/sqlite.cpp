@@ -179,3 +179,5 @@ Figures Sqlite::figures() const {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

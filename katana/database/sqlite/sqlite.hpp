@@ -83,3 +83,5 @@ class Sqlite final : public Backend {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

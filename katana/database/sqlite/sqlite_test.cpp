@@ -610,3 +610,5 @@ TEST_F(SqliteTest, its_files_are_for_the_user_and_the_group_alone) {
 
 }  // namespace
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

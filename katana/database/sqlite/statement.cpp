@@ -68,3 +68,5 @@ Value Statement::value(std::size_t column) const noexcept {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -67,3 +67,5 @@ class Statement final : public Row {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

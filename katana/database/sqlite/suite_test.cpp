@@ -31,3 +31,5 @@ INSTANTIATE_TYPED_TEST_SUITE_P(SqliteMemory, DatabaseSuite, MemoryPlug);
 
 }  // namespace
 }  // namespace katana::database::suite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -188,3 +188,5 @@ TEST_F(SupervisionTest, a_transaction_that_loses_its_file_is_over_and_holds_nobo
 
 }  // namespace
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -60,3 +60,5 @@ inline Error transaction_over(const Work& work) {
 inline Error closing() { return Error(Kind::unavailable, "the database is closing"); }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -95,3 +95,5 @@ class Watch {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

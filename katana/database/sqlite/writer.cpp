@@ -242,3 +242,5 @@ void Writer::add_figures(Figures& figures) const {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -134,3 +134,5 @@ class Writer final : private Message {
 };
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -345,3 +345,5 @@ Limits Writer::limits_of(const Work& work) const noexcept {
 }
 
 }  // namespace katana::database::sqlite
+
+// SPDX-License-Identifier: Apache-2.0

@@ -12,3 +12,5 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Epoll, EngineConnects, AllForms, FormNames);
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

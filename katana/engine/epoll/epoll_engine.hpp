@@ -595,3 +595,5 @@ class EpollLevelEngine final : public EpollEngine<Trigger::level, S> {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

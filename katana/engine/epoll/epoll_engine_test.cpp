@@ -175,3 +175,5 @@ TEST_F(EpollUndone, without_deferred_accept_a_silent_peer_is_accepted) {
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -56,3 +56,5 @@ using Forms = testing::Types<Edge, Level>;
 using AllForms = testing::Types<Edge, Level, Undone>;
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -44,3 +44,5 @@ struct Undecided {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -227,3 +227,5 @@ PeerEndpoint SimConnection::peer(bool is_v6) const {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -151,3 +151,5 @@ class SimConnection : public std::enable_shared_from_this<SimConnection> {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

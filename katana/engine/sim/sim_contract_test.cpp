@@ -593,3 +593,5 @@ TEST_F(CalmTest, a_file_that_ends_too_soon_fails_and_nothing_of_it_is_sent) {
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

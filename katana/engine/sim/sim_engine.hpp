@@ -51,3 +51,5 @@ class SimEngine final : public SimKernel {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

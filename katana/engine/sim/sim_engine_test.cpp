@@ -168,3 +168,5 @@ TEST(SimEngine, a_reply_may_be_answered_before_its_send_is_over) {
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -141,3 +141,5 @@ std::string SimFaults::describe() const {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

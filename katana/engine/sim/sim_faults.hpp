@@ -65,3 +65,5 @@ struct SimFaults {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

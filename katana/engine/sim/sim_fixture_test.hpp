@@ -273,3 +273,5 @@ class CalmTest : public ::testing::Test {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -456,3 +456,5 @@ void SimKernel::unwatch(int fd) {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -238,3 +238,5 @@ class SimKernel : public SimHost, private SimEnd {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -129,3 +129,5 @@ void SimNetwork::require(bool holds, const char* obligation) const {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -149,3 +149,5 @@ class SimNetwork {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

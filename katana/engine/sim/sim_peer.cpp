@@ -77,3 +77,5 @@ void SimPeer::read() {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

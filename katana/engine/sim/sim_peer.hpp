@@ -84,3 +84,5 @@ class SimPeer final : private SimEnd {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -288,3 +288,5 @@ void SimKernel::deliver_sent(Link link, Slot& slot) {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -86,3 +86,5 @@ KATANA_RARE inline bool submit_read(Ring& ring, int fd, void* memory, unsigned c
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -120,3 +120,5 @@ Result<UringFeatures> probe_uring() {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,5 @@ Result<UringFeatures> probe_uring();
 Error uring_error(const char* action, int error_number);
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -81,3 +81,5 @@ TEST(UringFeaturesDeathTest, a_seccomp_filter_is_named) {
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

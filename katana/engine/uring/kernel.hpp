@@ -37,3 +37,5 @@ struct EnterArgument {
 static_assert(sizeof(EnterArgument) == sizeof(io_uring_getevents_arg));
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

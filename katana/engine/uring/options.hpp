@@ -60,3 +60,5 @@ struct UringOptions {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

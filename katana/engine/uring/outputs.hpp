@@ -83,3 +83,5 @@ class Outputs {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -48,3 +48,5 @@ Result<void> ReceiveRing::start(Ring& ring, std::size_t buffer_bytes, std::uint3
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

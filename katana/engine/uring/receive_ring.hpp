@@ -87,3 +87,5 @@ class ReceiveRing {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -110,3 +110,5 @@ void Ring::enter(const Wait& wait, bool gets_events) noexcept {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

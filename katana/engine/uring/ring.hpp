@@ -109,3 +109,5 @@ class Ring {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -34,3 +34,5 @@ struct UringRules {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -118,3 +118,5 @@ inline std::uint64_t tag(UringKind kind, Link link) {
 }
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

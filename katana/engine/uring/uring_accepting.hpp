@@ -171,3 +171,5 @@ class UringAccepting : public UringReceiving<S> {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

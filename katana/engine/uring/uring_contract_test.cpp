@@ -13,3 +13,5 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Uring, EngineConnects, Forms, FormNames);
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -205,3 +205,5 @@ class UringEngine : public UringAccepting<S> {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -490,3 +490,5 @@ TEST_F(UringEngineTest, it_may_be_started_on_one_thread_and_turned_on_another) {
 
 }  // namespace
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

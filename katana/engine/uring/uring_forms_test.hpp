@@ -76,3 +76,5 @@ struct FormNames {
 using Forms = testing::Types<Default, Whole, Tiny, TinyWhole, Batching, Undone>;
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -175,3 +175,5 @@ class UringLinks {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

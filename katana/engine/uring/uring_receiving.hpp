@@ -167,3 +167,5 @@ class UringReceiving : public UringSending<S> {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -253,3 +253,5 @@ class UringSending : public UringLinks<S> {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -76,3 +76,5 @@ class UringWatches {
 };
 
 }  // namespace katana::engine
+
+// SPDX-License-Identifier: Apache-2.0

@@ -63,3 +63,5 @@ DatabaseDriver sqlite() noexcept {
 }
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -25,3 +25,5 @@ database::sqlite::Options sqlite_options(std::string_view file, const DatabaseSe
                                          std::vector<database::Migration> migrations);
 
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

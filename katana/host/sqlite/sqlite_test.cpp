@@ -230,3 +230,5 @@ TEST_F(SqliteDriverTest, two_programs_on_one_database_run_each_tick_once) {
 
 }  // namespace
 }  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

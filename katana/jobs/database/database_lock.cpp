@@ -33,3 +33,5 @@ Task<Result<void>> DatabaseJobLock::release(JobClaim claim, Timestamp free_at) {
 }
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,5 @@ class DatabaseJobLock final : public JobLock {
 };
 
 }  // namespace katana::jobs
+
+// SPDX-License-Identifier: Apache-2.0

@@ -346,3 +346,5 @@ EventTopicFigures EventTopic::figures() const {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -122,3 +122,5 @@ class EventTopic {
 void append_event(std::string& to, Bytes id, const Event& event);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

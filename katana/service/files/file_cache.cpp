@@ -118,3 +118,5 @@ void FileCache::forget(Sets::iterator place) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -70,3 +70,5 @@ class FileCache {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,5 @@ void describe_file(OpenFile& file, const FileDescription& description, std::int6
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,5 @@ struct FileDescription {
 void describe_file(OpenFile& file, const FileDescription& description, std::int64_t wall_clock_s);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -30,3 +30,5 @@ struct FilesOptions {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,5 @@ class TestFolder {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

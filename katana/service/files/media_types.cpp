@@ -112,3 +112,5 @@ Bytes media_type_of(Bytes path) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -18,3 +18,5 @@ Bytes media_type_of(Bytes path) noexcept;
 Bytes extension_of(Bytes path) noexcept;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -114,3 +114,5 @@ std::int64_t OpenFile::modified_s() const noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -119,3 +119,5 @@ class FileReference {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -128,3 +128,5 @@ TEST(MediaTypes, a_type_follows_from_the_extension) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

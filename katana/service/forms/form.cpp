@@ -229,3 +229,5 @@ Task<FormResult> read_form(Request request, ContentReader content, FormLimits li
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -109,3 +109,5 @@ Task<FormResult> read_form(Request request, ContentReader content,
                            FormLimits limits = FormLimits::defaults());
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

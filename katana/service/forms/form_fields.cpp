@@ -62,3 +62,5 @@ Refusal refuse_form_type(const RequestView& request) {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

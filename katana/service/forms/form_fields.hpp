@@ -123,3 +123,5 @@ inline constexpr bool wants_content<FormFields<T>> = true;
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -153,3 +153,5 @@ TEST(FormFields, whatever_is_cut_off_is_answered) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

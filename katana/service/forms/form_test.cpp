@@ -183,3 +183,5 @@ TEST_F(FormTest, what_is_no_form_is_refused) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -239,3 +239,5 @@ Middleware decompression(DecompressionOptions options) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -55,3 +55,5 @@ Middleware compression(CompressionOptions options = {});
 Middleware decompression(DecompressionOptions options = {});
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -330,3 +330,5 @@ TEST_F(DecompressionTest, a_bomb_is_too_large_or_too_dense) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -229,3 +229,5 @@ Task<std::expected<RunningRequest, Reply>> ConcurrencyLimit::operator()() const 
 ConcurrencyFigures ConcurrencyLimit::figures() const { return queue_->figures(); }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -80,3 +80,5 @@ inline ConcurrencyLimit concurrency_limit(const ConcurrencyLimitOptions& options
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

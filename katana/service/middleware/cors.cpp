@@ -132,3 +132,5 @@ Result<Middleware> cors(CorsOptions options) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

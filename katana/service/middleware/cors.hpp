@@ -41,3 +41,5 @@ struct CorsOptions {
 Result<Middleware> cors(CorsOptions options);
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -110,3 +110,5 @@ TEST(Cors, what_a_browser_would_not_accept_is_an_error) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

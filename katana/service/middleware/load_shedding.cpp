@@ -128,3 +128,5 @@ Middleware load_shedding(LoadSheddingOptions options) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,5 @@ class SheddingControl {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -152,3 +152,5 @@ TEST(LoadShedding, a_request_that_is_refused_is_answered_at_once_and_others_are_
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -196,3 +196,5 @@ Middleware rate_limit(RateLimitOptions options) {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -107,3 +107,5 @@ class RateTable {
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

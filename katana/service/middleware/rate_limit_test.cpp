@@ -149,3 +149,5 @@ TEST(RateLimit, too_many_requests_are_told_how_long_to_wait) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -307,3 +307,5 @@ Value Document::to_value() const {
 }
 
 }  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

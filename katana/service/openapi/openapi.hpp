@@ -502,3 +502,5 @@ class Routes {
 inline Routes Document::describe(Group group) { return Routes(*this, std::move(group)); }
 
 }  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

@@ -283,3 +283,5 @@ TEST(OpenApi, fields_of_a_form_stand_in_the_document_with_their_rules) {
 
 }  // namespace
 }  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

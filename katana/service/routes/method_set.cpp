@@ -39,3 +39,5 @@ Bytes allow_value(MethodSet methods) noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -49,3 +49,5 @@ class MethodSet {
 Bytes allow_value(MethodSet methods) noexcept;
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

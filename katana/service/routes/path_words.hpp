@@ -114,3 +114,5 @@ inline const char* segment_end(const char* at, const char* end) noexcept {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -60,3 +60,5 @@ TEST(PathWords, every_byte_of_a_long_path_counts_for_its_hash) {
 
 }  // namespace
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

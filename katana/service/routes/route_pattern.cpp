@@ -167,3 +167,5 @@ Result<std::string> shape_of(Bytes method, Bytes pattern) {
 }
 
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

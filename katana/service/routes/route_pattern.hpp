@@ -52,3 +52,5 @@ Result<std::string> shape_of(Bytes method, Bytes pattern);
 
 }  // namespace detail
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -38,3 +38,5 @@ TEST(RoutePattern, an_error_names_the_method_as_it_was_given) {
 
 }  // namespace
 }  // namespace katana::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -224,3 +224,5 @@ std::uint32_t RouteTable::node_visits(Bytes path) const noexcept {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -177,3 +177,5 @@ class RouteTable {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

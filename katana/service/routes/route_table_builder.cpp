@@ -280,3 +280,5 @@ RouteTable RouteTableBuilder::build() && {
 }
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

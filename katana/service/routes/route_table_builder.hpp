@@ -43,3 +43,5 @@ class RouteTableBuilder {
 };
 
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -767,3 +767,5 @@ TEST(RouteTable, does_not_depend_on_the_order_of_registration) {
 
 }  // namespace
 }  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

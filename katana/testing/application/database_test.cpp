@@ -118,3 +118,5 @@ TEST_F(DatabaseInTurnsTest, a_slow_database_is_slow_in_virtual_time) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

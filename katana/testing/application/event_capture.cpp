@@ -40,3 +40,5 @@ std::uint64_t EventCapture::missed() const {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

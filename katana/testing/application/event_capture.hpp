@@ -40,3 +40,5 @@ class EventCapture {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -167,3 +167,5 @@ TEST_F(Http2UpstreamTest, speaks_http2_with_a_client_that_does) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -111,3 +111,5 @@ void LogCapture::clear() {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

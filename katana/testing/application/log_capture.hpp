@@ -58,3 +58,5 @@ class LogCapture {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

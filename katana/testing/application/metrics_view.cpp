@@ -137,3 +137,5 @@ Result<MetricHistogram> MetricsView::histogram(std::string_view name,
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

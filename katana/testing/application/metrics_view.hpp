@@ -48,3 +48,5 @@ class MetricsView {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

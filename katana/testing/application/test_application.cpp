@@ -210,3 +210,5 @@ server::ServerReport TestApplication::stop() {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

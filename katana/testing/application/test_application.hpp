@@ -223,3 +223,5 @@ class TestApplication : public TestServer {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -402,3 +402,5 @@ TEST_F(TestApplicationTest, a_hundred_tests_of_a_program_run) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

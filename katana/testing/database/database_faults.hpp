@@ -67,3 +67,5 @@ class DatabaseFaults {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -119,3 +119,5 @@ database::Figures FaultyBackend::figures() const {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -51,3 +51,5 @@ class FaultyBackend final : public database::Backend {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -180,3 +180,5 @@ void TemporaryDatabase::break_with(const Error& why) {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

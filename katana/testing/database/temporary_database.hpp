@@ -57,3 +57,5 @@ class TemporaryDatabase {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

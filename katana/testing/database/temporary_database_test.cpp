@@ -119,3 +119,5 @@ TEST(TemporaryDatabase, is_made_fast_enough_for_each_test_to_have_one) {
 
 }  // namespace
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

@@ -21,3 +21,5 @@ void TurnExecutor::post(Message& message) noexcept {
 }
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

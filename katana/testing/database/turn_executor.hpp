@@ -31,3 +31,5 @@ class TurnExecutor final : public Executor {
 };
 
 }  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0

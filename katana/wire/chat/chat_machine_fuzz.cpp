@@ -133,3 +133,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   KATANA_CHECK(play(limits, input, katana::every_cut_of_short(input.size())) == whole);
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -20,3 +20,5 @@ struct Limits {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

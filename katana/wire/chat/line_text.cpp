@@ -58,3 +58,5 @@ bool is_name(Bytes text) noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -19,3 +19,5 @@ Refusal check_text(Bytes text) noexcept;
 bool is_name(Bytes text) noexcept;
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -134,3 +134,5 @@ void Machine::on_deadline(Instant now) noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

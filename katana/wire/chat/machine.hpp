@@ -95,3 +95,5 @@ class Machine {
 };
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

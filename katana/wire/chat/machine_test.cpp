@@ -278,3 +278,5 @@ TEST(LineText, every_octet_is_judged_alike_in_every_place) {
 
 }  // namespace
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

@@ -47,3 +47,5 @@ constexpr const RefusalText& text_of(Refusal refusal) noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

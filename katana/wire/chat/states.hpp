@@ -60,3 +60,5 @@ constexpr State state_after(State from, Cause cause) noexcept {
 }
 
 }  // namespace katana::chat
+
+// SPDX-License-Identifier: Apache-2.0

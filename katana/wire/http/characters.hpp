@@ -99,3 +99,5 @@ constexpr int hex_value(char c) noexcept {
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -95,3 +95,5 @@ bool range_applies(const Head& head, const Validators& now) noexcept {
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -51,3 +51,5 @@ class EntityTagReader {
 };
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -138,3 +138,5 @@ TEST(Conditional, if_range_wants_a_strong_validator_that_is_exactly_the_same) {
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

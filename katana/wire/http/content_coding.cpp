@@ -79,3 +79,5 @@ std::optional<Coding> AcceptedCodings::best_of(Codings available) const noexcept
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -67,3 +67,5 @@ class AcceptedCodings {
 };
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

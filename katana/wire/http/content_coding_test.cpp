@@ -82,3 +82,5 @@ TEST(ContentCoding, a_malformed_weight_is_a_refusal) {
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -266,3 +266,5 @@ std::optional<std::int64_t> parse_date(Bytes text, std::int64_t now_unix_seconds
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,5 @@ inline constexpr std::int64_t two_digit_year_reference_seconds = 1'735'689'600;
     Bytes text, std::int64_t now_unix_seconds = two_digit_year_reference_seconds) noexcept;
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -167,3 +167,5 @@ TEST(Date, every_beginning_and_every_changed_byte_of_a_date_is_read_safely) {
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

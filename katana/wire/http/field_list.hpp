@@ -73,3 +73,5 @@ class ListReader {
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -90,3 +90,5 @@ TEST(FieldList, elements_of_random_values_are_trimmed_in_order_and_not_empty) {
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

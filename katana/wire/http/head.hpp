@@ -111,3 +111,5 @@ class Head {
 };
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -53,3 +53,5 @@ constexpr Bytes name_of(Method method) noexcept {
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

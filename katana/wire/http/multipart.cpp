@@ -254,3 +254,5 @@ MultipartReader::Step MultipartReader::next_content(Bytes input) noexcept {
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

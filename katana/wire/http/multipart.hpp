@@ -111,3 +111,5 @@ class MultipartReader {
 };
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

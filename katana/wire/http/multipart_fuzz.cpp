@@ -67,3 +67,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (ended) KATANA_CHECK(whole == bytewise && whole == cut);
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

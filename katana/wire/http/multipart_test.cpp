@@ -143,3 +143,5 @@ TEST(Multipart, the_boundary_is_a_parameter_of_the_type) {
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -70,3 +70,5 @@ Ranges Ranges::parse(Bytes value, std::uint64_t size) noexcept {
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -53,3 +53,5 @@ class Ranges {
 };
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -71,3 +71,5 @@ TEST(Ranges, a_request_for_more_than_the_whole_gets_the_whole) {
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,5 @@ constexpr bool valid_field(Bytes name, Bytes value) noexcept {
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

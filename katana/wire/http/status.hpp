@@ -161,3 +161,5 @@ inline constexpr StatusTable status_table = make_status_table();
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -49,3 +49,5 @@ static_assert(status_line(404) == "HTTP/1.1 404 Not Found\r\n");
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

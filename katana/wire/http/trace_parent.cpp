@@ -34,3 +34,5 @@ std::optional<TraceParent> parse_trace_parent(Bytes value) noexcept {
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -31,3 +31,5 @@ struct TraceParent {
 std::optional<TraceParent> parse_trace_parent(Bytes value) noexcept;
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,5 @@ TEST(TraceParent, a_later_version_is_read_as_far_as_it_is_known) {
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

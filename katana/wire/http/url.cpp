@@ -409,3 +409,5 @@ std::optional<std::size_t> decode_form(Bytes text, std::span<char> out) noexcept
 }
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

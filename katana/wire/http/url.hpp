@@ -148,3 +148,5 @@ class QueryReader {
 [[nodiscard]] std::optional<std::size_t> decode_form(Bytes text, std::span<char> out) noexcept;
 
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

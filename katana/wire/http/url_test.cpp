@@ -467,3 +467,5 @@ TEST(Url, a_finished_query_reader_stays_finished_and_changes_nothing) {
 
 }  // namespace
 }  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0

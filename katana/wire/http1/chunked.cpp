@@ -175,3 +175,5 @@ Refusal ChunkedDecoder::eat_trailer(char c, const Limits& limits) noexcept {
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

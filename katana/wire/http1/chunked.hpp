@@ -93,3 +93,5 @@ class ChunkedDecoder {
 };
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -88,3 +88,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   KATANA_CHECK(decode(text, every_end, limits, content_left) == expected);
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -188,3 +188,5 @@ inline Decoded decode_by_the_rfc(Bytes text, const Limits& limits, std::uint64_t
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -152,3 +152,5 @@ TEST(Chunked, the_largest_limits_are_reached_and_not_passed) {
 
 }  // namespace
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

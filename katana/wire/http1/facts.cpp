@@ -107,3 +107,5 @@ Refusal Facts::judge_all(const http::Head& head, Framing& framing) const noexcep
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ class Facts {
 };
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

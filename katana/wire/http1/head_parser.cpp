@@ -125,3 +125,5 @@ HeadParser::HeadParser(const Limits& limits, Kernels kernels) noexcept : limits_
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

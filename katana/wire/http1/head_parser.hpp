@@ -93,3 +93,5 @@ HeadResult parse_whole_avx2(const Limits&, Bytes, http::Head&, Framing&) noexcep
 HeadResult check_lines(const Limits& limits, Bytes input, LineProgress& progress) noexcept;
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

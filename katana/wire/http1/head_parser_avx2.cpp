@@ -9,3 +9,5 @@ HeadResult parse_whole_avx2(const Limits& limits, Bytes input, http::Head& head,
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

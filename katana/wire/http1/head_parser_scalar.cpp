@@ -9,3 +9,5 @@ HeadResult parse_whole_scalar(const Limits& limits, Bytes input, http::Head& hea
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

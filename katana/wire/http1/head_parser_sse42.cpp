@@ -9,3 +9,5 @@ HeadResult parse_whole_sse42(const Limits& limits, Bytes input, http::Head& head
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -327,3 +327,5 @@ TEST(HeadParser, progress_is_what_has_been_judged) {
 
 }  // namespace
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -126,3 +126,5 @@ char* HeadWriter::write_anew(char* to, const http::ReplyHead& head, Length lengt
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -70,3 +70,5 @@ class HeadWriter {
 };
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -102,3 +102,5 @@ TEST(HeadWriter, every_registered_status_fits_the_room_that_is_asked_for) {
 
 }  // namespace
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

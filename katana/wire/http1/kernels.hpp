@@ -133,3 +133,5 @@ struct Avx2Kernels {
 };
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

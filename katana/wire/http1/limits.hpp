@@ -48,3 +48,5 @@ constexpr bool are_valid(const Limits& limits) noexcept {
 static_assert(are_valid(Limits()));
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -339,3 +339,5 @@ void Machine::note_reply_end(Instant now) noexcept {
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -181,3 +181,5 @@ class Machine {
 };
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

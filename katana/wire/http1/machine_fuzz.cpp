@@ -359,3 +359,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   KATANA_CHECK(same(Driver(limits, Kernels::scalar, manners).run(text, ends), whole));
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -587,3 +587,5 @@ TEST_F(MachineTest, content_of_any_length_is_copied_whole) {
 
 }  // namespace
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -214,3 +214,5 @@ KATANA_TARGET HeadResult parse_whole(const Limits& limits, Bytes input, http::He
 }
 
 }  // namespace katana::http1::detail
+
+// SPDX-License-Identifier: Apache-2.0

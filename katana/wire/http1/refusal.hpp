@@ -99,3 +99,5 @@ constexpr const RefusalText& text_of(Refusal refusal) noexcept {
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

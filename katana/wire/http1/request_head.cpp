@@ -45,3 +45,5 @@ char* write_request_head(char* to, const RequestHead& head) noexcept {
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -34,3 +34,5 @@ std::size_t request_head_bytes_max(const RequestHead& head) noexcept;
 char* write_request_head(char* to, const RequestHead& head) noexcept;
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -59,3 +59,5 @@ TEST(RequestHead, what_could_begin_a_line_of_its_own_is_not_sendable) {
 
 }  // namespace
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

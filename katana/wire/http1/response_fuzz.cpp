@@ -25,3 +25,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   KATANA_CHECK(katana::http1::reading_of(text, every, to_head) == expected);
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

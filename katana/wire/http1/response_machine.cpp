@@ -228,3 +228,5 @@ ResponseMachine::Event ResponseMachine::end_of_input() noexcept {
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

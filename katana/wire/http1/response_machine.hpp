@@ -119,3 +119,5 @@ const char* read_status_line(Bytes line, ReplyFacts& facts) noexcept;
 const char* read_field_line(Bytes line, ReplyFacts& facts) noexcept;
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

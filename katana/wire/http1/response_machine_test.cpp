@@ -185,3 +185,5 @@ TEST(HeadMemo, a_head_that_is_too_large_is_not_remembered) {
 
 }  // namespace
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -84,3 +84,5 @@ inline std::string reading_of(Bytes bytes, const std::vector<std::size_t>& cuts,
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -94,3 +94,5 @@ inline constexpr auto state_matrix = make_state_matrix();
 }  // namespace detail
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -441,3 +441,5 @@ void Play::require(bool condition, Bytes what) {
 }
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -124,3 +124,5 @@ class Play {
 };
 
 }  // namespace katana::http1
+
+// SPDX-License-Identifier: Apache-2.0

@@ -261,3 +261,5 @@ TEST(Http2Attack, streams_beyond_the_limit_are_refused_and_others_go_on) {
 
 }  // namespace
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ char* put_lines(char* to, Bytes lines) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -78,3 +78,5 @@ class OwnTable {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -74,3 +74,5 @@ class IdleBudget {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -104,3 +104,5 @@ class ClientBench final : public BenchOf<ClientContext, ClientMachine, ClientStr
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -286,3 +286,5 @@ TEST(Http2Loop, every_request_ends_once_and_with_what_was_sent) {
 
 }  // namespace
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -163,3 +163,5 @@ void ClientMachine::go(ClientStream& stream, ClientStreamCause cause, Past past)
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -221,3 +221,5 @@ class ClientMachine {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -481,3 +481,5 @@ TEST(Http2ClientAttack, a_block_that_decodes_to_far_more_than_it_is_ends_the_con
 
 }  // namespace
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

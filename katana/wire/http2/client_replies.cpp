@@ -158,3 +158,5 @@ ClientStep ClientMachine::on_rst_stream(std::uint32_t id, Bytes payload, Instant
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

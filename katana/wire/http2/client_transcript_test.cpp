@@ -191,3 +191,5 @@ TEST(Http2ClientTranscripts, say_the_same_however_the_bytes_are_cut) {
 
 }  // namespace
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

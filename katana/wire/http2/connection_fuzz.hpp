@@ -118,3 +118,5 @@ void check_any_cut(Bytes opening, const std::uint8_t* data, std::size_t size) {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -65,3 +65,5 @@ class DataFrame {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

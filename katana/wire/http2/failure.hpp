@@ -91,3 +91,5 @@ constexpr const FailureText& text_of(Failure failure) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

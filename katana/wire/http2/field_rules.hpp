@@ -59,3 +59,5 @@ inline bool take_content_length(Bytes value, std::int64_t& length) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -137,3 +137,5 @@ inline char* put_frame_header(char* to, const FrameHeader& header) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

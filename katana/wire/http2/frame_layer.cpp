@@ -247,3 +247,5 @@ void FrameLayer::end(Failure failure) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -364,3 +364,5 @@ inline bool FrameLayer::begin_data(const FrameHeader& header, Bytes& input, Inst
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -347,3 +347,5 @@ TEST(Http2FrameLayer, frames_that_move_nothing_end_the_connection_each_under_its
 
 }  // namespace
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -27,3 +27,5 @@ bool put_reset(std::uint32_t stream, ErrorCode code, Outbox& outbox) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -31,3 +31,5 @@ bool put_window(std::uint32_t stream, std::uint32_t bytes, Outbox& outbox) noexc
 bool put_reset(std::uint32_t stream, ErrorCode code, Outbox& outbox) noexcept;
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

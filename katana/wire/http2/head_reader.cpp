@@ -261,3 +261,5 @@ void HeadReader::refuse(unsigned status, Bytes detail) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -113,3 +113,5 @@ class HeadReader {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -63,3 +63,5 @@ char* HeadWriter::write_anew(char* to, const http::ReplyHead& head,
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

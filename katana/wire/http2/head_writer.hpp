@@ -55,3 +55,5 @@ class HeadWriter {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -82,3 +82,5 @@ inline Failure strip_headers(const FrameHeader& header, Bytes& payload) noexcept
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

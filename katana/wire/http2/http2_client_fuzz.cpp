@@ -102,3 +102,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   http2::check_any_cut<http2::Run>({"\0\0\0\4\0\0\0\0\0", 9}, data, size);  // SETTINGS
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

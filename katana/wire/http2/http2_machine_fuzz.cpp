@@ -69,3 +69,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_any_cut<Run>(client_preface, data, size);
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -82,3 +82,5 @@ Decoded decode(Inflater& inflater, Bytes block, std::size_t bytes_max, std::size
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

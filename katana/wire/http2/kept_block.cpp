@@ -47,3 +47,5 @@ BlockEffect effect_of(Bytes block) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -56,3 +56,5 @@ class KeptBlock {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -65,3 +65,5 @@ constexpr bool are_valid(const Limits& limits) noexcept {
 static_assert(are_valid(Limits()));
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

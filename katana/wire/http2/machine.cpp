@@ -134,3 +134,5 @@ bool Machine::spend_reset(Instant now, Failure failure, Outbox& outbox) noexcept
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

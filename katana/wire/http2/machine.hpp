@@ -207,3 +207,5 @@ class Machine {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -119,3 +119,5 @@ void Machine::end_reply(Stream& stream, Instant now) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -171,3 +171,5 @@ Step Machine::on_rst_stream(std::uint32_t id, Instant now, Outbox& outbox) noexc
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -608,3 +608,5 @@ TEST(Http2Priority, is_read_from_the_field_and_from_the_frame) {
 
 }  // namespace
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -41,3 +41,5 @@ class PastStreams {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -314,3 +314,5 @@ class Bench final : public BenchOf<Context, Machine, Stream, Step> {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

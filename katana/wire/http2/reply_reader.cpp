@@ -82,3 +82,5 @@ http::Slice ReplyReader::keep(Bytes bytes) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -58,3 +58,5 @@ class ReplyReader {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -64,3 +64,5 @@ std::size_t listed_bytes(const RequestHead& head) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -37,3 +37,5 @@ char* put_request(char* to, const RequestHead& head) noexcept;
 std::size_t listed_bytes(const RequestHead& head) noexcept;
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -35,3 +35,5 @@ constexpr Failure judge(Setting setting, std::uint32_t value) noexcept {
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

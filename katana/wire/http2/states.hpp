@@ -63,3 +63,5 @@ inline constexpr auto stream_matrix =
 }  // namespace detail
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,5 @@ class StreamList : public LinkedList<Stream> {
 };
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

@@ -36,3 +36,5 @@ constexpr auto make_matrix(const std::array<Transition<State, Cause>, Rows>& tab
 }
 
 }  // namespace katana::http2
+
+// SPDX-License-Identifier: Apache-2.0

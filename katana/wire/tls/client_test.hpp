@@ -226,3 +226,5 @@ class TestClient {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

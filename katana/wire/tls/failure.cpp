@@ -22,3 +22,5 @@ Bytes name_of(Failure failure) noexcept {
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

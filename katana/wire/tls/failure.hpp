@@ -33,3 +33,5 @@ inline constexpr std::size_t failure_count = static_cast<std::size_t>(Failure::o
 Bytes name_of(Failure failure) noexcept;
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

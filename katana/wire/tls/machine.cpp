@@ -270,3 +270,5 @@ Bytes Machine::server_name() const noexcept {
 }
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

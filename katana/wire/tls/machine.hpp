@@ -143,3 +143,5 @@ class Machine {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

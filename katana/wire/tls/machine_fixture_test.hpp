@@ -102,3 +102,5 @@ struct Bench {
 };
 
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

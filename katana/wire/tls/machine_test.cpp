@@ -321,3 +321,5 @@ TEST(TlsMachine, every_failure_has_a_name_of_its_own) {
 
 }  // namespace
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

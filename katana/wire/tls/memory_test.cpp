@@ -92,3 +92,5 @@ TEST(TlsMemory, an_idle_connection_keeps_no_record_buffers) {
 
 }  // namespace
 }  // namespace katana::tls
+
+// SPDX-License-Identifier: Apache-2.0

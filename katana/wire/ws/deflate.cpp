@@ -129,3 +129,5 @@ DeflatePool::DeflatePool(const DeflateOptions& options, std::span<char> memory) 
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

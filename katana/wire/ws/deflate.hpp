@@ -112,3 +112,5 @@ class DeflatePool {
 };
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

@@ -312,3 +312,5 @@ TEST_F(SmallMessages, noise_of_the_greatest_size_fits_although_it_grows) {
 
 }  // namespace
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

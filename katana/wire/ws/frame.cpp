@@ -92,3 +92,5 @@ char* write_header(char* to, Opcode opcode, bool last, bool compressed, std::uin
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

@@ -57,3 +57,5 @@ char* write_header(char* to, Opcode opcode, bool last, bool compressed, std::uin
                    bool masked, std::uint32_t mask) noexcept;
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

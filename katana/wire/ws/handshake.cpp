@@ -263,3 +263,5 @@ char* write_stream_answer(char* to, const Handshake& handshake) noexcept {
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

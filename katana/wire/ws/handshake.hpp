@@ -87,3 +87,5 @@ struct DeflateOffer {
 DeflateOffer judge_extensions(Bytes offers, int window_bits) noexcept;
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

@@ -252,3 +252,5 @@ TEST(StreamHandshake, is_refused_to_what_does_not_ask_and_to_pages_of_others) {
 
 }  // namespace
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

@@ -25,3 +25,5 @@ struct Limits {
 };
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

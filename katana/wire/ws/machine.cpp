@@ -458,3 +458,5 @@ bool Machine::send_packed(Opcode kind, Bytes payload, Outbox& outbox) noexcept {
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

@@ -196,3 +196,5 @@ class Machine {
 };
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

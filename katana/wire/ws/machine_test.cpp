@@ -514,3 +514,5 @@ TEST(Utf8Stream, agrees_with_the_whole_for_every_pair_of_octets_and_every_cut) {
 
 }  // namespace
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

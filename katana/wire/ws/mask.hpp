@@ -47,3 +47,5 @@ constexpr std::uint32_t rotate_mask(std::uint32_t mask, std::size_t count) noexc
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

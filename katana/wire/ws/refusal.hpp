@@ -99,3 +99,5 @@ constexpr const RefusalText& text_of(Refusal refusal) noexcept {
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

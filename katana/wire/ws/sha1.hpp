@@ -78,3 +78,5 @@ constexpr std::array<std::uint8_t, 20> sha1(Bytes text) noexcept {
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

@@ -71,3 +71,5 @@ constexpr State state_after(State from, Cause cause) noexcept {
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

@@ -48,3 +48,5 @@ bool Utf8Stream::check(Bytes piece) noexcept {
 }
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

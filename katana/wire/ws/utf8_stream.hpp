@@ -32,3 +32,5 @@ class Utf8Stream {
 };
 
 }  // namespace katana::ws
+
+// SPDX-License-Identifier: Apache-2.0

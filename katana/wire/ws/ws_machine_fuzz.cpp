@@ -126,3 +126,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   KATANA_CHECK(play(world, window_bits, input, each) == whole);
   return 0;
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -388,3 +388,5 @@ def main() -> None:
     closing = verdict(results, options.engines, load_before)
     print("\n".join(closing))
     harness.write(options, lines + closing, results)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -51,3 +51,5 @@ def shape_link(netem):
                         *netem.split(), check=False).returncode != 0:
             return False
     return True
+
+# SPDX-License-Identifier: Apache-2.0

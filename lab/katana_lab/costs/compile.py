@@ -121,3 +121,5 @@ def main() -> int:
         heading = ["# What headers cost the compiler", "", made_by("lab/compile_cost.py"), ""]
         given.markdown.write_text("\n".join([*heading, *lines]) + "\n")
     return 0
+
+# SPDX-License-Identifier: Apache-2.0

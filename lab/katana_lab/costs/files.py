@@ -129,3 +129,5 @@ def main() -> None:
     lines = ["# What a static file costs", "", made_by("lab/files_cost.py"), "", *table(everything)]
     print("\n".join(lines))
     harness.write(options, lines, everything)
+
+# SPDX-License-Identifier: Apache-2.0

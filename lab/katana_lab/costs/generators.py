@@ -160,3 +160,5 @@ def main() -> None:
              *cost_table(rounds, options), *accuracy_table(accuracy)]
     print("\n".join(lines))
     harness.write(options, lines, {"cost": rounds, "accuracy": accuracy})
+
+# SPDX-License-Identifier: Apache-2.0

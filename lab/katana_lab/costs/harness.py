@@ -232,3 +232,5 @@ def ready_line(port: int, process: subprocess.Popen, log: Path) -> None:
             or process.poll() is not None:
         said = proc.read(log).strip().splitlines()
         raise LabError(f"the server on port {port} did not start: {said[-1] if said else 'it said nothing'}")
+
+# SPDX-License-Identifier: Apache-2.0

@@ -136,3 +136,5 @@ def main() -> None:
     print("\n".join(lines))
     harness.write(options, lines, rounds if options.client else {
         "cpu_us_per_request": {name: [one[name]["us"] for one in rounds] for name in rounds[0]}})
+
+# SPDX-License-Identifier: Apache-2.0

@@ -181,3 +181,5 @@ def main() -> None:
     if options.markdown:
         options.markdown.write_text("\n".join(["# Instructions of a request", "", *describe(options), "", *lines, ""]),
                                     encoding="utf-8")
+
+# SPDX-License-Identifier: Apache-2.0

@@ -89,3 +89,5 @@ def main():
     print(table(found))
     if options.markdown:
         options.markdown.write_text(f"# {TITLE}\n\n{made_by(SCRIPT)}\n\n{table(found)}\n", encoding="utf-8")
+
+# SPDX-License-Identifier: Apache-2.0

@@ -155,3 +155,5 @@ def main() -> None:
         first = next(iter(plan))
         replace_between(ROOT / "README.md", "measured", readme_table(first, everything[title(first)]))
     harness.write(options, lines, everything)
+
+# SPDX-License-Identifier: Apache-2.0

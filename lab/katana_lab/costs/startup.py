@@ -154,3 +154,5 @@ def main() -> int:
         print(f"startup: {programs[0].median(TOTAL):.1f} ms are more than {LIMIT_MS}", file=sys.stderr)
         return 1
     return 0
+
+# SPDX-License-Identifier: Apache-2.0

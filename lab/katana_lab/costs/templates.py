@@ -177,3 +177,5 @@ def main() -> None:
         replace_between(ROOT / "docs/guides/fullstack.md", "templates", [origin, *table(rounds), ""])
         for name, noted in effects(rounds):
             note_in(CONFIG / f"{name}.yaml", noted)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -191,3 +191,5 @@ def main() -> None:
     lines = table(results)
     print("\n".join(lines))
     harness.write(options, lines, results)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -85,3 +85,5 @@ def main() -> None:
                   f" {websocket - plain:+.0f} beyond it ({options.idle} connections)"]
     print("\n".join(lines))
     harness.write(options, lines, everything)
+
+# SPDX-License-Identifier: Apache-2.0

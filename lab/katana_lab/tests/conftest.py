@@ -9,3 +9,5 @@ sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from workbench import bench, busy_process, places  # noqa: E402, F401
+
+# SPDX-License-Identifier: Apache-2.0

@@ -77,3 +77,5 @@ class Server(socketserver.ThreadingTCPServer):
 
 if __name__ == "__main__":
     Server(int(sys.argv[1]), [float(text) for text in sys.argv[2:]]).serve_forever()
+
+# SPDX-License-Identifier: Apache-2.0

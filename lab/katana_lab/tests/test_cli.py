@@ -239,3 +239,5 @@ def test_a_ctrl_c_while_a_server_is_ended_comes_after_its_end():
             proc.stop(process, patience_s=0.3)
             timer.join()
         assert process.poll() == -signal.SIGKILL
+
+# SPDX-License-Identifier: Apache-2.0

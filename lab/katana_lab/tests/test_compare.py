@@ -170,3 +170,5 @@ def test_the_baselines_of_the_repository_can_be_read():
     assert files
     for path in files:
         assert compare.read_samples(path)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -123,3 +123,5 @@ def test_a_missing_build_is_one_line_and_status_1(tmp_path):
     done = subprocess.run([ROOT / "lab/cost.py", "--build", tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert done.stderr.startswith("cost.py: ") and "is missing: cmake --preset bench" in done.stderr
+
+# SPDX-License-Identifier: Apache-2.0

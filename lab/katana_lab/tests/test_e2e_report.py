@@ -62,3 +62,5 @@ def test_every_row_names_a_benchmark_that_there_is():
         for row in section.rows:
             if has_application or not row.benchmark.startswith("FullStack/application/"):
                 assert row.benchmark in known, row
+
+# SPDX-License-Identifier: Apache-2.0

@@ -56,3 +56,5 @@ def test_a_server_that_answers_something_else_ends_the_run(tmp_path):
 def test_help_is_the_programs_own():
     done = subprocess.run([sys.executable, LAB / "files_cost.py", "--help"], capture_output=True, text=True, check=True)
     assert "nginx with sendfile" in done.stdout and "--sizes" in done.stdout
+
+# SPDX-License-Identifier: Apache-2.0

@@ -120,3 +120,5 @@ def test_a_file_that_is_no_log_is_refused(tmp_path):
     path.write_text("0.0,0.1,1.0,HISTFgarbage\n")
     with pytest.raises(LabError, match="x.hdr is no HdrHistogram log"):
         generator.read_log(path)
+
+# SPDX-License-Identifier: Apache-2.0

@@ -88,3 +88,5 @@ def test_our_own_server_is_measured_on_every_engine_without_an_error(real):
             requests = sum(value for key, value in one.metrics.items() if key.startswith("katana_http_requests"))
             assert requests >= one.figures["latency_samples"] > 100       # the server counts warm-up, too
     assert any(case.visits for case in result.cases)
+
+# SPDX-License-Identifier: Apache-2.0

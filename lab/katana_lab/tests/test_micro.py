@@ -165,3 +165,5 @@ class Main(unittest.TestCase):
         self.assertIn("micro_three", err)
         self.assertIn("there are: one", err)
         self.assertIn("--target katana_micro_programs", err)
+
+# SPDX-License-Identifier: Apache-2.0

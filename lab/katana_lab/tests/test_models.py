@@ -113,3 +113,5 @@ def test_a_peer_whose_toolchain_is_missing_says_what_would_help(tmp_path):
 
 def test_every_figure_has_a_title_and_a_side_that_is_better():
     assert all(figure.title and figure.better in ("lower", "higher", "neither") for figure in FIGURES.values())
+
+# SPDX-License-Identifier: Apache-2.0

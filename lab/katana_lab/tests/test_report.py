@@ -253,3 +253,5 @@ def corner_of(picture):
         at += 12 + size
     first = zlib.decompressobj().decompress(packed, 8)
     return first[1]                              # whatever the filter: the first pixel has no neighbours
+
+# SPDX-License-Identifier: Apache-2.0

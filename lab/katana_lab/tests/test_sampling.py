@@ -196,3 +196,5 @@ def test_a_server_is_up_when_it_listens_itself_and_not_when_somebody_else_does(t
     finally:
         proc.stop(idle)
         proc.stop(owner)
+
+# SPDX-License-Identifier: Apache-2.0

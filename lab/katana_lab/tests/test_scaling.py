@@ -38,3 +38,5 @@ def test_contention_alone_has_a_ceiling_and_no_peak():
 
 def test_fewer_than_three_levels_are_not_fitted():
     assert scaling.fit_scaling([1, 1, 2, 2], [10, 11, 20, 21]) is None
+
+# SPDX-License-Identifier: Apache-2.0

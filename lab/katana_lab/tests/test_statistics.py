@@ -161,3 +161,5 @@ def test_drift_is_told_from_noise():
 def test_fairness_is_1_for_equals_and_1_nth_for_a_monopoly():
     assert statistics.jain_index([5, 5, 5]) == pytest.approx(1)
     assert statistics.jain_index([9, 0, 0]) == pytest.approx(1 / 3)
+
+# SPDX-License-Identifier: Apache-2.0

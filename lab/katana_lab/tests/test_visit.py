@@ -185,3 +185,5 @@ def test_places_leave_the_generator_its_own_cpu():
     assert halves.server == (0, 1) and halves.generator == (2, 3)
     with pytest.raises(LabError, match="CPU 9 is not among those"):
         runner.places_of(make_experiment(pinning={"server": [9]}), [0, 1])
+
+# SPDX-License-Identifier: Apache-2.0

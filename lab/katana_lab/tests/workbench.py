@@ -105,3 +105,5 @@ def busy_process():
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
         yield process
         process.kill()
+
+# SPDX-License-Identifier: Apache-2.0

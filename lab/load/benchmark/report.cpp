@@ -134,3 +134,5 @@ std::string write_report(const ReportContext& context, const std::vector<Section
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

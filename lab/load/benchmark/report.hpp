@@ -29,3 +29,5 @@ struct ReportContext {
 std::string write_report(const ReportContext& context, const std::vector<Section>& sections);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -292,3 +292,5 @@ int main(int count, char** arguments) {
     return fail_with(1, error.what());
   }
 }
+
+// SPDX-License-Identifier: Apache-2.0

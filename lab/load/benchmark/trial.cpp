@@ -89,3 +89,5 @@ Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
 }
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -46,3 +46,5 @@ Result<Row> measure(const Trial& trial, const Url& url, const Address& address,
                     const lab::ServerProcess& server);
 
 }  // namespace katana::load
+
+// SPDX-License-Identifier: Apache-2.0

@@ -33,3 +33,5 @@ int main(int count, char** arguments) {
   common_bench::ask_config(suite);
   return suite.finish();
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -122,3 +122,5 @@ void ask_config(micro::Suite& suite) {
 }
 
 }  // namespace common_bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -29,3 +29,5 @@ micro::Sample timed(micro::Suite& suite, std::uint64_t full, Work work) {
 }
 
 }  // namespace common_bench
+
+// SPDX-License-Identifier: Apache-2.0

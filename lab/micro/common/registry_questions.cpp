@@ -170,3 +170,5 @@ void ask_calls(micro::Suite& suite) {
 }
 
 }  // namespace common_bench
+
+// SPDX-License-Identifier: Apache-2.0

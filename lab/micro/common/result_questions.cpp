@@ -176,3 +176,5 @@ void ask_result(micro::Suite& suite) {
 }
 
 }  // namespace common_bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -81,3 +81,5 @@ inline void evict_caches() {
 }
 
 }  // namespace common_bench
+
+// SPDX-License-Identifier: Apache-2.0

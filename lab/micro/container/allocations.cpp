@@ -22,3 +22,5 @@ std::uint64_t allocations() { return count; }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+// SPDX-License-Identifier: Apache-2.0

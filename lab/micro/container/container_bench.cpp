@@ -335,3 +335,5 @@ int run(int count, char** arguments) {
 }  // namespace bench
 
 int main(int count, char** arguments) { return bench::run(count, arguments); }
+
+// SPDX-License-Identifier: Apache-2.0

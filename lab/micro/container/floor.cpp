@@ -93,3 +93,5 @@ char* floor_write(char* at, const std::vector<User>& users) {
 }
 
 }  // namespace bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -134,3 +134,5 @@ std::vector<JsonRival> json_rivals() {
 }
 
 }  // namespace bench
+
+// SPDX-License-Identifier: Apache-2.0

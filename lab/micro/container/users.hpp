@@ -73,3 +73,5 @@ std::vector<JsonRival> json_rivals();
 std::uint64_t allocations();
 
 }  // namespace bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -93,3 +93,5 @@ class Bare {
 };
 
 }  // namespace bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -26,3 +26,5 @@ class Turns final : public katana::Executor {
 };
 
 }  // namespace bench
+
+// SPDX-License-Identifier: Apache-2.0

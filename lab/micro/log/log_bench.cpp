@@ -241,3 +241,5 @@ int main(int count, char** arguments) {
   std::perror(("micro_log: " + flags.json_path).c_str());
   return 1;
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -75,3 +75,5 @@ void print(const std::vector<Row>& rows, const std::vector<Target>& targets) {
 }
 
 }  // namespace log_bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -39,3 +39,5 @@ bool write_json(const std::string& path, const std::vector<Row>& rows,
 void print(const std::vector<Row>& rows, const std::vector<Target>& targets);
 
 }  // namespace log_bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -48,3 +48,5 @@ std::unique_ptr<Subject> make_spdlog(const std::string& path) {
 }
 
 }  // namespace log_bench
+
+// SPDX-License-Identifier: Apache-2.0

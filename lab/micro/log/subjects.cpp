@@ -214,3 +214,5 @@ std::vector<SubjectKind> subjects() {
 }
 
 }  // namespace log_bench
+
+// SPDX-License-Identifier: Apache-2.0

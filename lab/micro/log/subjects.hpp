@@ -43,3 +43,5 @@ std::unique_ptr<Subject> make_spdlog(const std::string& path);
 std::uint64_t lines_in(const std::string& path);
 
 }  // namespace log_bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -102,3 +102,5 @@ class Report {
 };
 
 }  // namespace bench
+
+// SPDX-License-Identifier: Apache-2.0

@@ -139,3 +139,5 @@ class MoodycamelPool {
 #endif
 
 }  // namespace bench
+
+// SPDX-License-Identifier: Apache-2.0

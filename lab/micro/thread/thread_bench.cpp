@@ -339,3 +339,5 @@ int main_of(int count, char** arguments) {
 }  // namespace bench
 
 int main(int count, char** arguments) { return bench::main_of(count, arguments); }
+
+// SPDX-License-Identifier: Apache-2.0

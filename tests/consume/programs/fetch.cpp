@@ -21,3 +21,5 @@ int main(int count, char** arguments) {
   std::printf("%d %.*s\n", static_cast<int>(reply->status()),
               static_cast<int>(reply->content().size()), reply->content().data());
 }
+
+// SPDX-License-Identifier: Apache-2.0

@@ -23,3 +23,5 @@ int main(int count, char** arguments) {
   }
   server.run();
 }
+
+// SPDX-License-Identifier: Apache-2.0

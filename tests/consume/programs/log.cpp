@@ -13,3 +13,5 @@ int main(int count, char** arguments) {
   if (!started) return std::fprintf(stderr, "%s\n", started.error().describe().c_str()), 1;
   (*started)->logger("consume").info("{} record", 1);
 }
+
+// SPDX-License-Identifier: Apache-2.0

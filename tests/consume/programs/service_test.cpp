@@ -15,3 +15,5 @@ int main() {
   std::printf("%s\n", reply.describe().c_str());
   return reply.status() == 200 && reply.content() == "Hello, test!" ? 0 : 1;
 }
+
+// SPDX-License-Identifier: Apache-2.0

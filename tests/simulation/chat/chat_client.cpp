@@ -157,3 +157,5 @@ void ChatClient::complain(std::string what) {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -83,3 +83,5 @@ class ChatClient {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

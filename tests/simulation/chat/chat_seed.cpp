@@ -169,3 +169,5 @@ ChatVerdict run_chat_seed(std::uint64_t seed, bool always_explain) {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

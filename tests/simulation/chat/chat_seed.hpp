@@ -23,3 +23,5 @@ struct ChatVerdict {
 ChatVerdict run_chat_seed(std::uint64_t seed, bool always_explain = false);
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -143,3 +143,5 @@ std::vector<std::string> ChatWorld::faults_at_rest() {
 }
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

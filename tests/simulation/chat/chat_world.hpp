@@ -79,3 +79,5 @@ class ChatWorld {
 };
 
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

@@ -39,3 +39,5 @@ TEST(ChatSeeds, every_message_is_delivered_once_or_counted_whatever_happens) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0

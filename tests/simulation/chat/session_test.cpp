@@ -342,3 +342,5 @@ TEST_F(ChatTest, on_several_reactors_everybody_hears_everybody) {
 
 }  // namespace
 }  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0
