@@ -87,7 +87,8 @@ TemplateValues values_of(const Flags& flags) {
   values.values = {{"name", flags.name},
                    {"namespace", plain},
                    {"prefix", upper(plain)},
-                   {"version", KATANA_VERSION}};
+                   {"version", KATANA_VERSION},
+                   {"component", flags.database == "sqlite" ? "application_sqlite" : "application"}};
   values.choices = {flags.with.begin(), flags.with.end()};
   values.choices.insert(flags.database);
   return values;
@@ -142,3 +143,5 @@ void add_new_command(CLI::App& app, std::function<int()>& chosen) {
 }
 
 }  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,186 @@
+"""The tool katana: what it writes, refuses, and how katana dev goes on with a project. Projects are built by tests/consume."""
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(os.environ.get("KATANA_BUILD", "build/release")).resolve() / "katana"
+SECONDS_MAX = 30
+
+
+def run(*arguments, cwd=None):
+    return subprocess.run([PROGRAM, *arguments], cwd=cwd, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_help_and_version_of_every_subcommand():
+    done = run("--version")
+    assert re.fullmatch(r"katana \d+\.\d+\.\d+\n", done.stdout) and done.returncode == 0
+    for words in ([], ["new"], ["add"], ["add", "route"], ["dev"], ["routes"], ["config"], ["config", "schema"], ["migrate"], ["log"]):
+        done = run(*words, "--help")
+        assert done.returncode == 0 and "Usage: katana" in done.stdout, (words, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("words, said", [
+    ((), "A subcommand is required"),
+    (("new",), "NAME is required"),
+    (("new", "9lives"), "'9lives' is no name for a project"),
+    (("new", "katana"), "'katana' is no name for a project"),
+    (("new", "shop", "--with", "blockchain"), "blockchain not in"),
+    (("new", "shop", "--database", "oracle"), "oracle not in"),
+    (("add", "route", "FETCH", "/x"), "FETCH not in"),
+    (("add", "job", "x", "--every", "soon"), "--every 'soon': give a time"),
+    (("routes",), "there is no CMakeLists.txt with a project(NAME) here"),
+    (("dev", "--address", "localhost"), "there is no CMakeLists.txt"),
+])
+def test_a_mistake_is_one_line_and_status_2(tmp_path, words, said):
+    done = run(*words, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert files(tmp_path) == []
+
+
+def test_a_folder_that_has_something_is_left_alone(tmp_path):
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/precious").write_text("data")
+    done = run("new", "shop", cwd=tmp_path)
+    assert done.returncode == 2 and "not an empty folder" in done.stderr
+    assert files(tmp_path) == ["shop/precious"]
+
+
+def test_names_become_namespaces_and_prefixes(tmp_path):
+    assert run("new", "my-shop", "--database", "none", cwd=tmp_path).returncode == 0
+    home = tmp_path / "my-shop"
+    text = (home / "src/app.cpp").read_text()
+    assert "namespace my_shop {" in text and 'environment_prefix = "MY_SHOP_"' in text and "sqlite" not in text
+    assert not any("{{" in (home / name).read_text() for name in files(home) if not name.endswith("test.yml"))
+    assert not (home / "migrations").exists()
+
+
+def test_add_extends_a_project_and_refuses_what_is_there(tmp_path):
+    assert run("new", "shop", cwd=tmp_path).returncode == 0
+    home = tmp_path / "shop"
+    assert run("add", "route", "DELETE", "/a/{x}/{y}", cwd=home).returncode == 0
+    text = (home / "src/app.cpp").read_text()
+    assert 'routes.delete_("/a/{x}/{y}", delete_a_x_y);' in text and "Path<std::string> x, Path<std::string> y" in text
+    for words, said in ((("route", "DELETE", "/a/{x}/{y}"), "there is a function 'delete_a_x_y' already"),
+                        (("route", "GET", "no-slash"), "is no path of a route"),
+                        (("route", "GET", "/{"), "a parameter is a name in braces"),
+                        (("job", "Bad"), "'Bad' is no name"), (("migration", "../x"), "'../x' is no name")):
+        done = run("add", *words, cwd=home)
+        assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert (home / "src/app.cpp").read_text() == text
+    assert run("add", "migration", "more", cwd=home).stdout == "migrations/0002_more.sql\n"
+    assert "has that name" in run("add", "migration", "more", cwd=home).stderr
+    (home / "src/app.cpp").write_text("int x;\n")
+    assert "has no line '// katana: handlers'" in run("add", "route", "GET", "/b", cwd=home).stderr
+
+
+# A project whose build is a copy of a script, so that katana dev is tested and no compiler.
+CMAKE = """cmake_minimum_required(VERSION 3.25)
+project(toy LANGUAGES NONE)
+add_custom_target(toy ALL COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_SOURCE_DIR}/toy.py ${CMAKE_BINARY_DIR}/toy)
+add_custom_target(judge ALL COMMAND sh -c "! grep BROKEN ${CMAKE_SOURCE_DIR}/toy.py")
+"""
+SCRIPT = """#!/usr/bin/env python3
+import os, signal, socket, sys
+assert os.environ["LISTEN_FDS"] == "1" and int(os.environ["LISTEN_PID"]) == os.getpid()
+listener = socket.socket(fileno=3)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+while True:
+    peer, _ = listener.accept()
+    peer.recv(4096)
+    peer.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\nVERSION " + " ".join(sys.argv[1:]).encode())
+    peer.close()
+"""
+
+
+class Dev:
+    """katana dev in a folder, and its port."""
+
+    def __init__(self, folder, *arguments):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.log = folder.parent / "dev.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen([PROGRAM, "dev", "--port", str(self.port), *arguments], cwd=folder,
+                                            stdout=log, stderr=log)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def ask(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=SECONDS_MAX) as reply:
+            return reply.read().decode()
+
+    def wait(self, holds, what):
+        end = time.monotonic() + SECONDS_MAX
+        while time.monotonic() < end:
+            try:
+                if holds():
+                    return
+            except (urllib.error.URLError, ConnectionError):
+                pass
+            time.sleep(0.05)
+        raise AssertionError(f"{what}: {self.log.read_text()}")
+
+
+def toy(tmp_path, version):
+    home = tmp_path / "toy"
+    home.mkdir(exist_ok=True)
+    (home / "CMakeLists.txt").write_text(CMAKE)
+    (home / "toy.py").write_text(SCRIPT.replace("VERSION", version))
+    (home / "toy.py").chmod(0o755)
+    return home
+
+
+def test_dev_builds_again_on_a_change_and_keeps_the_port(tmp_path):
+    home = toy(tmp_path, "one")
+    with Dev(home, "--", "--flag") as dev:
+        dev.wait(lambda: dev.ask() == "one --flag", "the first build")
+        toy(tmp_path, "two")
+        dev.wait(lambda: dev.ask() == "two --flag", "a change")
+        toy(tmp_path, "BROKEN")
+        dev.wait(lambda: "the build failed" in dev.log.read_text(), "a build that fails")
+        assert dev.ask() == "two --flag"  # goes on
+        toy(tmp_path, "three")
+        dev.wait(lambda: dev.ask() == "three --flag", "a build that is right again")
+        dev.process.send_signal(signal.SIGINT)
+        assert dev.process.wait(SECONDS_MAX) == 0
+        with pytest.raises((urllib.error.URLError, ConnectionError)):
+            dev.ask()
+        assert "toy.py changed" in dev.log.read_text()
+
+
+def test_dev_says_that_the_program_ended_and_waits(tmp_path):
+    home = toy(tmp_path, "one")
+    (home / "toy.py").write_text("#!/bin/sh\nexit 3\n")
+    with Dev(home) as dev:
+        dev.wait(lambda: "the program ended (exit status 3)" in dev.log.read_text(), "a program that ends")
+        toy(tmp_path, "two")
+        dev.wait(lambda: dev.ask() == "two --set development=true", "a program that stays")
+
+
+def test_dev_leaves_a_port_in_use_alone(tmp_path):
+    home = toy(tmp_path, "one")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run("dev", "--port", str(taken.getsockname()[1]), cwd=home)
+        assert done.returncode == 1 and "choose another --port" in done.stderr, done.stderr
+
+# SPDX-License-Identifier: Apache-2.0
