@@ -84,11 +84,12 @@ std::string upper(std::string text) {
 TemplateValues values_of(const Flags& flags) {
   const std::string plain = with_underscores(flags.name);
   TemplateValues values;
-  values.values = {{"name", flags.name},
-                   {"namespace", plain},
-                   {"prefix", upper(plain)},
-                   {"version", KATANA_VERSION},
-                   {"component", flags.database == "sqlite" ? "application_sqlite" : "application"}};
+  values.values = {
+      {"name", flags.name},
+      {"namespace", plain},
+      {"prefix", upper(plain)},
+      {"version", KATANA_VERSION},
+      {"component", flags.database == "sqlite" ? "application_sqlite" : "application"}};
   values.choices = {flags.with.begin(), flags.with.end()};
   values.choices.insert(flags.database);
   return values;

@@ -1,4 +1,4 @@
-"""The tool katana: what it writes, refuses, and how katana dev goes on with a project. Projects are built by tests/consume."""
+"""The tool katana: what it writes and refuses, and how katana dev goes on. tests/consume builds its projects."""
 import os
 import re
 import signal
@@ -26,8 +26,8 @@ def files(folder):
 def test_help_and_version_of_every_subcommand():
     done = run("--version")
     assert re.fullmatch(r"katana \d+\.\d+\.\d+\n", done.stdout) and done.returncode == 0
-    for words in ([], ["new"], ["add"], ["add", "route"], ["dev"], ["routes"], ["config"], ["config", "schema"], ["migrate"], ["log"]):
-        done = run(*words, "--help")
+    for words in ("", "new", "add", "add route", "dev", "routes", "config", "config schema", "migrate", "log"):
+        done = run(*words.split(), "--help")
         assert done.returncode == 0 and "Usage: katana" in done.stdout, (words, done.stdout, done.stderr)
 
 
