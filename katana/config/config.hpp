@@ -104,10 +104,10 @@ class Config {
     Config config(std::move(sources), check);
     auto read = config.read();
     if (!read) return std::unexpected(std::move(read).error());
-    if (auto checked = config.check(read->value); !checked) {
+    if (auto checked = config.check((*read)->value); !checked) {
       return std::unexpected(std::move(checked).error());
     }
-    config.state_->current = std::make_shared<const Loaded>(std::move(*read));
+    config.state_->current = *std::move(read);
     return config;
   }
 
@@ -132,15 +132,16 @@ class Config {
     auto fresh = read();
     if (!fresh) return std::unexpected(fresh.error().within("the configuration was not reloaded"));
     const auto old = current();
-    Loaded merged{old->value, {}};
-    detail::Merging merging{.fresh_origins = fresh->origins, .old_origins = old->origins};
-    detail::merge_group(merging, merged.value, fresh->value, false, false);
-    if (auto checked = check(merged.value); !checked) {
+    const auto merged = std::make_shared<Loaded>();
+    merged->value = old->value;
+    detail::Merging merging{.fresh_origins = (*fresh)->origins, .old_origins = old->origins};
+    detail::merge_group(merging, merged->value, (*fresh)->value, false, false);
+    if (auto checked = check(merged->value); !checked) {
       return std::unexpected(checked.error().within("the configuration was not reloaded"));
     }
-    merged.origins = std::move(merging.origins);
+    merged->origins = std::move(merging.origins);
     const std::lock_guard lock(state_->mutex);
-    state_->current = std::make_shared<const Loaded>(std::move(merged));
+    state_->current = merged;
     return std::move(merging.found);
   }
 
@@ -165,15 +166,16 @@ class Config {
   Result<void> check(const T& value) const {
     return check_ != nullptr ? check_(value) : Result<void>();
   }
-  Result<Loaded> read() const {
+  // On the heap: as a local variable g++ 12 takes a part of it for uninitialised.
+  Result<std::shared_ptr<Loaded>> read() const {
     const Shape shape = shape_of<T>();
     Problems problems;
-    Loaded loaded{};
+    auto loaded = std::make_shared<Loaded>();
     const Node root = read_sources(sources_, shape, problems);
     Reading reading{.problems = problems, .root = shape, .how_to_set = how_to_set(sources_)};
-    read_group(reading, &root, loaded.value, shape);
+    read_group(reading, &root, loaded->value, shape);
     if (!problems.empty()) return std::unexpected(problems.error());
-    loaded.origins = std::move(reading.origins);
+    loaded->origins = std::move(reading.origins);
     return loaded;
   }
 
