@@ -460,27 +460,27 @@ class Routes {
   Routes(Document& document, Group group) : document_(&document), group_(std::move(group)) {}
 
   template <class F>
-  Routes& get(std::string_view pattern, F handler, const Operation& operation,
+  Routes& get(std::string_view pattern, F handler, const Operation& operation = {},
               RouteOptions options = {}) {
     return route(http::Method::get, pattern, std::move(handler), operation, options);
   }
   template <class F>
-  Routes& post(std::string_view pattern, F handler, const Operation& operation,
+  Routes& post(std::string_view pattern, F handler, const Operation& operation = {},
                RouteOptions options = {}) {
     return route(http::Method::post, pattern, std::move(handler), operation, options);
   }
   template <class F>
-  Routes& put(std::string_view pattern, F handler, const Operation& operation,
+  Routes& put(std::string_view pattern, F handler, const Operation& operation = {},
               RouteOptions options = {}) {
     return route(http::Method::put, pattern, std::move(handler), operation, options);
   }
   template <class F>
-  Routes& patch(std::string_view pattern, F handler, const Operation& operation,
+  Routes& patch(std::string_view pattern, F handler, const Operation& operation = {},
                 RouteOptions options = {}) {
     return route(http::Method::patch, pattern, std::move(handler), operation, options);
   }
   template <class F>
-  Routes& delete_(std::string_view pattern, F handler, const Operation& operation,
+  Routes& delete_(std::string_view pattern, F handler, const Operation& operation = {},
                   RouteOptions options = {}) {
     return route(http::Method::delete_, pattern, std::move(handler), operation, options);
   }

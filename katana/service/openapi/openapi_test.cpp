@@ -281,6 +281,17 @@ TEST(OpenApi, fields_of_a_form_stand_in_the_document_with_their_rules) {
   EXPECT_THAT(schema, ::testing::HasSubstr(R"("maximum":150)"));
 }
 
+TEST(OpenApiDocument, an_operation_needs_no_words) {
+  Router router;
+  Document document({.title = "Shop", .version = "1"});
+  document.describe(router).get(
+      "/items/{id}", [](Path<int> id) { return Reply::text("x" + std::to_string(*id)); });
+  const Value made = document.to_value();
+  EXPECT_EQ(at(made, "/paths/~1items~1{id}/get/parameters/0/name"), R"("id")");
+  EXPECT_EQ(at(made, "/paths/~1items~1{id}/get/summary"), "nothing");
+  EXPECT_TRUE(std::move(router).build());
+}
+
 }  // namespace
 }  // namespace katana::openapi
 
