@@ -75,7 +75,7 @@ std::vector<std::string> FileWatch::take() {
       at += sizeof(inotify_event) + event.len;
       const auto folder = folders_.find(event.wd);
       if (folder == folders_.end() || event.len == 0 || is_ignored(event.name)) continue;
-      const fs::path path = folder->second / event.name;
+      const fs::path path = (folder->second / event.name).lexically_normal();
       if ((event.mask & IN_ISDIR) == 0) {
         changed.insert(path.string());
       } else if ((event.mask & (IN_CREATE | IN_MOVED_TO)) != 0 && !is_left_out(path)) {

@@ -142,7 +142,8 @@ class Dev:
 def toy(tmp_path, version):
     home = tmp_path / "toy"
     home.mkdir(exist_ok=True)
-    (home / "CMakeLists.txt").write_text(CMAKE)
+    if not (home / "CMakeLists.txt").exists():
+        (home / "CMakeLists.txt").write_text(CMAKE)
     (home / "toy.py").write_text(SCRIPT.replace("VERSION", version))
     (home / "toy.py").chmod(0o755)
     return home
@@ -163,7 +164,7 @@ def test_dev_builds_again_on_a_change_and_keeps_the_port(tmp_path):
         assert dev.process.wait(SECONDS_MAX) == 0
         with pytest.raises((urllib.error.URLError, ConnectionError)):
             dev.ask()
-        assert "toy.py changed" in dev.log.read_text()
+        assert "katana dev: toy.py changed" in dev.log.read_text()
 
 
 def test_dev_says_that_the_program_ended_and_waits(tmp_path):
