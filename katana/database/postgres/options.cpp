@@ -228,17 +228,16 @@ katana::Result<std::string> password_of(const Options& options) {
   return password;
 }
 
-ConnectParameters::ConnectParameters(const Options& options,
-                                     const std::vector<std::string>& addresses,
+ConnectParameters::ConnectParameters(const Options& options, const std::vector<Target>& targets,
                                      const std::string& password) {
   std::string hosts;
   std::string ports;
   std::string numeric;
-  for (std::size_t index = 0; index < options.hosts.size(); ++index) {
-    const char* const comma = index > 0 ? "," : "";
-    hosts += comma + options.hosts[index].name;
-    ports += comma + std::to_string(options.hosts[index].port);
-    numeric += comma + (index < addresses.size() ? addresses[index] : std::string());
+  for (const Target& target : targets) {
+    const char* const comma = &target != targets.data() ? "," : "";
+    hosts += comma + target.name;
+    ports += comma + std::to_string(target.port);
+    numeric += comma + target.address;
   }
   add("host", std::move(hosts));
   add("port", std::move(ports));

@@ -65,11 +65,17 @@ struct Options {
 // What is wrong with them, if anything.
 katana::Result<void> check(const Options& options);
 
-// The parameters of one attempt to connect, as libpq takes them; `addresses`: of each host, or
-// empty where it has to be the host itself.
+// A host, and the address that its name was resolved to.
+struct Target {
+  std::string name;
+  std::uint16_t port = 5432;
+  std::string address = {};  // empty: the name is the folder of a Unix socket
+};
+
+// The parameters of one attempt to connect, as libpq takes them.
 class ConnectParameters {
  public:
-  ConnectParameters(const Options& options, const std::vector<std::string>& addresses,
+  ConnectParameters(const Options& options, const std::vector<Target>& targets,
                     const std::string& password);
   const char* const* keywords() const noexcept { return keywords_.data(); }
   const char* const* values() const noexcept { return values_.data(); }

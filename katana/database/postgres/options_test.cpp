@@ -74,9 +74,8 @@ TEST(PostgresOptions, limits_that_make_no_sense_are_refused_by_name) {
 
 TEST(PostgresOptions, a_parameter_of_the_url_replaces_a_default) {
   Options options;
-  options.hosts = {{"db1"}, {"db2", 7}};
   options.parameters = {{"gssencmode", "require"}};
-  const ConnectParameters parameters(options, {"10.0.0.1", ""}, "secret");
+  const ConnectParameters parameters(options, {{"db1", 5432, "10.0.0.1"}, {"db2", 7}}, "secret");
   std::vector<std::pair<std::string, std::string>> found;
   for (std::size_t index = 0; parameters.keywords()[index] != nullptr; ++index) {
     found.emplace_back(parameters.keywords()[index], parameters.values()[index]);
