@@ -51,7 +51,7 @@ std::string_view constraint_name(Constraint constraint) noexcept;
 
 class Error : public katana::Error {
  public:
-  // `statement` and `detail` may be empty. The detail is for the log: it may name tables and columns.
+  // `statement` and `detail` may be empty. The detail is for the log: it may name tables.
   Error(Kind kind, std::string_view what, std::string_view statement = {},
         std::string_view detail = {});
   // The file, or what else the calls need, fails. `why` is for the log.

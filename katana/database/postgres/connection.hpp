@@ -144,6 +144,7 @@ class Connection final : private SocketWatcher {
   Cursor* cursor = nullptr;        // of a stream that holds it
   bool reserved = false;           // for a call that needs it alone
   Cancel cancel = Cancel::none;
+  Instant cancel_asked_at = {};
   Instant connect_by = never;
   Instant used_at = {};
   Instant turn = {};  // the last in which something was given to it

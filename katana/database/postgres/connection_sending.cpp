@@ -111,7 +111,7 @@ Connection::Sent Connection::send_statement(Unit& unit) {
 Connection::Sent Connection::ensure_ready(const Sql& sql, Prepared*& prepared,
                                           std::optional<Error>& error) {
   prepared = &statements_.find(sql);
-  if (prepared->traits.refused) {
+  if (prepared->traits.refused || (prepared->traits.needs_transaction && transaction == 0)) {
     error.emplace(Kind::syntax,
                   "the statement would change the connection's session: transactions are begun by "
                   "begin(), and settings belong to the role or the database",

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/database/postgres/connection_pool.hpp"
 #include "katana/database/postgres/io_thread.hpp"
-#include "katana/database/postgres/lane.hpp"
 #include "katana/database/postgres/migrate.hpp"
 #include "katana/database/postgres/shared.hpp"
 
@@ -28,8 +28,8 @@ katana::Result<std::unique_ptr<Postgres>> Postgres::create(Options options) {
   auto backend = std::unique_ptr<Postgres>(new Postgres(std::move(options)));
   backend->thread_ = *std::move(thread);
   IoThread& home = *backend->thread_;
-  backend->thread_lane_ = std::make_unique<Lane>(backend->shared_, nullptr, home, true);
-  backend->thread_lane_number_ = backend->thread_lane_->number();
+  backend->thread_pool_ = std::make_unique<ConnectionPool>(backend->shared_, nullptr, home, true);
+  backend->thread_pool_number_ = backend->thread_pool_->number();
   home.start();
   backend->shared_->poke_all();
   return backend;
@@ -39,32 +39,33 @@ Postgres::Postgres(Options options) : shared_(std::make_shared<Shared>(std::move
 
 Postgres::~Postgres() {
   shared_->close();
-  if (thread_) thread_->stop([this] { thread_lane_.reset(); });
+  if (thread_) thread_->stop([this] { thread_pool_.reset(); });
 }
 
-Lane* Postgres::lane_here() noexcept {
+ConnectionPool* Postgres::pool_here() noexcept {
   core::Reactor* const reactor = core::Reactor::current();
   if (reactor == nullptr || Executor::current() != reactor) return nullptr;
-  if (auto* const found = reactor->attached(shared_.get())) return static_cast<Lane*>(found);
+  if (auto* const found = reactor->attached(shared_.get()))
+    return static_cast<ConnectionPool*>(found);
   auto home = ReactorHome::create(*reactor);
   if (!home) return nullptr;  // no descriptor is left: the backend's own thread has its own
   Home& lent = **home;
-  auto made = std::make_unique<Lane>(shared_, *std::move(home), lent, false);
-  Lane* const lane = made.get();
+  auto made = std::make_unique<ConnectionPool>(shared_, *std::move(home), lent, false);
+  ConnectionPool* const pool = made.get();
   reactor->attach(shared_.get(), std::move(made));
-  return lane;
+  return pool;
 }
 
 void Postgres::submit(Work& work) noexcept {
-  Lane* const here = lane_here();
+  ConnectionPool* const here = pool_here();
   const Options& options = shared_->options;
   const Instant now = here != nullptr ? here->now() : monotonic_now();
   const Request& request = work.request;
   work.deadline = now + (request.timeout > Duration{} ? request.timeout : options.timeout);
   work.begin_by = std::min(work.deadline, now + options.wait_max);
-  std::uint32_t number = here != nullptr ? here->number() : thread_lane_number_;
-  if (request.transaction != 0) number = Lane::number_of(request.transaction);
-  if (request.cursor != nullptr) number = static_cast<StreamCursor*>(request.cursor)->lane;
+  std::uint32_t number = here != nullptr ? here->number() : thread_pool_number_;
+  if (request.transaction != 0) number = ConnectionPool::number_of(request.transaction);
+  if (request.cursor != nullptr) number = static_cast<StreamCursor*>(request.cursor)->pool;
   if (here != nullptr && here->number() == number) {
     work.on_own_thread = true;
     return here->accept(work);
@@ -78,7 +79,7 @@ void Postgres::submit(Work& work) noexcept {
 
 void Postgres::withdraw(Work& work) noexcept {
   if (work.on_own_thread) {
-    if (Lane* const here = lane_here()) return here->withdraw(work);
+    if (ConnectionPool* const here = pool_here()) return here->withdraw(work);
   }
   add(shared_->tallies.cancelled);
   work.abandon();
@@ -86,13 +87,13 @@ void Postgres::withdraw(Work& work) noexcept {
 }
 
 void Postgres::roll_back(std::uint64_t transaction) noexcept {
-  shared_->send(Lane::number_of(transaction),
+  shared_->send(ConnectionPool::number_of(transaction),
                 {.verb = Command::Verb::roll_back, .transaction = transaction});
 }
 
 void Postgres::close(Cursor& cursor) noexcept {
   --shared_->tallies.streams_open;
-  shared_->send(static_cast<StreamCursor&>(cursor).lane,
+  shared_->send(static_cast<StreamCursor&>(cursor).pool,
                 {.verb = Command::Verb::close, .cursor = &cursor});
 }
 

@@ -6,10 +6,10 @@
 //   if (!database) return fail(database.error());
 //
 // Each reactor that asks has connections of its own, within one bound for the process, and sends
-// the statements of a turn together. Callers without a reactor share a thread. See lane.hpp and
-// decisions 0035, 0094 and 0095.
+// the statements of a turn together. Callers without a reactor share a thread. See
+// connection_pool.hpp and decisions 0035, 0094 and 0095.
 //
-// Owns       its thread; what is shared, together with lanes of reactors, which outlive it when
+// Owns       its thread; what is shared, together with pools of reactors, which outlive it when
 //            their reactor does and then close their connections.
 // Thread     as Backend; the destructor when no call is awaited any more.
 // Allocates  connections and statements, when they are first needed.
@@ -28,7 +28,7 @@
 namespace katana::database::postgres {
 
 class IoThread;
-class Lane;
+class ConnectionPool;
 class Shared;
 
 katana::Result<Database> open(Options options);
@@ -50,12 +50,12 @@ class Postgres final : public Backend {
  private:
   explicit Postgres(Options options);
   // That of the reactor whose thread this is; null: it has none.
-  Lane* lane_here() noexcept;
+  ConnectionPool* pool_here() noexcept;
 
   const std::shared_ptr<Shared> shared_;
   std::unique_ptr<IoThread> thread_;
-  std::unique_ptr<Lane> thread_lane_;
-  std::uint32_t thread_lane_number_ = 0;
+  std::unique_ptr<ConnectionPool> thread_pool_;
+  std::uint32_t thread_pool_number_ = 0;
 };
 
 }  // namespace katana::database::postgres

@@ -1,20 +1,20 @@
 #include "katana/database/postgres/shared.hpp"
 
 #include "katana/base/check.hpp"
-#include "katana/database/postgres/lane_wake.hpp"
+#include "katana/database/postgres/pool_wake.hpp"
 
 namespace katana::database::postgres {
 namespace {
 
-// A message that outlives its lane does nothing.
+// A message that outlives its pool does nothing.
 struct Poke : Message {
-  explicit Poke(std::shared_ptr<LaneHandle> to) noexcept
+  explicit Poke(std::shared_ptr<PoolHandle> to) noexcept
       : Message(&arrive), handle(std::move(to)) {}
   static void arrive(Message& message) noexcept {
     const std::unique_ptr<Poke> poke(&static_cast<Poke&>(message));
-    if (poke->handle->lane != nullptr) wake(*poke->handle->lane);
+    if (poke->handle->pool != nullptr) wake(*poke->handle->pool);
   }
-  std::shared_ptr<LaneHandle> handle;
+  std::shared_ptr<PoolHandle> handle;
 };
 
 void move_all(WorkList& from, WorkList& to) noexcept {
@@ -40,26 +40,27 @@ void Shared::return_permit() noexcept {
   if (has_handed_over()) poke_all();
 }
 
-std::uint32_t Shared::enrol(Lane& lane, std::shared_ptr<LaneHandle> handle, Executor& executor) {
+std::uint32_t Shared::enrol(ConnectionPool& pool, std::shared_ptr<PoolHandle> handle,
+                            Executor& executor) {
   const std::lock_guard lock(mutex_);
   auto made = std::make_unique<Enrolled>();
-  made->lane = &lane;
+  made->pool = &pool;
   made->handle = std::move(handle);
   made->executor = &executor;
-  lanes_.push_back(std::move(made));
-  return static_cast<std::uint32_t>(lanes_.size());
+  pools_.push_back(std::move(made));
+  return static_cast<std::uint32_t>(pools_.size());
 }
 
 void Shared::leave(std::uint32_t number) noexcept {
   const std::lock_guard lock(mutex_);
-  lanes_[number - 1]->lane = nullptr;
+  pools_[number - 1]->pool = nullptr;
 }
 
 bool Shared::send(std::uint32_t number, Work& work) {
   const std::lock_guard lock(mutex_);
-  if (number == 0 || number > lanes_.size()) return false;
-  Enrolled& enrolled = *lanes_[number - 1];
-  if (enrolled.lane == nullptr) return false;
+  if (number == 0 || number > pools_.size()) return false;
+  Enrolled& enrolled = *pools_[number - 1];
+  if (enrolled.pool == nullptr) return false;
   enrolled.inbox.works.push(work);
   poke(enrolled);
   return true;
@@ -67,30 +68,30 @@ bool Shared::send(std::uint32_t number, Work& work) {
 
 void Shared::send(std::uint32_t number, const Command& command) {
   const std::lock_guard lock(mutex_);
-  if (number == 0 || number > lanes_.size()) return;
-  Enrolled& enrolled = *lanes_[number - 1];
-  if (enrolled.lane == nullptr) return;
+  if (number == 0 || number > pools_.size()) return;
+  Enrolled& enrolled = *pools_[number - 1];
+  if (enrolled.pool == nullptr) return;
   enrolled.inbox.commands.push_back(command);
   poke(enrolled);
 }
 
 void Shared::receive(std::uint32_t number, WorkList& works, std::vector<Command>& commands) {
   const std::lock_guard lock(mutex_);
-  Enrolled& enrolled = *lanes_[number - 1];
+  Enrolled& enrolled = *pools_[number - 1];
   enrolled.poked = false;
   move_all(enrolled.inbox.works, works);
   commands.swap(enrolled.inbox.commands);
 }
 
-// Under the mutex: the lane, and so its executor, is there.
+// Under the mutex: the pool, and so its executor, is there.
 void Shared::poke(Enrolled& enrolled) {
-  if (enrolled.lane == nullptr || std::exchange(enrolled.poked, true)) return;
+  if (enrolled.pool == nullptr || std::exchange(enrolled.poked, true)) return;
   enrolled.executor->post(*new Poke(enrolled.handle));
 }
 
 void Shared::poke_all() {
   const std::lock_guard lock(mutex_);
-  for (const auto& enrolled : lanes_) poke(*enrolled);
+  for (const auto& enrolled : pools_) poke(*enrolled);
 }
 
 void Shared::hand_over(WorkList& works) {

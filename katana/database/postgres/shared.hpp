@@ -1,11 +1,11 @@
-// Shared: what the lanes of one database have in common: the options, the right to open
-// connections, works that a lane could not serve, counts, health, and threads for what blocks.
+// Shared: what the pools of one database have in common: the options, the right to open
+// connections, works that a pool could not serve, counts, health, and threads for what blocks.
 //
-// A lane that has no connection and may not open one gives its works to all: whichever lane has
+// A pool that has no connection and may not open one gives its works to all: whichever pool has
 // room takes them, so more reactors than connections are served.
 //
-// Owns       works that wait for any lane; the threads.
-// Borrows    lanes, from enrol() to leave().
+// Owns       works that wait for any pool; the threads.
+// Borrows    pools, from enrol() to leave().
 // Thread     any.
 // Allocates  a Poke for each call of another thread.
 // Fails      helper() says why there are no threads.
@@ -25,23 +25,23 @@
 
 namespace katana::database::postgres {
 
-class Lane;
+class ConnectionPool;
 struct Command {
   enum class Verb : std::uint8_t { roll_back, close } verb;
   std::uint64_t transaction = 0;
   Cursor* cursor = nullptr;
 };
 
-// What a lane is given by other threads; guarded by Shared's mutex.
+// What a pool is given by other threads; guarded by Shared's mutex.
 struct Inbox {
   WorkList works;
   std::vector<Command> commands;
 };
 
-// Lives as long as a message that is on its way to its lane; the lane is null when it is gone. Its
-// members are those of the lane's thread.
-struct LaneHandle {
-  Lane* lane = nullptr;
+// Lives as long as a message that is on its way to its pool; the pool is null when it is gone. Its
+// members are those of the pool's thread.
+struct PoolHandle {
+  ConnectionPool* pool = nullptr;
 };
 
 struct Tallies {
@@ -67,18 +67,18 @@ class Shared {
   void return_permit() noexcept;
   std::uint32_t permits_out() const noexcept { return permits_.load(std::memory_order_relaxed); }
 
-  // The lane's number, at least 1; what other threads find it by.
-  std::uint32_t enrol(Lane& lane, std::shared_ptr<LaneHandle> handle, Executor& executor);
+  // The pool's number, at least 1; what other threads find it by.
+  std::uint32_t enrol(ConnectionPool& pool, std::shared_ptr<PoolHandle> handle, Executor& executor);
   void leave(std::uint32_t number) noexcept;
-  // False: there is no such lane any more.
+  // False: there is no such pool any more.
   bool send(std::uint32_t number, Work& work);
   void send(std::uint32_t number, const Command& command);
-  // What a lane was sent; its own thread.
+  // What a pool was sent; its own thread.
   void receive(std::uint32_t number, WorkList& works, std::vector<Command>& commands);
-  // Has every lane look at what it has, and at what waits for any.
+  // Has every pool look at what it has, and at what waits for any.
   void poke_all();
 
-  // Works for whichever lane has room.
+  // Works for whichever pool has room.
   void hand_over(WorkList& works);
   bool has_handed_over() const noexcept { return handed_over_count_.load() != 0; }
   void take_handed_over(WorkList& works, std::size_t most);
@@ -97,8 +97,8 @@ class Shared {
 
  private:
   struct Enrolled {
-    Lane* lane = nullptr;
-    std::shared_ptr<LaneHandle> handle;
+    ConnectionPool* pool = nullptr;
+    std::shared_ptr<PoolHandle> handle;
     Executor* executor = nullptr;
     Inbox inbox;
     bool poked = false;
@@ -110,7 +110,7 @@ class Shared {
   std::atomic<bool> usable_ = false;
   std::atomic<bool> closed_ = false;
   mutable std::mutex mutex_;  // what follows
-  std::vector<std::unique_ptr<Enrolled>> lanes_;
+  std::vector<std::unique_ptr<Enrolled>> pools_;
   WorkList handed_over_;
   std::string failure_ = "no connection was made yet";
   std::unique_ptr<thread::Pool> helper_;

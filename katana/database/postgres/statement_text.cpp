@@ -65,7 +65,12 @@ StatementTraits traits_of(Bytes text) noexcept {
   bool writes = !is_one_of(first, reading) && !is_word(first, "WITH");
   bool returning = false;
   const bool may_hold_writes = is_word(first, "WITH") || is_word(first, "EXPLAIN");
-  for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
+  std::string_view word = words.next();
+  if (is_word(first, "SET") && (is_word(word, "LOCAL") || is_word(word, "TRANSACTION"))) {
+    traits.refused = false;
+    traits.needs_transaction = true;
+  }
+  for (; !word.empty(); word = words.next()) {
     writes = writes || (may_hold_writes && is_one_of(word, writing));
     returning = returning || is_word(word, "RETURNING");
   }

@@ -18,6 +18,7 @@ struct StatementTraits {
   // A write that gives rows: it is committed only after they were read.
   bool returning = false;
   bool refused = false;
+  bool needs_transaction = false;  // SET LOCAL and SET TRANSACTION, which end with it
 };
 
 StatementTraits traits_of(Bytes text) noexcept;

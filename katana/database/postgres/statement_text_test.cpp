@@ -29,7 +29,10 @@ TEST(StatementText, what_would_change_a_shared_session_is_refused) {
                                  "COPY a FROM STDIN", "LISTEN a", "PREPARE TRANSACTION 'a'"}) {
     EXPECT_TRUE(traits_of(text).refused) << text;
   }
-  for (const char* const text : {"SELECT 1", "INSERT INTO a VALUES (1)", "DO $$ BEGIN END $$"}) {
+  EXPECT_TRUE(traits_of("SET LOCAL x = 1").needs_transaction);
+  EXPECT_TRUE(traits_of("set transaction isolation level serializable").needs_transaction);
+  for (const char* const text :
+       {"SELECT 1", "SET LOCAL x = 1", "INSERT INTO a VALUES (1)", "DO $$ BEGIN END $$"}) {
     EXPECT_FALSE(traits_of(text).refused) << text;
   }
 }

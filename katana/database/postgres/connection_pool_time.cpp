@@ -1,20 +1,21 @@
-// What a lane does when time passes.
+// What a pool does when time passes.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "katana/database/postgres/lane.hpp"
+#include "katana/database/postgres/connection_pool.hpp"
 
 namespace katana::database::postgres {
 namespace {
 
 constexpr Duration busy_interval = milliseconds(10);
-constexpr Duration idle_interval = milliseconds(500);
+constexpr Duration idle_interval = milliseconds(200);
+constexpr Duration cancel_interval = milliseconds(50);
 
 }  // namespace
 
 // Often while calls have deadlines, seldom while there are connections, else never.
-void Lane::arm() noexcept {
+void ConnectionPool::arm() noexcept {
   const bool works = std::ranges::any_of(connections_, [](const auto& connection) {
     return connection->load() > 0 || connection->stream_work() != nullptr ||
            connection->connect_by != never;
@@ -28,7 +29,7 @@ void Lane::arm() noexcept {
   }
 }
 
-void Lane::tick() noexcept {
+void ConnectionPool::tick() noexcept {
   const Instant now = home_.now();
   expire_waiting(now);
   for (const auto& connection : connections_) {
@@ -38,7 +39,7 @@ void Lane::tick() noexcept {
   schedule();
 }
 
-void Lane::expire_waiting(Instant now) {
+void ConnectionPool::expire_waiting(Instant now) {
   WorkList expired;
   for (Work* work = queue_.first(); work != nullptr;) {
     Work* const next = work->next_in_list();
@@ -67,10 +68,32 @@ void Lane::expire_waiting(Instant now) {
   }
 }
 
-void Lane::expire_running(Connection& connection, Instant now) {
+// Statements that were not sent do not wait behind a slow one: another connection may be had.
+void ConnectionPool::take_back(Connection& connection, Instant now) {
+  const Instant oldest = connection.oldest_sent();
+  if (!connection.is_open() || connection.transaction != 0 || oldest == never ||
+      now - oldest < options_.slow_after) {
+    return;
+  }
+  std::erase_if(connection.outgoing(), [&](const Unit& unit) {
+    if (unit.step != Step::statement || unit.work == nullptr) return false;
+    queue_.push(*unit.work);
+    return true;
+  });
+}
+
+void ConnectionPool::expire_running(Connection& connection, Instant now) {
   if (now >= connection.connect_by) {
     return connection.lose(Kind::unavailable, fmt::format("no connection within {} ms",
                                                           options_.connect_timeout.count_ms()));
+  }
+  take_back(connection, now);
+  // The request came before the statement began, and was in vain.
+  if (connection.cancel == Cancel::answered && connection.runs_for_nobody() &&
+      now - connection.cancel_asked_at >= cancel_interval) {
+    connection.cancel = Cancel::none;
+    request_cancel(connection);
+    if (connection.is_lost()) return;
   }
   if (connection.expire(now) && connection.may_cancel()) request_cancel(connection);
   if (Work* const work = connection.stream_work(); work != nullptr && now >= work->deadline) {
@@ -91,7 +114,7 @@ void Lane::expire_running(Connection& connection, Instant now) {
 }
 
 // The last ones first, which choose() uses least. `never`: all of them.
-void Lane::close_idle(Instant now) {
+void ConnectionPool::close_idle(Instant now) {
   for (std::size_t index = connections_.size(); index-- > 0;) {
     Connection& connection = *connections_[index];
     if (!connection.is_idle() || connection.transaction != 0 || connection.cursor != nullptr ||
@@ -104,7 +127,7 @@ void Lane::close_idle(Instant now) {
   }
 }
 
-void Lane::update_busy() noexcept {
+void ConnectionPool::update_busy() noexcept {
   const auto busy = static_cast<std::uint32_t>(
       std::ranges::count_if(connections_, [](const auto& each) { return each->load() > 0; }));
   const auto waiting = static_cast<std::uint32_t>(queue_.size());

@@ -1,6 +1,6 @@
-// Lane: the connections of one thread to the database, and the calls that wait for one.
+// ConnectionPool: the connections of one thread to the database, and the calls that wait for one.
 //
-//   accept() → queue ──pump(), at the end of the turn──► a connection, or all lanes (hand_over)
+//   accept() → queue ──pump(), at the end of the turn──► a connection, or all pools (hand_over)
 //
 // Owns       its connections; works from accept() until they complete.
 // Thread     its home's; other threads reach it through Shared.
@@ -18,7 +18,7 @@
 #include "katana/database/postgres/choice.hpp"
 #include "katana/database/postgres/connection.hpp"
 #include "katana/database/postgres/home.hpp"
-#include "katana/database/postgres/lane_wake.hpp"
+#include "katana/database/postgres/pool_wake.hpp"
 #include "katana/database/postgres/shared.hpp"
 
 namespace katana::database::postgres {
@@ -26,17 +26,18 @@ namespace katana::database::postgres {
 // A stream between two batches. Without a connection: it was lost.
 class StreamCursor final : public Cursor {
  public:
-  explicit StreamCursor(std::uint32_t of) noexcept : lane(of) {}
-  const std::uint32_t lane;
+  explicit StreamCursor(std::uint32_t of) noexcept : pool(of) {}
+  const std::uint32_t pool;
   Connection* connection = nullptr;
   Instant parked_at = never;
 };
 
-class Lane final : public core::Attachment, private ConnectionOwner {
+class ConnectionPool final : public core::Attachment, private ConnectionOwner {
  public:
   // `keeps_one`: a connection is kept, by which it is known whether the database can be used.
-  Lane(std::shared_ptr<Shared> shared, std::unique_ptr<Home> owned, Home& home, bool keeps_one);
-  ~Lane() override;
+  ConnectionPool(std::shared_ptr<Shared> shared, std::unique_ptr<Home> owned, Home& home,
+                 bool keeps_one);
+  ~ConnectionPool() override;
 
   std::uint32_t number() const noexcept { return number_; }
   static std::uint32_t number_of(std::uint64_t transaction) noexcept {
@@ -67,7 +68,7 @@ class Lane final : public core::Attachment, private ConnectionOwner {
   void give_exclusive(Work& work);
   Connection* take_idle();
   bool is_available(const Connection& connection) const noexcept;
-  bool has_room() const noexcept;
+  bool has_capacity() const noexcept;
   void take_from_others() noexcept;
   void give_to_others() noexcept;
 
@@ -95,6 +96,7 @@ class Lane final : public core::Attachment, private ConnectionOwner {
   void arm() noexcept;
   void tick() noexcept;
   void expire_waiting(Instant now);
+  void take_back(Connection& connection, Instant now);
   void expire_running(Connection& connection, Instant now);
   void close_idle(Instant now);
   void update_busy() noexcept;
@@ -103,7 +105,7 @@ class Lane final : public core::Attachment, private ConnectionOwner {
   const Options& options_;
   const std::unique_ptr<Home> owned_home_;
   Home& home_;
-  const std::shared_ptr<LaneHandle> handle_;
+  const std::shared_ptr<PoolHandle> handle_;
   const std::uint32_t number_;
   const bool keeps_one_;
 
@@ -122,20 +124,20 @@ class Lane final : public core::Attachment, private ConnectionOwner {
   std::vector<Connection*> choices_;
 
   struct Pump : Message {
-    explicit Pump(Lane& of) noexcept : Message(&arrive), lane(of) {}
-    static void arrive(Message& message) noexcept { static_cast<Pump&>(message).lane.pump(); }
-    Lane& lane;
+    explicit Pump(ConnectionPool& of) noexcept : Message(&arrive), pool(of) {}
+    static void arrive(Message& message) noexcept { static_cast<Pump&>(message).pool.pump(); }
+    ConnectionPool& pool;
   };
   struct Tick : core::TimerEntry {
-    explicit Tick(Lane& of) noexcept : core::TimerEntry(&fire), lane(of) {}
-    static void fire(core::TimerEntry& entry) noexcept { static_cast<Tick&>(entry).lane.tick(); }
-    Lane& lane;
+    explicit Tick(ConnectionPool& of) noexcept : core::TimerEntry(&fire), pool(of) {}
+    static void fire(core::TimerEntry& entry) noexcept { static_cast<Tick&>(entry).pool.tick(); }
+    ConnectionPool& pool;
   };
   Pump pump_{*this};
   bool pump_due_ = false;
   Tick tick_{*this};
   Completions completions_;     // for other executors
-  Work* first_done_ = nullptr;  // for the lane's own
+  Work* first_done_ = nullptr;  // for the pool's own
   Work* last_done_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-#include "katana/database/postgres/lane.hpp"
+#include "katana/database/postgres/connection_pool.hpp"
 
 #include <fmt/format.h>
 
@@ -9,24 +9,25 @@
 
 namespace katana::database::postgres {
 
-void wake(Lane& lane) noexcept { lane.on_poke(); }
+void wake(ConnectionPool& pool) noexcept { pool.on_poke(); }
 
-Lane::Lane(std::shared_ptr<Shared> shared, std::unique_ptr<Home> owned, Home& home, bool keeps_one)
+ConnectionPool::ConnectionPool(std::shared_ptr<Shared> shared, std::unique_ptr<Home> owned,
+                               Home& home, bool keeps_one)
     : shared_(std::move(shared)),
       options_(shared_->options),
       owned_home_(std::move(owned)),
       home_(home),
-      handle_(std::make_shared<LaneHandle>()),
+      handle_(std::make_shared<PoolHandle>()),
       number_(shared_->enrol(*this, handle_, home_.executor())),
       keeps_one_(keeps_one),
       random_(std::random_device()()) {
-  handle_->lane = this;
+  handle_->pool = this;
 }
 
 // Calls are over by now; those that are not have lost who waited for them.
-Lane::~Lane() {
+ConnectionPool::~ConnectionPool() {
   shared_->leave(number_);
-  handle_->lane = nullptr;
+  handle_->pool = nullptr;
   if (pump_due_) home_.executor().forget_at_turn_end(pump_);
   std::vector<Command> commands;
   shared_->receive(number_, queue_, commands);
@@ -45,12 +46,12 @@ Lane::~Lane() {
   send_completions();
 }
 
-void Lane::schedule() noexcept {
+void ConnectionPool::schedule() noexcept {
   if (std::exchange(pump_due_, true)) return;
   home_.executor().at_turn_end(pump_);
 }
 
-void Lane::on_poke() noexcept {
+void ConnectionPool::on_poke() noexcept {
   WorkList works;
   std::vector<Command> commands;
   shared_->receive(number_, works, commands);
@@ -66,7 +67,7 @@ void Lane::on_poke() noexcept {
   schedule();
 }
 
-void Lane::accept(Work& work) noexcept {
+void ConnectionPool::accept(Work& work) noexcept {
   switch (work.request.order) {
     case Order::within:
     case Order::commit:
@@ -86,7 +87,7 @@ void Lane::accept(Work& work) noexcept {
   schedule();
 }
 
-void Lane::withdraw(Work& work) noexcept {
+void ConnectionPool::withdraw(Work& work) noexcept {
   add(shared_->tallies.cancelled);
   if (queue_.has(work)) {
     queue_.remove(work);
@@ -99,7 +100,7 @@ void Lane::withdraw(Work& work) noexcept {
 }
 
 // What other threads have abandoned.
-void Lane::sweep() noexcept {
+void ConnectionPool::sweep() noexcept {
   for (Work* work = queue_.first(); work != nullptr;) {
     Work* const next = work->next_in_list();
     if (work->abandoned_by_now()) {
@@ -111,13 +112,13 @@ void Lane::sweep() noexcept {
   cancel_where_nobody_waits();
 }
 
-void Lane::refuse(Work& work, Error error) {
+void ConnectionPool::refuse(Work& work, Error error) {
   work.outcome.error = std::move(error);
   on_finished(work);
 }
 
 // The end of a turn: everything that it asked for is sent together.
-void Lane::pump() noexcept {
+void ConnectionPool::pump() noexcept {
   pump_due_ = false;
   bury();
   take_from_others();
@@ -134,12 +135,12 @@ void Lane::pump() noexcept {
 }
 
 // What was lost in this turn, whose events are over.
-void Lane::bury() noexcept {
+void ConnectionPool::bury() noexcept {
   std::erase_if(connections_, [](const auto& connection) { return connection->is_lost(); });
 }
 
 // In their order; what needs a connection for itself does not hold up what shares one.
-void Lane::assign() noexcept {
+void ConnectionPool::assign() noexcept {
   exclusive_waiting_ = 0;
   bool full = false;  // for what shares a connection
   for (Work* work = queue_.first(); work != nullptr;) {
@@ -151,21 +152,23 @@ void Lane::assign() noexcept {
     }
     work = next;
   }
+  if (exclusive_waiting_ > 0) return;
+  for (const auto& connection : connections_) connection->reserved = false;
 }
 
-bool Lane::is_available(const Connection& connection) const noexcept {
+bool ConnectionPool::is_available(const Connection& connection) const noexcept {
   return connection.is_open() && connection.transaction == 0 && connection.cursor == nullptr &&
          !connection.is_streaming() && !connection.reserved && connection.cancel == Cancel::none &&
          !connection.runs_for_nobody();
 }
 
-bool Lane::has_room() const noexcept {
+bool ConnectionPool::has_capacity() const noexcept {
   return std::ranges::any_of(connections_, [&](const auto& connection) {
     return is_available(*connection) && connection->load() < options_.pipeline_depth;
   });
 }
 
-bool Lane::give_shared(Work& work) {
+bool ConnectionPool::give_shared(Work& work) {
   candidates_.clear();
   choices_.clear();
   const Instant now = home_.now();
@@ -189,7 +192,7 @@ bool Lane::give_shared(Work& work) {
 }
 
 // One that is idle; else one is kept free of further work until it is.
-Connection* Lane::take_idle() {
+Connection* ConnectionPool::take_idle() {
   Connection* least = nullptr;
   for (const auto& connection : connections_) {
     if (connection->reserved && connection->is_idle()) {
@@ -206,7 +209,7 @@ Connection* Lane::take_idle() {
   return nullptr;
 }
 
-void Lane::give_exclusive(Work& work) {
+void ConnectionPool::give_exclusive(Work& work) {
   const bool streams = work.request.order == Order::open;
   if (streams && shared_->tallies.streams_open.load() >= options_.streams_max) return;
   Connection* const connection = take_idle();
@@ -223,14 +226,14 @@ void Lane::give_exclusive(Work& work) {
   }
 }
 
-void Lane::take_from_others() noexcept {
+void ConnectionPool::take_from_others() noexcept {
   if (!shared_->has_handed_over() || shared_->closed()) return;
-  if (!queue_.empty() || !(has_room() || (may_open() && opening_ == 0))) return;
+  if (!queue_.empty() || !(has_capacity() || (may_open() && opening_ == 0))) return;
   shared_->take_handed_over(queue_, options_.pipeline_depth);
 }
 
-// Works that no connection of this lane can ever serve are any lane's.
-void Lane::give_to_others() noexcept {
+// Works that no connection of this pool can ever serve are any pool's.
+void ConnectionPool::give_to_others() noexcept {
   if (queue_.empty() || opening_ > 0 || may_open()) return;
   const bool serves = std::ranges::any_of(connections_, [&](const auto& connection) {
     return connection->is_open() && connection->transaction == 0 && connection->cursor == nullptr;
@@ -244,7 +247,7 @@ void Lane::give_to_others() noexcept {
   shared_->hand_over(works);
 }
 
-void Lane::on_finished(Work& work) noexcept {
+void ConnectionPool::on_finished(Work& work) noexcept {
   Tallies& tallies = shared_->tallies;
   if (!work.outcome.error) {
     const Order order = work.request.order;
@@ -261,14 +264,14 @@ void Lane::on_finished(Work& work) noexcept {
   schedule();
 }
 
-void Lane::send_completions() noexcept {
+void ConnectionPool::send_completions() noexcept {
   completions_.send();
   Work* const first = std::exchange(first_done_, nullptr);
   last_done_ = nullptr;
   if (first != nullptr) home_.defer(*first);
 }
 
-void Lane::on_progress(Connection& connection) noexcept {
+void ConnectionPool::on_progress(Connection& connection) noexcept {
   if (connection.load() == 0) {
     if (connection.cancel == Cancel::answered) {
       connection.cancel = Cancel::fenced;
@@ -283,7 +286,7 @@ void Lane::on_progress(Connection& connection) noexcept {
   schedule();
 }
 
-void Lane::on_lost(Connection& connection, const Error& why) noexcept {
+void ConnectionPool::on_lost(Connection& connection, const Error& why) noexcept {
   const bool was_opening = connection.connect_by != never;
   for (Unit& unit : connection.outgoing()) {
     if (unit.work == nullptr) continue;

@@ -1,4 +1,4 @@
-// What a lane does for transactions and streams, and how it connects and cancels.
+// What a pool does for transactions and streams, and how it connects and cancels.
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-#include "katana/database/postgres/lane.hpp"
+#include "katana/database/postgres/connection_pool.hpp"
 
 namespace katana::database::postgres {
 namespace {
@@ -57,14 +57,14 @@ katana::Result<std::vector<Target>> targets_of(const Options& options) {
 
 }  // namespace
 
-// What a helper's thread does for the lane; its executor expects it.
-struct Lane::Job : Message {
+// What a helper's thread does for the pool; its executor expects it.
+struct ConnectionPool::Job : Message {
   using Cancel = std::unique_ptr<PGcancel, void (*)(PGcancel*)>;
-  Job(Lane& lane, Cancel of) noexcept
+  Job(ConnectionPool& pool, Cancel of) noexcept
       : Message(&arrive),
-        handle(lane.handle_),
-        executor(lane.home_.executor()),
-        options(lane.options_),
+        handle(pool.handle_),
+        executor(pool.home_.executor()),
+        options(pool.options_),
         cancel(std::move(of)),
         targets(std::vector<Target>()) {}
 
@@ -83,30 +83,30 @@ struct Lane::Job : Message {
   static void arrive(Message& message) noexcept {
     const std::unique_ptr<Job> job(&static_cast<Job&>(message));
     job->executor.unexpect();
-    Lane* const lane = job->handle->lane;
-    if (lane == nullptr) return;
-    if (job->cancel == nullptr) return lane->connect(job->targets, job->password);
-    for (const auto& connection : lane->connections_) {
+    ConnectionPool* const pool = job->handle->pool;
+    if (pool == nullptr) return;
+    if (job->cancel == nullptr) return pool->connect(job->targets, job->password);
+    for (const auto& connection : pool->connections_) {
       if (connection->number != job->connection || connection->cancel != postgres::Cancel::asked) {
         continue;
       }
       connection->cancel = postgres::Cancel::answered;
-      lane->on_progress(*connection);
+      pool->on_progress(*connection);
     }
   }
-  static bool start(Lane& lane, std::unique_ptr<Job> job) {
-    const auto pool = lane.shared_->helper();
-    if (!pool) return false;
-    lane.home_.executor().expect();
-    if ((*pool)->post([job = job.get()] { job->run_there(); }) == thread::Admission::accepted) {
+  static bool start(ConnectionPool& pool, std::unique_ptr<Job> job) {
+    const auto helper = pool.shared_->helper();
+    if (!helper) return false;
+    pool.home_.executor().expect();
+    if ((*helper)->post([job = job.get()] { job->run_there(); }) == thread::Admission::accepted) {
       (void)job.release();
       return true;
     }
-    lane.home_.executor().unexpect();
+    pool.home_.executor().unexpect();
     return false;
   }
 
-  const std::shared_ptr<LaneHandle> handle;
+  const std::shared_ptr<PoolHandle> handle;
   Executor& executor;
   const Options options;
   const Cancel cancel;
@@ -115,12 +115,12 @@ struct Lane::Job : Message {
   katana::Result<std::string> password = std::string();
 };
 
-bool Lane::may_open() const noexcept {
+bool ConnectionPool::may_open() const noexcept {
   return !shared_->closed() && home_.now() >= connect_again_at_ &&
          shared_->permits_out() < options_.connections_max;
 }
 
-void Lane::open_connections() {
+void ConnectionPool::open_connections() {
   if (shared_->closed()) return;
   const std::size_t depth = options_.pipeline_depth;
   const std::size_t shared = queue_.size() - std::min(queue_.size(), exclusive_waiting_);
@@ -144,8 +144,8 @@ void Lane::open_connections() {
   }
 }
 
-void Lane::connect(const katana::Result<std::vector<Target>>& targets,
-                   const katana::Result<std::string>& password) {
+void ConnectionPool::connect(const katana::Result<std::vector<Target>>& targets,
+                             const katana::Result<std::string>& password) {
   std::string why;
   std::unique_ptr<Connection> connection;
   if (shared_->closed()) {
@@ -167,14 +167,14 @@ void Lane::connect(const katana::Result<std::vector<Target>>& targets,
   schedule();
 }
 
-void Lane::note_failure(std::string_view why) {
+void ConnectionPool::note_failure(std::string_view why) {
   ++failures_;
   connect_again_at_ =
       home_.now() + backoff(failures_, options_.backoff_min, options_.backoff_max, random_.next());
   shared_->report_failure(why);
 }
 
-void Lane::on_opened(Connection& connection) noexcept {
+void ConnectionPool::on_opened(Connection& connection) noexcept {
   --opening_;
   failures_ = 0;
   connect_again_at_ = {};
@@ -185,7 +185,7 @@ void Lane::on_opened(Connection& connection) noexcept {
 
 // ---- transactions
 
-Connection* Lane::find(std::uint64_t transaction) noexcept {
+Connection* ConnectionPool::find(std::uint64_t transaction) noexcept {
   for (const auto& connection : connections_) {
     if (connection->transaction == transaction && !connection->is_lost() &&
         !connection->transaction_ended) {
@@ -196,7 +196,7 @@ Connection* Lane::find(std::uint64_t transaction) noexcept {
 }
 
 // BEGIN goes together with the first statement.
-void Lane::begin(Work& work, Connection& connection) {
+void ConnectionPool::begin(Work& work, Connection& connection) {
   connection.transaction = (std::uint64_t{number_} << 40) | (++transactions_ & 0xff'ffff'ffff);
   connection.transaction_failed = false;
   connection.transaction_ended = false;
@@ -206,7 +206,7 @@ void Lane::begin(Work& work, Connection& connection) {
   on_finished(work);
 }
 
-void Lane::run_within(Work& work) {
+void ConnectionPool::run_within(Work& work) {
   Connection* const connection = find(work.request.transaction);
   const Order order = work.request.order;
   if (connection == nullptr) {
@@ -227,7 +227,7 @@ void Lane::run_within(Work& work) {
                      "a statement of the transaction failed: it was rolled back"));
 }
 
-void Lane::roll_back(std::uint64_t transaction) {
+void ConnectionPool::roll_back(std::uint64_t transaction) {
   Connection* const connection = find(transaction);
   if (connection == nullptr) return;
   connection->transaction_failed = true;  // what was not sent is not sent any more
@@ -237,7 +237,7 @@ void Lane::roll_back(std::uint64_t transaction) {
   schedule();
 }
 
-void Lane::end_transaction(Connection& connection) {
+void ConnectionPool::end_transaction(Connection& connection) {
   connection.transaction = 0;
   connection.transaction_failed = false;
   connection.transaction_ended = false;
@@ -249,7 +249,7 @@ void Lane::end_transaction(Connection& connection) {
 
 // ---- streams
 
-void Lane::open_stream(Work& work, Connection& connection) {
+void ConnectionPool::open_stream(Work& work, Connection& connection) {
   auto* const cursor = new StreamCursor(number_);
   cursor->connection = &connection;
   connection.cursor = cursor;
@@ -257,7 +257,7 @@ void Lane::open_stream(Work& work, Connection& connection) {
   connection.open_stream(work);
 }
 
-void Lane::fetch(Work& work) {
+void ConnectionPool::fetch(Work& work) {
   auto& cursor = static_cast<StreamCursor&>(*work.request.cursor);
   cursor.parked_at = never;
   if (cursor.connection != nullptr) return cursor.connection->fetch(work);
@@ -266,7 +266,7 @@ void Lane::fetch(Work& work) {
                "the stream is over: it was not read for too long, or its connection was lost"));
 }
 
-void Lane::on_stream_ended(Connection& connection) noexcept {
+void ConnectionPool::on_stream_ended(Connection& connection) noexcept {
   auto* const cursor = static_cast<StreamCursor*>(std::exchange(connection.cursor, nullptr));
   delete cursor;
   connection.used_at = home_.now();
@@ -275,7 +275,7 @@ void Lane::on_stream_ended(Connection& connection) noexcept {
 }
 
 // The stream's owner has given it up, and has counted it out.
-void Lane::close(Cursor& cursor) {
+void ConnectionPool::close(Cursor& cursor) {
   auto& closed = static_cast<StreamCursor&>(cursor);
   if (Connection* const connection = closed.connection) {
     connection->cursor = nullptr;
@@ -285,7 +285,7 @@ void Lane::close(Cursor& cursor) {
 }
 
 // Its rows may be long and its statement slow: the connection goes with it.
-void Lane::give_up_stream(Connection& connection, Kind kind, std::string_view why) {
+void ConnectionPool::give_up_stream(Connection& connection, Kind kind, std::string_view why) {
   if (connection.is_lost()) return;
   request_cancel(connection);
   connection.lose(kind, why);
@@ -293,7 +293,7 @@ void Lane::give_up_stream(Connection& connection, Kind kind, std::string_view wh
 
 // ---- cancelling
 
-void Lane::request_cancel(Connection& connection) {
+void ConnectionPool::request_cancel(Connection& connection) {
   if (connection.cancel != Cancel::none) return;
   // libpq 15 sends cancel requests in the clear, and their key would let others send them.
   if (!connection.is_encrypted()) {
@@ -301,13 +301,14 @@ void Lane::request_cancel(Connection& connection) {
     job->connection = connection.number;
     if (job->cancel != nullptr && Job::start(*this, std::move(job))) {
       connection.cancel = Cancel::asked;
+      connection.cancel_asked_at = home_.now();
       return;
     }
   }
   connection.lose(Kind::cancelled, "what it ran was cancelled by its caller");
 }
 
-void Lane::cancel_where_nobody_waits() {
+void ConnectionPool::cancel_where_nobody_waits() {
   for (const auto& connection : connections_) {
     Work* const streams = connection->stream_work();
     if (streams != nullptr && streams->abandoned_by_now()) {
