@@ -25,7 +25,7 @@
 namespace katana::database::postgres {
 namespace {
 
-constexpr const char* programs = "/usr/lib/postgresql/15/bin/";
+constexpr const char* program_folder = "/usr/lib/postgresql/15/bin/";
 
 // PostgreSQL refuses to run as root.
 const passwd* other_user() { return geteuid() == 0 ? getpwnam("nobody") : nullptr; }
@@ -84,10 +84,10 @@ Cluster::Cluster() : port_(free_port()) {
   if (user != nullptr && chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) {
     throw std::runtime_error("cannot give a folder away");
   }
-  const int made =
-      start_program({std::string(programs) + "initdb", "-D", folder_ + "/data", "-U", "katana",
-                     "-A", "trust", "-E", "UTF8", "--no-locale", "-N", "--no-instructions"},
-                    folder_ + "/log");
+  const int made = start_program(
+      {std::string(program_folder) + "initdb", "-D", folder_ + "/data", "-U", "katana", "-A",
+       "trust", "-E", "UTF8", "--no-locale", "-N", "--no-instructions"},
+      folder_ + "/log");
   if (wait_for(made) != 0) throw std::runtime_error("initdb failed: " + log());
   start();
 }
@@ -104,7 +104,7 @@ Cluster& Cluster::shared() {
 }
 
 void Cluster::start() {
-  process_ = start_program({std::string(programs) + "postgres",
+  process_ = start_program({std::string(program_folder) + "postgres",
                             "-D",
                             folder_ + "/data",
                             "-k",
@@ -115,8 +115,6 @@ void Cluster::start() {
                             std::to_string(port_),
                             "-c",
                             "fsync=off",
-                            "-c",
-                            "synchronous_commit=off",
                             "-c",
                             "full_page_writes=off",
                             "-c",

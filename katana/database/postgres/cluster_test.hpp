@@ -8,7 +8,7 @@
 // Allocates  yes.
 // Fails      by std::runtime_error, with what the server wrote.
 // Invariant  the server listens on a Unix socket in its folder and on a free port of 127.0.0.1, and
-//            flushes nothing: what it keeps is lost with the machine.
+//            flushes nothing: what it keeps survives it, and not the machine.
 #pragma once
 
 #include <string>
