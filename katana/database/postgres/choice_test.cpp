@@ -9,9 +9,7 @@ namespace {
 
 constexpr Duration slow = milliseconds(5);
 
-std::size_t chosen(std::vector<Candidate> candidates, bool may_open = true) {
-  return choose(candidates, 4, slow, may_open);
-}
+std::size_t chosen(std::vector<Candidate> candidates) { return choose(candidates, 4, slow); }
 
 TEST(PostgresChoice, statements_of_a_turn_go_together) {
   EXPECT_EQ(chosen({{}, {.load = 2, .given_this_turn = true}}), 1u);
@@ -28,10 +26,9 @@ TEST(PostgresChoice, quick_statements_are_pipelined_before_a_connection_is_opene
   EXPECT_EQ(chosen({{.load = 3}, {.load = 1}}), 1u);
 }
 
-TEST(PostgresChoice, behind_a_slow_statement_only_when_no_connection_may_be_opened) {
+TEST(PostgresChoice, nothing_goes_behind_a_slow_statement_or_above_the_depth) {
   EXPECT_EQ(chosen({{.load = 1, .age = slow}}), no_candidate);
-  EXPECT_EQ(chosen({{.load = 1, .age = slow}}, false), 0u);
-  EXPECT_EQ(chosen({{.load = 4}}, false), no_candidate) << "never above the depth";
+  EXPECT_EQ(chosen({{.load = 4}}), no_candidate);
   EXPECT_EQ(chosen({}), no_candidate);
 }
 

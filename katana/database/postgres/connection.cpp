@@ -222,6 +222,12 @@ void Connection::sync_guarded(Unit& unit) {
 void Connection::finish_front() {
   Unit unit = std::move(in_flight_.front());
   in_flight_.pop_front();
+  const Duration ran = home_.now() - front_at_;
+  // One that was cut short says only that it was not quick.
+  const bool whole = unit.work != nullptr && !unit.error && !unit.work->abandoned_by_now();
+  if (unit.step == Step::statement && (whole || ran >= options_.slow_after)) {
+    owner_.on_ran(unit.prepared->text, ran);
+  }
   begin_front();
   if (unit.prepared != nullptr) --unit.prepared->users;
   switch (unit.step) {
@@ -239,6 +245,7 @@ void Connection::finish_front() {
 // Rows come one by one from a statement that is first in order and was asked for that.
 void Connection::begin_front() noexcept {
   if (in_flight_.empty()) return;
+  front_at_ = home_.now();
   const Unit& unit = in_flight_.front();
   if (unit.step != Step::statement || unit.prepared->forms.empty()) return;
   // Refused only when its rows are here already, and then they are few.
@@ -334,6 +341,11 @@ void Connection::lose(Kind kind, std::string_view why) noexcept {
     finish_stream(*work);
   }
   owner_.on_lost(*this, Error(kind, "the connection to the database was lost", {}, reason));
+}
+
+bool Connection::is_quick() const noexcept {
+  const auto slow = [](const Unit& unit) { return unit.step == Step::statement && !unit.is_quick; };
+  return std::ranges::none_of(in_flight_, slow) && std::ranges::none_of(outgoing_, slow);
 }
 
 bool Connection::runs_for_nobody() const noexcept {

@@ -49,6 +49,8 @@ class ConnectionOwner {
   // Its last row was read, or it could not begin: the cursor is no more.
   virtual void on_stream_ended(Connection& connection) noexcept = 0;
   virtual void on_prepared() noexcept = 0;
+  // A statement took so long, once those before it had ended.
+  virtual void on_ran(Bytes text, Duration duration) noexcept = 0;
 
  protected:
   ~ConnectionOwner() = default;
@@ -74,6 +76,7 @@ struct Unit {
   Prepared* prepared = nullptr;
   std::uint32_t type = 0;  // of look_up
   Instant sent_at = {};
+  bool is_quick = false;       // as far as is known
   bool guarded = false;        // is synced when its rows were read,
   bool synced_behind = false;  // which they were: what still comes is not of the statement
   bool was_retried = false;
@@ -106,6 +109,8 @@ class Connection final : private SocketWatcher {
   }
   // No transaction is open at the server. REQUIRES that everything was answered.
   bool is_clean() const noexcept { return PQtransactionStatus(pg_.get()) == PQTRANS_IDLE; }
+  // Nothing that it carries is known to be slow, or not known at all.
+  bool is_quick() const noexcept;
   bool is_encrypted() const noexcept { return PQsslInUse(pg_.get()) != 0; }
   // For a cancel request, which another thread makes.
   std::unique_ptr<PGcancel, void (*)(PGcancel*)> cancel_handle() const noexcept {
@@ -113,7 +118,7 @@ class Connection final : private SocketWatcher {
   }
 
   // REQUIRES is_open().
-  void enqueue(Work& work);
+  void enqueue(Work& work, bool is_quick);
   void enqueue_command(std::string command);
   void enqueue_commit(Work& work);
   std::deque<Unit>& outgoing() noexcept { return outgoing_; }
@@ -206,6 +211,7 @@ class Connection final : private SocketWatcher {
   int socket_ = -1;  // watched
   bool wants_write_ = false;
   bool advancing_ = false;
+  Instant front_at_ = {};    // when what is first in order became so
   bool fatal_seen_ = false;  // the server ended the session: what follows was not begun
   std::deque<Unit> outgoing_;
   std::deque<Unit> in_flight_;

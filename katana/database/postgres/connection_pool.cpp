@@ -177,17 +177,19 @@ bool ConnectionPool::give_shared(Work& work) {
     const Instant oldest = connection->oldest_sent();
     candidates_.push_back({.load = connection->load(),
                            .given_this_turn = connection->turn == now,
-                           .age = oldest == never ? Duration{} : now - oldest});
+                           .age = !connection->is_quick() ? Duration{never.ns}
+                                  : oldest == never       ? Duration{}
+                                                          : now - oldest});
     choices_.push_back(connection.get());
   }
-  const std::size_t chosen =
-      choose(candidates_, options_.pipeline_depth, options_.slow_after, may_open());
+  const std::size_t chosen = choose(candidates_, options_.pipeline_depth, options_.slow_after);
   if (chosen == no_candidate) return false;
   Connection& connection = *choices_[chosen];
   connection.turn = now;
   connection.used_at = now;
   queue_.remove(work);
-  connection.enqueue(work);
+  const auto known = quick_.find(work.request.sql->text().data());
+  connection.enqueue(work, known != quick_.end() && known->second);
   return true;
 }
 
@@ -262,6 +264,11 @@ void ConnectionPool::on_finished(Work& work) noexcept {
   (last_done_ != nullptr ? last_done_->next_in_batch : first_done_) = &work;
   last_done_ = &work;
   schedule();
+}
+
+// The text is a literal of the program, so its address is enough, and there are no more than it has.
+void ConnectionPool::on_ran(Bytes text, Duration duration) noexcept {
+  quick_[text.data()] = duration < options_.slow_after;
 }
 
 void ConnectionPool::send_completions() noexcept {

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "katana/base/random.hpp"
@@ -59,6 +60,8 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void on_progress(Connection& connection) noexcept override;
   void on_stream_ended(Connection& connection) noexcept override;
   void on_prepared() noexcept override { add(shared_->tallies.statements_prepared); }
+
+  void on_ran(Bytes text, Duration duration) noexcept override;
 
   void schedule() noexcept;
   void pump() noexcept;
@@ -120,6 +123,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   std::uint32_t busy_counted_ = 0;
   std::uint32_t waiting_counted_ = 0;
   Random random_;
+  std::unordered_map<const char*, bool> quick_;  // by statement: how it was the last time
   std::vector<Candidate> candidates_;
   std::vector<Connection*> choices_;
 

@@ -216,7 +216,7 @@ void ConnectionPool::run_within(Work& work) {
                               "connection was lost"));
   }
   connection->used_at = home_.now();
-  if (order == Order::within) return connection->enqueue(work);
+  if (order == Order::within) return connection->enqueue(work, false);
   if (order == Order::commit && !connection->transaction_failed) {
     connection->transaction_ended = true;
     return connection->enqueue_commit(work);

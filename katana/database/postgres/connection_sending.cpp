@@ -15,7 +15,9 @@ constexpr const char* type_question =
 
 }  // namespace
 
-void Connection::enqueue(Work& work) { outgoing_.push_back({.work = &work}); }
+void Connection::enqueue(Work& work, bool is_quick) {
+  outgoing_.push_back({.work = &work, .is_quick = is_quick});
+}
 
 void Connection::enqueue_command(std::string command) {
   outgoing_.push_back({.step = Step::command, .command = std::move(command)});

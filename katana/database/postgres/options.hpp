@@ -43,7 +43,7 @@ struct Options {
 
   unsigned connections_max = 16;          // of the process, all reactors together
   unsigned pipeline_depth = 32;           // statements on their way on one connection
-  Duration slow_after = milliseconds(5);  // then a new statement rather takes another connection
+  Duration slow_after = milliseconds(5);  // then no other statement goes behind it
   Duration connect_timeout = seconds(5);
   Duration idle_timeout = seconds(60);      // a connection without work for so long is closed
   Duration backoff_min = milliseconds(50);  // before the next attempt after one that failed;

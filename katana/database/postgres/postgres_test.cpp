@@ -184,6 +184,21 @@ TEST_F(PostgresTest, a_slow_statement_does_not_hold_up_others) {
   while (!sleeping.done()) loop_.turn();
 }
 
+TEST_F(PostgresTest, a_statement_that_is_not_known_to_be_quick_holds_up_nobody_of_its_turn) {
+  open();
+  run(must("SELECT 3"));
+  std::vector<std::string> ended;
+  const auto call = [&](std::string name, SqlFor<> sql) -> Task<void> {
+    co_await must(sql);
+    ended.push_back(name);
+  };
+  std::vector<Task<void>> tasks;
+  tasks.push_back(call("slow", "SELECT pg_sleep(0.5)"));
+  tasks.push_back(call("quick", "SELECT 3"));
+  run_all(tasks);
+  EXPECT_THAT(ended, testing::ElementsAre("quick", "slow"));
+}
+
 TEST_F(PostgresTest, idle_connections_are_closed_but_for_one) {
   open([](Options& options) { options.idle_timeout = milliseconds(50); });
   const auto body = [&]() -> Task<void> {
