@@ -266,7 +266,7 @@ void ConnectionPool::on_finished(Work& work) noexcept {
   schedule();
 }
 
-// The text is a literal of the program, so its address is enough, and there are no more than it has.
+// A text is a literal of the program: its address is enough, and there are only so many.
 void ConnectionPool::on_ran(Bytes text, Duration duration) noexcept {
   quick_[text.data()] = duration < options_.slow_after;
 }
