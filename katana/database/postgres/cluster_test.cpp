@@ -1,5 +1,6 @@
 #include "katana/database/postgres/cluster_test.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <libpq-fe.h>
@@ -54,8 +55,10 @@ int start_program(const std::vector<std::string>& words, const std::string& log)
   setpgid(0, 0);
   if (user != nullptr && (setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0)) _exit(126);
   prctl(PR_SET_PDEATHSIG, SIGQUIT);  // after the user changed, which clears it
-  if (freopen("/dev/null", "r", stdin) == nullptr || freopen(log.c_str(), "a", stdout) == nullptr ||
-      freopen(log.c_str(), "a", stderr) == nullptr || chdir("/") != 0) {
+  // No more than system calls: other threads of the test may hold any lock.
+  const int input = ::open("/dev/null", O_RDONLY);
+  const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 || chdir("/") != 0) {
     _exit(126);
   }
   execv(arguments[0], arguments.data());

@@ -53,13 +53,16 @@ std::unique_ptr<Connection> Connection::begin(ConnectionOwner& owner, Home& home
 Connection::Connection(ConnectionOwner& owner, Home& home, const Options& options, PGconn* pg)
     : owner_(owner), home_(home), options_(options), pg_(pg), statements_(options.statements_max) {}
 
-Connection::~Connection() {
-  if (socket_ >= 0) home_.poller().unwatch(socket_);
+Connection::~Connection() { unwatch(); }
+
+// A socket that libpq has closed has left the poller by itself, and its number may be another's.
+void Connection::unwatch() noexcept {
+  const int socket = std::exchange(socket_, -1);
+  if (socket >= 0 && socket == PQsocket(pg_.get())) home_.poller().unwatch(socket);
 }
 
 void Connection::watch(bool read, bool write) noexcept {
   const int socket = PQsocket(pg_.get());
-  if (socket_ >= 0 && socket_ != socket) home_.poller().unwatch(socket_);
   socket_ = socket;
   wants_write_ = write;
   if (socket < 0) return;
@@ -329,7 +332,7 @@ void Connection::lose(Kind kind, std::string_view why) noexcept {
   std::string reason(why);
   while (!reason.empty() && (reason.back() == '\n' || reason.back() == ' ')) reason.pop_back();
   std::ranges::replace(reason, '\n', ' ');
-  if (socket_ >= 0) home_.poller().unwatch(std::exchange(socket_, -1));
+  unwatch();
   std::deque<Unit> units = std::move(in_flight_);
   in_flight_.clear();
   for (Unit& unit : units) {

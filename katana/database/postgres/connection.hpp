@@ -196,6 +196,7 @@ class Connection final : private SocketWatcher {
   void push(Unit unit);
   void flush() noexcept;
   void watch(bool read, bool write) noexcept;
+  void unwatch() noexcept;
   void advance_stream();
   void start_stream(Prepared& prepared);
   void read_stream();

@@ -139,6 +139,13 @@ void ConnectionPool::bury() noexcept {
   std::erase_if(connections_, [](const auto& connection) { return connection->is_lost(); });
 }
 
+// Works that had left the queue, and were not sent.
+void ConnectionPool::put_first(WorkList& works) noexcept {
+  if (works.empty()) return;
+  while (Work* const work = queue_.pop()) works.push(*work);
+  while (Work* const work = works.pop()) queue_.push(*work);
+}
+
 // In their order; what needs a connection for itself does not hold up what shares one.
 void ConnectionPool::assign() noexcept {
   exclusive_waiting_ = 0;
@@ -295,15 +302,17 @@ void ConnectionPool::on_progress(Connection& connection) noexcept {
 
 void ConnectionPool::on_lost(Connection& connection, const Error& why) noexcept {
   const bool was_opening = connection.connect_by != never;
+  WorkList unsent;
   for (Unit& unit : connection.outgoing()) {
     if (unit.work == nullptr) continue;
     if (connection.transaction == 0) {
-      queue_.push(*unit.work);  // it was not sent
+      unsent.push(*unit.work);
     } else {
       refuse(*unit.work, why);
     }
   }
   connection.outgoing().clear();
+  put_first(unsent);
   if (connection.cursor != nullptr) {
     static_cast<StreamCursor*>(connection.cursor)->connection = nullptr;
   }

@@ -67,6 +67,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void pump() noexcept;
   void bury() noexcept;
   void assign() noexcept;
+  void put_first(WorkList& works) noexcept;
   bool give_shared(Work& work);
   void give_exclusive(Work& work);
   Connection* take_idle();

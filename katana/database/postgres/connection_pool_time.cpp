@@ -75,11 +75,13 @@ void ConnectionPool::take_back(Connection& connection, Instant now) {
       now - oldest < options_.slow_after) {
     return;
   }
+  WorkList first;
   std::erase_if(connection.outgoing(), [&](const Unit& unit) {
     if (unit.step != Step::statement || unit.work == nullptr) return false;
-    queue_.push(*unit.work);
+    first.push(*unit.work);
     return true;
   });
+  put_first(first);
 }
 
 void ConnectionPool::expire_running(Connection& connection, Instant now) {

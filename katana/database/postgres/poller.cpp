@@ -37,7 +37,7 @@ katana::Result<void> Poller::watch(int socket, bool read, bool write,
 
 void Poller::unwatch(int socket) noexcept {
   epoll_event none{};
-  // Ignored: a socket that was closed has left by itself.
+  // Ignored: it fails only for a socket that was never watched.
   (void)epoll_ctl(descriptor_, EPOLL_CTL_DEL, socket, &none);
 }
 

@@ -36,7 +36,7 @@ class Poller {
   int descriptor() const noexcept { return descriptor_; }
   // Adds the socket, or changes what is waited for; for nothing: it is kept and silent.
   katana::Result<void> watch(int socket, bool read, bool write, SocketWatcher& watcher) noexcept;
-  // Also of a socket that was closed already.
+  // REQUIRES that the socket is still open: one that was closed has left by itself.
   void unwatch(int socket) noexcept;
   // Waits for so long; -1: for ever. Tells the watchers of what is ready.
   void dispatch(int timeout_ms) noexcept;
