@@ -23,6 +23,7 @@ katana_external(PkgConfig::liburing   DEBIAN liburing-dev    PKG_CONFIG liburing
 katana_external(PkgConfig::libnghttp2 DEBIAN libnghttp2-dev  PKG_CONFIG libnghttp2>=1.52)
 katana_external(PkgConfig::codings    DEBIAN "libbrotli-dev libzstd-dev" PKG_CONFIG libbrotlienc libbrotlidec libzstd)
 katana_external(PkgConfig::sqlite3    DEBIAN libsqlite3-dev  PKG_CONFIG sqlite3>=3.40)
+katana_external(PkgConfig::libpq      DEBIAN libpq-dev       PKG_CONFIG libpq>=15)
 
 # katana_find_external(TARGET): the target exists, or `katana_missing` says what is missing and what to install.
 macro(katana_find_external target)

@@ -1,6 +1,9 @@
 // DatabaseSuite: what every backend has to do, as tests that a backend is plugged into.
 //
-//   struct SqlitePlug { katana::Result<Database> open(); };   // an empty database, each time
+//   struct SqlitePlug {
+//     static constexpr bool text_may_have_zero = true;   // a zero octet, which PostgreSQL refuses
+//     katana::Result<Database> open();                   // an empty database, each time
+//   };
 //   INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, DatabaseSuite, SqlitePlug);
 //
 // Owns       a plug, and what it opened.
@@ -113,7 +116,7 @@ TYPED_TEST_SUITE_P(DatabaseSuite);
 TYPED_TEST_P(DatabaseSuite, a_described_struct_goes_in_as_parameters_and_comes_out_as_a_row) {
   const auto body = [this]() -> Task<void> {
     User user{std::numeric_limits<std::int64_t>::min(),
-              std::string("a\0é'\"", 6),
+              TypeParam::text_may_have_zero ? std::string("a\0é'\"", 6) : std::string("aé'\""),
               "a@b",
               7,
               -0.25,
@@ -274,7 +277,7 @@ TYPED_TEST_P(DatabaseSuite, a_violated_constraint_says_which_and_never_a_value) 
     const auto null = co_await db.execute("UPDATE users SET name = $1", nullptr);
     EXPECT_TRUE(!null && null.error().constraint() == Constraint::not_null);
     EXPECT_TRUE(!null && null.error().which() == "users.name");
-    const auto owner = co_await db.execute("INSERT INTO notes (owner) VALUES ($1)", 99);
+    const auto owner = co_await db.execute("INSERT INTO notes VALUES (1, $1)", 99);
     EXPECT_TRUE(!owner && owner.error().constraint() == Constraint::foreign_key);
     const katana::Result<std::int64_t> wider = unique;  // what a handler returns
     EXPECT_EQ(wider.error().code(), Code::already_exists);

@@ -12,9 +12,12 @@ constexpr std::size_t statement_bytes_max = 120;
 Code code_of(Kind kind) noexcept {
   switch (kind) {
     case Kind::busy:
+    case Kind::conflict:
+    case Kind::unknown_outcome:
     case Kind::unavailable: return Code::unavailable;
     case Kind::timeout: return Code::deadline_exceeded;
     case Kind::cancelled: return Code::cancelled;
+    case Kind::invalid_value:
     case Kind::constraint_violation: return Code::invalid_argument;
     case Kind::too_large: return Code::out_of_range;
     case Kind::syntax:  // the statement is the program's: whoever sent the request is not to blame
@@ -41,15 +44,18 @@ katana::Error with_statement(Code code, std::string what, std::string_view state
 }  // namespace
 
 std::string_view kind_name(Kind kind) noexcept {
-  static constexpr std::array<std::string_view, 9> names = {"busy",
-                                                            "constraint violation",
-                                                            "timeout",
-                                                            "cancelled",
-                                                            "unavailable",
-                                                            "syntax",
-                                                            "mismatch",
-                                                            "too large",
-                                                            "failed transaction"};
+  static constexpr std::array<std::string_view, 12> names = {"busy",
+                                                             "constraint violation",
+                                                             "timeout",
+                                                             "cancelled",
+                                                             "unavailable",
+                                                             "syntax",
+                                                             "mismatch",
+                                                             "too large",
+                                                             "failed transaction",
+                                                             "conflict",
+                                                             "invalid value",
+                                                             "unknown outcome"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -59,8 +65,11 @@ std::string_view constraint_name(Constraint constraint) noexcept {
   return names[static_cast<std::size_t>(constraint)];
 }
 
-Error::Error(Kind kind, std::string_view what, std::string_view statement)
-    : Error(with_statement(code_of(kind), std::string(what), statement), kind) {}
+Error::Error(Kind kind, std::string_view what, std::string_view statement, std::string_view detail)
+    : Error(detail.empty() ? with_statement(code_of(kind), std::string(what), statement)
+                           : with_statement(code_of(kind), std::string(detail), statement)
+                                 .within(std::string(what)),
+            kind) {}
 
 Error Error::unusable(const std::string& why) {
   return {katana::Error(Code::unavailable, why).within("the database is not usable at present"),

@@ -32,6 +32,9 @@ enum class Kind : std::uint8_t {
   mismatch,              // a column does not fit what it was to be read into
   too_large,             // a value or a row above the database's limit
   failed_transaction,    // a statement of the transaction failed: it can only be rolled back
+  conflict,              // with another transaction, and undone whole: run it again (retryable())
+  invalid_value,         // the database refuses a parameter: malformed or out of its type's range
+  unknown_outcome,       // the answer to a write or a commit was lost: it may have taken effect
 };
 std::string_view kind_name(Kind kind) noexcept;
 
@@ -48,13 +51,16 @@ std::string_view constraint_name(Constraint constraint) noexcept;
 
 class Error : public katana::Error {
  public:
-  // `statement` may be empty.
-  Error(Kind kind, std::string_view what, std::string_view statement = {});
+  // `statement` and `detail` may be empty. The detail is for the log: it may name tables.
+  Error(Kind kind, std::string_view what, std::string_view statement = {},
+        std::string_view detail = {});
   // The file, or what else the calls need, fails. `why` is for the log.
   static Error unusable(const std::string& why);
   static Error violated(Constraint constraint, std::string_view which, std::string_view statement);
 
   Kind kind() const noexcept { return kind_; }
+  // Nothing was done, and the same call, or the same transaction from its begin, may succeed now.
+  bool retryable() const noexcept { return kind_ == Kind::conflict || kind_ == Kind::busy; }
   // Of a constraint_violation: what kind of constraint, and which: the columns as "users.email", or
   // the name of a check. Empty when the database does not tell (SQLite: foreign keys).
   Constraint constraint() const noexcept { return constraint_; }

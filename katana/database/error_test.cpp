@@ -17,7 +17,13 @@ TEST(DatabaseError, every_kind_has_a_name_and_a_code) {
   EXPECT_EQ(code(Kind::syntax), Code::internal) << "the statement is the program's";
   EXPECT_EQ(code(Kind::mismatch), Code::internal);
   EXPECT_EQ(code(Kind::too_large), Code::out_of_range);
+  EXPECT_EQ(code(Kind::conflict), Code::unavailable);
+  EXPECT_EQ(code(Kind::invalid_value), Code::invalid_argument);
+  EXPECT_EQ(code(Kind::unknown_outcome), Code::unavailable);
+  EXPECT_TRUE(Error(Kind::conflict, "what").retryable());
+  EXPECT_FALSE(Error(Kind::unknown_outcome, "what").retryable()) << "it may have taken effect";
   EXPECT_EQ(kind_name(Kind::failed_transaction), "failed transaction");
+  EXPECT_EQ(kind_name(Kind::unknown_outcome), "unknown outcome");
   EXPECT_EQ(constraint_name(Constraint::other), "other");
 }
 
@@ -36,6 +42,12 @@ TEST(DatabaseError, what_a_client_is_shown_names_neither_table_nor_column) {
   EXPECT_EQ(error.describe(),
             "a unique constraint is violated: the constraint is that of users.email: statement: "
             "INSERT INTO users …");
+}
+
+TEST(DatabaseError, a_detail_is_for_the_log_alone) {
+  const Error error(Kind::syntax, "the statement is refused", "SELECT a", "no column 'a'");
+  EXPECT_EQ(error.message(), "the statement is refused");
+  EXPECT_EQ(error.describe(), "the statement is refused: no column 'a': statement: SELECT a");
 }
 
 TEST(DatabaseError, a_long_statement_is_cut) {

@@ -250,6 +250,7 @@ KATANA_DESCRIBE(PoolSettings, (threads_min, range(1, 1024), help("threads that a
 
 struct DatabaseSettings {
   std::string url = "sqlite:var/katana.db";
+  std::string password_file;
   std::string migrations;
   database::Durability durability = database::Durability::full;
   unsigned readers = 4;
@@ -257,11 +258,14 @@ struct DatabaseSettings {
   Duration wait_max = seconds(2);
   config::ByteCount cache = config::mebibytes(8);
   std::uint32_t group_max = 256;
+  unsigned connections_max = 16;
 };
 KATANA_DESCRIBE(DatabaseSettings,
-                (url, length(1, 4000),
-                 help("database of the program, as sqlite:FILE or sqlite::memory:; the scheme "
-                      "names the driver")),
+                (url, length(1, 4000), secret,
+                 help("database of the program, as sqlite:FILE, sqlite::memory: or "
+                      "postgresql://USER@HOST/NAME; the scheme names the driver")),
+                (password_file, length(0, 4000),
+                 help("PostgreSQL: a file with the password, read for each connection")),
                 (migrations, help("a folder of NUMBER_name.sql; empty: those of the program")),
                 (durability, help("full: an acknowledged write survives a loss of power")),
                 (readers, range(1, 64),
@@ -269,8 +273,10 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (timeout, range(milliseconds(1), seconds(3600)), help("deadline of a statement")),
                 (wait_max, range(milliseconds(1), seconds(3600)),
                  help("how long a call may wait in a queue before it is refused")),
-                (cache, help("page cache of each connection")),
-                (group_max, range(1, 100'000), help("writes that one commit may include")))
+                (cache, help("SQLite: page cache of each connection")),
+                (group_max, range(1, 100'000), help("writes that one commit may include")),
+                (connections_max, range(1, 1000),
+                 help("PostgreSQL: connections of the process, all reactors together")))
 
 struct JobSettings {
   bool enabled = true;

@@ -16,7 +16,8 @@ SECONDS_MAX = 30
 
 
 def run(*arguments, cwd=None):
-    return subprocess.run([PROGRAM, *arguments], cwd=cwd, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+    return subprocess.run([PROGRAM, *arguments], cwd=cwd, capture_output=True, text=True, timeout=SECONDS_MAX,
+                          check=False)
 
 
 def files(folder):

@@ -6,6 +6,7 @@ namespace katana::database::suite {
 namespace {
 
 struct SqlitePlug {
+  static constexpr bool text_may_have_zero = true;
   katana::Result<Database> open() {
     // A machine may stand still for seconds; a wait for what was not cancelled ends all the same.
     return sqlite::open({.path = folder / "suite.db",

@@ -1,0 +1,401 @@
+#include "katana/database/postgres/connection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "katana/base/check.hpp"
+#include "katana/database/postgres/result_row.hpp"
+
+namespace katana::database::postgres {
+namespace {
+
+void drop_notice(void*, const PGresult*) noexcept {}
+
+std::int64_t number_in(const char* text) noexcept {
+  std::int64_t number = 0;
+  const Bytes digits(text);
+  (void)std::from_chars(digits.data(), digits.data() + digits.size(), number);  // "": 0
+  return number;
+}
+
+}  // namespace
+
+std::int64_t server_timeout_ms(Duration left) noexcept {
+  const std::int64_t ms = std::clamp<std::int64_t>(left.count_ms() + 1, 1, 1'000'000'000);
+  std::int64_t step = 1;
+  while (step * 8 <= ms) step *= 2;
+  return (ms + step - 1) / step * step;
+}
+
+std::unique_ptr<Connection> Connection::begin(ConnectionOwner& owner, Home& home,
+                                              const Options& options,
+                                              const ConnectParameters& parameters,
+                                              std::string& why) {
+  PGconn* const pg = PQconnectStartParams(parameters.keywords(), parameters.values(), 0);
+  if (pg == nullptr) {
+    why = "no memory for a connection";
+    return nullptr;
+  }
+  std::unique_ptr<Connection> made(new Connection(owner, home, options, pg));
+  if (PQstatus(pg) == CONNECTION_BAD) {
+    why = PQerrorMessage(pg);
+    return nullptr;
+  }
+  PQsetNoticeReceiver(pg, &drop_notice, nullptr);
+  made->connect_by = home.now() + options.connect_timeout;
+  made->watch(false, true);
+  return made;
+}
+
+Connection::Connection(ConnectionOwner& owner, Home& home, const Options& options, PGconn* pg)
+    : owner_(owner), home_(home), options_(options), pg_(pg), statements_(options.statements_max) {}
+
+Connection::~Connection() { unwatch(); }
+
+// A socket that libpq has closed has left the poller by itself, and its number may be another's.
+void Connection::unwatch() noexcept {
+  const int socket = std::exchange(socket_, -1);
+  if (socket >= 0 && socket == PQsocket(pg_.get())) home_.poller().unwatch(socket);
+}
+
+void Connection::watch(bool read, bool write) noexcept {
+  const int socket = PQsocket(pg_.get());
+  socket_ = socket;
+  wants_write_ = write;
+  if (socket < 0) return;
+  if (const auto watched = home_.poller().watch(socket, read, write, *this); !watched) {
+    lose(Kind::unavailable, watched.error().message());
+  }
+}
+
+void Connection::on_socket(bool readable) noexcept {
+  if (stage_ == Stage::lost) return;
+  if (stage_ == Stage::connecting) return poll_connect();
+  const bool received = !readable || PQconsumeInput(pg_.get()) != 0;
+  if (stage_ == Stage::streaming) {
+    read_stream();
+  } else {
+    read_results();
+  }
+  if (stage_ == Stage::lost) return;
+  if (!received || PQstatus(pg_.get()) == CONNECTION_BAD) {
+    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  }
+  advance();
+  if (stage_ != Stage::lost) owner_.on_progress(*this);
+}
+
+void Connection::poll_connect() noexcept {
+  switch (PQconnectPoll(pg_.get())) {
+    case PGRES_POLLING_READING: return watch(true, false);
+    case PGRES_POLLING_WRITING: return watch(false, true);
+    case PGRES_POLLING_OK:
+      if (PQsetnonblocking(pg_.get(), 1) != 0 || PQenterPipelineMode(pg_.get()) == 0) break;
+      stage_ = Stage::open;
+      connect_by = never;
+      watch(true, false);
+      if (stage_ == Stage::open) owner_.on_opened(*this);
+      return;
+    default: break;
+  }
+  lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+}
+
+// ---- what comes
+
+void Connection::read_results() {
+  unsigned ends = 0;  // of results; two in a row: there is nothing more
+  while (stage_ == Stage::open && !in_flight_.empty() && PQisBusy(pg_.get()) == 0) {
+    const Result result(PQgetResult(pg_.get()));
+    if (result == nullptr) {
+      if (++ends == 2) return;
+      continue;
+    }
+    ends = 0;
+    take_result(in_flight_.front(), *result);
+  }
+}
+
+void Connection::take_result(Unit& unit, const PGresult& result) {
+  switch (PQresultStatus(&result)) {
+    case PGRES_SINGLE_TUPLE: return take_rows(unit, result);
+    case PGRES_TUPLES_OK: take_rows(unit, result); return take_final(unit, result);
+    case PGRES_COMMAND_OK: return take_final(unit, result);
+    case PGRES_FATAL_ERROR: return take_error(unit, result);
+    case PGRES_EMPTY_QUERY:
+      unit.error.emplace(Kind::syntax, "there is no statement");
+      return take_final(unit, result);
+    case PGRES_PIPELINE_SYNC: return finish_front();
+    case PGRES_PIPELINE_ABORTED: return;  // behind an error of the same unit
+    default:
+      // COPY has a protocol of its own, which is left by closing the connection.
+      lose(Kind::unavailable, "the statement began a COPY, which this interface does not have");
+  }
+}
+
+void Connection::take_rows(Unit& unit, const PGresult& result) {
+  const int rows = PQntuples(&result);
+  if (unit.step == Step::look_up && rows == 1) {
+    types_[unit.type] = {PQgetvalue(&result, 0, 0), *PQgetvalue(&result, 0, 1) == 'e'};
+    return;
+  }
+  if (unit.step != Step::statement || unit.synced_behind) return;
+  if (texts_.size() < static_cast<std::size_t>(PQnfields(&result))) {
+    texts_.resize(static_cast<std::size_t>(PQnfields(&result)));
+  }
+  for (int row = 0; row < rows; ++row) {
+    if (unit.work == nullptr || unit.error || unit.work->abandoned_by_now()) return;
+    if (++unit.rows > options_.rows_max) {
+      unit.error.emplace(
+          Kind::too_large,
+          fmt::format("the result has more than {} rows: read it as a stream", options_.rows_max),
+          text_of(*unit.work));
+      return;
+    }
+    const ResultRow each(result, row, *unit.prepared, texts_);
+    if (const TypeMismatch misfit = unit.work->outcome.take(each)) {
+      unit.error.emplace(Kind::mismatch,
+                         misfit.column.empty() ? std::string(misfit.why)
+                                               : fmt::format("'{}' {}", misfit.column, misfit.why),
+                         text_of(*unit.work));
+    }
+  }
+}
+
+// The last result of a query that did not fail.
+void Connection::take_final(Unit& unit, const PGresult& result) {
+  switch (unit.step) {
+    case Step::prepare: {
+      Prepared& prepared = *unit.prepared;
+      if (PQnparams(&result) == 0 && PQnfields(&result) == 0) return;  // of the parse itself, too
+      prepared.parameter_types.clear();
+      for (int index = 0; index < PQnparams(&result); ++index) {
+        prepared.parameter_types.push_back(PQparamtype(&result, index));
+      }
+      prepared.column_types.clear();
+      prepared.forms.clear();
+      for (int index = 0; index < PQnfields(&result); ++index) {
+        prepared.column_types.push_back(PQftype(&result, index));
+        prepared.forms.push_back(form_of(prepared.column_types.back()));
+      }
+      return;
+    }
+    case Step::commit:
+      unit.committed = Bytes(PQcmdStatus(const_cast<PGresult*>(&result))) == "COMMIT";
+      return;
+    case Step::statement: break;
+    default: return;
+  }
+  if (unit.synced_behind) return;
+  if (unit.work != nullptr && !unit.prepared->traits.reads) {
+    // libpq asks for a result that can be changed, and does not change it.
+    unit.work->outcome.rows_changed = number_in(PQcmdTuples(const_cast<PGresult*>(&result)));
+  }
+  if (unit.guarded) sync_guarded(unit);
+}
+
+void Connection::take_error(Unit& unit, const PGresult& result) {
+  const Complaint complaint = complaint_of(result);
+  const char* const severity = PQresultErrorField(&result, PG_DIAG_SEVERITY_NONLOCALIZED);
+  fatal_seen_ = fatal_seen_ || (severity != nullptr && Bytes(severity) != "ERROR");
+  if (complaint.state.empty()) return;  // libpq's own: the connection is lost, and says so
+  if (!unit.error) {
+    unit.error = error_of(complaint, unit.prepared != nullptr ? unit.prepared->text
+                                     : unit.work != nullptr   ? text_of(*unit.work)
+                                                              : Bytes());
+    unit.is_stale = is_stale(complaint);
+  }
+  if (unit.guarded && !unit.synced_behind) sync_guarded(unit);
+}
+
+// What its rows were read into decides whether the write is done.
+void Connection::sync_guarded(Unit& unit) {
+  const bool keeps = !unit.error && unit.work != nullptr;
+  unit.synced_behind = true;
+  if (!keeps) {
+    (void)PQsendQueryParams(pg_.get(), "ROLLBACK", 0, nullptr, nullptr, nullptr, nullptr, 0);
+  }
+  if (PQpipelineSync(pg_.get()) == 0) return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  flush();
+}
+
+void Connection::finish_front() {
+  Unit unit = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  const Duration ran = home_.now() - front_at_;
+  // One that was cut short says only that it was not quick.
+  const bool whole = unit.work != nullptr && !unit.error && !unit.work->abandoned_by_now();
+  if (unit.step == Step::statement && (whole || ran >= options_.slow_after)) {
+    owner_.on_ran(unit.prepared->text, ran);
+  }
+  begin_front();
+  if (unit.prepared != nullptr) --unit.prepared->users;
+  switch (unit.step) {
+    case Step::statement: return finish_statement(unit);
+    case Step::commit: return finish_commit(unit);
+    case Step::prepare: return finish_prepare(unit);
+    case Step::look_up: types_.try_emplace(unit.type, "", false); return;
+    case Step::command:
+      // What a transaction set is as it was when it is rolled back.
+      if (unit.command == "ROLLBACK" || unit.error) server_timeout_ms_ = -1;
+      return;
+  }
+}
+
+// Rows come one by one from a statement that is first in order and was asked for that.
+void Connection::begin_front() noexcept {
+  if (in_flight_.empty()) return;
+  front_at_ = home_.now();
+  const Unit& unit = in_flight_.front();
+  if (unit.step != Step::statement || unit.prepared->forms.empty()) return;
+  // Refused only when its rows are here already, and then they are few.
+  (void)PQsetSingleRowMode(pg_.get());
+}
+
+void Connection::finish(Work& work, std::optional<Error> error) {
+  if (error) {
+    work.outcome.clear();
+    work.outcome.rows_changed = 0;
+    work.outcome.error = std::move(error);
+  }
+  owner_.on_finished(work);
+}
+
+void Connection::finish_statement(Unit& unit) {
+  if (unit.is_stale && unit.generation == unit.prepared->generation) {
+    push_command("DEALLOCATE " + unit.prepared->name);
+    statements_.renew(*unit.prepared);
+  }
+  if (unit.is_stale && transaction == 0 && !unit.was_retried && unit.work != nullptr) {
+    outgoing_.push_front({.work = unit.work, .was_retried = true});
+    return;
+  }
+  if (unit.error && transaction != 0) transaction_failed = true;
+  if (unit.work != nullptr) finish(*unit.work, std::move(unit.error));
+}
+
+void Connection::finish_commit(Unit& unit) {
+  if (!unit.committed) server_timeout_ms_ = -1;
+  if (unit.work == nullptr) return;
+  if (!unit.error && !unit.committed) {
+    unit.error.emplace(Kind::failed_transaction,
+                       "a statement of the transaction failed: it was rolled back");
+  }
+  finish(*unit.work, std::move(unit.error));
+}
+
+// A statement that waits for it is sent next, or gets the error.
+void Connection::finish_prepare(Unit& unit) {
+  Prepared& prepared = *unit.prepared;
+  if (!unit.error) {
+    prepared.state = Prepared::State::ready;
+    prepared.mapping = {};
+    return;
+  }
+  const Bytes text = prepared.text;
+  statements_.forget(prepared);
+  if (transaction != 0) transaction_failed = true;
+  if (stream_opening_) return end_stream(std::move(unit.error));
+  if (outgoing_.empty() || outgoing_.front().work == nullptr) return;
+  Work& work = *outgoing_.front().work;
+  if (text_of(work) != text) return;
+  outgoing_.pop_front();
+  finish(work, std::move(unit.error));
+}
+
+// ---- the end
+
+Error Connection::error_of_loss(const Unit& unit, std::string_view why) const {
+  if (unit.error) return *unit.error;
+  const Bytes text = text_of(*unit.work);
+  if (unit.step == Step::commit && !fatal_seen_) {
+    return Error(Kind::unknown_outcome,
+                 "the connection was lost before the commit was answered: it may have taken effect",
+                 {}, why);
+  }
+  const bool may_be_done = unit.step == Step::statement && transaction == 0 && !fatal_seen_ &&
+                           !unit.prepared->traits.reads && (!unit.guarded || unit.synced_behind);
+  if (may_be_done) {
+    return Error(Kind::unknown_outcome,
+                 "the connection was lost before the write was answered: it may have taken effect",
+                 text, why);
+  }
+  return Error(Kind::unavailable, "the connection to the database was lost", text, why);
+}
+
+void Connection::lose(Kind kind, std::string_view why) noexcept {
+  if (stage_ == Stage::lost) return;
+  stage_ = Stage::lost;
+  std::string reason(why);
+  while (!reason.empty() && (reason.back() == '\n' || reason.back() == ' ')) reason.pop_back();
+  std::ranges::replace(reason, '\n', ' ');
+  unwatch();
+  std::deque<Unit> units = std::move(in_flight_);
+  in_flight_.clear();
+  for (Unit& unit : units) {
+    if (unit.work != nullptr) finish(*unit.work, error_of_loss(unit, reason));
+  }
+  if (Work* const work = std::exchange(stream_work_, nullptr)) {
+    work->outcome.error.emplace(kind, "the connection of the stream was lost", text_of(*work),
+                                reason);
+    finish_stream(*work);
+  }
+  owner_.on_lost(*this, Error(kind, "the connection to the database was lost", {}, reason));
+}
+
+bool Connection::is_quick() const noexcept {
+  const auto slow = [](const Unit& unit) { return unit.step == Step::statement && !unit.is_quick; };
+  return std::ranges::none_of(in_flight_, slow) && std::ranges::none_of(outgoing_, slow);
+}
+
+bool Connection::runs_for_nobody() const noexcept {
+  return std::ranges::any_of(in_flight_, [](const Unit& unit) {
+    return unit.step == Step::statement && (unit.work == nullptr || unit.work->abandoned_by_now());
+  });
+}
+
+bool Connection::may_cancel() const noexcept {
+  const auto waits = [](const Unit& unit) {
+    return unit.work != nullptr && !unit.work->abandoned_by_now();
+  };
+  return runs_for_nobody() && cancel == Cancel::none && std::ranges::none_of(in_flight_, waits) &&
+         std::ranges::none_of(outgoing_, waits);
+}
+
+bool Connection::expire(Instant now) noexcept {
+  bool any = false;
+  const auto expired = [&](const Unit& unit) {
+    return unit.work != nullptr && now >= unit.work->deadline;
+  };
+  for (Unit& unit : in_flight_) {
+    if (!expired(unit)) continue;
+    any = true;
+    if (transaction != 0) transaction_failed = true;
+    const bool commits = unit.step == Step::commit;
+    finish(*std::exchange(unit.work, nullptr),
+           commits ? Error(Kind::unknown_outcome,
+                           "deadline exceeded before the commit was answered: it may take effect")
+                   : Error(Kind::timeout, "deadline exceeded while the statement ran",
+                           unit.prepared != nullptr ? unit.prepared->text : Bytes()));
+  }
+  for (Unit& unit : outgoing_) {
+    if (!expired(unit)) continue;
+    any = true;
+    if (transaction != 0) transaction_failed = true;
+    Work& work = *std::exchange(unit.work, nullptr);
+    if (unit.step == Step::commit) {
+      unit.step = Step::command;
+      unit.command = "ROLLBACK";
+    }
+    finish(work,
+           Error(Kind::timeout, "deadline exceeded before the statement was sent", text_of(work)));
+  }
+  return any;
+}
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,144 @@
+// What a pool does when time passes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "katana/database/postgres/connection_pool.hpp"
+
+namespace katana::database::postgres {
+namespace {
+
+constexpr Duration busy_interval = milliseconds(10);
+constexpr Duration idle_interval = milliseconds(200);
+constexpr Duration cancel_interval = milliseconds(50);
+
+}  // namespace
+
+// Often while calls have deadlines, seldom while there are connections, else never.
+void ConnectionPool::arm() noexcept {
+  const bool works = std::ranges::any_of(connections_, [](const auto& connection) {
+    return connection->load() > 0 || connection->stream_work() != nullptr ||
+           connection->connect_by != never;
+  });
+  const bool waits = !queue_.empty() || shared_->has_handed_over() || failures_ > 0;
+  if (works || waits) {
+    const Instant next = home_.now() + busy_interval;
+    if (!tick_.armed() || tick_.expiry() > next) home_.timers().arm(tick_, next);
+  } else if (!connections_.empty() && !tick_.armed()) {
+    home_.timers().arm(tick_, home_.now() + idle_interval);
+  }
+}
+
+void ConnectionPool::tick() noexcept {
+  const Instant now = home_.now();
+  expire_waiting(now);
+  for (const auto& connection : connections_) {
+    if (!connection->is_lost()) expire_running(*connection, now);
+  }
+  close_idle(now);
+  schedule();
+}
+
+void ConnectionPool::expire_waiting(Instant now) {
+  WorkList expired;
+  for (Work* work = queue_.first(); work != nullptr;) {
+    Work* const next = work->next_in_list();
+    if (now >= work->begin_by) {
+      queue_.remove(*work);
+      expired.push(*work);
+    }
+    work = next;
+  }
+  if (shared_->has_handed_over()) shared_->take_expired(expired, now);
+  while (Work* const work = expired.pop()) {
+    if (work->begin_by == work->deadline) {
+      refuse(*work, Error(Kind::timeout, "deadline exceeded before a connection was free",
+                          text_of(*work)));
+      continue;
+    }
+    add(shared_->tallies.refused_waited);
+    if (shared_->usable()) {
+      refuse(*work, Error(Kind::unavailable,
+                          fmt::format("the database is busy: no connection was free within {} ms",
+                                      options_.wait_max.count_ms()),
+                          text_of(*work)));
+    } else {
+      refuse(*work, Error::unusable(shared_->failure()));
+    }
+  }
+}
+
+// Statements that were not sent do not wait behind a slow one: another connection may be had.
+void ConnectionPool::take_back(Connection& connection, Instant now) {
+  const Instant oldest = connection.oldest_sent();
+  if (!connection.is_open() || connection.transaction != 0 || oldest == never ||
+      now - oldest < options_.slow_after) {
+    return;
+  }
+  WorkList first;
+  std::erase_if(connection.outgoing(), [&](const Unit& unit) {
+    if (unit.step != Step::statement || unit.work == nullptr) return false;
+    first.push(*unit.work);
+    return true;
+  });
+  put_first(first);
+}
+
+void ConnectionPool::expire_running(Connection& connection, Instant now) {
+  if (now >= connection.connect_by) {
+    return connection.lose(Kind::unavailable, fmt::format("no connection within {} ms",
+                                                          options_.connect_timeout.count_ms()));
+  }
+  take_back(connection, now);
+  // The request came before the statement began, and was in vain.
+  if (connection.cancel == Cancel::answered && connection.runs_for_nobody() &&
+      now - connection.cancel_asked_at >= cancel_interval) {
+    connection.cancel = Cancel::none;
+    request_cancel(connection);
+    if (connection.is_lost()) return;
+  }
+  if (connection.expire(now) && connection.may_cancel()) request_cancel(connection);
+  if (Work* const work = connection.stream_work(); work != nullptr && now >= work->deadline) {
+    give_up_stream(connection, Kind::timeout, "deadline exceeded while rows were read");
+  }
+  if (connection.cursor != nullptr && connection.stream_is_parked()) {
+    auto& cursor = *static_cast<StreamCursor*>(connection.cursor);
+    if (cursor.parked_at == never) cursor.parked_at = now;
+    if (now - cursor.parked_at >= options_.stream_idle) {
+      give_up_stream(connection, Kind::timeout, "the stream was not read for too long");
+    }
+  }
+  const bool holds = connection.transaction != 0 && !connection.transaction_ended;
+  if (holds && connection.load() == 0 && now - connection.used_at >= options_.transaction_hold) {
+    add(shared_->tallies.transactions_expired);
+    roll_back(connection.transaction);
+  }
+}
+
+// The last ones first, which choose() uses least. `never`: all of them.
+void ConnectionPool::close_idle(Instant now) {
+  for (std::size_t index = connections_.size(); index-- > 0;) {
+    Connection& connection = *connections_[index];
+    if (!connection.is_idle() || connection.transaction != 0 || connection.cursor != nullptr ||
+        connection.is_streaming()) {
+      continue;
+    }
+    const bool kept = keeps_one_ && connections_.size() == 1 && now != never;
+    if (kept || (now != never && now - connection.used_at < options_.idle_timeout)) continue;
+    connection.lose(Kind::unavailable, "it was idle");
+  }
+}
+
+void ConnectionPool::update_busy() noexcept {
+  const auto busy = static_cast<std::uint32_t>(
+      std::ranges::count_if(connections_, [](const auto& each) { return each->load() > 0; }));
+  const auto waiting = static_cast<std::uint32_t>(queue_.size());
+  shared_->tallies.busy += busy - busy_counted_;
+  shared_->tallies.waiting += waiting - waiting_counted_;
+  busy_counted_ = busy;
+  waiting_counted_ = waiting;
+}
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

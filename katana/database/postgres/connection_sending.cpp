@@ -1,0 +1,323 @@
+// What a connection sends, and streams.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "katana/base/check.hpp"
+#include "katana/database/postgres/connection.hpp"
+#include "katana/database/postgres/result_row.hpp"
+
+namespace katana::database::postgres {
+namespace {
+
+constexpr const char* type_question =
+    "SELECT typname, typtype FROM pg_catalog.pg_type WHERE oid = $1";
+
+}  // namespace
+
+void Connection::enqueue(Work& work, bool is_quick) {
+  outgoing_.push_back({.work = &work, .is_quick = is_quick});
+}
+
+void Connection::enqueue_command(std::string command) {
+  outgoing_.push_back({.step = Step::command, .command = std::move(command)});
+}
+
+void Connection::enqueue_commit(Work& work) {
+  outgoing_.push_back({.step = Step::commit, .work = &work, .command = "COMMIT"});
+}
+
+void Connection::advance() noexcept {
+  if (advancing_ || stage_ != Stage::open) return;
+  advancing_ = true;
+  while (stage_ == Stage::open && !outgoing_.empty()) {
+    if (!in_flight_.empty() && in_flight_.back().guarded && !in_flight_.back().synced_behind) break;
+    if (send_front() == Sent::waits) break;
+  }
+  if (stage_ == Stage::open && stream_opening_ && outgoing_.empty()) advance_stream();
+  advancing_ = false;
+  if (stage_ == Stage::open) flush();
+}
+
+Connection::Sent Connection::send_front() {
+  Unit& unit = outgoing_.front();
+  Sent sent = Sent::dropped;
+  if (unit.step == Step::statement) {
+    if (unit.work != nullptr) sent = send_statement(unit);
+    if (sent == Sent::waits || stage_ != Stage::open) return Sent::waits;
+  } else {
+    sent = Sent::yes;
+    const int good = PQsendQueryParams(pg_.get(), unit.command.c_str(), 0, nullptr, nullptr,
+                                       nullptr, nullptr, 0);
+    if (good == 0 || PQpipelineSync(pg_.get()) == 0) {
+      lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+      return Sent::waits;
+    }
+  }
+  Unit moved = std::move(outgoing_.front());
+  outgoing_.pop_front();
+  if (sent == Sent::yes) push(std::move(moved));
+  return sent;
+}
+
+Connection::Sent Connection::send_statement(Unit& unit) {
+  Work& work = *unit.work;
+  std::optional<Error> error;
+  if (work.abandoned_by_now()) {
+    if (transaction != 0) transaction_failed = true;
+    finish(work, std::nullopt);
+    return Sent::dropped;
+  }
+  if (transaction_failed) {
+    error.emplace(Kind::failed_transaction,
+                  "a statement of the transaction failed: it can only be rolled back",
+                  work.request.sql->text());
+    finish(work, std::move(error));
+    return Sent::dropped;
+  }
+  const Sent ready = ensure_ready(*work.request.sql, unit.prepared, error);
+  if (ready == Sent::waits) return ready;
+  if (!error) {
+    if (const char* why = arguments_.take(work.request.values, unit.prepared->parameter_types)) {
+      error.emplace(Kind::invalid_value,
+                    fmt::format("parameter ${} {}", arguments_.failed_at(), why),
+                    unit.prepared->text);
+    }
+  }
+  if (error) {
+    unit.prepared = nullptr;
+    if (transaction != 0) transaction_failed = true;
+    finish(work, std::move(error));
+    return Sent::dropped;
+  }
+  ensure_timeout(server_timeout_ms(work.deadline - home_.now()));
+  if (stage_ != Stage::open) return Sent::waits;
+  Prepared& prepared = *unit.prepared;
+  // Until here nobody knew; for counts.
+  if (transaction == 0 && !prepared.traits.reads) work.request.order = Order::write;
+  unit.guarded = prepared.traits.returning && transaction == 0;
+  unit.generation = prepared.generation;
+  const int sent =
+      PQsendQueryPrepared(pg_.get(), prepared.name.c_str(), arguments_.count(), arguments_.data(),
+                          arguments_.lengths(), arguments_.formats(), 1);
+  const int ended = unit.guarded ? PQsendFlushRequest(pg_.get()) : PQpipelineSync(pg_.get());
+  if (sent == 0 || ended == 0) {
+    unit.prepared = nullptr;  // not sent: it is in outgoing() when the connection is lost
+    lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    return Sent::waits;
+  }
+  ++prepared.users;
+  return Sent::yes;
+}
+
+Connection::Sent Connection::ensure_ready(const Sql& sql, Prepared*& prepared,
+                                          std::optional<Error>& error) {
+  prepared = &statements_.find(sql);
+  if (prepared->traits.refused || (prepared->traits.needs_transaction && transaction == 0)) {
+    error.emplace(Kind::syntax,
+                  "the statement would change the connection's session: transactions are begun by "
+                  "begin(), and settings belong to the role or the database",
+                  sql.text());
+    return Sent::yes;
+  }
+  if (prepared->state == Prepared::State::unknown) push_prepare(*prepared);
+  if (prepared->state != Prepared::State::ready) return Sent::waits;
+  return ensure_types(*prepared, error);
+}
+
+Connection::Sent Connection::ensure_types(Prepared& prepared, std::optional<Error>& error) {
+  for (std::size_t column = 0; column < prepared.forms.size(); ++column) {
+    if (prepared.forms[column] != Form::unknown) continue;
+    const std::uint32_t type = prepared.column_types[column];
+    const auto found = types_.find(type);
+    if (found == types_.end()) {
+      const bool asked = std::ranges::any_of(in_flight_, [&](const Unit& unit) {
+        return unit.step == Step::look_up && unit.type == type;
+      });
+      if (asked) return Sent::waits;
+      const std::string asked_type = std::to_string(type);
+      const char* const value = asked_type.c_str();
+      if (PQsendQueryParams(pg_.get(), type_question, 1, nullptr, &value, nullptr, nullptr, 0) ==
+              0 ||
+          PQpipelineSync(pg_.get()) == 0) {
+        lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+        return Sent::waits;
+      }
+      push({.step = Step::look_up, .type = type});
+      return Sent::waits;
+    }
+    if (!found->second.second) {
+      const std::string& name = found->second.first;
+      error.emplace(Kind::mismatch,
+                    fmt::format("column {} of the result has the type '{}', which has no value "
+                                "here: cast it, as in column::text",
+                                column + 1, name.empty() ? std::to_string(type) : name),
+                    prepared.text);
+      return Sent::yes;
+    }
+    prepared.forms[column] = Form::text;
+  }
+  return Sent::yes;
+}
+
+void Connection::push_prepare(Prepared& prepared) {
+  if (Prepared* const surplus = statements_.surplus()) {
+    push_command("DEALLOCATE " + surplus->name);
+    statements_.forget(*surplus);
+  }
+  const std::string text(prepared.text);  // with a zero behind it
+  if (stage_ != Stage::open ||
+      PQsendPrepare(pg_.get(), prepared.name.c_str(), text.c_str(), 0, nullptr) == 0 ||
+      PQsendDescribePrepared(pg_.get(), prepared.name.c_str()) == 0 ||
+      PQpipelineSync(pg_.get()) == 0) {
+    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  }
+  owner_.on_prepared();
+  prepared.state = Prepared::State::asked;
+  ++prepared.users;
+  push({.step = Step::prepare, .prepared = &prepared});
+}
+
+// The server's own clock ends what nobody can cancel; the caller's is exact.
+void Connection::ensure_timeout(std::int64_t timeout_ms) {
+  if (server_timeout_ms_ == timeout_ms) return;
+  server_timeout_ms_ = timeout_ms;
+  push_command(fmt::format("SET statement_timeout = {}", timeout_ms));
+}
+
+void Connection::push_command(std::string command) {
+  if (PQsendQueryParams(pg_.get(), command.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) ==
+          0 ||
+      PQpipelineSync(pg_.get()) == 0) {
+    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  }
+  push({.step = Step::command, .command = std::move(command)});
+}
+
+void Connection::push(Unit unit) {
+  unit.sent_at = home_.now();
+  in_flight_.push_back(std::move(unit));
+  if (in_flight_.size() == 1) begin_front();
+}
+
+void Connection::flush() noexcept {
+  const int left = PQflush(pg_.get());
+  if (left < 0) return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  if ((left > 0) != wants_write_) watch(true, left > 0);
+}
+
+// ---- streams
+
+void Connection::open_stream(Work& work) {
+  stream_opening_ = true;
+  stream_work_ = &work;
+}
+
+// Everything before it was answered: leaves the pipeline, in which a result cannot be held back.
+void Connection::advance_stream() {
+  std::optional<Error> error;
+  Prepared* prepared = nullptr;
+  const Sql& sql = *stream_work_->request.sql;
+  if (ensure_ready(sql, prepared, error) == Sent::waits) return;
+  if (!error && !prepared->traits.reads) {
+    error.emplace(Kind::syntax, "a stream is of a statement that reads", sql.text());
+  }
+  if (!error) {
+    if (const char* why =
+            arguments_.take(stream_work_->request.values, prepared->parameter_types)) {
+      error.emplace(Kind::invalid_value,
+                    fmt::format("parameter ${} {}", arguments_.failed_at(), why), sql.text());
+    }
+  }
+  if (error) return end_stream(std::move(error));
+  ensure_timeout(0);  // a reader may take its time; the deadline of each batch is the caller's
+  if (stage_ != Stage::open || !in_flight_.empty()) return;
+  start_stream(*prepared);
+}
+
+void Connection::start_stream(Prepared& prepared) {
+  stream_opening_ = false;
+  stream_prepared_ = &prepared;
+  ++prepared.users;
+  stage_ = Stage::streaming;
+  if (PQexitPipelineMode(pg_.get()) == 0 ||
+      PQsendQueryPrepared(pg_.get(), prepared.name.c_str(), arguments_.count(), arguments_.data(),
+                          arguments_.lengths(), arguments_.formats(), 1) == 0 ||
+      PQsetSingleRowMode(pg_.get()) == 0) {
+    return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  }
+  flush();
+}
+
+void Connection::fetch(Work& work) {
+  stream_work_ = &work;
+  watch(true, wants_write_);
+  read_stream();
+}
+
+void Connection::read_stream() {
+  flush();
+  while (stage_ == Stage::streaming && stream_work_ != nullptr && PQisBusy(pg_.get()) == 0) {
+    const Result result(PQgetResult(pg_.get()));
+    if (result == nullptr) return end_stream(std::nullopt);
+    take_stream_result(*result);
+  }
+  // A stream that nobody asks is not read: its rows stay at the server.
+  if (stage_ == Stage::streaming && stream_work_ == nullptr) watch(false, false);
+}
+
+void Connection::take_stream_result(const PGresult& result) {
+  Work& work = *stream_work_;
+  const Bytes text = stream_prepared_->text;
+  if (PQresultStatus(&result) == PGRES_FATAL_ERROR) {
+    const Complaint complaint = complaint_of(result);
+    if (complaint.state.empty()) return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    work.outcome.error = error_of(complaint, text);
+    return;
+  }
+  if (PQresultStatus(&result) != PGRES_SINGLE_TUPLE || work.outcome.error) return;
+  texts_.resize(std::max(texts_.size(), static_cast<std::size_t>(PQnfields(&result))));
+  const ResultRow row(result, 0, *stream_prepared_, texts_);
+  if (const TypeMismatch misfit = work.outcome.take(row)) {
+    work.outcome.error.emplace(Kind::mismatch,
+                               misfit.column.empty()
+                                   ? std::string(misfit.why)
+                                   : fmt::format("'{}' {}", misfit.column, misfit.why),
+                               text);
+    // The rest of its rows is of no use, and may be long.
+    stream_work_ = nullptr;
+    finish_stream(work);
+    return lose(Kind::cancelled, "the stream was given up because a row did not fit");
+  }
+  if (work.outcome.wants_more()) return;
+  work.outcome.cursor = cursor;
+  stream_work_ = nullptr;
+  owner_.on_finished(work);
+}
+
+void Connection::end_stream(std::optional<Error> error) {
+  Work* const work = std::exchange(stream_work_, nullptr);
+  stream_opening_ = false;
+  if (stage_ == Stage::streaming) {
+    --std::exchange(stream_prepared_, nullptr)->users;
+    stage_ = Stage::open;
+    if (PQenterPipelineMode(pg_.get()) == 0) {
+      lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    }
+  }
+  if (work == nullptr) return;
+  if (error) work->outcome.error = std::move(error);
+  finish_stream(*work);
+}
+
+// There is no next batch, so the cursor goes.
+void Connection::finish_stream(Work& work) {
+  if (work.outcome.error) work.outcome.clear();
+  work.outcome.cursor = nullptr;
+  owner_.on_stream_ended(*this);
+  owner_.on_finished(work);
+}
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,49 @@
+// error_of(): what PostgreSQL says about a failed statement, as an Error of the interface.
+//
+//   SQLSTATE                                    Kind
+//   23xxx                                       constraint_violation
+//   40001 serialization, 40P01 deadlock         conflict
+//   57014                                       timeout
+//   25P02                                       failed_transaction
+//   22xxx                                       invalid_value
+//   54xxx                                       too_large
+//   42xxx, 0Axxx, 3Fxxx, 26xxx, 2Fxxx, 38xxx    syntax
+//   08xxx, 28xxx, 3Dxxx, 53xxx, 57Pxx, 58xxx    unavailable
+//   55P03 lock not available                    busy
+//   25006 read-only, 25xxx                      unavailable, syntax
+//   anything else                               syntax, with its SQLSTATE
+//
+// Owns       the Error its texts.
+// Borrows    a Complaint refers to the result.
+// Thread     any.
+// Allocates  the Error.
+// Fails      never.
+// Invariant  no value of a row or parameter is repeated: of the texts of the server only names of
+//            tables, columns and constraints are, and the text of an error about the statement's
+//            own form.
+#pragma once
+
+#include "katana/base/bytes.hpp"
+#include "katana/database/error.hpp"
+
+namespace katana::database::postgres {
+
+// Fields of an error; empty where the server gave none.
+struct Complaint {
+  Bytes state = {};  // SQLSTATE, five characters
+  Bytes message = {};
+  Bytes detail = {};
+  Bytes table = {};
+  Bytes column = {};
+  Bytes constraint = {};
+};
+
+Error error_of(const Complaint& complaint, Bytes statement);
+
+// The statement did not begin, because its plan or its name is no longer the server's: prepared
+// anew, it may run.
+bool is_stale(const Complaint& complaint) noexcept;
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,66 @@
+// ResultRow: one row of a result of libpq. complaint_of(): what an error of one says.
+//
+// Owns       nothing.
+// Borrows    the result, what is prepared, and a text for each column, while it lives.
+// Thread     one.
+// Allocates  what decode() does.
+// Fails      never.
+// Invariant  a column that the description did not have is null.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "katana/database/postgres/errors.hpp"
+#include "katana/database/postgres/statements.hpp"
+
+namespace katana::database::postgres {
+
+class ResultRow final : public Row {
+ public:
+  ResultRow(const PGresult& result, int row, Prepared& prepared,
+            std::vector<std::string>& texts) noexcept
+      : result_(result), row_(row), prepared_(prepared), texts_(texts) {}
+
+  Mapping* mapping() const noexcept override { return &prepared_.mapping; }
+  std::size_t columns() const noexcept override {
+    return static_cast<std::size_t>(PQnfields(&result_));
+  }
+  Value value(std::size_t column) const noexcept override {
+    const int at = static_cast<int>(column);
+    if (column >= prepared_.forms.size() || PQgetisnull(&result_, row_, at) != 0) return {};
+    const Bytes octets(PQgetvalue(&result_, row_, at),
+                       static_cast<std::size_t>(PQgetlength(&result_, row_, at)));
+    return decode(prepared_.forms[column], octets, texts_[column]);
+  }
+  Bytes name(std::size_t column) const noexcept override {
+    const char* const name = PQfname(&result_, static_cast<int>(column));
+    return name == nullptr ? Bytes() : Bytes(name);
+  }
+
+ private:
+  const PGresult& result_;
+  const int row_;
+  Prepared& prepared_;
+  std::vector<std::string>& texts_;
+};
+
+inline Complaint complaint_of(const PGresult& result) noexcept {
+  const auto field = [&](int code) {
+    const char* const text = PQresultErrorField(&result, code);
+    return text == nullptr ? Bytes() : Bytes(text);
+  };
+  return {.state = field(PG_DIAG_SQLSTATE),
+          .message = field(PG_DIAG_MESSAGE_PRIMARY),
+          .detail = field(PG_DIAG_MESSAGE_DETAIL),
+          .table = field(PG_DIAG_TABLE_NAME),
+          .column = field(PG_DIAG_COLUMN_NAME),
+          .constraint = field(PG_DIAG_CONSTRAINT_NAME)};
+}
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

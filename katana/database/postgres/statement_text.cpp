@@ -1,0 +1,84 @@
+#include "katana/database/postgres/statement_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "katana/database/sql.hpp"
+
+namespace katana::database::postgres {
+namespace {
+
+constexpr std::array<std::string_view, 5> reading = {"SELECT", "VALUES", "TABLE", "SHOW",
+                                                     "EXPLAIN"};
+constexpr std::array<std::string_view, 4> writing = {"INSERT", "UPDATE", "DELETE", "MERGE"};
+constexpr std::array<std::string_view, 18> refused = {
+    "BEGIN",   "START",      "COMMIT",  "END",   "ROLLBACK", "ABORT",
+    "PREPARE", "SAVEPOINT",  "RELEASE", "COPY",  "LISTEN",   "UNLISTEN",
+    "DISCARD", "DEALLOCATE", "SET",     "RESET", "DECLARE",  "FETCH"};
+
+bool is_word(std::string_view word, std::string_view upper) noexcept {
+  return std::ranges::equal(word, upper, [](char left, char right) {
+    return (left >= 'a' && left <= 'z' ? static_cast<char>(left - 'a' + 'A') : left) == right;
+  });
+}
+template <std::size_t count>
+bool is_one_of(std::string_view word, const std::array<std::string_view, count>& words) noexcept {
+  return std::ranges::any_of(words, [&](std::string_view each) { return is_word(word, each); });
+}
+
+// Words outside of strings, quoted names and comments, one after another.
+class Words {
+ public:
+  explicit Words(Bytes text) noexcept : text_(text) {}
+
+  // Empty at the end.
+  std::string_view next() noexcept {
+    while (at_ < text_.size()) {
+      if (const std::size_t behind = detail::behind_quoted(text_, at_); behind != at_) {
+        at_ = behind;
+      } else if (detail::is_letter(text_[at_])) {
+        const std::size_t first = at_;
+        while (at_ < text_.size() &&
+               (detail::is_letter(text_[at_]) || detail::is_digit(text_[at_])))
+          ++at_;
+        return text_.substr(first, at_ - first);
+      } else {
+        ++at_;
+      }
+    }
+    return {};
+  }
+
+ private:
+  Bytes text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+StatementTraits traits_of(Bytes text) noexcept {
+  Words words(text);
+  const std::string_view first = words.next();
+  StatementTraits traits;
+  traits.refused = is_one_of(first, refused);
+  bool writes = !is_one_of(first, reading) && !is_word(first, "WITH");
+  bool returning = false;
+  const bool may_hold_writes = is_word(first, "WITH") || is_word(first, "EXPLAIN");
+  std::string_view word = words.next();
+  if (is_word(first, "SET") && (is_word(word, "LOCAL") || is_word(word, "TRANSACTION"))) {
+    traits.refused = false;
+    traits.needs_transaction = true;
+  }
+  for (; !word.empty(); word = words.next()) {
+    writes = writes || (may_hold_writes && is_one_of(word, writing));
+    returning = returning || is_word(word, "RETURNING");
+  }
+  traits.reads = !writes;
+  traits.returning = writes && (returning || is_word(first, "WITH"));
+  return traits;
+}
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,26 @@
+#include "katana/database/database_suite_test.hpp"
+#include "katana/database/postgres/cluster_test.hpp"
+#include "katana/database/postgres/postgres.hpp"
+
+namespace katana::database::suite {
+namespace {
+
+struct PostgresPlug {
+  static constexpr bool text_may_have_zero = false;
+  katana::Result<Database> open() {
+    const postgres::Cluster& cluster = postgres::Cluster::shared();
+    postgres::Options options = cluster.options();
+    (void)cluster.ask("CREATE DOMAIN blob AS bytea", options.database);
+    // A machine may stand still for seconds.
+    options.wait_max = seconds(20);
+    options.connections_max = 8;
+    return postgres::open(std::move(options));
+  }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, DatabaseSuite, PostgresPlug);
+
+}  // namespace
+}  // namespace katana::database::suite
+
+// SPDX-License-Identifier: Apache-2.0

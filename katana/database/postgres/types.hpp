@@ -1,0 +1,96 @@
+// Types of PostgreSQL: how values of the program become parameters, and columns become values.
+//
+//   column                                       Value                         parameter from
+//   bool                                         integer 0 or 1                integer 0 or 1
+//   int2 int4 int8 oid                           integer                       integer
+//   float4 float8                                real                          real, integer
+//   text varchar bpchar name json xml, an enum   text                          text
+//   jsonb                                        text                          text
+//   bytea                                        blob                          blob
+//   numeric                                      text as Decimal reads it      text, integer, real
+//   timestamptz                                  text as Timestamp reads it    text
+//   timestamp                                    the same without its zone     text
+//   date                                         text as Date reads it         text
+//   interval                                     text as a duration reads it   text
+//   uuid                                         text                          text
+//   void                                         null
+//
+// Columns come in the binary format. A parameter goes in binary where its type has a form here,
+// else as text, which the database reads as it reads a literal (decision 0094).
+//
+// Owns       Arguments the octets that it made, until the next call's.
+// Borrows    what a Value refers to.
+// Thread     one.
+// Allocates  Arguments and the texts of columns: both are kept and used again.
+// Fails      with a text that says why.
+// Invariant  octets of a wrong length give null or an error, never a read beyond them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "katana/database/value.hpp"
+
+namespace katana::database::postgres {
+
+enum class Form : std::uint8_t {
+  unknown,  // none of the table
+  boolean,
+  int2,
+  int4,
+  int8,
+  oid,
+  float4,
+  float8,
+  text,
+  jsonb,
+  bytea,
+  numeric,
+  timestamptz,
+  timestamp,
+  date,
+  interval,
+  uuid,
+  nothing,  // void
+};
+
+// Of a type of the database itself; an enum of the schema is Form::text, and known to its
+// connection only.
+Form form_of(std::uint32_t type) noexcept;
+
+// `text`: where the text of a column is written that has none in the binary format.
+Value decode(Form form, Bytes octets, std::string& text);
+
+// The parameters of one statement, as libpq takes them.
+class Arguments {
+ public:
+  // Null: they are here. Else what is wrong with value number failed_at(), which begins at 1.
+  const char* take(std::span<const Value> values, std::span<const std::uint32_t> types);
+  std::size_t failed_at() const noexcept { return data_.size() + 1; }
+
+  int count() const noexcept { return static_cast<int>(data_.size()); }
+  const char* const* data() const noexcept { return data_.data(); }
+  const int* lengths() const noexcept { return lengths_.data(); }
+  const int* formats() const noexcept { return formats_.data(); }
+
+ private:
+  void add(const char* data, std::size_t length, bool binary);
+  void add_text(Bytes text);
+  template <class T>
+  void add_number(T number);
+  const char* take_integer(std::int64_t number, Form form);
+  const char* take_real(double number, Form form);
+  const char* take_text(Bytes text, Form form);
+
+  std::vector<const char*> data_;
+  std::vector<int> lengths_;
+  std::vector<int> formats_;
+  std::vector<char> made_;  // reserved for all of a call, so that it does not move
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,25 @@
+// The PostgreSQL driver of an Application: database.url is
+// "postgresql://USER@HOST1,HOST2:5433/NAME?sslmode=verify-full", and more of it in the guide
+// postgres.md.
+//
+//   host::Application<host::SettingsWithDatabase> app(
+//       {.name = "users", .database = {host::sqlite(), host::postgres()}});
+//
+// The settings `database` say the rest: timeout, wait_max, connections_max, migrations and
+// password_file.
+//
+// Thread     any.
+// Allocates  never; the database that it opens does.
+// Fails      the driver names what is wrong with a URL, never its password; a server that cannot be
+//            reached does not fail the start without migrations: /ready says so until it answers.
+#pragma once
+
+#include "katana/host/database_driver.hpp"
+
+namespace katana::host {
+
+DatabaseDriver postgres() noexcept;
+
+}  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

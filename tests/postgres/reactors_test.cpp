@@ -1,0 +1,178 @@
+// PostgreSQL asked by several reactors, each on its thread.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/core/reactor_on.hpp"
+#include "katana/database/postgres/cluster_test.hpp"
+#include "katana/database/postgres/postgres.hpp"
+#include "katana/engine/epoll/epoll_engine.hpp"
+#include "katana/engine/uring/uring_engine.hpp"
+
+namespace katana::database::postgres {
+namespace {
+
+struct Epoll {
+  using Reactor = core::ReactorOn<engine::EpollLevelEngine>;
+};
+struct Uring {
+  using Reactor = core::ReactorOn<engine::UringEngine>;
+};
+
+// A reactor that runs one task after another until it is told to end.
+template <class Engine>
+class ReactorThread {
+ public:
+  using Body = std::function<Task<void>()>;
+
+  explicit ReactorThread(Body body) : thread_([this, body = std::move(body)] { run(body); }) {}
+  ~ReactorThread() { thread_.join(); }
+
+ private:
+  void run(const Body& body) {
+    core::ReactorOptions options;
+    options.engine.links_max = 64;
+    typename Engine::Reactor reactor(options, 64);
+    const auto started = reactor.start();
+    EXPECT_TRUE(started) << started.error().describe();
+    if (!started) return;
+    reactor.turn({});
+    Begin begin(body);
+    reactor.post(begin);
+    while (!begin.task || !begin.task->done()) reactor.turn(seconds(1));
+  }
+  // Begins the task within a turn, as a handler is begun.
+  struct Begin : Message {
+    explicit Begin(const Body& of) noexcept : Message(&arrive), body(of) {}
+    static void arrive(Message& message) noexcept {
+      auto& begin = static_cast<Begin&>(message);
+      begin.task.emplace(begin.body());
+      (void)begin.task->start();
+    }
+    const Body& body;
+    std::optional<Task<void>> task;
+  };
+
+  std::thread thread_;
+};
+
+template <class Engine>
+class PostgresReactors : public testing::Test {
+ protected:
+  void open(unsigned connections_max) {
+    options_ = Cluster::shared().options();
+    options_.connections_max = connections_max;
+    options_.wait_max = seconds(30);
+    auto opened = postgres::open(options_);
+    ASSERT_TRUE(opened) << opened.error().describe();
+    database_.emplace(*std::move(opened));
+    (void)Cluster::shared().ask("CREATE TABLE counts (id INT PRIMARY KEY, n INT)",
+                                options_.database);
+  }
+  Database& db() { return *database_; }
+  // Reads, writes, transactions and a stream, several times.
+  Task<void> work(int id) {
+    const auto made = co_await db().execute("INSERT INTO counts VALUES ($1, 0)", id);
+    EXPECT_TRUE(made) << made.error().describe();
+    for (int round = 0; round < 20; ++round) {
+      const auto added = co_await db().execute("UPDATE counts SET n = n + 1 WHERE id = $1", id);
+      EXPECT_TRUE(added) << added.error().describe();
+      auto transaction = co_await db().begin();
+      EXPECT_TRUE(transaction);
+      if (!transaction) co_return;
+      const auto within =
+          co_await transaction->execute("UPDATE counts SET n = n + 1 WHERE id = $1", id);
+      EXPECT_TRUE(within) << within.error().describe();
+      const auto committed = co_await transaction->commit();
+      EXPECT_TRUE(committed) << committed.error().describe();
+      auto rows = db().template stream<int>("SELECT generate_series(1, 300)");
+      int read = 0;
+      while (true) {
+        const auto row = co_await rows.next();
+        EXPECT_TRUE(row) << row.error().describe();
+        if (!row || !*row) break;
+        ++read;
+      }
+      EXPECT_EQ(read, 300);
+    }
+    finished_.fetch_add(1);
+  }
+  void run_on(int reactors) {
+    std::vector<std::unique_ptr<ReactorThread<Engine>>> threads;
+    for (int id = 0; id < reactors; ++id) {
+      threads.push_back(
+          std::make_unique<ReactorThread<Engine>>([this, id] { return this->work(id); }));
+    }
+    threads.clear();
+    EXPECT_EQ(finished_.load(), reactors);
+    const std::string sum = Cluster::shared().ask("SELECT sum(n) FROM counts", options_.database);
+    EXPECT_EQ(sum, std::to_string(40 * reactors));
+  }
+
+  Options options_;
+  std::optional<Database> database_;
+  std::atomic<int> finished_ = 0;
+};
+
+using Engines = testing::Types<Epoll, Uring>;
+TYPED_TEST_SUITE(PostgresReactors, Engines);
+
+TYPED_TEST(PostgresReactors, each_has_connections_of_its_own) {
+  this->open(16);
+  this->run_on(3);
+  EXPECT_TRUE(this->db().health());
+}
+
+TYPED_TEST(PostgresReactors, more_of_them_than_connections_are_served) {
+  this->open(1);
+  this->run_on(4);
+  EXPECT_LE(this->db().figures().readers, 1u);
+}
+
+TYPED_TEST(PostgresReactors, a_reactor_that_ends_gives_its_connections_back) {
+  this->open(2);
+  for (int id = 0; id < 6; ++id) {
+    ReactorThread<TypeParam> reactor([this, id] { return this->work(id); });
+  }
+  EXPECT_EQ(this->finished_.load(), 6);
+  EXPECT_LE(this->db().figures().readers, 1u) << "that of the backend's own thread";
+}
+
+TYPED_TEST(PostgresReactors, a_database_that_ends_before_its_reactor_leaves_nothing_behind) {
+  this->open(4);
+  ReactorThread<TypeParam> reactor([this]() -> Task<void> {
+    co_await this->work(0);
+    this->database_.reset();
+  });
+}
+
+TYPED_TEST(PostgresReactors, a_handler_that_is_destroyed_ends_its_statement) {
+  this->open(4);
+  ReactorThread<TypeParam> reactor([this]() -> Task<void> {
+    const auto endless = [this]() -> Task<void> {
+      (void)co_await this->db().execute("SELECT pg_sleep(100)");
+    };
+    for (int round = 0; round < 5; ++round) {
+      {
+        Task<void> task = endless();
+        (void)task.start();
+        const auto beside = co_await this->db().execute("SELECT 1");
+        EXPECT_TRUE(beside) << beside.error().describe();
+      }
+      const auto behind = co_await this->db().execute("SELECT 1");
+      EXPECT_TRUE(behind) << behind.error().describe();
+    }
+  });
+}
+
+}  // namespace
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0
