@@ -19,6 +19,7 @@ struct SqlitePlug {
 
 // What holds of a file holds of ':memory:': readers and the writer see the same data.
 struct MemoryPlug {
+  static constexpr bool text_may_have_zero = true;
   katana::Result<Database> open() {
     return sqlite::open({.path = ":memory:",
                          .readers = 2,
