@@ -295,6 +295,19 @@ class EngineTest(TidyTest):
         self.accepts({"katana/engine/x.cpp": "// bytes of a link\n", "katana/service/x.cpp": "// HTTP\n"})
 
 
+class AwaitsTest(TidyTest):
+    check = "awaits"
+
+    def test_a_conditional_expression_that_awaits_is_refused(self):
+        for text in ("auto a = b ? c : co_await d();\n", "auto a = b\n    ? co_await c()\n    : d;\n"):
+            with self.subTest(text):
+                self.refuses({"katana/base/x.cpp": text}, "katana/base/x.cpp:")
+
+    def test_statements_beside_one_are_accepted(self):
+        self.accepts({"katana/base/x.cpp": "auto a = b ? c : d; co_await e();\nif (x) { y = z ? 1 : 2; }\n"
+                                           "co_await f(b ? c : d);\n// a ? b : co_await c\n"})
+
+
 class NamesTest(TidyTest):
     check = "names"
 

@@ -71,7 +71,8 @@ Task<Result<Json<std::vector<Bookmark>>>> list(FromContext<User> user, Query<Pag
 
 Task<Result<Reply>> add(FromContext<User> user, Json<NewBookmark> given, Inject<Database> db,
                         Inject<HttpClient> http, Inject<EventTopic> changes) {
-  auto title = given->title ? given->title : co_await title_of(*http, given->url);
+  std::optional<std::string> title = given->title;
+  if (!title) title = co_await title_of(*http, given->url);
   auto made = co_await db->query_one<Bookmark>(
       "INSERT INTO bookmarks (owner, url, title, added) VALUES ($1, $2, $3, $4) "
       "RETURNING id, url, title, added",

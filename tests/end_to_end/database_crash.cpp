@@ -36,7 +36,12 @@ class Writers {
   Task<void> write_for_ever() {
     while (true) {
       const std::int64_t id = next_++;
-      const bool done = id % 2 == 0 ? co_await write_whole(id) : co_await write_one(id);
+      bool done = false;
+      if (id % 2 == 0) {
+        done = co_await write_whole(id);
+      } else {
+        done = co_await write_one(id);
+      }
       if (done) say(id);
     }
   }
