@@ -14,6 +14,7 @@
 #include "katana/base/described.hpp"
 #include "katana/client/options.hpp"
 #include "katana/database/durability.hpp"
+#include "katana/database/limits.hpp"
 #include "katana/log/channel.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/listener_options.hpp"
@@ -293,6 +294,43 @@ KATANA_DESCRIBE(DecompressionOptions,
 namespace katana::database {
 
 KATANA_DESCRIBE_ENUM(Durability, full, normal)
+
+KATANA_DESCRIBE(
+    SqliteLimits, (reads_waiting_max, at_least(1), help("reads that wait for the pool")),
+    (writes_waiting_max, at_least(1), help("writes that wait for the writer")),
+    (writer_linger, range(Duration{}, seconds(1)), help("the writer spins before it sleeps")),
+    (writer_gathers, range(Duration{}, seconds(1)), help("a group waits for further writes")),
+    (busy_wait, range(Duration{}, seconds(3600)), help("wait for the lock of another process")),
+    (rows_max, at_least(1), help("rows of one result; more are for a stream")),
+    (statements_max, at_least(1), help("statements kept prepared, for each connection")),
+    (read_budget, range(microseconds(1), seconds(3600)),
+     help("time of a read on the reactor; then it goes to the pool")),
+    (slow_reads_remembered, help("times that a slow statement then goes to the pool at once")),
+    (reads_per_turn_max, at_least(1), help("reads on the reactor in one turn")),
+    (transaction_hold, host::option_rules::timeout,
+     help("a transaction without a statement for so long is rolled back")),
+    (streams_max, range(1, 256), help("streams at a time; each holds a connection")),
+    (stream_idle, host::option_rules::timeout, help("a stream nobody reads is closed")),
+    (checkpoint_pages, at_least(1), help("pages of the log before it is written back")),
+    (probe_interval, range(milliseconds(1), seconds(3600)),
+     help("how often a file that was lost is looked for")))
+
+KATANA_DESCRIBE(
+    PostgresLimits,
+    (pipeline_depth, range(1, 10'000), help("statements on their way on one connection")),
+    (slow_after, range(microseconds(1), seconds(3600)),
+     help("no other statement goes behind one that takes longer")),
+    (connect_timeout, host::option_rules::timeout, help("deadline of one attempt to connect")),
+    (idle_timeout, host::option_rules::timeout, help("a connection without work is closed")),
+    (backoff_min, host::option_rules::timeout, help("pause after an attempt that failed")),
+    (backoff_max, host::option_rules::timeout, help("the same, after many")),
+    (waiting_max, at_least(1), help("calls of each reactor that wait for a connection")),
+    (rows_max, at_least(1), help("rows of one result; more are for a stream")),
+    (statements_max, at_least(1), help("statements kept prepared, for each connection")),
+    (transaction_hold, host::option_rules::timeout,
+     help("a transaction without a statement for so long is rolled back")),
+    (streams_max, range(1, 1000), help("streams at a time; each holds a connection")),
+    (stream_idle, host::option_rules::timeout, help("a stream nobody reads is closed")))
 
 }  // namespace katana::database
 

@@ -259,6 +259,8 @@ struct DatabaseSettings {
   config::ByteCount cache = config::mebibytes(8);
   std::uint32_t group_max = 256;
   unsigned connections_max = 16;
+  database::SqliteLimits sqlite;
+  database::PostgresLimits postgres;
 };
 KATANA_DESCRIBE(DatabaseSettings,
                 (url, length(1, 4000), secret,
@@ -276,7 +278,8 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (cache, help("SQLite: page cache of each connection")),
                 (group_max, range(1, 100'000), help("writes that one commit may include")),
                 (connections_max, range(1, 1000),
-                 help("PostgreSQL: connections of the process, all reactors together")))
+                 help("PostgreSQL: connections of the process, all reactors together")),
+                sqlite, postgres)
 
 struct JobSettings {
   bool enabled = true;

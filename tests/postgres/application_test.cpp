@@ -68,6 +68,33 @@ TEST(PostgresApplication, serves_from_the_database_that_its_url_names) {
   EXPECT_EQ(report.cut_off, 0u);
 }
 
+TEST(PostgresApplication, a_limit_of_the_settings_holds) {
+  const auto& cluster = database::postgres::Cluster::shared();
+  const auto made = cluster.options(true);
+  Program app(options());
+  app.routes([](const registry::Services& services, Router& router) {
+    auto& db = services.get<database::Database>();
+    router.get("/many", [&db]() -> Task<Result<Reply>> {
+      auto rows = co_await db.query<std::int64_t>("SELECT n::bigint FROM generate_series(1, 9) n");
+      if (!rows && rows.error().kind() == database::Kind::too_large) co_return problem(413, "Many");
+      if (!rows) co_return std::unexpected<Error>(rows.error());
+      co_return Reply::text("all");
+    });
+  });
+  CommandLine line = line_of(
+      fmt::format("postgresql://{}@127.0.0.1:{}/{}", made.user, cluster.port(), made.database));
+  line.sets.push_back("database.postgres.rows_max=8");
+  const auto started = app.start(line);
+  ASSERT_TRUE(started) << started.error().describe();
+  std::thread clients([&] {
+    server::Client client(app.port());
+    EXPECT_TRUE(client.ask("/many").starts_with("HTTP/1.1 413 "));
+    app.shutdown();
+  });
+  (void)app.serve();
+  clients.join();
+}
+
 TEST(PostgresApplication, a_wrong_url_fails_the_start_without_its_password) {
   for (const char* const url :
        {"postgresql://u:secret@host:notaport/d", "postgresql://u:secret@"}) {

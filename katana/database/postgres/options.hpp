@@ -19,6 +19,7 @@
 
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
+#include "katana/database/limits.hpp"
 #include "katana/database/migrations.hpp"
 
 namespace katana::database::postgres {
@@ -28,6 +29,7 @@ struct Host {
   std::uint16_t port = 5432;
 };
 
+// What has its default in limits.hpp is explained there.
 struct Options {
   std::vector<Host> hosts = {};  // tried in this order
   std::string database = {};     // empty: as the user is called
@@ -41,21 +43,21 @@ struct Options {
   std::string migrations = {};  // a folder; they are applied before anything else. Empty: none
   std::vector<Migration> bundled = {};  // the same, of the program; see bundled_migrations()
 
-  unsigned connections_max = 16;          // of the process, all reactors together
-  unsigned pipeline_depth = 32;           // statements on their way on one connection
-  Duration slow_after = milliseconds(5);  // then no other statement goes behind it
-  Duration connect_timeout = seconds(5);
-  Duration idle_timeout = seconds(60);      // a connection without work for so long is closed
-  Duration backoff_min = milliseconds(50);  // before the next attempt after one that failed;
-  Duration backoff_max = seconds(2);        // doubled each time, jittered
-  std::size_t waiting_max = 8192;           // calls that wait for a connection, of each reactor
-  Duration wait_max = seconds(2);           // for a connection; then the call is refused
-  Duration timeout = seconds(30);           // of a call that was given none
-  std::size_t rows_max = 100'000;           // of one result; more are for a stream
-  std::size_t statements_max = 256;         // kept prepared, for each connection
-  Duration transaction_hold = seconds(30);  // without a statement; then: rolled back
-  unsigned streams_max = 8;                 // each holds a connection
-  Duration stream_idle = seconds(30);       // a stream nobody reads loses its connection
+  unsigned connections_max = 16;  // of the process, all reactors together
+  unsigned pipeline_depth = PostgresLimits().pipeline_depth;
+  Duration slow_after = PostgresLimits().slow_after;
+  Duration connect_timeout = PostgresLimits().connect_timeout;
+  Duration idle_timeout = PostgresLimits().idle_timeout;
+  Duration backoff_min = PostgresLimits().backoff_min;
+  Duration backoff_max = PostgresLimits().backoff_max;
+  std::size_t waiting_max = PostgresLimits().waiting_max;
+  Duration wait_max = seconds(2);  // for a connection; then the call is refused
+  Duration timeout = seconds(30);  // of a call that was given none
+  std::size_t rows_max = PostgresLimits().rows_max;
+  std::size_t statements_max = PostgresLimits().statements_max;
+  Duration transaction_hold = PostgresLimits().transaction_hold;
+  unsigned streams_max = PostgresLimits().streams_max;
+  Duration stream_idle = PostgresLimits().stream_idle;
 
   static katana::Result<Options> from_url(std::string_view url);
   // "app@db1:5432,db2:5433/shop", for the log.

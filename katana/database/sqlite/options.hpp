@@ -15,6 +15,7 @@
 #include "katana/base/executor.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/database/durability.hpp"
+#include "katana/database/limits.hpp"
 #include "katana/database/migrations.hpp"
 
 namespace katana::database::sqlite {
@@ -27,6 +28,7 @@ struct TestHooks {
   std::function<Instant()> clock = {};
 };
 
+// What has its default in limits.hpp is explained there.
 struct Options {
   // ':memory:': a database that is empty at the start and gone at the end; see memory_folder.hpp.
   std::string path = {};
@@ -36,29 +38,27 @@ struct Options {
   Durability durability = Durability::full;
 
   unsigned readers = 4;  // threads and connections for reads that are not answered on a reactor
-  std::size_t reads_waiting_max = 4096;
-  std::size_t writes_waiting_max = 8192;
-  std::size_t group_max = 256;                 // writes that share one commit
-  Duration writer_linger = microseconds(100);  // the writer looks out for more before it sleeps
-  Duration writer_gathers = microseconds(50);  // from a group's begin: for those just answered
-  Duration wait_max = seconds(2);              // in a queue; then the call is refused: unavailable
-  Duration timeout = seconds(30);              // of a call that was given none
-  Duration busy_wait = seconds(5);             // for the lock of another process
-  std::size_t rows_max = 100'000;              // of one result; more are for a stream
-  std::size_t statements_max = 256;            // kept prepared, for each connection
-  std::int64_t cache_kib = 8 * 1024;           // pages that each connection may keep
+  std::size_t reads_waiting_max = SqliteLimits().reads_waiting_max;
+  std::size_t writes_waiting_max = SqliteLimits().writes_waiting_max;
+  std::size_t group_max = 256;  // writes that share one commit
+  Duration writer_linger = SqliteLimits().writer_linger;
+  Duration writer_gathers = SqliteLimits().writer_gathers;
+  Duration wait_max = seconds(2);  // in a queue; then the call is refused: unavailable
+  Duration timeout = seconds(30);  // of a call that was given none
+  Duration busy_wait = SqliteLimits().busy_wait;
+  std::size_t rows_max = SqliteLimits().rows_max;
+  std::size_t statements_max = SqliteLimits().statements_max;
+  std::int64_t cache_kib = 8 * 1024;  // pages that each connection may keep
 
-  Duration read_budget = microseconds(500);  // of a read on the reactor; then it goes to the pool
-  // So often a statement that went over the budget goes to the pool at once.
-  std::uint32_t slow_reads_remembered = 1000;
-  // In one turn; the next go to the pool, so that a long loop of reads lets others in.
-  std::uint32_t reads_per_turn_max = 1024;
+  Duration read_budget = SqliteLimits().read_budget;
+  std::uint32_t slow_reads_remembered = SqliteLimits().slow_reads_remembered;
+  std::uint32_t reads_per_turn_max = SqliteLimits().reads_per_turn_max;
 
-  Duration transaction_hold = seconds(5);  // a transaction holds the writer; then: rolled back
-  unsigned streams_max = 16;               // each holds a connection
-  Duration stream_idle = seconds(30);      // a stream nobody reads loses it
-  unsigned checkpoint_pages = 1000;        // of the log; then it is written back
-  Duration probe_interval = milliseconds(250);
+  Duration transaction_hold = SqliteLimits().transaction_hold;
+  unsigned streams_max = SqliteLimits().streams_max;
+  Duration stream_idle = SqliteLimits().stream_idle;
+  unsigned checkpoint_pages = SqliteLimits().checkpoint_pages;
+  Duration probe_interval = SqliteLimits().probe_interval;
 
   std::string vfs = {};  // empty: the default
   TestHooks test_hooks = {};

@@ -27,6 +27,7 @@ Result<database::Database> open(std::string_view rest, const DatabaseSettings& s
   options->timeout = settings.timeout;
   options->wait_max = settings.wait_max;
   options->connections_max = settings.connections_max;
+  database::apply_limits(*options, settings.postgres);
   if (!settings.password_file.empty()) options->password_file = settings.password_file;
   return database::postgres::open(*std::move(options));
 }

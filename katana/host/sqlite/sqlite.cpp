@@ -55,6 +55,7 @@ database::sqlite::Options sqlite_options(std::string_view file, const DatabaseSe
   options.wait_max = settings.wait_max;
   options.cache_kib = static_cast<std::int64_t>(settings.cache.bytes / 1024);
   options.group_max = settings.group_max;
+  database::apply_limits(options, settings.sqlite);
   return options;
 }
 

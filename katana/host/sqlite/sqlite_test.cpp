@@ -85,6 +85,36 @@ class SqliteDriverTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
+// Each limit is a number that differs from its default, and comes out where it went in.
+TEST(SqliteDriverOptions, every_limit_of_the_settings_is_an_option) {
+  DatabaseSettings settings;
+  std::int64_t next = 7'000'000;
+  for_each_field(settings.sqlite, [&](const auto&, auto& member) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(member)>, Duration>) {
+      member = nanoseconds(++next);
+    } else {
+      member = static_cast<std::remove_cvref_t<decltype(member)>>(++next);
+    }
+  });
+  const auto made = sqlite_options("x.db", settings, {});
+  EXPECT_EQ(made.reads_waiting_max, settings.sqlite.reads_waiting_max);
+  EXPECT_EQ(made.writes_waiting_max, settings.sqlite.writes_waiting_max);
+  EXPECT_EQ(made.writer_linger, settings.sqlite.writer_linger);
+  EXPECT_EQ(made.writer_gathers, settings.sqlite.writer_gathers);
+  EXPECT_EQ(made.busy_wait, settings.sqlite.busy_wait);
+  EXPECT_EQ(made.rows_max, settings.sqlite.rows_max);
+  EXPECT_EQ(made.statements_max, settings.sqlite.statements_max);
+  EXPECT_EQ(made.read_budget, settings.sqlite.read_budget);
+  EXPECT_EQ(made.slow_reads_remembered, settings.sqlite.slow_reads_remembered);
+  EXPECT_EQ(made.reads_per_turn_max, settings.sqlite.reads_per_turn_max);
+  EXPECT_EQ(made.transaction_hold, settings.sqlite.transaction_hold);
+  EXPECT_EQ(made.streams_max, settings.sqlite.streams_max);
+  EXPECT_EQ(made.stream_idle, settings.sqlite.stream_idle);
+  EXPECT_EQ(made.checkpoint_pages, settings.sqlite.checkpoint_pages);
+  EXPECT_EQ(made.probe_interval, settings.sqlite.probe_interval);
+  EXPECT_EQ(field_count<database::SqliteLimits>, 15u);  // all that are compared here
+}
+
 TEST_F(SqliteDriverTest, a_database_in_memory_serves_and_leaves_nothing) {
   Program app(options());
   app.routes([](const registry::Services& services, Router& router) {
