@@ -115,17 +115,21 @@ void ConnectionPool::expire_running(Connection& connection, Instant now) {
   }
 }
 
-// The last ones first, which choose() uses least. `never`: all of them.
+// The last ones first, which choose() uses least. `never`: all of them. One that is lost is counted
+// no more, though bury() takes it away only after this turn.
 void ConnectionPool::close_idle(Instant now) {
+  auto left =
+      std::ranges::count_if(connections_, [](const auto& each) { return !each->is_lost(); });
   for (std::size_t index = connections_.size(); index-- > 0;) {
     Connection& connection = *connections_[index];
     if (!connection.is_idle() || connection.transaction != 0 || connection.cursor != nullptr ||
         connection.is_streaming()) {
       continue;
     }
-    const bool kept = keeps_one_ && connections_.size() == 1 && now != never;
+    const bool kept = keeps_one_ && left == 1 && now != never;
     if (kept || (now != never && now - connection.used_at < options_.idle_timeout)) continue;
     connection.lose(Kind::unavailable, "it was idle");
+    --left;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "katana/database/postgres/postgres.hpp"
 
 #include <chrono>
+#include <set>
 #include <thread>
 #include <tuple>
 
@@ -201,12 +202,14 @@ TEST_F(PostgresTest, a_statement_that_is_not_known_to_be_quick_holds_up_nobody_o
 
 TEST_F(PostgresTest, idle_connections_are_closed_but_for_one) {
   open([](Options& options) { options.idle_timeout = milliseconds(50); });
+  std::set<int> backends;
   const auto body = [&]() -> Task<void> {
     auto first = co_await db().begin();
     auto second = co_await db().begin();
     EXPECT_TRUE(first && second);
-    (void)co_await first->execute("SELECT 1");
-    (void)co_await second->execute("SELECT 1");
+    for (auto* transaction : {&*first, &*second}) {
+      backends.insert(**co_await transaction->query_one<int>("SELECT pg_backend_pid()"));
+    }
   };
   run(body());
   for (int round = 0; round < 200 && db().figures().readers > 1; ++round) {
@@ -214,6 +217,11 @@ TEST_F(PostgresTest, idle_connections_are_closed_but_for_one) {
   }
   EXPECT_EQ(db().figures().readers, 1u) << "by which its health is known";
   EXPECT_TRUE(db().health());
+  const auto again = [&]() -> Task<void> {
+    const int backend = **co_await db().query_one<int>("SELECT pg_backend_pid()");
+    EXPECT_TRUE(backends.contains(backend)) << "kept, not closed and opened again";
+  };
+  run(again());
 }
 
 TEST_F(PostgresTest, statements_are_kept_prepared_up_to_a_limit) {
