@@ -37,6 +37,7 @@ struct SqliteLimits {
 
 struct PostgresLimits {
   unsigned pipeline_depth = 32;           // statements on their way on one connection
+  unsigned reads_per_sync = 32;           // plain reads of a turn that share a sync; 1: none do
   Duration slow_after = milliseconds(5);  // then no other statement goes behind it
   Duration connect_timeout = seconds(5);
   Duration idle_timeout = seconds(60);      // a connection without work for so long is closed
@@ -72,6 +73,7 @@ void apply_limits(Options& options, const SqliteLimits& limits) {
 template <class Options>
 void apply_limits(Options& options, const PostgresLimits& limits) {
   options.pipeline_depth = limits.pipeline_depth;
+  options.reads_per_sync = limits.reads_per_sync;
   options.slow_after = limits.slow_after;
   options.connect_timeout = limits.connect_timeout;
   options.idle_timeout = limits.idle_timeout;

@@ -318,6 +318,7 @@ KATANA_DESCRIBE(
 KATANA_DESCRIBE(
     PostgresLimits,
     (pipeline_depth, range(1, 10'000), help("statements on their way on one connection")),
+    (reads_per_sync, range(1, 10'000), help("plain reads of a turn that share a sync; 1: none do")),
     (slow_after, range(microseconds(1), seconds(3600)),
      help("no other statement goes behind one that takes longer")),
     (connect_timeout, host::option_rules::timeout, help("deadline of one attempt to connect")),

@@ -32,6 +32,7 @@ COMMANDS = {
     "tls-cost": Command("costs.tls", "lab/tls_cost.py", "TLS, beside nginx"),
     "ws-cost": Command("costs.websocket", "lab/ws_cost.py", "a WebSocket message, beside a request"),
     "overload": Command("costs.overload", "lab/overload.py", "goodput beyond the capacity, with load shedding"),
+    "postgres-cost": Command("costs.postgres", "lab/postgres_cost.py", "a read of PostgreSQL, beside other clients"),
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
     "compile-cost": Command("costs.compile", "lab/compile_cost.py", "what headers cost the compiler"),

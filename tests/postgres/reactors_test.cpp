@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "katana/base/when.hpp"
 #include "katana/core/reactor_on.hpp"
 #include "katana/database/postgres/cluster_test.hpp"
 #include "katana/database/postgres/postgres.hpp"
@@ -66,9 +68,11 @@ class ReactorThread {
 template <class Engine>
 class PostgresReactors : public testing::Test {
  protected:
-  void open(unsigned connections_max) {
+  void open(unsigned connections_max, unsigned reads_per_sync = 32) {
     options_ = Cluster::shared().options();
     options_.connections_max = connections_max;
+    options_.reads_per_sync = reads_per_sync;
+    options_.slow_after = seconds(10);  // nothing is slow here, however slow the machine is
     options_.wait_max = seconds(30);
     auto opened = postgres::open(options_);
     ASSERT_TRUE(opened) << opened.error().describe();
@@ -116,6 +120,29 @@ class PostgresReactors : public testing::Test {
     EXPECT_EQ(sum, std::to_string(40 * reactors));
   }
 
+  // In how many of the server's transactions 8 reads of a turn are.
+  std::size_t transactions_of_reads(unsigned reads_per_sync) {
+    this->open(2, reads_per_sync);
+    std::set<std::string> begun;
+    const auto ask = [&]() -> Task<int> {
+      const auto at =
+          co_await this->db().template query_one<std::string>("SELECT current_timestamp::text");
+      EXPECT_TRUE(at) << at.error().describe();
+      if (at && *at) begun.insert(**at);
+      co_return 0;
+    };
+    {
+      ReactorThread<Engine> reactor([&]() -> Task<void> {
+        (void)co_await ask();  // it is known to be quick from now on
+        begun.clear();
+        std::vector<Task<int>> asks;
+        for (int caller = 0; caller < 8; ++caller) asks.push_back(ask());
+        (void)co_await when_all(std::move(asks));
+      });
+    }
+    return begun.size();
+  }
+
   Options options_;
   std::optional<Database> database_;
   std::atomic<int> finished_ = 0;
@@ -143,6 +170,18 @@ TYPED_TEST(PostgresReactors, a_reactor_that_ends_gives_its_connections_back) {
   }
   EXPECT_EQ(this->finished_.load(), 6);
   EXPECT_LE(this->db().figures().readers, 1u) << "that of the backend's own thread";
+}
+
+TYPED_TEST(PostgresReactors, plain_reads_of_a_turn_share_a_sync) {
+  EXPECT_EQ(this->transactions_of_reads(32), 1u);
+}
+
+TYPED_TEST(PostgresReactors, no_more_of_them_than_the_limit_says) {
+  EXPECT_EQ(this->transactions_of_reads(4), 2u);
+}
+
+TYPED_TEST(PostgresReactors, none_where_the_limit_is_one) {
+  EXPECT_EQ(this->transactions_of_reads(1), 8u);
 }
 
 TYPED_TEST(PostgresReactors, a_database_that_ends_before_its_reactor_leaves_nothing_behind) {

@@ -112,15 +112,21 @@ void Connection::read_results() {
     const Result result(PQgetResult(pg_.get()));
     if (result == nullptr) {
       if (++ends == 2) return;
+      if (in_flight_[current_].answered) {
+        ++current_;
+        begin_current();
+      }
       continue;
     }
     ends = 0;
-    take_result(in_flight_.front(), *result);
+    take_result(in_flight_[current_], *result);
   }
 }
 
 void Connection::take_result(Unit& unit, const PGresult& result) {
-  switch (PQresultStatus(&result)) {
+  const ExecStatusType status = PQresultStatus(&result);
+  if (status != PGRES_SINGLE_TUPLE && !unit.ends_group) unit.answered = true;
+  switch (status) {
     case PGRES_SINGLE_TUPLE: return take_rows(unit, result);
     case PGRES_TUPLES_OK: take_rows(unit, result); return take_final(unit, result);
     case PGRES_COMMAND_OK: return take_final(unit, result);
@@ -128,8 +134,10 @@ void Connection::take_result(Unit& unit, const PGresult& result) {
     case PGRES_EMPTY_QUERY:
       unit.error.emplace(Kind::syntax, "there is no statement");
       return take_final(unit, result);
-    case PGRES_PIPELINE_SYNC: return finish_front();
-    case PGRES_PIPELINE_ABORTED: return;  // behind an error of the same unit
+    case PGRES_PIPELINE_SYNC: return finish_group();
+    case PGRES_PIPELINE_ABORTED:  // behind an error of this unit, or of its group
+      unit.failed = true;
+      return;
     default:
       // COPY has a protocol of its own, which is left by closing the connection.
       lose(Kind::unavailable, "the statement began a COPY, which this interface does not have");
@@ -202,6 +210,7 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
   const char* const severity = PQresultErrorField(&result, PG_DIAG_SEVERITY_NONLOCALIZED);
   fatal_seen_ = fatal_seen_ || (severity != nullptr && Bytes(severity) != "ERROR");
   if (complaint.state.empty()) return;  // libpq's own: the connection is lost, and says so
+  unit.failed = true;
   if (!unit.error) {
     unit.error = error_of(complaint, unit.prepared != nullptr ? unit.prepared->text
                                      : unit.work != nullptr   ? text_of(*unit.work)
@@ -218,20 +227,44 @@ void Connection::sync_guarded(Unit& unit) {
   if (!keeps) {
     (void)PQsendQueryParams(pg_.get(), "ROLLBACK", 0, nullptr, nullptr, nullptr, nullptr, 0);
   }
-  if (PQpipelineSync(pg_.get()) == 0) return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-  flush();
+  if (sync()) flush();
 }
 
-void Connection::finish_front() {
-  Unit unit = std::move(in_flight_.front());
-  in_flight_.pop_front();
-  const Duration ran = home_.now() - front_at_;
+// The sync of what is in order up to current_. Where one of several failed, the server undid all of
+// them: the others are sent again, each with a sync of its own, as if they had had it before.
+void Connection::finish_group() {
+  const std::size_t count = std::exchange(current_, 0) + 1;
+  for (std::size_t each = 0; each < count; ++each) {
+    answered_.push_back(std::move(in_flight_.front()));
+    in_flight_.pop_front();
+  }
+  const Duration ran{(home_.now() - front_at_).ns / static_cast<std::int64_t>(count)};
+  begin_current();
+  const bool undone =
+      count > 1 && std::ranges::any_of(answered_, [](const Unit& unit) { return unit.failed; });
+  for (std::size_t each = count; undone && each-- > 0;) {
+    Unit& unit = answered_[each];
+    if (unit.work == nullptr || (unit.failed && unit.error)) continue;
+    --unit.prepared->users;
+    unit.work->outcome.clear();
+    outgoing_.push_front(
+        {.work = std::exchange(unit.work, nullptr), .is_quick = unit.is_quick, .alone = true});
+    unit.prepared = nullptr;
+  }
+  for (Unit& unit : answered_) {
+    if (unit.work != nullptr || unit.prepared != nullptr || unit.step != Step::statement) {
+      finish_unit(unit, ran);
+    }
+  }
+  answered_.clear();
+}
+
+void Connection::finish_unit(Unit& unit, Duration ran) {
   // One that was cut short says only that it was not quick.
   const bool whole = unit.work != nullptr && !unit.error && !unit.work->abandoned_by_now();
   if (unit.step == Step::statement && (whole || ran >= options_.slow_after)) {
     owner_.on_ran(unit.prepared->text, ran);
   }
-  begin_front();
   if (unit.prepared != nullptr) --unit.prepared->users;
   switch (unit.step) {
     case Step::statement: return finish_statement(unit);
@@ -245,11 +278,11 @@ void Connection::finish_front() {
   }
 }
 
-// Rows come one by one from a statement that is first in order and was asked for that.
-void Connection::begin_front() noexcept {
+// Rows come one by one from a statement that is next in order and was asked for that.
+void Connection::begin_current() noexcept {
   if (in_flight_.empty()) return;
-  front_at_ = home_.now();
-  const Unit& unit = in_flight_.front();
+  if (current_ == 0) front_at_ = home_.now();
+  const Unit& unit = in_flight_[current_];
   if (unit.step != Step::statement || unit.prepared->forms.empty()) return;
   // Refused only when its rows are here already, and then they are few.
   (void)PQsetSingleRowMode(pg_.get());
@@ -270,7 +303,7 @@ void Connection::finish_statement(Unit& unit) {
     statements_.renew(*unit.prepared);
   }
   if (unit.is_stale && transaction == 0 && !unit.was_retried && unit.work != nullptr) {
-    outgoing_.push_front({.work = unit.work, .was_retried = true});
+    outgoing_.push_front({.work = unit.work, .alone = true, .was_retried = true});
     return;
   }
   if (unit.error && transaction != 0) transaction_failed = true;

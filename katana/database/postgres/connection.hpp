@@ -68,7 +68,7 @@ enum class Step : std::uint8_t {
 // the request was answered, and then a statement of no consequence.
 enum class Cancel : std::uint8_t { none, asked, answered, fenced };
 
-// What goes between two syncs.
+// What goes between two syncs, or a read of several that share one.
 struct Unit {
   Step step = Step::statement;
   Work* work = nullptr;  // null: nobody waits for it, or no longer
@@ -77,6 +77,10 @@ struct Unit {
   std::uint32_t type = 0;  // of look_up
   Instant sent_at = {};
   bool is_quick = false;       // as far as is known
+  bool alone = false;          // has a sync of its own, though it could share one
+  bool ends_group = true;      // a sync is behind it
+  bool answered = false;       // of one that ends none: what comes next is of the next one
+  bool failed = false;         // the server says so, or the one before it failed
   bool guarded = false;        // is synced when its rows were read,
   bool synced_behind = false;  // which they were: what still comes is not of the statement
   bool was_retried = false;
@@ -176,11 +180,12 @@ class Connection final : private SocketWatcher {
   void take_rows(Unit& unit, const PGresult& result);
   void take_final(Unit& unit, const PGresult& result);
   void take_error(Unit& unit, const PGresult& result);
-  void finish_front();
+  void finish_group();
+  void finish_unit(Unit& unit, Duration ran);
   void finish_statement(Unit& unit);
   void finish_commit(Unit& unit);
   void finish_prepare(Unit& unit);
-  void begin_front() noexcept;
+  void begin_current() noexcept;
   void sync_guarded(Unit& unit);
   void finish(Work& work, std::optional<Error> error);
   Error error_of_loss(const Unit& unit, std::string_view why) const;
@@ -194,6 +199,9 @@ class Connection final : private SocketWatcher {
   void push_prepare(Prepared& prepared);
   void push_command(std::string command);
   void push(Unit unit);
+  // Ends what shares a sync. False: the connection is lost.
+  bool close_group() noexcept;
+  bool sync() noexcept;
   void flush() noexcept;
   void watch(bool read, bool write) noexcept;
   void unwatch() noexcept;
@@ -216,6 +224,9 @@ class Connection final : private SocketWatcher {
   bool fatal_seen_ = false;  // the server ended the session: what follows was not begun
   std::deque<Unit> outgoing_;
   std::deque<Unit> in_flight_;
+  std::size_t current_ = 0;     // of in_flight_: what is being answered
+  std::size_t group_size_ = 0;  // of the reads sent last, which have no sync yet
+  std::vector<Unit> answered_;  // the group that is being finished
   Statements statements_;
   std::unordered_map<std::uint32_t, std::pair<std::string, bool>> types_;  // name; is an enum
   Arguments arguments_;

@@ -150,10 +150,12 @@ void ConnectionPool::put_first(WorkList& works) noexcept {
 void ConnectionPool::assign() noexcept {
   exclusive_waiting_ = 0;
   bool full = false;  // for what shares a connection
+  if (!queue_.empty()) find_candidates();
   for (Work* work = queue_.first(); work != nullptr;) {
     Work* const next = work->next_in_list();
     if (work->request.order == Order::begin || work->request.order == Order::open) {
       give_exclusive(*work);
+      find_candidates();
     } else {
       full = full || !give_shared(*work);
     }
@@ -175,7 +177,7 @@ bool ConnectionPool::has_capacity() const noexcept {
   });
 }
 
-bool ConnectionPool::give_shared(Work& work) {
+void ConnectionPool::find_candidates() {
   candidates_.clear();
   choices_.clear();
   const Instant now = home_.now();
@@ -189,14 +191,21 @@ bool ConnectionPool::give_shared(Work& work) {
                                                           : now - oldest});
     choices_.push_back(connection.get());
   }
+}
+
+bool ConnectionPool::give_shared(Work& work) {
   const std::size_t chosen = choose(candidates_, options_.pipeline_depth, options_.slow_after);
   if (chosen == no_candidate) return false;
   Connection& connection = *choices_[chosen];
-  connection.turn = now;
-  connection.used_at = now;
+  connection.turn = connection.used_at = home_.now();
   queue_.remove(work);
   const auto known = quick_.find(work.request.sql->text().data());
-  connection.enqueue(work, known != quick_.end() && known->second);
+  const bool is_quick = known != quick_.end() && known->second;
+  connection.enqueue(work, is_quick);
+  Candidate& candidate = candidates_[chosen];
+  candidate.load = connection.load();
+  candidate.given_this_turn = true;
+  if (!is_quick) candidate.age = Duration{never.ns};
   return true;
 }
 

@@ -68,6 +68,8 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void bury() noexcept;
   void assign() noexcept;
   void put_first(WorkList& works) noexcept;
+  // The connections that calls may share now.
+  void find_candidates();
   bool give_shared(Work& work);
   void give_exclusive(Work& work);
   Connection* take_idle();

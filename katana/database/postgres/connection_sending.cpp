@@ -34,6 +34,7 @@ void Connection::advance() noexcept {
     if (!in_flight_.empty() && in_flight_.back().guarded && !in_flight_.back().synced_behind) break;
     if (send_front() == Sent::waits) break;
   }
+  (void)close_group();
   if (stage_ == Stage::open && stream_opening_ && outgoing_.empty()) advance_stream();
   advancing_ = false;
   if (stage_ == Stage::open) flush();
@@ -47,12 +48,11 @@ Connection::Sent Connection::send_front() {
     if (sent == Sent::waits || stage_ != Stage::open) return Sent::waits;
   } else {
     sent = Sent::yes;
+    if (!close_group()) return Sent::waits;
     const int good = PQsendQueryParams(pg_.get(), unit.command.c_str(), 0, nullptr, nullptr,
                                        nullptr, nullptr, 0);
-    if (good == 0 || PQpipelineSync(pg_.get()) == 0) {
-      lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-      return Sent::waits;
-    }
+    if (good == 0) lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    if (stage_ != Stage::open || !sync()) return Sent::waits;
   }
   Unit moved = std::move(outgoing_.front());
   outgoing_.pop_front();
@@ -97,11 +97,19 @@ Connection::Sent Connection::send_statement(Unit& unit) {
   if (transaction == 0 && !prepared.traits.reads) work.request.order = Order::write;
   unit.guarded = prepared.traits.returning && transaction == 0;
   unit.generation = prepared.generation;
-  const int sent =
+  const bool shares =
+      prepared.traits.reads_plainly && transaction == 0 && unit.is_quick && !unit.alone;
+  if (!shares && !close_group()) return Sent::waits;
+  bool sent =
       PQsendQueryPrepared(pg_.get(), prepared.name.c_str(), arguments_.count(), arguments_.data(),
-                          arguments_.lengths(), arguments_.formats(), 1);
-  const int ended = unit.guarded ? PQsendFlushRequest(pg_.get()) : PQpipelineSync(pg_.get());
-  if (sent == 0 || ended == 0) {
+                          arguments_.lengths(), arguments_.formats(), 1) != 0;
+  if (shares) {
+    unit.ends_group = false;
+    ++group_size_;
+  } else {
+    sent = sent && (unit.guarded ? PQsendFlushRequest(pg_.get()) != 0 : sync());
+  }
+  if (!sent) {
     unit.prepared = nullptr;  // not sent: it is in outgoing() when the connection is lost
     lose(Kind::unavailable, PQerrorMessage(pg_.get()));
     return Sent::waits;
@@ -137,12 +145,12 @@ Connection::Sent Connection::ensure_types(Prepared& prepared, std::optional<Erro
       if (asked) return Sent::waits;
       const std::string asked_type = std::to_string(type);
       const char* const value = asked_type.c_str();
+      if (!close_group()) return Sent::waits;
       if (PQsendQueryParams(pg_.get(), type_question, 1, nullptr, &value, nullptr, nullptr, 0) ==
-              0 ||
-          PQpipelineSync(pg_.get()) == 0) {
+          0) {
         lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-        return Sent::waits;
       }
+      if (stage_ != Stage::open || !sync()) return Sent::waits;
       push({.step = Step::look_up, .type = type});
       return Sent::waits;
     }
@@ -166,12 +174,12 @@ void Connection::push_prepare(Prepared& prepared) {
     statements_.forget(*surplus);
   }
   const std::string text(prepared.text);  // with a zero behind it
-  if (stage_ != Stage::open ||
-      PQsendPrepare(pg_.get(), prepared.name.c_str(), text.c_str(), 0, nullptr) == 0 ||
-      PQsendDescribePrepared(pg_.get(), prepared.name.c_str()) == 0 ||
-      PQpipelineSync(pg_.get()) == 0) {
+  if (stage_ != Stage::open || !close_group()) return;
+  if (PQsendPrepare(pg_.get(), prepared.name.c_str(), text.c_str(), 0, nullptr) == 0 ||
+      PQsendDescribePrepared(pg_.get(), prepared.name.c_str()) == 0) {
     return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
   }
+  if (!sync()) return;
   owner_.on_prepared();
   prepared.state = Prepared::State::asked;
   ++prepared.users;
@@ -186,18 +194,38 @@ void Connection::ensure_timeout(std::int64_t timeout_ms) {
 }
 
 void Connection::push_command(std::string command) {
+  if (stage_ != Stage::open || !close_group()) return;
   if (PQsendQueryParams(pg_.get(), command.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) ==
-          0 ||
-      PQpipelineSync(pg_.get()) == 0) {
+      0) {
     return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
   }
+  if (!sync()) return;
   push({.step = Step::command, .command = std::move(command)});
 }
 
 void Connection::push(Unit unit) {
   unit.sent_at = home_.now();
   in_flight_.push_back(std::move(unit));
-  if (in_flight_.size() == 1) begin_front();
+  if (in_flight_.size() == 1) begin_current();
+  if (group_size_ >= options_.reads_per_sync) (void)close_group();
+}
+
+bool Connection::close_group() noexcept {
+  if (stage_ != Stage::open) return false;
+  if (group_size_ == 0) return true;
+  group_size_ = 0;
+  in_flight_.back().ends_group = true;
+  return sync();
+}
+
+bool Connection::sync() noexcept {
+#ifdef LIBPQ_HAS_SEND_PIPELINE_SYNC
+  const bool good = PQsendPipelineSync(pg_.get()) != 0;  // from libpq 17: the turn sends
+#else
+  const bool good = PQpipelineSync(pg_.get()) != 0;  // sends at once
+#endif
+  if (!good) lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  return good;
 }
 
 void Connection::flush() noexcept {

@@ -197,6 +197,7 @@ katana::Result<void> check(const Options& options) {
     return refuse("connections_max", "is 1 to 10000");
   }
   if (options.pipeline_depth == 0) return refuse("pipeline_depth", "is at least 1");
+  if (options.reads_per_sync == 0) return refuse("reads_per_sync", "is at least 1");
   if (options.statements_max == 0) return refuse("statements_max", "is at least 1");
   if (options.waiting_max == 0) return refuse("waiting_max", "is at least 1");
   if (options.streams_max == 0) return refuse("streams_max", "is at least 1");

@@ -45,6 +45,7 @@ struct Options {
 
   unsigned connections_max = 16;  // of the process, all reactors together
   unsigned pipeline_depth = PostgresLimits().pipeline_depth;
+  unsigned reads_per_sync = PostgresLimits().reads_per_sync;
   Duration slow_after = PostgresLimits().slow_after;
   Duration connect_timeout = PostgresLimits().connect_timeout;
   Duration idle_timeout = PostgresLimits().idle_timeout;

@@ -15,6 +15,8 @@ namespace katana::database::postgres {
 struct StatementTraits {
   // Changes nothing, as far as its words say: a SELECT may call a function that writes.
   bool reads = false;
+  // Neither locks rows nor calls a function but well-known ones: to run it twice does no harm.
+  bool reads_plainly = false;
   // A write that gives rows: it is committed only after they were read.
   bool returning = false;
   bool refused = false;
