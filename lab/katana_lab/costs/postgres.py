@@ -80,8 +80,8 @@ def cluster(port: int) -> Iterator[Cluster]:
         process = proc.start(as_other_user([*postgres, *settings]), [harness.CLIENT_CPU], Path(f"{made}-said"))
         try:
             def sql(text: str, database: str) -> bool:
-                psql = [bin_folder / "psql", "-q", "-h", folder, "-p", str(port), "-U", "katana", "-v", "ON_ERROR_STOP=1",
-                        database]
+                psql = [bin_folder / "psql", "-q", "-h", folder, "-p", str(port), "-U", "katana", "-v",
+                        "ON_ERROR_STOP=1", database]
                 return subprocess.run(psql, input=text, capture_output=True, text=True, check=False).returncode == 0
 
             if not proc.wait_for(lambda: sql("SELECT 1", "postgres") or process.poll() is not None, 30) \
