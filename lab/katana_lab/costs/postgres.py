@@ -4,7 +4,7 @@
                      [--clients katana,libpq_pipeline,…] [--json FILE] [--markdown FILE]
 
 Each round runs every client once (A B C A B C …), on CPU 0, against a PostgreSQL of this run's own on CPU 1, over its
-Unix socket. `--callers` reads are in flight, each `SELECT id, name, email, age FROM users WHERE id = $1`, prepared once;
+Unix socket. `--callers` reads are in flight, each `SELECT id, name, email, age FROM users WHERE id = $1`, prepared;
 each row is decoded and its id checked.
     katana          the framework: coroutines on one reactor, Database::query_one
     libpq_pipeline  libpq and poll() alone, a pipeline that is kept full, a sync for each statement
@@ -60,8 +60,8 @@ def as_other_user(command: list[str]) -> list[str]:
 
 
 @contextlib.contextmanager
-def cluster(port: int) -> Iterator[Cluster]:
-    """A server on the CPU of clients, with the table; gone afterwards."""
+def cluster(port: int, more: str = "") -> Iterator[Cluster]:
+    """A server on the CPU of clients, with the table, and `more` SQL done; gone afterwards."""
     if not PROGRAMS:
         raise LabError("there is no PostgreSQL server here: apt-get install postgresql")
     bin_folder = PROGRAMS[-1]
@@ -85,7 +85,7 @@ def cluster(port: int) -> Iterator[Cluster]:
                 return subprocess.run(psql, input=text, capture_output=True, text=True, check=False).returncode == 0
 
             if not proc.wait_for(lambda: sql("SELECT 1", "postgres") or process.poll() is not None, 30) \
-                    or not sql("CREATE DATABASE bench", "postgres") or not sql(SCHEMA, "bench"):
+                    or not sql("CREATE DATABASE bench", "postgres") or not sql(SCHEMA + more, "bench"):
                 raise LabError(f"PostgreSQL did not start: {proc.read(f'{made}-said').strip()}")
             yield Cluster(folder, port, process.pid)
         finally:
