@@ -36,7 +36,7 @@ struct SqliteLimits {
 };
 
 struct PostgresLimits {
-  unsigned pipeline_depth = 32;           // statements on their way on one connection
+  unsigned pipeline_depth = 64;           // statements on their way on one connection
   unsigned reads_per_sync = 32;           // plain reads of a turn that share a sync; 1: none do
   Duration slow_after = milliseconds(5);  // then no other statement goes behind it
   Duration connect_timeout = seconds(5);
