@@ -254,6 +254,16 @@ Result<void> ApplicationCore::start_database() {
           : options_.database.open(present->database, std::move(*bundled));
   if (!opened) return std::unexpected(opened.error());
   database_.emplace(std::move(*opened));
+  database_->backend().observe_outages(
+      [logger = log_->logger("database")](const database::Outage& outage) {
+        if (outage.why.empty()) {
+          logger.info(KATANA_AT_MOST(10, seconds(10)), "{} is usable again after {} ms",
+                      outage.where, outage.lasted.count_ms());
+        } else {
+          logger.warn(KATANA_AT_MOST(10, seconds(10)), "{} is not usable: {}", outage.where,
+                      outage.why);
+        }
+      });
   return {};
 }
 

@@ -97,6 +97,10 @@ void Postgres::close(Cursor& cursor) noexcept {
                 {.verb = Command::Verb::close, .cursor = &cursor});
 }
 
+void Postgres::observe_outages(OutageObserver observer) {
+  shared_->observe_outages(std::move(observer));
+}
+
 katana::Result<void> Postgres::health() const { return shared_->health(); }
 
 Duration Postgres::timeout_default() const noexcept { return shared_->options.timeout; }
