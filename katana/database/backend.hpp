@@ -62,7 +62,7 @@ KATANA_DESCRIBE(
     (refused_waited, named("refusals_waited"),
      help("Calls refused after they waited for too long.")),
     (refused_unusable, named("refusals_unusable"),
-     help("Calls refused because the database was not usable.")),
+     help("Calls that failed because the database was not usable.")),
     (timeouts, help("Calls that did not end before their deadline.")),
     (cancelled, help("Calls cancelled by their caller.")),
     (busy_retries, help("Retries because another process held the database lock.")),

@@ -118,7 +118,7 @@ void ConnectionPool::sweep() noexcept {
 
 void ConnectionPool::refuse(Work& work, Error error) {
   work.outcome.error = std::move(error);
-  on_finished(work);
+  complete(work);
 }
 
 // The end of a turn: everything that it asked for is sent together.
@@ -264,6 +264,13 @@ void ConnectionPool::give_to_others() noexcept {
 }
 
 void ConnectionPool::on_finished(Work& work) noexcept {
+  if (work.outcome.error && work.outcome.error->kind() == Kind::unavailable) {
+    add(shared_->tallies.refused_unusable);
+  }
+  complete(work);
+}
+
+void ConnectionPool::complete(Work& work) noexcept {
   Tallies& tallies = shared_->tallies;
   if (!work.outcome.error) {
     const Order order = work.request.order;

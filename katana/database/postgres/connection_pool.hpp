@@ -89,6 +89,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void end_transaction(Connection& connection);
   Connection* find(std::uint64_t transaction) noexcept;
   void refuse(Work& work, Error error);
+  void complete(Work& work) noexcept;
 
   bool may_open() const noexcept;
   void open_connections();

@@ -57,13 +57,14 @@ void ConnectionPool::expire_waiting(Instant now) {
                           text_of(*work)));
       continue;
     }
-    add(shared_->tallies.refused_waited);
     if (shared_->usable() && failures_ == 0) {
+      add(shared_->tallies.refused_waited);
       refuse(*work, Error(Kind::unavailable,
                           fmt::format("the database is busy: no connection was free within {} ms",
                                       options_.wait_max.count_ms()),
                           text_of(*work)));
     } else {
+      add(shared_->tallies.refused_unusable);
       refuse(*work, Error::unusable(failures_ > 0 ? failure_ : shared_->failure()));
     }
   }

@@ -115,6 +115,7 @@ Figures Postgres::figures() const {
   figures.transactions_expired = tallies.transactions_expired;
   figures.refused_full = tallies.refused_full;
   figures.refused_waited = tallies.refused_waited;
+  figures.refused_unusable = tallies.refused_unusable;
   figures.timeouts = tallies.timeouts;
   figures.cancelled = tallies.cancelled;
   figures.statements_prepared = tallies.statements_prepared;

@@ -48,7 +48,7 @@ struct Tallies {
   using Count = std::atomic<std::uint64_t>;
   Count reads = 0, writes = 0, commits = 0, transactions = 0, transactions_expired = 0;
   Count refused_full = 0, refused_waited = 0, timeouts = 0, cancelled = 0;
-  Count statements_prepared = 0, outages = 0;
+  Count statements_prepared = 0, outages = 0, refused_unusable = 0;
   std::atomic<std::uint32_t> waiting = 0, busy = 0, streams_open = 0;
 };
 inline void add(Tallies::Count& count) noexcept { count.fetch_add(1, std::memory_order_relaxed); }
