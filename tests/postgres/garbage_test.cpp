@@ -1,4 +1,5 @@
-// A server whose answers are no PostgreSQL: each call gets one answer, and the next connection works.
+// A server whose answers are no PostgreSQL: each call gets one answer, and the next connection
+// works.
 //
 // A program of its own, because libpq 15 itself leaks a result where a message comes that it did not
 // ask for: a ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
