@@ -13,9 +13,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "katana/base/described.hpp"
+#include "katana/base/instant.hpp"
 #include "katana/database/error.hpp"
 #include "katana/database/work.hpp"
 
@@ -59,7 +62,7 @@ KATANA_DESCRIBE(
     (refused_waited, named("refusals_waited"),
      help("Calls refused after they waited for too long.")),
     (refused_unusable, named("refusals_unusable"),
-     help("Calls refused because the database was not usable.")),
+     help("Calls that failed because the database was not usable.")),
     (timeouts, help("Calls that did not end before their deadline.")),
     (cancelled, help("Calls cancelled by their caller.")),
     (busy_retries, help("Retries because another process held the database lock.")),
@@ -84,6 +87,15 @@ KATANA_DESCRIBE(Levels, (usable, help("1 if calls can be answered, else 0.")),
 
 struct Figures : Counts, Levels {};
 
+// The database became unusable, for another reason than before, or usable again.
+struct Outage {
+  std::string_view where = {};  // "app@db1:5432,db2:5432/shop"
+  std::string_view why = {};    // on one line, without a password; empty: it is over
+  Duration lasted = {};         // of one that is over
+};
+// Called by any thread, with a lock held: it calls nothing of the database.
+using OutageObserver = std::function<void(const Outage&)>;
+
 enum class Attempt : std::uint8_t {
   done,       // here and now; see the outcome
   elsewhere,  // submit it as Order::read
@@ -106,6 +118,8 @@ class Backend {
   // The stream needs no more of its rows.
   virtual void close(Cursor& cursor) noexcept = 0;
 
+  // Of an outage that is there already, at once. A backend that has none to report does nothing.
+  virtual void observe_outages(OutageObserver) {}
   // Usable? An Error says why not. Reads some words of memory.
   virtual katana::Result<void> health() const = 0;
   virtual Figures figures() const = 0;

@@ -43,12 +43,15 @@ struct PostgresLimits {
   Duration idle_timeout = seconds(60);      // a connection without work for so long is closed
   Duration backoff_min = milliseconds(50);  // before the next attempt after one that failed;
   Duration backoff_max = seconds(2);        // doubled each time, jittered
-  std::size_t waiting_max = 8192;           // calls that wait for a connection, of each reactor
-  std::size_t rows_max = 100'000;           // of one result; more are for a stream
-  std::size_t statements_max = 256;         // kept prepared, for each connection
-  Duration transaction_hold = seconds(30);  // without a statement; then: rolled back
-  unsigned streams_max = 8;                 // each holds a connection
-  Duration stream_idle = seconds(30);       // a stream nobody reads loses its connection
+  // An idle connection is asked whether the server answers, and is what target_session_attrs says.
+  Duration probe_interval = milliseconds(500);
+  Duration probe_timeout = milliseconds(1500);  // no answer for so long: the database is unusable
+  std::size_t waiting_max = 8192;               // calls that wait for a connection, of each reactor
+  std::size_t rows_max = 100'000;               // of one result; more are for a stream
+  std::size_t statements_max = 256;             // kept prepared, for each connection
+  Duration transaction_hold = seconds(30);      // without a statement; then: rolled back
+  unsigned streams_max = 8;                     // each holds a connection
+  Duration stream_idle = seconds(30);           // a stream nobody reads loses its connection
 };
 
 // Takes what `limits` say into options of the same names.
@@ -79,6 +82,8 @@ void apply_limits(Options& options, const PostgresLimits& limits) {
   options.idle_timeout = limits.idle_timeout;
   options.backoff_min = limits.backoff_min;
   options.backoff_max = limits.backoff_max;
+  options.probe_interval = limits.probe_interval;
+  options.probe_timeout = limits.probe_timeout;
   options.waiting_max = limits.waiting_max;
   options.rows_max = limits.rows_max;
   options.statements_max = limits.statements_max;

@@ -124,7 +124,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
   std::vector<std::string> of_services = {"log", "metrics", "pools"};
   if (!options_.database.empty()) {
     add(
-        "database", {"configuration"}, [this] { return start_database(); },
+        "database", {"configuration", "log"}, [this] { return start_database(); },
         [this] { database_.reset(); }, "Check database.url and database.migrations");
     of_services.emplace_back("database");
   }
@@ -254,6 +254,15 @@ Result<void> ApplicationCore::start_database() {
           : options_.database.open(present->database, std::move(*bundled));
   if (!opened) return std::unexpected(opened.error());
   database_.emplace(std::move(*opened));
+  database_->backend().observe_outages([logger = log_->logger("database"),
+                                        limit = std::make_shared<log::RateLimit>(20, seconds(10))](
+                                           const database::Outage& outage) {
+    if (outage.why.empty()) {
+      logger.info(*limit, "{} is usable again after {} ms", outage.where, outage.lasted.count_ms());
+    } else {
+      logger.warn(*limit, "{} is not usable: {}", outage.where, outage.why);
+    }
+  });
   return {};
 }
 

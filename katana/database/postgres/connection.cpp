@@ -218,6 +218,7 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
     unit.is_stale = is_stale(complaint);
   }
   if (unit.guarded && !unit.synced_behind) sync_guarded(unit);
+  if (complaint.state == "25006" && transaction == 0) owner_.on_read_only(*this);
 }
 
 // What its rows were read into decides whether the write is done.
@@ -377,6 +378,19 @@ void Connection::lose(Kind kind, std::string_view why) noexcept {
     finish_stream(*work);
   }
   owner_.on_lost(*this, Error(kind, "the connection to the database was lost", {}, reason));
+}
+
+bool Connection::is_read_only() const noexcept {
+  const auto says_on = [&](const char* parameter) {
+    const char* const value = PQparameterStatus(pg_.get(), parameter);
+    return value != nullptr && Bytes(value) == "on";
+  };
+  return says_on("in_hot_standby") || says_on("default_transaction_read_only");
+}
+
+bool Connection::carries_probe() const noexcept {
+  const auto is_probe = [](const Unit& unit) { return unit.is_probe; };
+  return std::ranges::any_of(in_flight_, is_probe) || std::ranges::any_of(outgoing_, is_probe);
 }
 
 bool Connection::is_quick() const noexcept {

@@ -49,6 +49,8 @@ class ConnectionOwner {
   // Its last row was read, or it could not begin: the cursor is no more.
   virtual void on_stream_ended(Connection& connection) noexcept = 0;
   virtual void on_prepared() noexcept = 0;
+  // The server refused a write, because it or the session is read-only.
+  virtual void on_read_only(Connection& connection) noexcept = 0;
   // A statement took so long, once those before it had ended.
   virtual void on_ran(Bytes text, Duration duration) noexcept = 0;
 
@@ -76,11 +78,12 @@ struct Unit {
   Prepared* prepared = nullptr;
   std::uint32_t type = 0;  // of look_up
   Instant sent_at = {};
-  bool is_quick = false;       // as far as is known
-  bool alone = false;          // has a sync of its own, though it could share one
-  bool ends_group = true;      // a sync is behind it
-  bool answered = false;       // of one that ends none: what comes next is of the next one
-  bool failed = false;         // the server says so, or the one before it failed
+  bool is_quick = false;   // as far as is known
+  bool alone = false;      // has a sync of its own, though it could share one
+  bool ends_group = true;  // a sync is behind it
+  bool answered = false;   // of one that ends none: what comes next is of the next one
+  bool failed = false;     // the server says so, or the one before it failed
+  bool is_probe = false;
   bool guarded = false;        // is synced when its rows were read,
   bool synced_behind = false;  // which they were: what still comes is not of the statement
   bool was_retried = false;
@@ -113,6 +116,8 @@ class Connection final : private SocketWatcher {
   }
   // No transaction is open at the server. REQUIRES that everything was answered.
   bool is_clean() const noexcept { return PQtransactionStatus(pg_.get()) == PQTRANS_IDLE; }
+  // As the server reports of itself, without being asked.
+  bool is_read_only() const noexcept;
   // Nothing that it carries is known to be slow, or not known at all.
   bool is_quick() const noexcept;
   bool is_encrypted() const noexcept { return PQsslInUse(pg_.get()) != 0; }
@@ -125,6 +130,9 @@ class Connection final : private SocketWatcher {
   void enqueue(Work& work, bool is_quick);
   void enqueue_command(std::string command);
   void enqueue_commit(Work& work);
+  void enqueue_probe();
+  bool carries_probe() const noexcept;
+  bool carries_only_probe() const noexcept { return load() == 1 && carries_probe(); }
   std::deque<Unit>& outgoing() noexcept { return outgoing_; }
   std::deque<Unit>& in_flight() noexcept { return in_flight_; }
   // Sends what can be sent.
@@ -154,6 +162,9 @@ class Connection final : private SocketWatcher {
   bool reserved = false;           // for a call that needs it alone
   Cancel cancel = Cancel::none;
   Instant cancel_asked_at = {};
+  Instant cancel_since = never;  // the first request for what runs now
+  Instant probe_by = never;      // its probe is to be answered until then
+  std::uint64_t generation = 0;  // Shared::generation() when it was begun
   Instant connect_by = never;
   Instant used_at = {};
   Instant turn = {};  // the last in which something was given to it

@@ -10,6 +10,9 @@
 namespace katana::database::postgres {
 
 void wake(ConnectionPool& pool) noexcept { pool.on_poke(); }
+void cancel_answered(ConnectionPool& pool, std::uint64_t connection) noexcept {
+  pool.on_cancel_answered(connection);
+}
 
 ConnectionPool::ConnectionPool(std::shared_ptr<Shared> shared, std::unique_ptr<Home> owned,
                                Home& home, bool keeps_one)
@@ -28,6 +31,7 @@ ConnectionPool::ConnectionPool(std::shared_ptr<Shared> shared, std::unique_ptr<H
 ConnectionPool::~ConnectionPool() {
   shared_->leave(number_);
   handle_->pool = nullptr;
+  for (const auto& cancel : cancels_) cancel->abandon();
   if (pump_due_) home_.executor().forget_at_turn_end(pump_);
   std::vector<Command> commands;
   shared_->receive(number_, queue_, commands);
@@ -114,12 +118,15 @@ void ConnectionPool::sweep() noexcept {
 
 void ConnectionPool::refuse(Work& work, Error error) {
   work.outcome.error = std::move(error);
-  on_finished(work);
+  complete(work);
 }
 
 // The end of a turn: everything that it asked for is sent together.
 void ConnectionPool::pump() noexcept {
   pump_due_ = false;
+  if (std::exchange(generation_, shared_->generation()) != shared_->generation()) {
+    close_idle(home_.now());
+  }
   bury();
   take_from_others();
   assign();
@@ -168,7 +175,7 @@ void ConnectionPool::assign() noexcept {
 bool ConnectionPool::is_available(const Connection& connection) const noexcept {
   return connection.is_open() && connection.transaction == 0 && connection.cursor == nullptr &&
          !connection.is_streaming() && !connection.reserved && connection.cancel == Cancel::none &&
-         !connection.runs_for_nobody();
+         !connection.runs_for_nobody() && connection.generation == shared_->generation();
 }
 
 bool ConnectionPool::has_capacity() const noexcept {
@@ -266,6 +273,13 @@ void ConnectionPool::give_to_others() noexcept {
 }
 
 void ConnectionPool::on_finished(Work& work) noexcept {
+  if (work.outcome.error && work.outcome.error->kind() == Kind::unavailable) {
+    add(shared_->tallies.refused_unusable);
+  }
+  complete(work);
+}
+
+void ConnectionPool::complete(Work& work) noexcept {
   Tallies& tallies = shared_->tallies;
   if (!work.outcome.error) {
     const Order order = work.request.order;
@@ -295,12 +309,15 @@ void ConnectionPool::send_completions() noexcept {
 }
 
 void ConnectionPool::on_progress(Connection& connection) noexcept {
+  if (connection.probe_by != never && !connection.carries_probe()) judge_probe(connection);
+  if (connection.is_lost()) return schedule();
   if (connection.load() == 0) {
     if (connection.cancel == Cancel::answered) {
       connection.cancel = Cancel::fenced;
       connection.enqueue_command("SELECT 1");
     } else if (connection.cancel == Cancel::fenced) {
       connection.cancel = Cancel::none;
+      connection.cancel_since = never;
     }
     if (connection.transaction_ended && connection.cancel == Cancel::none) {
       end_transaction(connection);
@@ -326,6 +343,7 @@ void ConnectionPool::on_lost(Connection& connection, const Error& why) noexcept 
     static_cast<StreamCursor*>(connection.cursor)->connection = nullptr;
   }
   shared_->return_permit();
+  if (!was_opening) shared_->count_open(-1);
   if (was_opening) {
     --opening_;
     note_failure(why.describe());

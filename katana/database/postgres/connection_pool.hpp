@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "katana/base/random.hpp"
+#include "katana/database/postgres/cancel_request.hpp"
 #include "katana/database/postgres/choice.hpp"
 #include "katana/database/postgres/connection.hpp"
 #include "katana/database/postgres/home.hpp"
@@ -51,6 +52,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   // Of a work that was accepted on this thread.
   void withdraw(Work& work) noexcept;
   void on_poke() noexcept;
+  void on_cancel_answered(std::uint64_t connection) noexcept;
 
  private:
   struct Job;
@@ -62,6 +64,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void on_prepared() noexcept override { add(shared_->tallies.statements_prepared); }
 
   void on_ran(Bytes text, Duration duration) noexcept override;
+  void on_read_only(Connection& connection) noexcept override;
 
   void schedule() noexcept;
   void pump() noexcept;
@@ -88,6 +91,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void end_transaction(Connection& connection);
   Connection* find(std::uint64_t transaction) noexcept;
   void refuse(Work& work, Error error);
+  void complete(Work& work) noexcept;
 
   bool may_open() const noexcept;
   void open_connections();
@@ -105,6 +109,8 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void take_back(Connection& connection, Instant now);
   void expire_running(Connection& connection, Instant now);
   void close_idle(Instant now);
+  void probe(Instant now);
+  void judge_probe(Connection& connection);
   void update_busy() noexcept;
 
   const std::shared_ptr<Shared> shared_;
@@ -120,7 +126,11 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   std::size_t exclusive_waiting_ = 0;
   std::size_t opening_ = 0;  // asked for and not open yet
   unsigned failures_ = 0;    // to connect, in a row
+  std::string failure_;      // the last of them
   Instant connect_again_at_ = {};
+  Instant probe_at_ = {};
+  std::uint64_t generation_ = 0;  // as it was seen
+  std::vector<std::shared_ptr<CancelRequest>> cancels_;
   std::uint64_t transactions_ = 0;
   std::uint64_t connection_numbers_ = 0;
   std::uint32_t busy_counted_ = 0;

@@ -41,6 +41,12 @@ katana::Result<void> look_up(const Host& host, std::vector<Target>& targets) {
   return {};
 }
 
+// Of several hosts the first that answers is wanted, and soon.
+Duration attempt_timeout(Duration connect_timeout) noexcept {
+  return std::min(connect_timeout,
+                  std::max(milliseconds(500), nanoseconds(connect_timeout.ns / 4)));
+}
+
 katana::Result<std::vector<Target>> targets_of(const Options& options) {
   std::vector<Target> targets;
   katana::Result<void> last;
@@ -59,40 +65,23 @@ katana::Result<std::vector<Target>> targets_of(const Options& options) {
 
 // What a helper's thread does for the pool; its executor expects it.
 struct ConnectionPool::Job : Message {
-  using Cancel = std::unique_ptr<PGcancel, void (*)(PGcancel*)>;
-  Job(ConnectionPool& pool, Cancel of) noexcept
+  explicit Job(ConnectionPool& pool) noexcept
       : Message(&arrive),
         handle(pool.handle_),
         executor(pool.home_.executor()),
         options(pool.options_),
-        cancel(std::move(of)),
         targets(std::vector<Target>()) {}
 
   // The helper's thread.
   void run_there() {
-    if (cancel != nullptr) {
-      std::array<char, 256> why{};
-      // What went wrong changes nothing: the statement ends by its timeout.
-      (void)PQcancel(cancel.get(), why.data(), static_cast<int>(why.size()));
-    } else {
-      targets = targets_of(options);
-      password = password_of(options);
-    }
+    targets = targets_of(options);
+    password = password_of(options);
     executor.post(*this);
   }
   static void arrive(Message& message) noexcept {
     const std::unique_ptr<Job> job(&static_cast<Job&>(message));
     job->executor.unexpect();
-    ConnectionPool* const pool = job->handle->pool;
-    if (pool == nullptr) return;
-    if (job->cancel == nullptr) return pool->connect(job->targets, job->password);
-    for (const auto& connection : pool->connections_) {
-      if (connection->number != job->connection || connection->cancel != postgres::Cancel::asked) {
-        continue;
-      }
-      connection->cancel = postgres::Cancel::answered;
-      pool->on_progress(*connection);
-    }
+    if (ConnectionPool* const pool = job->handle->pool) pool->connect(job->targets, job->password);
   }
   static bool start(ConnectionPool& pool, std::unique_ptr<Job> job) {
     const auto helper = pool.shared_->helper();
@@ -109,8 +98,6 @@ struct ConnectionPool::Job : Message {
   const std::shared_ptr<PoolHandle> handle;
   Executor& executor;
   const Options options;
-  const Cancel cancel;
-  std::uint64_t connection = 0;
   katana::Result<std::vector<Target>> targets;
   katana::Result<std::string> password = std::string();
 };
@@ -136,7 +123,7 @@ void ConnectionPool::open_connections() {
                         });
     if (!blocks) {
       connect(targets_of(options_), options_.password);
-    } else if (!Job::start(*this, std::make_unique<Job>(*this, Job::Cancel(nullptr, nullptr)))) {
+    } else if (!Job::start(*this, std::make_unique<Job>(*this))) {
       --opening_;
       shared_->return_permit();
       note_failure("no thread is free to resolve the name of the host");
@@ -148,13 +135,21 @@ void ConnectionPool::connect(const katana::Result<std::vector<Target>>& targets,
                              const katana::Result<std::string>& password) {
   std::string why;
   std::unique_ptr<Connection> connection;
+  const std::uint64_t generation = shared_->generation();
   if (shared_->closed()) {
     why = "the database is closing";
   } else if (!targets || !password) {
     why = (!targets ? targets.error() : password.error()).describe();
   } else {
-    const ConnectParameters parameters(options_, *targets, *password);
+    // A host that does not answer takes all of the time: the next attempt begins with another one.
+    std::vector<Target> order = *targets;
+    std::ranges::rotate(order,
+                        order.begin() + static_cast<std::ptrdiff_t>(failures_ % order.size()));
+    const ConnectParameters parameters(options_, order, *password);
     connection = Connection::begin(*this, home_, options_, parameters, why);
+    if (connection != nullptr && order.size() > 1) {
+      connection->connect_by = home_.now() + attempt_timeout(options_.connect_timeout);
+    }
   }
   if (connection == nullptr) {
     --opening_;
@@ -163,15 +158,17 @@ void ConnectionPool::connect(const katana::Result<std::vector<Target>>& targets,
     return schedule();
   }
   connection->number = ++connection_numbers_;
+  connection->generation = generation;
   connections_.push_back(std::move(connection));
   schedule();
 }
 
 void ConnectionPool::note_failure(std::string_view why) {
   ++failures_;
+  failure_ = why;
   connect_again_at_ =
       home_.now() + backoff(failures_, options_.backoff_min, options_.backoff_max, random_.next());
-  shared_->report_failure(why);
+  if (shared_->count_open(0) == 0) shared_->report_failure(why);
 }
 
 void ConnectionPool::on_opened(Connection& connection) noexcept {
@@ -179,8 +176,14 @@ void ConnectionPool::on_opened(Connection& connection) noexcept {
   failures_ = 0;
   connect_again_at_ = {};
   connection.used_at = home_.now();
+  shared_->count_open(1);
   shared_->report_usable();
   schedule();
+}
+
+// A fail-over takes the primary's role away from the server that most connections lead to.
+void ConnectionPool::on_read_only(Connection&) noexcept {
+  if (options_.wants_writable()) shared_->renew_connections();
 }
 
 // ---- transactions
@@ -297,15 +300,26 @@ void ConnectionPool::request_cancel(Connection& connection) {
   if (connection.cancel != Cancel::none) return;
   // libpq 15 sends cancel requests in the clear, and their key would let others send them.
   if (!connection.is_encrypted()) {
-    auto job = std::make_unique<Job>(*this, connection.cancel_handle());
-    job->connection = connection.number;
-    if (job->cancel != nullptr && Job::start(*this, std::move(job))) {
+    auto request = CancelRequest::start(connection.cancel_handle(), home_.executor(), handle_,
+                                        connection.number, shared_->cancels_running);
+    if (request != nullptr) {
+      cancels_.push_back(std::move(request));
       connection.cancel = Cancel::asked;
       connection.cancel_asked_at = home_.now();
+      if (connection.cancel_since == never) connection.cancel_since = home_.now();
       return;
     }
   }
   connection.lose(Kind::cancelled, "what it ran was cancelled by its caller");
+}
+
+void ConnectionPool::on_cancel_answered(std::uint64_t number) noexcept {
+  std::erase_if(cancels_, [](const auto& cancel) { return cancel->is_answered(); });
+  for (const auto& connection : connections_) {
+    if (connection->number != number || connection->cancel != Cancel::asked) continue;
+    connection->cancel = Cancel::answered;
+    on_progress(*connection);
+  }
 }
 
 void ConnectionPool::cancel_where_nobody_waits() {

@@ -35,6 +35,7 @@ void ConnectionPool::tick() noexcept {
   for (const auto& connection : connections_) {
     if (!connection->is_lost()) expire_running(*connection, now);
   }
+  if (keeps_one_) probe(now);
   close_idle(now);
   schedule();
 }
@@ -56,14 +57,15 @@ void ConnectionPool::expire_waiting(Instant now) {
                           text_of(*work)));
       continue;
     }
-    add(shared_->tallies.refused_waited);
-    if (shared_->usable()) {
+    if (shared_->usable() && failures_ == 0) {
+      add(shared_->tallies.refused_waited);
       refuse(*work, Error(Kind::unavailable,
                           fmt::format("the database is busy: no connection was free within {} ms",
                                       options_.wait_max.count_ms()),
                           text_of(*work)));
     } else {
-      refuse(*work, Error::unusable(shared_->failure()));
+      add(shared_->tallies.refused_unusable);
+      refuse(*work, Error::unusable(failures_ > 0 ? failure_ : shared_->failure()));
     }
   }
 }
@@ -90,6 +92,11 @@ void ConnectionPool::expire_running(Connection& connection, Instant now) {
                                                           options_.connect_timeout.count_ms()));
   }
   take_back(connection, now);
+  // What runs for nobody would hold the connection for as long as the server does not answer.
+  if (connection.cancel_since != never && connection.runs_for_nobody() &&
+      now - connection.cancel_since >= options_.connect_timeout) {
+    return connection.lose(Kind::unavailable, "a cancelled statement did not end in time");
+  }
   // The request came before the statement began, and was in vain.
   if (connection.cancel == Cancel::answered && connection.runs_for_nobody() &&
       now - connection.cancel_asked_at >= cancel_interval) {
@@ -126,11 +133,45 @@ void ConnectionPool::close_idle(Instant now) {
         connection.is_streaming()) {
       continue;
     }
+    const bool renewed = connection.generation != shared_->generation();
     const bool kept = keeps_one_ && left == 1 && now != never;
-    if (kept || (now != never && now - connection.used_at < options_.idle_timeout)) continue;
+    const bool rests = now - connection.used_at < options_.idle_timeout;
+    if (!renewed && (kept || (now != never && rests))) continue;
     connection.lose(Kind::unavailable, "it was idle");
     --left;
   }
+}
+
+// One idle connection answers for the server: a peer that vanished, a machine that stands still and
+// a primary that became a standby do not close connections.
+void ConnectionPool::probe(Instant now) {
+  for (const auto& connection : connections_) {
+    if (connection->is_lost() || connection->probe_by == never) continue;
+    if (now < connection->probe_by) return;
+    const std::string why =
+        fmt::format("the server has not answered for {} ms", options_.probe_timeout.count_ms());
+    connection->probe_by = never;
+    shared_->report_failure(why);
+    shared_->renew_connections();
+    // Calls that were sent behind it have deadlines of their own.
+    if (connection->carries_only_probe()) connection->lose(Kind::unavailable, why);
+    return;
+  }
+  if (now < probe_at_) return;
+  const auto found = std::ranges::find_if(connections_, [&](const auto& connection) {
+    return is_available(*connection) && connection->is_idle();
+  });
+  if (found == connections_.end()) return;
+  probe_at_ = now + options_.probe_interval;
+  (*found)->probe_by = now + options_.probe_timeout;
+  (*found)->enqueue_probe();
+}
+
+void ConnectionPool::judge_probe(Connection& connection) {
+  connection.probe_by = never;
+  if (!options_.wants_writable() || !connection.is_read_only()) return shared_->report_usable();
+  shared_->renew_connections();
+  if (connection.is_idle()) connection.lose(Kind::unavailable, "the server became read-only");
 }
 
 void ConnectionPool::update_busy() noexcept {

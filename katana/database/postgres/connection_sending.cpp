@@ -27,6 +27,10 @@ void Connection::enqueue_commit(Work& work) {
   outgoing_.push_back({.step = Step::commit, .work = &work, .command = "COMMIT"});
 }
 
+void Connection::enqueue_probe() {
+  outgoing_.push_back({.step = Step::command, .command = "SELECT 1", .is_probe = true});
+}
+
 void Connection::advance() noexcept {
   if (advancing_ || stage_ != Stage::open) return;
   advancing_ = true;

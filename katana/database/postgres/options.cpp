@@ -184,6 +184,13 @@ std::string Options::describe() const {
   return text + "/" + database;
 }
 
+bool Options::wants_writable() const noexcept {
+  return std::ranges::any_of(parameters, [](const auto& parameter) {
+    return parameter.first == "target_session_attrs" &&
+           (parameter.second == "read-write" || parameter.second == "primary");
+  });
+}
+
 katana::Result<void> check(const Options& options) {
   const auto refuse = [](std::string_view option, std::string_view remedy) {
     return katana::fail(Code::invalid_argument,
@@ -206,6 +213,8 @@ katana::Result<void> check(const Options& options) {
         std::pair("connect_timeout", options.connect_timeout),
         std::pair("idle_timeout", options.idle_timeout),
         std::pair("backoff_min", options.backoff_min),
+        std::pair("probe_interval", options.probe_interval),
+        std::pair("probe_timeout", options.probe_timeout),
         std::pair("transaction_hold", options.transaction_hold),
         std::pair("stream_idle", options.stream_idle)}) {
     if (duration <= Duration{}) return refuse(name, "is above 0");

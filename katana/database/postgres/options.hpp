@@ -51,6 +51,8 @@ struct Options {
   Duration idle_timeout = PostgresLimits().idle_timeout;
   Duration backoff_min = PostgresLimits().backoff_min;
   Duration backoff_max = PostgresLimits().backoff_max;
+  Duration probe_interval = PostgresLimits().probe_interval;
+  Duration probe_timeout = PostgresLimits().probe_timeout;
   std::size_t waiting_max = PostgresLimits().waiting_max;
   Duration wait_max = seconds(2);  // for a connection; then the call is refused
   Duration timeout = seconds(30);  // of a call that was given none
@@ -63,6 +65,8 @@ struct Options {
   static katana::Result<Options> from_url(std::string_view url);
   // "app@db1:5432,db2:5433/shop", for the log.
   std::string describe() const;
+  // target_session_attrs names servers that take writes.
+  bool wants_writable() const noexcept;
 };
 
 // What is wrong with them, if anything.

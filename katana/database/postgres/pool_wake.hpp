@@ -1,4 +1,5 @@
-// wake(): has a pool look at its inbox. Apart from the pool, which includes Shared.
+// wake(): has a pool look at its inbox. cancel_answered(): a cancel request has ended. Apart from
+// the pool, which includes Shared.
 //
 // Owns       nothing.
 // Thread     the pool's.
@@ -6,10 +7,13 @@
 // Fails      never.
 #pragma once
 
+#include <cstdint>
+
 namespace katana::database::postgres {
 
 class ConnectionPool;
 void wake(ConnectionPool& pool) noexcept;
+void cancel_answered(ConnectionPool& pool, std::uint64_t connection) noexcept;
 
 }  // namespace katana::database::postgres
 

@@ -97,6 +97,10 @@ void Postgres::close(Cursor& cursor) noexcept {
                 {.verb = Command::Verb::close, .cursor = &cursor});
 }
 
+void Postgres::observe_outages(OutageObserver observer) {
+  shared_->observe_outages(std::move(observer));
+}
+
 katana::Result<void> Postgres::health() const { return shared_->health(); }
 
 Duration Postgres::timeout_default() const noexcept { return shared_->options.timeout; }
@@ -111,6 +115,7 @@ Figures Postgres::figures() const {
   figures.transactions_expired = tallies.transactions_expired;
   figures.refused_full = tallies.refused_full;
   figures.refused_waited = tallies.refused_waited;
+  figures.refused_unusable = tallies.refused_unusable;
   figures.timeouts = tallies.timeouts;
   figures.cancelled = tallies.cancelled;
   figures.statements_prepared = tallies.statements_prepared;

@@ -43,6 +43,7 @@ class Postgres final : public Backend {
   void withdraw(Work& work) noexcept override;
   void roll_back(std::uint64_t transaction) noexcept override;
   void close(Cursor& cursor) noexcept override;
+  void observe_outages(OutageObserver observer) override;
   katana::Result<void> health() const override;
   Figures figures() const override;
   Duration timeout_default() const noexcept override;

@@ -1,6 +1,10 @@
 #include "katana/database/postgres/shared.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "katana/base/check.hpp"
+#include "katana/base/monotonic_clock.hpp"
 #include "katana/database/postgres/pool_wake.hpp"
 
 namespace katana::database::postgres {
@@ -17,13 +21,20 @@ struct Poke : Message {
   std::shared_ptr<PoolHandle> handle;
 };
 
+std::string on_one_line(std::string_view text) {
+  std::string line(text);
+  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
+  std::ranges::replace(line, '\n', ' ');
+  return line;
+}
+
 void move_all(WorkList& from, WorkList& to) noexcept {
   while (Work* const work = from.pop()) to.push(*work);
 }
 
 }  // namespace
 
-Shared::Shared(Options given) : options(std::move(given)) {}
+Shared::Shared(Options given) : options(std::move(given)), where_(options.describe()) {}
 
 Shared::~Shared() { KATANA_REQUIRE(handed_over_.empty()); }
 
@@ -123,19 +134,37 @@ void Shared::take_expired(WorkList& works, Instant now) {
 }
 
 void Shared::report_usable() noexcept {
+  if (usable()) return;
   const std::lock_guard lock(mutex_);
-  usable_.store(true, std::memory_order_relaxed);
+  if (usable_.exchange(true, std::memory_order_relaxed) || failed_at_ == never) return;
+  const Duration lasted = monotonic_now() - std::exchange(failed_at_, never);
+  if (observer_) observer_({.where = where_, .lasted = lasted});
 }
 
 void Shared::report_failure(std::string_view why) {
   const std::lock_guard lock(mutex_);
   if (usable_.exchange(false, std::memory_order_relaxed)) add(tallies.outages);
-  failure_ = why;
+  std::string line = on_one_line(why);
+  const bool is_new = failed_at_ == never || line != failure_;
+  if (failed_at_ == never) failed_at_ = monotonic_now();
+  failure_ = std::move(line);
+  if (is_new && observer_) observer_({.where = where_, .why = failure_});
+}
+
+void Shared::observe_outages(OutageObserver observer) {
+  const std::lock_guard lock(mutex_);
+  observer_ = std::move(observer);
+  if (observer_ && failed_at_ != never) observer_({.where = where_, .why = failure_});
+}
+
+void Shared::renew_connections() {
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  poke_all();
 }
 
 katana::Result<void> Shared::health() const {
   if (usable()) return {};
-  return std::unexpected(katana::Error(Error::unusable(failure()).within(options.describe())));
+  return std::unexpected(katana::Error(Error::unusable(failure()).within(where_)));
 }
 
 std::string Shared::failure() const {

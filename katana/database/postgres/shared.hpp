@@ -48,7 +48,7 @@ struct Tallies {
   using Count = std::atomic<std::uint64_t>;
   Count reads = 0, writes = 0, commits = 0, transactions = 0, transactions_expired = 0;
   Count refused_full = 0, refused_waited = 0, timeouts = 0, cancelled = 0;
-  Count statements_prepared = 0, outages = 0;
+  Count statements_prepared = 0, outages = 0, refused_unusable = 0;
   std::atomic<std::uint32_t> waiting = 0, busy = 0, streams_open = 0;
 };
 inline void add(Tallies::Count& count) noexcept { count.fetch_add(1, std::memory_order_relaxed); }
@@ -85,12 +85,24 @@ class Shared {
   void take_expired(WorkList& works, Instant now);
 
   void report_usable() noexcept;
+  // REQUIRES that no connection is open, or that the open ones get no answers.
   void report_failure(std::string_view why);
+  void observe_outages(OutageObserver observer);
+  // How many connections are open, once `change` is added.
+  std::int32_t count_open(std::int32_t change) noexcept {
+    return open_.fetch_add(change, std::memory_order_relaxed) + change;
+  }
+  // Connections that were begun before are not used again, and closed once they are idle.
+  void renew_connections();
+  std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+  // Of threads, which may outlive the database.
+  const std::shared_ptr<std::atomic<unsigned>> cancels_running =
+      std::make_shared<std::atomic<unsigned>>(0);
   katana::Result<void> health() const;
   bool usable() const noexcept { return usable_.load(std::memory_order_relaxed); }
   std::string failure() const;
 
-  // Threads for what blocks: names, files, cancel requests.
+  // Threads for what blocks: names and files.
   katana::Result<thread::Pool*> helper();
   void close();
   bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
@@ -105,14 +117,19 @@ class Shared {
   };
   void poke(Enrolled& enrolled);
 
+  const std::string where_;
   std::atomic<std::uint32_t> permits_ = 0;
   std::atomic<std::size_t> handed_over_count_ = 0;
+  std::atomic<std::int32_t> open_ = 0;
+  std::atomic<std::uint64_t> generation_ = 1;
   std::atomic<bool> usable_ = false;
   std::atomic<bool> closed_ = false;
   mutable std::mutex mutex_;  // what follows
   std::vector<std::unique_ptr<Enrolled>> pools_;
   WorkList handed_over_;
   std::string failure_ = "no connection was made yet";
+  Instant failed_at_ = never;  // the outage began
+  OutageObserver observer_;
   std::unique_ptr<thread::Pool> helper_;
 };
 
