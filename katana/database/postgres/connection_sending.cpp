@@ -27,6 +27,19 @@ void Connection::enqueue_commit(Work& work) {
   outgoing_.push_back({.step = Step::commit, .work = &work, .command = "COMMIT"});
 }
 
+void Connection::enqueue_savepoint(Work& work) {
+  const std::uint32_t savepoint = work.request.savepoint;
+  const Order order = work.request.order;
+  outgoing_.push_back(
+      {.step = Step::savepoint,
+       .work = &work,
+       .command = order == Order::savepoint ? fmt::format("SAVEPOINT s{}", savepoint)
+                  : order == Order::release ? fmt::format("RELEASE SAVEPOINT s{}", savepoint)
+                                            : fmt::format("ROLLBACK TO SAVEPOINT s{}", savepoint),
+       .savepoint = savepoint,
+       .undoes = order == Order::undo});
+}
+
 void Connection::advance() noexcept {
   if (advancing_ || stage_ != Stage::open) return;
   advancing_ = true;
@@ -46,18 +59,43 @@ Connection::Sent Connection::send_front() {
     if (unit.work != nullptr) sent = send_statement(unit);
     if (sent == Sent::waits || stage_ != Stage::open) return Sent::waits;
   } else {
-    sent = Sent::yes;
-    const int good = PQsendQueryParams(pg_.get(), unit.command.c_str(), 0, nullptr, nullptr,
-                                       nullptr, nullptr, 0);
-    if (good == 0 || PQpipelineSync(pg_.get()) == 0) {
-      lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-      return Sent::waits;
-    }
+    sent = send_command(unit);
+    if (sent == Sent::waits) return sent;
   }
   Unit moved = std::move(outgoing_.front());
   outgoing_.pop_front();
   if (sent == Sent::yes) push(std::move(moved));
   return sent;
+}
+
+Connection::Sent Connection::send_command(Unit& unit) {
+  if (unit.undoes) {
+    // What is on its way may still fail, and belongs to what is undone.
+    if (!in_flight_.empty()) return Sent::waits;
+    transaction_failed = false;
+    transaction_conflicted = false;
+    server_timeout_ms_ = -1;  // a SET since the savepoint is undone, too
+  } else if (unit.step == Step::savepoint && transaction_failed) {
+    if (unit.work != nullptr) {
+      finish(*unit.work, Error(Kind::failed_transaction,
+                               "a statement of the transaction failed: undo to a savepoint before "
+                               "it, or roll it back"));
+    }
+    return Sent::dropped;
+  }
+  const auto send = [&](const std::string& text) {
+    return PQsendQueryParams(pg_.get(), text.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) !=
+           0;
+  };
+  // ROLLBACK TO leaves the savepoint itself, which nobody needs any more.
+  const bool sent = send(unit.command) &&
+                    (!unit.undoes || send(fmt::format("RELEASE SAVEPOINT s{}", unit.savepoint))) &&
+                    PQpipelineSync(pg_.get()) != 0;
+  if (!sent) {
+    lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    return Sent::waits;
+  }
+  return Sent::yes;
 }
 
 Connection::Sent Connection::send_statement(Unit& unit) {
