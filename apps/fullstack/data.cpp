@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <tuple>
+
 #include "katana/service/json.hpp"
 #include "katana/service/openapi/openapi.hpp"
 
@@ -13,13 +16,13 @@ constexpr RouteOptions document_content{.content_bytes_max = 64 * 1024};
 }  // namespace
 
 Data::Answer Data::add(std::string base, std::string document) {
-  auto stored = co_await database_.query_one<StoredDocument>(
-      "INSERT INTO data (document) VALUES ($1) "
-      "RETURNING id, length(CAST(document AS BLOB)) AS bytes, created_at",
-      document);
-  if (!stored) co_return std::unexpected<Error>(stored.error());
-  Reply reply = json_reply(**stored, 201);
-  reply.add_field("Location", fmt::format("{}/data/{}", base, (*stored)->id));
+  auto added = co_await database_.query_one<std::tuple<std::int64_t, std::chrono::sys_seconds>>(
+      "INSERT INTO data (document) VALUES ($1) RETURNING id, created_at", document);
+  if (!added) co_return std::unexpected<Error>(added.error());
+  const auto [id, created_at] = **added;
+  const StoredDocument stored{.id = id, .bytes = std::ssize(document), .created_at = created_at};
+  Reply reply = json_reply(stored, 201);
+  reply.add_field("Location", fmt::format("{}/data/{}", base, id));
   co_return reply;
 }
 

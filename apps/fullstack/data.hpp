@@ -8,11 +8,13 @@
 // Invariant  a document that was acknowledged is on the disk, and reads back octet by octet.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
 #include "katana/base/described.hpp"
 #include "katana/base/task.hpp"
+#include "katana/base/timestamp.hpp"
 #include "katana/database/database.hpp"
 #include "katana/service/reply.hpp"
 
@@ -31,11 +33,10 @@ constexpr auto katana_describe(const DataDocument*) {
 struct StoredDocument {
   std::int64_t id = 0;
   std::int64_t bytes = 0;
-  std::string created_at;
+  std::chrono::sys_seconds created_at;
 };
 KATANA_DESCRIBE(StoredDocument, (id, at_least(1)),
-                (bytes, at_least(2), help("Of the document as it is stored.")),
-                (created_at, format::date_time))
+                (bytes, at_least(2), help("Of the document as it is stored.")), created_at)
 
 class Data {
  public:

@@ -1,5 +1,6 @@
-// fullstack: a small service with everything around it. Users and documents over SQLite, an
-// OpenAPI description, a dashboard, metrics, health, logs, configuration, an orderly end.
+// fullstack: a small service with everything around it. Users and documents over SQLite or
+// PostgreSQL, an OpenAPI description, a dashboard, metrics, health, logs, configuration, an orderly
+// end.
 //
 // Read in this order: this file (what there is), users.cpp (a resource), live.cpp (the dashboard).
 #include <memory>
@@ -14,9 +15,11 @@
 #include "fullstack/users.hpp"
 #include "fullstack_files.hpp"
 #include "katana/host/application.hpp"
+#include "katana/host/postgres/postgres.hpp"
 #include "katana/host/sqlite/sqlite.hpp"
 #include "katana/service/accept.hpp"
 #include "katana/service/openapi/openapi.hpp"
+#include "migrations.hpp"  // made from migrations/ by the build
 
 namespace katana::fullstack {
 namespace {
@@ -31,11 +34,10 @@ host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   options.name = "fullstack";
   options.version = KATANA_VERSION;
   options.about =
-      "Users and documents over SQLite: GET /openapi.json describes what is served, GET / is a "
-      "dashboard.";
-  options.database = host::sqlite();
-  options.migrations = {{"0001_create_users.sql", embedded::file_0001_create_users_sql},
-                        {"0002_create_data.sql", embedded::file_0002_create_data_sql}};
+      "Users and documents over SQLite or PostgreSQL: GET /openapi.json describes what is served, "
+      "GET / is a dashboard.";
+  options.database = {host::sqlite(), host::postgres()};
+  options.migrations = embedded::migrations();
   options.sinks = {{.output = std::move(tail)}};
   return options;
 }

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 #include "fullstack/entity_tags.hpp"
+#include "katana/base/timestamp.hpp"
 #include "katana/service/json.hpp"
 #include "katana/service/openapi/openapi.hpp"
 
@@ -98,14 +100,16 @@ Users::Answer Users::put(std::int64_t id, NewUser user, std::optional<std::strin
     version = (*found)->version;
   }
   // The same content again changes nothing, not even the version: PUT is idempotent.
+  const auto now = std::chrono::floor<std::chrono::seconds>(current_time());
   auto changed = co_await database_.query_one<StoredUser>(
       "UPDATE users SET name = $2, email = $3, "
-      "version = version + (name <> $2 OR email <> $3 COLLATE BINARY), "
-      "updated_at = CASE WHEN name <> $2 OR email <> $3 COLLATE BINARY "
-      "THEN strftime('%Y-%m-%dT%H:%M:%SZ', 'now') ELSE updated_at END "
-      "WHERE id = $1 AND ($4 IS NULL OR version = $4) "
+      "version = CASE WHEN name <> $2 OR email <> $3 COLLATE \"binary\" "
+      "THEN version + 1 ELSE version END, "
+      "updated_at = CASE WHEN name <> $2 OR email <> $3 COLLATE \"binary\" "
+      "THEN $5 ELSE updated_at END "
+      "WHERE id = $1 AND version = coalesce($4, version) "
       "RETURNING id, name, email, created_at, updated_at, version",
-      id, user.name, user.email, version);
+      id, user.name, user.email, version, now);
   if (!changed) co_return refused(changed.error());
   if (!*changed) co_return version ? changed_meanwhile() : no_such_user(id);
   co_return reply_with(**changed, 200);
@@ -122,13 +126,13 @@ Users::Answer Users::remove(std::int64_t id, std::optional<std::string> conditio
     }
   }
   const auto removed = co_await database_.execute(
-      "DELETE FROM users WHERE id = $1 AND ($2 IS NULL OR version = $2)", id, version);
+      "DELETE FROM users WHERE id = $1 AND version = coalesce($2, version)", id, version);
   if (!removed) co_return std::unexpected<Error>(removed.error());
   if (*removed != 0) co_return Reply(204);
   if (version) co_return changed_meanwhile();
   // A user who was there is gone, which is what was asked for, as often as it is asked for.
   const auto was_there = co_await database_.query_one<std::int64_t>(
-      "SELECT count(*) FROM sqlite_sequence WHERE name = 'users' AND $1 BETWEEN 1 AND seq", id);
+      "SELECT count(*) FROM user_ids WHERE $1 BETWEEN 1 AND highest", id);
   if (!was_there) co_return std::unexpected<Error>(was_there.error());
   co_return **was_there != 0 ? Reply(204) : no_such_user(id);
 }

@@ -11,6 +11,7 @@
 //            is never given again.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 
 #include "katana/base/described.hpp"
 #include "katana/base/task.hpp"
+#include "katana/base/timestamp.hpp"
 #include "katana/database/database.hpp"
 #include "katana/service/router.hpp"
 
@@ -39,11 +41,10 @@ struct User {
   std::int64_t id = 0;
   std::string name;
   std::string email;
-  std::string created_at;
-  std::string updated_at;
+  std::chrono::sys_seconds created_at;
+  std::chrono::sys_seconds updated_at;
 };
-KATANA_DESCRIBE(User, (id, at_least(1)), name, (email, format::email),
-                (created_at, format::date_time), (updated_at, format::date_time))
+KATANA_DESCRIBE(User, (id, at_least(1)), name, (email, format::email), created_at, updated_at)
 
 struct StoredUser : User {
   std::int64_t version = 0;

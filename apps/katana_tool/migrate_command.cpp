@@ -8,8 +8,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "apps/command_line.hpp"
+#include "katana/database/postgres/migrate.hpp"
 #include "katana/database/sqlite/migrate.hpp"
 
 namespace katana::tool {
@@ -28,19 +30,36 @@ struct Flags {
   double wait_s = 30;
 };
 
-int run(const Flags& flags) {
-  database::sqlite::Options options;
-  options.path = flags.database;
-  options.busy_wait = milliseconds(static_cast<std::int64_t>(flags.wait_s * 1000));
-  const auto report =
-      database::sqlite::migrate(options, {.folder = flags.folder, .dry_run = flags.dry_run});
-  if (!report) return fail(1, report.error().describe());
-  for (const database::Migration& migration : report->applied) {
+// `where`: what the output calls the database; a URL may hold a password.
+int report(const Result<database::MigrationReport>& done, std::string_view where,
+           const Flags& flags) {
+  if (!done) return fail(1, done.error().describe());
+  for (const database::Migration& migration : done->applied) {
     fmt::print("{} {}\n", flags.dry_run ? "would apply" : "applied", migration.file);
   }
-  fmt::print("{}: {} migrations before, {} {}\n", flags.database, report->before,
-             report->applied.size(), flags.dry_run ? "to apply; nothing was changed" : "applied");
+  fmt::print("{}: {} migrations before, {} {}\n", where, done->before, done->applied.size(),
+             flags.dry_run ? "to apply; nothing was changed" : "applied");
   return std::fflush(stdout) == 0 ? 0 : fail(1, "cannot write to standard output");
+}
+
+int run(const Flags& flags) {
+  const Duration wait = milliseconds(static_cast<std::int64_t>(flags.wait_s * 1000));
+  const std::string_view url = flags.database;
+  if (url.starts_with("postgresql:") || url.starts_with("postgres:")) {
+    const auto options = database::postgres::Options::from_url(url);
+    if (!options) return fail(2, options.error().within("--database").describe());
+    return report(
+        database::postgres::migrate(
+            *options, {.folder = flags.folder, .dry_run = flags.dry_run, .lock_wait = wait}),
+        options->describe(), flags);
+  }
+  constexpr std::string_view scheme = "sqlite:";
+  database::sqlite::Options options;
+  options.path = url.substr(url.starts_with(scheme) ? scheme.size() : 0);
+  options.busy_wait = wait;
+  return report(
+      database::sqlite::migrate(options, {.folder = flags.folder, .dry_run = flags.dry_run}),
+      options.path, flags);
 }
 
 }  // namespace
@@ -49,7 +68,10 @@ void add_migrate_command(CLI::App& app, std::function<int()>& chosen) {
   auto flags = std::make_shared<Flags>();
   CLI::App* const command = app.add_subcommand(
       "migrate", "Apply numbered SQL files (0001_name.sql, …), each once, all or none.");
-  command->add_option("--database", flags->database, "the SQLite file; made if it is missing")
+  command
+      ->add_option("--database", flags->database,
+                   "the SQLite file (FILE or sqlite:FILE), made if it is missing; or "
+                   "postgresql://USER@HOST/NAME")
       ->required();
   command->add_option("--dir", flags->folder, "the folder of the migrations")->required();
   command->add_flag("--dry-run", flags->dry_run, "do everything, report it, and undo it");

@@ -39,7 +39,9 @@ constexpr File files[] = {
     {".gitignore", embedded::file_gitignore_in},
     {".github/workflows/test.yml", embedded::file_ci_yml_in},
     {"{{name}}.yaml", embedded::file_config_yaml_in},
-    {"migrations/0001_notes.sql", embedded::file_notes_sql_in, "sqlite"},
+    {"migrations/0001_notes.sql", embedded::file_notes_sql_in, "sqlite_alone"},
+    {"migrations/0001_notes.sqlite.sql", embedded::file_notes_sql_in, "postgres"},
+    {"migrations/0001_notes.postgres.sql", embedded::file_notes_postgres_sql_in, "postgres"},
     {"src/app.hpp", embedded::file_app_hpp_in},
     {"src/app.cpp", embedded::file_app_cpp_in},
     {"src/main.cpp", embedded::file_main_cpp_in},
@@ -84,14 +86,16 @@ std::string upper(std::string text) {
 TemplateValues values_of(const Flags& flags) {
   const std::string plain = with_underscores(flags.name);
   TemplateValues values;
-  values.values = {
-      {"name", flags.name},
-      {"namespace", plain},
-      {"prefix", upper(plain)},
-      {"version", KATANA_VERSION},
-      {"component", flags.database == "sqlite" ? "application_sqlite" : "application"}};
+  values.values = {{"name", flags.name},
+                   {"namespace", plain},
+                   {"prefix", upper(plain)},
+                   {"version", KATANA_VERSION},
+                   {"component", flags.database == "none" ? "application" : "application_sqlite"}};
   values.choices = {flags.with.begin(), flags.with.end()};
   values.choices.insert(flags.database);
+  // A program for PostgreSQL has SQLite, too: its tests need no server.
+  if (flags.database == "postgres") values.choices.insert("sqlite");
+  if (flags.database == "sqlite") values.choices.insert("sqlite_alone");
   return values;
 }
 
@@ -126,8 +130,8 @@ void add_new_command(CLI::App& app, std::function<int()>& chosen) {
       app.add_subcommand("new", "Write a project that builds, runs and is tested.");
   command->add_option("NAME", flags->name, "of the project, its program and its folder")
       ->required();
-  command->add_option("--database", flags->database, "sqlite or none")
-      ->check(CLI::IsMember({"sqlite", "none"}))
+  command->add_option("--database", flags->database, "sqlite, postgres or none")
+      ->check(CLI::IsMember({"sqlite", "postgres", "none"}))
       ->capture_default_str();
   command->add_option("--with", flags->with, "any of websocket, openapi, job")
       ->delimiter(',')

@@ -50,7 +50,7 @@ KATANA_DESCRIBE(
     Counts, (reads_here, help("Reads that a reactor answered itself.")),
     (reads_moved,
      help("Reads moved from a reactor to a reader thread because they took too long.")),
-    (reads_pooled, help("Reads that reader threads answered, moved ones included.")),
+    (reads_pooled, help("Reads that reader threads or, of PostgreSQL, connections answered.")),
     (snapshots, help("Read transactions that the reads of a turn shared.")),
     (writes, help("Writes that were acknowledged, those of transactions included.")),
     (commits, help("Commits; writes that wait together share one.")),
@@ -80,9 +80,11 @@ struct Levels {
   std::uint32_t streams_open = 0;
 };
 KATANA_DESCRIBE(Levels, (usable, help("1 if calls can be answered, else 0.")),
-                (writes_waiting, help("Writes in the queue.")),
-                (reads_waiting, help("Reads in the queue.")), (readers, help("Reader threads.")),
-                (readers_busy, help("Reader threads that execute a read.")),
+                (writes_waiting, help("Writes in the queue (SQLite).")),
+                (reads_waiting,
+                 help("Reads in the queue; of PostgreSQL, all calls that wait for a connection.")),
+                (readers, help("Reader threads (SQLite), or open connections (PostgreSQL).")),
+                (readers_busy, help("Those of them that execute a statement.")),
                 (streams_open, help("Streams of rows that are being read.")))
 
 struct Figures : Counts, Levels {};

@@ -185,6 +185,7 @@ class [[nodiscard]] Call {
     request_.transaction = transaction;
     request_.timeout = timeout;
   }
+  Call(Backend& backend, const Request& request) noexcept : backend_(backend), request_(request) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 

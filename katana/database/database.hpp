@@ -20,6 +20,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "katana/database/transaction.hpp"
@@ -34,7 +35,9 @@ class Database : public Queries {
   Database& operator=(Database&&) noexcept = default;
 
   // Begins a transaction; see transaction.hpp. While one is open, other writes wait (SQLite).
-  Call<Begin> begin() const noexcept { return {*backend_, Order::begin, 0, timeout_, nullptr}; }
+  Call<Begin> begin(const TransactionOptions& options = {}) const noexcept {
+    return {*backend_, Request{.order = Order::begin, .mode = options.mode(), .timeout = timeout_}};
+  }
   // See stream.hpp.
   template <class R, class... Arguments>
   Stream<R> stream(SqlFor<std::type_identity_t<Arguments>...> sql,
@@ -53,16 +56,52 @@ class Database : public Queries {
 
 namespace detail {
 
+// After the attempt of this number failed by a conflict: waits, and says whether there is another.
+Task<bool> may_run_again(unsigned attempts, const TransactionOptions& options);
+
 // The body is a pointer here: g++ 12 warns of a coroutine in a header whose frame has a lambda's
 // type.
 template <class R>
-Task<R> run_scope(Database& database, void* body, Task<R> (*call)(void*, Transaction&)) {
-  auto transaction = co_await database.begin();
-  if (!transaction) co_return std::unexpected(transaction.error());
-  R result = co_await call(body, *transaction);
-  if (!result) co_return result;
-  const Result<std::int64_t> committed = co_await transaction->commit();
-  if (!committed) co_return std::unexpected(committed.error());
+Task<R> run_scope(Database& database, void* body, Task<R> (*call)(void*, Transaction&),
+                  TransactionOptions options) {
+  for (unsigned attempt = 1;; ++attempt) {
+    std::optional<R> result;
+    bool conflicts = false;
+    {
+      auto transaction = co_await database.begin(options);
+      if (!transaction) {
+        conflicts = transaction.error().retryable();
+        result.emplace(std::unexpected(transaction.error()));
+      } else {
+        result.emplace(co_await call(body, *transaction));
+        if (*result) {
+          const Result<std::int64_t> committed = co_await transaction->commit();
+          if (committed) co_return *std::move(result);
+          conflicts = committed.error().retryable();
+          result.emplace(std::unexpected(committed.error()));
+        } else {
+          const Result<std::int64_t> undone = co_await transaction->rollback();
+          conflicts = undone && *undone != 0;
+        }
+      }
+    }
+    if (!conflicts) co_return *std::move(result);
+    const bool again = co_await may_run_again(attempt, options);
+    if (!again) co_return *std::move(result);
+  }
+}
+template <class R>
+Task<R> run_savepoint(const Nestable& outer, void* body, Task<R> (*call)(void*, Savepoint&)) {
+  auto savepoint = co_await outer.savepoint();
+  if (!savepoint) co_return std::unexpected(savepoint.error());
+  R result = co_await call(body, *savepoint);
+  if (!result) {
+    const Result<std::int64_t> undone = co_await savepoint->rollback();
+    if (!undone) co_return std::unexpected(undone.error());
+    co_return result;
+  }
+  const Result<std::int64_t> kept = co_await savepoint->release();
+  if (!kept) co_return std::unexpected(kept.error());
   co_return result;
 }
 template <class T>
@@ -79,13 +118,31 @@ struct ResultOf<Task<R>> {
 //   auto body = [&](database::Transaction& transaction) -> Task<Result<void>> { … };
 //   co_return co_await database::transact(database, body);
 //
+// The body runs again, from a new begin, when a conflict with another transaction undid it (a
+// serialization failure, a deadlock; with SQLite: another program's lock), up to attempts_max times
+// and not beyond the deadline of its caller. So it must be able to: what it does beside its
+// statements it may do several times. A commit with an unknown outcome is never run again.
+//
 // The body is a variable, and outlives the call: g++ 12 would destroy a temporary twice (decision
 // 0018). What it throws rolls back, too.
 template <class Body>
-auto transact(Database& database, Body& body) {
+auto transact(Database& database, Body& body, TransactionOptions options = {}) {
   using R = typename detail::ResultOf<std::invoke_result_t<Body&, Transaction&>>::Type;
-  return detail::run_scope<R>(database, &body, [](void* called, Transaction& transaction) {
-    return (*static_cast<Body*>(called))(transaction);
+  return detail::run_scope<R>(
+      database, &body,
+      [](void* called, Transaction& transaction) {
+        return (*static_cast<Body*>(called))(transaction);
+      },
+      options);
+}
+
+// A savepoint as a scope, within a transaction or a savepoint, which outlives the call: kept if the
+// body's Result has a value, else undone, and that alone. It runs once.
+template <class Body>
+auto transact(const Nestable& outer, Body& body) {
+  using R = typename detail::ResultOf<std::invoke_result_t<Body&, Savepoint&>>::Type;
+  return detail::run_savepoint<R>(outer, &body, [](void* called, Savepoint& savepoint) {
+    return (*static_cast<Body*>(called))(savepoint);
   });
 }
 

@@ -377,6 +377,114 @@ TYPED_TEST_P(DatabaseSuite, a_transaction_with_a_failed_statement_can_only_be_ro
   this->run(body());
 }
 
+inline constexpr Sql insert_named = "INSERT INTO users VALUES ($1, $2, NULL, 0, 0, NULL, NULL, 0)";
+
+TYPED_TEST_P(DatabaseSuite, a_savepoint_is_undone_alone_and_takes_a_failure_with_it) {
+  const auto body = [this]() -> Task<void> {
+    auto transaction = co_await this->db().begin();
+    EXPECT_TRUE(transaction);
+    if (!transaction) co_return;
+    EXPECT_TRUE(co_await transaction->execute(insert_named, 1, "a"));
+    auto first = co_await transaction->savepoint();
+    EXPECT_TRUE(first);
+    EXPECT_TRUE(co_await first->execute(insert_named, 2, "b"));
+    const auto taken = co_await first->execute(insert_named, 1, "again");
+    EXPECT_TRUE(!taken && taken.error().kind() == Kind::constraint_violation);
+    const auto next = co_await transaction->execute(insert_named, 3, "c");
+    EXPECT_TRUE(!next && next.error().kind() == Kind::failed_transaction);
+    const auto inner = co_await first->savepoint();
+    EXPECT_TRUE(!inner && inner.error().kind() == Kind::failed_transaction);
+    EXPECT_TRUE(co_await first->rollback());
+    EXPECT_TRUE(co_await transaction->execute(insert_named, 4, "d")) << "it goes on";
+    EXPECT_TRUE(co_await transaction->commit());
+    const auto ids = co_await this->db().template query<std::int64_t>("SELECT id FROM users");
+    EXPECT_TRUE(ids);
+    if (ids) {
+      EXPECT_THAT(*ids, testing::UnorderedElementsAre(1, 4));
+    }
+  };
+  this->run(body());
+}
+
+TYPED_TEST_P(DatabaseSuite, a_savepoint_that_is_destroyed_is_undone_before_the_next_statement) {
+  const auto body = [this]() -> Task<void> {
+    auto transaction = co_await this->db().begin();
+    EXPECT_TRUE(transaction);
+    if (!transaction) co_return;
+    for (int round = 0; round < 3; ++round) {
+      auto savepoint = co_await transaction->savepoint();
+      EXPECT_TRUE(savepoint);
+      EXPECT_TRUE(co_await savepoint->execute(insert_named, round, "kept"));
+      auto inner = co_await savepoint->savepoint();
+      EXPECT_TRUE(inner);
+      EXPECT_TRUE(co_await inner->execute(insert_named, 100 + round, "undone"));
+      if (round == 1) continue;  // both are destroyed
+      inner = fail(Kind::syntax, "destroys it");
+      const auto count =
+          co_await savepoint->template query_one<std::int64_t>("SELECT count(*) FROM users");
+      EXPECT_TRUE(count && **count == (round == 0 ? 1 : 2)) << "of round " << round;
+      EXPECT_TRUE(co_await savepoint->release());
+    }
+    EXPECT_TRUE(co_await transaction->commit());
+    EXPECT_EQ(co_await this->count(), 2);
+  };
+  this->run(body());
+}
+
+TYPED_TEST_P(DatabaseSuite, a_scope_within_a_transaction_is_kept_or_undone_alone) {
+  const auto body = [this]() -> Task<void> {
+    int id = 0;
+    auto part = [&](Savepoint& within) -> Task<katana::Result<int>> {
+      const auto added = co_await within.execute(insert_named, ++id % 3, "a");
+      if (!added) co_return std::unexpected(added.error());
+      if (id == 2) co_return katana::fail(Code::not_found, "changed its mind");
+      co_return id;
+    };
+    auto whole = [&](Transaction& transaction) -> Task<katana::Result<int>> {
+      int kept = 0;
+      for (int round = 0; round < 4; ++round) {
+        const auto done = co_await transact(transaction, part);
+        kept += done ? 1 : 0;
+      }
+      co_return kept;
+    };
+    const auto kept = co_await transact(this->db(), whole);
+    EXPECT_TRUE(kept && *kept == 2) << "1 and 0; 2 changed its mind, and 1 was there";
+    EXPECT_EQ(co_await this->count(), 2);
+  };
+  this->run(body());
+}
+
+TYPED_TEST_P(DatabaseSuite, a_read_only_transaction_reads_and_does_not_write) {
+  const auto body = [this]() -> Task<void> {
+    co_await this->add(sample(1));
+    for (const Isolation isolation : {Isolation::usual, Isolation::read_committed,
+                                      Isolation::repeatable_read, Isolation::serializable}) {
+      const TransactionOptions options{.isolation = isolation,
+                                       .read_only = true,
+                                       .deferrable = isolation == Isolation::serializable};
+      auto transaction = co_await this->db().begin(options);
+      EXPECT_TRUE(transaction);
+      if (!transaction) co_return;
+      const auto found =
+          co_await transaction->template query_one<std::int64_t>("SELECT count(*) FROM users");
+      EXPECT_TRUE(found && **found == 1);
+      const auto written = co_await transaction->execute("DELETE FROM users");
+      EXPECT_TRUE(!written && written.error().kind() == Kind::syntax);
+      EXPECT_TRUE(!written && written.error().describe().contains("is read only"));
+      const auto commit = co_await transaction->commit();
+      EXPECT_TRUE(!commit && commit.error().kind() == Kind::failed_transaction);
+    }
+    auto writes = co_await this->db().begin({.isolation = Isolation::serializable});
+    EXPECT_TRUE(writes);
+    if (!writes) co_return;
+    EXPECT_TRUE(co_await writes->execute("DELETE FROM users"));
+    EXPECT_TRUE(co_await writes->commit());
+    EXPECT_EQ(co_await this->count(), 0);
+  };
+  this->run(body());
+}
+
 TYPED_TEST_P(DatabaseSuite, a_scope_commits_on_success_and_rolls_back_otherwise) {
   const auto body = [this]() -> Task<void> {
     int id = 0;
@@ -564,6 +672,10 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_transaction_is_done_whole_when_it_is_committed,
     a_transaction_that_is_destroyed_or_rolled_back_did_nothing,
     a_transaction_with_a_failed_statement_can_only_be_rolled_back,
+    a_savepoint_is_undone_alone_and_takes_a_failure_with_it,
+    a_savepoint_that_is_destroyed_is_undone_before_the_next_statement,
+    a_scope_within_a_transaction_is_kept_or_undone_alone,
+    a_read_only_transaction_reads_and_does_not_write,
     a_scope_commits_on_success_and_rolls_back_otherwise,
     a_read_sees_every_write_that_was_acknowledged_before_it,
     a_thousand_callers_at_once_are_all_served, a_stream_gives_every_row_once_and_in_order,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@ namespace katana::database {
 namespace {
 
 constexpr std::size_t migration_bytes_max = 16 * 1024 * 1024;
+constexpr std::array<std::string_view, 2> migration_dialects = {"sqlite", "postgres"};
 
 bool is_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -22,19 +24,32 @@ bool is_name(std::string_view name) {
   });
 }
 
-katana::Result<std::uint32_t> number_of(const std::string& file) {
-  std::uint32_t number = 0;
-  const char* const end = file.data() + file.size() - 4;  // ".sql"
-  const auto [behind, failure] = std::from_chars(file.data(), end, number);
+// The number, and the dialect, of a file's name.
+katana::Result<Migration> parse_name(const std::string& file) {
+  Migration parsed;
+  parsed.file = file;
+  std::string_view stem(file);
+  stem.remove_suffix(4);  // ".sql"
+  for (const std::string_view dialect : migration_dialects) {
+    const std::string ending = fmt::format(".{}", dialect);
+    if (!stem.ends_with(ending)) continue;
+    parsed.dialect = dialect;
+    stem.remove_suffix(ending.size());
+    break;
+  }
+  const char* const end = stem.data() + stem.size();
+  const auto [behind, failure] = std::from_chars(stem.data(), end, parsed.number);
   const std::string_view name(behind, static_cast<std::size_t>(end - behind));
-  if (failure != std::errc() || number == 0 || !name.starts_with('_') || !is_name(name.substr(1))) {
+  if (failure != std::errc() || parsed.number == 0 || !name.starts_with('_') ||
+      !is_name(name.substr(1))) {
     return katana::fail(
         Code::invalid_argument,
         fmt::format("'{}' is no name of a migration: name it NUMBER_name.sql, as in "
-                    "0001_create_users.sql",
+                    "0001_create_users.sql, or for one kind of database "
+                    "NUMBER_name.sqlite.sql or NUMBER_name.postgres.sql",
                     file));
   }
-  return number;
+  return parsed;
 }
 
 katana::Result<std::string> read_file(const std::filesystem::path& path) {
@@ -54,6 +69,7 @@ katana::Result<std::string> read_file(const std::filesystem::path& path) {
   return text;
 }
 
+// REQUIRES that they are for one dialect.
 katana::Result<void> check_numbers(const std::vector<Migration>& sorted) {
   for (std::size_t index = 0; index < sorted.size(); ++index) {
     if (sorted[index].number == index + 1) continue;
@@ -75,15 +91,26 @@ katana::Result<std::vector<Migration>> in_order(std::vector<Migration> found) {
     return std::pair(left.number, std::string_view(left.file)) <
            std::pair(right.number, std::string_view(right.file));
   });
+  // Only dialects that have a file of their own: a program for one database says nothing of others.
+  bool any = false;
+  for (const std::string_view dialect : migration_dialects) {
+    if (std::ranges::none_of(found, [&](const auto& each) { return each.dialect == dialect; })) {
+      continue;
+    }
+    any = true;
+    if (auto of = migrations_for(dialect, found); !of) return std::unexpected(of.error());
+  }
+  if (any) return found;
   if (const auto good = check_numbers(found); !good) return std::unexpected(good.error());
   return found;
 }
 
 katana::Result<Migration> migration_of(const std::string& file, std::string text) {
-  const auto number = number_of(file);
-  if (!number) return std::unexpected(number.error());
-  std::string checksum = migration_checksum(text);
-  return Migration{*number, file, std::move(checksum), std::move(text)};
+  auto migration = parse_name(file);
+  if (!migration) return migration;
+  migration->checksum = migration_checksum(text);
+  migration->text = std::move(text);
+  return migration;
 }
 
 }  // namespace
@@ -128,6 +155,24 @@ katana::Result<std::vector<Migration>> bundled_migrations(const std::vector<Migr
     found.push_back(*std::move(migration));
   }
   return in_order(std::move(found));
+}
+
+katana::Result<std::vector<Migration>> migrations_for(std::string_view dialect,
+                                                      const std::vector<Migration>& files) {
+  std::vector<Migration> chosen;
+  for (const Migration& file : files) {
+    if (file.dialect.empty() || file.dialect == dialect) chosen.push_back(file);
+  }
+  if (chosen.empty() && !files.empty()) {
+    return katana::fail(
+        Code::invalid_argument,
+        fmt::format("no migration is for {}: '{}' is for {} only; add a file for {}", dialect,
+                    files.front().file, files.front().dialect, dialect));
+  }
+  if (const auto good = check_numbers(chosen); !good) {
+    return std::unexpected(good.error().within(fmt::format("migrations for {}", dialect)));
+  }
+  return chosen;
 }
 
 katana::Result<std::vector<Migration>> plan_migrations(const std::vector<Migration>& files,

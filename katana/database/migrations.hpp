@@ -1,10 +1,13 @@
 // Migrations: numbered SQL files that bring a database to the form that a program wants.
 //
-//   migrations/0001_create_users.sql   migrations/0002_add_age.sql   …
+//   migrations/0001_create_users.sqlite.sql     migrations/0002_add_age.sql   …
+//   migrations/0001_create_users.postgres.sql
 //
-// A file is NUMBER_name.sql: a number from 1 on, without gaps; letters, digits, "_" and "-". What
-// was applied is kept in the table katana_migrations, with a checksum of each file, so that a file
-// which was changed afterwards is noticed. (The checksum finds accidents, not malice.)
+// A file is NUMBER_name.sql, for every database, or NUMBER_name.DIALECT.sql, for one kind: sqlite
+// or postgres. Numbers begin with 1 and have no gaps, for each kind; a name has letters, digits,
+// "_" and "-". What was applied is kept in the table katana_migrations, with a checksum of each
+// file, so that a file which was changed afterwards is noticed. (The checksum finds accidents, not
+// malice.)
 //
 // Owns       their text.
 // Thread     any.
@@ -17,6 +20,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "katana/base/result.hpp"
@@ -27,7 +31,8 @@ struct Migration {
   std::uint32_t number = 0;
   std::string file;  // the name of the file, without its folder
   std::string checksum;
-  std::string text;  // empty for what is only known to have been applied
+  std::string text;          // empty for what is only known to have been applied
+  std::string dialect = {};  // "sqlite", "postgres"; empty: for both
 };
 
 // What a database's migrations would need, or have had, done.
@@ -45,11 +50,16 @@ struct MigrationFile {
 // 16 hexadecimal digits. Line ends of CR LF count as LF, so that a checkout does not change them.
 std::string migration_checksum(std::string_view text);
 
-// The folder's migrations, by number. Files that do not end in ".sql" are left out.
+// The folder's migrations, by number, of all dialects. Files that do not end in ".sql" are left
+// out.
 katana::Result<std::vector<Migration>> read_migrations(const std::string& folder);
 
 // The same of what the program carries with it.
 katana::Result<std::vector<Migration>> bundled_migrations(const std::vector<MigrationFile>& files);
+
+// Those for databases of this dialect.
+katana::Result<std::vector<Migration>> migrations_for(std::string_view dialect,
+                                                      const std::vector<Migration>& files);
 
 // Those of `files` that are not in `applied`; an Error when the two do not fit: a file was changed
 // or removed, or a new one has a number below what was applied.

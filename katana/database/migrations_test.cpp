@@ -56,6 +56,38 @@ TEST_F(Migrations, a_wrong_name_or_number_is_named) {
   EXPECT_THAT(problem(), HasSubstr("'01_b.sql' and '1_a.sql' have the same number"));
 }
 
+std::string names_of(const katana::Result<std::vector<Migration>>& files) {
+  if (!files) return files.error().describe();
+  std::string names;
+  for (const Migration& file : *files) names += file.file + " ";
+  return names;
+}
+
+TEST_F(Migrations, a_file_may_be_for_one_kind_of_database) {
+  write("1_users.sqlite.sql", "s");
+  write("1_users.postgres.sql", "p");
+  write("2_both.sql", "b");
+  const auto files = read_migrations(folder_.string());
+  ASSERT_TRUE(files) << files.error().describe();
+  EXPECT_EQ(names_of(migrations_for("sqlite", *files)), "1_users.sqlite.sql 2_both.sql ");
+  EXPECT_EQ(names_of(migrations_for("postgres", *files)), "1_users.postgres.sql 2_both.sql ");
+  write("3_more.mysql.sql", "");
+  EXPECT_THAT(problem(), HasSubstr("NUMBER_name.postgres.sql"));
+}
+
+TEST_F(Migrations, each_kind_of_database_has_its_numbers_without_gaps) {
+  write("1_users.sqlite.sql", "s");
+  write("2_both.sql", "b");
+  EXPECT_EQ(problem(), "2 good") << "of PostgreSQL nothing is said";
+  const auto files = read_migrations(folder_.string());
+  EXPECT_THAT(names_of(migrations_for("postgres", *files)),
+              HasSubstr("migrations for postgres: migration 1 is missing"));
+  write("3_more.postgres.sql", "");
+  EXPECT_THAT(problem(), HasSubstr("migrations for postgres: migration 1 is missing"));
+  EXPECT_THAT(names_of(migrations_for("postgres", {{1, "1_a.sqlite.sql", "", "", "sqlite"}})),
+              HasSubstr("no migration is for postgres: '1_a.sqlite.sql' is for sqlite only"));
+}
+
 TEST_F(Migrations, a_folder_that_is_not_there_is_named) {
   const auto read = read_migrations((folder_ / "none").string());
   ASSERT_FALSE(read);

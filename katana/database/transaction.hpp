@@ -4,14 +4,19 @@
 //   auto transaction = co_await database.begin();
 //   if (!transaction) co_return std::unexpected(transaction.error());
 //   co_await transaction->execute("UPDATE …", …);
+//   auto savepoint = co_await transaction->savepoint();
+//   co_await savepoint->execute("INSERT …", …);    // may fail
+//   co_await savepoint->release();                 // destroyed without it: undone, and that alone
 //   co_return co_await transaction->commit();      // destroyed without it: rolled back
 //
-// Owns       a Transaction the right to commit, which it gives up when it is destroyed.
-// Borrows    the database, which must outlive it.
+// Owns       a Transaction the right to commit, and a Savepoint that to keep what was done, which
+//            they give up when they are destroyed.
+// Borrows    the database, which must outlive it; a Savepoint its transaction, too.
 // Thread     its executor's.
 // Allocates  as Call does.
 // Fails      as Call does. After a statement of a transaction has failed, each further one and
-//            commit() say failed_transaction: with every database, since some cannot go on.
+//            commit() say failed_transaction: with every database, since some cannot go on. A
+//            savepoint made before that statement, and undone, takes the failure with it.
 // Invariant  what a transaction did is durable when commit() has said so, and undone when it was
 //            not called or failed.
 #pragma once
@@ -61,12 +66,23 @@ class Queries {
   std::uint64_t transaction_;
 };
 
-class Transaction : public Queries {
+class Savepoint;
+
+// What a transaction and a savepoint have in common.
+class Nestable : public Queries {
+ public:
+  using Queries::Queries;
+  // A part of the transaction that can be undone alone. Savepoints end in the order opposite to the
+  // one in which they were made; one that is undone or released ends those within it, too.
+  Task<Result<Savepoint>> savepoint() const;
+};
+
+class Transaction : public Nestable {
  public:
   Transaction(Backend& backend, std::uint64_t transaction, Duration timeout) noexcept
-      : Queries(backend, transaction, timeout) {}
+      : Nestable(backend, transaction, timeout) {}
   Transaction(Transaction&& other) noexcept
-      : Queries(other), open_(std::exchange(other.open_, false)) {}
+      : Nestable(other), open_(std::exchange(other.open_, false)) {}
   Transaction& operator=(Transaction&& other) noexcept {
     std::swap(static_cast<Queries&>(*this), static_cast<Queries&>(other));
     std::swap(open_, other.open_);
@@ -77,6 +93,8 @@ class Transaction : public Queries {
   }
 
   Call<Changes> commit() noexcept { return end(Order::commit); }
+  // Gives 1 when a conflict with another transaction was why this one failed: run again, it may
+  // succeed. Else 0.
   Call<Changes> rollback() noexcept { return end(Order::rollback); }
 
  private:
@@ -85,6 +103,41 @@ class Transaction : public Queries {
     return {*backend_, order, transaction_, timeout_, nullptr};
   }
   bool open_ = true;
+};
+
+// What was done since it was made is undone when it is destroyed without release(), and so is the
+// failure of a statement: the transaction goes on. SQLite undoes the whole transaction when a write
+// is interrupted by its deadline; then it is over.
+class Savepoint : public Nestable {
+ public:
+  Savepoint(Backend& backend, std::uint64_t transaction, Duration timeout,
+            std::uint32_t number) noexcept
+      : Nestable(backend, transaction, timeout), number_(number) {}
+  Savepoint(Savepoint&& other) noexcept
+      : Nestable(other), number_(std::exchange(other.number_, 0)) {}
+  Savepoint& operator=(Savepoint&& other) noexcept {
+    std::swap(static_cast<Queries&>(*this), static_cast<Queries&>(other));
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Savepoint() {
+    if (number_ != 0) undo();
+  }
+
+  // What was done belongs to the transaction from here on.
+  Call<Changes> release() noexcept { return end(Order::release); }
+  Call<Changes> rollback() noexcept { return end(Order::undo); }
+
+ private:
+  Call<Changes> end(Order order) noexcept {
+    return {*backend_, Request{.order = order,
+                               .savepoint = std::exchange(number_, 0),
+                               .transaction = transaction_,
+                               .timeout = timeout_}};
+  }
+  void undo() noexcept;
+
+  std::uint32_t number_;  // 0: it has ended
 };
 
 // What begin() gives. A transaction that nobody takes is rolled back.

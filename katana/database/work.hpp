@@ -23,6 +23,7 @@
 #include "katana/database/error.hpp"
 #include "katana/database/row.hpp"
 #include "katana/database/sql.hpp"
+#include "katana/database/transaction_options.hpp"
 
 namespace katana::database {
 
@@ -55,19 +56,24 @@ class Outcome {
 };
 
 enum class Order : std::uint8_t {
-  read,      // a statement that changes nothing
-  write,     // one that does; acknowledged when it is durable
-  within,    // a statement of a transaction
-  begin,     // begins a transaction
-  commit,    // ends it; acknowledged when it is durable
-  rollback,  // ends it
-  open,      // a stream: its first batch
-  fetch,     // its next
+  read,       // a statement that changes nothing
+  write,      // one that does; acknowledged when it is durable
+  within,     // a statement of a transaction
+  begin,      // begins a transaction
+  commit,     // ends it; acknowledged when it is durable
+  rollback,   // ends it; 1 as rows_changed when a conflict was why it failed
+  savepoint,  // of a transaction
+  release,    // keeps what was done since the savepoint
+  undo,       // undoes it, failed statements included; the savepoint is gone
+  open,       // a stream: its first batch
+  fetch,      // its next
 };
 
 struct Request {
   Order order = Order::read;
-  const Sql* sql = nullptr;  // null where the order needs none
+  TransactionMode mode = {};    // of Order::begin
+  std::uint32_t savepoint = 0;  // of savepoint, release, undo
+  const Sql* sql = nullptr;     // null where the order needs none
   std::span<const Value> values = {};
   std::uint64_t transaction = 0;
   Cursor* cursor = nullptr;

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 import without_io_uring
+from postgres_cluster import Cluster
 from program_process import ROOT, Program
 from server_process import ENGINES, Server
 
@@ -30,6 +31,13 @@ def server(engine):
     """A server with two reactors on the engine; drained and checked at the end of the test."""
     with Server(engine=engine) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server for the tests of this worker; each makes a database of its own."""
+    with Cluster() as cluster:
+        yield cluster
 
 
 @pytest.fixture

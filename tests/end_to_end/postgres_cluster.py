@@ -1,93 +1,130 @@
-"""A PostgreSQL server of a test's own: in a folder, on a Unix socket, as an unprivileged user."""
+"""A PostgreSQL server of a test's own, in a temporary folder, as an unprivileged user; never the system's."""
 import os
 import pathlib
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 
-BIN = pathlib.Path("/usr/lib/postgresql/15/bin")
+PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
 START_SECONDS_MAX = 60
 
 
-def unprivileged():
-    """Popen's options for a user whom PostgreSQL does not refuse."""
-    if os.geteuid() != 0:
-        return {}
-    nobody = pwd.getpwnam("nobody")
-    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+def _free_port():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return taken.getsockname()[1]
 
 
-class PostgresCluster:
-    """One server; `settings` are NAME=VALUE. A context manager: leaving it ends the server and its folder."""
+class Cluster:
+    """A running server. A context manager: leaving it ends the server and removes its folder.
 
-    def __init__(self, *settings):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="katana-cluster-", dir="/tmp"))
-        self.settings, self.process = settings, None
-        self.log = self.folder / "log"
-        if os.geteuid() == 0:
-            shutil.chown(self.folder, "nobody")
-        self._run("initdb", "-D", self.data, "-U", "katana", "-A", "trust", "-E", "UTF8", "--no-locale",
-                  "--no-instructions", "--no-sync")
+    It listens on a Unix socket in its folder and on 127.0.0.1. Unless `settings` say otherwise, it flushes nothing.
+    """
 
-    @property
-    def data(self):
-        """The folder of the server's files."""
-        return str(self.folder / "data")
+    def __init__(self, **settings):
+        self.settings = {"fsync": "off", "full_page_writes": "off", "max_connections": "60", "shared_buffers": "16MB",
+                         "autovacuum": "off", **settings}
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="katana-postgres-"))
+        self.port = _free_port()
+        self.process = None
+        self._databases = 0
+        # PostgreSQL refuses to run as root.
+        self._user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
+        try:
+            if self._user:
+                os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
+            self._run("initdb", "-D", self.folder / "data", "-U", "katana", "-A", "trust", "-E", "UTF8", "--no-locale",
+                      "-N", "--no-instructions")
+            self.start()
+        except BaseException:
+            self.remove()
+            raise
+
+    def _identity(self):
+        return {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": []} if self._user else {}
 
     def _run(self, program, *arguments):
-        subprocess.run([BIN / program, *arguments], cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                       check=True, timeout=120, **unprivileged())
+        """Run one of PostgreSQL's programs to its end and return what it printed."""
+        ended = subprocess.run([PROGRAMS / program, *map(str, arguments)], cwd="/", capture_output=True, text=True,
+                               timeout=START_SECONDS_MAX, check=False, **self._identity())
+        assert ended.returncode == 0, f"{program}: {ended.stderr}"
+        return ended.stdout
+
+    def _log(self):
+        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
 
     def start(self):
-        """Start it, and return once it answers. What a killed one left behind may take a moment to end."""
-        deadline = time.monotonic() + START_SECONDS_MAX
+        """Start the server and return once it answers. What a killed one left behind may take a moment to end."""
+        give_up = time.monotonic() + START_SECONDS_MAX
         while True:
-            assert time.monotonic() < deadline, self.log.read_text()
             if self.process is None or self.process.poll() is not None:
                 self._launch()
             if self.answers():
                 return
-            time.sleep(0.01)
+            assert time.monotonic() < give_up, self._log()
+            time.sleep(0.02)
 
     def _launch(self):
-        options = [part for each in (*self.settings, "listen_addresses=", f"unix_socket_directories={self.folder}",
-                                     "shared_buffers=16MB", "autovacuum=off") for part in ("-c", each)]
-        with open(self.log, "a", encoding="utf-8") as log:
-            self.process = subprocess.Popen([BIN / "postgres", "-D", self.data, *options], cwd="/", stdout=log,
-                                            stdin=subprocess.DEVNULL, stderr=log, **unprivileged())
+        settings = (part for name, value in self.settings.items() for part in ("-c", f"{name}={value}"))
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                [PROGRAMS / "postgres", "-D", self.folder / "data", "-k", self.folder, "-h", "127.0.0.1", "-p",
+                 str(self.port), *settings],
+                cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, **self._identity())
 
     def answers(self):
-        """True: it takes connections."""
-        return subprocess.run([BIN / "pg_isready", "-q", "-h", self.folder], check=False, timeout=20).returncode == 0
+        """Whether it accepts connections."""
+        return subprocess.run([PROGRAMS / "pg_isready", "-q", "-h", self.folder, "-p", str(self.port)], check=False,
+                              timeout=START_SECONDS_MAX).returncode == 0
+
+    def stop(self):
+        """End it in order, as a restart would."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(START_SECONDS_MAX)
 
     def kill(self):
         """SIGKILL the postmaster; its processes end when they see that it is gone."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(START_SECONDS_MAX)
 
     def ask(self, statement, database="postgres"):
-        """Return the rows of a statement, each a list of texts."""
-        done = subprocess.run([BIN / "psql", "-X", "-q", "-A", "-t", "-F", "\t", "-h", self.folder, "-U", "katana", "-d",
-                               database, "-c", statement], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              check=False, timeout=120)
-        assert done.returncode == 0, f"{statement}: {done.stderr}"
-        return [line.split("\t") for line in done.stdout.splitlines()]
+        """Run a statement and return the text of its values."""
+        return self._run("psql", "-h", self.folder, "-p", self.port, "-U", "katana", "-d", database, "-X", "-A", "-t",
+                         "-q", "-v", "ON_ERROR_STOP=1", "-c", statement).strip()
+
+    def rows(self, statement, database="postgres"):
+        """Run a statement and return its rows, each a list of texts."""
+        return [line.split("|") for line in self.ask(statement, database).splitlines()]
 
     def url(self, database="postgres"):
-        """The URL for a program."""
-        return f"postgresql://katana@/{database}?host={str(self.folder).replace('/', '%2F')}"
+        """The URL of a database for a program."""
+        return f"postgresql://katana@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self):
+        """Make an empty database and return its URL."""
+        self._databases += 1
+        name = f"test{self._databases}"
+        self.ask(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def remove(self):
+        """End it at once, if it runs, and remove its folder."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGQUIT)
+            try:
+                self.process.wait(START_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self):
-        self.start()
         return self
 
     def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-            self.process.wait(60)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.remove()
 
 # SPDX-License-Identifier: Apache-2.0

@@ -8,17 +8,20 @@ import pytest
 from fullstack_process import FullStack
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory):
-    """One program for the tests of this file; each makes users of its own."""
-    with FullStack(tmp_path_factory.mktemp("api"), shared=True) as running:
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def api(tmp_path_factory, request):
+    """One program for the tests of this file, on each database; each makes users of its own."""
+    flags = ()
+    if request.param == "postgres":
+        flags = ("--database", request.getfixturevalue("postgres").new_database())
+    with FullStack(tmp_path_factory.mktemp("api"), *flags, shared=True) as running:
         yield running
 
 
 @pytest.fixture
 def user(api, request):
     """A user that was just added, as (path, reply)."""
-    reply = api.add_user("Ada", f"{request.node.name}@example.org".replace("[", ".").replace("]", ""))
+    reply = api.add_user("Ada", f"{request.node.originalname}@example.org")
     assert reply.status_code == 201, reply.text
     return reply.headers["location"], reply
 

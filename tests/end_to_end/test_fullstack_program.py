@@ -32,6 +32,26 @@ def test_without_a_configuration_it_makes_its_folder_its_database_and_its_log(tm
         assert [each["name"] for each in program.client.get("/users").json()["users"]] == ["Ada"]
 
 
+def test_on_postgresql_another_url_is_all_that_differs(tmp_path, postgres):
+    """Its tables are made, what was written is there after a restart, and no file is. No output has the password."""
+    url = postgres.new_database()
+    name = url.rsplit("/", 1)[1]
+    with_password = url.replace("katana@", "katana:hush-hush@")
+    with FullStack(tmp_path, "--database", with_password) as program:
+        assert program.add_user("Ada", "ada@example.org").status_code == 201
+        assert program.client.get("/ready").status_code == 200
+        program.stop()
+        assert "hush-hush" not in program.stderr()
+    assert not (tmp_path / "var" / "katana.db").exists()
+    assert postgres.ask("SELECT name || ' ' || email FROM users", name) == "Ada ada@example.org"
+    assert postgres.ask("SELECT count(*) FROM katana_migrations", name) == "3"
+    with FullStack(tmp_path, "--database", url) as program:
+        assert [each["name"] for each in program.client.get("/users").json()["users"]] == ["Ada"]
+    missing = run_program(tmp_path, "--database", with_password.replace(name, "nowhere"))
+    assert missing.returncode == 1 and '"nowhere" does not exist' in missing.stderr, missing.stderr
+    assert "hush-hush" not in missing.stderr
+
+
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
 def test_every_template_starts_and_serves(tmp_path, template):
     """As it is, but for the number of connections, whose memory this machine may not have to spare."""

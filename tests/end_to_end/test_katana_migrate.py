@@ -50,6 +50,29 @@ def test_a_dry_run_changes_nothing_and_a_run_applies_each_once(folder):
     connection.close()
 
 
+def test_a_url_names_the_database_and_a_file_may_be_for_one_kind(folder, postgres):
+    """sqlite:FILE and postgresql://; each applies its own files and those for both."""
+    (folder / "m/3_kind.sqlite.sql").write_text("CREATE TABLE kind (of_sqlite INTEGER) STRICT;")
+    (folder / "m/3_kind.postgres.sql").write_text("CREATE TABLE kind (of_postgres JSONB);")
+    sqlite = run("--database", f"sqlite:{folder / 'a.db'}", "--dir", folder / "m")
+    assert sqlite.returncode == 0 and "applied 3_kind.sqlite.sql\n" in sqlite.stdout
+    assert f"{folder / 'a.db'}: 0 migrations before, 3 applied" in sqlite.stdout
+    url = postgres.new_database()
+    arguments = ("--database", url.replace("katana@", "katana:hush-hush@"), "--dir", folder / "m")
+    dry = run(*arguments, "--dry-run")
+    assert dry.returncode == 0 and dry.stdout.endswith("0 migrations before, 3 to apply; nothing was changed\n"), dry
+    applied = run(*arguments)
+    assert applied.returncode == 0 and "applied 3_kind.postgres.sql\n" in applied.stdout
+    assert "hush-hush" not in dry.stdout + applied.stdout
+    assert run(*arguments).stdout.endswith("3 migrations before, 0 applied\n")
+    assert postgres.ask("SELECT count(*) FROM kind", url.rsplit("/", 1)[1]) == "0"
+    (folder / "m/4_wrong.postgres.sql").write_text("CREATE TABLE broken (;")
+    wrong = run(*arguments)
+    assert wrong.returncode == 1 and wrong.stderr.count("\n") == 1 and "4_wrong.postgres.sql" in wrong.stderr
+    malformed = run("--database", "postgresql:nowhere", "--dir", folder / "m")
+    assert malformed.returncode == 2 and "--database" in malformed.stderr
+
+
 def test_a_changed_migration_is_refused(folder):
     """One line on standard error, exit 1."""
     arguments = ("--database", folder / "a.db", "--dir", folder / "m")

@@ -67,6 +67,19 @@ def test_names_become_namespaces_and_prefixes(tmp_path):
     assert not (home / "migrations").exists()
 
 
+def test_a_project_for_postgresql_has_sqlite_for_its_tests_and_a_migration_for_each(tmp_path):
+    assert run("new", "shop", "--database", "postgres", cwd=tmp_path).returncode == 0
+    home = tmp_path / "shop"
+    assert "made.database = {host::postgres(), host::sqlite()};" in (home / "src/app.cpp").read_text()
+    assert "url: postgresql://shop@localhost/shop" in (home / "shop.yaml").read_text()
+    assert "COMPONENTS application_sqlite application_postgres OPTIONAL" in (home / "CMakeLists.txt").read_text()
+    assert "libpq5" in (home / "Containerfile").read_text()
+    assert sorted(each.name for each in (home / "migrations").iterdir()) == [
+        "0001_notes.postgres.sql", "0001_notes.sqlite.sql"]
+    assert not any("{{" in (home / name).read_text() for name in files(home) if not name.endswith("test.yml"))
+    assert run("add", "migration", "more", cwd=home).stdout == "migrations/0002_more.sql\n"
+
+
 def test_add_extends_a_project_and_refuses_what_is_there(tmp_path):
     assert run("new", "shop", cwd=tmp_path).returncode == 0
     home = tmp_path / "shop"

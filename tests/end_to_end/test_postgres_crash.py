@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from postgres_cluster import PostgresCluster
+from postgres_cluster import Cluster
 from program_process import Program, built
 
 CRASHES = int(os.environ.get("KATANA_CRASHES", "20"))
@@ -93,8 +93,8 @@ class Clients:
 
 def check(cluster, answers):
     """Compare what clients were answered with what is there; return how often each answer was given."""
-    parts = {int(number): int(count) for number, count, in cluster.ask("SELECT id, count(*) FROM rows GROUP BY id")}
-    doubled = cluster.ask("SELECT id, part FROM rows GROUP BY id, part HAVING count(*) > 1")
+    parts = {int(number): int(count) for number, count, in cluster.rows("SELECT id, count(*) FROM rows GROUP BY id")}
+    doubled = cluster.rows("SELECT id, part FROM rows GROUP BY id, part HAVING count(*) > 1")
     assert not doubled, f"written twice: {doubled[:10]}"
     tally = {}
     for number, answer in answers.items():
@@ -114,7 +114,7 @@ def test_killed_programs_and_servers_lose_and_double_nothing():
     seed = random.randrange(1 << 32)
     chance, again = random.Random(seed), []
     print(f"seed {seed}")
-    with PostgresCluster("fsync=off") as cluster:
+    with Cluster() as cluster:
         cluster.ask("CREATE TABLE rows (id BIGINT NOT NULL, part INT NOT NULL)")
         clients, server = Clients(), Server(cluster.url())
         clients.port = server.port

@@ -216,6 +216,10 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
                                      : unit.work != nullptr   ? text_of(*unit.work)
                                                               : Bytes());
     unit.is_stale = is_stale(complaint);
+    if (transaction_reads_only && complaint.state == "25006") {
+      unit.error.emplace(Kind::syntax, "the transaction is read only, and the statement writes",
+                         unit.prepared != nullptr ? unit.prepared->text : Bytes());
+    }
   }
   if (unit.guarded && !unit.synced_behind) sync_guarded(unit);
   if (complaint.state == "25006" && transaction == 0) owner_.on_read_only(*this);
@@ -270,6 +274,7 @@ void Connection::finish_unit(Unit& unit, Duration ran) {
   switch (unit.step) {
     case Step::statement: return finish_statement(unit);
     case Step::commit: return finish_commit(unit);
+    case Step::savepoint: return finish_savepoint(unit);
     case Step::prepare: return finish_prepare(unit);
     case Step::look_up: types_.try_emplace(unit.type, "", false); return;
     case Step::command:
@@ -307,7 +312,15 @@ void Connection::finish_statement(Unit& unit) {
     outgoing_.push_front({.work = unit.work, .alone = true, .was_retried = true});
     return;
   }
-  if (unit.error && transaction != 0) transaction_failed = true;
+  if (unit.error && transaction != 0) {
+    transaction_failed = true;
+    transaction_conflicted = transaction_conflicted || unit.error->kind() == Kind::conflict;
+  }
+  if (unit.work != nullptr) finish(*unit.work, std::move(unit.error));
+}
+
+void Connection::finish_savepoint(Unit& unit) {
+  if (unit.error) transaction_failed = true;
   if (unit.work != nullptr) finish(*unit.work, std::move(unit.error));
 }
 

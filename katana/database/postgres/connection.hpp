@@ -64,6 +64,7 @@ enum class Step : std::uint8_t {
   look_up,  // what a type is that the table of types.hpp does not have
   command,  // of the pool's own: SET, BEGIN, DEALLOCATE …
   commit,
+  savepoint,  // SAVEPOINT, RELEASE or ROLLBACK TO, for a caller
 };
 
 // A cancel request may take effect late. So a connection that had one gets its next work only after
@@ -88,6 +89,8 @@ struct Unit {
   bool synced_behind = false;  // which they were: what still comes is not of the statement
   bool was_retried = false;
   bool committed = false;  // of commit: the server says so
+  std::uint32_t savepoint = 0;
+  bool undoes = false;  // of savepoint: ROLLBACK TO
   std::size_t rows = 0;
   std::optional<Error> error = std::nullopt;
   bool is_stale = false;
@@ -133,6 +136,7 @@ class Connection final : private SocketWatcher {
   void enqueue_probe();
   bool carries_probe() const noexcept;
   bool carries_only_probe() const noexcept { return load() == 1 && carries_probe(); }
+  void enqueue_savepoint(Work& work);
   std::deque<Unit>& outgoing() noexcept { return outgoing_; }
   std::deque<Unit>& in_flight() noexcept { return in_flight_; }
   // Sends what can be sent.
@@ -157,6 +161,8 @@ class Connection final : private SocketWatcher {
   // What its owner knows about it.
   std::uint64_t transaction = 0;  // 0: none holds it
   bool transaction_failed = false;
+  bool transaction_conflicted = false;  // and that is why
+  bool transaction_reads_only = false;
   bool transaction_ended = false;  // its end was asked for
   Cursor* cursor = nullptr;        // of a stream that holds it
   bool reserved = false;           // for a call that needs it alone
@@ -195,6 +201,7 @@ class Connection final : private SocketWatcher {
   void finish_unit(Unit& unit, Duration ran);
   void finish_statement(Unit& unit);
   void finish_commit(Unit& unit);
+  void finish_savepoint(Unit& unit);
   void finish_prepare(Unit& unit);
   void begin_current() noexcept;
   void sync_guarded(Unit& unit);
@@ -202,6 +209,7 @@ class Connection final : private SocketWatcher {
   Error error_of_loss(const Unit& unit, std::string_view why) const;
 
   Sent send_front();
+  Sent send_command(Unit& unit);
   Sent send_statement(Unit& unit);
   // The statement is ready at the server, and its types are known; else waits, or there is `error`.
   Sent ensure_ready(const Sql& sql, Prepared*& prepared, std::optional<Error>& error);

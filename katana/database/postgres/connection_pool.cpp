@@ -75,7 +75,10 @@ void ConnectionPool::accept(Work& work) noexcept {
   switch (work.request.order) {
     case Order::within:
     case Order::commit:
-    case Order::rollback: run_within(work); break;
+    case Order::rollback:
+    case Order::savepoint:
+    case Order::release:
+    case Order::undo: run_within(work); break;
     case Order::fetch: fetch(work); break;
     default:
       if (shared_->closed()) {

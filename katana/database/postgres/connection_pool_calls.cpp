@@ -198,12 +198,31 @@ Connection* ConnectionPool::find(std::uint64_t transaction) noexcept {
   return nullptr;
 }
 
+namespace {
+
+std::string begin_command(const TransactionMode& mode) {
+  std::string command = "BEGIN";
+  switch (mode.isolation) {
+    case Isolation::usual: break;
+    case Isolation::read_committed: command += " ISOLATION LEVEL READ COMMITTED"; break;
+    case Isolation::repeatable_read: command += " ISOLATION LEVEL REPEATABLE READ"; break;
+    case Isolation::serializable: command += " ISOLATION LEVEL SERIALIZABLE"; break;
+  }
+  if (mode.read_only) command += " READ ONLY";
+  if (mode.deferrable) command += " DEFERRABLE";
+  return command;
+}
+
+}  // namespace
+
 // BEGIN goes together with the first statement.
 void ConnectionPool::begin(Work& work, Connection& connection) {
   connection.transaction = (std::uint64_t{number_} << 40) | (++transactions_ & 0xff'ffff'ffff);
   connection.transaction_failed = false;
   connection.transaction_ended = false;
-  connection.enqueue_command("BEGIN");
+  connection.transaction_conflicted = false;
+  connection.transaction_reads_only = work.request.mode.read_only;
+  connection.enqueue_command(begin_command(work.request.mode));
   add(shared_->tallies.transactions);
   work.outcome.transaction = connection.transaction;
   on_finished(work);
@@ -220,14 +239,24 @@ void ConnectionPool::run_within(Work& work) {
   }
   connection->used_at = home_.now();
   if (order == Order::within) return connection->enqueue(work, false);
+  if (order == Order::savepoint || order == Order::release || order == Order::undo) {
+    return connection->enqueue_savepoint(work);
+  }
   if (order == Order::commit && !connection->transaction_failed) {
     connection->transaction_ended = true;
     return connection->enqueue_commit(work);
   }
+  const bool conflicted = connection->transaction_conflicted;
   roll_back(work.request.transaction);
-  if (order == Order::rollback) return on_finished(work);
-  refuse(work, Error(Kind::failed_transaction,
-                     "a statement of the transaction failed: it was rolled back"));
+  if (order == Order::rollback) {
+    work.outcome.rows_changed = conflicted ? 1 : 0;
+    return on_finished(work);
+  }
+  refuse(work, conflicted ? Error(Kind::conflict,
+                                  "the transaction conflicts with another one and was undone: run "
+                                  "it again")
+                          : Error(Kind::failed_transaction,
+                                  "a statement of the transaction failed: it was rolled back"));
 }
 
 void ConnectionPool::roll_back(std::uint64_t transaction) {
@@ -244,6 +273,7 @@ void ConnectionPool::end_transaction(Connection& connection) {
   connection.transaction = 0;
   connection.transaction_failed = false;
   connection.transaction_ended = false;
+  connection.transaction_reads_only = false;
   connection.used_at = home_.now();
   if (!connection.is_clean()) {
     connection.lose(Kind::unavailable, "a transaction could not be ended");

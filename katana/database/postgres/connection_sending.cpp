@@ -31,6 +31,19 @@ void Connection::enqueue_probe() {
   outgoing_.push_back({.step = Step::command, .command = "SELECT 1", .is_probe = true});
 }
 
+void Connection::enqueue_savepoint(Work& work) {
+  const std::uint32_t savepoint = work.request.savepoint;
+  const Order order = work.request.order;
+  outgoing_.push_back(
+      {.step = Step::savepoint,
+       .work = &work,
+       .command = order == Order::savepoint ? fmt::format("SAVEPOINT s{}", savepoint)
+                  : order == Order::release ? fmt::format("RELEASE SAVEPOINT s{}", savepoint)
+                                            : fmt::format("ROLLBACK TO SAVEPOINT s{}", savepoint),
+       .savepoint = savepoint,
+       .undoes = order == Order::undo});
+}
+
 void Connection::advance() noexcept {
   if (advancing_ || stage_ != Stage::open) return;
   advancing_ = true;
@@ -51,17 +64,44 @@ Connection::Sent Connection::send_front() {
     if (unit.work != nullptr) sent = send_statement(unit);
     if (sent == Sent::waits || stage_ != Stage::open) return Sent::waits;
   } else {
-    sent = Sent::yes;
-    if (!close_group()) return Sent::waits;
-    const int good = PQsendQueryParams(pg_.get(), unit.command.c_str(), 0, nullptr, nullptr,
-                                       nullptr, nullptr, 0);
-    if (good == 0) lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-    if (stage_ != Stage::open || !sync()) return Sent::waits;
+    sent = send_command(unit);
+    if (sent == Sent::waits) return sent;
   }
   Unit moved = std::move(outgoing_.front());
   outgoing_.pop_front();
   if (sent == Sent::yes) push(std::move(moved));
   return sent;
+}
+
+Connection::Sent Connection::send_command(Unit& unit) {
+  if (unit.undoes) {
+    // What is on its way may still fail, and belongs to what is undone.
+    if (!in_flight_.empty()) return Sent::waits;
+    transaction_failed = false;
+    transaction_conflicted = false;
+    server_timeout_ms_ = -1;  // a SET since the savepoint is undone, too
+  } else if (unit.step == Step::savepoint && transaction_failed) {
+    if (unit.work != nullptr) {
+      finish(*unit.work, Error(Kind::failed_transaction,
+                               "a statement of the transaction failed: undo to a savepoint before "
+                               "it, or roll it back"));
+    }
+    return Sent::dropped;
+  }
+  const auto send = [&](const std::string& text) {
+    return PQsendQueryParams(pg_.get(), text.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0) !=
+           0;
+  };
+  if (!close_group()) return Sent::waits;
+  // ROLLBACK TO leaves the savepoint itself, which nobody needs any more.
+  const bool sent = send(unit.command) &&
+                    (!unit.undoes || send(fmt::format("RELEASE SAVEPOINT s{}", unit.savepoint))) &&
+                    sync();
+  if (!sent) {
+    lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+    return Sent::waits;
+  }
+  return Sent::yes;
 }
 
 Connection::Sent Connection::send_statement(Unit& unit) {

@@ -35,8 +35,10 @@ class Migrator {
   Migrator(const Options& options, PGconn* pg) : where_(options.describe()), pg_(pg) {}
 
   katana::Result<MigrationReport> run(const MigrateOptions& how) {
-    const auto files = how.bundled.empty() ? read_migrations(how.folder)
-                                           : katana::Result<std::vector<Migration>>(how.bundled);
+    const auto all = how.bundled.empty() ? read_migrations(how.folder)
+                                         : katana::Result<std::vector<Migration>>(how.bundled);
+    if (!all) return std::unexpected(all.error());
+    const auto files = migrations_for("postgres", *all);
     if (!files) return std::unexpected(files.error());
     const std::string wait = fmt::format("SET LOCAL lock_timeout = {}", how.lock_wait.count_ms());
     for (const char* const first : {"BEGIN", wait.c_str(), take_lock}) {

@@ -265,10 +265,9 @@ TEST_F(PostgresTest, transactions_that_conflict_may_be_run_again) {
   const auto body = [&]() -> Task<void> {
     co_await must("CREATE TABLE counts (id INT PRIMARY KEY, n INT)");
     co_await must("INSERT INTO counts VALUES (1, 0)");
-    auto first = co_await db().begin();
-    auto second = co_await db().begin();
+    auto first = co_await db().begin({.isolation = Isolation::serializable});
+    auto second = co_await db().begin({.isolation = Isolation::serializable});
     for (Transaction* each : {&*first, &*second}) {
-      EXPECT_TRUE(co_await each->execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"));
       EXPECT_TRUE(co_await each->query_one<int>("SELECT n FROM counts WHERE id = 1"));
     }
     EXPECT_TRUE(co_await first->execute("UPDATE counts SET n = n + 1 WHERE id = 1"));
@@ -279,6 +278,89 @@ TEST_F(PostgresTest, transactions_that_conflict_may_be_run_again) {
     EXPECT_EQ(kind_of(co_await db().execute("SET TRANSACTION READ ONLY")), "syntax");
   };
   run(body());
+}
+
+// What a body sees of it may be any error, its own included: the transaction knows why it failed.
+TEST_F(PostgresTest, a_scope_that_a_conflict_undid_runs_again_and_no_more_often_than_it_may) {
+  open();
+  int attempts = 0, disturbs = 2;
+  auto count_up = [&](Transaction& within) -> Task<katana::Result<int>> {
+    ++attempts;
+    const auto seen = co_await within.query_one<int>("SELECT n FROM counts WHERE id = 1");
+    if (!seen) co_return std::unexpected(seen.error());
+    if (disturbs > 0) {
+      --disturbs;
+      co_await must("UPDATE counts SET n = n + 10 WHERE id = 1");
+    }
+    const auto set = co_await within.execute("UPDATE counts SET n = $1 WHERE id = 1", **seen + 1);
+    if (!set) co_return katana::fail(Code::internal, "it did not work");
+    co_return **seen + 1;
+  };
+  const auto body = [&]() -> Task<void> {
+    co_await must("CREATE TABLE counts (id INT PRIMARY KEY, n INT)");
+    co_await must("INSERT INTO counts VALUES (1, 0)");
+    const TransactionOptions options{.isolation = Isolation::repeatable_read};
+    const auto done = co_await transact(db(), count_up, options);
+    EXPECT_TRUE(done && *done == 21) << "of the third attempt";
+    EXPECT_EQ(attempts, 3);
+    attempts = 0;
+    disturbs = 100;
+    const auto never = co_await transact(db(), count_up, options);
+    EXPECT_TRUE(!never && never.error().message() == "it did not work");
+    EXPECT_EQ(attempts, 5);
+    attempts = 0;
+    disturbs = 1;
+    const auto once = co_await transact(
+        db(), count_up, {.isolation = Isolation::repeatable_read, .attempts_max = 1});
+    EXPECT_FALSE(once);
+    EXPECT_EQ(attempts, 1);
+  };
+  run(body());
+}
+
+TEST_F(PostgresTest, of_two_that_deadlock_each_is_done_in_the_end) {
+  open();
+  int ready = 0;
+  const auto both = [&](int from, int to) -> Task<void> {
+    auto scope = [&](Transaction& within) -> Task<database::Result<std::int64_t>> {
+      const auto first = co_await within.execute("UPDATE pair SET n = n + 1 WHERE id = $1", from);
+      if (!first) co_return first;
+      ++ready;
+      // The other one has its row, too.
+      while (ready < 2) (void)co_await db().query_one<int>("SELECT 1");
+      co_return co_await within.execute("UPDATE pair SET n = n + 1 WHERE id = $1", to);
+    };
+    const auto done = co_await transact(db(), scope);
+    EXPECT_TRUE(done) << done.error().describe();
+  };
+  const auto tables = [&]() -> Task<void> {
+    co_await must("CREATE TABLE pair (id INT PRIMARY KEY, n INT)");
+    co_await must("INSERT INTO pair VALUES (1, 0), (2, 0)");
+  };
+  run(tables());
+  std::vector<Task<void>> tasks;
+  tasks.push_back(both(1, 2));
+  tasks.push_back(both(2, 1));
+  run_all(tasks);
+  EXPECT_EQ(ask("SELECT sum(n) FROM pair"), "4");
+  EXPECT_GE(ready, 3) << "one ran again";
+}
+
+TEST_F(PostgresTest, a_transaction_has_the_mode_that_it_was_begun_with) {
+  open();
+  const auto mode_of = [&](TransactionOptions options) -> Task<std::string> {
+    auto transaction = co_await db().begin(options);
+    const auto isolation =
+        co_await transaction->query_one<std::string>("SHOW transaction_isolation");
+    const auto reads = co_await transaction->query_one<std::string>("SHOW transaction_read_only");
+    const auto defers = co_await transaction->query_one<std::string>("SHOW transaction_deferrable");
+    co_return **isolation + " " + **reads + " " + **defers;
+  };
+  EXPECT_EQ(run(mode_of({})), "read committed off off");
+  EXPECT_EQ(run(mode_of({.isolation = Isolation::repeatable_read})), "repeatable read off off");
+  EXPECT_EQ(
+      run(mode_of({.isolation = Isolation::serializable, .read_only = true, .deferrable = true})),
+      "serializable on on");
 }
 
 TEST_F(PostgresTest, a_commit_that_a_deferred_constraint_refuses_did_nothing) {

@@ -41,8 +41,10 @@ class Migrator {
       : connection_(connection), path_(path) {}
 
   katana::Result<MigrationReport> run(const MigrateOptions& how) {
-    const auto files = how.bundled.empty() ? read_migrations(how.folder)
-                                           : katana::Result<std::vector<Migration>>(how.bundled);
+    const auto all = how.bundled.empty() ? read_migrations(how.folder)
+                                         : katana::Result<std::vector<Migration>>(how.bundled);
+    if (!all) return std::unexpected(all.error());
+    const auto files = migrations_for("sqlite", *all);
     if (!files) return std::unexpected(files.error());
     if (const int code = connection_.run(Command::begin_now); code != SQLITE_DONE) {
       return failed(code, "cannot take the lock");

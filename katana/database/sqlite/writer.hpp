@@ -87,6 +87,8 @@ class Writer final : private Message {
 
   void begin(Work& work) noexcept;
   void run_within(Work& work) noexcept;
+  int run_within_mode(Work& work) noexcept;
+  void run_savepoint(Work& work) noexcept;
   void end(Work& work) noexcept;
   void end_transaction() noexcept;
 
@@ -108,6 +110,7 @@ class Writer final : private Message {
   std::unique_ptr<Connection> connection_;
   FileIdentity identity_;
   bool transaction_failed_ = false;
+  bool transaction_reads_only_ = false;
   AdaptiveSpin lingering_, gathering_;
   Instant gather_until_ = {};
   bool admits_ = false;              // to the group that runs

@@ -24,6 +24,9 @@ void Writer::run_group(WorkList& group) noexcept {
     case Order::commit:
     case Order::rollback: return end(*group.pop());
     case Order::within: return run_within(*group.pop());
+    case Order::savepoint:
+    case Order::release:
+    case Order::undo: return run_savepoint(*group.pop());
     default: break;
   }
   gather_until_ = gathering_.end(clock_());
@@ -228,6 +231,7 @@ void Writer::begin(Work& work) noexcept {
   if (!begin_transaction(alone, done)) return;
   alone.pop();
   transaction_failed_ = false;
+  transaction_reads_only_ = work.request.mode.read_only;
   {
     const std::lock_guard lock(mutex_);
     transaction_ = ++transactions_begun_;
@@ -246,11 +250,47 @@ void Writer::run_within(Work& work) noexcept {
               "an earlier statement of the transaction failed: roll it back", text_of(work)),
         done);
   }
-  const int code = run_statement(work);
+  const int code = run_within_mode(work);
   if (code != SQLITE_DONE) {
     transaction_failed_ = true;
     if (is_outage(code)) work.outcome.error = report(code, text_of(work));
   }
+  done.add(work);
+}
+
+// A read-only transaction holds the lock for writing as any other: its snapshot is the latest.
+int Writer::run_within_mode(Work& work) noexcept {
+  if (transaction_reads_only_) {
+    const auto statement = connection_->find(*work.request.sql);
+    if (statement && !(*statement)->reads_only()) {
+      work.outcome.error.emplace(
+          Kind::syntax, "the transaction is read only, and the statement writes", text_of(work));
+      return SQLITE_ERROR;
+    }
+  }
+  return run_statement(work);
+}
+
+void Writer::run_savepoint(Work& work) noexcept {
+  Completions done;
+  const Order order = work.request.order;
+  const bool lost = !connection_->in_transaction();
+  if (lost || (transaction_failed_ && order != Order::undo)) {
+    return refuse(work,
+                  Error(Kind::failed_transaction,
+                        lost ? "SQLite undid the whole transaction: roll it back"
+                             : "an earlier statement of the transaction failed: undo to a "
+                               "savepoint before it, or roll it back"),
+                  done);
+  }
+  const std::uint32_t number = work.request.savepoint;
+  const std::string text = order == Order::savepoint ? fmt::format("SAVEPOINT s{}", number)
+                           : order == Order::release
+                               ? fmt::format("RELEASE s{}", number)
+                               : fmt::format("ROLLBACK TO s{0}; RELEASE s{0}", number);
+  const int code = connection_->run_text(text.c_str());
+  transaction_failed_ = code != SQLITE_OK;
+  if (code != SQLITE_OK) work.outcome.error = report(code, {});
   done.add(work);
 }
 

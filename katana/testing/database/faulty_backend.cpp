@@ -65,6 +65,10 @@ Attempt FaultyBackend::try_here(const database::Request& request,
 }
 
 void FaultyBackend::submit(Work& work) noexcept {
+  if (work.request.order == Order::rollback && conflicted_.erase(work.request.transaction) != 0) {
+    work.outcome.rows_changed = 1;  // as a database says that it may be run again
+    return database::Completions().add(work);
+  }
   if (is_delayed()) {
     delayed_.emplace(&work, std::make_unique<Delayed>(*this, work));
     return;
@@ -94,9 +98,20 @@ void FaultyBackend::pass_on(Work& work) noexcept {
 }
 
 void FaultyBackend::refuse(Work& work, database::Error error) noexcept {
+  const std::uint64_t transaction = work.request.transaction;
+  if (transaction != 0) {
+    backend_->roll_back(transaction);
+    if (error.kind() == database::Kind::conflict && work.request.order != Order::commit) {
+      conflicted_.insert(transaction);
+    }
+  }
   work.outcome.error = std::move(error);
-  if (work.request.transaction != 0) backend_->roll_back(work.request.transaction);
   database::Completions().add(work);
+}
+
+void FaultyBackend::roll_back(std::uint64_t transaction) noexcept {
+  conflicted_.erase(transaction);
+  backend_->roll_back(transaction);
 }
 
 void FaultyBackend::withdraw(Work& work) noexcept {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "katana/database/backend.hpp"
 #include "katana/testing/database/database_faults.hpp"
@@ -29,7 +30,7 @@ class FaultyBackend final : public database::Backend {
                              database::Outcome& outcome) noexcept override;
   void submit(database::Work& work) noexcept override;
   void withdraw(database::Work& work) noexcept override;
-  void roll_back(std::uint64_t transaction) noexcept override { backend_->roll_back(transaction); }
+  void roll_back(std::uint64_t transaction) noexcept override;
   void close(database::Cursor& cursor) noexcept override { backend_->close(cursor); }
   Result<void> health() const override;
   database::Figures figures() const override;
@@ -48,6 +49,7 @@ class FaultyBackend final : public database::Backend {
   DatabaseFaults& faults_;
   const std::function<void()> on_call_;
   std::map<const database::Work*, std::unique_ptr<Delayed>> delayed_;
+  std::set<std::uint64_t> conflicted_;  // transactions that a conflict undid
 };
 
 }  // namespace katana::testing

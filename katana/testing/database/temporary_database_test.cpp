@@ -107,6 +107,22 @@ TEST(TemporaryDatabase, a_transaction_of_which_a_call_fails_is_rolled_back) {
   EXPECT_EQ(count(database.database()).value(), 1);
 }
 
+TEST(TemporaryDatabase, a_transaction_that_meets_a_conflict_is_run_again) {
+  TemporaryDatabase database(migrations);
+  int attempts = 0;
+  auto body = [&](database::Transaction& within) -> Task<Result<int>> {
+    if (++attempts < 3) {
+      database.faults().fail_next(database::Error(Kind::conflict, "run it again"));
+    }
+    auto added = co_await within.execute("INSERT INTO t VALUES (2, 'two')");
+    if (!added) co_return std::unexpected(added.error());
+    co_return attempts;
+  };
+  const auto done = thread::Loop().run(database::transact(database.database(), body));
+  EXPECT_TRUE(done && *done == 3);
+  EXPECT_EQ(count(database.database()).value(), 2);
+}
+
 TEST(TemporaryDatabase, is_made_fast_enough_for_each_test_to_have_one) {
   const auto begin = std::chrono::steady_clock::now();
   for (int number = 0; number < 100; ++number) {

@@ -1,0 +1,5 @@
+CREATE TABLE data (
+  id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  document TEXT NOT NULL,
+  created_at TIMESTAMPTZ NOT NULL DEFAULT date_trunc('second', now())
+);
