@@ -1,4 +1,5 @@
-# Components: what a program asks for by name. Each is one archive, made of the objects of its modules, and one target,
+# Components: what a program asks for by name. Each is one archive, made of the objects of its modules (with KATANA_SHARED
+# one shared library), and one target,
 # katana::NAME here and where it is installed. What it requires, other components and libraries, follows from the rows of
 # its modules (docs/decisions/0091-one-archive-per-component.md).
 include(GNUInstallDirs)
@@ -100,6 +101,20 @@ function(katana_build_components)
   endforeach()
 endfunction()
 
+# What a shared library shows, and its name: versions 0.x are compatible with their own minor version alone.
+function(katana_export_symbols target)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/exported.ld)
+  set_target_properties(${target} PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${KATANA_SOVERSION} LINK_DEPENDS ${script})
+  target_link_options(${target} PRIVATE LINKER:--version-script=${script})
+  if(NOT KATANA_SANITIZE)
+    target_link_options(${target} PRIVATE LINKER:-z,defs)
+  endif()
+  if(NOT KATANA_DEBIAN)  # there the linker finds them without it
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH $ORIGIN)
+  endif()
+endfunction()
+
 function(katana_build_component name)
   set(target katana_component_${name})
   get_property(modules GLOBAL PROPERTY KATANA_COMPONENT_${name}_modules)
@@ -115,7 +130,12 @@ function(katana_build_component name)
     endif()
   endforeach()
   if(objects)
-    add_library(${target} STATIC ${objects})
+    if(KATANA_SHARED)
+      add_library(${target} SHARED ${objects})
+      katana_export_symbols(${target})
+    else()
+      add_library(${target} STATIC ${objects})
+    endif()
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX UNITY_BUILD OFF)
     set(scope PUBLIC)
     if(NOT KATANA_INSTALL)

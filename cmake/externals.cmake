@@ -1,29 +1,32 @@
 # The libraries that KATANA stands on, and how each is found: here, and by katana-config.cmake, with which this file is
 # installed.
 #
-# katana_external(TARGET DEBIAN package [PACKAGE name [version]] [PKG_CONFIG module…] [LIBS flag…])
+# katana_external(TARGET DEBIAN package [LICENCE expression] [PACKAGE name [version]] [PKG_CONFIG module…] [LIBS flag…])
 #   DEBIAN      the package that brings it, for messages
+#   LICENCE     an SPDX expression, for the bill of materials; none: a part of the platform
 #   PACKAGE     the arguments of find_package(); without it pkg-config finds the library
 #   PKG_CONFIG  what katana-NAME.pc requires, and what pkg_check_modules() is asked for where there is no PACKAGE
 #   LIBS        what the linker is given instead, where there is no module
 function(katana_external target)
-  cmake_parse_arguments(external "" "DEBIAN" "PACKAGE;PKG_CONFIG;LIBS" ${ARGN})
-  foreach(field IN ITEMS DEBIAN PACKAGE PKG_CONFIG LIBS)
+  cmake_parse_arguments(external "" "DEBIAN;LICENCE" "PACKAGE;PKG_CONFIG;LIBS" ${ARGN})
+  foreach(field IN ITEMS DEBIAN LICENCE PACKAGE PKG_CONFIG LIBS)
     set_property(GLOBAL PROPERTY "KATANA_EXTERNAL_${target}_${field}" "${external_${field}}")
   endforeach()
 endfunction()
 
 katana_external(Threads::Threads      DEBIAN libc6-dev       PACKAGE Threads LIBS -pthread)
-katana_external(fmt::fmt              DEBIAN libfmt-dev      PACKAGE fmt PKG_CONFIG fmt)
-katana_external(simdjson::simdjson    DEBIAN libsimdjson-dev PACKAGE simdjson PKG_CONFIG simdjson)
-katana_external(yaml-cpp              DEBIAN libyaml-cpp-dev PACKAGE yaml-cpp PKG_CONFIG yaml-cpp)
-katana_external(ZLIB::ZLIB            DEBIAN zlib1g-dev      PACKAGE ZLIB PKG_CONFIG zlib)
-katana_external(OpenSSL::SSL          DEBIAN libssl-dev      PACKAGE OpenSSL 3.0 PKG_CONFIG openssl>=3.0)
-katana_external(PkgConfig::liburing   DEBIAN liburing-dev    PKG_CONFIG liburing>=2.3)
-katana_external(PkgConfig::libnghttp2 DEBIAN libnghttp2-dev  PKG_CONFIG libnghttp2>=1.52)
-katana_external(PkgConfig::codings    DEBIAN "libbrotli-dev libzstd-dev" PKG_CONFIG libbrotlienc libbrotlidec libzstd)
-katana_external(PkgConfig::sqlite3    DEBIAN libsqlite3-dev  PKG_CONFIG sqlite3>=3.40)
-katana_external(PkgConfig::libpq      DEBIAN libpq-dev       PKG_CONFIG libpq>=15)
+katana_external(fmt::fmt              DEBIAN libfmt-dev      LICENCE "MIT" PACKAGE fmt PKG_CONFIG fmt)
+katana_external(simdjson::simdjson    DEBIAN libsimdjson-dev LICENCE "Apache-2.0 AND BSD-3-Clause AND BSL-1.0"
+                                      PACKAGE simdjson PKG_CONFIG simdjson)
+katana_external(yaml-cpp              DEBIAN libyaml-cpp-dev LICENCE "MIT" PACKAGE yaml-cpp PKG_CONFIG yaml-cpp)
+katana_external(ZLIB::ZLIB            DEBIAN zlib1g-dev      LICENCE "Zlib" PACKAGE ZLIB PKG_CONFIG zlib)
+katana_external(OpenSSL::SSL          DEBIAN libssl-dev      LICENCE "Apache-2.0" PACKAGE OpenSSL 3.0 PKG_CONFIG openssl>=3.0)
+katana_external(PkgConfig::liburing   DEBIAN liburing-dev    LICENCE "MIT OR LGPL-2.1-or-later" PKG_CONFIG liburing>=2.3)
+katana_external(PkgConfig::libnghttp2 DEBIAN libnghttp2-dev  LICENCE "MIT" PKG_CONFIG libnghttp2>=1.52)
+katana_external(PkgConfig::brotli     DEBIAN libbrotli-dev   LICENCE "MIT" PKG_CONFIG libbrotlienc libbrotlidec)
+katana_external(PkgConfig::zstd       DEBIAN libzstd-dev     LICENCE "BSD-3-Clause OR GPL-2.0-only" PKG_CONFIG libzstd)
+katana_external(PkgConfig::sqlite3    DEBIAN libsqlite3-dev  LICENCE "blessing" PKG_CONFIG sqlite3>=3.40)
+katana_external(PkgConfig::libpq      DEBIAN libpq-dev       LICENCE "PostgreSQL" PKG_CONFIG libpq>=15)
 
 # katana_find_external(TARGET): the target exists, or `katana_missing` says what is missing and what to install.
 macro(katana_find_external target)

@@ -1,4 +1,4 @@
-# What `cmake --install` writes: for each component its archive, headers, targets and pkg-config file. Nothing of it has
+# What `cmake --install` writes: for each component its archive or shared library, headers, targets and pkg-config file. Nothing of it has
 # a path of the build or of the prefix in it, so the tree may be moved.
 include(CMakePackageConfigHelpers)
 set(katana_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/katana)
@@ -12,7 +12,7 @@ function(katana_install_headers folder)
   install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT katana-development)
 endfunction()
 
-# katana-NAME.pc. The archives are static, so that whatever uses one links all it requires: nothing is private.
+# katana-NAME.pc. Whatever uses an archive links all it requires, and headers show types of these: nothing is private.
 function(katana_install_pkgconfig name requires externals)
   list(TRANSFORM requires REPLACE "(.+)" "katana-\\1 = ${PROJECT_VERSION}")
   set(libs "")
@@ -24,7 +24,7 @@ function(katana_install_pkgconfig name requires externals)
     list(APPEND libs ${flags})
   endforeach()
   get_target_property(kind katana_component_${name} TYPE)
-  if(kind STREQUAL "STATIC_LIBRARY")
+  if(NOT kind STREQUAL "INTERFACE_LIBRARY")
     list(PREPEND libs "-L\${libdir} -lkatana-${name}")
   endif()
   list(JOIN requires ", " requires)
@@ -57,7 +57,8 @@ foreach(name IN LISTS katana_installed)
     katana_install_headers(katana/${module})
   endforeach()
   install(TARGETS katana_component_${name} EXPORT katana-${name}
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT katana-development)
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT katana-development
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT katana-runtime NAMELINK_COMPONENT katana-development)
   install(EXPORT katana-${name} NAMESPACE katana:: FILE katana-${name}-targets.cmake
     DESTINATION ${katana_package_folder} COMPONENT katana-development)
   katana_install_pkgconfig(${name} "${requires}" "${externals}")

@@ -11,6 +11,8 @@
 #include "apps/command_line.hpp"
 #include "hello_world_server/flags.hpp"
 #include "hello_world_server/routes.hpp"
+#include "katana/coding/brotli/brotli.hpp"
+#include "katana/coding/zstd/zstd.hpp"
 #include "katana/log/log.hpp"
 #include "katana/server/access_log.hpp"
 #include "katana/server/observability.hpp"
@@ -97,7 +99,12 @@ int serve(const Program& program, const Flags& flags, server::EngineKind engine,
   auto service = make_service([&](Group& routes) {
     (*observability)->mount(routes, guard);
     Group inner = routes.group("");
-    if (flags.compress) inner.use(compression()).use(decompression()).post("/upload", measure);
+    if (flags.compress) {
+      const coding::Codecs codecs = {coding::gzip(), coding::brotli(), coding::zstd()};
+      inner.use(compression({.codecs = codecs}))
+          .use(decompression({.codecs = codecs}))
+          .post("/upload", measure);
+    }
     if (!flags.files.empty()) inner.files("/files", flags.files);
   });
   if (!service) return fail_with(program, 1, service.error().describe());

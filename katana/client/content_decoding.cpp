@@ -25,22 +25,24 @@ std::unexpected<Error> malformed(http::Coding coding) {
 
 }  // namespace
 
-std::optional<http::Coding> coding_of(const Response& response) noexcept {
+std::optional<http::Coding> coding_of(const Response& response,
+                                      const coding::Codecs& codecs) noexcept {
   std::optional<http::Coding> found;
   for (std::size_t index = 0; index < response.field_count(); ++index) {
     if (!http::equals_ignoring_case(response.name(index), "Content-Encoding")) continue;
     if (found) return {};
     found = http::coding_from(response.value(index));
-    if (!found) return {};
+    if (!found || !codecs.contains(*found)) return {};
   }
-  return found == http::Coding::identity ? std::nullopt : found;
+  return found;
 }
 
-Result<void> decode_content(Response& response, std::uint64_t bytes_max) {
-  const auto coding = coding_of(response);
+Result<void> decode_content(Response& response, const coding::Codecs& codecs,
+                            std::uint64_t bytes_max) {
+  const auto coding = coding_of(response, codecs);
   Bytes coded = response.content();
   if (!coding || coded.empty()) return {};
-  const auto decoder = coding::Decoder::make(*coding, limits_of(bytes_max));
+  const auto decoder = codecs.make_decoder(*coding, limits_of(bytes_max));
   Text decoded;
   coding::Decoding state{};
   do {
@@ -57,10 +59,9 @@ Result<void> decode_content(Response& response, std::uint64_t bytes_max) {
   return {};
 }
 
-ContentDecoder::ContentDecoder(http::Coding coding)
+ContentDecoder::ContentDecoder(http::Coding coding, const coding::Codecs& codecs)
     : coding_(coding),
-      decoder_(
-          coding::Decoder::make(coding, limits_of(std::numeric_limits<std::uint64_t>::max()))) {}
+      decoder_(codecs.make_decoder(coding, limits_of(std::numeric_limits<std::uint64_t>::max()))) {}
 
 Result<Text> ContentDecoder::next(std::size_t bytes_max) {
   Text made;

@@ -1,4 +1,4 @@
-// Decoding of a reply's content (RFC 9110 §8.4): gzip, br and zstd.
+// Decoding of a reply's content (RFC 9110 §8.4), in the codings that the program has.
 //
 // Owns       nothing.
 // Borrows    its arguments for the call.
@@ -15,22 +15,24 @@
 #include "katana/base/result.hpp"
 #include "katana/base/text.hpp"
 #include "katana/client/response.hpp"
-#include "katana/coding/decoder.hpp"
+#include "katana/coding/codec.hpp"
 #include "katana/wire/http/content_coding.hpp"
 
 namespace katana::client {
 
-// The one coding of the content. Empty: none, more than one, or an unknown one.
-std::optional<http::Coding> coding_of(const Response& response) noexcept;
+// The one coding of the content. Empty: none, more than one, or one that `codecs` does not have.
+std::optional<http::Coding> coding_of(const Response& response,
+                                      const coding::Codecs& codecs) noexcept;
 
 // At most `bytes_max` bytes after decoding.
-Result<void> decode_content(Response& response, std::uint64_t bytes_max);
+Result<void> decode_content(Response& response, const coding::Codecs& codecs,
+                            std::uint64_t bytes_max);
 
 // The same piece by piece, for content of any size.
 class ContentDecoder {
  public:
-  // REQUIRES a coding that changes something.
-  explicit ContentDecoder(http::Coding coding);
+  // REQUIRES that `codecs` has the coding.
+  ContentDecoder(http::Coding coding, const coding::Codecs& codecs);
 
   // What follows, at most `bytes_max` bytes; empty: it needs more input.
   Result<Text> next(std::size_t bytes_max);

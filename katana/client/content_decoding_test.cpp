@@ -2,7 +2,8 @@
 
 #include "katana/client/client_fixture_test.hpp"
 #include "katana/client/response_stream.hpp"
-#include "katana/coding/encoder.hpp"
+#include "katana/coding/brotli/brotli.hpp"
+#include "katana/coding/zstd/zstd.hpp"
 
 namespace katana::client {
 namespace {
@@ -10,9 +11,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+coding::Codecs every_codec() { return {coding::gzip(), coding::brotli(), coding::zstd()}; }
+
 std::string coded(http::Coding coding, Bytes plain) {
   Text made;
-  const auto encoder = coding::Encoder::make(coding, {});
+  const auto encoder = every_codec().make_encoder(coding, {});
   encoder->encode(plain, coding::Flush::finish, made);
   return std::string(made.bytes());
 }
@@ -28,6 +31,7 @@ class ContentDecodingTest : public ClientTest {
   static HttpClientOptions small() {
     HttpClientOptions options = test_options();
     options.content_bytes_max = 200'000;
+    options.codecs = every_codec();
     return options;
   }
   static Request asking() { return Request("http://server.test/").decode(true); }
@@ -40,7 +44,7 @@ TEST_F(ContentDecodingTest, a_reply_in_each_coding_is_decoded) {
   for (const http::Coding coding : codings) {
     Reply& reply = fetch(asking());
     answer(0);
-    EXPECT_THAT(take_sent(0), HasSubstr("\r\nAccept-Encoding: gzip, br, zstd\r\n"));
+    EXPECT_THAT(take_sent(0), HasSubstr("\r\nAccept-Encoding: br, zstd, gzip\r\n"));
     say(0, reply_of(http::coding_name(coding), coded(coding, plain)));
     ASSERT_TRUE(reply.done());
     auto result = reply.result();
@@ -125,6 +129,47 @@ TEST_F(ContentDecodingTest, a_stream_is_decoded_by_choice_in_bounded_pieces) {
     }
     EXPECT_EQ(got, plain);
   }
+}
+
+class GzipAloneTest : public ClientTest {
+ protected:
+  GzipAloneTest() : ClientTest(test_options()) {}
+};
+
+TEST_F(GzipAloneTest, a_program_asks_for_what_it_has_and_leaves_the_rest_as_it_is) {
+  const std::string content = coded(http::Coding::brotli, "text");
+  Reply& reply = fetch(Request("http://server.test/").decode(true));
+  answer(0);
+  EXPECT_THAT(take_sent(0), HasSubstr("\r\nAccept-Encoding: gzip\r\n"));
+  say(0, reply_of("br", content));
+  ASSERT_TRUE(reply.done());
+  auto result = reply.result();
+  ASSERT_TRUE(result) << result.error().describe();
+  EXPECT_EQ(result->content(), content);
+  EXPECT_FALSE(result->decoded());
+}
+
+TEST(CodingsOptionTest, of_those_that_the_program_has_some_may_be_chosen) {
+  HttpClientOptions options;
+  options.tls.system_authorities = false;
+  options.codecs = every_codec();
+  options.codings = {"zstd", "gzip"};
+  EXPECT_TRUE(HttpClient::make(options));
+  Request request("http://server.test/");
+  const auto made = make_outgoing(request, options, true);
+  ASSERT_TRUE(made);
+  EXPECT_THAT(std::string(made->fields), HasSubstr("Accept-Encoding: zstd, gzip\r\n"));
+}
+
+TEST(CodingsOptionTest, one_that_the_program_does_not_have_is_an_error) {
+  HttpClientOptions options;
+  options.tls.system_authorities = false;
+  options.codings = {"br"};
+  const auto made = HttpClient::make(options);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().describe(),
+            "HTTP client: codings: content coding 'br' is not one that this program has (gzip): "
+            "link katana::brotli, and put coding::brotli() into the codecs");
 }
 
 }  // namespace

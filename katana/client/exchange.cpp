@@ -234,7 +234,7 @@ Result<void> finish(Exchange& exchange, Call::Wanted wanted, Request& request,
   Response& response = exchange.reply->response();
   response.set_route(request.take_url(), std::move(hops));
   if (wanted != Call::Wanted::whole || !exchange.outgoing.decodes) return {};
-  auto decoded = decode_content(response, options.content_bytes_max);
+  auto decoded = decode_content(response, options.codecs, options.content_bytes_max);
   if (!decoded) return std::unexpected(decoded.error().within(exchange.outgoing.name));
   return {};
 }

@@ -52,6 +52,9 @@ Result<void> check(const HttpClientOptions& options) {
       return wrong("each of `hosts`", "one or more numeric addresses, such as 127.0.0.1 or ::1");
     }
   }
+  if (const auto picked = options.codecs.pick(options.codings); !picked) {
+    return std::unexpected(picked.error().within("HTTP client: codings"));
+  }
   if (!http::valid_field("User-Agent", options.user_agent)) {
     return wrong("user_agent", "a valid field value: no control characters, no spaces at its ends");
   }
@@ -97,7 +100,7 @@ Task<Result<Response>> HttpClient::fetch(Request request) const {
 Task<Result<ResponseStream>> HttpClient::open(Request request) const {
   auto opened = co_await perform(pool_here(shared_), std::move(request), Call::Wanted::head);
   if (!opened) co_return std::unexpected(opened.error());
-  co_return ResponseStream(*std::move(opened));
+  co_return ResponseStream(*std::move(opened), shared_->options().codecs);
 }
 
 ClientCounters HttpClient::counters(core::Reactor& reactor) const {

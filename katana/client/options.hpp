@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "katana/base/instant.hpp"
+#include "katana/coding/codec.hpp"
 #include "katana/tls/client_options.hpp"
 
 namespace katana::thread {
@@ -113,9 +114,14 @@ struct HttpClientOptions {
   // Proxy-Authorization.
   std::vector<std::string> secret_fields = {};
 
-  // fetch() sends Accept-Encoding (gzip, br, zstd) and decodes the content; content_bytes_max
-  // limits what it becomes. Not for a request that has an Accept-Encoding of its own.
+  // fetch() sends Accept-Encoding and decodes the content; content_bytes_max limits what it
+  // becomes. Not for a request that has an Accept-Encoding of its own.
   bool decode = true;
+  // What the program has to decode with; coding::brotli() and coding::zstd() are components of
+  // their own.
+  coding::Codecs codecs = {};
+  // Those that are asked for, by name; empty: all that the program has.
+  std::vector<std::string> codings = {};
 
   // Keeps cookies between requests, and sends them with those that have no Cookie field of their
   // own. Null: cookies are the caller's.

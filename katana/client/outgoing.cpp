@@ -53,7 +53,13 @@ Result<std::string> make_fields(const Request& request, const HttpClientOptions&
   }
   if (!names_agent) lines.append("User-Agent: ").append(options.user_agent).append("\r\n");
   if (request.expects_continue()) lines.append("Expect: 100-continue\r\n");
-  if (decodes) lines.append("Accept-Encoding: gzip, br, zstd\r\n");
+  if (decodes) {
+    const auto codings = options.codecs.pick(options.codings);  // as make() has checked
+    decodes = codings && !codings->empty();
+    if (decodes) {
+      lines.append("Accept-Encoding: ").append(coding::names_of(*codings)).append("\r\n");
+    }
+  }
   return lines;
 }
 

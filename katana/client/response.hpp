@@ -44,7 +44,7 @@ class Response {
 
   Bytes content() const noexcept KATANA_VIEW { return content_.bytes(); }
   Text take_content() noexcept { return std::exchange(content_, Text()); }
-  // A content coding (gzip, br, zstd) was removed; the fields are still the server's.
+  // A content coding was removed; the fields are still the server's.
   bool decoded() const noexcept { return decoded_; }
 
   // The URL that replied, after redirects.

@@ -7,10 +7,12 @@ constexpr std::size_t decoded_bytes_max = 64 * 1024;  // of one read()
 
 }  // namespace
 
-ResponseStream::ResponseStream(std::unique_ptr<Exchange> exchange)
+ResponseStream::ResponseStream(std::unique_ptr<Exchange> exchange, const coding::Codecs& codecs)
     : exchange_(std::move(exchange)) {
   if (!exchange_->outgoing.decodes || exchange_->outgoing.is_head) return;
-  if (const auto coding = coding_of(head())) decoder_ = std::make_unique<ContentDecoder>(*coding);
+  if (const auto coding = coding_of(head(), codecs)) {
+    decoder_ = std::make_unique<ContentDecoder>(*coding, codecs);
+  }
 }
 
 Task<Result<Text>> ResponseStream::read_coded() {

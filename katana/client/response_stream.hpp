@@ -22,12 +22,14 @@
 #include "katana/base/text.hpp"
 #include "katana/client/content_decoding.hpp"
 #include "katana/client/exchange.hpp"
+#include "katana/coding/codec.hpp"
 
 namespace katana::client {
 
 class ResponseStream {
  public:
-  explicit ResponseStream(std::unique_ptr<Exchange> exchange);
+  // `codecs`: what content is decoded with, for the call.
+  ResponseStream(std::unique_ptr<Exchange> exchange, const coding::Codecs& codecs);
 
   // Status and fields.
   const Response& head() const noexcept { return exchange_->call.response(); }

@@ -3,27 +3,32 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "katana/coding/decoder.hpp"
-#include "katana/coding/encoder.hpp"
+#include "katana/coding/brotli/brotli.hpp"
+#include "katana/coding/codec.hpp"
+#include "katana/coding/zstd/zstd.hpp"
 
 namespace katana::coding {
 namespace {
 
 using http::Coding;
 
+Codecs every_codec() { return {gzip(), brotli(), zstd()}; }
+
 class CodingTest : public testing::TestWithParam<Coding> {
  protected:
   static std::string encode(Bytes input) {
     Text out;
-    Encoder::make(GetParam(), {})->encode(input, Flush::finish, out);
+    every_codec().make_encoder(GetParam(), {})->encode(input, Flush::finish, out);
     return std::string(out.bytes());
   }
   // In pieces of `piece` bytes, `room` at a time.
   static std::string decode(Bytes input, Decoding* result = nullptr,
                             DecoderLimits limits = generous, std::size_t piece = SIZE_MAX,
                             std::size_t capacity = SIZE_MAX) {
-    const auto decoder = Decoder::make(GetParam(), limits);
+    const auto decoder = every_codec().make_decoder(GetParam(), limits);
     Text out;
     Decoding state = Decoding::going;
     while (!input.empty() && (state == Decoding::going || state == Decoding::full)) {
@@ -59,7 +64,7 @@ std::string text_of(std::size_t bytes) {
 
 TEST_P(CodingTest, what_a_decoder_takes_is_known_and_is_its_window_at_least) {
   const std::string coded = encode(text_of(3'000'000));
-  const auto decoder = Decoder::make(GetParam(), generous);
+  const auto decoder = every_codec().make_decoder(GetParam(), generous);
   Text out;
   Bytes input(coded);
   EXPECT_EQ(decoder->decode(input, 2'000'000, out), Decoding::full);
@@ -89,8 +94,8 @@ TEST_P(CodingTest, pieces_of_any_size_give_the_same) {
 }
 
 TEST_P(CodingTest, what_is_flushed_can_be_read_before_the_end) {
-  const auto encoder = Encoder::make(GetParam(), {});
-  const auto decoder = Decoder::make(GetParam(), generous);
+  const auto encoder = every_codec().make_encoder(GetParam(), {});
+  const auto decoder = every_codec().make_decoder(GetParam(), generous);
   Text coded, text;
   for (const Bytes piece : {"first ", "second ", "third"}) {
     encoder->encode(piece, Flush::flush, coded);
@@ -132,7 +137,7 @@ TEST_P(CodingTest, a_bomb_is_noticed_before_it_has_grown) {
 }
 
 TEST_P(CodingTest, what_has_failed_stays_so) {
-  const auto decoder = Decoder::make(GetParam(), generous);
+  const auto decoder = every_codec().make_decoder(GetParam(), generous);
   Text out;
   Bytes garbage("this is no coded content at all");
   while (!garbage.empty()) {
@@ -150,15 +155,45 @@ INSTANTIATE_TEST_SUITE_P(Every, CodingTest,
 
 TEST(GzipTest, members_behind_one_another_are_one_content) {
   Text one, two;
-  Encoder::make(Coding::gzip, {})->encode("one ", Flush::finish, one);
-  Encoder::make(Coding::gzip, {})->encode("two", Flush::finish, two);
-  const auto decoder = Decoder::make(Coding::gzip, {});
+  every_codec().make_encoder(Coding::gzip, {})->encode("one ", Flush::finish, one);
+  every_codec().make_encoder(Coding::gzip, {})->encode("two", Flush::finish, two);
+  const auto decoder = every_codec().make_decoder(Coding::gzip, {});
   Text out;
   std::string both = std::string(one.bytes()) + std::string(two.bytes());
   Bytes input(both);
   EXPECT_EQ(decoder->decode(input, SIZE_MAX, out), Decoding::going);
   EXPECT_TRUE(decoder->is_whole());
   EXPECT_EQ(out.bytes(), "one two");
+}
+
+TEST(CodecsTest, a_set_has_gzip_unless_it_is_given_others) {
+  EXPECT_EQ(Codecs().names(), "gzip");
+  EXPECT_EQ(Codecs(zstd()).names(), "zstd");
+  EXPECT_EQ((Codecs{zstd(), gzip(), brotli(), gzip()}).names(), "br, zstd, gzip");
+  EXPECT_FALSE(Codecs().contains(Coding::brotli));
+  EXPECT_FALSE(Codecs().contains(Coding::identity));
+}
+
+TEST(CodecsTest, names_pick_some_of_a_set_and_no_names_pick_all) {
+  const auto picked = every_codec().pick(std::vector<std::string>{"X-GZIP", "br"});
+  ASSERT_TRUE(picked);
+  EXPECT_EQ(names_of(*picked), "br, gzip");
+  EXPECT_EQ(names_of(*every_codec().pick({})), "br, zstd, gzip");
+}
+
+TEST(CodecsTest, what_the_program_does_not_have_is_an_error_that_says_how_to_get_it) {
+  const auto error_of = [](const Codecs& codecs, std::string name) {
+    const auto picked = codecs.pick(std::vector{std::move(name)});
+    return picked ? std::string() : picked.error().describe();
+  };
+  EXPECT_EQ(error_of({}, "zstd"),
+            "content coding 'zstd' is not one that this program has (gzip): link katana::zstd, and "
+            "put coding::zstd() into the codecs");
+  EXPECT_EQ(error_of(brotli(), "gzip"),
+            "content coding 'gzip' is not one that this program has (br): link katana::coding, and "
+            "put coding::gzip() into the codecs");
+  EXPECT_EQ(error_of({}, "compress"), "unknown content coding 'compress'; this program has: gzip");
+  EXPECT_EQ(error_of({}, "identity"), "unknown content coding 'identity'; this program has: gzip");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Decoder: a content coding (gzip, br, zstd) taken off a stream of bytes that a peer sent.
+// Decoder: a content coding (gzip, br, zstd) taken off a stream of bytes that a peer sent. A Codec
+// makes it.
 //
 // Owns       the state of its library: up to 16 MiB for brotli, 8 for zstd, 64 KiB for gzip.
 // Thread     one at a time.
@@ -10,11 +11,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/text.hpp"
-#include "katana/wire/http/content_coding.hpp"
 
 namespace katana::coding {
 
@@ -45,9 +44,6 @@ class Decoder {
   std::uint64_t decoded_bytes() const noexcept { return decoded_; }
   // What the state of its library takes at present, its window with it.
   virtual std::size_t memory_bytes() const noexcept = 0;
-
-  // REQUIRES a coding that changes something.
-  static std::unique_ptr<Decoder> make(http::Coding coding, const DecoderLimits& limits);
 
  protected:
   explicit Decoder(const DecoderLimits& limits) noexcept : limits_(limits) {}

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "katana/base/check.hpp"
-#include "katana/coding/decoder.hpp"
+#include "katana/coding/brotli/brotli.hpp"
+#include "katana/coding/codec.hpp"
+#include "katana/coding/zstd/zstd.hpp"
 
 namespace {
 
@@ -25,7 +27,8 @@ constexpr coding::DecoderLimits limits{
     .bytes_max = 100'000, .ratio_max = 50, .ratio_free_bytes = 1000};
 
 Outcome decode(http::Coding coding, Bytes input, std::size_t piece, std::size_t capacity) {
-  const auto decoder = coding::Decoder::make(coding, limits);
+  const coding::Codecs codecs = {coding::gzip(), coding::brotli(), coding::zstd()};
+  const auto decoder = codecs.make_decoder(coding, limits);
   Text out;
   Decoding state = Decoding::going;
   while (!input.empty() && state == Decoding::going) {

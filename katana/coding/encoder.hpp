@@ -1,19 +1,17 @@
-// Encoder: a content coding (gzip, br, zstd) applied to a stream of bytes.
+// Encoder: a content coding (gzip, br, zstd) applied to a stream of bytes. A Codec makes it.
 //
 // Owns       the state of its library: 0.3 to 3 MiB, see EncoderOptions.
 // Thread     one at a time.
 // Allocates  at construction, from the heap; `out` grows as Text does.
-// Fails      make() and encode() throw std::bad_alloc.
+// Fails      making it and encode() throw std::bad_alloc.
 // Invariant  what was appended to `out` up to a call with Flush::flush decodes to all that was
 //            given up to it; after Flush::finish it is the whole of a coded content.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/text.hpp"
-#include "katana/wire/http/content_coding.hpp"
 
 namespace katana::coding {
 
@@ -37,9 +35,6 @@ class Encoder {
   virtual ~Encoder() = default;
   // Appends what comes of `input`. Not after Flush::finish.
   virtual void encode(Bytes input, Flush flush, Text& out) = 0;
-
-  // REQUIRES a coding that changes something.
-  static std::unique_ptr<Encoder> make(http::Coding coding, const EncoderOptions& options);
 };
 
 }  // namespace katana::coding

@@ -277,6 +277,7 @@ Result<void> ApplicationCore::start_services() {
   if (database_) registry.instance<database::Database>(*database_);
   if (options_.http_client) {
     client::HttpClientOptions how = settings()->client;
+    how.codecs = options_.http_client_codecs;
     if (embedding_) how.tls.system_authorities = false;  // there is no network to trust
     registry.singleton<client::HttpClient>(
         [how = std::move(how)]() -> Result<std::unique_ptr<client::HttpClient>> {

@@ -52,6 +52,7 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
+#include "katana/coding/codec.hpp"
 #include "katana/config/config.hpp"
 #include "katana/database/database.hpp"
 #include "katana/database/migrations.hpp"
@@ -83,6 +84,8 @@ struct ApplicationOptions {
   DatabaseDrivers database = {};
   // A client::HttpClient, made from the settings `client`, is in the registry.
   bool http_client = false;
+  // What that client decodes contents with; compression() and decompression() have theirs.
+  coding::Codecs http_client_codecs = {};
   // Of the program: applied when database.migrations names no folder.
   std::vector<database::MigrationFile> migrations = {};
   // Beside those of the settings: outputs that the program has itself.

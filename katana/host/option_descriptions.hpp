@@ -238,6 +238,7 @@ KATANA_DESCRIBE(
     (redirects_to_plaintext, help("follow a redirect from https to http")),
     (secret_fields, help("fields that a redirect never takes to another origin")),
     (decode, help("ask for compressed replies, and decode them")),
+    (codings, help("those asked for, of gzip and what the program adds; empty: all")),
     (user_agent, length(0, 256), help("value of User-Agent; empty: no field")), tls, proxy,
     (hosts, help("numeric addresses by host name, in place of name resolution")),
     (addresses_kept, range(Duration{}, seconds(24 * 3600)),

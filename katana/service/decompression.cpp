@@ -8,11 +8,11 @@
 namespace katana::detail {
 namespace {
 
-Reply unsupported() {
+Reply unsupported(const coding::Codecs& codecs) {
   return problem(415,
                  "The content is in a coding that is not known here; Accept-Encoding names "
                  "those that are.")
-      .with("Accept-Encoding", "br, zstd, gzip");
+      .with("Accept-Encoding", codecs.names());
 }
 
 // More codings than one are a way to multiply their ratios, and nobody needs them.
@@ -37,13 +37,15 @@ std::expected<std::unique_ptr<ContentDecoder>, Reply> ContentDecoder::make(
     const http::Head& head, const DecompressionOptions& options, std::uint64_t bytes_max) {
   bool malformed = false;
   const auto coding = single_coding(head, malformed);
-  if (malformed) return std::unexpected(unsupported());
+  if (malformed || (coding && !options.codecs.contains(*coding))) {
+    return std::unexpected(unsupported(options.codecs));
+  }
   if (!coding) return nullptr;
   coding::DecoderLimits limits;
   limits.bytes_max = std::min(options.bytes_max, bytes_max);
   limits.ratio_max = std::max<std::uint32_t>(1, options.ratio_max);
   return std::unique_ptr<ContentDecoder>(
-      new ContentDecoder(coding::Decoder::make(*coding, limits)));
+      new ContentDecoder(options.codecs.make_decoder(*coding, limits)));
 }
 
 std::expected<Text, Reply> ContentDecoder::decode_whole(Bytes coded, HeldMemory& memory) {

@@ -16,13 +16,15 @@
 #include "katana/base/bytes.hpp"
 #include "katana/base/held_memory.hpp"
 #include "katana/base/text.hpp"
-#include "katana/coding/decoder.hpp"
+#include "katana/coding/codec.hpp"
 #include "katana/service/reply.hpp"
 #include "katana/wire/http/head.hpp"
 
 namespace katana {
 
 struct DecompressionOptions {
+  // Contents in these codings are decoded; others are refused (415).
+  coding::Codecs codecs = {};
   // Of a decoded content, beside what its route allows of one that is not coded.
   std::uint64_t bytes_max = 64 * 1024 * 1024;
   // Decoded bytes for each coded one, beyond the first 64 KiB.

@@ -32,6 +32,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -66,6 +67,8 @@ struct Middleware {
   std::function<void(const RequestView&, session::Exchange&, Reply&)> amend = {};
   // The content of requests is decoded; see decompression() in service/middleware/compression.hpp.
   std::shared_ptr<const DecompressionOptions> decoding = {};
+  // What is wrong with its options, for Router::build() to say; empty: nothing.
+  std::string mistake = {};
   // What Group::use() makes of a function; called behind `before`.
   std::shared_ptr<const detail::MiddlewareFunction> function = {};
 };

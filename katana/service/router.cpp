@@ -113,6 +113,9 @@ Error all_of(const std::vector<Error>& mistakes) {
 }  // namespace
 
 Group& Group::use(Middleware middleware) {
+  if (!middleware.mistake.empty()) {
+    parts_->mistakes.emplace_back(Code::invalid_argument, middleware.mistake);
+  }
   parts_->middleware.push_back(std::move(middleware));
   middleware_.push_back(&parts_->middleware.back());
   return *this;

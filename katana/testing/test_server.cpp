@@ -59,6 +59,8 @@ struct Front final : TestTarget {
   core::ReactorOn<engine::SimEngine> own;
 };
 
+namespace {
+
 // Of a service there is a reactor at once; what was not built is an Error.
 TestTargetMaker maker_of(Result<Service> service) {
   return [service = std::move(service)](
@@ -68,6 +70,8 @@ TestTargetMaker maker_of(Result<Service> service) {
     return std::make_unique<Front>(*std::move(service), options.http, loop);
   };
 }
+
+}  // namespace
 
 }  // namespace detail
 

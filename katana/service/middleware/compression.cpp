@@ -131,11 +131,10 @@ class CodedContent final : public ContentSource, private ContentSink {
 
 class Compressor {
  public:
-  explicit Compressor(CompressionOptions options) : options_(std::move(options)) {
+  // `offered`: of the codecs of the options.
+  Compressor(CompressionOptions options, http::Codings offered)
+      : options_(std::move(options)), offered_(offered) {
     offered_.insert(Coding::identity);
-    if (options_.brotli) offered_.insert(Coding::brotli);
-    if (options_.zstd) offered_.insert(Coding::zstd);
-    if (options_.gzip) offered_.insert(Coding::gzip);
   }
 
   void apply(const RequestView& request, Reply& reply) const {
@@ -187,7 +186,7 @@ class Compressor {
   }
 
   void compress(Reply& reply, Coding coding) const {
-    std::unique_ptr<Encoder> encoder = Encoder::make(coding, options_.encoder);
+    std::unique_ptr<Encoder> encoder = options_.codecs.make_encoder(coding, options_.encoder);
     if (PreparedReply::is_head(reply)) {
       PreparedReply::set_encoder(reply, std::move(encoder));
     } else if (reply.source() != nullptr) {
@@ -223,8 +222,13 @@ class Compressor {
 }  // namespace
 
 Middleware compression(CompressionOptions options) {
-  auto compressor = std::make_shared<const Compressor>(std::move(options));
   Middleware middleware;
+  const auto offered = options.codecs.pick(options.codings);
+  if (!offered) {
+    middleware.mistake = offered.error().within("compression()").describe();
+    return middleware;
+  }
+  auto compressor = std::make_shared<const Compressor>(std::move(options), *offered);
   middleware.after = [compressor = std::move(compressor)](const RequestView& request,
                                                           Reply& reply) {
     compressor->apply(request, reply);

@@ -2,13 +2,14 @@
 //
 //   Router router;
 //   router.use(compression());
-//   router.use(decompression());
+//   router.use(decompression());                    // gzip; see CompressionOptions::codecs
 //
 // Owns       its options; a reply that is being compressed owns its encoder.
 // Thread     any: the reactor's that serves.
 // Allocates  an encoder for each reply that is compressed, from the heap.
-// Fails      406 when a peer refuses everything that could be sent; for requests 415 (not a coding
-//            that is known), 400 (not in it), 413 (more than the limits allow).
+// Fails      Router::build() for a coding that the program does not have. 406 when a peer refuses
+//            everything that could be sent; for requests 415 (not a coding that is known), 400 (not
+//            in it), 413 (more than the limits allow).
 // Invariant  what is compressed already, or must not be changed, is sent as it is; a reply that
 //            depends on Accept-Encoding says so (Vary).
 #pragma once
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "katana/coding/codec.hpp"
 #include "katana/coding/encoder.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/router.hpp"
@@ -26,10 +28,12 @@
 namespace katana {
 
 struct CompressionOptions {
-  // Those that are offered; among equals the peer gets the first of br, zstd, gzip.
-  bool brotli = true;
-  bool zstd = true;
-  bool gzip = true;
+  // What the program has to compress with; coding::brotli() and coding::zstd() are components of
+  // their own. Among codings that the peer likes equally it gets the first of br, zstd, gzip.
+  coding::Codecs codecs = {};
+  // Those that are offered, by name; empty: all that the program has. Router::build() fails for one
+  // that it does not have.
+  std::vector<std::string> codings = {};
   // Less is sent as it is: a head saves no more, and the work is the same.
   std::uint64_t bytes_min = 1024;
   // Media types that are worth it: one in full, or with a star at its begin or end. Server-sent

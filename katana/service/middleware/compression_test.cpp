@@ -6,7 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "katana/coding/decoder.hpp"
+#include "katana/coding/brotli/brotli.hpp"
+#include "katana/coding/zstd/zstd.hpp"
 #include "katana/service/exchange_fixture_test.hpp"
 
 namespace katana {
@@ -14,10 +15,12 @@ namespace {
 
 using http::Coding;
 
+coding::Codecs every_codec() { return {coding::gzip(), coding::brotli(), coding::zstd()}; }
+
 std::string decoded(Coding coding, Bytes coded) {
   coding::DecoderLimits limits;
   limits.ratio_max = 1 << 20;
-  const auto decoder = coding::Decoder::make(coding, limits);
+  const auto decoder = every_codec().make_decoder(coding, limits);
   Text out;
   EXPECT_EQ(decoder->decode(coded, SIZE_MAX, out), coding::Decoding::going);
   EXPECT_TRUE(decoder->is_whole());
@@ -25,14 +28,14 @@ std::string decoded(Coding coding, Bytes coded) {
 }
 std::string encoded(Coding coding, Bytes text) {
   Text out;
-  coding::Encoder::make(coding, {})->encode(text, coding::Flush::finish, out);
+  every_codec().make_encoder(coding, {})->encode(text, coding::Flush::finish, out);
   return std::string(out.bytes());
 }
 
 class CompressionTest : public ServiceTest {
  protected:
   template <class F>
-  void serve(F handler, CompressionOptions options = {}) {
+  void serve(F handler, CompressionOptions options = {.codecs = every_codec()}) {
     add_routes(
         [&](Router& router) { router.use(compression(options)).any("/x", std::move(handler)); });
   }
@@ -161,7 +164,7 @@ TEST_F(CompressionTest, each_piece_that_a_handler_writes_can_be_read_at_once) {
   get();
   EXPECT_TRUE(says("Content-Encoding: gzip"));
   EXPECT_EQ(exchange_->length_announced, http::unknown_length);
-  const auto decoder = coding::Decoder::make(Coding::gzip, {});
+  const auto decoder = every_codec().make_decoder(Coding::gzip, {});
   Text text;
   Bytes input(exchange_->content_sent);
   EXPECT_EQ(decoder->decode(input, SIZE_MAX, text), coding::Decoding::going);
@@ -188,11 +191,37 @@ TEST_F(CompressionTest, the_end_of_a_written_reply_waits_for_room) {
   EXPECT_EQ(decoded(Coding::gzip, exchange_->content_sent), text_ + text_);
 }
 
+TEST_F(CompressionTest, without_other_codecs_gzip_is_offered_alone) {
+  serve([this] { return Reply::text(Text(text_)); }, {});
+  EXPECT_TRUE(get("br, zstd, gzip;q=0.1").completed);
+  EXPECT_TRUE(says("Content-Encoding: gzip"));
+  EXPECT_TRUE(get("br, zstd").completed);
+  EXPECT_FALSE(says("Content-Encoding: br"));
+  EXPECT_EQ(exchange_->content_sent, text_);
+}
+
+TEST_F(CompressionTest, of_its_codecs_a_program_may_offer_some) {
+  serve([this] { return Reply::text(Text(text_)); },
+        {.codecs = every_codec(), .codings = {"zstd", "gzip"}});
+  EXPECT_TRUE(get("br, zstd;q=0.5, gzip;q=0.1").completed);
+  EXPECT_TRUE(says("Content-Encoding: zstd"));
+}
+
+TEST(CompressionOptionsTest, a_coding_that_the_program_does_not_have_is_an_error_of_the_router) {
+  Router router;
+  router.use(compression({.codings = {"gzip", "br"}})).get("/", [] { return Reply::text("x"); });
+  const auto built = std::move(router).build();
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().describe(),
+            "compression(): content coding 'br' is not one that this program has (gzip): link "
+            "katana::brotli, and put coding::brotli() into the codecs");
+}
+
 // ---- requests ----
 
 class DecompressionTest : public CompressionTest {
  protected:
-  void serve_digest(DecompressionOptions options = {}) {
+  void serve_digest(DecompressionOptions options = {.codecs = every_codec()}) {
     service_.emplace(make_service([&](Router& router) {
       RouteOptions route;
       route.content_bytes_max = 100'000;
@@ -305,6 +334,13 @@ TEST_F(DecompressionTest, a_coding_that_is_not_known_is_refused_before_the_conte
   }
 }
 
+TEST_F(DecompressionTest, a_coding_without_its_codec_is_refused_and_the_others_are_named) {
+  serve_digest({});
+  EXPECT_EQ(post("/whole", "gzip", encoded(Coding::gzip, text_)).content_sent, text_);
+  EXPECT_EQ(post("/whole", "br", encoded(Coding::brotli, text_)).status, 415u);
+  EXPECT_TRUE(says("Accept-Encoding: gzip"));
+}
+
 TEST_F(DecompressionTest, what_is_not_in_its_coding_is_a_bad_request) {
   serve_digest();
   const std::string coded = encoded(Coding::gzip, text_);
@@ -324,7 +360,7 @@ TEST_F(DecompressionTest, a_bomb_is_too_large_or_too_dense) {
     EXPECT_EQ(stream(coding_name(coding), bomb, 1000).status, 413u);
     EXPECT_EQ(exchange_->failures, 0);
   }
-  serve_digest({.ratio_max = 2});
+  serve_digest({.codecs = every_codec(), .ratio_max = 2});
   EXPECT_EQ(post("/whole", "gzip", encoded(Coding::gzip, std::string(90'000, 'x'))).status, 413u);
 }
 

@@ -181,7 +181,8 @@ class PlaceAwaiter final : private core::TimerEntry {
   bool entered_ = false;
 };
 
-void QueuedRequest::go_on(Message& message) noexcept {
+// Inline, so that no shared library shows it.
+inline void QueuedRequest::go_on(Message& message) noexcept {
   const std::unique_ptr<QueuedRequest> self(static_cast<QueuedRequest*>(&message));
   self->executor.unexpect_open_ended();
   if (self->awaiter != nullptr) {

@@ -1,0 +1,17 @@
+// The codec of brotli (RFC 7932), "br", for the sets that name it.
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  what it makes does; see encoder.hpp, decoder.hpp.
+// Fails      likewise.
+#pragma once
+
+#include "katana/coding/codec.hpp"
+
+namespace katana::coding {
+
+Codec brotli() noexcept;
+
+}  // namespace katana::coding
+
+// SPDX-License-Identifier: Apache-2.0

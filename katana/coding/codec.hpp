@@ -1,0 +1,63 @@
+// Codec: one content coding that a program was built with. Codecs: a set of them.
+//
+//   router.use(compression({.codecs = {coding::gzip(), coding::brotli(), coding::zstd()}}));
+//
+// A codec is a value from a module of its own, such as coding/brotli, and nothing registers itself:
+// a program links the libraries of the codecs that it names. gzip is in every set by default.
+//
+// Owns       nothing but pointers to functions.
+// Thread     values.
+// Allocates  pick() and names() their results; what a codec makes, see encoder.hpp, decoder.hpp.
+// Fails      pick() names the coding that is unknown, or that the set does not have.
+// Invariant  a set has one codec at most for a coding: the last that it was given.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "katana/base/result.hpp"
+#include "katana/coding/decoder.hpp"
+#include "katana/coding/encoder.hpp"
+#include "katana/wire/http/content_coding.hpp"
+
+namespace katana::coding {
+
+struct Codec {
+  http::Coding coding = http::Coding::identity;
+  std::unique_ptr<Encoder> (*make_encoder)(const EncoderOptions& options) = nullptr;
+  std::unique_ptr<Decoder> (*make_decoder)(const DecoderLimits& limits) = nullptr;
+};
+
+Codec gzip() noexcept;
+
+class Codecs {
+ public:
+  Codecs() noexcept : Codecs(gzip()) {}
+  Codecs(const Codec& codec) noexcept : Codecs({codec}) {}  // NOLINT: a codec is a set
+  Codecs(std::initializer_list<Codec> codecs) noexcept;
+
+  bool contains(http::Coding coding) const noexcept { return codings_.contains(coding); }
+  http::Codings codings() const noexcept { return codings_; }
+  // "br, zstd, gzip": those that it has, in the order of http::Coding.
+  std::string names() const;
+  // The codings that `wanted` names; all of the set, if it names none.
+  Result<http::Codings> pick(std::span<const std::string> wanted) const;
+
+  // REQUIRES contains(coding).
+  std::unique_ptr<Encoder> make_encoder(http::Coding coding, const EncoderOptions& options) const;
+  std::unique_ptr<Decoder> make_decoder(http::Coding coding, const DecoderLimits& limits) const;
+
+ private:
+  std::array<Codec, http::coding_count> codecs_;
+  http::Codings codings_;
+};
+
+// "br, zstd, gzip": the names of those of a set, in the order of http::Coding.
+std::string names_of(http::Codings codings);
+
+}  // namespace katana::coding
+
+// SPDX-License-Identifier: Apache-2.0
