@@ -50,8 +50,11 @@ void add_migrate_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* const command = app.add_subcommand(
       "migrate", "Apply numbered SQL files (0001_name.sql, …), each once, all or none.");
   command->add_option("--database", flags->database, "the SQLite file; made if it is missing")
+      ->type_name("FILE")
       ->required();
-  command->add_option("--dir", flags->folder, "the folder of the migrations")->required();
+  command->add_option("--dir", flags->folder, "the folder of the migrations")
+      ->type_name("DIRECTORY")
+      ->required();
   command->add_flag("--dry-run", flags->dry_run, "do everything, report it, and undo it");
   command->add_option("--wait", flags->wait_s, "seconds to wait for the lock of another program")
       ->check(CLI::Range(0.0, 3600.0))

@@ -132,7 +132,8 @@ void add_new_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--with", flags->with, "any of websocket, openapi, job")
       ->delimiter(',')
       ->check(CLI::IsMember({"websocket", "openapi", "job"}));
-  command->add_option("--directory", flags->folder, "where, when it is not called NAME");
+  command->add_option("--directory", flags->folder, "where, when it is not called NAME")
+      ->type_name("DIRECTORY");
   command->callback([flags, &chosen] {
     chosen = [flags] {
       const auto status = write_project(*flags);
