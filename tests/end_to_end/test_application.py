@@ -175,6 +175,20 @@ def test_what_is_wrong_is_named(tmp_path, flags, status, words):
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize("tls", [(), ("--set", "http.tls.development=true")])
+def test_the_program_asks_another_of_its_settings_for_its_health(tmp_path, tls):
+    """--health-check: with a certificate of any name, and without a client in the image."""
+    with Application(tmp_path, *tls) as app:
+        flags = ["--port", app.ready["port"], *tls, "--health-check"]
+        asked = run(tmp_path, *flags)
+        assert (asked.returncode, asked.stdout, asked.stderr) == (0, "", "")
+        assert app.end() == 0
+    refused = run(tmp_path, *flags)
+    assert refused.returncode == 1 and "Connection refused" in refused.stderr, refused.stderr
+    unknown = run(tmp_path, "--port", "0", "--health-check")
+    assert unknown.returncode == 2 and "http.port is 0" in unknown.stderr, unknown.stderr
+
+
 def test_help_version_and_the_whole_configuration_are_printed(tmp_path):
     """And nothing is started."""
     assert "--print-config" in run(tmp_path, "--help").stdout
