@@ -12,6 +12,7 @@
 
 #include "katana/config/units.hpp"
 #include "katana_tool/files.hpp"
+#include "katana_tool/systemd_command.hpp"
 
 namespace katana::tool {
 namespace {
@@ -183,8 +184,8 @@ Result<int> add_migration(const Flags& flags) {
 }  // namespace
 
 void add_add_command(CLI::App& app, std::function<int()>& chosen) {
-  CLI::App* const add =
-      app.add_subcommand("add", "Add a route, a job or a migration to the project here.");
+  CLI::App* const add = app.add_subcommand(
+      "add", "Add a route, a job, a migration or units of systemd to the project.");
   add->require_subcommand(1);
   const auto flags = std::make_shared<Flags>();
   const auto run = [flags, &chosen](Result<int> (*action)(const Flags&)) {
@@ -220,6 +221,7 @@ void add_add_command(CLI::App& app, std::function<int()>& chosen) {
       ->type_name("DIRECTORY")
       ->capture_default_str();
   migration->callback(run(&add_migration));
+  add_systemd_command(*add, chosen);
 }
 
 }  // namespace katana::tool

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "katana_tool/files.hpp"
-#include "katana_tool/template_text.hpp"
 #include "katana_tool_templates.hpp"
 
 namespace katana::tool {
@@ -82,14 +81,8 @@ std::string upper(std::string text) {
 }
 
 TemplateValues values_of(const Flags& flags) {
-  const std::string plain = with_underscores(flags.name);
-  TemplateValues values;
-  values.values = {
-      {"name", flags.name},
-      {"namespace", plain},
-      {"prefix", upper(plain)},
-      {"version", KATANA_VERSION},
-      {"component", flags.database == "sqlite" ? "application_sqlite" : "application"}};
+  TemplateValues values = values_of_project(flags.name);
+  values.values["component"] = flags.database == "sqlite" ? "application_sqlite" : "application";
   values.choices = {flags.with.begin(), flags.with.end()};
   values.choices.insert(flags.database);
   return values;
@@ -119,6 +112,14 @@ Result<int> write_project(const Flags& flags) {
 }
 
 }  // namespace
+
+TemplateValues values_of_project(const std::string& name) {
+  const std::string plain = with_underscores(name);
+  TemplateValues values;
+  values.values = {
+      {"name", name}, {"namespace", plain}, {"prefix", upper(plain)}, {"version", KATANA_VERSION}};
+  return values;
+}
 
 void add_new_command(CLI::App& app, std::function<int()>& chosen) {
   auto flags = std::make_shared<Flags>();

@@ -3,6 +3,9 @@ import re
 import signal
 import socket
 import subprocess
+import time
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -149,6 +152,28 @@ def test_a_socket_that_is_given_outlives_the_program(tmp_path):
                     text += piece
                 assert text.endswith(b"ada"), text
                 assert second.end() == 0
+
+
+def test_systemd_starts_the_program_by_the_first_connection(tmp_path):
+    """systemd-socket-activate: LISTEN_FDS and LISTEN_PID as systemd sets them, and http.port is not opened."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = ["systemd-socket-activate", "--listen", f"127.0.0.1:{port}", program_path(), "--set", "http.port=1"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as systemd:
+        try:
+            reply, deadline = None, time.monotonic() + SECONDS_MAX
+            while reply is None:
+                try:
+                    reply = urllib.request.urlopen(f"http://127.0.0.1:{port}/users/7", timeout=SECONDS_MAX).read()
+                except urllib.error.URLError:   # systemd does not listen yet
+                    assert time.monotonic() < deadline and systemd.poll() is None
+                    time.sleep(0.02)
+            assert reply == b"ada"
+            assert f"ready on http://127.0.0.1:{port} " in systemd.stdout.readline()
+        finally:
+            systemd.terminate()     # it has become the program
+        assert systemd.wait(SECONDS_MAX) == 0
 
 
 def test_a_variable_of_its_own_sets_the_port(tmp_path):
