@@ -202,9 +202,11 @@ void add_dev_command(CLI::App& app, std::function<int()>& chosen) {
   dev->add_option("--port", flags->port, "the port that it serves")->capture_default_str();
   dev->add_option("--address", flags->address, "numeric IPv4 address")->capture_default_str();
   dev->add_option("--build-dir", flags->build_folder, "the folder of the build")
+      ->type_name("DIRECTORY")
       ->capture_default_str();
   dev->add_option("--program", flags->program,
-                  "the program, when it is not BUILD-DIR/NAME of project(NAME)");
+                  "the program, when it is not BUILD-DIR/NAME of project(NAME)")
+      ->type_name("PROGRAM");
   dev->add_option("ARGUMENT", flags->arguments,
                   "for the program, behind --; without any: --set development=true");
   dev->callback([flags, &chosen] {

@@ -147,6 +147,7 @@ void add_log_command(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* const command =
       app.add_subcommand("log", "Print binary logs as text or as JSON lines.");
   command->add_option("FILE", flags->files, "binary logs, oldest first; - is standard input")
+      ->type_name("FILE")
       ->required();
   command->add_option("--format", flags->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

@@ -4,12 +4,16 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string_view>
 
 #include "apps/command_line.hpp"
 #include "katana_tool/add_command.hpp"
+#include "katana_tool/completion.hpp"
 #include "katana_tool/dev_command.hpp"
 #include "katana_tool/log_command.hpp"
+#include "katana_tool/manual.hpp"
 #include "katana_tool/migrate_command.hpp"
 #include "katana_tool/new_command.hpp"
 #include "katana_tool/program_command.hpp"
@@ -24,6 +28,19 @@ const char* subcommand_of(std::string_view path) {
   if (name == "katana-log") return "log";
   if (name == "katana-migrate") return "migrate";
   return nullptr;
+}
+
+// What the build and the scripts of shells ask for; --help does not list it.
+std::optional<int> answer(const CLI::App& app, std::span<const char* const> words) {
+  if (words.empty()) return std::nullopt;
+  if (std::string_view(words[0]) == "--complete") {
+    fmt::print("{}", complete(app, words.subspan(1)));
+  } else if (std::string_view(words[0]) == "--manual") {
+    fmt::print("{}", manual_page(app));
+  } else {
+    return std::nullopt;
+  }
+  return std::fflush(stdout) == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -45,6 +62,8 @@ int main(int count, char** arguments) {
     parsed->name(fmt::format("katana-{}", alone));
     parsed->set_version_flag("--version", fmt::format("katana-{} {}", alone, KATANA_VERSION));
   }
+  const std::span words(arguments + 1, count > 0 ? static_cast<std::size_t>(count) - 1 : 0);
+  if (const auto status = answer(*parsed, words)) return *status;
   if (const auto status = command_line::parse(*parsed, count, arguments)) return *status;
   try {
     return chosen();

@@ -72,8 +72,11 @@ void add_migrate_command(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--database", flags->database,
                    "the SQLite file (FILE or sqlite:FILE), made if it is missing; or "
                    "postgresql://USER@HOST/NAME")
+      ->type_name("URL")
       ->required();
-  command->add_option("--dir", flags->folder, "the folder of the migrations")->required();
+  command->add_option("--dir", flags->folder, "the folder of the migrations")
+      ->type_name("DIRECTORY")
+      ->required();
   command->add_flag("--dry-run", flags->dry_run, "do everything, report it, and undo it");
   command->add_option("--wait", flags->wait_s, "seconds to wait for the lock of another program")
       ->check(CLI::Range(0.0, 3600.0))

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "katana_tool/files.hpp"
-#include "katana_tool/template_text.hpp"
 #include "katana_tool_templates.hpp"
 
 namespace katana::tool {
@@ -84,13 +83,8 @@ std::string upper(std::string text) {
 }
 
 TemplateValues values_of(const Flags& flags) {
-  const std::string plain = with_underscores(flags.name);
-  TemplateValues values;
-  values.values = {{"name", flags.name},
-                   {"namespace", plain},
-                   {"prefix", upper(plain)},
-                   {"version", KATANA_VERSION},
-                   {"component", flags.database == "none" ? "application" : "application_sqlite"}};
+  TemplateValues values = values_of_project(flags.name);
+  values.values["component"] = flags.database == "none" ? "application" : "application_sqlite";
   values.choices = {flags.with.begin(), flags.with.end()};
   values.choices.insert(flags.database);
   // A program for PostgreSQL has SQLite, too: its tests need no server.
@@ -124,6 +118,14 @@ Result<int> write_project(const Flags& flags) {
 
 }  // namespace
 
+TemplateValues values_of_project(const std::string& name) {
+  const std::string plain = with_underscores(name);
+  TemplateValues values;
+  values.values = {
+      {"name", name}, {"namespace", plain}, {"prefix", upper(plain)}, {"version", KATANA_VERSION}};
+  return values;
+}
+
 void add_new_command(CLI::App& app, std::function<int()>& chosen) {
   auto flags = std::make_shared<Flags>();
   CLI::App* const command =
@@ -136,7 +138,8 @@ void add_new_command(CLI::App& app, std::function<int()>& chosen) {
   command->add_option("--with", flags->with, "any of websocket, openapi, job")
       ->delimiter(',')
       ->check(CLI::IsMember({"websocket", "openapi", "job"}));
-  command->add_option("--directory", flags->folder, "where, when it is not called NAME");
+  command->add_option("--directory", flags->folder, "where, when it is not called NAME")
+      ->type_name("DIRECTORY");
   command->callback([flags, &chosen] {
     chosen = [flags] {
       const auto status = write_project(*flags);

@@ -11,8 +11,14 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+
+#include "katana_tool/template_text.hpp"
 
 namespace katana::tool {
+
+// What every template of a project may name: {{name}}, {{namespace}}, {{prefix}}, {{version}}.
+TemplateValues values_of_project(const std::string& name);
 
 // Adds the subcommand; `chosen` is set to what is to be done when it is given.
 void add_new_command(CLI::App& app, std::function<int()>& chosen);

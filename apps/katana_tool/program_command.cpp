@@ -65,10 +65,14 @@ void add_program_commands(CLI::App& app, std::function<int()>& chosen) {
   const auto add = [&chosen, flags](CLI::App& to, const char* name, const char* about,
                                     const char* question) {
     CLI::App* const command = to.add_subcommand(name, about);
-    command->add_option("--program", flags->program,
-                        "the program; default: build/NAME of project(NAME)");
-    command->add_option("--config", flags->config_file,
-                        "its file of settings; default: NAME.yaml, if it is there");
+    command
+        ->add_option("--program", flags->program,
+                     "the program; default: build/NAME of project(NAME)")
+        ->type_name("PROGRAM");
+    command
+        ->add_option("--config", flags->config_file,
+                     "its file of settings; default: NAME.yaml, if it is there")
+        ->type_name("FILE");
     command->add_option("--set", flags->sets, "KEY=VALUE, as for the program");
     command->callback([&chosen, flags, question] {
       chosen = [flags, question] {

@@ -236,6 +236,7 @@ class ApplicationCore {
   Result<void> check_loaded() const;
   int check_config(const CommandLine& line);
   int print_routes(const CommandLine& line);
+  int check_health(const CommandLine& line);
   // Of a flag that only prints something; none: the program is to run.
   std::optional<int> answer(const CommandLine& line);
   Result<void> run_start_hooks();

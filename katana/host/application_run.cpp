@@ -12,6 +12,7 @@
 
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/host/application.hpp"
+#include "katana/host/own_health.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/option_mistakes.hpp"
@@ -84,6 +85,17 @@ int ApplicationCore::print_routes(const CommandLine& line) {
   return 0;
 }
 
+// Of another process: the one that serves.
+int ApplicationCore::check_health(const CommandLine& line) {
+  if (auto loaded = load(sources_of(line)); !loaded) {
+    return fail_with(2, loaded.error().describe());
+  }
+  const auto checked = check_own_health(*settings());
+  if (checked) return 0;
+  const bool is_usage = checked.error().code() == Code::invalid_argument;
+  return fail_with(is_usage ? 2 : 1, checked.error().describe());
+}
+
 std::optional<int> ApplicationCore::answer(const CommandLine& line) {
   const auto print = [](const std::string& text) {
     fmt::print("{}", text);
@@ -105,6 +117,7 @@ std::optional<int> ApplicationCore::answer(const CommandLine& line) {
   }
   if (line.check_config) return check_config(line);
   if (line.print_routes) return print_routes(line);
+  if (line.health_check) return check_health(line);
   return std::nullopt;
 }
 

@@ -1,7 +1,8 @@
 // CommandLine: the flags that every application has.
 //
 //   --config FILE   --set KEY=VALUE …   --port N   --database URL   --print-config   --check-config
-//   --print-defaults   --print-schema   --print-routes   --list-engines   --help   --version
+//   --print-defaults   --print-schema   --print-routes   --health-check   --list-engines   --help
+//   --version
 //
 // A value may stand behind its flag or behind "=".
 //
@@ -31,6 +32,7 @@ struct CommandLine {
   bool print_defaults = false;
   bool print_schema = false;
   bool print_routes = false;
+  bool health_check = false;
   bool list_engines = false;
   bool help = false;
   bool version = false;

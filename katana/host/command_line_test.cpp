@@ -53,7 +53,7 @@ TEST(CommandLine, the_help_names_every_flag) {
   const std::string text = CommandLine::usage("users", "Serves users.");
   for (const char* flag :
        {"--config FILE", "--set KEY=VALUE", "--port PORT", "--print-config", "--print-defaults",
-        "--list-engines", "--version", "--help", "KATANA_PORT"}) {
+        "--health-check", "--list-engines", "--version", "--help", "KATANA_PORT"}) {
     EXPECT_THAT(text, HasSubstr(flag));
   }
 }

@@ -3,6 +3,9 @@ import re
 import signal
 import socket
 import subprocess
+import time
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -151,6 +154,28 @@ def test_a_socket_that_is_given_outlives_the_program(tmp_path):
                 assert second.end() == 0
 
 
+def test_systemd_starts_the_program_by_the_first_connection(tmp_path):
+    """systemd-socket-activate: LISTEN_FDS and LISTEN_PID as systemd sets them, and http.port is not opened."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = ["systemd-socket-activate", "--listen", f"127.0.0.1:{port}", program_path(), "--set", "http.port=1"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as systemd:
+        try:
+            reply, deadline = None, time.monotonic() + SECONDS_MAX
+            while reply is None:
+                try:
+                    reply = urllib.request.urlopen(f"http://127.0.0.1:{port}/users/7", timeout=SECONDS_MAX).read()
+                except urllib.error.URLError:   # systemd does not listen yet
+                    assert time.monotonic() < deadline and systemd.poll() is None
+                    time.sleep(0.02)
+            assert reply == b"ada"
+            assert f"ready on http://127.0.0.1:{port} " in systemd.stdout.readline()
+        finally:
+            systemd.terminate()     # it has become the program
+        assert systemd.wait(SECONDS_MAX) == 0
+
+
 def test_a_variable_of_its_own_sets_the_port(tmp_path):
     """KATANA_PORT; and a flag wins over it."""
     with Application(tmp_path, KATANA_PORT="0") as app:
@@ -173,6 +198,20 @@ def test_what_is_wrong_is_named(tmp_path, flags, status, words):
     result = run(tmp_path, *flags)
     assert result.returncode == status and words in result.stderr, (result.returncode, result.stderr)
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("tls", [(), ("--set", "http.tls.development=true")])
+def test_the_program_asks_another_of_its_settings_for_its_health(tmp_path, tls):
+    """--health-check: with a certificate of any name, and without a client in the image."""
+    with Application(tmp_path, *tls) as app:
+        flags = ["--port", app.ready["port"], *tls, "--health-check"]
+        asked = run(tmp_path, *flags)
+        assert (asked.returncode, asked.stdout, asked.stderr) == (0, "", "")
+        assert app.end() == 0
+    refused = run(tmp_path, *flags)
+    assert refused.returncode == 1 and "Connection refused" in refused.stderr, refused.stderr
+    unknown = run(tmp_path, "--port", "0", "--health-check")
+    assert unknown.returncode == 2 and "http.port is 0" in unknown.stderr, unknown.stderr
 
 
 def test_help_version_and_the_whole_configuration_are_printed(tmp_path):

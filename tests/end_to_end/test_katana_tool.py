@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = Path(os.environ.get("KATANA_BUILD", "build/release")).resolve() / "katana"
 SECONDS_MAX = 30
 
@@ -97,6 +98,22 @@ def test_add_extends_a_project_and_refuses_what_is_there(tmp_path):
     assert "has that name" in run("add", "migration", "more", cwd=home).stderr
     (home / "src/app.cpp").write_text("int x;\n")
     assert "has no line '// katana: handlers'" in run("add", "route", "GET", "/b", cwd=home).stderr
+
+
+def test_units_of_systemd_are_those_of_the_full_stack_application(tmp_path):
+    """By name and prefix; so what tests/deploy/systemd runs is what projects get."""
+    (tmp_path / "CMakeLists.txt").write_text("project(fullstack LANGUAGES CXX)\n")
+    done = run("add", "systemd", cwd=tmp_path)
+    assert done.stdout == "systemd/fullstack.service\nsystemd/fullstack.socket\n", done.stderr
+    for name in ("fullstack.service", "fullstack.socket"):
+        text = (tmp_path / "systemd" / name).read_text().replace("FULLSTACK_", "KATANA_")
+        assert text == (ROOT / "packaging/systemd" / name).read_text(), name
+    again = run("add", "systemd", cwd=tmp_path)
+    assert again.returncode == 2 and "exists already" in again.stderr
+    units = [str(tmp_path / "systemd/fullstack.service")]
+    score = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", *units],
+                           capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+    assert score.returncode == 0, score.stdout + score.stderr  # exposure above 2.0
 
 
 # A project whose build is a copy of a script, so that katana dev is tested and no compiler.
