@@ -1,5 +1,5 @@
 # A thin face over the CMake presets and tools/. Every target can be the first command after a clone.
-.PHONY: help setup run test bench bench-full micro soak format tidy clean
+.PHONY: help setup run test bench bench-full micro soak docs format tidy clean
 .DEFAULT_GOAL := help
 
 # Configured by the preset named first unless it was configured before, and built.
@@ -13,6 +13,7 @@ help:
 	@echo 'make bench-full  every experiment with its full phases: hours'
 	@echo 'make micro   component benchmarks beside their rivals: a table per system, and lab/results/micro.json'
 	@echo 'make soak    ten minutes of mixed load, and twenty kills: memory, descriptors and every acknowledged write'
+	@echo 'make docs    the documents as a site that works from disk: build/site/index.html'
 	@echo 'make format  clang-format over all C++ files'
 	@echo 'make tidy    layers, bans, sizes and contracts (tools/tidy --help lists the checks)'
 	@echo 'make clean   remove build/'
@@ -55,6 +56,10 @@ soak:
 	@tools/setup test
 	@$(call build,run,release) fullstack -- --quiet
 	@KATANA_BUILD=build/release KATANA_SOAK_S="$${KATANA_SOAK_S:-600}" .venv/bin/python -m pytest -q -o cache_dir=build/pytest tests/soak
+
+docs:
+	@tools/setup docs
+	@tools/site
 
 format:
 	@tools/setup test

@@ -1,0 +1,248 @@
+"""Pages of the API: one for each header, grouped by module and component."""
+
+import html
+import re
+
+from . import markdown
+
+WORD_OF_CODE = re.compile(r"`[^`\n]+`|(?<![\w`/.-])(?:[A-Za-z_]\w*(?:::~?\w+)+(?:\(\))?|[A-Za-z_]\w*\(\)|"
+                          r"[a-z]+(?:_[a-z0-9]+)+_?|(?:[A-Z][a-z0-9]+){2,}|(?:co_await|std::\w+))(?![\w`/])")
+KINDS = {"class": "class", "struct": "struct", "union": "union", "enum": "enum", "concept": "concept",
+         "function": "function", "variable": "constant", "typedef": "type", "define": "macro"}
+COMPONENT = re.compile(r'^katana_component\((\w+) ABOUT "([^"]+)"\s+(MODULES|REQUIRES)\s+([^)]+)\)', re.M)
+
+
+def components(root):
+    """[(name, what it is, modules)] in the order of CMakeLists.txt."""
+    text = re.sub(r"#[^\n]*", "", (root / "CMakeLists.txt").read_text())
+    return [(name, about, listed.split() if kind == "MODULES" else [])
+            for name, about, kind, listed in COMPONENT.findall(text)]
+
+
+def module_of(path):
+    return path.removeprefix("katana/").rpartition("/")[0]
+
+
+def page_of(path):
+    return f"api/{path.removesuffix('.hpp')}.md"
+
+
+def module_page(module):
+    return f"api/katana/{module}/index.md" if module else "api/katana/index.md"
+
+
+def up(page, goal):
+    """A relative link from one page of the API to another."""
+    return "../" * page.count("/") + goal
+
+
+class Pages:
+    """Makes the pages of `headers` (path -> Header)."""
+
+    def __init__(self, root, headers):
+        self.headers = headers
+        self.components = components(root)
+        self.owner = {module: name for name, _, modules in self.components for module in modules}
+        self.places = {}  # name of a class -> its page and anchor; None: there is more than one
+        for header in headers.values():
+            for entity, anchor in self.anchored(header):
+                if entity.kind in KINDS and entity.name[0].isupper():
+                    place = f"{page_of(header.path)}#{anchor}"
+                    self.places[entity.name] = None if entity.name in self.places else place
+
+    @staticmethod
+    def anchored(header):
+        """(entity, anchor) of those of the namespace; overloads share one."""
+        known = {}
+        for entity in header.entities:
+            anchor = re.sub(r"\W+", "-", entity.qualified().removeprefix("katana::")).strip("-").lower()
+            if entity.kind != "function":  # a type and a function may differ in case alone
+                anchor = "type-" + anchor if entity.kind in ("class", "struct", "enum") else anchor
+            known.setdefault((entity.kind, entity.qualified()), anchor)
+            yield entity, known[entity.kind, entity.qualified()]
+
+    def prose(self, page, text):
+        """A comment as Markdown: what is indented is code, what looks like code is marked, types are links."""
+        parts, code = [], []
+        for line in [*text.split("\n"), None]:
+            if line is not None and (re.match(r" {2,}\S", line) or not line and code):
+                code.append(line)
+                continue
+            if code:
+                parts += ["", "```cpp", *strip_indent(code), "```", ""]
+                code = []
+            if line is not None:
+                parts.append(self.inline(page, line))
+        return "\n".join(parts).strip()
+
+    def inline(self, page, line):
+        out, end = [], 0
+        for match in WORD_OF_CODE.finditer(line):
+            out += [escaped(line[end:match.start()]), self.code(page, match[0])]
+            end = match.end()
+        return "".join(out) + escaped(line[end:])
+
+    def code(self, page, word):
+        bare = word.strip("`")
+        shown = f"`{bare}`"
+        place = self.places.get(bare.removesuffix("()").split("::")[0])
+        if place and place.split("#")[0] != page:
+            return f"[{shown}]({up(page, place)})"
+        return shown
+
+    def header_page(self, header):
+        page, module = page_of(header.path), module_of(header.path)
+        name = header.path.removeprefix("katana/")
+        component = self.owner.get(module)
+        where = f"[{module or 'katana'}]({up(page, module_page(module))})"
+        where += f" · component `katana::{component}`" if component else ""
+        out = [f"# {name}", "", f"{where}", "", "```cpp", f'#include "{header.path}"', "```", "",
+               self.prose(page, header.summary), ""]
+        if header.contract:
+            rows = [[f"**{key}**", self.inline(page, text)] for key, text in header.contract]
+            out += [markdown.table(["Contract", ""], rows), ""]
+        shown = set()
+        for entity, anchor in self.anchored(header):
+            if (entity.kind, anchor) in shown:
+                continue
+            shown.add((entity.kind, anchor))
+            same = [each for each, place in self.anchored(header) if (each.kind, place) == (entity.kind, anchor)]
+            out += self.section(page, same, anchor)
+        return "\n".join(out) + "\n"
+
+    def section(self, page, same, anchor):
+        """A heading for a name of a namespace: its overloads, or its members."""
+        entity = same[0]
+        scope = entity.scope.removeprefix("katana").strip(":")
+        name = f"{scope}::{entity.name}" if scope else entity.name
+        out = [f"## {KINDS[entity.kind]} `{name}` {{#{anchor}}}", ""]
+        out += self.declared(page, same)
+        if entity.kind == "enum":
+            rows = [[f"`{value.signature}`", self.inline(page, value.comment.replace("\n", " "))]
+                    for value in entity.members]
+            return [*out, markdown.table(["value", "meaning"], rows) if rows else "", ""]
+        if entity.members and all(member.kind == "variable" for member in entity.members):
+            return [*out, self.fields(page, entity.members), ""]
+        by_name = {}
+        for member in entity.members:
+            if not member.comment and re.match(r"~|operator (?:new|delete)", member.name):
+                continue
+            by_name.setdefault(member.name, []).append(member)
+        for name, members in by_name.items():
+            below = re.sub(r"\W+", "-", name).strip("-").lower() or "operator"
+            below = "destructor" if name.startswith("~") else below + ("-operator" if "operator" in name else "")
+            title = name if members[0].kind != "enum" else f"enum {name}"
+            out += [f"### `{title}` {{#{anchor}-{below}}}", "", *self.declared(page, members)]
+            if members[0].kind == "enum":
+                out += [markdown.table(["value", "meaning"], [
+                    [f"`{value.signature}`", self.inline(page, value.comment.replace("\n", " "))]
+                    for value in members[0].members]), ""]
+        return out
+
+    def fields(self, page, members):
+        rows = [[f"`{member.signature}`", self.inline(page, member.comment.replace("\n", " "))] for member in members]
+        return markdown.table(["member", "meaning"], rows)
+
+    def declared(self, page, same):
+        """Each declaration with the comment that stands before it; those without share the one above."""
+        out, block = [], []
+
+        def flush():
+            if block:
+                out.extend(["```cpp", *block, "```", ""])
+                block.clear()
+
+        for entity in same:
+            if entity.comment and block:
+                flush()
+            if re.fullmatch(r"(?:class|struct|union|enum class) \w+", entity.signature):
+                out += [self.prose(page, entity.comment), ""]  # the heading says it all
+                continue
+            block.append(entity.signature + (";" if entity.kind in ("function", "variable", "typedef") else ""))
+            if entity.comment:
+                flush()
+                out += [self.prose(page, entity.comment), ""]
+        flush()
+        return out
+
+    def module_index(self, module):
+        page = module_page(module)
+        inside = [header for header in self.headers.values() if module_of(header.path) == module]
+        rows = []
+        for header in inside:
+            names = [entity.name for entity in header.entities if entity.kind in KINDS and "<" not in entity.name]
+            names = list(dict.fromkeys(names))
+            shown = ", ".join(f"`{name}`" for name in names[:8]) + (" …" if len(names) > 8 else "")
+            name = header.path.rpartition("/")[2]
+            rows.append([f"[{name}]({up(page, page_of(header.path))})", self.first_sentence(page, header), shown])
+        component = self.owner.get(module)
+        lead = f"Component `katana::{component}`.\n\n" if component else ""
+        if not module:
+            lead = "Headers that gather those of a component: what most programs include.\n\n"
+        return f"# {module or 'katana'}\n\n{lead}{markdown.table(['header', 'is', 'declares'], rows)}\n"
+
+    def first_sentence(self, page, header):
+        text = re.sub(r"\s+", " ", header.summary.split("\n\n")[0])
+        match = re.match(r"(.+?[.:;])(?:\s|$)(?! )", text)
+        sentence = text if len(text) < 140 else match[1] if match else text
+        sentence = re.sub(r"^[\w<>:, ]{1,40}: (?=\w)", "", sentence)
+        return self.inline(page, sentence.rstrip(":;"))
+
+    def index(self):
+        page = "api/index.md"
+        count = sum(1 + len(entity.members) for header in self.headers.values() for entity in header.entities)
+        out = ["# API", "", "Every public name of the headers that are installed: "
+               f"{len(self.headers)} headers, {count:,} names. Each page begins with its header's contract: what it "
+               "owns and borrows, which thread may call it, whether it allocates, how it fails, and what always holds. "
+               "What counts as API, and for how long, is said in [support](../project/SUPPORT.md#what-is-api).", "",
+               "Most programs include the headers of a component:", "", self.umbrella_table(page), ""]
+        for name, about, modules in self.components:
+            if not modules:
+                continue
+            out += [f"## katana::{name} {{#component-{name}}}", "", about[0].upper() + about[1:] + ".", "",
+                    markdown.table(["module", "headers"], [self.module_row(page, module) for module in modules]), ""]
+        return "\n".join(out) + "\n"
+
+    def umbrella_table(self, page):
+        rows = [[f"[{header.path}]({up(page, page_of(header.path))})", self.first_sentence(page, header)]
+                for header in self.headers.values() if module_of(header.path) == ""]
+        return markdown.table(["header", "gathers"], rows)
+
+    def module_row(self, page, module):
+        inside = [header for header in self.headers.values() if module_of(header.path) == module]
+        links = ", ".join(f"[{header.path.rpartition('/')[2].removesuffix('.hpp')}]({up(page, page_of(header.path))})"
+                          for header in inside)
+        return [f"[{module}]({up(page, module_page(module))})", links]
+
+    def all(self):
+        """Path in the site -> text."""
+        modules = sorted({module_of(path) for path in self.headers})
+        return {"api/index.md": self.index(),
+                **{module_page(module): self.module_index(module) for module in modules},
+                **{page_of(path): self.header_page(header) for path, header in self.headers.items()}}
+
+
+def navigation(pages):
+    """For mkdocs: each module with its headers."""
+    modules = {}
+    for page in sorted(pages):
+        if page == "api/index.md":
+            continue
+        module, _, name = page.removeprefix("api/katana/").rpartition("/")
+        shown = "index.md" if name == "index.md" else name.removesuffix(".md") + ".hpp"
+        modules.setdefault(module or "katana", []).append((name != "index.md", shown, page))
+    return ["api/index.md"] + [{module: [page if not order else {shown: page} for order, shown, page in sorted(inside)]}
+                               for module, inside in modules.items()]
+
+
+def strip_indent(lines):
+    while lines and not lines[-1]:
+        lines = lines[:-1]
+    least = min(len(line) - len(line.lstrip()) for line in lines if line)
+    return [line[least:] for line in lines]
+
+
+def escaped(text):
+    return re.sub(r"([*_\[\]#])", r"\\\1", html.escape(text, quote=False)) if text else ""
+
+# SPDX-License-Identifier: Apache-2.0
