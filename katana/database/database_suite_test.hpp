@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -32,6 +33,7 @@
 #include "katana/base/task.hpp"
 #include "katana/base/timestamp.hpp"
 #include "katana/base/uuid.hpp"
+#include "katana/database/batch.hpp"
 #include "katana/database/database.hpp"
 #include "katana/thread/loop.hpp"
 
@@ -485,6 +487,84 @@ TYPED_TEST_P(DatabaseSuite, a_read_only_transaction_reads_and_does_not_write) {
   this->run(body());
 }
 
+struct NamedUser {
+  std::int64_t id = 0;
+  std::string name;
+};
+KATANA_DESCRIBE(NamedUser, id, name)
+
+TYPED_TEST_P(DatabaseSuite, a_batch_is_done_whole_and_counts_by_row) {
+  const auto body = [this]() -> Task<void> {
+    std::vector<NamedUser> users;
+    for (int id = 0; id < 700; ++id) users.push_back({id, "name"});
+    const auto added = co_await execute_many(this->db(), insert_named, std::move(users));
+    EXPECT_TRUE(added) << added.error().describe();
+    EXPECT_EQ(co_await this->count(), 700);
+    using Pair = std::tuple<std::string, std::int64_t>;
+    std::vector<Pair> changes = {{"first", 100}, {"second", 9999}, {"third", 101}};
+    const auto changed = co_await execute_many(
+        this->db(), "UPDATE users SET name = $1 WHERE id BETWEEN $2 AND $2 + 1",
+        std::move(changes));
+    EXPECT_TRUE(changed);
+    if (!changed) co_return;
+    EXPECT_EQ(changed->rows_changed, 4);
+    EXPECT_THAT(changed->by_row, testing::ElementsAre(2, 0, 2));
+    const auto name = co_await this->db().template query_one<std::string>(
+        "SELECT name FROM users WHERE id = 101");
+    EXPECT_TRUE(name && **name == "third") << "in their order";
+    const auto none = co_await execute_many(this->db(), "DELETE FROM users WHERE id = $1",
+                                            std::vector<std::int64_t>());
+    EXPECT_TRUE(none && none->rows_changed == 0);
+  };
+  this->run(body());
+}
+
+TYPED_TEST_P(DatabaseSuite, a_row_that_fails_undoes_its_batch_and_is_named) {
+  const auto body = [this]() -> Task<void> {
+    std::vector<NamedUser> users;
+    for (int id = 0; id < 400; ++id) users.push_back({id == 300 ? 7 : id, "secret"});
+    const auto failed = co_await execute_many(this->db(), insert_named, users);
+    EXPECT_FALSE(failed);
+    if (failed) co_return;
+    EXPECT_EQ(failed.error().kind(), Kind::constraint_violation);
+    EXPECT_EQ(failed.error().row(), 300u);
+    EXPECT_EQ(failed.error().which(), "users.id");
+    EXPECT_THAT(failed.error().describe(), testing::StartsWith("row 300 of the batch: "));
+    EXPECT_THAT(failed.error().describe(), testing::HasSubstr("statement: INSERT INTO users"));
+    EXPECT_THAT(failed.error().describe(), testing::Not(testing::HasSubstr("secret")));
+    EXPECT_EQ(co_await this->count(), 0);
+    auto transaction = co_await this->db().begin();
+    EXPECT_TRUE(transaction);
+    if (!transaction) co_return;
+    auto savepoint = co_await transaction->savepoint();
+    EXPECT_TRUE(savepoint);
+    const auto within = co_await execute_many(*savepoint, insert_named, users);
+    EXPECT_TRUE(!within && within.error().row() == 300u);
+    EXPECT_TRUE(co_await savepoint->rollback());
+    users.resize(3);
+    const auto few = co_await execute_many(*transaction, insert_named, users);
+    EXPECT_TRUE(few && few->rows_changed == 3);
+    EXPECT_TRUE(co_await transaction->commit());
+    EXPECT_EQ(co_await this->count(), 3);
+  };
+  this->run(body());
+}
+
+TYPED_TEST_P(DatabaseSuite, rows_each_for_itself_fail_alone) {
+  const auto body = [this]() -> Task<void> {
+    std::vector<NamedUser> users;
+    for (int id = 0; id < 300; ++id) users.push_back({id % 290, "name"});
+    const auto results = co_await execute_each(this->db(), insert_named, std::move(users));
+    EXPECT_EQ(results.size(), 300u);
+    const auto failed = std::ranges::count_if(results, [](const auto& each) {
+      return !each && each.error().kind() == Kind::constraint_violation;
+    });
+    EXPECT_EQ(failed, 10);
+    EXPECT_EQ(co_await this->count(), 290);
+  };
+  this->run(body());
+}
+
 TYPED_TEST_P(DatabaseSuite, a_scope_commits_on_success_and_rolls_back_otherwise) {
   const auto body = [this]() -> Task<void> {
     int id = 0;
@@ -675,7 +755,8 @@ REGISTER_TYPED_TEST_SUITE_P(
     a_savepoint_is_undone_alone_and_takes_a_failure_with_it,
     a_savepoint_that_is_destroyed_is_undone_before_the_next_statement,
     a_scope_within_a_transaction_is_kept_or_undone_alone,
-    a_read_only_transaction_reads_and_does_not_write,
+    a_read_only_transaction_reads_and_does_not_write, a_batch_is_done_whole_and_counts_by_row,
+    a_row_that_fails_undoes_its_batch_and_is_named, rows_each_for_itself_fail_alone,
     a_scope_commits_on_success_and_rolls_back_otherwise,
     a_read_sees_every_write_that_was_acknowledged_before_it,
     a_thousand_callers_at_once_are_all_served, a_stream_gives_every_row_once_and_in_order,

@@ -91,6 +91,20 @@ Error Error::violated(Constraint constraint, std::string_view which, std::string
   return error;
 }
 
+Error Error::in_row(std::size_t row) const {
+  const std::string all = describe();
+  const std::string what = fmt::format("row {} of the batch: {}", row, message());
+  // Its causes stay behind the message, which is not said twice.
+  const bool has_causes = all.size() > message().size() + 2;
+  Error error(has_causes ? katana::Error(code(), all.substr(message().size() + 2)).within(what)
+                         : katana::Error(code(), what),
+              kind_);
+  error.constraint_ = constraint_;
+  error.which_ = which_;
+  error.row_ = row;
+  return error;
+}
+
 }  // namespace katana::database
 
 // SPDX-License-Identifier: Apache-2.0

@@ -13,8 +13,10 @@
 // Result<T> of this namespace turns into katana::Result<T> wherever one is expected.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -65,6 +67,10 @@ class Error : public katana::Error {
   // the name of a check. Empty when the database does not tell (SQLite: foreign keys).
   Constraint constraint() const noexcept { return constraint_; }
   std::string_view which() const noexcept { return which_; }
+  // Of execute_many(): the index of the row of parameters that failed.
+  std::optional<std::size_t> row() const noexcept { return row_; }
+  // This error as that of the row: message() and describe() name it.
+  Error in_row(std::size_t row) const;
 
  private:
   Error(katana::Error error, Kind kind) : katana::Error(std::move(error)), kind_(kind) {}
@@ -72,6 +78,7 @@ class Error : public katana::Error {
   Kind kind_;
   Constraint constraint_ = Constraint::none;
   std::string which_;
+  std::optional<std::size_t> row_;
 };
 
 template <class T>

@@ -64,11 +64,6 @@ struct TypeMismatch {
 namespace detail {
 
 template <class T>
-inline constexpr bool is_tuple = false;
-template <class... T>
-inline constexpr bool is_tuple<std::tuple<T...>> = true;
-
-template <class T>
 const char* read_integer(const Value& value, T& out) noexcept {
   if (value.type != Value::Type::integer) return "is no integer";
   if constexpr (std::is_same_v<T, bool>) {

@@ -9,7 +9,8 @@
 // Parameters: integers up to 64 bits signed, bool, enumerations (a described one as its name, any
 // other as its number), floating point, text (anything that is a std::string_view, and Text), what
 // has a TextForm (Uuid, Timestamp, Decimal …) as its text, blobs (spans and vectors of std::byte),
-// std::optional of any of them, nullptr; and a described struct, which stands for its members.
+// std::optional of any of them, nullptr; and a described struct or a std::tuple, which stands for
+// its members.
 // SQLite stores a number that is none (NaN) as null.
 #pragma once
 
@@ -64,15 +65,29 @@ template <class T>
 concept Characters = std::is_convertible_v<const T&, std::string_view>;
 
 template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+template <class T>
 inline constexpr bool no_parameter = false;
 
 template <class T>
 consteval std::size_t values_in() {
   if constexpr (Described<T>) {
     return field_count<T>;
+  } else if constexpr (is_tuple<T>) {
+    return std::tuple_size_v<T>;
   } else {
     return 1;
   }
+}
+
+template <class T>
+consteval std::size_t texts_in();
+template <class... Elements>
+consteval std::size_t texts_in_elements(const std::tuple<Elements...>*) {
+  return (texts_in<Elements>() + ... + std::size_t{0});
 }
 
 // How many of the values are texts that are written for the call.
@@ -84,6 +99,8 @@ consteval std::size_t texts_in() {
     std::size_t count = 0;
     for_each_field<T>([&](const auto& field) { count += texts_in<MemberOf<decltype(field)>>(); });
     return count;
+  } else if constexpr (is_tuple<T>) {
+    return texts_in_elements(static_cast<const T*>(nullptr));
   } else {
     return TextFormed<T> ? 1 : 0;
   }
@@ -134,6 +151,8 @@ constexpr void add_values(const T& given, Value*& out, Text*& texts) {
   if constexpr (Described<T>) {
     for_each_field(given,
                    [&](const auto&, const auto& member) { *out++ = value_of(member, texts); });
+  } else if constexpr (is_tuple<T>) {
+    std::apply([&](const auto&... element) { ((*out++ = value_of(element, texts)), ...); }, given);
   } else {
     *out++ = value_of(given, texts);
   }
