@@ -70,8 +70,8 @@ class PostgresCluster:
 
     def ask(self, statement, database="postgres"):
         """Return the rows of a statement, each a list of texts."""
-        done = subprocess.run([BIN / "psql", "-X", "-q", "-A", "-t", "-F", "\t", "-h", self.folder, "-U", "katana", "-d",
-                               database, "-c", statement], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        command = [BIN / "psql", "-X", "-q", "-A", "-t", "-F", "\t", "-h", self.folder, "-U", "katana", "-d", database]
+        done = subprocess.run([*command, "-c", statement], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               check=False, timeout=120)
         assert done.returncode == 0, f"{statement}: {done.stderr}"
         return [line.split("\t") for line in done.stdout.splitlines()]
