@@ -332,6 +332,8 @@ KATANA_DESCRIBE(
      help("without an answer for so long the database is unusable")),
     (waiting_max, at_least(1), help("calls of each reactor that wait for a connection")),
     (rows_max, at_least(1), help("rows of one result; more are for a stream")),
+    (prepared_statements,
+     help("false behind a pooler of transactions, such as pgbouncer: keep none")),
     (statements_max, at_least(1), help("statements kept prepared, for each connection")),
     (transaction_hold, host::option_rules::timeout,
      help("a transaction without a statement for so long is rolled back")),

@@ -1,8 +1,8 @@
 // A server whose answers are no PostgreSQL: each call gets one answer, and the next connection
 // works.
 //
-// A program of its own, because libpq 15 itself leaks a result where a message comes that it did not
-// ask for: a ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
+// A program of its own, because libpq 15 itself leaks a result where a message comes that it did
+// not ask for: a ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
 #include "katana/database/postgres/hostile_server_fixture_test.hpp"
 
 extern "C" const char* __lsan_default_suppressions() { return "leak:libpq.so"; }

@@ -26,10 +26,10 @@
 namespace katana::database::postgres {
 namespace {
 
-constexpr const char* program_folder = "/usr/lib/postgresql/15/bin/";
-
 // PostgreSQL refuses to run as root.
 const passwd* other_user() { return geteuid() == 0 ? getpwnam("nobody") : nullptr; }
+
+}  // namespace
 
 std::uint16_t free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -44,7 +44,6 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-// In a process group of its own, which dies with the thread that started it.
 int start_program(const std::vector<std::string>& words, const std::string& log) {
   const passwd* const user = other_user();
   std::vector<char*> arguments;
@@ -72,6 +71,18 @@ int wait_for(int process) {
   return status;
 }
 
+std::string make_folder(const char* name) {
+  std::string folder = fmt::format("/tmp/katana-{}-XXXXXX", name);
+  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  const passwd* const user = other_user();
+  if (user != nullptr && chown(folder.c_str(), user->pw_uid, user->pw_gid) != 0) {
+    throw std::runtime_error("cannot give a folder away");
+  }
+  return folder;
+}
+
+namespace {
+
 struct Close {
   void operator()(PGconn* pg) const noexcept { PQfinish(pg); }
   void operator()(PGresult* result) const noexcept { PQclear(result); }
@@ -79,16 +90,9 @@ struct Close {
 
 }  // namespace
 
-Cluster::Cluster() : port_(free_port()) {
-  std::string folder = "/tmp/katana-postgres-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  folder_ = folder;
-  const passwd* const user = other_user();
-  if (user != nullptr && chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) {
-    throw std::runtime_error("cannot give a folder away");
-  }
+Cluster::Cluster() : folder_(make_folder("postgres")), port_(free_port()) {
   const int made = start_program(
-      {std::string(program_folder) + "initdb", "-D", folder_ + "/data", "-U", "katana", "-A",
+      {std::string(postgres_programs) + "initdb", "-D", folder_ + "/data", "-U", "katana", "-A",
        "trust", "-E", "UTF8", "--no-locale", "-N", "--no-instructions"},
       folder_ + "/log");
   if (wait_for(made) != 0) throw std::runtime_error("initdb failed: " + log());
@@ -107,7 +111,7 @@ Cluster& Cluster::shared() {
 }
 
 void Cluster::start() {
-  process_ = start_program({std::string(program_folder) + "postgres",
+  process_ = start_program({std::string(postgres_programs) + "postgres",
                             "-D",
                             folder_ + "/data",
                             "-k",

@@ -11,11 +11,23 @@
 //            flushes nothing: what it keeps survives it, and not the machine.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "katana/database/postgres/options.hpp"
 
 namespace katana::database::postgres {
+
+// Where a program of Debian's packages for PostgreSQL 15 is.
+inline constexpr const char* postgres_programs = "/usr/lib/postgresql/15/bin/";
+std::uint16_t free_port();
+// As an unprivileged user and in a process group of its own, which dies with the thread that
+// started it. `log` gets what it writes.
+int start_program(const std::vector<std::string>& words, const std::string& log);
+int wait_for(int process);
+// A temporary folder of the user that start_program() takes.
+std::string make_folder(const char* name);
 
 class Cluster {
  public:

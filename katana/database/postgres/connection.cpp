@@ -151,6 +151,11 @@ void Connection::take_rows(Unit& unit, const PGresult& result) {
     return;
   }
   if (unit.step != Step::statement || unit.synced_behind) return;
+  if (!unit.error && !is_as_described(*unit.prepared, result)) {
+    unit.error.emplace(Kind::mismatch, "the columns of the result are others than before",
+                       unit.prepared->text);
+    unit.is_stale = true;
+  }
   if (texts_.size() < static_cast<std::size_t>(PQnfields(&result))) {
     texts_.resize(static_cast<std::size_t>(PQnfields(&result)));
   }
@@ -171,6 +176,17 @@ void Connection::take_rows(Unit& unit, const PGresult& result) {
                          text_of(*unit.work));
     }
   }
+}
+
+// A statement without a name is parsed by the server each time, and may have other columns then.
+bool Connection::is_as_described(const Prepared& prepared, const PGresult& result) const {
+  if (options_.prepared_statements) return true;
+  const auto fields = static_cast<std::size_t>(PQnfields(&result));
+  if (fields != prepared.column_types.size()) return false;
+  for (std::size_t column = 0; column < fields; ++column) {
+    if (PQftype(&result, static_cast<int>(column)) != prepared.column_types[column]) return false;
+  }
+  return true;
 }
 
 // The last result of a query that did not fail.
@@ -305,7 +321,7 @@ void Connection::finish(Work& work, std::optional<Error> error) {
 
 void Connection::finish_statement(Unit& unit) {
   if (unit.is_stale && unit.generation == unit.prepared->generation) {
-    push_command("DEALLOCATE " + unit.prepared->name);
+    if (options_.prepared_statements) push_command("DEALLOCATE " + unit.prepared->name);
     statements_.renew(*unit.prepared);
   }
   if (unit.is_stale && transaction == 0 && !unit.was_retried && unit.work != nullptr) {
@@ -325,7 +341,7 @@ void Connection::finish_savepoint(Unit& unit) {
 }
 
 void Connection::finish_commit(Unit& unit) {
-  if (!unit.committed) server_timeout_ms_ = -1;
+  if (!unit.committed || !options_.prepared_statements) server_timeout_ms_ = -1;
   if (unit.work == nullptr) return;
   if (!unit.error && !unit.committed) {
     unit.error.emplace(Kind::failed_transaction,

@@ -211,6 +211,9 @@ class Connection final : private SocketWatcher {
   Sent send_front();
   Sent send_command(Unit& unit);
   Sent send_statement(Unit& unit);
+  // With the arguments taken. 0: it was not sent.
+  int send_query(const Prepared& prepared);
+  bool is_as_described(const Prepared& prepared, const PGresult& result) const;
   // The statement is ready at the server, and its types are known; else waits, or there is `error`.
   Sent ensure_ready(const Sql& sql, Prepared*& prepared, std::optional<Error>& error);
   Sent ensure_types(Prepared& prepared, std::optional<Error>& error);

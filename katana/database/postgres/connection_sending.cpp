@@ -144,9 +144,7 @@ Connection::Sent Connection::send_statement(Unit& unit) {
   const bool shares =
       prepared.traits.reads_plainly && transaction == 0 && unit.is_quick && !unit.alone;
   if (!shares && !close_group()) return Sent::waits;
-  bool sent =
-      PQsendQueryPrepared(pg_.get(), prepared.name.c_str(), arguments_.count(), arguments_.data(),
-                          arguments_.lengths(), arguments_.formats(), 1) != 0;
+  bool sent = send_query(prepared) != 0;
   if (shares) {
     unit.ends_group = false;
     ++group_size_;
@@ -160,6 +158,16 @@ Connection::Sent Connection::send_statement(Unit& unit) {
   }
   ++prepared.users;
   return Sent::yes;
+}
+
+int Connection::send_query(const Prepared& prepared) {
+  if (options_.prepared_statements) {
+    return PQsendQueryPrepared(pg_.get(), prepared.name.c_str(), arguments_.count(),
+                               arguments_.data(), arguments_.lengths(), arguments_.formats(), 1);
+  }
+  return PQsendQueryParams(pg_.get(), prepared.ended.c_str(), arguments_.count(),
+                           prepared.parameter_types.data(), arguments_.data(), arguments_.lengths(),
+                           arguments_.formats(), 1);
 }
 
 Connection::Sent Connection::ensure_ready(const Sql& sql, Prepared*& prepared,
@@ -214,13 +222,15 @@ Connection::Sent Connection::ensure_types(Prepared& prepared, std::optional<Erro
 
 void Connection::push_prepare(Prepared& prepared) {
   if (Prepared* const surplus = statements_.surplus()) {
-    push_command("DEALLOCATE " + surplus->name);
+    if (options_.prepared_statements) push_command("DEALLOCATE " + surplus->name);
     statements_.forget(*surplus);
   }
-  const std::string text(prepared.text);  // with a zero behind it
+  // Without a name it is gone after the sync: only what it is like is kept, and it goes with each
+  // call.
+  const char* const name = options_.prepared_statements ? prepared.name.c_str() : "";
   if (stage_ != Stage::open || !close_group()) return;
-  if (PQsendPrepare(pg_.get(), prepared.name.c_str(), text.c_str(), 0, nullptr) == 0 ||
-      PQsendDescribePrepared(pg_.get(), prepared.name.c_str()) == 0) {
+  if (PQsendPrepare(pg_.get(), name, prepared.ended.c_str(), 0, nullptr) == 0 ||
+      PQsendDescribePrepared(pg_.get(), name) == 0) {
     return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
   }
   if (!sync()) return;
@@ -230,11 +240,14 @@ void Connection::push_prepare(Prepared& prepared) {
   push({.step = Step::prepare, .prepared = &prepared});
 }
 
-// The server's own clock ends what nobody can cancel; the caller's is exact.
+// The server's own clock ends what nobody can cancel; the caller's is exact. A session that others
+// get next is left as it was.
 void Connection::ensure_timeout(std::int64_t timeout_ms) {
-  if (server_timeout_ms_ == timeout_ms) return;
+  const bool keeps_session = options_.prepared_statements;
+  if (server_timeout_ms_ == timeout_ms || (!keeps_session && transaction == 0)) return;
   server_timeout_ms_ = timeout_ms;
-  push_command(fmt::format("SET statement_timeout = {}", timeout_ms));
+  push_command(
+      fmt::format("SET {}statement_timeout = {}", keeps_session ? "" : "LOCAL ", timeout_ms));
 }
 
 void Connection::push_command(std::string command) {
@@ -312,9 +325,7 @@ void Connection::start_stream(Prepared& prepared) {
   stream_prepared_ = &prepared;
   ++prepared.users;
   stage_ = Stage::streaming;
-  if (PQexitPipelineMode(pg_.get()) == 0 ||
-      PQsendQueryPrepared(pg_.get(), prepared.name.c_str(), arguments_.count(), arguments_.data(),
-                          arguments_.lengths(), arguments_.formats(), 1) == 0 ||
+  if (PQexitPipelineMode(pg_.get()) == 0 || send_query(prepared) == 0 ||
       PQsetSingleRowMode(pg_.get()) == 0) {
     return lose(Kind::unavailable, PQerrorMessage(pg_.get()));
   }

@@ -87,6 +87,12 @@ Error error_of(const Complaint& complaint, Bytes statement) {
   if (complaint.state.starts_with("23")) return violation(complaint, statement);
   const Kind kind = kind_of(complaint.state);
   const std::string told = detail_of(complaint);
+  if (complaint.state == "26000" || complaint.state == "42P05") {
+    return Error(kind,
+                 "the session has not the statements that were prepared on it: behind a pooler of "
+                 "transactions set database.postgres.prepared_statements to false",
+                 statement, told);
+  }
   switch (kind) {
     case Kind::conflict:
       return Error(kind, "the transaction conflicts with another one and was undone: run it again",

@@ -57,6 +57,7 @@ struct Options {
   Duration wait_max = seconds(2);  // for a connection; then the call is refused
   Duration timeout = seconds(30);  // of a call that was given none
   std::size_t rows_max = PostgresLimits().rows_max;
+  bool prepared_statements = PostgresLimits().prepared_statements;
   std::size_t statements_max = PostgresLimits().statements_max;
   Duration transaction_hold = PostgresLimits().transaction_hold;
   unsigned streams_max = PostgresLimits().streams_max;

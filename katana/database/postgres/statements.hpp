@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,7 +27,8 @@ struct Prepared : ListHook<Prepared> {
   enum class State : std::uint8_t { unknown, asked, ready };
 
   Bytes text = {};
-  std::string name = {};  // at the server
+  std::string name = {};   // at the server
+  std::string ended = {};  // the text, with a zero behind it
   StatementTraits traits = {};
   State state = State::unknown;
   unsigned users = 0;            // units on their way
@@ -52,6 +54,7 @@ class Statements {
     if (kept == nullptr) {
       kept = std::make_unique<Prepared>();
       kept->text = sql.text();
+      kept->ended = sql.text();
       kept->traits = traits_of(sql.text());
       kept->name = next_name();
     } else {
@@ -85,7 +88,10 @@ class Statements {
     std::size_t operator()(Bytes text) const noexcept { return std::hash<Bytes>()(text); }
   };
 
-  std::string next_name() { return "k" + std::to_string(++names_); }
+  std::string next_name() { return prefix_ + std::to_string(++names_); }
+
+  // No other program has it: a pooler that gives a session away does not run another's statement.
+  const std::string prefix_ = "k" + std::to_string(std::random_device()()) + "_";
 
   const std::size_t most_;
   std::uint64_t names_ = 0;

@@ -1,5 +1,6 @@
 #include "katana/database/database_suite_test.hpp"
 #include "katana/database/postgres/cluster_test.hpp"
+#include "katana/database/postgres/pgbouncer_test.hpp"
 #include "katana/database/postgres/postgres.hpp"
 
 namespace katana::database::suite {
@@ -18,7 +19,21 @@ struct PostgresPlug {
   }
 };
 
+// Through a pooler of transactions, which gives each to another session.
+struct PgbouncerPlug {
+  static constexpr bool text_may_have_zero = false;
+  katana::Result<Database> open() {
+    const postgres::Cluster& cluster = postgres::Cluster::shared();
+    postgres::Options options = cluster.options();
+    (void)cluster.ask("CREATE DOMAIN blob AS bytea", options.database);
+    options.wait_max = seconds(20);
+    options.connections_max = 8;
+    return postgres::open(postgres::Pgbouncer::shared().through(std::move(options)));
+  }
+};
+
 INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, DatabaseSuite, PostgresPlug);
+INSTANTIATE_TYPED_TEST_SUITE_P(Pgbouncer, DatabaseSuite, PgbouncerPlug);
 
 }  // namespace
 }  // namespace katana::database::suite
