@@ -103,24 +103,34 @@ HeadResult HeadParser::parse_in_pieces(Bytes input, LineProgress& progress, http
 bool supported(Kernels kernels) noexcept {
   switch (kernels) {
     case Kernels::scalar: return true;
+#if defined(__x86_64__)
     case Kernels::sse42: return __builtin_cpu_supports("sse4.2") != 0;
     case Kernels::avx2:
       return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0;
+#elif defined(__aarch64__)
+    case Kernels::neon: return true;
+#endif
+    default: return false;
   }
-  return false;
 }
 
 Kernels best_kernels() noexcept {
-  if (supported(Kernels::avx2)) return Kernels::avx2;
-  return supported(Kernels::sse42) ? Kernels::sse42 : Kernels::scalar;
+  for (const Kernels each : {Kernels::neon, Kernels::avx2, Kernels::sse42}) {
+    if (supported(each)) return each;
+  }
+  return Kernels::scalar;
 }
 
 HeadParser::HeadParser(const Limits& limits, Kernels kernels) noexcept : limits_(limits) {
   KATANA_REQUIRE(are_valid(limits) && supported(kernels));
   switch (kernels) {
-    case Kernels::scalar: whole_ = parse_whole_scalar; break;
+#if defined(__x86_64__)
     case Kernels::sse42: whole_ = parse_whole_sse42; break;
     case Kernels::avx2: whole_ = parse_whole_avx2; break;
+#elif defined(__aarch64__)
+    case Kernels::neon: whole_ = parse_whole_neon; break;
+#endif
+    default: whole_ = parse_whole_scalar; break;
   }
 }
 

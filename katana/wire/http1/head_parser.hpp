@@ -54,7 +54,8 @@ struct HeadResult {
 };
 
 // Which instructions find the end of a token. All give the same result; tests compare them.
-enum class Kernels : std::uint8_t { scalar, sse42, avx2 };
+// A processor has some of them.
+enum class Kernels : std::uint8_t { scalar, sse42, avx2, neon };
 bool supported(Kernels kernels) noexcept;
 Kernels best_kernels() noexcept;
 
@@ -82,11 +83,12 @@ class HeadParser {
   HeadResult (*whole_)(const Limits&, Bytes, http::Head&, Framing&) noexcept;
 };
 
-// The one-pass parser in its three builds. `incomplete` also stands for "not right": check_lines()
-// says which.
+// The one-pass parser in its builds, of which a processor has some. `incomplete` also stands for
+// "not right": check_lines() says which.
 HeadResult parse_whole_scalar(const Limits&, Bytes, http::Head&, Framing&) noexcept;
 HeadResult parse_whole_sse42(const Limits&, Bytes, http::Head&, Framing&) noexcept;
 HeadResult parse_whole_avx2(const Limits&, Bytes, http::Head&, Framing&) noexcept;
+HeadResult parse_whole_neon(const Limits&, Bytes, http::Head&, Framing&) noexcept;
 
 // Judges the form of the lines that are complete. `bytes` of a complete verdict is the size of the
 // head.

@@ -1,3 +1,4 @@
+#if defined(__x86_64__)
 #define KATANA_TARGET __attribute__((target("avx2,bmi")))
 #include "katana/wire/http1/parse_whole.hpp"
 
@@ -9,5 +10,6 @@ HeadResult parse_whole_avx2(const Limits& limits, Bytes input, http::Head& head,
 }
 
 }  // namespace katana::http1
+#endif
 
 // SPDX-License-Identifier: Apache-2.0

@@ -27,6 +27,7 @@ constexpr std::array classes = {
 
 using FindNot = const char* (*)(const char* begin, const char* p, const char* end);
 
+#if defined(__x86_64__)
 // A kernel is inlined, so that whoever calls it must be allowed its instructions.
 template <CharacterClass wanted>
 __attribute__((target("sse4.2"))) const char* find_not_sse42(const char* begin, const char* p,
@@ -38,12 +39,17 @@ __attribute__((target("avx2,bmi"))) const char* find_not_avx2(const char* begin,
                                                               const char* end) {
   return Avx2Kernels::find_not<wanted>(begin, p, end);
 }
+#endif
 
 template <CharacterClass wanted>
 std::vector<FindNot> kernels_for() {
   std::vector<FindNot> kernels = {ScalarKernels::find_not<wanted>};
+#if defined(__x86_64__)
   if (supported(Kernels::sse42)) kernels.push_back(find_not_sse42<wanted>);
   if (supported(Kernels::avx2)) kernels.push_back(find_not_avx2<wanted>);
+#elif defined(__aarch64__)
+  kernels.push_back(NeonKernels::find_not<wanted>);
+#endif
   return kernels;
 }
 
@@ -173,7 +179,7 @@ const Limits default_limits;
 
 std::vector<HeadParser> all_parsers() {
   std::vector<HeadParser> parsers;
-  for (const Kernels kernels : {Kernels::scalar, Kernels::sse42, Kernels::avx2}) {
+  for (const Kernels kernels : {Kernels::scalar, Kernels::sse42, Kernels::avx2, Kernels::neon}) {
     if (supported(kernels)) parsers.emplace_back(default_limits, kernels);
   }
   return parsers;

@@ -21,7 +21,7 @@ namespace {
 constexpr Bytes smallest_request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 std::vector<Kernels> supported_kernels() {
-  std::vector<Kernels> all = {Kernels::scalar, Kernels::sse42, Kernels::avx2};
+  std::vector<Kernels> all = {Kernels::scalar, Kernels::sse42, Kernels::avx2, Kernels::neon};
   std::erase_if(all, [](Kernels kernels) { return !supported(kernels); });
   return all;
 }

@@ -1,19 +1,30 @@
 #include "katana/wire/ws/utf8_stream.hpp"
 
+#if defined(__SSE2__)
 #include <emmintrin.h>
+#endif
 
 #include <bit>
+#include <cstring>
 
 namespace katana::ws {
 namespace {
 
 // The first octet from `at` on that is not ASCII, or the end.
 std::size_t skip_ascii(Bytes text, std::size_t at) noexcept {
+#if defined(__SSE2__)
   for (; text.size() - at >= 16; at += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
     const auto high = static_cast<unsigned>(_mm_movemask_epi8(bytes));
     if (high != 0) return at + static_cast<std::size_t>(std::countr_zero(high));
   }
+#else
+  for (; text.size() - at >= 8; at += 8) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, text.data() + at, 8);
+    if ((bytes & 0x8080'8080'8080'8080) != 0) break;
+  }
+#endif
   while (at != text.size() && static_cast<std::uint8_t>(text[at]) < 0x80) ++at;
   return at;
 }

@@ -1,0 +1,15 @@
+#if defined(__aarch64__)
+#define KATANA_TARGET
+#include "katana/wire/http1/parse_whole.hpp"
+
+namespace katana::http1 {
+
+HeadResult parse_whole_neon(const Limits& limits, Bytes input, http::Head& head,
+                            Framing& framing) noexcept {
+  return detail::parse_whole<NeonKernels>(limits, input, head, framing);
+}
+
+}  // namespace katana::http1
+#endif
+
+// SPDX-License-Identifier: Apache-2.0
