@@ -6,7 +6,8 @@ import re
 from . import markdown
 
 WORD_OF_CODE = re.compile(r"`[^`\n]+`|(?<![\w`/.-])(?:[A-Za-z_]\w*(?:::~?\w+)+(?:\(\))?|[A-Za-z_]\w*\(\)|"
-                          r"[a-z]+(?:_[a-z0-9]+)+_?|(?:[A-Z][a-z0-9]+){2,}|(?:co_await|std::\w+))(?![\w`/])")
+                          r"[A-Z]\w*<[\w:, ]+>|[a-z]+(?:_[a-z0-9]+)+_?|(?:[A-Z][a-z0-9]+){2,}|(?:co_await|std::\w+))"
+                          r"(?![\w`/])")
 KINDS = {"class": "class", "struct": "struct", "union": "union", "enum": "enum", "concept": "concept",
          "function": "function", "variable": "constant", "typedef": "type", "define": "macro"}
 COMPONENT = re.compile(r'^katana_component\((\w+) ABOUT "([^"]+)"\s+(MODULES|REQUIRES)\s+([^)]+)\)', re.M)
@@ -85,7 +86,7 @@ class Pages:
     def code(self, page, word):
         bare = word.strip("`")
         shown = f"`{bare}`"
-        place = self.places.get(bare.removesuffix("()").split("::")[0])
+        place = self.places.get(re.split(r"::|<|\(", bare)[0])
         if place and place.split("#")[0] != page:
             return f"[{shown}]({up(page, place)})"
         return shown
