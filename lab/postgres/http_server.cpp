@@ -1,5 +1,5 @@
-// postgres_http_server: what lab/postgres_http_cost.py asks, written as the guides recommend: a user by
-// its key, and TechEmpower's database tests (a query, many queries, fortunes).
+// postgres_http_server: what lab/postgres_http_cost.py asks, written as the guides recommend: a
+// user by its key, and TechEmpower's database tests (a query, many queries, fortunes).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

@@ -56,7 +56,8 @@ class Cluster:
 
 def as_other_user(command: list[str]) -> list[str]:
     """PostgreSQL refuses to run as root."""
-    return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", *command] if os.geteuid() == 0 else command
+    other = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
+    return [*other, *command]
 
 
 @contextlib.contextmanager

@@ -112,7 +112,7 @@ def main() -> None:
     tests = harness.known(parser, "test", options.tests, list(PATHS))
     harness.need("wrk", "setpriv", "cargo")
     Path(AXUM).parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "--target-dir", ROOT / "build/postgres/rust_axum"],
+    subprocess.run(["cargo", "build", "--release", "--locked", "--quiet", "--target-dir", AXUM.parent.parent],
                    cwd=postgres.SOURCES / "rust_axum", check=True)
     results = run(options, tests)
     lines = table(results)
