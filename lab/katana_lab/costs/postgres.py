@@ -53,6 +53,20 @@ class Cluster:
     port: int
     pid: int
 
+    def answers(self) -> bool:
+        """Whether it takes connections."""
+        return self._psql("SELECT 1", "postgres").returncode == 0
+
+    def run(self, sql: str, database: str) -> None:
+        """Run statements; LabError with the reason."""
+        if (done := self._psql(sql, database)).returncode:
+            raise LabError(f"PostgreSQL: {done.stderr.strip()}")
+
+    def _psql(self, sql: str, database: str) -> subprocess.CompletedProcess:
+        command = [PROGRAMS[-1] / "psql", "-q", "-h", self.folder, "-p", str(self.port), "-U", "katana", "-v",
+                   "ON_ERROR_STOP=1", database]
+        return subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
+
 
 def as_other_user(command: list[str]) -> list[str]:
     """PostgreSQL refuses to run as root."""
@@ -61,34 +75,30 @@ def as_other_user(command: list[str]) -> list[str]:
 
 
 @contextlib.contextmanager
-def cluster(port: int, more: str = "") -> Iterator[Cluster]:
+def cluster(port: int, more: str = "", settings: dict[str, str] | None = None) -> Iterator[Cluster]:
     """A server on the CPU of clients, with the table, and `more` SQL done; gone afterwards."""
     if not PROGRAMS:
         raise LabError("there is no PostgreSQL server here: apt-get install postgresql")
-    bin_folder = PROGRAMS[-1]
     with tempfile.TemporaryDirectory(prefix="katana-postgres-") as made:
         folder = Path(made)
         if os.geteuid() == 0:
             user = pwd.getpwnam("nobody")
             os.chown(folder, user.pw_uid, user.pw_gid)
-        initdb = [str(bin_folder / "initdb"), "-D", f"{folder}/data", "-U", "katana", "-A", "trust", "-E", "UTF8",
+        initdb = [str(PROGRAMS[-1] / "initdb"), "-D", f"{folder}/data", "-U", "katana", "-A", "trust", "-E", "UTF8",
                   "--no-locale", "-N"]
         done = subprocess.run(as_other_user(initdb), capture_output=True, text=True, check=False)
         if done.returncode:
             raise LabError(f"initdb: {done.stderr.strip()}")
-        settings = [f"-c{key}={value}" for key, value in SETTINGS.items()]
-        postgres = [str(bin_folder / "postgres"), "-D", f"{folder}/data", "-k", str(folder), "-h", "", "-p", str(port)]
-        process = proc.start(as_other_user([*postgres, *settings]), [harness.CLIENT_CPU], Path(f"{made}-said"))
+        chosen = [f"-c{key}={value}" for key, value in {**SETTINGS, **(settings or {})}.items()]
+        command = [str(PROGRAMS[-1] / "postgres"), "-D", f"{folder}/data", "-k", made, "-h", "", "-p", str(port), *chosen]
+        process = proc.start(as_other_user(command), [harness.CLIENT_CPU], Path(f"{made}-said"))
         try:
-            def sql(text: str, database: str) -> bool:
-                psql = [bin_folder / "psql", "-q", "-h", folder, "-p", str(port), "-U", "katana", "-v",
-                        "ON_ERROR_STOP=1", database]
-                return subprocess.run(psql, input=text, capture_output=True, text=True, check=False).returncode == 0
-
-            if not proc.wait_for(lambda: sql("SELECT 1", "postgres") or process.poll() is not None, 30) \
-                    or not sql("CREATE DATABASE bench", "postgres") or not sql(SCHEMA + more, "bench"):
+            server = Cluster(folder, port, process.pid)
+            if not proc.wait_for(lambda: server.answers() or process.poll() is not None, 30) or not server.answers():
                 raise LabError(f"PostgreSQL did not start: {proc.read(f'{made}-said').strip()}")
-            yield Cluster(folder, port, process.pid)
+            server.run("CREATE DATABASE bench", "postgres")
+            server.run(SCHEMA + more, "bench")
+            yield server
         finally:
             proc.stop(process, 20)
             Path(f"{made}-said").unlink(missing_ok=True)

@@ -42,7 +42,8 @@ def command_of(name: str, options, server: postgres.Cluster):
         program = proc.built("postgres_http_server", options.build)
         return lambda port, _: [program, "--port", str(port), "--database", url, "--connections",
                                 str(options.database_connections)]
-    return lambda port, _: [str(AXUM), str(port), str(server.folder), str(server.port), str(options.database_connections)]
+    connections = str(options.database_connections)
+    return lambda port, _: [str(AXUM), str(port), str(server.folder), str(server.port), connections]
 
 
 def measure(name: str, test: str, options, server: postgres.Cluster, ports: Iterator[int]) -> dict:
@@ -76,7 +77,7 @@ def run(options, tests: list[str]) -> dict[str, harness.Rounds]:
             for test in tests:
                 one = {}
                 for name in SERVERS:
-                    print(f"\rround {number + 1}/{options.rounds} {test} {name:<10}", end="", file=sys.stderr, flush=True)
+                    print(f"\r{number + 1}/{options.rounds} {test} {name:<10}", end="", file=sys.stderr, flush=True)
                     one[name] = measure(name, test, options, server, ports)
                 if test == "user":
                     one["libpq"] = bare(options, server)
