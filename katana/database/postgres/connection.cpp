@@ -55,17 +55,17 @@ Connection::Connection(ConnectionOwner& owner, Home& home, const Options& option
 
 Connection::~Connection() { unwatch(); }
 
-// A socket that libpq has closed has left the poller by itself, and its number may be another's.
 void Connection::unwatch() noexcept {
   const int socket = std::exchange(socket_, -1);
-  if (socket >= 0 && socket == PQsocket(pg_.get())) home_.poller().unwatch(socket);
+  // One that libpq has closed: its number may be another's.
+  home_.poller().unwatch(socket == PQsocket(pg_.get()) ? socket : -1, *this);
 }
 
 void Connection::watch(bool read, bool write) noexcept {
   const int socket = PQsocket(pg_.get());
   socket_ = socket;
   wants_write_ = write;
-  if (socket < 0) return;
+  if (socket < 0) return home_.poller().unwatch(-1, *this);
   if (const auto watched = home_.poller().watch(socket, read, write, *this); !watched) {
     lose(Kind::unavailable, watched.error().message());
   }
