@@ -35,6 +35,10 @@ class Database : public Queries {
 
   // Begins a transaction; see transaction.hpp. While one is open, other writes wait (SQLite).
   Call<Begin> begin() const noexcept { return {*backend_, Order::begin, 0, timeout_, nullptr}; }
+  // For reads that may be behind by as much as the configuration allows: by a replica, if there is
+  // one that is no further behind, else by the primary. What is acknowledged here may not be seen
+  // there yet.
+  Queries replica() const noexcept { return {backend_->replica(), 0, timeout_}; }
   // See stream.hpp.
   template <class R, class... Arguments>
   Stream<R> stream(SqlFor<std::type_identity_t<Arguments>...> sql,

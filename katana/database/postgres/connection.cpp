@@ -142,6 +142,10 @@ void Connection::take_rows(Unit& unit, const PGresult& result) {
     types_[unit.type] = {PQgetvalue(&result, 0, 0), *PQgetvalue(&result, 0, 1) == 'e'};
     return;
   }
+  if (unit.is_probe && rows == 1 && PQgetisnull(&result, 0, 0) == 0) {
+    const std::int64_t position = number_in(PQgetvalue(&result, 0, 0));
+    return owner_.on_position(static_cast<std::uint64_t>(position), unit.sent_at);
+  }
   if (unit.step != Step::statement || unit.synced_behind) return;
   if (!unit.error && !is_as_described(*unit.prepared, result)) {
     unit.error.emplace(Kind::mismatch, "the columns of the result are others than before",
@@ -361,6 +365,10 @@ void Connection::lose(Kind kind, std::string_view why) noexcept {
     finish_stream(*work);
   }
   owner_.on_lost(*this, Error(kind, "the connection to the database was lost", {}, reason));
+}
+
+std::string Connection::server() const {
+  return fmt::format("{} {} {}", PQhost(pg_.get()), PQhostaddr(pg_.get()), PQport(pg_.get()));
 }
 
 bool Connection::is_read_only() const noexcept {

@@ -335,6 +335,9 @@ void ConnectionPool::on_lost(Connection& connection, const Error& why) noexcept 
   }
   shared_->return_permit();
   if (!was_opening) shared_->count_open(-1);
+  if (!was_opening && keeps_one_ && !shared_->of_replica && shared_->topology != nullptr) {
+    shared_->topology->forget_primary();
+  }
   if (was_opening) {
     --opening_;
     note_failure(why.describe());

@@ -34,7 +34,11 @@ void move_all(WorkList& from, WorkList& to) noexcept {
 
 }  // namespace
 
-Shared::Shared(Options given) : options(std::move(given)), where_(options.describe()) {}
+Shared::Shared(Options given, std::shared_ptr<Topology> of_topology, bool as_replica)
+    : options(std::move(given)),
+      topology(std::move(of_topology)),
+      of_replica(as_replica),
+      where_(options.describe()) {}
 
 Shared::~Shared() { KATANA_REQUIRE(handed_over_.empty()); }
 
