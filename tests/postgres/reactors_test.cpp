@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "katana/core/reactor_on.hpp"
+#include "katana/core/sleep.hpp"
 #include "katana/database/postgres/cluster_test.hpp"
 #include "katana/database/postgres/postgres.hpp"
 #include "katana/engine/epoll/epoll_engine.hpp"
@@ -66,10 +70,11 @@ class ReactorThread {
 template <class Engine>
 class PostgresReactors : public testing::Test {
  protected:
-  void open(unsigned connections_max) {
+  void open(unsigned connections_max, const std::function<void(Options&)>& change = {}) {
     options_ = Cluster::shared().options();
     options_.connections_max = connections_max;
     options_.wait_max = seconds(30);
+    if (change) change(options_);
     auto opened = postgres::open(options_);
     ASSERT_TRUE(opened) << opened.error().describe();
     database_.emplace(*std::move(opened));
@@ -134,6 +139,57 @@ TYPED_TEST(PostgresReactors, more_of_them_than_connections_are_served) {
   this->open(1);
   this->run_on(4);
   EXPECT_LE(this->db().figures().readers, 1u);
+}
+
+// Two connections, of which one is that of the backend's own thread; every reactor asks for more
+// than both can carry.
+TYPED_TEST(PostgresReactors, few_connections_are_shared_fairly_under_load) {
+  this->open(2, [](Options& options) { options.pipeline_depth = 4; });
+  constexpr int reactors = 4;
+  constexpr int enough = 1000;
+  std::array<std::atomic<int>, reactors> answered = {};
+  std::atomic<bool> ends = false;
+  std::atomic<int> ready = 0;
+  std::atomic<int> done = 0;
+  const auto ask = [&](int id) -> Task<void> {
+    while (!ends) {
+      const auto got = co_await this->db().template query_one<int>("SELECT $1::int", id);
+      EXPECT_TRUE(got) << got.error().describe();
+      if (!got) co_return;
+      if (++answered[static_cast<std::size_t>(id)] >= enough) ends = true;
+    }
+  };
+  {
+    std::vector<std::unique_ptr<ReactorThread<TypeParam>>> threads;
+    for (int id = 0; id < reactors; ++id) {
+      const auto body = [&ask, &ends, &ready, &done, id, this]() -> Task<void> {
+        ++ready;
+        while (ready < reactors) co_await core::sleep_for(milliseconds(1));
+        std::vector<Task<void>> callers;
+        for (int caller = 0; caller < 64; ++caller) {
+          callers.push_back(ask(id));
+          (void)callers.back().start();
+        }
+        while (!ends) {
+          EXPECT_LE(this->db().figures().readers, 2u);
+          co_await core::sleep_for(milliseconds(1));
+        }
+        for (const Task<void>& caller : callers) {
+          while (!caller.done()) co_await core::sleep_for(milliseconds(1));
+        }
+        // A reactor that ended earlier would take calls of the others with it.
+        ++done;
+        while (done < reactors) co_await core::sleep_for(milliseconds(1));
+      };
+      threads.push_back(std::make_unique<ReactorThread<TypeParam>>(body));
+    }
+  }
+  std::printf("answered: %d %d %d %d\n", answered[0].load(), answered[1].load(), answered[2].load(),
+              answered[3].load());
+  int least = enough;
+  for (const auto& each : answered) least = std::min(least, each.load());
+  EXPECT_GT(least * 4, enough) << answered[0] << " " << answered[1] << " " << answered[2] << " "
+                               << answered[3];
 }
 
 TYPED_TEST(PostgresReactors, a_reactor_that_ends_gives_its_connections_back) {

@@ -86,7 +86,8 @@ class Shared {
   // Works for whichever pool has room.
   void hand_over(WorkList& works);
   bool has_handed_over() const noexcept { return handed_over_count_.load() != 0; }
-  void take_handed_over(WorkList& works, std::size_t most);
+  // Those that were to begin no later than that.
+  void take_handed_over(WorkList& works, std::size_t most, Instant begin_by);
   void take_expired(WorkList& works, Instant now);
 
   void report_usable() noexcept;
