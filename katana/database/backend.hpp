@@ -45,6 +45,8 @@ struct Counts {
   std::uint64_t checkpoints = 0;
   std::uint64_t statements_prepared = 0;
   std::uint64_t outages = 0;
+  std::uint64_t reads_replica = 0;
+  std::uint64_t replica_fallbacks = 0;
 };
 KATANA_DESCRIBE(
     Counts, (reads_here, help("Reads that a reactor answered itself.")),
@@ -68,7 +70,10 @@ KATANA_DESCRIBE(
     (busy_retries, help("Retries because another process held the database lock.")),
     (checkpoints, help("Checkpoints of the write-ahead log.")),
     (statements_prepared, help("Statements that were not in the cache.")),
-    (outages, help("Times that the database became unusable.")))
+    (outages, help("Times that the database became unusable.")),
+    (reads_replica, help("Reads that a replica answered.")),
+    (replica_fallbacks,
+     help("Reads meant for a replica that the primary answered, because none was close enough.")))
 
 // What is so at present, likewise.
 struct Levels {
@@ -122,6 +127,8 @@ class Backend {
 
   // Of an outage that is there already, at once. A backend that has none to report does nothing.
   virtual void observe_outages(OutageObserver) {}
+  // Where reads go that may be a little behind; this, where there is no replica.
+  virtual Backend& replica() noexcept { return *this; }
   // Usable? An Error says why not. Reads some words of memory.
   virtual katana::Result<void> health() const = 0;
   virtual Figures figures() const = 0;

@@ -38,6 +38,10 @@ class Database : public Queries {
   Call<Begin> begin(const TransactionOptions& options = {}) const noexcept {
     return {*backend_, Request{.order = Order::begin, .mode = options.mode(), .timeout = timeout_}};
   }
+  // For reads that may be behind by as much as the configuration allows: by a replica, if there is
+  // one that is no further behind, else by the primary. What is acknowledged here may not be seen
+  // there yet.
+  Queries replica() const noexcept { return {backend_->replica(), 0, timeout_}; }
   // See stream.hpp.
   template <class R, class... Arguments>
   Stream<R> stream(SqlFor<std::type_identity_t<Arguments>...> sql,

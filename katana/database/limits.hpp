@@ -48,6 +48,7 @@ struct PostgresLimits {
   Duration probe_timeout = milliseconds(1500);  // no answer for so long: the database is unusable
   std::size_t waiting_max = 8192;               // calls that wait for a connection, of each reactor
   std::size_t rows_max = 100'000;               // of one result; more are for a stream
+  Duration replica_lag_max = {};                // 0: replica() is the primary
   // False, for a pooler of transactions (pgbouncer): nothing is kept in the server's session.
   bool prepared_statements = true;
   std::size_t statements_max = 256;         // kept prepared, for each connection
@@ -89,6 +90,7 @@ void apply_limits(Options& options, const PostgresLimits& limits) {
   options.waiting_max = limits.waiting_max;
   options.rows_max = limits.rows_max;
   options.prepared_statements = limits.prepared_statements;
+  options.replica_lag_max = limits.replica_lag_max;
   options.statements_max = limits.statements_max;
   options.transaction_hold = limits.transaction_hold;
   options.streams_max = limits.streams_max;

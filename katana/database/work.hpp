@@ -127,8 +127,9 @@ class Work : public Message, public ListHook<Work> {
   Instant deadline = never;
   Work* next_in_batch = nullptr;  // completed together, for the same executor
 
-  bool run_in_turns = false;   // by its home itself: Backend::runs_in_turns()
-  bool on_own_thread = false;  // not handed over yet; its executor's thread only
+  Backend* taken_by = nullptr;  // of several behind one: where it was submitted
+  bool run_in_turns = false;    // by its home itself: Backend::runs_in_turns()
+  bool on_own_thread = false;   // not handed over yet; its executor's thread only
   // The list that it is in; guarded by what guards the list. Who guards another list may compare
   // it, so it is atomic.
   std::atomic<WorkList*> list = nullptr;

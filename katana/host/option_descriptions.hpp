@@ -332,6 +332,8 @@ KATANA_DESCRIBE(
      help("without an answer for so long the database is unusable")),
     (waiting_max, at_least(1), help("calls of each reactor that wait for a connection")),
     (rows_max, at_least(1), help("rows of one result; more are for a stream")),
+    (replica_lag_max, range(Duration{}, seconds(24 * 3600)),
+     help("how far behind a replica may be that replica() reads from; 0: none is read from")),
     (prepared_statements,
      help("false behind a pooler of transactions, such as pgbouncer: keep none")),
     (statements_max, at_least(1), help("statements kept prepared, for each connection")),

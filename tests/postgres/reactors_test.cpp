@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +16,7 @@
 
 #include "katana/base/when.hpp"
 #include "katana/core/reactor_on.hpp"
+#include "katana/core/sleep.hpp"
 #include "katana/database/postgres/cluster_test.hpp"
 #include "katana/database/postgres/postgres.hpp"
 #include "katana/engine/epoll/epoll_engine.hpp"
@@ -68,12 +72,11 @@ class ReactorThread {
 template <class Engine>
 class PostgresReactors : public testing::Test {
  protected:
-  void open(unsigned connections_max, unsigned reads_per_sync = 32) {
+  void open(unsigned connections_max, const std::function<void(Options&)>& change = {}) {
     options_ = Cluster::shared().options();
     options_.connections_max = connections_max;
-    options_.reads_per_sync = reads_per_sync;
-    options_.slow_after = seconds(10);  // nothing is slow here, however slow the machine is
     options_.wait_max = seconds(30);
+    if (change) change(options_);
     auto opened = postgres::open(options_);
     ASSERT_TRUE(opened) << opened.error().describe();
     database_.emplace(*std::move(opened));
@@ -122,7 +125,10 @@ class PostgresReactors : public testing::Test {
 
   // In how many of the server's transactions 8 reads of a turn are.
   std::size_t transactions_of_reads(unsigned reads_per_sync) {
-    this->open(2, reads_per_sync);
+    this->open(2, [&](Options& options) {
+      options.reads_per_sync = reads_per_sync;
+      options.slow_after = seconds(10);  // nothing is slow here, however slow the machine is
+    });
     std::set<std::string> begun;
     const auto ask = [&]() -> Task<int> {
       const auto at =
@@ -161,6 +167,59 @@ TYPED_TEST(PostgresReactors, more_of_them_than_connections_are_served) {
   this->open(1);
   this->run_on(4);
   EXPECT_LE(this->db().figures().readers, 1u);
+}
+
+// Two connections, of which one is that of the backend's own thread; every reactor asks for more
+// than both can carry.
+TYPED_TEST(PostgresReactors, few_connections_are_shared_fairly_under_load) {
+  this->open(2, [](Options& options) { options.pipeline_depth = 4; });
+  constexpr int reactors = 4;
+  constexpr int enough = 2000;
+  std::array<std::atomic<int>, reactors> answered = {};
+  std::atomic<bool> ends = false;
+  std::atomic<unsigned> seen = 0;
+  std::atomic<int> done = 0;
+  const auto ask = [&](int id) -> Task<void> {
+    while (!ends) {
+      const auto got = co_await this->db().template query_one<int>("SELECT $1::int", id);
+      EXPECT_TRUE(got) << got.error().describe();
+      if (!got) co_return;
+      // Counted from when every reactor has been answered: a busy machine may start one late.
+      seen |= 1u << id;
+      if (seen == (1u << reactors) - 1 && ++answered[static_cast<std::size_t>(id)] >= enough) {
+        ends = true;
+      }
+    }
+  };
+  {
+    std::vector<std::unique_ptr<ReactorThread<TypeParam>>> threads;
+    for (int id = 0; id < reactors; ++id) {
+      const auto body = [&ask, &ends, &done, id, this]() -> Task<void> {
+        std::vector<Task<void>> callers;
+        for (int caller = 0; caller < 64; ++caller) {
+          callers.push_back(ask(id));
+          (void)callers.back().start();
+        }
+        while (!ends) {
+          EXPECT_LE(this->db().figures().readers, 2u);
+          co_await core::sleep_for(milliseconds(1));
+        }
+        for (const Task<void>& caller : callers) {
+          while (!caller.done()) co_await core::sleep_for(milliseconds(1));
+        }
+        // A reactor that ended earlier would take calls of the others with it.
+        ++done;
+        while (done < reactors) co_await core::sleep_for(milliseconds(1));
+      };
+      threads.push_back(std::make_unique<ReactorThread<TypeParam>>(body));
+    }
+  }
+  std::printf("answered: %d %d %d %d\n", answered[0].load(), answered[1].load(), answered[2].load(),
+              answered[3].load());
+  int least = enough;
+  for (const auto& each : answered) least = std::min(least, each.load());
+  EXPECT_GT(least * 4, enough) << answered[0] << " " << answered[1] << " " << answered[2] << " "
+                               << answered[3];
 }
 
 TYPED_TEST(PostgresReactors, a_reactor_that_ends_gives_its_connections_back) {

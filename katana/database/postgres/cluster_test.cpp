@@ -99,6 +99,16 @@ Cluster::Cluster() : folder_(make_folder("postgres")), port_(free_port()) {
   start();
 }
 
+Cluster::Cluster(const Cluster* primary) : folder_(make_folder("standby")), port_(free_port()) {
+  const int made =
+      start_program({std::string(postgres_programs) + "pg_basebackup", "-h", primary->folder(),
+                     "-p", std::to_string(primary->port()), "-U", "katana", "-D", folder_ + "/data",
+                     "-R", "-X", "stream", "-N", "-c", "fast"},
+                    folder_ + "/log");
+  if (wait_for(made) != 0) throw std::runtime_error("pg_basebackup failed: " + log());
+  start();
+}
+
 Cluster::~Cluster() {
   if (process_ > 0) stop(true);
   std::error_code ignored;  // what is left is in the folder for temporary files

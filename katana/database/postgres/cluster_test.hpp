@@ -32,6 +32,8 @@ std::string make_folder(const char* name);
 class Cluster {
  public:
   Cluster();
+  // A standby that follows `primary`, from what that has now.
+  explicit Cluster(const Cluster* primary);
   ~Cluster();
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;

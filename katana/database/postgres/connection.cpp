@@ -55,17 +55,17 @@ Connection::Connection(ConnectionOwner& owner, Home& home, const Options& option
 
 Connection::~Connection() { unwatch(); }
 
-// A socket that libpq has closed has left the poller by itself, and its number may be another's.
 void Connection::unwatch() noexcept {
   const int socket = std::exchange(socket_, -1);
-  if (socket >= 0 && socket == PQsocket(pg_.get())) home_.poller().unwatch(socket);
+  // One that libpq has closed: its number may be another's.
+  home_.poller().unwatch(socket == PQsocket(pg_.get()) ? socket : -1, *this);
 }
 
 void Connection::watch(bool read, bool write) noexcept {
   const int socket = PQsocket(pg_.get());
   socket_ = socket;
   wants_write_ = write;
-  if (socket < 0) return;
+  if (socket < 0) return home_.poller().unwatch(-1, *this);
   if (const auto watched = home_.poller().watch(socket, read, write, *this); !watched) {
     lose(Kind::unavailable, watched.error().message());
   }
@@ -149,6 +149,10 @@ void Connection::take_rows(Unit& unit, const PGresult& result) {
   if (unit.step == Step::look_up && rows == 1) {
     types_[unit.type] = {PQgetvalue(&result, 0, 0), *PQgetvalue(&result, 0, 1) == 'e'};
     return;
+  }
+  if (unit.is_probe && rows == 1 && PQgetisnull(&result, 0, 0) == 0) {
+    const std::int64_t position = number_in(PQgetvalue(&result, 0, 0));
+    return owner_.on_position(static_cast<std::uint64_t>(position), unit.sent_at);
   }
   if (unit.step != Step::statement || unit.synced_behind) return;
   if (!unit.error && !is_as_described(*unit.prepared, result)) {
@@ -407,6 +411,10 @@ void Connection::lose(Kind kind, std::string_view why) noexcept {
     finish_stream(*work);
   }
   owner_.on_lost(*this, Error(kind, "the connection to the database was lost", {}, reason));
+}
+
+std::string Connection::server() const {
+  return fmt::format("{} {} {}", PQhost(pg_.get()), PQhostaddr(pg_.get()), PQport(pg_.get()));
 }
 
 bool Connection::is_read_only() const noexcept {

@@ -51,6 +51,8 @@ class ConnectionOwner {
   virtual void on_prepared() noexcept = 0;
   // The server refused a write, because it or the session is read-only.
   virtual void on_read_only(Connection& connection) noexcept = 0;
+  // What the probe's statement gave: the server's position, where that is asked for.
+  virtual void on_position(std::uint64_t position, Instant asked_at) noexcept = 0;
   // A statement took so long, once those before it had ended.
   virtual void on_ran(Bytes text, Duration duration) noexcept = 0;
 
@@ -119,6 +121,8 @@ class Connection final : private SocketWatcher {
   }
   // No transaction is open at the server. REQUIRES that everything was answered.
   bool is_clean() const noexcept { return PQtransactionStatus(pg_.get()) == PQTRANS_IDLE; }
+  // Which of the hosts it leads to.
+  std::string server() const;
   // As the server reports of itself, without being asked.
   bool is_read_only() const noexcept;
   // Nothing that it carries is known to be slow, or not known at all.
@@ -133,7 +137,7 @@ class Connection final : private SocketWatcher {
   void enqueue(Work& work, bool is_quick);
   void enqueue_command(std::string command);
   void enqueue_commit(Work& work);
-  void enqueue_probe();
+  void enqueue_probe(std::string statement);
   bool carries_probe() const noexcept;
   bool carries_only_probe() const noexcept { return load() == 1 && carries_probe(); }
   void enqueue_savepoint(Work& work);

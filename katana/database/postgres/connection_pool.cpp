@@ -254,10 +254,15 @@ void ConnectionPool::give_exclusive(Work& work) {
   }
 }
 
+// In the order in which calls of all reactors came: with callers of its own always waiting, a pool
+// would serve the others last.
 void ConnectionPool::take_from_others() noexcept {
   if (!shared_->has_handed_over() || shared_->closed()) return;
-  if (!queue_.empty() || !(has_capacity() || (may_open() && opening_ == 0))) return;
-  shared_->take_handed_over(queue_, options_.pipeline_depth);
+  if (!has_capacity() && !(queue_.empty() && may_open() && opening_ == 0)) return;
+  WorkList taken;
+  shared_->take_handed_over(taken, options_.pipeline_depth,
+                            queue_.empty() ? never : queue_.first()->begin_by);
+  put_first(taken);
 }
 
 // Works that no connection of this pool can ever serve are any pool's.
@@ -347,6 +352,9 @@ void ConnectionPool::on_lost(Connection& connection, const Error& why) noexcept 
   }
   shared_->return_permit();
   if (!was_opening) shared_->count_open(-1);
+  if (!was_opening && keeps_one_ && !shared_->of_replica && shared_->topology != nullptr) {
+    shared_->topology->forget_primary();
+  }
   if (was_opening) {
     --opening_;
     note_failure(why.describe());

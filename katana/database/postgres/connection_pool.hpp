@@ -65,6 +65,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
 
   void on_ran(Bytes text, Duration duration) noexcept override;
   void on_read_only(Connection& connection) noexcept override;
+  void on_position(std::uint64_t position, Instant asked_at) noexcept override;
 
   void schedule() noexcept;
   void pump() noexcept;
@@ -98,6 +99,7 @@ class ConnectionPool final : public core::Attachment, private ConnectionOwner {
   void connect(const katana::Result<std::vector<Target>>& targets,
                const katana::Result<std::string>& password);
   void note_failure(std::string_view why);
+  bool leads_to_measured(Connection& connection);
   void request_cancel(Connection& connection);
   void cancel_where_nobody_waits();
   void sweep() noexcept;

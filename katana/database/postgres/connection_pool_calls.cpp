@@ -166,19 +166,43 @@ void ConnectionPool::connect(const katana::Result<std::vector<Target>>& targets,
 void ConnectionPool::note_failure(std::string_view why) {
   ++failures_;
   failure_ = why;
-  connect_again_at_ =
-      home_.now() + backoff(failures_, options_.backoff_min, options_.backoff_max, random_.next());
+  // Of several servers another one may be the primary at any moment.
+  const Duration most =
+      options_.hosts.size() > 1
+          ? std::max(options_.backoff_min, std::min(options_.backoff_max, options_.probe_interval))
+          : options_.backoff_max;
+  connect_again_at_ = home_.now() + backoff(failures_, options_.backoff_min, most, random_.next());
   if (shared_->count_open(0) == 0) shared_->report_failure(why);
 }
 
 void ConnectionPool::on_opened(Connection& connection) noexcept {
   --opening_;
+  shared_->count_open(1);
+  if (shared_->of_replica && !leads_to_measured(connection)) {
+    connection.lose(Kind::unavailable, "it leads to another replica than the others");
+    note_failure("another replica answered than the one whose position is known");
+    return schedule();
+  }
   failures_ = 0;
   connect_again_at_ = {};
   connection.used_at = home_.now();
-  shared_->count_open(1);
   shared_->report_usable();
   schedule();
+}
+
+// How far behind a replica is, is known of the one that the kept connection leads to. Another one
+// takes the others with it.
+bool ConnectionPool::leads_to_measured(Connection& connection) {
+  Topology& topology = *shared_->topology;
+  const std::string server = connection.server();
+  const bool decides = keeps_one_ && std::ranges::none_of(connections_, [&](const auto& each) {
+                         return each.get() != &connection && each->is_open();
+                       });
+  if (decides && topology.measure(server)) {
+    shared_->renew_connections();
+    connection.generation = shared_->generation();
+  }
+  return topology.is_measured(server);
 }
 
 // A fail-over takes the primary's role away from the server that most connections lead to.

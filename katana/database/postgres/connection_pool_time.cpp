@@ -164,7 +164,16 @@ void ConnectionPool::probe(Instant now) {
   if (found == connections_.end()) return;
   probe_at_ = now + options_.probe_interval;
   (*found)->probe_by = now + options_.probe_timeout;
-  (*found)->enqueue_probe();
+  (*found)->enqueue_probe(shared_->topology != nullptr ? Topology::position_question : "SELECT 1");
+}
+
+void ConnectionPool::on_position(std::uint64_t position, Instant asked_at) noexcept {
+  if (shared_->topology == nullptr) return;
+  if (shared_->of_replica) {
+    shared_->topology->note_replica(position);
+  } else {
+    shared_->topology->note_primary(position, asked_at);
+  }
 }
 
 void ConnectionPool::judge_probe(Connection& connection) {

@@ -27,8 +27,8 @@ void Connection::enqueue_commit(Work& work) {
   outgoing_.push_back({.step = Step::commit, .work = &work, .command = "COMMIT"});
 }
 
-void Connection::enqueue_probe() {
-  outgoing_.push_back({.step = Step::command, .command = "SELECT 1", .is_probe = true});
+void Connection::enqueue_probe(std::string statement) {
+  outgoing_.push_back({.step = Step::command, .command = std::move(statement), .is_probe = true});
 }
 
 void Connection::enqueue_savepoint(Work& work) {

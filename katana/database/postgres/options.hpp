@@ -57,6 +57,9 @@ struct Options {
   Duration wait_max = seconds(2);  // for a connection; then the call is refused
   Duration timeout = seconds(30);  // of a call that was given none
   std::size_t rows_max = PostgresLimits().rows_max;
+  // Above 0: the hosts are a primary and its standbys, and replica() reads from a standby that has
+  // what was acknowledged so long ago; see topology.hpp.
+  Duration replica_lag_max = PostgresLimits().replica_lag_max;
   bool prepared_statements = PostgresLimits().prepared_statements;
   std::size_t statements_max = PostgresLimits().statements_max;
   Duration transaction_hold = PostgresLimits().transaction_hold;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 namespace katana::database::postgres {
 namespace {
@@ -29,13 +30,21 @@ katana::Result<void> Poller::watch(int socket, bool read, bool write,
                                    SocketWatcher& watcher) noexcept {
   epoll_event event{};
   event.events = (read ? EPOLLIN | EPOLLRDHUP : 0u) | (write ? EPOLLOUT : 0u);
-  event.data.ptr = &watcher;
+  event.data.u64 = watcher.token_;
   if (epoll_ctl(descriptor_, EPOLL_CTL_MOD, socket, &event) == 0) return {};
-  if (errno == ENOENT && epoll_ctl(descriptor_, EPOLL_CTL_ADD, socket, &event) == 0) return {};
+  if (errno == ENOENT) {
+    watchers_.erase(watcher.token_);
+    watcher.token_ = ++last_token_;
+    watchers_.emplace(watcher.token_, &watcher);
+    event.data.u64 = watcher.token_;
+    if (epoll_ctl(descriptor_, EPOLL_CTL_ADD, socket, &event) == 0) return {};
+  }
   return failed("cannot watch a connection to PostgreSQL");
 }
 
-void Poller::unwatch(int socket) noexcept {
+void Poller::unwatch(int socket, SocketWatcher& watcher) noexcept {
+  watchers_.erase(std::exchange(watcher.token_, 0));
+  if (socket < 0) return;
   epoll_event none{};
   // Ignored: it fails only for a socket that was never watched.
   (void)epoll_ctl(descriptor_, EPOLL_CTL_DEL, socket, &none);
@@ -48,7 +57,9 @@ void Poller::dispatch(int timeout_ms) noexcept {
   for (int index = 0; index < count; ++index) {
     const epoll_event& event = events[static_cast<std::size_t>(index)];
     const bool readable = (event.events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0;
-    static_cast<SocketWatcher*>(event.data.ptr)->on_socket(readable);
+    const std::uint64_t token = event.data.u64;  // copied: the event is packed
+    const auto found = watchers_.find(token);
+    if (found != watchers_.end()) found->second->on_socket(readable);
   }
 }
 

@@ -5,14 +5,18 @@
 // something to say. It costs a system call for each wake-up, whatever the number of sockets.
 //
 // Owns       the epoll.
-// Borrows    watchers, until unwatch() and the end of the dispatch() that is under way.
+// Borrows    watchers, until unwatch().
 // Thread     one.
-// Allocates  never.
+// Allocates  an entry for each watched socket.
 // Fails      create() and watch() return why.
-// Invariant  level-triggered: what a watcher leaves is reported again.
+// Invariant  level-triggered: what a watcher leaves is reported again. A watcher gets events of the
+//            socket that it watched last, and of no other: one that libpq has closed stays in the
+//            epoll for as long as a child between fork() and exec() has a copy.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 #include "katana/base/result.hpp"
 
@@ -24,6 +28,10 @@ class SocketWatcher {
 
  protected:
   ~SocketWatcher() = default;
+
+ private:
+  friend class Poller;
+  std::uint64_t token_ = 0;  // of the socket that it watches; 0: none
 };
 
 class Poller {
@@ -36,14 +44,16 @@ class Poller {
   int descriptor() const noexcept { return descriptor_; }
   // Adds the socket, or changes what is waited for; for nothing: it is kept and silent.
   katana::Result<void> watch(int socket, bool read, bool write, SocketWatcher& watcher) noexcept;
-  // REQUIRES that the socket is still open: one that was closed has left by itself.
-  void unwatch(int socket) noexcept;
+  // The watcher hears no more. `socket` is -1 if it was closed.
+  void unwatch(int socket, SocketWatcher& watcher) noexcept;
   // Waits for so long; -1: for ever. Tells the watchers of what is ready.
   void dispatch(int timeout_ms) noexcept;
 
  private:
   explicit Poller(int descriptor) noexcept : descriptor_(descriptor) {}
   const int descriptor_;
+  std::uint64_t last_token_ = 0;
+  std::unordered_map<std::uint64_t, SocketWatcher*> watchers_;
 };
 
 }  // namespace katana::database::postgres

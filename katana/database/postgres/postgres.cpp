@@ -7,14 +7,9 @@
 #include "katana/database/postgres/io_thread.hpp"
 #include "katana/database/postgres/migrate.hpp"
 #include "katana/database/postgres/shared.hpp"
+#include "katana/database/postgres/topology.hpp"
 
 namespace katana::database::postgres {
-
-katana::Result<Database> open(Options options) {
-  auto backend = Postgres::create(std::move(options));
-  if (!backend) return std::unexpected(backend.error());
-  return Database(*std::move(backend));
-}
 
 katana::Result<std::unique_ptr<Postgres>> Postgres::create(Options options) {
   if (const auto good = check(options); !good) return std::unexpected(good.error());
@@ -23,9 +18,16 @@ katana::Result<std::unique_ptr<Postgres>> Postgres::create(Options options) {
         migrate(options, {.folder = options.migrations, .bundled = options.bundled});
     if (!report) return std::unexpected(report.error());
   }
+  return create_part(std::move(options), nullptr, false);
+}
+
+katana::Result<std::unique_ptr<Postgres>> Postgres::create_part(Options options,
+                                                                std::shared_ptr<Topology> topology,
+                                                                bool as_replica) {
   auto thread = IoThread::create();
   if (!thread) return std::unexpected(thread.error());
-  auto backend = std::unique_ptr<Postgres>(new Postgres(std::move(options)));
+  auto backend =
+      std::unique_ptr<Postgres>(new Postgres(std::move(options), std::move(topology), as_replica));
   backend->thread_ = *std::move(thread);
   IoThread& home = *backend->thread_;
   backend->thread_pool_ = std::make_unique<ConnectionPool>(backend->shared_, nullptr, home, true);
@@ -35,7 +37,8 @@ katana::Result<std::unique_ptr<Postgres>> Postgres::create(Options options) {
   return backend;
 }
 
-Postgres::Postgres(Options options) : shared_(std::make_shared<Shared>(std::move(options))) {}
+Postgres::Postgres(Options options, std::shared_ptr<Topology> topology, bool as_replica)
+    : shared_(std::make_shared<Shared>(std::move(options), std::move(topology), as_replica)) {}
 
 Postgres::~Postgres() {
   shared_->close();

@@ -30,12 +30,17 @@ namespace katana::database::postgres {
 class IoThread;
 class ConnectionPool;
 class Shared;
+class Topology;
 
 katana::Result<Database> open(Options options);
 
 class Postgres final : public Backend {
  public:
   static katana::Result<std::unique_ptr<Postgres>> create(Options options);
+  // The same for a part of several servers; without migrations.
+  static katana::Result<std::unique_ptr<Postgres>> create_part(Options options,
+                                                               std::shared_ptr<Topology> topology,
+                                                               bool as_replica);
   ~Postgres() override;
 
   Attempt try_here(const Request&, Outcome&) noexcept override { return Attempt::elsewhere; }
@@ -49,7 +54,7 @@ class Postgres final : public Backend {
   Duration timeout_default() const noexcept override;
 
  private:
-  explicit Postgres(Options options);
+  Postgres(Options options, std::shared_ptr<Topology> topology, bool as_replica);
   // That of the reactor whose thread this is; null: it has none.
   ConnectionPool* pool_here() noexcept;
 

@@ -34,7 +34,11 @@ void move_all(WorkList& from, WorkList& to) noexcept {
 
 }  // namespace
 
-Shared::Shared(Options given) : options(std::move(given)), where_(options.describe()) {}
+Shared::Shared(Options given, std::shared_ptr<Topology> of_topology, bool as_replica)
+    : options(std::move(given)),
+      topology(std::move(of_topology)),
+      of_replica(as_replica),
+      where_(options.describe()) {}
 
 Shared::~Shared() { KATANA_REQUIRE(handed_over_.empty()); }
 
@@ -114,9 +118,12 @@ void Shared::hand_over(WorkList& works) {
   poke_all();
 }
 
-void Shared::take_handed_over(WorkList& works, std::size_t most) {
+void Shared::take_handed_over(WorkList& works, std::size_t most, Instant begin_by) {
   const std::lock_guard lock(mutex_);
-  for (; most > 0 && !handed_over_.empty(); --most) works.push(*handed_over_.pop());
+  for (; most > 0 && !handed_over_.empty(); --most) {
+    if (handed_over_.first()->begin_by > begin_by) break;
+    works.push(*handed_over_.pop());
+  }
   handed_over_count_ = handed_over_.size();
 }
 

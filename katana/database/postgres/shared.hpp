@@ -21,6 +21,7 @@
 
 #include "katana/database/backend.hpp"
 #include "katana/database/postgres/options.hpp"
+#include "katana/database/postgres/topology.hpp"
 #include "katana/thread/pool.hpp"
 
 namespace katana::database::postgres {
@@ -55,12 +56,16 @@ inline void add(Tallies::Count& count) noexcept { count.fetch_add(1, std::memory
 
 class Shared {
  public:
-  explicit Shared(Options given);
+  // `of_topology`: measured by the probes; `as_replica`: as that of a replica.
+  explicit Shared(Options given, std::shared_ptr<Topology> of_topology = nullptr,
+                  bool as_replica = false);
   ~Shared();
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
 
   const Options options;
+  const std::shared_ptr<Topology> topology;  // null: one server is all that matters
+  const bool of_replica;
   Tallies tallies;
 
   bool take_permit() noexcept;
@@ -81,7 +86,8 @@ class Shared {
   // Works for whichever pool has room.
   void hand_over(WorkList& works);
   bool has_handed_over() const noexcept { return handed_over_count_.load() != 0; }
-  void take_handed_over(WorkList& works, std::size_t most);
+  // Those that were to begin no later than that.
+  void take_handed_over(WorkList& works, std::size_t most, Instant begin_by);
   void take_expired(WorkList& works, Instant now);
 
   void report_usable() noexcept;
