@@ -92,8 +92,12 @@ Error Error::violated(Constraint constraint, std::string_view which, std::string
 }
 
 Error Error::in_row(std::size_t row) const {
+  return in_line(row, fmt::format("row {} of the batch", row));
+}
+
+Error Error::in_line(std::size_t line, std::string_view place) const {
   const std::string all = describe();
-  const std::string what = fmt::format("row {} of the batch: {}", row, message());
+  const std::string what = fmt::format("{}: {}", place, message());
   // Its causes stay behind the message, which is not said twice.
   const bool has_causes = all.size() > message().size() + 2;
   Error error(has_causes ? katana::Error(code(), all.substr(message().size() + 2)).within(what)
@@ -101,7 +105,7 @@ Error Error::in_row(std::size_t row) const {
               kind_);
   error.constraint_ = constraint_;
   error.which_ = which_;
-  error.row_ = row;
+  error.row_ = line;
   return error;
 }
 

@@ -67,10 +67,12 @@ class Error : public katana::Error {
   // the name of a check. Empty when the database does not tell (SQLite: foreign keys).
   Constraint constraint() const noexcept { return constraint_; }
   std::string_view which() const noexcept { return which_; }
-  // Of execute_many(): the index of the row of parameters that failed.
+  // Of execute_many(): the index of the row of parameters that failed. Of a COPY: of the line.
   std::optional<std::size_t> row() const noexcept { return row_; }
   // This error as that of the row: message() and describe() name it.
   Error in_row(std::size_t row) const;
+  // The same of a line of data, by its index. `place`: what it is called, as "line 3 of the data".
+  Error in_line(std::size_t line, std::string_view place) const;
 
  private:
   Error(katana::Error error, Kind kind) : katana::Error(std::move(error)), kind_(kind) {}

@@ -67,6 +67,8 @@ enum class Order : std::uint8_t {
   undo,       // undoes it, failed statements included; the savepoint is gone
   open,       // a stream: its first batch
   fetch,      // its next
+  copy,       // PostgreSQL: data of a COPY FROM STDIN, which was opened as a stream is
+  copy_end,   // there is no more of it
 };
 
 struct Request {

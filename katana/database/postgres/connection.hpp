@@ -237,6 +237,15 @@ class Connection final : private SocketWatcher {
   void take_stream_result(const PGresult& result);
   void end_stream(std::optional<Error> error);
   void finish_stream(Work& work);
+  void park_stream();
+  // COPY; connection_copy.cpp.
+  enum class Copy : std::uint8_t { none, begun, in, out, ended };
+  void advance_copy();
+  void fetch_copy(Work& work);
+  void refuse_copy(Work& work);
+  void read_copy();
+  bool take_copied();
+  void take_copy_result(const PGresult& result);
 
   ConnectionOwner& owner_;
   Home& home_;
@@ -260,7 +269,9 @@ class Connection final : private SocketWatcher {
   std::int64_t server_timeout_ms_ = -1;  // statement_timeout as it stands there; -1: not known
   bool stream_opening_ = false;
   Work* stream_work_ = nullptr;
-  Prepared* stream_prepared_ = nullptr;
+  Prepared* stream_prepared_ = nullptr;  // null: a COPY
+  Copy copy_ = Copy::none;
+  bool copy_is_binary_ = false;
 };
 
 }  // namespace katana::database::postgres

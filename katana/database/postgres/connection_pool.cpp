@@ -79,7 +79,9 @@ void ConnectionPool::accept(Work& work) noexcept {
     case Order::savepoint:
     case Order::release:
     case Order::undo: run_within(work); break;
-    case Order::fetch: fetch(work); break;
+    case Order::fetch:
+    case Order::copy:
+    case Order::copy_end: fetch(work); break;
     default:
       if (shared_->closed()) {
         refuse(work, Error(Kind::unavailable, "the database is closing"));

@@ -303,6 +303,7 @@ void Connection::advance_stream() {
   std::optional<Error> error;
   Prepared* prepared = nullptr;
   const Sql& sql = *stream_work_->request.sql;
+  if (traits_of(sql.text()).copies) return advance_copy();
   if (ensure_ready(sql, prepared, error) == Sent::waits) return;
   if (!error && !prepared->traits.reads) {
     error.emplace(Kind::syntax, "a stream is of a statement that reads", sql.text());
@@ -335,11 +336,13 @@ void Connection::start_stream(Prepared& prepared) {
 void Connection::fetch(Work& work) {
   stream_work_ = &work;
   watch(true, wants_write_);
+  if (copy_ != Copy::none) return fetch_copy(work);
   read_stream();
 }
 
 void Connection::read_stream() {
   flush();
+  if (copy_ != Copy::none) return read_copy();
   while (stage_ == Stage::streaming && stream_work_ != nullptr && PQisBusy(pg_.get()) == 0) {
     const Result result(PQgetResult(pg_.get()));
     if (result == nullptr) return end_stream(std::nullopt);
@@ -372,9 +375,13 @@ void Connection::take_stream_result(const PGresult& result) {
     finish_stream(work);
     return lose(Kind::cancelled, "the stream was given up because a row did not fit");
   }
-  if (work.outcome.wants_more()) return;
+  if (!work.outcome.wants_more()) park_stream();
+}
+
+// The caller has what it asked for, and the cursor by which it asks for more.
+void Connection::park_stream() {
+  Work& work = *std::exchange(stream_work_, nullptr);
   work.outcome.cursor = cursor;
-  stream_work_ = nullptr;
   owner_.on_finished(work);
 }
 
@@ -382,7 +389,8 @@ void Connection::end_stream(std::optional<Error> error) {
   Work* const work = std::exchange(stream_work_, nullptr);
   stream_opening_ = false;
   if (stage_ == Stage::streaming) {
-    --std::exchange(stream_prepared_, nullptr)->users;
+    if (stream_prepared_ != nullptr) --std::exchange(stream_prepared_, nullptr)->users;
+    copy_ = Copy::none;
     stage_ = Stage::open;
     if (PQenterPipelineMode(pg_.get()) == 0) {
       lose(Kind::unavailable, PQerrorMessage(pg_.get()));

@@ -91,6 +91,7 @@ StatementTraits traits_of(Bytes text) noexcept {
   const std::string_view first = words.next();
   StatementTraits traits;
   traits.refused = is_one_of(first, refused);
+  traits.copies = is_word(first, "COPY");
   bool writes = !is_one_of(first, reading) && !is_word(first, "WITH");
   bool returning = false;
   const bool may_hold_writes = is_word(first, "WITH") || is_word(first, "EXPLAIN");

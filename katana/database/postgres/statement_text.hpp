@@ -20,6 +20,7 @@ struct StatementTraits {
   // A write that gives rows: it is committed only after they were read.
   bool returning = false;
   bool refused = false;
+  bool copies = false;             // COPY, which is for streams and CopyIn alone
   bool needs_transaction = false;  // SET LOCAL and SET TRANSACTION, which end with it
 };
 

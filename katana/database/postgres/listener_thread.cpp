@@ -1,0 +1,193 @@
+#include "katana/database/postgres/listener_thread.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <random>
+#include <utility>
+
+#include "katana/base/monotonic_clock.hpp"
+#include "katana/base/random.hpp"
+#include "katana/database/postgres/choice.hpp"
+
+namespace katana::database::postgres {
+namespace {
+
+std::string quoted(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) text.append(c == '"' ? 2u : 1u, c);
+  return text += '"';
+}
+
+void drop_listener_notice(void*, const PGresult*) noexcept {}
+
+}  // namespace
+
+katana::Result<std::unique_ptr<ListenerThread>> ListenerThread::create(Options options) {
+  const int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake < 0) return katana::fail(Code::unavailable, "no descriptor is left for an eventfd");
+  return std::unique_ptr<ListenerThread>(new ListenerThread(std::move(options), wake));
+}
+
+ListenerThread::~ListenerThread() { ::close(wake_); }
+
+void ListenerThread::start(NotificationHub& hub) {
+  hub_ = &hub;
+  thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "db-listen");
+}
+
+void ListenerThread::wake() noexcept {
+  const std::uint64_t one = 1;
+  (void)!::write(wake_, &one, sizeof one);  // only a full counter fails, which wakes as well
+}
+
+void ListenerThread::run() noexcept {
+  Random random(std::random_device{}());
+  for (unsigned failures = 0; !ended();) {
+    if (!hub_->wanted()) {
+      (void)wait(0, never);
+      continue;
+    }
+    was_open_ = false;
+    std::string why = hold_session();
+    pg_.reset();
+    hub_->note_loss(why.empty() ? "nobody listens" : std::move(why));
+    failures = was_open_ ? 1 : failures + 1;
+    const Instant again = monotonic_now() + backoff(failures, options_.backoff_min,
+                                                    options_.backoff_max, random.next());
+    while (!ended() && hub_->wanted() && wait(0, again) == Woken::asked) {
+    }
+  }
+}
+
+std::string ListenerThread::hold_session() {
+  std::string why = connect();
+  return why.empty() ? listen() : why;
+}
+
+std::string ListenerThread::connect() {
+  const auto password = password_of(options_);
+  if (!password) return password.error().describe();
+  std::vector<Target> targets;
+  for (const Host& host : options_.hosts) targets.push_back({host.name, host.port});
+  const ConnectParameters parameters(options_, targets, *password);
+  pg_.reset(PQconnectStartParams(parameters.keywords(), parameters.values(), 0));
+  if (pg_ == nullptr) return "no memory for a connection";
+  PQsetNoticeReceiver(pg_.get(), &drop_listener_notice, nullptr);
+  const Instant until = monotonic_now() + options_.connect_timeout;
+  PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+  while (PQstatus(pg_.get()) != CONNECTION_BAD && state != PGRES_POLLING_OK) {
+    if (ended()) return "the notifications are closed";
+    switch (wait(state == PGRES_POLLING_READING ? POLLIN : POLLOUT, until)) {
+      case Woken::asked: continue;
+      case Woken::late:
+        return fmt::format("no connection within {} ms", options_.connect_timeout.count_ms());
+      case Woken::socket: break;
+    }
+    state = PQconnectPoll(pg_.get());
+    if (state == PGRES_POLLING_FAILED) return failure();
+  }
+  if (PQstatus(pg_.get()) != CONNECTION_OK || PQsetnonblocking(pg_.get(), 1) != 0) return failure();
+  return {};
+}
+
+std::string ListenerThread::listen() {
+  bool noted = false;
+  while (!ended() && hub_->wanted()) {
+    if (std::string why = sync_channels(); !why.empty()) return why;
+    if (!std::exchange(noted, true)) hub_->note_session();
+    was_open_ = true;
+    deliver();
+    if (wait(POLLIN, never) != Woken::socket) continue;
+    if (PQconsumeInput(pg_.get()) == 0 || PQstatus(pg_.get()) == CONNECTION_BAD) return failure();
+    // An error that belongs to no statement ends the session: the server is stopped, say.
+    while (PQisBusy(pg_.get()) == 0) {
+      const std::unique_ptr<PGresult, Close> result(PQgetResult(pg_.get()));
+      if (result == nullptr) break;
+    }
+    if (PQstatus(pg_.get()) == CONNECTION_BAD) return failure();
+    deliver();
+  }
+  return {};
+}
+
+std::string ListenerThread::sync_channels() {
+  for (const std::string& channel : hub_->missing()) {
+    if (std::string why = execute("LISTEN " + quoted(channel)); !why.empty()) return why;
+    hub_->note_listening(channel);
+  }
+  for (const std::string& channel : hub_->surplus()) {
+    if (std::string why = execute("UNLISTEN " + quoted(channel)); !why.empty()) return why;
+    hub_->note_unlistened(channel);
+  }
+  return {};
+}
+
+// What is notified meanwhile stays in libpq until deliver().
+std::string ListenerThread::execute(const std::string& text) {
+  if (PQsendQuery(pg_.get(), text.c_str()) == 0) return failure();
+  const Instant until = monotonic_now() + options_.connect_timeout;
+  std::string why;
+  for (;;) {
+    const int left = PQflush(pg_.get());
+    if (left < 0) return failure();
+    while (PQisBusy(pg_.get()) == 0) {
+      const std::unique_ptr<PGresult, Close> result(PQgetResult(pg_.get()));
+      if (result == nullptr) return why;
+      if (PQresultStatus(result.get()) != PGRES_COMMAND_OK) why = failure();
+    }
+    if (ended()) return "the notifications are closed";
+    const Woken woken = wait(static_cast<short>(left > 0 ? POLLIN | POLLOUT : POLLIN), until);
+    if (woken == Woken::late) return text + " was not answered in time";
+    if (woken == Woken::socket && PQconsumeInput(pg_.get()) == 0) return failure();
+  }
+}
+
+void ListenerThread::deliver() {
+  struct Free {
+    void operator()(PGnotify* each) const noexcept { PQfreemem(each); }
+  };
+  while (const std::unique_ptr<PGnotify, Free> each{PQnotifies(pg_.get())}) {
+    hub_->deliver(each->relname, {.payload = each->extra, .sender = each->be_pid});
+  }
+}
+
+std::string ListenerThread::failure() const {
+  std::string text = PQerrorMessage(pg_.get());
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return text.empty() ? "the connection was lost" : text;
+}
+
+ListenerThread::Woken ListenerThread::wait(short events, Instant until) noexcept {
+  std::array<pollfd, 2> polled{{{wake_, POLLIN, 0}, {-1, events, 0}}};
+  if (events != 0) polled[1].fd = PQsocket(pg_.get());
+  for (;;) {
+    int timeout_ms = -1;
+    if (until != never) {
+      const Duration left = until - monotonic_now();
+      if (left <= Duration{}) return Woken::late;
+      timeout_ms = static_cast<int>(std::min<std::int64_t>(left.count_ms() + 1, 60'000));
+    }
+    const int ready = ::poll(polled.data(), polled.size(), timeout_ms);
+    if (ready < 0 && errno != EINTR) return Woken::late;
+    if (ready <= 0) continue;
+    if ((polled[0].revents & POLLIN) != 0) {
+      std::uint64_t count = 0;
+      (void)!::read(wake_, &count, sizeof count);  // emptied; what it counts is not of interest
+      return Woken::asked;
+    }
+    return Woken::socket;
+  }
+}
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

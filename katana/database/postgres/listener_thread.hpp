@@ -1,0 +1,64 @@
+// ListenerThread: the session that listens, and the thread that waits for it.
+//
+//   connect ──► LISTEN each channel ──► wait, deliver ──loss──► back-off ──► connect
+//
+// Owns       its thread, and the connection.
+// Thread     create(), start() and join(): one; wake() any.
+// Allocates  as libpq does.
+// Fails      by the hub's note_loss(), and tries again.
+// Invariant  it waits for the socket and for wake() together, so that it ends at once when the hub
+//            is closed; what blocks in libpq is the look-up of a host's name.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "katana/database/postgres/notification_hub.hpp"
+#include "katana/database/postgres/options.hpp"
+
+namespace katana::database::postgres {
+
+class ListenerThread {
+ public:
+  static katana::Result<std::unique_ptr<ListenerThread>> create(Options options);
+  ~ListenerThread();
+
+  void start(NotificationHub& hub);
+  // REQUIRES that the hub is closed.
+  void join() { thread_.join(); }
+  void wake() noexcept;
+
+ private:
+  struct Close {
+    void operator()(PGconn* pg) const noexcept { PQfinish(pg); }
+    void operator()(PGresult* result) const noexcept { PQclear(result); }
+  };
+  enum class Woken : std::uint8_t { socket, asked, late };
+
+  ListenerThread(Options options, int wake) noexcept : options_(std::move(options)), wake_(wake) {}
+  void run() noexcept;
+  // Each says why it ended; empty: the hub was closed, or nobody listens any more.
+  std::string hold_session();
+  std::string connect();
+  std::string listen();
+  std::string execute(const std::string& text);
+  std::string sync_channels();
+  void deliver();
+  std::string failure() const;
+  bool ended() const { return hub_->closed(); }
+  Woken wait(short events, Instant until) noexcept;
+
+  const Options options_;
+  const int wake_;  // an eventfd
+  NotificationHub* hub_ = nullptr;
+  std::unique_ptr<PGconn, Close> pg_;
+  bool was_open_ = false;  // the session got as far as to listen
+  std::thread thread_;
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,33 @@
+// Notification: what a channel of PostgreSQL brings; see notifications.hpp.
+//
+// Owns       its payload.
+// Thread     a value.
+// Allocates  as strings do.
+// Invariant  may_have_missed comes alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace katana::database::postgres {
+
+inline constexpr std::size_t notification_bytes_max = 7999;  // of a payload
+inline constexpr std::size_t channel_bytes_max = 63;
+
+struct Notification {
+  bool may_have_missed = false;  // and nothing else
+  std::string payload = {};
+  std::int32_t sender = 0;  // the process of the server's session that sent it
+};
+
+struct NotificationFigures {
+  std::uint64_t received = 0;
+  std::uint64_t dropped = 0;   // because a queue was full
+  std::uint64_t sessions = 0;  // that were begun
+  bool listening = false;      // a session is there
+};
+
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,228 @@
+#include "katana/database/postgres/notifications.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include "katana/base/when.hpp"
+#include "katana/database/postgres/postgres_fixture_test.hpp"
+
+namespace katana::database::postgres {
+namespace {
+
+using testing::HasSubstr;
+
+class NotificationsTest : public PostgresTest {
+ protected:
+  void listen(std::size_t queue_max = 1024) {
+    open();
+    auto opened = Notifications::open(options_, queue_max);
+    ASSERT_TRUE(opened) << opened.error().describe();
+    notifications_ = *std::move(opened);
+  }
+  Subscription subscribe(std::string channel) {
+    auto made = notifications_->subscribe(std::move(channel));
+    EXPECT_TRUE(made) << made.error().describe();
+    return *std::move(made);
+  }
+  // "gap", the payload, or the kind of an error.
+  Task<std::string> next(Subscription& from) {
+    const auto item = co_await from.next();
+    if (!item) co_return std::string(kind_name(item.error().kind()));
+    co_return item->may_have_missed ? "gap" : item->payload;
+  }
+  Task<void> send(std::string channel, std::string payload) {
+    const auto sent = co_await notify(db(), std::move(channel), std::move(payload));
+    EXPECT_TRUE(sent) << sent.error().describe();
+  }
+  void end_sessions_that_listen() {
+    (void)ask(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND "
+        "datname = current_database()");
+  }
+
+  std::unique_ptr<Notifications> notifications_;
+};
+
+TEST_F(NotificationsTest, what_a_transaction_notifies_comes_when_it_is_committed) {
+  listen();
+  auto orders = subscribe("Orders \"new\"; ü");
+  const auto body = [&]() -> Task<void> {
+    EXPECT_EQ(co_await next(orders), "gap");
+    {
+      auto undone = co_await db().begin();
+      EXPECT_TRUE(co_await notify(*undone, "Orders \"new\"; ü", "undone"));
+      EXPECT_TRUE(co_await undone->rollback());
+      auto done = co_await db().begin();
+      EXPECT_TRUE(co_await notify(*done, "Orders \"new\"; ü", "first"));
+      co_await send("Orders \"new\"; ü", "before it");
+      co_await send("orders \"new\"; ü", "another channel");
+      EXPECT_TRUE(co_await done->commit());
+    }
+    EXPECT_EQ(co_await next(orders), "before it");
+    EXPECT_EQ(co_await next(orders), "first");
+    co_await send("Orders \"new\"; ü", "");
+    const auto empty = co_await orders.next();
+    EXPECT_TRUE(empty && !empty->may_have_missed && empty->payload.empty() && empty->sender > 0);
+  };
+  run(body());
+  EXPECT_TRUE(notifications_->health());
+  EXPECT_EQ(notifications_->figures().received, 3u);
+}
+
+TEST_F(NotificationsTest, a_session_that_is_killed_is_begun_again_and_every_reader_is_told) {
+  listen();
+  auto first = subscribe("a");
+  auto second = subscribe("b");
+  const auto begin = [&]() -> Task<void> {
+    EXPECT_EQ(co_await next(first), "gap");
+    EXPECT_EQ(co_await next(second), "gap");
+    co_await send("a", "one");
+    EXPECT_EQ(co_await next(first), "one");
+  };
+  run(begin());
+  for (int round = 0; round < 3; ++round) {
+    end_sessions_that_listen();
+    const auto body = [&]() -> Task<void> {
+      EXPECT_EQ(co_await next(first), "gap");
+      EXPECT_EQ(co_await next(second), "gap");
+      co_await send("b", "again");
+      EXPECT_EQ(co_await next(second), "again");
+    };
+    run(body());
+  }
+  EXPECT_EQ(notifications_->figures().sessions, 4u);
+}
+
+TEST_F(NotificationsTest, a_queue_that_is_full_says_so_where_something_is_missing) {
+  listen(2);
+  auto lagging = subscribe("a");
+  auto quick = subscribe("b");
+  const auto body = [&]() -> Task<void> {
+    EXPECT_EQ(co_await next(lagging), "gap");
+    EXPECT_EQ(co_await next(quick), "gap");
+    for (const char* payload : {"1", "2", "3", "4"}) co_await send("a", payload);
+    co_await send("b", "behind them");
+    EXPECT_EQ(co_await next(quick), "behind them");
+    EXPECT_EQ(co_await next(lagging), "1");
+    EXPECT_EQ(co_await next(lagging), "2");
+    EXPECT_EQ(co_await next(lagging), "gap");
+    co_await send("a", "5");
+    EXPECT_EQ(co_await next(lagging), "5");
+  };
+  run(body());
+  EXPECT_EQ(notifications_->figures().dropped, 2u);
+}
+
+TEST_F(NotificationsTest, a_payload_or_a_channel_that_the_server_would_not_take_is_refused) {
+  listen();
+  auto longest = subscribe(std::string(63, 'x'));
+  const auto body = [&]() -> Task<void> {
+    EXPECT_EQ(co_await next(longest), "gap");
+    co_await send(std::string(63, 'x'), std::string(7999, 'p'));
+    EXPECT_EQ(co_await next(longest), std::string(7999, 'p'));
+    const auto too_long = co_await notify(db(), "a", std::string(8000, 'p'));
+    EXPECT_EQ(kind_of(too_long), "invalid value");
+    EXPECT_TRUE(!too_long && too_long.error().describe().contains("7999 octets at most"));
+    EXPECT_EQ(kind_of(co_await notify(db(), "", "p")), "invalid value");
+    EXPECT_EQ(kind_of(co_await notify(db(), std::string(64, 'x'), "p")), "invalid value");
+    EXPECT_EQ(kind_of(co_await notify(db(), "a", std::string("a\0b", 3))), "invalid value");
+  };
+  run(body());
+  EXPECT_EQ(kind_of(notifications_->subscribe(std::string(64, 'x'))), "invalid value");
+  EXPECT_EQ(kind_of(notifications_->subscribe(std::string("a\0b", 3))), "invalid value");
+}
+
+TEST_F(NotificationsTest, a_call_that_is_destroyed_takes_nothing_with_it) {
+  listen();
+  auto orders = subscribe("a");
+  const auto gap = [&]() -> Task<void> { EXPECT_EQ(co_await next(orders), "gap"); };
+  run(gap());
+  for (int round = 0; round < 20; ++round) {
+    {
+      Task<std::string> waits = next(orders);
+      EXPECT_FALSE(loop_.start(waits));
+      // Not by the loop of this thread: what is on its way here by now has not arrived.
+      (void)ask("NOTIFY a, '" + std::to_string(round) + "'");
+      if (round % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    EXPECT_EQ(run(next(orders)), std::to_string(round));
+  }
+}
+
+TEST_F(NotificationsTest, closing_ends_who_waits_once_everything_was_read) {
+  listen();
+  auto orders = subscribe("a");
+  auto others = subscribe("b");
+  const auto body = [&]() -> Task<void> {
+    EXPECT_EQ(co_await next(orders), "gap");
+    EXPECT_EQ(co_await next(others), "gap");
+    co_await send("a", "last");
+    co_await send("b", "behind it");
+    EXPECT_EQ(co_await next(others), "behind it");
+  };
+  run(body());
+  Task<std::string> waits = next(others);
+  EXPECT_FALSE(loop_.start(waits));
+  notifications_->close();
+  while (!waits.done()) loop_.turn();
+  EXPECT_EQ(waits.result(), "cancelled");
+  notifications_.reset();
+  EXPECT_EQ(run(next(orders)), "last");
+  EXPECT_EQ(run(next(orders)), "cancelled");
+}
+
+TEST_F(NotificationsTest, a_channel_that_nobody_reads_is_left_and_the_session_with_the_last) {
+  listen();
+  const auto told = [&](Subscription& from) { EXPECT_EQ(run(next(from)), "gap"); };
+  auto kept = subscribe("kept");
+  told(kept);
+  {
+    auto left = subscribe("left");
+    told(left);
+  }
+  const auto wait_for = [&](const std::string& statement, const std::string& wanted) {
+    std::string found;
+    for (int round = 0; round < 2000 && (found = ask(statement)) != wanted; ++round) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_EQ(found, wanted);
+  };
+  wait_for(
+      "SELECT max(query) FROM pg_stat_activity WHERE query LIKE '%LISTEN \"%' AND pid <> "
+      "pg_backend_pid() AND datname = current_database()",
+      "UNLISTEN \"left\"");
+  {
+    const auto gone = std::move(kept);
+  }
+  wait_for(
+      "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LISTEN \"%' AND pid <> "
+      "pg_backend_pid() AND datname = current_database()",
+      "0");
+  auto again = subscribe("again");
+  told(again);
+}
+
+TEST_F(NotificationsTest, a_server_that_is_not_there_is_tried_again_and_health_says_why) {
+  listen();
+  options_.hosts = {{"/nowhere", 5432}};
+  options_.backoff_max = milliseconds(50);
+  auto opened = Notifications::open(options_);
+  ASSERT_TRUE(opened);
+  auto orders = (*opened)->subscribe("a");
+  ASSERT_TRUE(orders);
+  katana::Result<void> health;
+  for (int round = 0; round < 2000; ++round) {
+    health = (*opened)->health();
+    if (!health && health.error().describe().contains("/nowhere")) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_FALSE(health);
+  EXPECT_THAT(health.error().describe(), HasSubstr("/nowhere"));
+  opened->reset();  // at once, also in the midst of a back-off
+  EXPECT_EQ(run(next(*orders)), "cancelled");
+}
+
+}  // namespace
+}  // namespace katana::database::postgres
+
+// SPDX-License-Identifier: Apache-2.0
