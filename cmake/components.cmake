@@ -110,6 +110,8 @@ function(katana_export_symbols target)
   if(NOT KATANA_SANITIZE)
     target_link_options(${target} PRIVATE LINKER:-z,defs)
   endif()
+  # Debian wants every library to name the C library, also one that calls nothing of it.
+  target_link_options(${target} PRIVATE LINKER:--push-state,--no-as-needed,-lc,--pop-state)
   if(NOT KATANA_DEBIAN)  # there the linker finds them without it
     set_target_properties(${target} PROPERTIES INSTALL_RPATH $ORIGIN)
   endif()

@@ -59,8 +59,9 @@ endforeach()
 set(CPACK_DEBIAN_KATANA-DEVELOPMENT_PACKAGE_NAME libkatana-dev)
 set(CPACK_DEBIAN_KATANA-DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_KATANA-DEVELOPMENT_DESCRIPTION
-"Headers, libraries to link, and the files by which CMake and pkg-config find them: HTTP servers and clients, WebSocket, TLS,
-logs, metrics, configuration, databases and tests of services, on epoll and io_uring.")
+"Headers, libraries to link, and the files by which CMake and pkg-config find
+them: HTTP servers and clients, WebSocket, TLS, logs, metrics, configuration,
+databases and tests of services, on epoll and io_uring.")
 
 # The shared libraries. Its name stays while versions are 0.x; each minor version has libraries of other names, so that what
 # links them asks for its own (shlibs).
@@ -70,7 +71,8 @@ if(KATANA_SHARED)
   set(CPACK_DEBIAN_KATANA-RUNTIME_PACKAGE_SECTION libs)
   set(CPACK_DEBIAN_KATANA-RUNTIME_PACKAGE_SHLIBDEPS ON)
   set(CPACK_COMPONENT_KATANA-RUNTIME_DESCRIPTION
-"Shared libraries of KATANA: what services that are written with it link, one for each component.")
+"Shared libraries of KATANA: what services that are written with it link, one
+for each component.")
   math(EXPR next_minor "${PROJECT_VERSION_MINOR} + 1")
   set(shlibs "")
   foreach(name IN LISTS katana_installed)
@@ -90,8 +92,9 @@ set(CPACK_DEBIAN_KATANA-PROGRAMS_PACKAGE_NAME katana-tools)
 set(CPACK_DEBIAN_KATANA-PROGRAMS_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_KATANA-PROGRAMS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENT_KATANA-PROGRAMS_DESCRIPTION
-"Tools for services that are written with KATANA: katana makes projects, rebuilds and restarts them as they change, reads
-binary logs, and applies migrations to a database of SQLite.")
+"Tools for services that are written with KATANA: katana makes projects,
+rebuilds and restarts them as they change, reads binary logs, and applies
+migrations to a database of SQLite.")
 
 # Debian wants a copyright file and a changelog in a folder of each package.
 file(WRITE ${katana_generated}/copyright "\
