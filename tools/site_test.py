@@ -1,0 +1,174 @@
+#!/usr/bin/python3
+"""Tests of tools/site: small trees and headers, and what becomes of them."""
+
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from site_parts import api, built, comments, diagrams, headers, markdown, stage  # noqa: E402
+
+HEADER = """\
+// Tank: what holds water.
+//
+// Owns      the water.
+// Thread    its reactor's only,
+//           for `fill`, too.
+#pragma once
+
+namespace katana {
+
+// A tank of `litres_max`, see */ and \\\\endverbatim.
+class Tank {
+ public:
+  // Litres that fit; fewer than asked for
+  // when it is full.
+  int fill(int litres);
+  void drain();
+
+  int level() const;
+
+ private:
+  int level_ = 0;
+};
+
+enum class State {
+  dry,  // nothing is in it
+  wet,
+};
+
+namespace detail {
+int hidden();
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0
+"""
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.root = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def write(self, files):
+        for path, text in files.items():
+            target = self.root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+        return sorted(files)
+
+
+class CommentsTest(unittest.TestCase):
+    def test_lines_keep_their_numbers(self):
+        self.assertEqual(comments.convert(HEADER).count("\n"), HEADER.count("\n"))
+
+    def test_a_comment_before_a_declaration_is_its_own_and_a_free_one_is_nobodys(self):
+        text = comments.convert("#pragma once\n// Free.\n\n// Of f.\nint f();\n")
+        self.assertNotIn("Free", text)
+        self.assertIn("/** \\verbatim Of f. \\endverbatim */\nint f();", text)
+
+    def test_slashes_in_a_string_are_no_comment(self):
+        line = 'const char* url = "http://a";'
+        self.assertEqual(comments.convert(line), line)
+
+    def test_a_trailing_comment_goes_on_below_where_it_begins(self):
+        text = comments.convert("#pragma once\nint a;  // one\n        // two\nint b;\n")
+        self.assertIn("int a;  /**< \\verbatim one\ntwo \\endverbatim */\nint b;", text)
+
+
+class HeadersTest(Folder):
+    def read(self):
+        files = self.write({"katana/base/tank.hpp": HEADER})
+        with tempfile.TemporaryDirectory() as folder:
+            return headers.read(self.root, folder, headers.public_headers(files))
+
+    def test_the_contract_is_read_with_the_lines_that_go_on(self):
+        summary, rows = headers.contract_of(HEADER)
+        self.assertEqual(summary, "Tank: what holds water.")
+        self.assertEqual(rows, [("Owns", "the water."), ("Thread", "its reactor's only, for `fill`, too.")])
+
+    def test_public_names_have_their_comments_and_others_are_not_there(self):
+        (header,) = self.read().values()
+        tank, state = header.entities
+        self.assertEqual([member.name for member in tank.members], ["fill", "drain", "level"])
+        self.assertEqual(tank.members[0].comment, "Litres that fit; fewer than asked for\nwhen it is full.")
+        self.assertIn("see * / and", tank.comment)
+        self.assertEqual([value.comment for value in state.members], ["nothing is in it", ""])
+
+    def test_names_without_a_comment_are_found_and_those_in_a_row_share_one(self):
+        (header,) = self.read().values()
+        self.assertEqual([each.name for each in headers.undocumented(header)], ["level", "State"])
+
+    def test_a_page_shows_contract_declaration_and_comment(self):
+        (self.root / "CMakeLists.txt").write_text('katana_component(base ABOUT "tanks" MODULES base)\n')
+        pages = api.Pages(self.root, self.read()).all()
+        page = pages["api/katana/base/tank.md"]
+        for expected in ("component `katana::base`", "| **Owns** | the water. |", "### `fill` {#type-tank-fill}",
+                         "int fill(int litres);", "| `dry` | nothing is in it |"):
+            self.assertIn(expected, page)
+        self.assertNotIn("hidden", page)
+        self.assertIn("[tank](../api/katana/base/tank.md)", pages["api/index.md"])
+
+
+class LinksTest(Folder):
+    def broken(self, files):
+        return list(stage.broken_links(self.root, self.write(files)))
+
+    def test_a_dead_link_and_a_dead_anchor_are_named_with_their_line(self):
+        found = self.broken({"docs/a.md": "# A\n\n[b](b.md) [c](c.md) [d](b.md#two)\n", "docs/b.md": "# B\n\n## One\n"})
+        self.assertEqual(len(found), 2)
+        self.assertTrue(found[0].startswith("docs/a.md:3: 'c.md' names no file"), found[0])
+        self.assertIn("no heading with the anchor 'two'", found[1])
+
+    def test_what_is_right_or_in_code_or_elsewhere_is_not_named(self):
+        self.assertEqual(self.broken({"docs/a.md": "[b](b.md#one-path-t-two) `[x](x.md)` [e](https://example.org)\n"
+                                                   "```\n[y](y.md)\n```\n[here](.)\n",
+                                      "docs/b.md": "# B\n\n## One `Path<T>`, two\n".replace("Path<T>", "path-t")}), [])
+
+    def test_anchors_are_those_of_headings(self):
+        self.assertEqual([anchor for _, _, anchor in markdown.headings("# A `B<C>`!\n## D\n## D\n## E {#f}\n")],
+                         ["a-bc", "d", "d_1", "f"])
+
+
+class NavigationTest(Folder):
+    def test_a_guide_that_is_not_named_is_listed_and_a_name_without_a_page_is_a_mistake(self):
+        self.write({"docs/site/nav.toml": '[[section]]\ntitle = "Guides"\npages = ["guides/a.md", "guides/x.md"]\n'
+                                          'rest = "guides/*.md"\n'})
+        pages = type("Pages", (), {"root": self.root, "pages": {"guides/a.md": "# A\n", "guides/b.md": "# New\n",
+                                                                "other.md": "# Other\n"}})
+        mistakes = []
+        nav = stage.navigation(pages, mistakes)
+        self.assertEqual(nav, [{"Guides": [{"A": "guides/a.md"}, {"More guides": [{"New": "guides/b.md"}]}]}])
+        self.assertEqual(len(mistakes), 2)
+        self.assertIn("'guides/x.md' names no page", mistakes[0])
+        self.assertIn("no section has 'other.md'", mistakes[1])
+
+
+class BuiltTest(Folder):
+    def test_what_is_missing_or_loaded_from_elsewhere_is_named(self):
+        self.write({"a.html": '<a href="b.html#one">1</a><a href="b.html#two">2</a><a href="c.html">3</a>'
+                              '<script src="https://cdn.example/x.js"></script>', "b.html": '<h2 id="one">One</h2>'})
+        found = list(built.findings(self.root))
+        self.assertEqual(len(found), 3)
+        self.assertTrue(any("loads https://cdn.example/x.js" in each for each in found))
+        self.assertTrue(any("b.html has no such anchor" in each for each in found))
+        self.assertTrue(any("c.html, which does not exist" in each for each in found))
+
+
+class DiagramsTest(unittest.TestCase):
+    def test_transitions_of_one_pair_are_one_edge_and_anything_else_is_refused(self):
+        text = diagrams.graph("  [*] --> idle\n  idle --> closed: end\n  idle --> closed: limit\n  closed --> [*]\n")
+        self.assertIn('idle -> closed [label="end\\nlimit"];', text)
+        with self.assertRaisesRegex(ValueError, "is no transition"):
+            diagrams.graph("idle ==> closed")
+
+
+if __name__ == "__main__":
+    unittest.main()
+
+# SPDX-License-Identifier: Apache-2.0
