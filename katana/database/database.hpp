@@ -37,7 +37,7 @@ class Database : public Queries {
   Call<Begin> begin() const noexcept { return {*backend_, Order::begin, 0, timeout_, nullptr}; }
   // See stream.hpp.
   template <class R, class... Arguments>
-  Stream<R> stream(SqlFor<std::type_identity_t<Arguments>...> sql,
+  Stream<R> stream(StatementFor<detail::StreamCall, R, Arguments...> sql,
                    const Arguments&... arguments) const {
     return Stream<R>(*backend_, timeout_, sql, arguments...);
   }
