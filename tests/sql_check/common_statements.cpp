@@ -116,6 +116,8 @@ Task<void> wrong_names(Database& db) {
   // want missing_column: no column 'emial'
   // want unused_column: column 'email' is selected
   (void)co_await db.query_one<User>(broken, 1);
+  (void)co_await db.execute("COMMIT");
+  // want refused: call begin()
   co_await must(db, "DELETE FROM userss WHERE id = $1", 1);
   // want refused: userss
 }

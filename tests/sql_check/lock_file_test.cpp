@@ -14,7 +14,7 @@ LockFile sample() {
   one.columns = {
       {"id", {"integer", Storage::integer}, Null::never, ""},
       {"x y", {"timestamp with time zone", Storage::text}, Null::possible, "t.a is not NOT NULL"},
-      {"", {}, Null::unproved, ""}};
+      {"", {}, Null::unproved, "-"}};
   one.parameters = {{true, {"integer", Storage::integer}, "id", true}, {false, {}, "", false}};
   one.scans = {"t", "other table"};
   one.star = true;
@@ -43,9 +43,9 @@ TEST(LockFile, has_a_line_for_each_thing_in_the_order_of_the_texts) {
       "statement sqlite SELECT id,\\n  a \\\\ b AS \"x y\" FROM t WHERE id = $1\n"
       "column never integer integer - id\n"
       "column possible text timestamp\\swith\\stime\\szone t.a\\sis\\snot\\sNOT\\sNULL x y\n"
-      "column unproved any - - \n"
+      "column unproved any - \\- -\n"
       "parameter not-null integer integer id\n"
-      "parameter unused any - \n"
+      "parameter unused any - -\n"
       "scan t\n"
       "scan other table\n"
       "star\n");

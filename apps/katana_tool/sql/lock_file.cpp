@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view first_line = "katana sql.lock 1";
 constexpr std::array<std::string_view, 3> nulls = {"never", "possible", "unproved"};
 
-// A line's last field may have spaces; none has a line end or, elsewhere, a space.
+// A line's last field may have spaces; none has a line end or, elsewhere, a space. "-" is an empty
+// one, so that no line ends in a space.
 std::string escaped(std::string_view text, bool spaces_too) {
   std::string made;
   for (const char c : text) {
@@ -28,7 +29,8 @@ std::string escaped(std::string_view text, bool spaces_too) {
       made += c;
     }
   }
-  return made.empty() && spaces_too ? "-" : made;
+  if (made == "-") return "\\-";
+  return made.empty() ? "-" : made;
 }
 
 std::string unescaped(std::string_view text) {
@@ -73,6 +75,7 @@ class Parser {
     const std::string_view word = raw();
     return word == "-" ? std::string() : unescaped(word);
   }
+  std::string last() const { return rest_ == "-" ? std::string() : unescaped(rest_); }
   bool type(SqlType& out) {
     const auto storage = storage_named(raw());
     if (!storage) return false;
@@ -107,7 +110,7 @@ class Parser {
     if (found == nulls.end() || !type(made.type)) return false;
     made.null = static_cast<Null>(found - nulls.begin());
     made.why = field();
-    made.name = unescaped(rest_);
+    made.name = last();
     now_->columns.push_back(std::move(made));
     return true;
   }
@@ -118,7 +121,7 @@ class Parser {
     made.not_null = use == "not-null";
     if (made.used && !made.not_null && use != "used") return false;
     if (!type(made.type)) return false;
-    made.column = unescaped(rest_);
+    made.column = last();
     now_->parameters.push_back(std::move(made));
     return true;
   }

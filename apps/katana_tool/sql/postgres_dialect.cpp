@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "katana/database/postgres/statement_text.hpp"
 #include "katana/database/postgres/types.hpp"
 #include "katana_tool/sql/dialect.hpp"
 #include "katana_tool/sql/outline.hpp"
@@ -89,6 +90,13 @@ class PostgresDialect final : public Dialect {
         return fail(Code::invalid_argument,
                     fmt::format("migration '{}' fails: {}", each.file, message_of(applied)));
       }
+      if (PQtransactionStatus(connection_.get()) != PQTRANS_INTRANS) {
+        return fail(
+            Code::invalid_argument,
+            fmt::format("migration '{}' ends the transaction that all are applied in: leave "
+                        "COMMIT and ROLLBACK out",
+                        each.file));
+      }
     }
     const Answer planned =
         ask("SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan");
@@ -98,6 +106,12 @@ class PostgresDialect final : public Dialect {
 
   std::expected<Description, Refusal> describe(const std::string& text,
                                                std::size_t parameters) override {
+    if (database::postgres::traits_of(text).refused) {
+      return std::unexpected(
+          Refusal{"a statement may neither begin or end a transaction nor change the session nor "
+                  "copy: call begin(), and see the options of the database",
+                  0});
+    }
     (void)ask("SAVEPOINT katana_statement");
     auto found = prepare(text, parameters);
     (void)ask("ROLLBACK TO SAVEPOINT katana_statement");

@@ -42,6 +42,18 @@ std::optional<std::size_t> find_name(const std::string& text, std::string_view m
   return std::nullopt;
 }
 
+// What a connection of a program refuses (katana/database/sqlite/connection.hpp).
+int refuse_control(void*, int action, const char*, const char* second, const char*, const char*) {
+  switch (action) {
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH: return SQLITE_DENY;
+    case SQLITE_PRAGMA: return second == nullptr ? SQLITE_OK : SQLITE_DENY;
+    default: return SQLITE_OK;
+  }
+}
+
 class SqliteDialect final : public Dialect {
  public:
   explicit SqliteDialect(Handle handle) : handle_(std::move(handle)) {}
@@ -67,6 +79,7 @@ class SqliteDialect final : public Dialect {
                            sqlite3_column_int(info.get(), 2) != 0 || is_rowid, is_rowid});
       }
     }
+    sqlite3_set_authorizer(handle_.get(), &refuse_control, nullptr);
   }
 
   std::expected<Description, Refusal> describe(const std::string& text,
@@ -75,6 +88,12 @@ class SqliteDialect final : public Dialect {
     const char* rest = nullptr;
     const int code = sqlite3_prepare_v2(handle_.get(), text.c_str(), -1, &made, &rest);
     const Prepared statement(made);
+    if (code == SQLITE_AUTH) {
+      return std::unexpected(
+          Refusal{"a statement may neither begin or end a transaction nor attach files nor set a "
+                  "pragma: call begin(), and see the options of the database",
+                  0});
+    }
     if (code != SQLITE_OK) {
       const int offset = sqlite3_error_offset(handle_.get());
       const std::string message = sqlite3_errmsg(handle_.get());
