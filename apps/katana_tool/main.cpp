@@ -17,6 +17,7 @@
 #include "katana_tool/migrate_command.hpp"
 #include "katana_tool/new_command.hpp"
 #include "katana_tool/program_command.hpp"
+#include "katana_tool/sql_command.hpp"
 
 namespace {
 
@@ -54,6 +55,7 @@ int main(int count, char** arguments) {
   add_add_command(app, chosen);
   add_dev_command(app, chosen);
   add_program_commands(app, chosen);
+  add_sql_command(app, chosen);
   add_migrate_command(app, chosen);
   add_log_command(app, chosen);
   CLI::App* parsed = &app;

@@ -6,6 +6,7 @@
 #include "katana/host/sqlite/sqlite.hpp"
 #include "katana/http.hpp"
 #include "katana/service/events/events.hpp"
+#include "migrations.hpp"  // made from migrations/ by the build
 
 namespace bookmarks {
 
@@ -125,6 +126,7 @@ Task<Result<Html>> page(FromContext<User> user, Inject<Database> db) {
 // Asks again for the titles that are not known yet.
 Task<Result<void>> find_titles(const registry::Services& services) {
   auto& db = services.get<Database>();
+  // katana: full scan is fine
   auto rows = co_await db.query<Bookmark>(
       "SELECT id, url, title, added FROM bookmarks WHERE title IS NULL ORDER BY id LIMIT 50");
   if (!rows) co_return std::unexpected<Error>(rows.error());
@@ -141,13 +143,10 @@ Task<Result<void>> find_titles(const registry::Services& services) {
 }  // namespace
 
 host::ApplicationOptions options() {
-  const char* const table =
-      "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, url TEXT NOT NULL, "
-      "title TEXT, added TEXT NOT NULL, UNIQUE (owner, url)) STRICT";
   return {.name = "bookmarks",
           .database = host::sqlite(),
           .http_client = true,
-          .migrations = {{"0001_bookmarks.sql", table}}};
+          .migrations = embedded::migrations()};
 }
 
 void configure(Program& app) {

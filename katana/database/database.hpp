@@ -44,7 +44,7 @@ class Database : public Queries {
   Queries replica() const noexcept { return {backend_->replica(), 0, timeout_}; }
   // See stream.hpp.
   template <class R, class... Arguments>
-  Stream<R> stream(SqlFor<std::type_identity_t<Arguments>...> sql,
+  Stream<R> stream(StatementFor<detail::StreamCall, R, Arguments...> sql,
                    const Arguments&... arguments) const {
     return Stream<R>(*backend_, timeout_, sql, arguments...);
   }

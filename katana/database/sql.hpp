@@ -15,9 +15,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "katana/base/bytes.hpp"
 #include "katana/database/value.hpp"
+#ifdef KATANA_SQL_RECORDS
+#include "katana/database/sql_record.hpp"
+#endif
 
 namespace katana::database {
 
@@ -102,18 +106,76 @@ class Sql {
   std::size_t parameters_;
 };
 
+namespace detail {
+
+// The calls that take a statement; `any`: a function of the program that passes it on.
+struct AnyCall {
+  static constexpr Bytes name = "any";
+};
+struct QueryCall {
+  static constexpr Bytes name = "query";
+};
+struct QueryOneCall {
+  static constexpr Bytes name = "query_one";
+};
+struct ExecuteCall {
+  static constexpr Bytes name = "execute";
+};
+struct StreamCall {
+  static constexpr Bytes name = "stream";
+};
+
+// Leaves a record in the object file for `katana sql check`, if the target is checked; no code.
+template <class Call, class R, std::size_t length, class... Arguments>
+consteval void record_statement() {
+#ifdef KATANA_SQL_RECORDS
+  (void)&StatementRecord<Call, R, length, Arguments...>::katana_sql_record;
+#endif
+}
+
+// What SqlFor does once it knows whose statement it is.
+struct Unrecorded {};
+
+}  // namespace detail
+
 // A statement for arguments of these types.
 template <class... Arguments>
 class SqlFor : public Sql {
  public:
   template <std::size_t Size>
-  consteval SqlFor(const char (&literal)[Size]) : SqlFor(Sql(literal)) {}
-  consteval SqlFor(Sql sql) : Sql(sql) {
+  consteval SqlFor(const char (&literal)[Size]) : SqlFor(Sql(literal), detail::Unrecorded()) {
+    detail::record_statement<detail::AnyCall, void, Size - 1, Arguments...>();
+  }
+  consteval SqlFor(Sql sql) : SqlFor(sql, detail::Unrecorded()) {
+    detail::record_statement<detail::AnyCall, void, 0, Arguments...>();
+  }
+
+ protected:
+  consteval SqlFor(Sql sql, detail::Unrecorded) : Sql(sql) {
     if (parameters() != parameters_of<Arguments...>) {
       the_statement_has_more_or_fewer_parameters_than_the_call_has_arguments();
     }
   }
 };
+
+// The same as the parameter of a call, whose rows are read into R.
+template <class Call, class R, class... Arguments>
+class Statement : public SqlFor<Arguments...> {
+ public:
+  template <std::size_t Size>
+  consteval Statement(const char (&literal)[Size])
+      : SqlFor<Arguments...>(Sql(literal), detail::Unrecorded()) {
+    detail::record_statement<Call, R, Size - 1, Arguments...>();
+  }
+  consteval Statement(Sql sql) : SqlFor<Arguments...>(sql, detail::Unrecorded()) {
+    detail::record_statement<Call, R, 0, Arguments...>();
+  }
+  constexpr Statement(const SqlFor<Arguments...>& sql) noexcept : SqlFor<Arguments...>(sql) {}
+};
+
+// No arguments are deduced from it.
+template <class Call, class R, class... Arguments>
+using StatementFor = Statement<Call, R, std::type_identity_t<Arguments>...>;
 
 }  // namespace katana::database
 

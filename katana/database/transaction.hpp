@@ -38,19 +38,19 @@ class Queries {
 
   // Every row, as std::vector<R>.
   template <class R, class... Arguments>
-  CallFor<Many<R>, Arguments...> query(SqlFor<std::type_identity_t<Arguments>...> sql,
+  CallFor<Many<R>, Arguments...> query(StatementFor<detail::QueryCall, R, Arguments...> sql,
                                        const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
   // The row, as std::optional<R>: without a value when there is none. More than one is a mismatch.
   template <class R, class... Arguments>
-  CallFor<One<R>, Arguments...> query_one(SqlFor<std::type_identity_t<Arguments>...> sql,
+  CallFor<One<R>, Arguments...> query_one(StatementFor<detail::QueryOneCall, R, Arguments...> sql,
                                           const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
   // How many rows it changed.
   template <class... Arguments>
-  CallFor<Changes, Arguments...> execute(SqlFor<std::type_identity_t<Arguments>...> sql,
+  CallFor<Changes, Arguments...> execute(StatementFor<detail::ExecuteCall, void, Arguments...> sql,
                                          const Arguments&... arguments) const {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }

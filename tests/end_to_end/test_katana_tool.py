@@ -28,7 +28,8 @@ def files(folder):
 def test_help_and_version_of_every_subcommand():
     done = run("--version")
     assert re.fullmatch(r"katana \d+\.\d+\.\d+\n", done.stdout) and done.returncode == 0
-    for words in ("", "new", "add", "add route", "dev", "routes", "config", "config schema", "migrate", "log"):
+    for words in ("", "new", "add", "add route", "dev", "routes", "config", "config schema", "migrate", "log", "sql",
+                  "sql check"):
         done = run(*words.split(), "--help")
         assert done.returncode == 0 and "Usage: katana" in done.stdout, (words, done.stdout, done.stderr)
 
@@ -43,6 +44,7 @@ def test_help_and_version_of_every_subcommand():
     (("add", "route", "FETCH", "/x"), "FETCH not in"),
     (("add", "job", "x", "--every", "soon"), "--every 'soon': give a time"),
     (("routes",), "there is no CMakeLists.txt with a project(NAME) here"),
+    (("sql", "check"), "'build' has no target that is checked: call katana_check_sql(TARGET …)"),
     (("dev", "--address", "localhost"), "there is no CMakeLists.txt"),
 ])
 def test_a_mistake_is_one_line_and_status_2(tmp_path, words, said):

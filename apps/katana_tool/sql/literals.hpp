@@ -1,0 +1,64 @@
+// Literals: the statements in a C++ source, with their places.
+//
+//   for (const Literal& each : literals_in(text, "src/app.cpp")) …
+//
+// What is found: string literals (plain, raw, and several that the compiler joins) that are the
+// first argument of query, query_one, execute or stream, initialise a database::Sql, or begin as
+// SQL does; and Sql constants where they are given to one of these calls. It is a lexer, not a
+// parser: a literal that a macro makes is not found, and code that is never compiled is; records of
+// the object file (records.hpp) say which calls there are.
+//
+// Owns       what it found.
+// Thread     any.
+// Allocates  what it found.
+// Fails      never: what is no C++ has no statements.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace katana::tool::sql {
+
+struct Place {
+  std::size_t line = 0;  // from 1
+  std::size_t column = 0;
+
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+struct Literal {
+  std::string file;
+  std::string text;  // as the compiler sees it
+  // Where the octets of the text stand: offsets in it, ascending, each with the place from which
+  // on one octet of the source is one of the text.
+  struct Run {
+    std::size_t offset = 0;
+    Place place;
+  };
+  std::vector<Run> runs;
+  std::string call;  // the name of the function: "query", "must"; "Sql": it makes a constant
+  std::string row;   // the last name of its template argument, "Bookmark"; may be empty
+  std::vector<std::string> elements;  // of a tuple: the same of each
+  // Of the constant that it initialises, or that stands for it in a call: then there is no text.
+  std::string name;
+  bool constant = false;  // the call takes an Sql
+  Place begin;            // of the literal or the constant's name
+  // What is known of each argument behind the statement: "text", "int", "double", the name of what
+  // is called (Uuid(), std::string(x)), or nothing.
+  std::vector<std::string> arguments;
+  bool expanded = false;  // one of them is a pack
+  std::string comments;   // of C++, from the line before the call to its end
+
+  Place place_of(std::size_t offset) const;
+};
+
+std::vector<Literal> literals_in(std::string_view source, const std::string& file);
+
+// The files that a source includes with quotation marks.
+std::vector<std::string> includes_in(std::string_view source);
+
+}  // namespace katana::tool::sql
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,37 @@
+// PostgresServer: a PostgreSQL that is started for a check, in a temporary folder.
+//
+// Owns       its folder and its process, which ends with this one.
+// Thread     one.
+// Allocates  yes.
+// Fails      start() with what is missing and the remedy, or what the server wrote.
+// Invariant  it listens on a Unix socket in its folder only, which no other user may enter; it runs
+//            as an unprivileged user.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "katana/base/result.hpp"
+
+namespace katana::tool::sql {
+
+class PostgresServer {
+ public:
+  static Result<std::unique_ptr<PostgresServer>> start();
+  ~PostgresServer();
+  PostgresServer(const PostgresServer&) = delete;
+  PostgresServer& operator=(const PostgresServer&) = delete;
+
+  // What libpq connects by.
+  std::string conninfo() const;
+
+ private:
+  explicit PostgresServer(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string folder_;
+  int process_ = 0;
+};
+
+}  // namespace katana::tool::sql
+
+// SPDX-License-Identifier: Apache-2.0

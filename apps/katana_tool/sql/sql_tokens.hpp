@@ -1,0 +1,43 @@
+// SqlTokens: a statement of SQL in tokens, for what its database does not say of it.
+//
+// Owns       its tokens.
+// Thread     any.
+// Allocates  what it found.
+// Fails      never: the database says what is no SQL.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace katana::tool::sql {
+
+struct SqlToken {
+  enum class Kind : unsigned char { word, quoted, string, number, parameter, symbol };
+  Kind kind = Kind::symbol;
+  std::string text;  // of a word in small letters; of a quoted name what is quoted
+  std::size_t offset = 0;
+  std::size_t parameter = 0;
+
+  bool is(std::string_view other) const {
+    return (kind == Kind::word || kind == Kind::symbol) && text == other;
+  }
+  bool is_name() const { return kind == Kind::word || kind == Kind::quoted; }
+};
+
+struct SqlTokens {
+  std::vector<SqlToken> tokens;
+  std::string comments;
+};
+
+SqlTokens sql_tokens_of(std::string_view text);
+
+// Its first word is one that statements begin with.
+bool begins_as_sql(std::string_view text);
+
+std::string in_small_letters(std::string_view text);
+
+}  // namespace katana::tool::sql
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,8 @@
+CREATE TABLE bookmarks (
+  id INTEGER PRIMARY KEY,
+  owner INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  title TEXT,
+  added TEXT NOT NULL,
+  UNIQUE (owner, url)
+) STRICT;

@@ -1,0 +1,2 @@
+CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price INTEGER NOT NULL) STRICT;
+CREATE INDEX items_by_price ON items (price);

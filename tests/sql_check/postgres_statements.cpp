@@ -1,0 +1,73 @@
+// Statements of PostgreSQL alone. What is to be found at a line stands below it.
+#include <cstdint>
+#include <string>
+
+#include "katana/base/decimal.hpp"
+#include "katana/base/described.hpp"
+#include "katana/base/task.hpp"
+#include "katana/base/timestamp.hpp"
+#include "katana/base/uuid.hpp"
+#include "katana/database/database.hpp"
+
+namespace sql_check {
+namespace {
+
+using katana::Decimal;
+using katana::Task;
+using katana::Timestamp;
+using katana::Uuid;
+using katana::database::Database;
+
+enum class Mood { glad, sad };
+KATANA_DESCRIBE_ENUM(Mood, glad, sad)
+
+struct Extra {
+  std::int64_t id = 0;
+  Mood mood = Mood::glad;
+  Timestamp made;
+  Decimal price;
+};
+KATANA_DESCRIBE(Extra, id, mood, made, price)
+
+struct WrongExtra {
+  std::string tags;
+  std::int64_t mood = 0;
+  Uuid made;
+  double price = 0;
+};
+KATANA_DESCRIBE(WrongExtra, tags, mood, made, price)
+
+}  // namespace
+
+Task<void> right_in_postgres(Database& db) {
+  (void)co_await db.query<Extra>("SELECT id, mood, made, price FROM extras WHERE id = $1", 1);
+  (void)co_await db.query_one<Uuid>("SELECT token FROM users WHERE id = $1::bigint", 1);
+  (void)co_await db.execute("UPDATE extras SET mood = $1, made = $2, price = $3 WHERE id = $4",
+                            Mood::sad, Timestamp(), Decimal(), 1);
+  (void)co_await db.query_one<std::string>(
+      "SELECT array_to_string(tags, ',') AS t FROM extras WHERE id = $1", 1);
+  // want unproved_null: column 't'
+}
+
+Task<void> wrong_in_postgres(Database& db) {
+  (void)co_await db.query<WrongExtra>(
+      "SELECT tags, "
+      "mood, "
+      "made, "
+      "price FROM extras WHERE id = $1",
+      1);
+  // want-above 5 column_type: column 'tags' is text[], which is not read: cast it, as in tags::text
+  // want-above 4 column_type: column 'mood' is mood
+  // want-above 3 column_type: make it katana::Timestamp, katana::Date or std::string
+  // want-above 2 column_type: make it katana::Decimal or std::string
+  (void)co_await db.execute("UPDATE users SET token = $1 WHERE id = $2", Timestamp(), 1);
+  // want parameter_type: parameter $1 is uuid
+  (void)co_await db.query_one<std::int64_t>("SELECT id FROM users WHERE name = 1");
+  // want refused: operator does not exist
+  (void)co_await db.query_one<std::int64_t>("SELECT id FROM users WHERE id = $2", 1, 2);
+  // want refused: could not determine data type of parameter $1
+}
+
+}  // namespace sql_check
+
+// SPDX-License-Identifier: Apache-2.0
