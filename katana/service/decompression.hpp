@@ -22,6 +22,7 @@
 
 namespace katana {
 
+// Limits of content that is decoded: what is beyond them is answered with 413.
 struct DecompressionOptions {
   // Of a decoded content, beside what its route allows of one that is not coded.
   std::uint64_t bytes_max = 64 * 1024 * 1024;

@@ -25,6 +25,7 @@
 
 namespace katana {
 
+// Which replies are compressed, and how.
 struct CompressionOptions {
   // Those that are offered; among equals the peer gets the first of br, zstd, gzip.
   bool brotli = true;
