@@ -211,10 +211,11 @@ def contract_names(summary):
 
 def mark_documented(entities, lines, leads):
     """Sets `documented`: by a comment of its own, that of its group or an overload, or by convention."""
-    previous = None
+    previous, leading = None, False  # leading: a comment above is for those that follow without a gap, too
     for entity in entities:
-        gap = previous and any(not line.strip() for line in lines[previous.line:entity.line - 1])
-        grouped = previous and not gap and previous.documented and previous.kind == entity.kind
+        gap = previous is None or any(not line.strip() for line in lines[previous.line:entity.line - 1])
+        grouped = leading and not gap and previous.kind == entity.kind
+        leading = grouped or bool(entity.comment) and "//" not in lines[entity.line - 1]
         constructor = entity.kind == "function" and entity.scope.rpartition("::")[2].split("<")[0] == entity.name
         entity.documented = bool(
             entity.comment or grouped or constructor or CONVENTIONAL.match(entity.name) or entity.name in leads
