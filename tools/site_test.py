@@ -40,6 +40,9 @@ enum class State {
   wet,
 };
 
+// Which way the water goes.
+enum class Way { in, out };
+
 namespace detail {
 int hidden();
 }
@@ -94,7 +97,7 @@ class HeadersTest(Folder):
 
     def test_public_names_have_their_comments_and_others_are_not_there(self):
         (header,) = self.read().values()
-        tank, state = header.entities
+        tank, state, _ = header.entities
         self.assertEqual([member.name for member in tank.members], ["fill", "drain", "level"])
         self.assertEqual(tank.members[0].comment, "Litres that fit; fewer than asked for\nwhen it is full.")
         self.assertIn("see * / and", tank.comment)

@@ -39,6 +39,7 @@ namespace katana::config {
 
 // What a reload found: lines like "http.idle_timeout: 30s → 10s (katana.yaml:4)".
 struct Reloaded {
+  // Keys whose new value counts from now on.
   std::vector<std::string> applied;
   std::vector<std::string> needs_restart;  // changed, but not reloadable: the old value stays
 };

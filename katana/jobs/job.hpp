@@ -21,8 +21,10 @@
 
 namespace katana::jobs {
 
+// Of a job's name, which is a label of metrics and a key of the configuration.
 inline constexpr std::size_t job_name_bytes_max = 64;
 
+// What a run calls. An Error, or an exception, is a failed run.
 using JobFunction = std::move_only_function<Task<Result<void>>()>;
 
 namespace detail {
@@ -52,6 +54,7 @@ inline Task<Result<void>> run_and_hold(JobFunction f) {
   co_return co_await std::move(task);
 }
 
+// How a job runs, beside its schedule.
 struct JobOptions {
   // A run that lasts longer is cancelled, and has failed.
   Duration timeout = seconds(3600);

@@ -28,6 +28,7 @@
 
 namespace katana::jobs {
 
+// What the runner needs of the program, and what it may use.
 struct JobRunnerOptions {
   JobLock* lock = nullptr;              // for JobOptions::one_instance, which needs one
   FailureObserver* failures = nullptr;  // null: the reactor's

@@ -27,6 +27,7 @@
 
 namespace katana::jobs {
 
+// One tick of one job, which one instance may have.
 struct JobClaim {
   std::string job;
   Timestamp tick;   // of the schedule; the same for all instances

@@ -30,6 +30,7 @@
 
 namespace katana::jobs {
 
+// Bounds of every() and after(); what is beyond them is refused.
 inline constexpr Duration interval_min = milliseconds(10);
 inline constexpr Duration interval_max = seconds(std::int64_t{366} * 24 * 3600);
 
@@ -70,9 +71,11 @@ class Schedule {
   std::optional<CronExpression> cron_;
 };
 
+// At whole multiples of the interval, the same on every instance.
 inline Schedule every(Duration interval) noexcept {
   return Schedule(Schedule::Kind::every, interval);
 }
+// So long after the run before has ended.
 inline Schedule after(Duration pause) noexcept { return Schedule(Schedule::Kind::after, pause); }
 // What is not known to the compiler is for Schedule::parse().
 inline Schedule cron(const CronExpression& expression) noexcept { return Schedule(expression); }

@@ -33,6 +33,7 @@ enum class Lifetime : std::uint8_t {
   scoped,     // made once in each scope, when it is first asked for there
   transient,  // made for everyone who asks, and owned by them
 };
+// As it stands in messages: "singleton".
 std::string_view lifetime_name(Lifetime lifetime) noexcept;
 
 namespace detail {

@@ -51,11 +51,13 @@ class Registry {
   void singleton(F factory, Where where = Where::current()) {
     add<T>(Lifetime::singleton, std::move(factory), where);
   }
+  // Made once in each Scope, when it is first asked for there.
   template <class T, class F>
   void scoped(F factory, Where where = Where::current()) {
     static_assert(!detail::Signature<F>::changes_itself, "threads share it: no mutable factory");
     add<T>(Lifetime::scoped, std::move(factory), where);
   }
+  // Made for each that asks, which owns it.
   template <class T, class F>
   void transient(F factory, Where where = Where::current()) {
     static_assert(!detail::Signature<F>::changes_itself, "threads share it: no mutable factory");

@@ -27,6 +27,7 @@ std::span<const EngineKind> engines() noexcept;
 // What a configuration names: an engine, or the choice of one.
 enum class EngineName : std::uint8_t { epoll_edge, epoll_level, io_uring, automatic };
 
+// The engine that runs, and why it is not another.
 struct EngineChoice {
   EngineKind kind = EngineKind::epoll_edge;
   // For the log, in one line: why "auto" did not take io_uring, or what of io_uring this kernel

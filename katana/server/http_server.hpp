@@ -57,11 +57,13 @@ struct ServerReport {
   std::string describe() const;
 };
 
+// Where a listener accepts connections.
 struct ListenerAddress {
   std::string address = "127.0.0.1";  // numeric
   std::uint16_t port = 0;             // 0: the kernel chooses
 };
 
+// Everything that a server may be made with; each member has its default.
 struct HttpServerOptions {
   std::string address = "127.0.0.1";              // numeric
   std::uint16_t port = 8080;                      // 0: the kernel chooses
@@ -150,6 +152,7 @@ class HttpServer {
   // With TLS, of the certificates as they were when it started: what should be known of them.
   std::vector<std::string> certificate_notes() const;
 
+  // Of the first listener, once it has started: the one that was taken for port 0.
   std::uint16_t port() const noexcept { return port_; }
   // Of the operations' listener, in the order of Exchange::listener().
   static engine::Listener operations_listener(const std::vector<int>& sockets,

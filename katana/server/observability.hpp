@@ -39,6 +39,7 @@
 
 namespace katana::server {
 
+// Limits of metrics and health checks.
 struct ObservabilityOptions {
   metrics::RegistryOptions registry = {};
   metrics::HealthOptions health = {};
@@ -57,6 +58,7 @@ class Observability {
   Observability(const Observability&) = delete;
   Observability& operator=(const Observability&) = delete;
 
+  // For metrics and checks of the program. Any thread.
   metrics::Registry& registry() noexcept { return registry_; }
   metrics::HealthChecks& checks() noexcept { return checks_; }
 

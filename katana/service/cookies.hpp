@@ -39,14 +39,19 @@ class CookieReader {
 // The first cookie of that name, in any Cookie field. Names are compared with their case.
 std::optional<Bytes> cookie(const http::Head& head, Bytes name) noexcept;
 
-enum class SameSite : std::uint8_t { lax, strict, none };
+// Which requests of other sites' pages carry the cookie.
+enum class SameSite : std::uint8_t {
+  lax,     // those that follow a link, and no others
+  strict,  // none
+  none,    // all; only for cookies that are `secure`
+};
 
 // Secure by default: sent over TLS only (and to localhost), to this host only, hidden from scripts,
 // and left out of requests that other sites make, but for following a link.
 struct SetCookie {
-  std::string_view name;
-  std::string_view value;
-  std::string_view path = "/";
+  std::string_view name;                       // a token, as RFC 9110 §5.6.2 has it
+  std::string_view value;                      // no control character, space, '"', ',', ';' or '\\'
+  std::string_view path = "/";                 // sent with requests for what is below it
   std::string_view domain = {};                // empty: this host and no other
   std::optional<Duration> max_age = {};        // none: until the browser is closed
   std::optional<std::int64_t> expires_s = {};  // Unix time; max_age comes first
@@ -56,6 +61,8 @@ struct SetCookie {
   bool partitioned = false;
 };
 
+// Adds Set-Cookie. Fails, and adds nothing, with what is wrong with the name, the value or the
+// rules of a prefix (__Host-, __Secure-), and when the fields of the reply are full.
 Result<void> set_cookie(Reply& reply, const SetCookie& cookie);
 // Makes the browser forget it. Path, domain and prefix have to be those that it was set with.
 Result<void> remove_cookie(Reply& reply, SetCookie cookie);

@@ -22,6 +22,7 @@
 
 namespace katana {
 
+// Limits of content that is decoded: what is beyond them is answered with 413.
 struct DecompressionOptions {
   // Contents in these codings are decoded; others are refused (415).
   coding::Codecs codecs = {};

@@ -34,16 +34,19 @@
 
 namespace katana {
 
+// The next {parameter} of the pattern, decoded and read as T; 400 when it is no T.
 template <class T>
 struct Path {
-  T value;
+  T value;  // also *path, path->
   const T& operator*() const noexcept { return value; }
   const T* operator->() const noexcept { return &value; }
 };
 
+// The query as the members of T, which keep their initialisers where it has none; 400 when a value
+// is not of its member's type or breaks its rule.
 template <Described T>
 struct Query {
-  T value;
+  T value;  // also *query, query->
   const T& operator*() const noexcept { return value; }
   const T* operator->() const noexcept { return &value; }
 };

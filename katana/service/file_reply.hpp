@@ -34,6 +34,7 @@
 
 namespace katana {
 
+// How Reply::file() describes the file.
 struct FileReplyOptions {
   // Empty: by the extension of the name.
   std::string content_type = {};

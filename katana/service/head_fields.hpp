@@ -28,20 +28,22 @@
 
 namespace katana {
 
+// Header fields as the members of T: x_request_id is X-Request-Id. 400 as for a Query.
 template <Described T>
 struct Header {
   static_assert(unknown_names<T> != UnknownNames::refuse,
                 "a request has header fields that no handler names: describe T by KATANA_DESCRIBE");
-  T value;
+  T value;  // also *fields, fields->
   const T& operator*() const noexcept { return value; }
   const T* operator->() const noexcept { return &value; }
 };
 
+// Cookies as the members of T, by their names with their case. 400 as for a Query.
 template <Described T>
 struct Cookie {
   static_assert(unknown_names<T> != UnknownNames::refuse,
                 "a browser sends cookies of others, too: describe T by KATANA_DESCRIBE");
-  T value;
+  T value;  // also *fields, fields->
   const T& operator*() const noexcept { return value; }
   const T* operator->() const noexcept { return &value; }
 };

@@ -54,6 +54,7 @@ class Html {
   // Markup as it stands: of the program's own, never of what a user sent.
   static Html raw(std::string markup) { return Html(std::move(markup)); }
 
+  // What is sent.
   const std::string& markup() const noexcept KATANA_VIEW { return markup_; }
   Html& operator+=(const Html& more) {
     markup_ += more.markup_;
@@ -132,6 +133,8 @@ class HtmlPattern {
   Bytes text_;
 };
 
+// The pattern with each `{}` replaced by its argument, escaped for the place where it stands. A
+// pattern whose place is not safe for a value does not compile.
 template <class... A>
 Html html(HtmlPattern<std::type_identity_t<A>...> pattern, const A&... arguments) {
   std::string markup;

@@ -31,7 +31,7 @@ namespace katana {
 
 template <class T>
 struct Json {
-  T value;
+  T value;                // also *json, json->
   unsigned status = 200;  // of a reply
   const T& operator*() const noexcept { return value; }
   const T* operator->() const noexcept { return &value; }
@@ -43,9 +43,10 @@ Json(T) -> Json<T>;
 template <class T>
 Json(T, unsigned) -> Json<T>;
 
+// 201 with the value as JSON, and Location.
 template <class T>
 struct Created {
-  T value;
+  T value;               // what was created
   std::string location;  // of what was created: "/users/7"
 };
 template <class T>

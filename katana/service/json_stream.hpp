@@ -45,6 +45,7 @@
 
 namespace katana {
 
+// The media type of send_json_lines(): one value of JSON on each line.
 inline constexpr Literal json_lines_type = "application/x-ndjson";
 
 namespace detail {

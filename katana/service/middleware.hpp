@@ -59,6 +59,7 @@ class MiddlewareFunction;
 // before they are sent. In `after` the content of the request may be gone when the handler was a
 // coroutine that did not take a Request.
 struct Middleware {
+  // A reply: the answer, and no handler is called. None: the request goes on.
   std::function<std::optional<Reply>(const RequestView&)> before = {};
   // As `before`, and called in front of it, for what depends on the connection or the time.
   std::function<std::optional<Reply>(const RequestView&, session::Exchange&)> admit = {};

@@ -114,12 +114,14 @@ class Reply {
   // No content.
   explicit Reply(unsigned status = 204) noexcept { set_status(status); }
 
+  // 200 with text/plain. A literal is referred to, a Text taken, anything else copied.
   static Reply text(Literal content) noexcept { return {200, "text/plain", content}; }
   static Reply text(Text content) noexcept { return {200, "text/plain", std::move(content)}; }
   template <CopiedContent T>
   static Reply text(const T& content) {
     return text(Text(content));
   }
+  // 200 with markup that was made already; html() of service/html.hpp escapes values.
   static Reply html(Literal content) noexcept { return {200, "text/html; charset=utf-8", content}; }
   static Reply html(Text content) noexcept {
     return {200, "text/html; charset=utf-8", std::move(content)};
@@ -137,6 +139,7 @@ class Reply {
     return json(Text(content));
   }
 
+  // 204
   static Reply no_content() noexcept { return Reply(204); }
   // 303, or 301, 302, 307, 308, to a URL or a path. Spaces, quotes and what is not ASCII are
   // percent-encoded; with a control character in it, or another status, the reply is invalid. A
@@ -195,14 +198,15 @@ class Reply {
     return *this;
   }
 
-  unsigned status() const noexcept { return status_; }
+  unsigned status() const noexcept { return status_; }  // 200 to 599
+  // What it was made of; views into it, until it is changed or moved.
   Bytes content_type() const noexcept {
     return owned_type_.empty() ? content_type_ : owned_type_.bytes();
   }
   Bytes fields() const noexcept { return fields_.bytes(); }
   Bytes content() const noexcept { return owned_.empty() ? content_ : owned_.bytes(); }
-  bool content_stays() const noexcept { return content_stays_; }
-  bool closes() const noexcept { return close_; }
+  bool content_stays() const noexcept { return content_stays_; }  // it is a Literal
+  bool closes() const noexcept { return close_; }                 // close() was called
   bool invalid() const noexcept { return (flaws_ & is_invalid) != 0; }
   // Of an invalid reply: what is wrong with it, and what would be right.
   std::string mistake() const;

@@ -27,8 +27,8 @@ class RequestView {
               Bytes content) noexcept
       : head_(&head), parameters_(&parameters), path_(path), query_(query), content_(content) {}
 
-  http::Method method() const noexcept { return head_->method(); }
-  Bytes method_text() const noexcept { return head_->method_text(); }
+  http::Method method() const noexcept { return head_->method(); }     // or Method::extension
+  Bytes method_text() const noexcept { return head_->method_text(); }  // with its case, as sent
   // As it was sent.
   Bytes target() const noexcept { return head_->target(); }
   // Normalised: percent-decoded once and without dot segments (see wire/http/url.hpp).
@@ -56,6 +56,7 @@ class RequestView {
   Bytes content_;
 };
 
+// A coroutine may not take it: it would dangle after the first suspension.
 template <>
 inline constexpr bool is_borrowed<RequestView> = true;
 
@@ -63,6 +64,7 @@ class Request {
  public:
   explicit Request(const RequestView& view);
 
+  // Each as RequestView has it, for as long as a copy of this Request lives.
   const RequestView& view() const noexcept KATANA_VIEW;
   http::Method method() const noexcept { return view().method(); }
   Bytes target() const noexcept KATANA_VIEW { return view().target(); }

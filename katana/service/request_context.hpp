@@ -31,6 +31,8 @@
 
 namespace katana {
 
+// What middleware in front of the handler has found: the value of its std::expected<T, Reply>. A
+// route whose middleware provides no T is an error of Router::build().
 template <class T>
 class FromContext {
  public:

@@ -46,6 +46,7 @@ struct RouteDefaults {
   std::uint64_t streamed_bytes_max = std::uint64_t{1} << 40;
 };
 
+// Of one route, where it differs from RouteDefaults.
 struct RouteOptions {
   // As in RouteDefaults; none: as Router::defaults() says.
   std::optional<std::uint64_t> content_bytes_max = {};
@@ -115,6 +116,8 @@ class Group {
   Group group(std::string_view prefix) const;
   std::string_view prefix() const noexcept { return prefix_; }
 
+  // Serves the pattern below the prefix, by a function with parameters that the request fills. What
+  // is wrong with either is an error of Router::build(). GET serves HEAD, too.
   template <class F>
   Group& get(std::string_view pattern, F handler, RouteOptions options = {}) {
     return route(http::Method::get, pattern, std::move(handler), options);
@@ -210,11 +213,14 @@ class Router : public Group {
     parts_->services = &services;
     return *this;
   }
+  // Everything that is wrong with any call, one a line, with the routes it is about.
   Result<Service> build() &&;
 };
 
+// What a Router has become: immutable, and shared by all reactors. Copies share it.
 class Service {
  public:
+  // The routes as the dispatcher sees them.
   const RouteTable& table() const noexcept { return table_; }
   const detail::Route& route(std::uint32_t index) const noexcept { return parts_->routes[index]; }
   std::size_t route_count() const noexcept { return parts_->routes.size(); }

@@ -121,6 +121,8 @@ class Stream : public session::Pending {
 
 }  // namespace detail
 
+// The content of a request, in pieces, as a coroutine wants them. The coroutine is destroyed when
+// the peer leaves or is too slow. Its reactor's thread.
 class ContentReader {
  public:
   explicit ContentReader(detail::Stream& stream) noexcept : stream_(&stream) {}
@@ -145,6 +147,7 @@ class ContentReader {
   detail::Stream* stream_;
 };
 
+// The reply of a coroutine that streams, with backpressure. Its reactor's thread.
 class ReplyWriter {
  public:
   explicit ReplyWriter(detail::Stream& stream) noexcept : stream_(&stream) {}

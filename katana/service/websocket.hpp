@@ -52,6 +52,7 @@ struct WebSocketRules {
 
 // A handler without state of its own, for all connections of a route.
 struct WebSocketCallbacks {
+  // As those of WebSocketHandler; an empty one does nothing.
   std::function<void(WebSocket&)> on_open = {};
   std::function<void(WebSocket&, Bytes payload, MessageKind)> on_message = {};
   std::function<void(WebSocket&)> on_writable = {};

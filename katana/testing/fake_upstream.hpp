@@ -33,6 +33,7 @@
 
 namespace katana::testing {
 
+// What the program has asked of the upstream.
 struct UpstreamRequest {
   std::string method;
   std::string target;     // with its query

@@ -56,6 +56,7 @@ struct PendingState : ClientExchange {
 
 class PendingReply {
  public:
+  // The reply is complete, or the connection has ended.
   bool is_done() const noexcept;
   // Lets time pass until the reply has come, or the timeout of TestOptions.
   TestReply reply();

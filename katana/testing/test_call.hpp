@@ -24,6 +24,7 @@
 
 namespace katana::testing {
 
+// What a handler finds beside its request.
 struct CallOptions {
   const registry::Services* services = nullptr;  // of Inject<T>
   RouteOptions route = {};

@@ -30,6 +30,7 @@
 
 namespace katana::testing {
 
+// An event as a client reads it.
 struct TestEvent {
   std::string id = {};    // the last that the stream gave, as browsers report it
   std::string name = {};  // "message" where the stream gives none

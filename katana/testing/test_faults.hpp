@@ -41,6 +41,7 @@ class Faults {
   // late completions, fragments, short writes.
   static Faults any(std::uint64_t seed) noexcept;
 
+  // As the simulated engine takes them.
   const engine::SimFaults& network() const noexcept { return faults_; }
   operator engine::SimFaults() const noexcept { return faults_; }  // as TestOptions::faults
 

@@ -20,6 +20,7 @@
 
 namespace katana::testing {
 
+// Names and values of header fields, in their order.
 using TestFields = std::vector<std::pair<std::string, std::string>>;
 
 class TestReply {
@@ -31,6 +32,7 @@ class TestReply {
   // No whole reply came.
   explicit TestReply(std::string problem) : problem_(std::move(problem)) {}
 
+  // 0: the connection ended without a reply; describe() says how.
   unsigned status() const noexcept { return status_; }
   // The first field of that name, ignoring case.
   std::optional<std::string_view> header(std::string_view name) const noexcept;

@@ -36,7 +36,9 @@ class TestRequest {
   TestRequest(TestRequest&&) noexcept;
   TestRequest& operator=(TestRequest&&) noexcept;
 
+  // Adds a field.
   TestRequest& field(std::string_view name, std::string_view value);
+  // The content, with its Content-Length.
   TestRequest& content(std::string content);
   // A described struct as JSON, with its Content-Type.
   template <class T>

@@ -51,6 +51,7 @@ enum class TestProtocol : std::uint8_t {
   http2,  // one connection for all, by prior knowledge; needs HttpOptions::http2.enabled
 };
 
+// How the server and its client behave.
 struct TestOptions {
   // Sent with every request that does not give a field of the same name, such as "authorization".
   TestFields headers = {};
@@ -80,6 +81,7 @@ class TestServer {
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
 
+  // The reply, once it is complete, in virtual time. Each has the fields of TestOptions, too.
   TestReply get(std::string_view target, const TestFields& fields = {}) {
     return send("GET", target, {}, fields);
   }

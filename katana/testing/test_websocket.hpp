@@ -32,6 +32,7 @@
 
 namespace katana::testing {
 
+// What the handshake of a client offers.
 struct TestSocketOptions {
   TestFields fields = {};                      // of the handshake, such as Origin or Cookie
   std::vector<std::string> subprotocols = {};  // that the client offers, the preferred one first
@@ -39,6 +40,7 @@ struct TestSocketOptions {
   bool answers_pings = true;                   // false: a client that is dead
 };
 
+// A message of the server's.
 struct TestMessage {
   std::string content = {};
   bool is_text = false;

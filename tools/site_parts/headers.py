@@ -203,21 +203,31 @@ def comment_of_compound(compound):
                                    if each.tag in ("briefdescription", "detaileddescription"))))
 
 
-def mark_documented(entities, lines, lead):
+def contract_names(summary):
+    """What the contract of a header is that of: `Path<T>, Query<T>: handler parameters …`."""
+    head = re.match(r"((?:[\w:]+(?:<[\w, ]+>|\(\))?(?:,\s+|\s+and\s+)?)+):\s", summary)
+    return set(re.findall(r"\w+", re.sub(r"<[^>]*>", "", head[1]))) if head else set()
+
+
+def mark_documented(entities, lines, leads):
     """Sets `documented`: by a comment of its own, that of its group or an overload, or by convention."""
-    previous = None
+    previous, leading = None, False  # leading: a comment above is for those that follow without a gap, too
     for entity in entities:
-        gap = previous and any(not line.strip() for line in lines[previous.line:entity.line - 1])
-        grouped = previous and not gap and previous.documented and previous.kind == entity.kind
+        gap = previous is None or any(not line.strip() for line in lines[previous.line:entity.line - 1])
+        grouped = leading and not gap and previous.kind == entity.kind
+        leading = grouped or bool(entity.comment) and "//" not in lines[entity.line - 1]
         constructor = entity.kind == "function" and entity.scope.rpartition("::")[2].split("<")[0] == entity.name
         entity.documented = bool(
-            entity.comment or grouped or constructor or CONVENTIONAL.match(entity.name) or entity.name == lead
+            entity.comment or grouped or constructor or CONVENTIONAL.match(entity.name) or entity.name in leads
             or re.search(r"\boverride\b|= (?:default|delete)$", entity.signature))
         previous = entity
     names = {entity.name for entity in entities if entity.documented}
     for entity in entities:
         entity.documented = entity.documented or entity.name in names
-        mark_documented(entity.members, lines, lead)
+        mark_documented(entity.members, lines, leads)
+        if entity.kind == "enum" and entity.documented and "}" in lines[entity.line - 1]:
+            for value in entity.members:  # one line for all: the comment above it is theirs
+                value.documented = True
 
 
 def contract_of(text):
@@ -276,8 +286,7 @@ def read(root, folder, files):
         text = (root / name).read_text()
         summary, contract = contract_of(text)
         listed = sorted(entities[name], key=lambda each: (each.line, each.name))
-        lead = re.match(r"(\w+)(?:<\w+>)?(?:, \w+)*:", summary)
-        mark_documented(listed, text.split("\n"), lead and lead[1])
+        mark_documented(listed, text.split("\n"), contract_names(summary))
         headers[name] = Header(name, summary, contract, listed)
     return headers
 

@@ -46,8 +46,10 @@ struct Event {
   Bytes name = {};  // empty: "message", to a reader
 };
 
+// What happens to a subscriber that falls behind what is kept.
 enum class SlowReader : std::uint8_t { drop_oldest, disconnect };
 
+// Limits of a topic.
 struct EventTopicOptions {
   SlowReader slow_reader = SlowReader::drop_oldest;
   std::size_t events_kept_max = 256;
@@ -62,6 +64,7 @@ struct EventTopicOptions {
   std::uint64_t epoch = 0;
 };
 
+// What a topic has done since it was made.
 struct EventTopicFigures {
   std::uint64_t published = 0;
   std::uint64_t delivered = 0;     // given to connections

@@ -34,6 +34,7 @@
 
 namespace katana {
 
+// Limits of one form; more than the bytes of a part, of all parts, or their number is 413.
 struct FormLimits {
   http::MultipartLimits part = {.part_bytes_max = 64 * 1024 * 1024};
   std::uint64_t bytes_max = 256 * 1024 * 1024;  // of all contents
@@ -81,6 +82,7 @@ class SpillFile {
   std::uint64_t size_ = 0;
 };
 
+// One field of a form, or one file.
 struct FormPart {
   std::string name;
   std::string filename;  // what the peer says; never a path to write to
@@ -96,12 +98,14 @@ struct FormPart {
   Result<std::string> content() const;
 };
 
+// All parts, in their order.
 struct Form {
   std::vector<FormPart> parts;
   // The first of that name; null when there is none.
   const FormPart* find(Bytes name) const noexcept;
 };
 
+// The form, or the reply that says what is wrong with it.
 using FormResult = std::expected<Form, Reply>;
 
 // Reads all of the content.

@@ -27,6 +27,7 @@
 
 namespace katana {
 
+// Which replies are compressed, and how.
 struct CompressionOptions {
   // What the program has to compress with; coding::brotli() and coding::zstd() are components of
   // their own. Among codings that the peer likes equally it gets the first of br, zstd, gzip.

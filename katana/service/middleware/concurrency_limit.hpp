@@ -26,6 +26,7 @@
 
 namespace katana {
 
+// Limits of all reactors together.
 struct ConcurrencyLimitOptions {
   std::uint32_t running_max = 64;    // 1 or more
   std::uint32_t waiting_max = 1024;  // 0: nobody waits
@@ -34,6 +35,7 @@ struct ConcurrencyLimitOptions {
   Duration busy_wait_max = milliseconds(20);
 };
 
+// Requests that run and that wait at present.
 struct ConcurrencyFigures {
   std::uint32_t running = 0;
   std::uint32_t waiting = 0;
@@ -75,6 +77,7 @@ class ConcurrencyLimit {
   std::shared_ptr<detail::ConcurrencyQueue> queue_;
 };
 
+// To be given to use(); copies share the limit and its figures.
 inline ConcurrencyLimit concurrency_limit(const ConcurrencyLimitOptions& options = {}) {
   return ConcurrencyLimit(options);
 }

@@ -23,6 +23,7 @@
 
 namespace katana {
 
+// Which pages of other origins may read replies (Fetch standard).
 struct CorsOptions {
   // As browsers send them, "https://example.org:8443"; one "*": any, without credentials.
   std::vector<std::string> origins = {};

@@ -24,6 +24,7 @@
 
 namespace katana {
 
+// When requests are refused, and which never are.
 struct LoadSheddingOptions {
   double utilisation_max = 0.95;  // of a reactor's time; above 0, below 1
   Duration window = milliseconds(50);
@@ -31,6 +32,7 @@ struct LoadSheddingOptions {
   std::function<bool(const RequestView&)> spares = {};
 };
 
+// To be given to use().
 Middleware load_shedding(LoadSheddingOptions options = {});
 
 // The same, whose limit may change while it serves. Copies share it.

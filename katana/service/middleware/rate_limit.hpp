@@ -24,6 +24,7 @@
 
 namespace katana {
 
+// How many requests of one key are served, and what the key is.
 struct RateLimitOptions {
   double per_second = 10;    // on average; above 0
   std::uint32_t burst = 20;  // at once; 1 or more
@@ -36,6 +37,7 @@ struct RateLimitOptions {
   std::function<Text(const RequestView&, session::Exchange&)> key = {};
 };
 
+// To be given to use(): 429 with Retry-After beyond the limit.
 Middleware rate_limit(RateLimitOptions options = {});
 
 namespace detail {

@@ -20,6 +20,7 @@
 
 namespace katana::testing {
 
+// An event as it was published.
 struct CapturedEvent {
   std::string id;
   std::string name;  // empty: none was given
@@ -32,6 +33,7 @@ class EventCapture {
       : topic_(topic), published_before_(topic.figures().published) {}
 
   std::vector<CapturedEvent> events() const;
+  // Events that the topic had dropped before they were read.
   std::uint64_t missed() const;
 
  private:

@@ -20,6 +20,7 @@
 
 namespace katana::testing {
 
+// One record, formatted.
 struct LogRecord {
   log::Level level = log::Level::info;
   std::string logger;

@@ -23,8 +23,10 @@
 
 namespace katana::testing {
 
+// Names and values of labels, in any order.
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
+// A histogram's observations so far.
 struct MetricHistogram {
   std::uint64_t count = 0;
   double sum = 0;

@@ -46,6 +46,7 @@
 
 namespace katana::testing {
 
+// What the program is started with.
 struct TestApplicationOptions {
   // "key=value", as of --set.
   std::vector<std::string> settings = {};
@@ -146,6 +147,7 @@ class TestApplication : public TestServer {
 
   // ---- what it did
 
+  // What the program has logged, measured and failed at, so far.
   LogCapture& log() noexcept { return log_; }
   MetricsView metrics();
   const std::vector<CapturedFailure>& failures() const noexcept { return failures_; }
