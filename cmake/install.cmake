@@ -27,6 +27,10 @@ function(katana_install_pkgconfig name requires externals)
   if(NOT kind STREQUAL "INTERFACE_LIBRARY")
     list(PREPEND libs "-L\${libdir} -lkatana-${name}")
   endif()
+  set(definitions "")
+  if(name STREQUAL "base" AND katana_definitions)
+    set(definitions " -D${katana_definitions}")
+  endif()
   list(JOIN requires ", " requires)
   list(JOIN libs " " libs)
   get_property(about GLOBAL PROPERTY KATANA_COMPONENT_${name}_about)
@@ -41,10 +45,18 @@ Description: KATANA: @about@
 Version: @PROJECT_VERSION@
 Requires: @requires@
 Libs: @libs@
-Cflags: -I\${includedir}
+Cflags: -I\${includedir}@definitions@
 ")
   install(FILES ${katana_generated}/katana-${name}.pc DESTINATION ${katana_pkgconfig_folder} COMPONENT katana-development)
 endfunction()
+
+# Whether memory of pools is poisoned for AddressSanitizer is decided once: a program under the sanitizer would poison
+# what an archive without it takes up again.
+set(katana_definitions "")
+if(NOT "${KATANA_SANITIZE} ${CMAKE_CXX_FLAGS}" MATCHES "address")
+  set(katana_definitions KATANA_WITHOUT_POISON)
+  target_compile_definitions(katana_component_base INTERFACE $<INSTALL_INTERFACE:${katana_definitions}>)
+endif()
 
 katana_chosen_components(katana_installed)
 set(katana_rows "set(katana_components ${katana_installed})\n")

@@ -1,6 +1,5 @@
 // poison() and unpoison(): tell AddressSanitizer which memory of a pool is free, so that its use is
-// reported. Lending: memory that many share, and that one call may look at. In other builds they
-// are nothing.
+// reported. Lending: memory that many share, and that one call may look at. Else they are nothing.
 //
 // Fails      use of what is poisoned ends the process with a report.
 // Thread     any.
@@ -9,7 +8,8 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(KATANA_WITHOUT_POISON)  // of a library that was built without the sanitizer
+#elif defined(__SANITIZE_ADDRESS__)
 #define KATANA_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -1,0 +1,8 @@
+// What hello serves; main() and the test make it.
+#pragma once
+
+#include "katana/http.hpp"
+
+katana::Result<katana::Service> make_service();
+
+// SPDX-License-Identifier: Apache-2.0
