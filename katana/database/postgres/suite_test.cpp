@@ -1,6 +1,7 @@
 #include "katana/database/database_suite_test.hpp"
 #include "katana/database/postgres/cluster_test.hpp"
 #include "katana/database/postgres/postgres.hpp"
+#include "katana/database/transaction_suite_test.hpp"
 
 namespace katana::database::suite {
 namespace {
@@ -19,6 +20,7 @@ struct PostgresPlug {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, DatabaseSuite, PostgresPlug);
+INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, TransactionSuite, PostgresPlug);
 
 }  // namespace
 }  // namespace katana::database::suite
