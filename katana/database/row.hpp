@@ -90,6 +90,55 @@ const char* read_text_form(const Value& value, T& out) {
   return nullptr;
 }
 
+template <class T>
+const char* read_value(const Value& value, T& out);
+
+// Those that are no numbers of JSON.
+template <class T>
+bool read_special(Bytes text, T& out) noexcept {
+  using Limits = std::numeric_limits<T>;
+  if (text == "NaN") return out = Limits::quiet_NaN(), true;
+  if (text == "Infinity") return out = Limits::infinity(), true;
+  if (text == "-Infinity") return out = -Limits::infinity(), true;
+  return false;
+}
+
+template <class T>
+const char* read_element(const ArrayReader::Element& element, T& out) {
+  using Kind = ArrayReader::Kind;
+  using Plain = WithoutOptional<T>;
+  if constexpr (std::is_floating_point_v<Plain>) {
+    if (Plain special{}; element.kind == Kind::text && read_special(element.text, special)) {
+      out = special;
+      return nullptr;
+    }
+  }
+  switch (element.kind) {
+    case Kind::boolean:
+    case Kind::integer: return read_value(Value::of_integer(element.integer), out);
+    case Kind::real: return read_value(Value::of_real(element.real), out);
+    case Kind::text:
+    case Kind::array: return read_value(Value::of_text(element.text), out);
+    default: return read_value(Value{}, out);
+  }
+}
+
+template <class T>
+const char* read_array(const Value& value, std::vector<T>& out) {
+  if (value.type != Value::Type::text) return "is no array";
+  out.clear();
+  ArrayReader reader(value.octets);
+  while (true) {
+    const ArrayReader::Element element = reader.next();
+    if (element.kind == ArrayReader::Kind::end) return nullptr;
+    if (element.kind == ArrayReader::Kind::broken) return "is no array";
+    T read{};
+    if (read_element(element, read) != nullptr)
+      return "is an array with an element that does not fit";
+    out.push_back(std::move(read));
+  }
+}
+
 // Null: `value` is in `out`; else what is wrong with it.
 template <class T>
 const char* read_value(const Value& value, T& out) {
@@ -128,6 +177,8 @@ const char* read_value(const Value& value, T& out) {
       const auto* const first = reinterpret_cast<const std::byte*>(value.octets.data());
       out.assign(first, first + value.octets.size());
       return nullptr;
+    } else if constexpr (is_array<T>) {
+      return read_array(value, out);
     } else {
       if (value.type != Value::Type::text) return "is no text";
       if constexpr (std::is_same_v<T, Text>) {

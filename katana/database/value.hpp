@@ -9,6 +9,7 @@
 // Parameters: integers up to 64 bits signed, bool, enumerations (a described one as its name, any
 // other as its number), floating point, text (anything that is a std::string_view, and Text), what
 // has a TextForm (Uuid, Timestamp, Decimal …) as its text, blobs (spans and vectors of std::byte),
+// other vectors (array_text.hpp),
 // std::optional of any of them, nullptr; and a described struct or a std::tuple, which stands for
 // its members.
 // SQLite stores a number that is none (NaN) as null.
@@ -28,6 +29,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/described.hpp"
 #include "katana/base/text.hpp"
+#include "katana/database/array_text.hpp"
 
 namespace katana::database {
 
@@ -102,7 +104,7 @@ consteval std::size_t texts_in() {
   } else if constexpr (is_tuple<T>) {
     return texts_in_elements(static_cast<const T*>(nullptr));
   } else {
-    return TextFormed<T> ? 1 : 0;
+    return TextFormed<T> || is_array<T> ? 1 : 0;
   }
 }
 
@@ -128,6 +130,9 @@ constexpr Value value_of(const T& given, [[maybe_unused]] Text*& texts) {
     return Value::of_real(static_cast<double>(given));
   } else if constexpr (TextFormed<T>) {
     *texts = Text(Bytes(TextForm<T>::write(given)));
+    return Value::of_text((texts++)->bytes());
+  } else if constexpr (is_array<T>) {
+    *texts = Text(Bytes(array_text(given)));
     return Value::of_text((texts++)->bytes());
   } else if constexpr (std::is_same_v<T, Text>) {
     return Value::of_text(given.bytes());

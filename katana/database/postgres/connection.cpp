@@ -147,7 +147,10 @@ void Connection::take_result(Unit& unit, const PGresult& result) {
 void Connection::take_rows(Unit& unit, const PGresult& result) {
   const int rows = PQntuples(&result);
   if (unit.step == Step::look_up && rows == 1) {
-    types_[unit.type] = {PQgetvalue(&result, 0, 0), *PQgetvalue(&result, 0, 1) == 'e'};
+    const char kind = *PQgetvalue(&result, 0, 1);
+    types_[unit.type] = {PQgetvalue(&result, 0, 0), kind == 'e'   ? Form::text
+                                                    : kind == 'a' ? Form::array
+                                                                  : Form::unknown};
     return;
   }
   if (unit.is_probe && rows == 1 && PQgetisnull(&result, 0, 0) == 0) {
@@ -296,7 +299,7 @@ void Connection::finish_unit(Unit& unit, Duration ran) {
     case Step::commit: return finish_commit(unit);
     case Step::savepoint: return finish_savepoint(unit);
     case Step::prepare: return finish_prepare(unit);
-    case Step::look_up: types_.try_emplace(unit.type, "", false); return;
+    case Step::look_up: types_.try_emplace(unit.type, "", Form::unknown); return;
     case Step::command:
       // What a transaction set is as it was when it is rolled back.
       if (unit.command == "ROLLBACK" || unit.error) server_timeout_ms_ = -1;

@@ -263,7 +263,7 @@ class Connection final : private SocketWatcher {
   std::size_t group_size_ = 0;  // of the reads sent last, which have no sync yet
   std::vector<Unit> answered_;  // the group that is being finished
   Statements statements_;
-  std::unordered_map<std::uint32_t, std::pair<std::string, bool>> types_;  // name; is an enum
+  std::unordered_map<std::uint32_t, std::pair<std::string, Form>> types_;  // name; of an enum
   Arguments arguments_;
   std::vector<std::string> texts_;       // of the columns of a row
   std::int64_t server_timeout_ms_ = -1;  // statement_timeout as it stands there; -1: not known

@@ -11,7 +11,9 @@ namespace katana::database::postgres {
 namespace {
 
 constexpr const char* type_question =
-    "SELECT typname, typtype FROM pg_catalog.pg_type WHERE oid = $1";
+    "SELECT t.typname, CASE WHEN t.typtype = 'e' THEN 'e' WHEN e.typtype = 'e' THEN 'a' ELSE '-' "
+    "END FROM pg_catalog.pg_type AS t LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND "
+    "t.typcategory = 'A' WHERE t.oid = $1";
 
 }  // namespace
 
@@ -206,7 +208,7 @@ Connection::Sent Connection::ensure_types(Prepared& prepared, std::optional<Erro
       push({.step = Step::look_up, .type = type});
       return Sent::waits;
     }
-    if (!found->second.second) {
+    if (found->second.second == Form::unknown) {
       const std::string& name = found->second.first;
       error.emplace(Kind::mismatch,
                     fmt::format("column {} of the result has the type '{}', which has no value "
@@ -215,7 +217,7 @@ Connection::Sent Connection::ensure_types(Prepared& prepared, std::optional<Erro
                     prepared.text);
       return Sent::yes;
     }
-    prepared.forms[column] = Form::text;
+    prepared.forms[column] = found->second.second;
   }
   return Sent::yes;
 }

@@ -11,6 +11,7 @@
 #include "katana/base/timestamp.hpp"
 #include "katana/base/uuid.hpp"
 #include "katana/database/postgres/postgres_fixture_test.hpp"
+#include "katana/database/range.hpp"
 
 namespace katana::database::postgres {
 namespace {
@@ -80,6 +81,80 @@ TEST_F(PostgresTest, every_type_goes_in_and_comes_out_as_it_was) {
     if (found && *found) {
       EXPECT_EQ(**found, given);
     }
+  };
+  run(body());
+}
+
+struct Arrays {
+  std::vector<std::optional<std::string>> names;
+  std::vector<std::int16_t> small;
+  std::vector<std::int64_t> big;
+  std::vector<double> weights;
+  std::vector<bool> flags;
+  std::vector<Decimal> amounts;
+  std::vector<Timestamp> times;
+  std::vector<Uuid> ids;
+  std::vector<std::vector<int>> grid;
+  std::vector<std::string> documents;
+  Range<int> numbers;
+  Range<Decimal> prices;
+  Range<Date> days;
+  Range<Timestamp> hours;
+  bool operator==(const Arrays&) const = default;
+};
+KATANA_DESCRIBE(Arrays, names, small, big, weights, flags, amounts, times, ids, grid, documents,
+                numbers, prices, days, hours)
+
+TEST_F(PostgresTest, arrays_and_ranges_go_in_and_come_out_as_they_were) {
+  open();
+  const auto day = *TextForm<Date>::parse("2024-02-29");
+  const auto hour = *TextForm<Timestamp>::parse("1999-12-31T23:59:59.5Z");
+  const Arrays full{.names = {"a", std::nullopt, "", "NULL", "q\"b\\c,{}\n ü"},
+                    .small = {-32'768, 32'767},
+                    .big = {std::numeric_limits<std::int64_t>::min()},
+                    .weights = {0.1, -1e300, std::numeric_limits<double>::infinity()},
+                    .flags = {true, false},
+                    .amounts = {*Decimal::parse("-1.50"), *Decimal::parse("12345678901234567890")},
+                    .times = {hour},
+                    .ids = {Uuid::random(), Uuid::random()},
+                    .grid = {{1, 2}, {3, 4}},
+                    .documents = {R"({"a": "b"})"},
+                    .numbers = {.lower = 1, .upper = 10},
+                    .prices = {.upper = *Decimal::parse("9.99"), .has_lower = false},
+                    .days = {.lower = day},
+                    .hours = {.lower = hour, .upper = hour, .has_upper = true}};
+  const auto body = [&]() -> Task<void> {
+    co_await must("CREATE TYPE mood AS ENUM ('glad', 'sad')");
+    co_await must(
+        "CREATE TABLE arrays (names TEXT[], small INT2[], big INT8[], weights FLOAT8[], flags "
+        "BOOL[], amounts NUMERIC[], times TIMESTAMPTZ[], ids UUID[], grid INT4[], documents "
+        "JSONB[], numbers INT4RANGE, prices NUMRANGE, days DATERANGE, hours TSTZRANGE)");
+    const auto added = co_await db().execute(
+        "INSERT INTO arrays VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        full);
+    EXPECT_TRUE(added) << added.error().describe();
+    const auto found = co_await db().query_one<Arrays>("SELECT * FROM arrays");
+    EXPECT_TRUE(found) << found.error().describe();
+    if (found && *found) {
+      EXPECT_EQ(**found, full);
+    }
+    const auto any = co_await db().query_one<std::int64_t>(
+        "SELECT count(*) FROM arrays WHERE $1 = ANY (ids) AND small[1] = ANY ($2) AND numbers @> 5",
+        full.ids[1], std::vector<int>{7, -32'768});
+    EXPECT_TRUE(any && **any == 1);
+    const auto moods =
+        co_await db().query_one<std::vector<Mood>>("SELECT ARRAY['sad', 'glad']::mood[] AS moods");
+    EXPECT_TRUE(moods && **moods == (std::vector<Mood>{Mood::sad, Mood::glad}));
+    const auto none = co_await db().query_one<std::vector<int>>("SELECT '{}'::int[] AS none");
+    EXPECT_TRUE(none && (**none).empty());
+    const auto nothing = co_await db().query_one<Range<int>>("SELECT '[3,3)'::int4range AS none");
+    EXPECT_TRUE(nothing && (**nothing).is_empty);
+    const auto hole = co_await db().query_one<std::vector<int>>("SELECT ARRAY[1, NULL] AS list");
+    EXPECT_EQ(kind_of(hole), "mismatch");
+    EXPECT_TRUE(!hole && hole.error().describe().contains("'list' is an array with an element"));
+    const auto own = co_await db().query_one<std::int64_t>("SELECT cardinality($1::int[])",
+                                                           std::string("{1,2,3}"));
+    EXPECT_TRUE(own && **own == 3) << "a literal of the server's own";
   };
   run(body());
 }

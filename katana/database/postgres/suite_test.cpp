@@ -2,6 +2,7 @@
 #include "katana/database/postgres/cluster_test.hpp"
 #include "katana/database/postgres/pgbouncer_test.hpp"
 #include "katana/database/postgres/postgres.hpp"
+#include "katana/database/transaction_suite_test.hpp"
 
 namespace katana::database::suite {
 namespace {
@@ -34,6 +35,7 @@ struct PgbouncerPlug {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, DatabaseSuite, PostgresPlug);
 INSTANTIATE_TYPED_TEST_SUITE_P(Pgbouncer, DatabaseSuite, PgbouncerPlug);
+INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, TransactionSuite, PostgresPlug);
 
 }  // namespace
 }  // namespace katana::database::suite

@@ -9,11 +9,13 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 #include "katana/base/duration_text.hpp"
 #include "katana/base/timestamp.hpp"
 #include "katana/base/uuid.hpp"
+#include "katana/database/array_text.hpp"
 
 namespace katana::database::postgres {
 namespace {
@@ -135,6 +137,144 @@ Value uuid(Bytes octets, std::string& text) {
   return Value::of_text(text);
 }
 
+// An element of an array or a bound of a range; moves `octets` behind it. `is_null`: length -1.
+std::optional<Bytes> take_sized(Bytes& octets, bool& is_null) noexcept {
+  if (octets.size() < 4) return std::nullopt;
+  const auto length = read_big_endian<std::int32_t>(octets.data());
+  octets.remove_prefix(4);
+  is_null = length == -1;
+  if (is_null) return Bytes();
+  if (length < 0 || static_cast<std::size_t>(length) > octets.size()) return std::nullopt;
+  const Bytes taken = octets.substr(0, static_cast<std::size_t>(length));
+  octets.remove_prefix(taken.size());
+  return taken;
+}
+
+void append_element(std::string& out, Form form, const Value& value) {
+  switch (value.type) {
+    case Value::Type::integer:
+      if (form == Form::boolean) {
+        out += value.integer != 0 ? "true" : "false";
+      } else {
+        out += fmt::format_int(value.integer).str();
+      }
+      return;
+    case Value::Type::real: return database::detail::append_element(out, value.real);
+    case Value::Type::text:
+    case Value::Type::blob: return database::detail::append_json_string(out, value.octets);
+    case Value::Type::null: out += "null";
+  }
+}
+
+constexpr std::size_t dimensions_max = 6;
+
+struct ArrayOctets {
+  Bytes left;
+  Form form;
+  std::array<std::int32_t, dimensions_max> sizes;
+  std::size_t dimensions;
+  std::string scratch;
+};
+
+bool append_dimension(ArrayOctets& array, std::size_t dimension, std::string& out) {
+  out += '[';
+  for (std::int32_t index = 0; index < array.sizes[dimension]; ++index) {
+    if (index > 0) out += ',';
+    if (dimension + 1 < array.dimensions) {
+      if (!append_dimension(array, dimension + 1, out)) return false;
+      continue;
+    }
+    bool is_null = false;
+    const auto octets = take_sized(array.left, is_null);
+    if (!octets) return false;
+    append_element(out, array.form, is_null ? Value{} : decode(array.form, *octets, array.scratch));
+  }
+  out += ']';
+  return true;
+}
+
+// Source: src/backend/utils/adt/arrayfuncs.c, array_send().
+Value array_value(Bytes octets, std::string& text) {
+  if (octets.size() < 12) return {};
+  const auto dimensions = read_big_endian<std::int32_t>(octets.data());
+  const Form form = form_of(read_big_endian<std::uint32_t>(octets.data() + 8));
+  text = "[]";
+  if (dimensions == 0) return Value::of_text(text);
+  if (dimensions < 0 || dimensions > static_cast<std::int32_t>(dimensions_max)) return {};
+  // An enum of the schema is the one element whose type has no fixed number.
+  ArrayOctets array{.left = octets.substr(12),
+                    .form = form == Form::unknown ? Form::text : form,
+                    .sizes = {},
+                    .dimensions = static_cast<std::size_t>(dimensions),
+                    .scratch = {}};
+  for (std::size_t index = 0; index < array.dimensions; ++index) {
+    if (array.left.size() < 8) return {};
+    array.sizes[index] = read_big_endian<std::int32_t>(array.left.data());
+    if (array.sizes[index] <= 0) return {};
+    array.left.remove_prefix(8);
+  }
+  text.clear();
+  return append_dimension(array, 0, text) ? Value::of_text(text) : Value{};
+}
+
+// Source: src/backend/utils/adt/rangetypes.c, range_send().
+Value range_value(Form bound, Bytes octets, std::string& text) {
+  constexpr unsigned empty = 1, has_lower = 2, has_upper = 4, no_lower = 8, no_upper = 16;
+  if (octets.empty()) return {};
+  const auto flags = static_cast<unsigned char>(octets[0]);
+  octets.remove_prefix(1);
+  text = "empty";
+  if ((flags & empty) != 0) return Value::of_text(text);
+  text = (flags & has_lower) != 0 ? "[" : "(";
+  std::string scratch;
+  for (const unsigned infinite : {no_lower, no_upper}) {
+    if (infinite == no_upper) text += ',';
+    if ((flags & infinite) != 0) continue;
+    bool is_null = false;
+    const auto taken = take_sized(octets, is_null);
+    if (!taken || is_null) return {};
+    const Value value = decode(bound, *taken, scratch);
+    if (value.type == Value::Type::integer) {
+      text += fmt::format_int(value.integer).str();
+    } else {
+      text += value.octets;
+    }
+  }
+  text += (flags & has_upper) != 0 ? ']' : ')';
+  return Value::of_text(text);
+}
+
+// A JSON array in PostgreSQL's own form, which is never longer. False: it is none.
+bool append_literal(Bytes json, std::size_t depth, std::string& out) {
+  ArrayReader reader(json);
+  out += '{';
+  for (bool first = true;; first = false) {
+    const ArrayReader::Element element = reader.next();
+    if (element.kind == ArrayReader::Kind::end) break;
+    if (!first) out += ',';
+    switch (element.kind) {
+      case ArrayReader::Kind::null: out += "NULL"; break;
+      case ArrayReader::Kind::boolean: out += element.integer != 0 ? "true" : "false"; break;
+      case ArrayReader::Kind::integer: out += fmt::format_int(element.integer).str(); break;
+      case ArrayReader::Kind::real: out += fmt::format("{}", element.real); break;
+      case ArrayReader::Kind::array:
+        if (depth == dimensions_max || !append_literal(element.text, depth + 1, out)) return false;
+        break;
+      case ArrayReader::Kind::text:
+        out += '"';
+        for (const char c : element.text) {
+          if (c == '"' || c == '\\') out += '\\';
+          out += c;
+        }
+        out += '"';
+        break;
+      default: return false;
+    }
+  }
+  out += '}';
+  return true;
+}
+
 }  // namespace
 
 // Source: src/include/catalog/pg_type.dat; these numbers never change.
@@ -164,6 +304,31 @@ Form form_of(std::uint32_t type) noexcept {
     case 2278: return Form::nothing;
     case 2950: return Form::uuid;
     case 3802: return Form::jsonb;
+    case 199:                       // json[]
+    case 1000:                      // bool[]
+    case 1003:                      // name[]
+    case 1005:                      // int2[]
+    case 1007:                      // int4[]
+    case 1009:                      // text[]
+    case 1014:                      // bpchar[]
+    case 1015:                      // varchar[]
+    case 1016:                      // int8[]
+    case 1021:                      // float4[]
+    case 1022:                      // float8[]
+    case 1028:                      // oid[]
+    case 1115:                      // timestamp[]
+    case 1182:                      // date[]
+    case 1185:                      // timestamptz[]
+    case 1187:                      // interval[]
+    case 1231:                      // numeric[]
+    case 2951:                      // uuid[]
+    case 3807: return Form::array;  // jsonb[]
+    case 3904: return Form::int4range;
+    case 3906: return Form::numrange;
+    case 3908: return Form::tsrange;
+    case 3910: return Form::tstzrange;
+    case 3912: return Form::daterange;
+    case 3926: return Form::int8range;
     default: return Form::unknown;
   }
 }
@@ -186,6 +351,13 @@ Value decode(Form form, Bytes octets, std::string& text) {
     case Form::date: return date(octets, text);
     case Form::interval: return interval(octets, text);
     case Form::uuid: return uuid(octets, text);
+    case Form::array: return array_value(octets, text);
+    case Form::int4range: return range_value(Form::int4, octets, text);
+    case Form::int8range: return range_value(Form::int8, octets, text);
+    case Form::numrange: return range_value(Form::numeric, octets, text);
+    case Form::tsrange: return range_value(Form::timestamp, octets, text);
+    case Form::tstzrange: return range_value(Form::timestamptz, octets, text);
+    case Form::daterange: return range_value(Form::date, octets, text);
     case Form::nothing:
     case Form::unknown: break;
   }
@@ -311,6 +483,12 @@ const char* Arguments::take_text(Bytes text, Form form) {
       const std::size_t first = made_.size();
       made_.insert(made_.end(), parsed->octets().begin(), parsed->octets().end());
       add(made_.data() + first, parsed->octets().size(), true);
+      return nullptr;
+    }
+    case Form::array: {
+      // What is no JSON array may be a literal of PostgreSQL's own, which the server judges.
+      std::string literal;
+      add_text(text.starts_with('[') && append_literal(text, 1, literal) ? Bytes(literal) : text);
       return nullptr;
     }
     case Form::bytea: return "is text, and the statement has a blob there";

@@ -13,6 +13,8 @@
 //   date                                         text as Date reads it         text
 //   interval                                     text as a duration reads it   text
 //   uuid                                         text                          text
+//   an array of these or of an enum, but bytea   text as array_text.hpp has it  the same
+//   int4range … daterange                        text as Range reads it        text
 //   void                                         null
 //
 // Columns come in the binary format. A parameter goes in binary where its type has a form here,
@@ -54,6 +56,13 @@ enum class Form : std::uint8_t {
   date,
   interval,
   uuid,
+  array,  // of any element that has a form; its type is in the octets
+  int4range,
+  int8range,
+  numrange,
+  tsrange,
+  tstzrange,
+  daterange,
   nothing,  // void
 };
 

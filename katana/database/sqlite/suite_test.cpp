@@ -1,6 +1,7 @@
 #include "katana/database/database_suite_test.hpp"
 #include "katana/database/sqlite/folder_test.hpp"
 #include "katana/database/sqlite/sqlite.hpp"
+#include "katana/database/transaction_suite_test.hpp"
 
 namespace katana::database::suite {
 namespace {
@@ -29,7 +30,9 @@ struct MemoryPlug {
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, DatabaseSuite, SqlitePlug);
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, TransactionSuite, SqlitePlug);
 INSTANTIATE_TYPED_TEST_SUITE_P(SqliteMemory, DatabaseSuite, MemoryPlug);
+INSTANTIATE_TYPED_TEST_SUITE_P(SqliteMemory, TransactionSuite, MemoryPlug);
 
 }  // namespace
 }  // namespace katana::database::suite

@@ -1,0 +1,125 @@
+// Arrays as columns and parameters: a std::vector is a JSON array, in text.
+//
+//   std::vector<std::string>                 ["a","b"]
+//   std::vector<std::optional<Decimal>>      ["1.50",null]
+//   std::vector<std::vector<int>>            [[1,2],[3,4]]
+//
+// So SQLite has it for json_each(), and PostgreSQL for jsonb; for its arrays the driver turns it
+// into their own form and back. Numbers are numbers, all else is a string.
+//
+// Owns       what it wrote.
+// Borrows    ArrayReader the text.
+// Thread     one.
+// Allocates  the text; an element that has escapes.
+// Fails      ArrayReader::next() gives nothing for what is no such array.
+// Invariant  what was written is read as the same elements. Nesting is bounded by the type.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/described.hpp"
+#include "katana/base/text_form.hpp"
+
+namespace katana::database {
+
+namespace detail {
+template <class T>
+inline constexpr bool is_array = false;
+template <class T>
+inline constexpr bool is_array<std::vector<T>> = !std::same_as<T, std::byte>;
+template <class T>
+inline constexpr bool no_element = false;
+
+// With quotes, and escapes where JSON wants them.
+void append_json_string(std::string& out, Bytes text);
+
+template <class T>
+void append_array(std::string& out, const std::vector<T>& elements);
+
+template <class T>
+void append_element(std::string& out, const T& element) {
+  if constexpr (is_optional<T>) {
+    element ? append_element(out, *element) : void(out += "null");
+  } else if constexpr (std::same_as<T, bool>) {
+    out += element ? "true" : "false";
+  } else if constexpr (DescribedEnum<T>) {
+    append_json_string(out, enumerator_name(element));
+  } else if constexpr (std::is_enum_v<T>) {
+    append_element(out, static_cast<std::underlying_type_t<T>>(element));
+  } else if constexpr (std::is_integral_v<T>) {
+    out += fmt::format_int(element).str();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (std::isfinite(element)) {
+      fmt::format_to(std::back_inserter(out), "{}", element);
+    } else {
+      out += std::isnan(element) ? "\"NaN\"" : element > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+    }
+  } else if constexpr (is_array<T>) {
+    append_array(out, element);
+  } else if constexpr (TextFormed<T>) {
+    append_json_string(out, Bytes(TextForm<T>::write(element)));
+  } else if constexpr (std::is_convertible_v<const T&, Bytes>) {
+    append_json_string(out, Bytes(element));
+  } else {
+    static_assert(no_element<T>,
+                  "this type is no element of an array: give numbers, bool, text, enumerations, "
+                  "types with a katana::TextForm, std::optional or std::vector of these");
+  }
+}
+
+template <class T>
+void append_array(std::string& out, const std::vector<T>& elements) {
+  out += '[';
+  bool first = true;
+  for (const auto& element : elements) {
+    if (!std::exchange(first, false)) out += ',';
+    append_element<T>(out, element);
+  }
+  out += ']';
+}
+}  // namespace detail
+
+template <class T>
+std::string array_text(const std::vector<T>& elements) {
+  std::string text;
+  detail::append_array(text, elements);
+  return text;
+}
+
+// The elements of such a text, one after another.
+class ArrayReader {
+ public:
+  enum class Kind : std::uint8_t { null, boolean, integer, real, text, array, end, broken };
+  struct Element {
+    Kind kind = Kind::broken;
+    std::int64_t integer = 0;  // of a boolean, too
+    double real = 0;
+    Bytes text = {};  // of an array with its brackets; until the next call
+  };
+  explicit ArrayReader(Bytes text) noexcept : rest_(text) {}
+  Element next();
+
+ private:
+  void skip_space() noexcept;
+  Element read_string();
+  Element read_array() noexcept;
+  Element read_word() noexcept;
+
+  Bytes rest_;
+  bool begun_ = false;
+  std::string unescaped_;
+};
+
+}  // namespace katana::database
+
+// SPDX-License-Identifier: Apache-2.0
