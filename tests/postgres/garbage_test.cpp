@@ -18,7 +18,7 @@ TEST_F(PostgresHostileServer, garbage_at_any_place_ends_no_more_than_its_connect
   for (std::size_t offset = 0; offset < whole; offset += 5) {
     SCOPED_TRACE(offset);
     server_.plan(
-        [&](int connection) { return Plan{.flip_at = connection == 0 ? offset : Plan::npos}; });
+        [=](int connection) { return Plan{.flip_at = connection == 0 ? offset : Plan::npos}; });
     for (const Answer& answer : run_calls(hasty())) EXPECT_EQ(answer.answers, 1);
   }
   expect_well();

@@ -23,7 +23,7 @@ TEST_F(PostgresHostileServer, a_connection_cut_at_any_byte_loses_and_doubles_not
   for (std::size_t offset = 0; offset < whole; ++offset) {
     SCOPED_TRACE(offset);
     server_.plan(
-        [&](int connection) { return Plan{.cut_at = connection == 0 ? offset : Plan::npos}; });
+        [=](int connection) { return Plan{.cut_at = connection == 0 ? offset : Plan::npos}; });
     const std::vector<Answer> answers = run_calls(patient());
     expect_sound(answers);
     for (const Answer& answer : answers) unknown += answer.kind == "unknown outcome";
