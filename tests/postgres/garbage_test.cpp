@@ -18,7 +18,7 @@ TEST_F(PostgresHostileServer, garbage_at_any_place_ends_no_more_than_its_connect
   for (std::size_t offset = 0; offset < whole; offset += 5) {
     SCOPED_TRACE(offset);
     server_.plan(
-        [&](int connection) { return Plan{.flip_at = connection == 0 ? offset : Plan::npos}; });
+        [=](int connection) { return Plan{.flip_at = connection == 0 ? offset : Plan::npos}; });
     for (const Answer& answer : run_calls(hasty())) EXPECT_EQ(answer.answers, 1);
   }
   expect_well();
@@ -45,7 +45,7 @@ TEST_F(PostgresHostileServer, messages_that_nobody_asked_for_are_survived) {
         wire_message('T', nothing), std::string(4000, '\xff')}) {
     for (int message = 0; message < whole; message += 7) {
       SCOPED_TRACE(testing::Message() << "before message " << message << ": " << wrong[0]);
-      server_.plan([&](int connection) {
+      server_.plan([=](int connection) {
         return connection == 0 ? Plan{.wrong_at = message, .wrong = wrong} : Plan();
       });
       for (const Answer& answer : run_calls(hasty())) EXPECT_EQ(answer.answers, 1);

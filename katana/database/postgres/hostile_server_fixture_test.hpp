@@ -30,7 +30,9 @@ class PostgresHostileServer : public testing::Test {
 
   Task<void> read(Answer& answer) {
     const auto found = co_await db().query_one<int>("SELECT 7");
-    if (found && exact_) EXPECT_EQ(found->value_or(0), 7);
+    if (found && exact_) {
+      EXPECT_EQ(found->value_or(0), 7);
+    }
     note(answer, kind_of(found));
   }
   Task<void> write(Answer& answer) {
@@ -41,7 +43,9 @@ class PostgresHostileServer : public testing::Test {
     answer.id = ++ids_;
     const auto made =
         co_await db().query_one<int>("INSERT INTO a VALUES ($1) RETURNING n", answer.id);
-    if (made && exact_) EXPECT_EQ(made->value_or(0), answer.id);
+    if (made && exact_) {
+      EXPECT_EQ(made->value_or(0), answer.id);
+    }
     note(answer, kind_of(made));
   }
   Task<void> transact(Answer& answer) {
@@ -103,8 +107,12 @@ class PostgresHostileServer : public testing::Test {
       }
       const int inserted = server_.inserted(answer.id);
       EXPECT_LE(inserted, 1) << "done twice: " << answer.kind;
-      if (answer.kind == "done") EXPECT_EQ(inserted, 1) << "acknowledged, and lost";
-      if (answer.kind == "unavailable") EXPECT_EQ(inserted, 0) << "refused, and done";
+      if (answer.kind == "done") {
+        EXPECT_EQ(inserted, 1) << "acknowledged, and lost";
+      }
+      if (answer.kind == "unavailable") {
+        EXPECT_EQ(inserted, 0) << "refused, and done";
+      }
       EXPECT_THAT(answer.kind,
                   testing::AnyOf("done", "unavailable", "unknown outcome", "failed transaction"));
     }

@@ -23,7 +23,7 @@ TEST_F(PostgresHostileServer, a_connection_cut_at_any_byte_loses_and_doubles_not
   for (std::size_t offset = 0; offset < whole; ++offset) {
     SCOPED_TRACE(offset);
     server_.plan(
-        [&](int connection) { return Plan{.cut_at = connection == 0 ? offset : Plan::npos}; });
+        [=](int connection) { return Plan{.cut_at = connection == 0 ? offset : Plan::npos}; });
     const std::vector<Answer> answers = run_calls(patient());
     expect_sound(answers);
     for (const Answer& answer : answers) unknown += answer.kind == "unknown outcome";
@@ -48,7 +48,7 @@ TEST_F(PostgresHostileServer, a_server_that_falls_silent_meets_the_deadlines) {
   const std::size_t whole = server_.bytes_sent();
   for (std::size_t offset = 0; offset < whole; offset += 37) {
     SCOPED_TRACE(offset);
-    server_.plan([&](int) { return Plan{.silent_at = offset}; });
+    server_.plan([=](int) { return Plan{.silent_at = offset}; });
     for (const Answer& answer : run_calls(hasty())) {
       EXPECT_EQ(answer.answers, 1);
       EXPECT_THAT(answer.kind,
@@ -66,7 +66,7 @@ TEST_F(PostgresHostileServer, a_length_that_lies_ends_no_more_than_its_connectio
   for (const std::int32_t lie : {-5, -1, 1, 70'000, INT32_MAX - 1000, INT32_MIN}) {
     for (int message = 0; message < whole; message += 3) {
       SCOPED_TRACE(testing::Message() << "message " << message << " by " << lie);
-      server_.plan([&](int connection) {
+      server_.plan([=](int connection) {
         return connection == 0 ? Plan{.lie_at = message, .lie = lie} : Plan();
       });
       for (const Answer& answer : run_calls(hasty())) EXPECT_EQ(answer.answers, 1);

@@ -119,10 +119,14 @@ TEST_F(PostgresPooler, a_session_is_left_as_it_was) {
       const auto timeout =
           co_await db().query_one<std::string>("SELECT current_setting('statement_timeout')");
       EXPECT_TRUE(timeout);
-      if (timeout) EXPECT_EQ(timeout->value_or(""), "0");
+      if (timeout) {
+        EXPECT_EQ(timeout->value_or(""), "0");
+      }
       const auto kept =
           co_await db().query_one<std::int64_t>("SELECT count(*) FROM pg_prepared_statements");
-      if (kept) EXPECT_EQ(kept->value_or(-1), 0);
+      if (kept) {
+        EXPECT_EQ(kept->value_or(-1), 0);
+      }
     }
   };
   run(body());
@@ -138,7 +142,9 @@ TEST_F(PostgresPooler, columns_that_a_migration_changed_are_read_anew) {
     (void)ask("ALTER TABLE a ALTER id TYPE BIGINT");
     const auto again = co_await db().query_one<std::int64_t>("SELECT id FROM a");
     EXPECT_TRUE(again) << again.error().describe();
-    if (again) EXPECT_EQ(again->value_or(0), 7);
+    if (again) {
+      EXPECT_EQ(again->value_or(0), 7);
+    }
   };
   run(body());
 }
