@@ -146,7 +146,8 @@ int run(const Flags& flags) {
 
 void add_sql_command(CLI::App& app, std::function<int()>& chosen) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App* const sql = app.add_subcommand("sql", "The SQL of a program.");
+  CLI::App* const sql =
+      app.add_subcommand("sql", "Compare the SQL of the project's program with its migrations.");
   sql->require_subcommand(1);
   CLI::App* const command = sql->add_subcommand(
       "check",
