@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,17 @@ struct Flags {
   bool json = false;
 };
 
+// Of the configurations that one folder has (Debug, Release), some may never have been built.
+bool is_built(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return true;  // which is an error of its own
+  const auto target = sql::Target::parse(*text, path);
+  std::error_code ignored;
+  return !target || std::ranges::any_of(target->objects, [&](const std::string& object) {
+    return fs::exists(object, ignored);
+  });
+}
+
 // What the build files of a project write down.
 Result<std::vector<std::string>> find_targets(const std::string& build) {
   std::vector<std::string> found;
@@ -47,6 +59,7 @@ Result<std::vector<std::string>> find_targets(const std::string& build) {
                     build));
   }
   std::ranges::sort(found);
+  if (std::ranges::any_of(found, is_built)) std::erase_if(found, std::not_fn(is_built));
   return found;
 }
 
@@ -133,7 +146,8 @@ int run(const Flags& flags) {
 
 void add_sql_command(CLI::App& app, std::function<int()>& chosen) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App* const sql = app.add_subcommand("sql", "The SQL of a program.");
+  CLI::App* const sql =
+      app.add_subcommand("sql", "Compare the SQL of the project's program with its migrations.");
   sql->require_subcommand(1);
   CLI::App* const command = sql->add_subcommand(
       "check",

@@ -196,6 +196,15 @@ Task<void> wrong_shapes(Database& db) {
   // want full_scan: table 'users'
 }
 
+// What the compiler wrote of these does not tell them apart; each has to fit one, and does.
+Task<void> of_one_length(Database& db, std::int64_t id, std::string name) {
+  (void)co_await db.query_one<User>("SELECT id, name, email FROM users WHERE email = $1", name);
+  (void)co_await db.query_one<User>("SELECT id, name, email FROM users WHERE    id = $1", id);
+  (void)co_await db.query_one<User>("SELECT id, name, email FROM users WHERE    id <= $1", id);
+  (void)co_await db.query_one<User>("SELECT id, name, email FROM users WHERE  email= $1 ", id);
+  // want parameter_type: for column 'email', and the call gives std::int64_t
+}
+
 }  // namespace sql_check
 
 // SPDX-License-Identifier: Apache-2.0

@@ -85,6 +85,7 @@ std::string in_cpp(const CppType& type) {
   std::string name = type.name;
   if (is_form(type)) {
     name = name.substr(name.find(' ') + 1);
+    if (name.starts_with("std::chrono::")) name.resize(std::min(name.find('<'), name.size()));
   } else if (name == "text") {
     name = "std::string";
   } else if (name == "enum") {
