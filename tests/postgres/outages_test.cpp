@@ -315,6 +315,8 @@ TEST_F(PostgresOutageTable, the_disk_of_the_server_is_full) {
   if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, options.c_str()) != 0) {
     GTEST_SKIP() << "no tmpfs can be mounted here";
   }
+  const std::unique_ptr<const char, int (*)(const char*)> mounted(
+      disk.c_str(), [](const char* path) { return ::umount2(path, MNT_DETACH); });
   (void)cluster_->ask("CREATE TABLESPACE small LOCATION '" + disk + "'");
   (void)cluster_->ask("ALTER TABLE rows SET TABLESPACE small", "shop");
   (void)cluster_->ask("ALTER TABLE rows ALTER filling SET STORAGE EXTERNAL", "shop");
@@ -327,7 +329,6 @@ TEST_F(PostgresOutageTable, the_disk_of_the_server_is_full) {
   }
   (void)cluster_->ask("ALTER TABLE rows SET TABLESPACE pg_default", "shop");
   (void)cluster_->ask("DROP TABLESPACE small");
-  EXPECT_EQ(::umount2(disk.c_str(), MNT_DETACH), 0);
 }
 
 TEST_F(PostgresOutageTable, the_server_is_read_only) {
