@@ -24,6 +24,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "katana/database/array_text.hpp"
 #include "katana/database/value.hpp"
 
 namespace katana::database::detail {
@@ -87,6 +88,8 @@ constexpr void add_type(RecordText& text) {
     text.add("text");
   } else if constexpr (Octets<T>) {
     text.add("blob");
+  } else if constexpr (is_array<T>) {
+    text.add("array");
   } else {
     text.add("unknown");  // does not compile where it is used
   }

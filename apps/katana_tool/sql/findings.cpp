@@ -26,8 +26,9 @@ bool is_real(const CppType& type) { return type.name == "f32" || type.name == "f
 bool is_form(const CppType& type) {
   return type.name.starts_with("form ") || type.name.starts_with("number-form ");
 }
+// An array is JSON on its way, which PostgreSQL's driver turns into arrays of the server.
 bool is_text(const CppType& type) {
-  return type.name == "text" || type.name == "enum" || is_form(type);
+  return type.name == "text" || type.name == "enum" || type.name == "array" || is_form(type);
 }
 
 // A type that has one counterpart in the database; empty: none that is known.
@@ -88,6 +89,8 @@ std::string in_cpp(const CppType& type) {
     if (name.starts_with("std::chrono::")) name.resize(std::min(name.find('<'), name.size()));
   } else if (name == "text") {
     name = "std::string";
+  } else if (name == "array") {
+    name = "a std::vector";
   } else if (name == "enum") {
     name = "a described enum";
   } else if (name == "blob") {
@@ -113,6 +116,7 @@ std::string_view fitting(const SqlType& type) {
   if (one == "uuid") return "katana::Uuid or std::string";
   if (one == "number") return "katana::Decimal or std::string";
   if (one == "time") return "katana::Timestamp, katana::Date or std::string";
+  if (type.name.ends_with("[]")) return "a std::vector or std::string";
   switch (type.storage) {
     case Storage::integer: return "an integer, bool or an enumeration";
     case Storage::real: return "double";
