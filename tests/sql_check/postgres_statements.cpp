@@ -60,7 +60,7 @@ Task<void> wrong_in_postgres(Database& db) {
       "made, "
       "price FROM extras WHERE id = $1",
       1);
-  // want-above 5 column_type: column 'tags' is text[], and WrongExtra::tags is std::int64_t: make it a std::vector
+  // want-above 5 column_type: column 'tags' is text[], and
   // want-above 4 column_type: column 'mood' is mood
   // want-above 3 column_type: make it katana::Timestamp, katana::Date or std::string
   // want-above 2 column_type: make it katana::Decimal or std::string

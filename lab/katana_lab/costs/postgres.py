@@ -90,8 +90,8 @@ def cluster(port: int, more: str = "", settings: dict[str, str] | None = None) -
         if done.returncode:
             raise LabError(f"initdb: {done.stderr.strip()}")
         chosen = [f"-c{key}={value}" for key, value in {**SETTINGS, **(settings or {})}.items()]
-        command = [str(PROGRAMS[-1] / "postgres"), "-D", f"{folder}/data", "-k", made, "-h", "", "-p", str(port), *chosen]
-        process = proc.start(as_other_user(command), [harness.CLIENT_CPU], Path(f"{made}-said"))
+        command = [str(PROGRAMS[-1] / "postgres"), "-D", f"{made}/data", "-k", made, "-h", "", "-p", str(port)]
+        process = proc.start(as_other_user([*command, *chosen]), [harness.CLIENT_CPU], Path(f"{made}-said"))
         try:
             server = Cluster(folder, port, process.pid)
             if not proc.wait_for(lambda: server.answers() or process.poll() is not None, 30) or not server.answers():
