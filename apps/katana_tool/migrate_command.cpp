@@ -72,7 +72,7 @@ void add_migrate_command(CLI::App& app, std::function<int()>& chosen) {
       ->add_option("--database", flags->database,
                    "the SQLite file (FILE or sqlite:FILE), made if it is missing; or "
                    "postgresql://USER@HOST/NAME")
-      ->type_name("URL")
+      ->type_name("FILE")
       ->required();
   command->add_option("--dir", flags->folder, "the folder of the migrations")
       ->type_name("DIRECTORY")

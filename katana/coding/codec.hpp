@@ -25,21 +25,29 @@
 
 namespace katana::coding {
 
+// A coding, and what makes both directions of it.
 struct Codec {
+  // One of http::Coding but `identity`.
   http::Coding coding = http::Coding::identity;
+  // Never null results; see encoder.hpp and decoder.hpp for threads and errors.
   std::unique_ptr<Encoder> (*make_encoder)(const EncoderOptions& options) = nullptr;
+  // As make_encoder.
   std::unique_ptr<Decoder> (*make_decoder)(const DecoderLimits& limits) = nullptr;
 };
 
+// RFC 1952, by zlib.
 Codec gzip() noexcept;
 
+// The codings that a program can read and write: gzip alone, unless it names others.
 class Codecs {
  public:
   Codecs() noexcept : Codecs(gzip()) {}
   Codecs(const Codec& codec) noexcept : Codecs({codec}) {}  // NOLINT: a codec is a set
   Codecs(std::initializer_list<Codec> codecs) noexcept;
 
+  // There is a codec for it.
   bool contains(http::Coding coding) const noexcept { return codings_.contains(coding); }
+  // All of them.
   http::Codings codings() const noexcept { return codings_; }
   // "br, zstd, gzip": those that it has, in the order of http::Coding.
   std::string names() const;

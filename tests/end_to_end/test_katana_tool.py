@@ -76,7 +76,7 @@ def test_a_project_for_postgresql_has_sqlite_for_its_tests_and_a_migration_for_e
     assert "made.database = {host::postgres(), host::sqlite()};" in (home / "src/app.cpp").read_text()
     assert "url: postgresql://shop@localhost/shop" in (home / "shop.yaml").read_text()
     assert "COMPONENTS application_sqlite application_postgres OPTIONAL" in (home / "CMakeLists.txt").read_text()
-    assert "libpq5" in (home / "Containerfile").read_text()
+    assert "COPY migrations" in (home / "Containerfile").read_text()
     assert sorted(each.name for each in (home / "migrations").iterdir()) == [
         "0001_notes.postgres.sql", "0001_notes.sqlite.sql"]
     assert not any("{{" in (home / name).read_text() for name in files(home) if not name.endswith("test.yml"))

@@ -43,10 +43,11 @@ def test_a_program_without_a_database_has_neither_its_flag_nor_its_settings():
 
 
 def test_a_database_that_the_program_was_built_without_is_refused_and_those_it_has_are_named(tmp_path):
-    refused = subprocess.run([built("fullstack"), "--port", "0", "--database", "postgresql://ada:secret@db/users"],
+    refused = subprocess.run([built("fullstack"), "--port", "0", "--database", "mysql://ada:secret@db/users"],
                              capture_output=True, text=True, timeout=20, check=False, cwd=tmp_path)
     assert refused.returncode == 2, refused.stderr
-    assert "'postgresql'" in refused.stderr and "give sqlite:FILE" in refused.stderr, refused.stderr
+    assert "'mysql'" in refused.stderr and "give" in refused.stderr, refused.stderr
+    assert "sqlite:FILE" in refused.stderr and "postgresql://" in refused.stderr, refused.stderr
     assert "secret" not in refused.stderr, refused.stderr
 
 # SPDX-License-Identifier: Apache-2.0

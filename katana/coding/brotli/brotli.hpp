@@ -10,6 +10,7 @@
 
 namespace katana::coding {
 
+// RFC 7932, by the library of Google: "br".
 Codec brotli() noexcept;
 
 }  // namespace katana::coding

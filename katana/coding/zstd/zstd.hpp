@@ -10,6 +10,7 @@
 
 namespace katana::coding {
 
+// RFC 8878, by libzstd: "zstd".
 Codec zstd() noexcept;
 
 }  // namespace katana::coding
