@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "apps/command_line.hpp"
@@ -44,6 +45,23 @@ std::optional<int> answer(const CLI::App& app, std::span<const char* const> word
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 
+// Of the first command of `words` that there is not, which CLI11 would only call missing.
+std::optional<std::string> unknown_command(const CLI::App& app,
+                                           std::span<const char* const> words) {
+  const CLI::App* at = &app;
+  for (const std::string_view word : words) {
+    if (word.starts_with('-') || at->get_require_subcommand_min() == 0) return std::nullopt;
+    const auto found =
+        at->get_subcommands([&](const CLI::App* each) { return each->get_name() == word; });
+    if (found.empty()) {
+      return fmt::format("there is no command '{}'; '{} --help' lists them", word,
+                         at == &app ? app.get_name() : app.get_name() + " " + at->get_name());
+    }
+    at = found.front();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -66,6 +84,9 @@ int main(int count, char** arguments) {
   }
   const std::span words(arguments + 1, count > 0 ? static_cast<std::size_t>(count) - 1 : 0);
   if (const auto status = answer(*parsed, words)) return *status;
+  if (const auto unknown = unknown_command(*parsed, words)) {
+    return command_line::fail("katana", 2, *unknown);
+  }
   if (const auto status = command_line::parse(*parsed, count, arguments)) return *status;
   try {
     return chosen();

@@ -36,6 +36,8 @@ def test_help_and_version_of_every_subcommand():
 
 @pytest.mark.parametrize("words, said", [
     ((), "A subcommand is required"),
+    (("frob",), "there is no command 'frob'; 'katana --help' lists them"),
+    (("sql", "frob"), "there is no command 'frob'; 'katana sql --help' lists them"),
     (("new",), "NAME is required"),
     (("new", "9lives"), "'9lives' is no name for a project"),
     (("new", "katana"), "'katana' is no name for a project"),
