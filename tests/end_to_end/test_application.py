@@ -189,7 +189,8 @@ def test_a_variable_of_its_own_sets_the_port(tmp_path):
     (["--prot", "1"], 2, "'--prot' is no flag"),
     (["--set", "http.prot=1"], 2, "did you mean 'port'"),
     (["--config", "nowhere.yaml"], 2, "nowhere.yaml"),
-    (["--port", "0", "--database", "sqlite:stderr/app.db"], 1, "'database' did not start (it needs configuration and log)"),
+    (["--port", "0", "--database", "sqlite:stderr/app.db"], 1,
+     "'database' did not start (it needs configuration and log)"),
     (["--port", "0", "--set", "http.address=192.0.2.1"], 1, "'http' did not start (it needs routes)"),
 ])
 def test_what_is_wrong_is_named(tmp_path, flags, status, words):

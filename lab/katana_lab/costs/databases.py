@@ -3,7 +3,7 @@
     databases_cost.py [--build build/bench] [--rounds 5] [--seconds 3] [--json FILE] [--markdown FILE]
 
 Each round runs fullstack on a file, then on a PostgreSQL of this run's own (A B …), each with 200,000 users. The
-program has one reactor on CPU 0; the load and PostgreSQL are on CPU 1. Both flush every write before it is acknowledged.
+program has one reactor on CPU 0; the load and PostgreSQL are on CPU 1. Both flush each write before it is acknowledged.
     one user   GET /api/users/{n}                 64 connections that ask again at once
     a page     GET /api/users?limit=100&after={n} the same
     a write    POST /api/data                     the same
