@@ -1,25 +1,16 @@
 #include "katana/base/uuid.hpp"
 
-#include <sys/random.h>
-
 #include <span>
 
 #include "katana/base/check.hpp"
 #include "katana/base/formats.hpp"
+#include "katana/base/secrets.hpp"
 #include "katana/base/timestamp.hpp"
 
 namespace katana {
 namespace {
 
 constexpr char uuid_digits[] = "0123456789abcdef";
-
-// The kernel's, and nothing of them is kept: a process that forks does not give numbers twice.
-void fill_random(std::span<std::uint8_t> octets) {
-  // Fewer than 256 octets are never given in part (getrandom(2)).
-  while (::getrandom(octets.data(), octets.size(), 0) != static_cast<ssize_t>(octets.size())) {
-    KATANA_CHECK(errno == EINTR);
-  }
-}
 
 constexpr std::uint8_t digit_value(char c) noexcept {
   const int value = c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
@@ -36,7 +27,7 @@ void mark(std::array<std::uint8_t, 16>& octets, unsigned version) noexcept {
 
 Uuid Uuid::random() {
   std::array<std::uint8_t, 16> octets;
-  fill_random(octets);
+  fill_random(std::span(reinterpret_cast<char*>(octets.data()), octets.size()));
   mark(octets, 4);
   return Uuid(octets);
 }
@@ -59,7 +50,7 @@ Uuid Uuid::ordered(std::chrono::sys_time<std::chrono::nanoseconds> now) {
   }
   octets[6] = static_cast<std::uint8_t>(fraction >> 8);
   octets[7] = static_cast<std::uint8_t>(fraction);
-  fill_random(std::span(octets).subspan(8));
+  fill_random(std::span(reinterpret_cast<char*>(octets.data()), octets.size()).subspan(8));
   mark(octets, 7);
   return Uuid(octets);
 }

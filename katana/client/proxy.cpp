@@ -4,30 +4,13 @@
 
 #include <algorithm>
 
+#include "katana/base/base64.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::client {
 namespace {
 
 constexpr unsigned authentication_required = 407;
-
-// RFC 4648 §4.
-std::string base64_of(Bytes text) {
-  constexpr Bytes digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string made;
-  for (std::size_t at = 0; at < text.size(); at += 3) {
-    const Bytes part = text.substr(at, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t index = 0; index < 3; ++index) {
-      const char octet = index < part.size() ? part[index] : '\0';
-      bits = bits << 8 | static_cast<unsigned char>(octet);
-    }
-    for (std::size_t index = 0; index < 4; ++index) {
-      made.push_back(index <= part.size() ? digits[bits >> (18 - 6 * index) & 63] : '=');
-    }
-  }
-  return made;
-}
 
 std::unexpected<Error> invalid_proxy(std::string message) {
   return fail(Code::invalid_argument, std::move(message));
@@ -72,8 +55,8 @@ Result<std::optional<Proxy>> Proxy::make(const ProxyOptions& options) {
     }
   }
   if (!options.user.empty() || !options.password.empty()) {
-    made.authorization_ =
-        "Proxy-Authorization: Basic " + base64_of(options.user + ":" + options.password) + "\r\n";
+    made.authorization_ = "Proxy-Authorization: Basic " +
+                          encode_base64(options.user + ":" + options.password) + "\r\n";
   }
   return made;
 }
