@@ -146,12 +146,12 @@ class SqlFor : public Sql {
   consteval SqlFor(const char (&literal)[Size]) : SqlFor(Sql(literal), detail::Unrecorded()) {
     detail::record_statement<detail::AnyCall, void, Size - 1, Arguments...>();
   }
-  consteval SqlFor(Sql sql) : SqlFor(sql, detail::Unrecorded()) {
+  consteval SqlFor(const Sql& sql) : SqlFor(sql, detail::Unrecorded()) {
     detail::record_statement<detail::AnyCall, void, 0, Arguments...>();
   }
 
  protected:
-  consteval SqlFor(Sql sql, detail::Unrecorded) : Sql(sql) {
+  consteval SqlFor(const Sql& sql, detail::Unrecorded) : Sql(sql) {
     if (parameters() != parameters_of<Arguments...>) {
       the_statement_has_more_or_fewer_parameters_than_the_call_has_arguments();
     }
@@ -167,7 +167,7 @@ class Statement : public SqlFor<Arguments...> {
       : SqlFor<Arguments...>(Sql(literal), detail::Unrecorded()) {
     detail::record_statement<Call, R, Size - 1, Arguments...>();
   }
-  consteval Statement(Sql sql) : SqlFor<Arguments...>(sql, detail::Unrecorded()) {
+  consteval Statement(const Sql& sql) : SqlFor<Arguments...>(sql, detail::Unrecorded()) {
     detail::record_statement<Call, R, 0, Arguments...>();
   }
   constexpr Statement(const SqlFor<Arguments...>& sql) noexcept : SqlFor<Arguments...>(sql) {}
