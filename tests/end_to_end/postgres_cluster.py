@@ -9,7 +9,8 @@ import subprocess
 import tempfile
 import time
 
-PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
+PROGRAMS = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name),
+               default=pathlib.Path("/usr/lib/postgresql/bin"))
 START_SECONDS_MAX = 60
 
 

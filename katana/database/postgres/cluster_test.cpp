@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -30,6 +31,16 @@ namespace {
 const passwd* other_user() { return geteuid() == 0 ? getpwnam("nobody") : nullptr; }
 
 }  // namespace
+
+std::string postgres_program(const char* name) {
+  int newest = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib/postgresql", error)) {
+    newest = std::max(newest, std::atoi(entry.path().filename().c_str()));
+  }
+  if (newest == 0) throw std::runtime_error("PostgreSQL's server is not in /usr/lib/postgresql");
+  return fmt::format("/usr/lib/postgresql/{}/bin/{}", newest, name);
+}
 
 std::uint16_t free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -91,20 +102,19 @@ struct Close {
 }  // namespace
 
 Cluster::Cluster() : folder_(make_folder("postgres")), port_(free_port()) {
-  const int made = start_program(
-      {std::string(postgres_programs) + "initdb", "-D", folder_ + "/data", "-U", "katana", "-A",
-       "trust", "-E", "UTF8", "--no-locale", "-N", "--no-instructions"},
-      folder_ + "/log");
+  const int made =
+      start_program({postgres_program("initdb"), "-D", folder_ + "/data", "-U", "katana", "-A",
+                     "trust", "-E", "UTF8", "--no-locale", "-N", "--no-instructions"},
+                    folder_ + "/log");
   if (wait_for(made) != 0) throw std::runtime_error("initdb failed: " + log());
   start();
 }
 
 Cluster::Cluster(const Cluster* primary) : folder_(make_folder("standby")), port_(free_port()) {
-  const int made =
-      start_program({std::string(postgres_programs) + "pg_basebackup", "-h", primary->folder(),
-                     "-p", std::to_string(primary->port()), "-U", "katana", "-D", folder_ + "/data",
-                     "-R", "-X", "stream", "-N", "-c", "fast"},
-                    folder_ + "/log");
+  const int made = start_program({postgres_program("pg_basebackup"), "-h", primary->folder(), "-p",
+                                  std::to_string(primary->port()), "-U", "katana", "-D",
+                                  folder_ + "/data", "-R", "-X", "stream", "-N", "-c", "fast"},
+                                 folder_ + "/log");
   if (wait_for(made) != 0) throw std::runtime_error("pg_basebackup failed: " + log());
   start();
 }
@@ -121,7 +131,7 @@ Cluster& Cluster::shared() {
 }
 
 void Cluster::start() {
-  process_ = start_program({std::string(postgres_programs) + "postgres",
+  process_ = start_program({postgres_program("postgres"),
                             "-D",
                             folder_ + "/data",
                             "-k",

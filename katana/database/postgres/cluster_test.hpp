@@ -19,8 +19,8 @@
 
 namespace katana::database::postgres {
 
-// Where a program of Debian's packages for PostgreSQL 15 is.
-inline constexpr const char* postgres_programs = "/usr/lib/postgresql/15/bin/";
+// Where a program of the newest PostgreSQL among Debian's packages is.
+std::string postgres_program(const char* name);
 std::uint16_t free_port();
 // As an unprivileged user and in a process group of its own, which dies with the thread that
 // started it. `log` gets what it writes.
