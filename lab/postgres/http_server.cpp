@@ -1,5 +1,5 @@
 // postgres_http_server: what lab/postgres_http_cost.py asks, written as the guides recommend: a
-// user by its key, and TechEmpower's database tests (a query, many queries, fortunes).
+// user by its key, and TechEmpower's database tests (a query, many queries, fortunes, updates).
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -74,15 +74,42 @@ Task<Result<Reply>> one(Inject<Database> db) {
   co_return json_reply(*found);
 }
 
-Task<Result<Reply>> many(Query<Count> query, Inject<Database> db) {
+Task<Result<std::vector<World>>> worlds(const Database& db, int count) {
   std::vector<Task<Result<World>>> asked;
-  for (int count = 0; count < query->count; ++count) asked.push_back(world(*db));
+  for (int number = 0; number < count; ++number) asked.push_back(world(db));
   std::vector<World> found;
   for (auto& each : co_await when_all(std::move(asked))) {
     if (!each) co_return std::unexpected(each.error());
     found.push_back(*each);
   }
-  co_return json_reply(found);
+  co_return found;
+}
+
+Task<Result<Reply>> many(Query<Count> query, Inject<Database> db) {
+  const auto found = co_await worlds(*db, query->count);
+  if (!found) co_return std::unexpected(found.error());
+  co_return json_reply(*found);
+}
+
+// In the order of ids, so that two requests lock rows in one order.
+Task<Result<Reply>> updates(Query<Count> query, Inject<Database> db) {
+  auto found = co_await worlds(*db, query->count);
+  if (!found) co_return std::unexpected(found.error());
+  std::ranges::sort(*found, {}, &World::id);
+  std::vector<int> ids;
+  std::vector<int> numbers;
+  for (World& each : *found) {
+    each.random_number = random_id();
+    ids.push_back(each.id);
+    numbers.push_back(each.random_number);
+  }
+  const auto written = co_await db->execute(
+      "UPDATE world SET random_number = given.number "
+      "FROM (SELECT id, max(number) AS number FROM unnest($1::int[], $2::int[]) "
+      "AS pairs(id, number) GROUP BY id ORDER BY id) AS given WHERE world.id = given.id",
+      ids, numbers);
+  if (!written) co_return std::unexpected<Error>(written.error());
+  co_return json_reply(*found);
 }
 
 Task<Result<Reply>> fortunes(Inject<Database> db) {
@@ -131,6 +158,7 @@ int main(int argc, char** argv) {
   router.get("/users/{id}", user);
   router.get("/db", one);
   router.get("/queries", many);
+  router.get("/updates", updates);
   router.get("/fortunes", fortunes);
   const Result<Service> service = std::move(router).build();
   if (!service) return failed(service.error());

@@ -8,7 +8,8 @@ this run's own are on CPU 1. Server CPU us per request:
     health     GET /health: no database
     user       GET /users/77: one row by its key, as JSON
     db         GET /db: TechEmpower's single query      queries    GET /queries?count=20: 20 queries of one request
-    fortunes   GET /fortunes: 12 rows, sorted, as HTML
+    fortunes   GET /fortunes: 12 rows, sorted, as HTML    updates    GET /updates?count=20: 20 queries, then their
+                                                                      rows are written in one statement
 'ratio' is the median over rounds of katana / axum within a round. The last line is the measure of the framework:
 `user` against `health` and a read of libpq's bare pipeline (postgres_cost.py) together, of the same round.
 Needs wrk, PostgreSQL's server and cargo.
@@ -25,7 +26,8 @@ from katana_lab import ROOT, LabError, proc
 from katana_lab.costs import harness, postgres
 from katana_lab.drivers import Job
 
-PATHS = {"health": "/health", "user": "/users/77", "db": "/db", "queries": "/queries?count=20", "fortunes": "/fortunes"}
+PATHS = {"health": "/health", "user": "/users/77", "db": "/db", "queries": "/queries?count=20", "fortunes": "/fortunes",
+         "updates": "/updates?count=20"}
 AXUM = ROOT / "build/postgres/rust_axum/release/rust_axum"
 SERVERS = ("katana", "axum")
 SCHEMA = """CREATE TABLE world (id INT PRIMARY KEY, random_number INT NOT NULL);

@@ -35,6 +35,7 @@ struct Database {
     client: Client,
     user: Statement,
     world: Statement,
+    update: Statement,
     fortunes: Statement,
 }
 
@@ -83,6 +84,25 @@ async fn many(State(app): State<Arc<App>>, Query(query): Query<Count>) -> Result
     futures_util::future::try_join_all(asked).await.map(Json).map_err(failed)
 }
 
+async fn updates(State(app): State<Arc<App>>, Query(query): Query<Count>) -> Result<Json<Vec<World>>, Response> {
+    let count = query.count.unwrap_or(1).clamp(1, 500);
+    let asked = (0..count).map(|_| app.world());
+    let mut found = futures_util::future::try_join_all(asked).await.map_err(failed)?;
+    found.sort_by_key(|world| world.id);
+    for world in &mut found {
+        world.random_number = app.id();
+    }
+    let ids: Vec<i32> = found.iter().map(|world| world.id).collect();
+    let numbers: Vec<i32> = found.iter().map(|world| world.random_number).collect();
+    let database = app.database();
+    database.client.execute(&database.update, &[&ids, &numbers]).await.map_err(failed)?;
+    Ok(Json(found))
+}
+
+const UPDATE: &str = "UPDATE world SET random_number = given.number \
+    FROM (SELECT id, max(number) AS number FROM unnest($1::int[], $2::int[]) \
+    AS pairs(id, number) GROUP BY id ORDER BY id) AS given WHERE world.id = given.id";
+
 fn escape(text: &str, into: &mut String) {
     for character in text.chars() {
         match character {
@@ -124,8 +144,9 @@ async fn run(args: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
         });
         let user = client.prepare("SELECT id, name, email, age FROM users WHERE id = $1").await?;
         let world = client.prepare("SELECT id, random_number FROM world WHERE id = $1").await?;
+        let update = client.prepare(UPDATE).await?;
         let fortunes = client.prepare("SELECT id, message FROM fortune").await?;
-        databases.push(Database { client, user, world, fortunes });
+        databases.push(Database { client, user, world, update, fortunes });
     }
     let app = Arc::new(App { databases, turn: AtomicUsize::new(0), random: AtomicU32::new(1) });
     let router = Router::new()
@@ -133,6 +154,7 @@ async fn run(args: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
         .route("/users/:id", get(user))
         .route("/db", get(one))
         .route("/queries", get(many))
+        .route("/updates", get(updates))
         .route("/fortunes", get(fortunes))
         .with_state(app);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", args[1].parse::<u16>()?)).await?;
