@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "katana/service/middleware/origin.hpp"
 #include "katana/wire/http/field_list.hpp"
 
 namespace katana {
@@ -15,16 +16,6 @@ bool is_any(const std::vector<std::string>& list) { return list.size() == 1 && l
 
 std::string joined(const std::vector<std::string>& list) {
   return fmt::format("{}", fmt::join(list, ", "));
-}
-
-// scheme "://" host [":" port], in small letters and without a path (RFC 6454 §6.2).
-bool is_origin(Bytes text) {
-  const std::size_t mark = text.find("://");
-  if (mark == Bytes::npos || mark == 0) return false;
-  const Bytes host = text.substr(mark + 3);
-  const bool is_plain = host.find_first_of("/?#@ ") == Bytes::npos && !host.empty();
-  return is_plain && http::all_are(text, http::value_character) &&
-         std::ranges::none_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 class Cors {
