@@ -27,8 +27,8 @@ T finished(Task<T> task) {
   return task.result();
 }
 
-std::shared_ptr<detail::SessionManager> manager_with(bool in_cookies) {
-  auto manager = std::make_shared<detail::SessionManager>();
+std::shared_ptr<sessions::detail::SessionManager> manager_with(bool in_cookies) {
+  auto manager = std::make_shared<sessions::detail::SessionManager>();
   if (in_cookies) {
     const std::string secrets[] = {std::string(32, 'k')};
     manager->sealer = *CookieSealer::make(secrets, manager->options.cookie_name);
@@ -39,7 +39,7 @@ std::shared_ptr<detail::SessionManager> manager_with(bool in_cookies) {
 }
 
 // The cookie's value of a user who has logged in and has something in the cart.
-std::string cookie_of(const std::shared_ptr<detail::SessionManager>& manager) {
+std::string cookie_of(const std::shared_ptr<sessions::detail::SessionManager>& manager) {
   UserSession session(manager, {});
   auth::PrincipalFacts facts;
   facts.id = "4711";

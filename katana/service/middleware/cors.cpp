@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "katana/service/middleware/origin.hpp"
+#include "katana/service/reply_fields.hpp"
 #include "katana/wire/http/field_list.hpp"
 
 namespace katana {
@@ -48,7 +49,7 @@ class Cors {
 
   // False: not allowed, or there is nothing under the path.
   bool answer_preflight(const RequestView& request, Reply& reply) const {
-    const auto allow = field_of(reply.fields(), "Allow");
+    const auto allow = find_field(reply.fields(), "Allow");
     if (!allow || reply.status() != 204) return false;
     const Text methods(*allow);  // what is added moves the field that it lies in
     reply.add_field("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers");
@@ -67,16 +68,6 @@ class Cors {
     reply.add_field("Access-Control-Max-Age",
                     format_text("{}", options_.max_age.ns / 1'000'000'000).bytes());
     return true;
-  }
-
-  static std::optional<Bytes> field_of(Bytes lines, Bytes name) {
-    while (!lines.empty()) {
-      const Bytes line = lines.substr(0, lines.find("\r\n"));
-      lines.remove_prefix(line.size() + 2);
-      const std::size_t colon = line.find(": ");
-      if (http::equals_ignoring_case(line.substr(0, colon), name)) return line.substr(colon + 2);
-    }
-    return std::nullopt;
   }
 
   CorsOptions options_;
