@@ -21,6 +21,7 @@ katana_external(simdjson::simdjson    DEBIAN libsimdjson-dev LICENCE "Apache-2.0
 katana_external(yaml-cpp              DEBIAN libyaml-cpp-dev LICENCE "MIT" PACKAGE yaml-cpp PKG_CONFIG yaml-cpp)
 katana_external(ZLIB::ZLIB            DEBIAN zlib1g-dev      LICENCE "Zlib" PACKAGE ZLIB PKG_CONFIG zlib)
 katana_external(OpenSSL::SSL          DEBIAN libssl-dev      LICENCE "Apache-2.0" PACKAGE OpenSSL 3.0 PKG_CONFIG openssl>=3.0)
+katana_external(OpenSSL::Crypto       DEBIAN libssl-dev      LICENCE "Apache-2.0" PACKAGE OpenSSL 3.0 PKG_CONFIG libcrypto>=3.0)
 katana_external(PkgConfig::liburing   DEBIAN liburing-dev    LICENCE "MIT OR LGPL-2.1-or-later" PKG_CONFIG liburing>=2.3)
 katana_external(PkgConfig::libnghttp2 DEBIAN libnghttp2-dev  LICENCE "MIT" PKG_CONFIG libnghttp2>=1.52)
 katana_external(PkgConfig::brotli     DEBIAN libbrotli-dev   LICENCE "MIT" PKG_CONFIG libbrotlienc libbrotlidec)

@@ -1,0 +1,72 @@
+// SessionRecord: what is kept of a session, wherever it is kept, and when that ends.
+//
+// Owns       its texts.
+// Thread     a value.
+// Allocates  as strings do.
+// Fails      decode_session() is nothing for octets that encode_session() of this version of KATANA
+//            did not write.
+//            Texts are UTF-8, or encode_session() makes what does not decode.
+// Invariant  a session ends at the earlier of two times: idle, after it was last seen, and
+//            absolute, after it was made or its user logged in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/described.hpp"
+#include "katana/base/hints.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/service/auth/principal.hpp"
+
+namespace katana::sessions {
+
+// Times are Unix seconds.
+struct SessionRecord {
+  std::string principal;  // PrincipalFacts::id; empty: nobody has logged in
+  std::string issuer;
+  std::string name;
+  std::vector<std::string> roles;
+  std::vector<std::string> scopes;
+  std::int64_t began_s = 0;          // the session, or the login in it
+  std::int64_t authenticated_s = 0;  // 0: not
+  std::int64_t seen_s = 0;           // within touch_after
+  std::string form_secret;           // what form tokens are made of; see form_token.hpp
+  std::vector<std::byte> content;    // the program's struct, as MessagePack
+
+  Bytes content_octets() const noexcept KATANA_VIEW {
+    return {reinterpret_cast<const char*>(content.data()), content.size()};
+  }
+  void set_content(Bytes octets) {
+    const auto* const first = reinterpret_cast<const std::byte*>(octets.data());
+    content.assign(first, first + octets.size());
+  }
+};
+KATANA_DESCRIBE(SessionRecord, principal, issuer, name, roles, scopes, began_s, authenticated_s,
+                seen_s, form_secret, content)
+
+struct Lifetimes {
+  std::int64_t idle_s = 30 * 60;
+  std::int64_t absolute_s = 12 * 60 * 60;
+};
+
+std::int64_t expires_s(const SessionRecord& record, const Lifetimes& lifetimes) noexcept;
+bool is_expired(const SessionRecord& record, const Lifetimes& lifetimes,
+                std::int64_t now_s) noexcept;
+
+std::string encode_session(const SessionRecord& record);
+std::optional<SessionRecord> decode_session(Bytes octets);
+// What it takes in memory, about.
+std::size_t bytes_of(const SessionRecord& record) noexcept;
+
+// Nobody: not logged in.
+std::optional<auth::Principal> principal_of(const SessionRecord& record);
+void set_principal(SessionRecord& record, const auth::PrincipalFacts& facts, std::int64_t now_s);
+
+}  // namespace katana::sessions
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,129 @@
+// UserSession: the session of the browser that sent a request, found by its cookie. Handlers behind
+// Sessions::middleware() take it as FromContext<UserSession>.
+//
+//   struct Cart { std::vector<std::int64_t> items; };
+//   KATANA_DESCRIBE(Cart, items)
+//
+//   Task<Result<Reply>> add(Path<std::int64_t> item, FromContext<sessions::UserSession> session) {
+//     Result<std::optional<Cart>> cart = co_await session->get<Cart>();
+//     if (!cart) co_return std::unexpected(cart.error());
+//     Cart changed = cart->value_or(Cart{});
+//     changed.items.push_back(*item);
+//     Result<void> kept = co_await session->set(std::move(changed));
+//     …
+//   }
+//
+// Nothing is opened, loaded or made before the first of these calls. What they change is in the
+// store when they return, and in the cookie of the reply.
+//
+// Owns       a copy of the cookie's value, and what was loaded.
+// Thread     its reactor's. Its calls are awaited one after the other.
+// Allocates  from the recycler: itself, a frame for each call; and what records and stores need.
+// Fails      Code::unavailable (503) when the store cannot tell; Code::already_exists (409) when
+//            another request has changed the session since this one loaded it: the first that
+//            writes wins, with a store. With cookies the reply that comes last wins.
+//            Code::out_of_range when it would become larger than the options permit.
+// Invariant  an id that a client made up is never used: a session that is not found is a new one,
+//            with an id of ours. Logging in changes the id.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "katana/base/described.hpp"
+#include "katana/base/result.hpp"
+#include "katana/base/task.hpp"
+#include "katana/base/text.hpp"
+#include "katana/container/message_pack_read.hpp"
+#include "katana/container/message_pack_write.hpp"
+#include "katana/service/auth/principal.hpp"
+#include "katana/service/reply.hpp"
+#include "katana/service/sessions/store.hpp"
+
+namespace katana::sessions {
+
+namespace detail {
+struct SessionManager;
+}
+
+class UserSession {
+ public:
+  // See Sessions::middleware(). `cookie`: empty: the request has none.
+  UserSession(std::shared_ptr<const detail::SessionManager> manager, Bytes cookie);
+  UserSession(UserSession&&) noexcept = default;
+  UserSession& operator=(UserSession&&) noexcept = default;
+  ~UserSession() = default;
+
+  // What set() has kept, as the struct that it was; nothing: there is none, or it was of another
+  // form, as before an upgrade.
+  template <Described T>
+  Task<Result<std::optional<T>>> get() const {
+    const Result<void> loaded = co_await load();
+    if (!loaded) co_return std::unexpected(loaded.error());
+    if (state_.record == nullptr || state_.record->content.empty()) co_return std::nullopt;
+    auto value = container::read_message_pack<T>(state_.record->content_octets());
+    if (!value) co_return std::nullopt;
+    co_return std::optional<T>(*std::move(value));
+  }
+  template <Described T>
+  Task<Result<void>> set(T value) const {
+    return set_content(container::to_message_pack(value));
+  }
+
+  // Who has logged in; nobody: nothing.
+  Task<Result<std::optional<auth::Principal>>> principal() const;
+  // The user of this session from now on, under a new id. What set() has kept stays. REQUIRES
+  // who.id; Code::invalid_argument for what is not UTF-8.
+  Task<Result<void>> log_in(auth::PrincipalFacts who) const;
+  // A new id, for what happens behind a change of rights. Login does it by itself.
+  Task<Result<void>> renew() const;
+  // Logged out: the session is gone from the store, and its cookie from the browser. A cookie that
+  // is the session itself, and that somebody has a copy of, ends only by its lifetime.
+  Task<Result<void>> end() const;
+  // All other sessions of this one's user, everywhere; how many they were. Code::unsupported with
+  // sessions that are cookies, Code::unauthenticated when nobody has logged in.
+  Task<Result<std::int64_t>> end_others() const;
+
+  // A secret of the session, form_secret_bytes of ASCII, that changes with its id. Makes a session
+  // if there is none.
+  static constexpr std::size_t form_secret_bytes = 22;
+  Task<Result<std::string>> form_secret() const;
+  // The same, of a session that there is; empty: there is none.
+  Task<Result<std::string>> known_form_secret() const;
+
+  // What the reply has to say, by whoever made this: Set-Cookie when the cookie changes, and fields
+  // that keep the reply out of caches when the session was looked at. Fails as set_cookie() does.
+  Result<void> finish(Reply& reply) const;
+
+ private:
+  enum class Cookie : std::uint8_t { as_it_is, set, removed };
+  struct State {
+    bool loaded = false;
+    bool touched = false;  // asked for
+    Cookie cookie = Cookie::as_it_is;
+    std::int64_t version = 0;
+    std::optional<SessionKey> key;                // in the store
+    std::string id;                               // of ours, that the cookie is to have
+    std::shared_ptr<const SessionRecord> record;  // null: there is no session
+  };
+
+  Task<Result<void>> load() const;
+  Task<Result<void>> load_stored(std::int64_t now_s) const;
+  void open_cookie(std::int64_t now_s) const;
+  Task<Result<void>> set_content(std::string content) const;
+  // `renewed`: under a new id, and the old one is gone.
+  Task<Result<void>> keep(SessionRecord record, bool renewed) const;
+  Task<Result<void>> keep_stored(std::shared_ptr<const SessionRecord> record, bool renewed) const;
+  SessionRecord copy_of_record() const;
+
+  std::shared_ptr<const detail::SessionManager> manager_;
+  Text cookie_;
+  mutable State state_;  // handlers have it as const
+};
+
+}  // namespace katana::sessions
+
+// SPDX-License-Identifier: Apache-2.0
