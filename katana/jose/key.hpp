@@ -41,6 +41,8 @@ class VerificationKey {
   const std::string& id() const noexcept { return id_; }
   bool verify(Bytes input, Bytes signature) const { return signer_->verify(input, signature); }
 
+  // OpenSSL's, for as long as this lives; null: a secret.
+  EVP_PKEY* native() const noexcept { return signer_->key(); }
   // The public key as a JWK (RFC 7517) with `kid`, `alg` and `use`. REQUIRES no secret.
   std::string jwk() const;
   // base64url of the SHA-256 of the key's required members (RFC 7638 §3).
