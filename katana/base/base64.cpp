@@ -47,18 +47,23 @@ std::string encode(Bytes octets, Bytes alphabet) {
 std::optional<std::size_t> decode(Bytes text, const DigitValues& values, char* to) noexcept {
   const std::size_t rest = text.size() % 4;
   if (rest == 1) return std::nullopt;
+  const auto value_of = [&values](char c) -> std::uint32_t {
+    return values[static_cast<std::uint8_t>(c)];
+  };
   const char* const begin = to;
-  std::uint32_t group = 0;
-  std::size_t digits = 0;
-  for (const char c : text) {
-    const std::uint8_t value = values[static_cast<std::uint8_t>(c)];
-    if (value == no_digit) return std::nullopt;
-    group = group << 6 | value;
-    if (++digits % 4 != 0) continue;
+  for (; text.size() >= 4; text.remove_prefix(4)) {
+    const std::uint32_t a = value_of(text[0]), b = value_of(text[1]), c = value_of(text[2]),
+                        d = value_of(text[3]);
+    if (((a | b | c | d) & no_digit) != 0) return std::nullopt;
+    const std::uint32_t group = a << 18 | b << 12 | c << 6 | d;
     *to++ = static_cast<char>(group >> 16);
     *to++ = static_cast<char>(group >> 8);
     *to++ = static_cast<char>(group);
-    group = 0;
+  }
+  std::uint32_t group = 0;
+  for (const char c : text) {
+    if (value_of(c) == no_digit) return std::nullopt;
+    group = group << 6 | value_of(c);
   }
   if (rest == 0) return static_cast<std::size_t>(to - begin);
   // Of two digits the last four bits stand for nothing, of three the last two.

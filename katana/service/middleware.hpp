@@ -48,6 +48,7 @@
 namespace katana {
 
 struct DecompressionOptions;
+struct SecurityWords;
 namespace detail {
 class MiddlewareFunction;
 }
@@ -70,6 +71,8 @@ struct Middleware {
   std::shared_ptr<const DecompressionOptions> decoding = {};
   // What is wrong with its options, for Router::build() to say; empty: nothing.
   std::string mistake = {};
+  // Who may pass it; null: it does not ask. See service/auth.
+  std::shared_ptr<const SecurityWords> security = {};
   // What Group::use() makes of a function; called behind `before`.
   std::shared_ptr<const detail::MiddlewareFunction> function = {};
 };

@@ -127,6 +127,21 @@ Group Group::group(std::string_view prefix) const {
   return inner;
 }
 
+Group Group::anonymous() const {
+  Group open(*this);
+  std::erase_if(open.middleware_, [](const Middleware* each) { return each->security != nullptr; });
+  open.denies_by_default_ = false;
+  return open;
+}
+
+std::vector<const SecurityWords*> Group::security() const {
+  std::vector<const SecurityWords*> words;
+  for (const Middleware* each : middleware_) {
+    if (each->security != nullptr) words.push_back(each->security.get());
+  }
+  return words;
+}
+
 void Group::use_functions(detail::MiddlewareFunctions functions) {
   for (auto& each : functions) use({.function = std::move(each)});
 }
@@ -145,6 +160,13 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
   if (const std::string wrong = handler->mistake(); !wrong.empty()) {
     parts_->mistakes.emplace_back(Code::invalid_argument,
                                   fmt::format("route '{}': {}", mark.name, wrong));
+  }
+  if (denies_by_default_ && std::ranges::none_of(security(), &SecurityWords::decides)) {
+    parts_->mistakes.emplace_back(
+        Code::invalid_argument,
+        fmt::format("route '{}': its group denies by default, and no policy says who may use it: "
+                    "use(auth::require(…)) before the route is added, or add it by anonymous()",
+                    mark.name));
   }
   Group behind(*this);
   behind.use_functions(std::move(traits.awaited));

@@ -34,6 +34,7 @@
 #include "katana/service/handler.hpp"
 #include "katana/service/middleware.hpp"
 #include "katana/service/routes/route_table_builder.hpp"
+#include "katana/service/security.hpp"
 #include "katana/service/websocket.hpp"
 
 namespace katana {
@@ -114,6 +115,17 @@ class Group {
     return *this;
   }
   Group group(std::string_view prefix) const;
+  // From here on a route of this group, and of groups made from it, is an error of build() unless a
+  // policy says who may use it (service/auth/policy.hpp), or anonymous() that anybody may.
+  Group& deny_by_default() noexcept {
+    denies_by_default_ = true;
+    return *this;
+  }
+  // The same group without what authenticates and what decides, for routes that are open to all:
+  // api.anonymous().post("/login", log_in).
+  Group anonymous() const;
+  // What the middleware of the group says about who may use its routes, outermost first.
+  std::vector<const SecurityWords*> security() const;
   std::string_view prefix() const noexcept { return prefix_; }
 
   // Serves the pattern below the prefix, by a function with parameters that the request fills. What
@@ -191,6 +203,7 @@ class Group {
   std::shared_ptr<detail::ServiceParts> parts_;
   std::string prefix_;
   std::vector<const Middleware*> middleware_;
+  bool denies_by_default_ = false;
 };
 
 class Router : public Group {

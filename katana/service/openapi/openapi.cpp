@@ -113,14 +113,59 @@ Value parameters_of(SignatureWords& words, const Operation& operation, std::stri
 
 // The statuses of problems that an operation can be answered with: its own, and those that follow
 // from its signature. 400: the protocol refuses what is malformed, whatever the route.
-std::vector<unsigned> problems_of(const SignatureWords& words, const Operation& operation) {
+std::vector<unsigned> problems_of(const SignatureWords& words, const Operation& operation,
+                                  const std::vector<const SecurityWords*>& security) {
   std::vector<unsigned> problems = operation.problems;
   problems.push_back(400);
+  for (const SecurityWords* const each : security) {
+    if (!each->schemes.empty()) problems.push_back(401);
+    if (each->decides) problems.push_back(403);
+  }
   if (words.content != nullptr) problems.insert(problems.end(), {413, 415, 422});
   if (words.form != nullptr) problems.insert(problems.end(), {413, 415});
   std::ranges::sort(problems);
   problems.erase(std::ranges::unique(problems).begin(), problems.end());
   return problems;
+}
+
+Value scheme_of(const SecurityScheme& scheme) {
+  Object made;
+  switch (scheme.kind) {
+    case SecurityScheme::Kind::http:
+      made = {{"type", "http"}, {"scheme", scheme.detail}};
+      if (!scheme.format.empty()) made.set("bearerFormat", scheme.format);
+      break;
+    case SecurityScheme::Kind::field:
+      made = {{"type", "apiKey"}, {"in", "header"}, {"name", scheme.detail}};
+      break;
+    case SecurityScheme::Kind::cookie:
+      made = {{"type", "apiKey"}, {"in", "cookie"}, {"name", scheme.detail}};
+      break;
+    case SecurityScheme::Kind::mutual_tls: made = {{"type", "mutualTLS"}}; break;
+  }
+  if (!scheme.description.empty()) made.set("description", scheme.description);
+  return made;
+}
+
+// One object for each way in: of every middleware that authenticates one scheme, with all scopes.
+List requirements_of(const std::vector<const SecurityWords*>& security) {
+  List scopes;
+  for (const SecurityWords* const each : security) {
+    for (const std::string& scope : each->scopes) scopes.emplace_back(scope);
+  }
+  std::vector<Object> ways = {Object()};
+  for (const SecurityWords* const each : security) {
+    if (each->schemes.empty()) continue;
+    std::vector<Object> longer;
+    for (const Object& way : ways) {
+      for (const SecurityScheme& scheme : each->schemes) {
+        longer.push_back(way);
+        longer.back().set(scheme.name, scopes);
+      }
+    }
+    ways = std::move(longer);
+  }
+  return {ways.begin(), ways.end()};
 }
 
 std::string method_name(http::Method method) {
@@ -238,7 +283,7 @@ Value Schemas::refer(std::string_view name, Fill fill) {
 }
 
 void Document::add(http::Method method, std::string_view pattern, SignatureWords words,
-                   const Operation& operation) {
+                   const Operation& operation, const std::vector<const SecurityWords*>& security) {
   Object made;
   if (!operation.id.empty()) made.set("operationId", operation.id);
   if (!operation.summary.empty()) made.set("summary", operation.summary);
@@ -266,12 +311,20 @@ void Document::add(http::Method method, std::string_view pattern, SignatureWords
   };
   for (const ReplyWords& reply : operation.replies) add_reply(reply);
   if (operation.replies.empty() && words.reply) add_reply(*words.reply);
-  for (const unsigned status : problems_of(words, operation)) {
+  for (const unsigned status : problems_of(words, operation, security)) {
     if (std::ranges::find(problems_, status) == problems_.end()) problems_.push_back(status);
     if (replies.find(std::to_string(status)) != nullptr) continue;
     replies.set(std::to_string(status),
                 Object{{"$ref", fmt::format("#/components/responses/Problem{}", status)}});
   }
+  bool authenticates = false;
+  for (const SecurityWords* const each : security) {
+    for (const SecurityScheme& scheme : each->schemes) {
+      schemes_.set(scheme.name, scheme_of(scheme));
+      authenticates = true;
+    }
+  }
+  if (authenticates) made.set("security", requirements_of(security));
   replies.set("default", Object{{"$ref", "#/components/responses/Problem"}});
   made.set("responses", std::move(replies));
 
@@ -298,12 +351,13 @@ Value Document::to_value() const {
     responses.set(fmt::format("Problem{}", status), problem_reply(status));
   }
   responses.set("Problem", problem_reply(0));
-  return Object{
-      {"openapi", "3.1.0"},
-      {"info", std::move(info)},
-      {"servers", List{Object{{"url", "/"}}}},
-      {"paths", paths_},
-      {"components", Object{{"schemas", std::move(schemas)}, {"responses", std::move(responses)}}}};
+  Object components{{"schemas", std::move(schemas)}, {"responses", std::move(responses)}};
+  if (!schemes_.empty()) components.set("securitySchemes", schemes_);
+  return Object{{"openapi", "3.1.0"},
+                {"info", std::move(info)},
+                {"servers", List{Object{{"url", "/"}}}},
+                {"paths", paths_},
+                {"components", std::move(components)}};
 }
 
 }  // namespace katana::openapi

@@ -9,7 +9,8 @@
 // What follows from the signature needs no words: Path<T> and Query<T> are parameters with their
 // types, rules and defaults; Json<T> is the content, with 413, 415 and 422; Json<T> and Created<T>
 // are replies. `replies` says what the signature does not (a handler that returns a Reply).
-// Every problem is application/problem+json (RFC 9457).
+// Every problem is application/problem+json (RFC 9457). What the middleware of the group asks for
+// (service/auth) is in securitySchemes and in each operation, with 401 and 403.
 //
 //   schema_of<T>     the JSON Schema of a type: a described struct is named in components/schemas
 //                    by its C++ name, and its rules are constraints
@@ -438,9 +439,10 @@ class Document {
 
   // Routes that are added to the result are added to the group, and are in the document.
   Routes describe(Group group);
-  // What is served without being described here, for documents that are to be complete.
+  // What is served without being described here, for documents that are to be complete. `security`:
+  // as Group::security() has it.
   void add(http::Method method, std::string_view pattern, SignatureWords words,
-           const Operation& operation);
+           const Operation& operation, const std::vector<const SecurityWords*>& security = {});
   Schemas& schemas() noexcept { return schemas_; }
 
   Value to_value() const;
@@ -452,6 +454,7 @@ class Document {
   const Info info_;
   Schemas schemas_;
   Object paths_;
+  Object schemes_;                  // securitySchemes, by name
   std::vector<unsigned> problems_;  // statuses that some operation names
 };
 
@@ -489,10 +492,13 @@ class Routes {
   Routes& route(http::Method method, std::string_view pattern, F handler,
                 const Operation& operation, RouteOptions options = {}) {
     document_->add(method, std::string(group_.prefix()).append(pattern),
-                   detail::words_of<F>(document_->schemas()), operation);
+                   detail::words_of<F>(document_->schemas()), operation, group_.security());
     group_.route(method, pattern, std::move(handler), options);
     return *this;
   }
+
+  // As Group::anonymous().
+  Routes anonymous() const { return Routes(*document_, group_.anonymous()); }
 
  private:
   Document* document_;

@@ -281,6 +281,31 @@ TEST(OpenApi, fields_of_a_form_stand_in_the_document_with_their_rules) {
   EXPECT_THAT(schema, ::testing::HasSubstr(R"("maximum":150)"));
 }
 
+TEST(OpenApiDocument, who_may_ask_is_a_scheme_and_a_requirement) {
+  using Kind = SecurityScheme::Kind;
+  const auto of = [](SecurityWords words) {
+    return Middleware{.security = std::make_shared<const SecurityWords>(std::move(words))};
+  };
+  Router router;
+  router.use(of({.schemes = {{.name = "bearer", .detail = "bearer", .format = "JWT"},
+                             {.name = "key", .kind = Kind::field, .detail = "X-API-Key"}}}));
+  router.use(of({.scopes = {"items:read"}, .decides = true}));
+  Document document({.title = "Shop", .version = "1"});
+  Routes routes = document.describe(router);
+  routes.get("/items", [] { return Reply(204); });
+  routes.anonymous().get("/open", [] { return Reply(204); });
+  const Value made = document.to_value();
+  EXPECT_EQ(at(made, "/components/securitySchemes"),
+            R"({"bearer":{"type":"http","scheme":"bearer","bearerFormat":"JWT"},)"
+            R"("key":{"type":"apiKey","in":"header","name":"X-API-Key"}})");
+  EXPECT_EQ(at(made, "/paths/~1items/get/security"),
+            R"([{"bearer":["items:read"]},{"key":["items:read"]}])");
+  EXPECT_NE(made.at("/paths/~1items/get/responses/401"), nullptr);
+  EXPECT_NE(made.at("/paths/~1items/get/responses/403"), nullptr);
+  EXPECT_EQ(made.at("/paths/~1open/get/security"), nullptr);
+  EXPECT_EQ(made.at("/paths/~1open/get/responses/401"), nullptr);
+}
+
 TEST(OpenApiDocument, an_operation_needs_no_words) {
   Router router;
   Document document({.title = "Shop", .version = "1"});
