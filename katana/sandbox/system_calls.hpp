@@ -1,12 +1,13 @@
 // System calls: which of them this process may make (seccomp(2)), by what it is configured to do.
 //
-//   sandbox::allow_system_calls({.io_uring = true, .connections = true});  // before the first thread
-//   …                                                                     // the program starts
-//   sandbox::refuse_starting_calls({.io_uring = true, .connections = true});
+//   const sandbox::CallRules rules{.io_uring = true, .connections = true};
+//   sandbox::allow_system_calls(rules);     // before the program opens anything
+//   …
+//   sandbox::refuse_starting_calls(rules);  // once it serves
 //
 // The first call is a list of what is allowed; the second takes away what only a start needs: a new
-// ring of io_uring, listening, becoming another user, further rules. What a ring of io_uring does is
-// not seen by these filters: engine/uring restricts its rings to what it submits.
+// ring of io_uring, listening, becoming another user, further rules. What a ring of io_uring does
+// is not seen by these filters: engine/uring restricts its rings to what it submits.
 //
 // Owns       nothing; the kernel has the filters, and they are never taken back.
 // Thread     all threads of the process are put under the filter, whoever calls.
