@@ -184,7 +184,7 @@ Result<void> ApplicationCore::start_parts(const CommandLine& line) {
   tell_operations();
   tell_process_rules();
   auto ran = run_start_hooks();
-  if (ran && !embedding_) ran = rules_.settle();
+  if (ran && !embedding_) ran = rules_.finish_start();
   if (!ran) {
     startup_.stop();
     return ran;

@@ -135,7 +135,7 @@ Result<void> ProcessRules::restrict(const ApplicationSettings& settings,
   return {};
 }
 
-Result<void> ProcessRules::settle() {
+Result<void> ProcessRules::finish_start() {
   if (!user_.empty()) {
     if (auto given_up = sandbox::give_up_root(identity_); !given_up) return given_up;
   }

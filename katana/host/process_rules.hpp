@@ -2,7 +2,7 @@
 // TCP ports and system calls that its configuration does not need.
 //
 //   enter()   once the configuration is read, before the program has a thread or an open file
-//   settle()  once it has started: what only a start needs goes, too
+//   finish_start()  once it has started: what only a start needs goes, too
 //
 // Owns       the identity, and what it says of itself.
 // Thread     one: that which starts the program, while there is no other.
@@ -42,7 +42,7 @@ bool needs_root_to_bind(const ApplicationSettings& settings);
 class ProcessRules {
  public:
   Result<void> enter(const ApplicationSettings& settings, const ProcessNeeds& needs);
-  Result<void> settle();
+  Result<void> finish_start();
 
   // For the log, in whole sentences: what is enforced, and what should be known.
   const std::vector<std::string>& report() const noexcept { return report_; }
