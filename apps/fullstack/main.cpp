@@ -27,7 +27,8 @@ namespace {
 struct Settings : host::ApplicationSettings {
   Settings() { log.file = "var/log/fullstack.log"; }
 };
-KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, database)
+KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, process,
+                database)
 
 host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   host::ApplicationOptions options;

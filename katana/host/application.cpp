@@ -107,7 +107,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
     startup_.add(
         {std::move(name), std::move(needs), std::move(start), std::move(stop), std::move(remedy)});
   };
-  add("configuration", {}, [this, line] { return load(sources_of(line)); }, nullptr);
+  add("configuration", {}, [this, line] { return load_and_enter(line); }, nullptr);
   add(
       "log", {"configuration"}, [this] { return start_log(); },
       [this] {
@@ -133,6 +133,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
       [this] { stop_services(); });
   std::vector<std::string> of_routes = {"services"};
   for (Part& part : parts_) {
+    if (part.needs.empty()) part.needs.emplace_back("configuration");  // and what follows from it
     of_routes.push_back(part.name);
     startup_.add(std::move(part));
   }
@@ -181,12 +182,32 @@ Result<void> ApplicationCore::start_parts(const CommandLine& line) {
   if (auto started = startup_.start(); !started) return started;
   if (auto told = tell_phases(); !told) return told;
   tell_operations();
-  if (auto ran = run_start_hooks(); !ran) {
+  tell_process_rules();
+  auto ran = run_start_hooks();
+  if (ran && !embedding_) ran = rules_.finish_start();
+  if (!ran) {
     startup_.stop();
     return ran;
   }
   tell_manager(manager_.ready("serving on " + url()));
   return {};
+}
+
+// No other thread is there yet, and nothing is open.
+Result<void> ApplicationCore::load_and_enter(const CommandLine& line) {
+  const config::Sources sources = sources_of(line);
+  if (auto loaded = load(sources); !loaded) return loaded;
+  if (embedding_) return {};
+  return rules_.enter(*settings(), {.config_file = sources.file,
+                                    .reads = options_.reads,
+                                    .writes = options_.writes,
+                                    .database = !options_.database.empty(),
+                                    .connections = options_.http_client});
+}
+
+void ApplicationCore::tell_process_rules() const {
+  for (const std::string& each : rules_.report()) logger_.info("{}", each);
+  for (const std::string& each : rules_.warnings()) logger_.warn("{}", each);
 }
 
 Result<void> ApplicationCore::start_log() {

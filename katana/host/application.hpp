@@ -29,7 +29,8 @@
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
 //            From start() on nobody but the user may change a file that the process makes, and
-//            nobody but the user and the group may read it (umask 027; a stricter one stays).
+//            nobody but the user and the group may read it (umask 027; a stricter one stays). What
+//            else the process gives up, the settings `process` say: see process_rules.hpp.
 // Allocates  at the start, at a reload and at the end.
 // Fails      start() gives the Error of the part that failed, which names it, what it needed and
 //            what to do; all that was started is stopped. run() prints that, and is then 1; 2 when
@@ -61,6 +62,7 @@
 #include "katana/host/database_driver.hpp"
 #include "katana/host/embedding.hpp"
 #include "katana/host/pools.hpp"
+#include "katana/host/process_rules.hpp"
 #include "katana/host/service_manager.hpp"
 #include "katana/host/settings.hpp"
 #include "katana/host/startup.hpp"
@@ -95,6 +97,10 @@ struct ApplicationOptions {
   std::string environment_prefix = "KATANA_";
   // Variables that begin with the prefix and are for somebody else.
   std::vector<std::string> environment_others = {};
+  // Files and folders that the program uses and no setting names, for process.sandbox: to read, as
+  // those of static_files(), and to write.
+  std::vector<std::string> reads = {};
+  std::vector<std::string> writes = {};
   // Called with every failure of a handler or a job, on its thread; see failure_log.hpp.
   server::OnError on_error = {};
 };
@@ -243,6 +249,7 @@ class ApplicationCore {
   void run_stop_hooks() noexcept;
   config::Sources sources_of(const CommandLine& line) const;
   void add_parts(const CommandLine& line);
+  Result<void> load_and_enter(const CommandLine& line);
   Result<void> start_log();
   server::OnError failure_hook() const;
   void start_failure_log();
@@ -261,6 +268,7 @@ class ApplicationCore {
                                            server::EngineKind engine);
   void stop_services() noexcept;
   Result<void> tell_phases();
+  void tell_process_rules() const;
   Result<void> reload_settings();
   void apply(const ApplicationSettings& settings);
   void on_reload();
@@ -284,6 +292,7 @@ class ApplicationCore {
   ApplicationJobs jobs_;
   std::vector<Part> parts_;
   ServiceManager manager_;
+  ProcessRules rules_;
   std::optional<Embedding> embedding_;  // none: the process is the program's
 
   // Each is made by its part, and ended by it in reverse.

@@ -35,6 +35,13 @@
 
 namespace katana::host {
 
+enum class Sandbox : std::uint8_t { off, report, on };
+KATANA_DESCRIBE_ENUM(Sandbox, off, report, on)
+enum class SandboxUse : std::uint8_t { connections, subprocesses };
+KATANA_DESCRIBE_ENUM(SandboxUse, connections, subprocesses)
+enum class RefusedCall : std::uint8_t { error, end };
+KATANA_DESCRIBE_ENUM(RefusedCall, error, end)
+
 // The certificates of the listeners. protocols and reply_to_plain_http are the server's to say.
 struct TlsSettings : tls::TlsOptions {
   Duration hsts = {};
@@ -281,6 +288,43 @@ KATANA_DESCRIBE(DatabaseSettings,
                  help("PostgreSQL: connections of the process, all reactors together")),
                 sqlite, postgres)
 
+// What the process gives up before it serves; see host/process_rules.hpp.
+struct ProcessSettings {
+  std::string user;
+  std::string group;
+  Sandbox sandbox = Sandbox::off;
+  std::vector<std::string> sandbox_read;
+  std::vector<std::string> sandbox_write;
+  std::vector<SandboxUse> sandbox_allow;
+  RefusedCall refused_call = RefusedCall::error;
+  std::string umask;
+  bool core_dumps = false;
+};
+KATANA_DESCRIBE(
+    ProcessSettings,
+    (user, length(0, 64),
+     help("user that the program becomes, by name or number, when root starts it: before it opens "
+          "a file, and once its ports are bound for good; empty: nobody else")),
+    (group, length(0, 64), help("its group; empty: the user's own, and all others of the user")),
+    (sandbox,
+     help(
+         "on: only files and system calls that this configuration needs (Landlock, seccomp); "
+         "report: say what that is, and let the kernel's audit log say which calls are not in it")),
+    (sandbox_read, length(0, 256), each(length(1, 4000)),
+     help("more files and folders that the sandbox lets the program read")),
+    (sandbox_write, length(0, 256), each(length(1, 4000)),
+     help("the same to write: folders in which files are made, renamed and removed")),
+    (sandbox_allow, length(0, 8),
+     help("what the program does that its configuration does not show: connections to others, "
+          "subprocesses")),
+    (refused_call,
+     help("what becomes of a system call that the sandbox refuses: error: EPERM, counted and told "
+          "once; end: the process is killed")),
+    (umask, length(0, 4),
+     help("octal rights that files of the program do not get; empty: 027, or what was stricter")),
+    (core_dumps, help("true: core dumps and debuggers of the same user see the memory, keys and "
+                      "passwords included")))
+
 struct JobSettings {
   bool enabled = true;
   std::string schedule;
@@ -301,6 +345,7 @@ struct ApplicationSettings {
   DatabaseSettings database;                  // for descriptions that name it
   client::HttpClientOptions client;           // for the program's HttpClient
   std::map<std::string, JobSettings> jobs;
+  ProcessSettings process;
 };
 KATANA_DESCRIBE(ApplicationSettings,
                 (development,
@@ -308,7 +353,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client,
-                (jobs, help("background jobs of the program, by name")))
+                (jobs, help("background jobs of the program, by name")), process)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -324,6 +369,7 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::LogSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::RequestSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::MonitorSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::PoolSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::ProcessSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SettingsWithDatabase)

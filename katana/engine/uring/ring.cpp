@@ -7,6 +7,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/engine/uring/features.hpp"
+#include "katana/engine/uring/restrictions.hpp"
 
 namespace katana::engine {
 namespace {
@@ -43,6 +44,7 @@ Result<void> Ring::start(const UringOptions& options) {
   if (result < 0) return std::unexpected(uring_error("start io_uring", -result));
   started_ = true;
   enter_fd_ = ring_.ring_fd;
+  if (auto restricted = restrict_ring(ring_); !restricted) return restricted;
   // Entries are submitted in the order of their places, so the kernel's table of indices is filled
   // once and for all. Later versions of liburing ask a kernel that can do without it for none.
   if (ring_.sq.array == nullptr) return {};

@@ -1,0 +1,68 @@
+// ProcessRules: what a program gives up, made of its settings: root, its umask, core dumps, files,
+// TCP ports and system calls that its configuration does not need.
+//
+//   enter()   once the configuration is read, before the program has a thread or an open file
+//   finish_start()  once it has started: what only a start needs goes, too
+//
+// Owns       the identity, and what it says of itself.
+// Thread     one: that which starts the program, while there is no other.
+// Allocates  yes.
+// Fails      with the setting, its value and the remedy. What this kernel cannot enforce is no
+//            failure but a warning.
+// Invariant  with process.sandbox off and process.user empty the process keeps its rights.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/host/settings.hpp"
+#include "katana/sandbox/landlock.hpp"
+#include "katana/sandbox/privileges.hpp"
+#include "katana/sandbox/system_calls.hpp"
+
+namespace katana::host {
+
+// What the settings do not show.
+struct ProcessNeeds {
+  std::string config_file = {};         // is read again at SIGHUP; empty: none
+  std::vector<std::string> reads = {};  // of ApplicationOptions
+  std::vector<std::string> writes = {};
+  bool database = false;     // the program has drivers
+  bool connections = false;  // it has a client
+};
+
+// Absolute paths, each once. A file is named by its folder, because it may be replaced.
+sandbox::LandlockRules file_rules_of(const ApplicationSettings& settings,
+                                     const ProcessNeeds& needs);
+sandbox::CallRules call_rules_of(const ApplicationSettings& settings, const ProcessNeeds& needs);
+// Some listener has a port that only root may bind.
+bool needs_root_to_bind(const ApplicationSettings& settings);
+
+class ProcessRules {
+ public:
+  Result<void> enter(const ApplicationSettings& settings, const ProcessNeeds& needs);
+  Result<void> finish_start();
+
+  // For the log, in whole sentences: what is enforced, and what should be known.
+  const std::vector<std::string>& report() const noexcept { return report_; }
+  const std::vector<std::string>& warnings() const noexcept { return warnings_; }
+  bool refuses_calls() const noexcept { return mode_ == Sandbox::on; }
+
+ private:
+  Result<void> become(const ApplicationSettings& settings);
+  Result<void> restrict(const ApplicationSettings& settings, const ProcessNeeds& needs);
+  void tell_files(const sandbox::LandlockRules& rules, const sandbox::LandlockReport& enforced);
+
+  Sandbox mode_ = Sandbox::off;
+  std::string user_;  // of process.user; empty: the process stays who it is
+  sandbox::Identity identity_;
+  sandbox::CallRules calls_;
+  bool filtered_ = false;
+  std::vector<std::string> report_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,136 @@
+#include "katana/sandbox/system_calls.hpp"
+
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "katana/sandbox/call_lists.hpp"
+#include "katana/sandbox/filter_program.hpp"
+#include "katana/sandbox/refused_calls.hpp"
+
+namespace katana::sandbox {
+namespace {
+
+std::uint32_t action_of(Refusal refusal) {
+  switch (refusal) {
+    case Refusal::error: return SECCOMP_RET_TRAP;
+    case Refusal::end: return SECCOMP_RET_KILL_PROCESS;
+    case Refusal::report: break;
+  }
+  return SECCOMP_RET_LOG;
+}
+
+// Of linux/prctl.h, where that is older.
+constexpr std::uint32_t name_memory = 0x53564d41;  // PR_SET_VMA
+
+// What is allowed with some arguments only.
+class SomeCalls {
+ public:
+  SomeCalls(FilterProgram& program, std::uint32_t refused) : program_(program), refused_(refused) {}
+
+  void allow(long call, const FilterProgram::Test& test) {
+    program_.answer_if(call, test, SECCOMP_RET_ALLOW, refused_);
+    ++count_;
+  }
+  std::size_t count() const noexcept { return count_; }
+
+ private:
+  FilterProgram& program_;
+  const std::uint32_t refused_;
+  std::size_t count_ = 0;
+};
+
+// A thread, and no process: the flags that glibc makes one with, and no namespace among them.
+void allow_threads(FilterProgram& program, SomeCalls& some) {
+  constexpr std::uint32_t others = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                   CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+  some.allow(SYS_clone, {.argument = 0, .mask = CLONE_THREAD | others, .one_of = {CLONE_THREAD}});
+#ifdef SYS_clone3
+  // Its flags are in memory, where no filter sees them; told that there is no such call, the C
+  // library takes clone().
+  program.answer(SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
+#endif
+}
+
+void allow_some(SomeCalls& some) {
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  // Memory that is written and executed would be code of whoever writes it.
+  some.allow(SYS_mmap, {.argument = 2,
+                        .mask = PROT_WRITE | PROT_EXEC,
+                        .one_of = {0u, std::uint32_t{PROT_WRITE}, std::uint32_t{PROT_EXEC}}});
+  some.allow(SYS_mprotect, {.argument = 2, .mask = PROT_EXEC, .one_of = {0u}});
+  some.allow(SYS_socket, {.argument = 0,
+                          .one_of = {std::uint32_t{AF_UNIX}, std::uint32_t{AF_INET},
+                                     std::uint32_t{AF_INET6}, std::uint32_t{AF_NETLINK}}});
+  // Of terminals how they are asked what they are, and nothing that types into them (TIOCSTI).
+  some.allow(SYS_ioctl, {.argument = 1,
+                         .one_of = {std::uint32_t{FIONBIO}, std::uint32_t{FIONREAD},
+                                    std::uint32_t{FIOCLEX}, std::uint32_t{TCGETS},
+                                    std::uint32_t{TIOCGWINSZ}, std::uint32_t{TIOCOUTQ}}});
+  some.allow(SYS_prctl, {.argument = 0,
+                         .one_of = {std::uint32_t{PR_SET_NAME}, std::uint32_t{PR_GET_NAME},
+                                    std::uint32_t{PR_GET_DUMPABLE}, name_memory,
+                                    std::uint32_t{PR_SET_NO_NEW_PRIVS}}});
+  some.allow(SYS_tgkill, {.argument = 0, .one_of = {self}});
+  some.allow(SYS_prlimit64, {.argument = 0, .one_of = {0u, self}});
+}
+
+}  // namespace
+
+Result<CallCounts> allow_system_calls(const CallRules& rules) {
+  const std::uint32_t refused = action_of(rules.refusal);
+  if (rules.refusal == Refusal::error) {
+    if (auto watched = watch_refused_calls(); !watched) return std::unexpected(watched.error());
+  }
+  FilterProgram program;
+  CallCounts counts;
+  const auto allow = [&](int call) {
+    program.answer(call, SECCOMP_RET_ALLOW);
+    ++counts.allowed;
+  };
+  if (rules.io_uring) {
+    allow(SYS_io_uring_enter);
+    allow(SYS_io_uring_register);
+    allow(SYS_io_uring_setup);
+  }
+  for (const int call : always_allowed) allow(call);
+  for (const int call : while_starting) allow(call);
+  SomeCalls some(program, refused);
+  if (rules.subprocesses) {
+    for (const int call : of_subprocesses) allow(call);
+  } else {
+    allow_threads(program, some);
+    some.allow(SYS_kill, {.argument = 0, .one_of = {static_cast<std::uint32_t>(::getpid())}});
+  }
+  allow_some(some);
+  counts.some = some.count();
+  program.answer_all_else(refused);
+  if (auto installed = program.install(); !installed) return std::unexpected(installed.error());
+  return counts;
+}
+
+Result<void> refuse_starting_calls(const CallRules& rules) {
+  const std::uint32_t refused = action_of(rules.refusal);
+  FilterProgram program;
+  if (rules.io_uring) program.answer(SYS_io_uring_setup, refused);
+  for (const int call : while_starting) {
+    const bool stays = rules.connections && call == SYS_connect;
+    if (!stays) program.answer(call, refused);
+  }
+  if (!rules.connections) {
+    program.answer_if(SYS_socket, {.argument = 0, .one_of = {std::uint32_t{AF_UNIX}}},
+                      SECCOMP_RET_ALLOW, refused);
+  }
+  program.answer_all_else(SECCOMP_RET_ALLOW);
+  return program.install();
+}
+
+}  // namespace katana::sandbox
+
+// SPDX-License-Identifier: Apache-2.0
