@@ -1,0 +1,70 @@
+// Forwarded: who a request comes from, and by which scheme and host it was asked for, as the
+// proxies in front of the server say it: Forwarded (RFC 7239), or X-Forwarded-For, -Proto and
+// -Host.
+//
+// Each proxy writes the address that it was reached from behind what came. So the fields are read
+// from the right: the last element is the word of the peer, and is believed if the peer is trusted;
+// the one before it is the word of the address that this one names, and so on. The right-most
+// address that is not trusted is the client, and what stands left of it is its own claim, which is
+// not read at all: a client cannot make the field malformed for those who wrote behind it.
+//
+// Owns       a result its address.
+// Borrows    the head; a result's host lies in it.
+// Thread     any.
+// Allocates  never.
+// Fails      is_malformed: what a trusted proxy said breaks the grammar, or more proxies than
+//            hops_max have said something. The result is what was known until then.
+// Invariant  no octet left of the client's element has any influence.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/ip_address.hpp"
+#include "katana/base/network.hpp"
+#include "katana/wire/http/head.hpp"
+
+namespace katana::http {
+
+// Which fields are read; the others mean nothing.
+enum class ForwardedFields : std::uint8_t { none, forwarded, x_forwarded };
+
+enum class Scheme : std::uint8_t { http, https };
+constexpr Bytes name_of(Scheme scheme) noexcept {
+  return scheme == Scheme::https ? Bytes("https") : Bytes("http");
+}
+
+inline constexpr unsigned forwarded_hops_max = 64;
+
+struct ForwardedRules {
+  ForwardedFields fields = ForwardedFields::none;
+  unsigned hops_max = 16;  // proxies that are believed in one request, at most forwarded_hops_max
+};
+
+// One end of a connection (RFC 7239 §6).
+struct ForwardedNode {
+  std::optional<IpAddress> address;   // none: unknown, or obfuscated
+  std::optional<std::uint16_t> port;  // none: not said, or obfuscated
+  friend bool operator==(const ForwardedNode&, const ForwardedNode&) noexcept = default;
+};
+
+// Nothing for a text that is no node. `bare_v6`: an address of IPv6 may stand without brackets, as
+// in X-Forwarded-For.
+std::optional<ForwardedNode> parse_forwarded_node(Bytes text, bool bare_v6) noexcept;
+
+struct Forwarding {
+  ForwardedNode client;  // no address: it is the peer
+  std::optional<Scheme> scheme;
+  Bytes host;         // an authority; empty: not said
+  unsigned hops = 0;  // elements that were believed
+  bool is_malformed = false;
+};
+
+// REQUIRES that the peer which sent the request is trusted.
+Forwarding read_forwarding(const Head& head, const ForwardedRules& rules,
+                           const NetworkSet& trusted) noexcept;
+
+}  // namespace katana::http
+
+// SPDX-License-Identifier: Apache-2.0
