@@ -20,6 +20,7 @@
 #include "katana/base/described.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/database/error.hpp"
+#include "katana/database/statement_observer.hpp"
 #include "katana/database/work.hpp"
 
 namespace katana::database {
@@ -125,6 +126,14 @@ class Backend {
   // The stream needs no more of its rows.
   virtual void close(Cursor& cursor) noexcept = 0;
 
+  // Who is told of each statement that is over; it outlives the calls. Before the first of them.
+  void observe_statements(StatementObserver* observer) noexcept {
+    observed_ = {observer, system()};
+    if (Backend& other = replica(); &other != this) other.observe_statements(observer);
+  }
+  const Observed& observed() const noexcept { return observed_; }
+  // What it is, in the words of OpenTelemetry: "sqlite", "postgresql".
+  virtual Bytes system() const noexcept { return "database"; }
   // Of an outage that is there already, at once. A backend that has none to report does nothing.
   virtual void observe_outages(OutageObserver) {}
   // Where reads go that may be a little behind; this, where there is no replica.
@@ -136,6 +145,9 @@ class Backend {
   virtual bool runs_in_turns() const noexcept { return false; }
   // Of calls that were given none.
   virtual Duration timeout_default() const noexcept = 0;
+
+ private:
+  Observed observed_;
 };
 
 }  // namespace katana::database

@@ -40,6 +40,7 @@ class One final : public Outcome {
     value_.reset();
     reader_.begin();
   }
+  std::int64_t rows() const noexcept { return value_ ? 1 : 0; }
   Value result(Backend&) { return std::move(value_); }
 
  private:
@@ -57,6 +58,7 @@ class Many final : public Outcome {
     rows_.clear();
     reader_.begin();
   }
+  std::int64_t rows() const noexcept { return static_cast<std::int64_t>(rows_.size()); }
   Value result(Backend&) { return std::move(rows_); }
 
  private:
@@ -70,6 +72,7 @@ class Changes final : public Outcome {
   using Value = std::int64_t;
   TypeMismatch take(const Row&) override { return {}; }
   void clear() noexcept override {}
+  std::int64_t rows() const noexcept { return rows_changed; }
   Value result(Backend&) noexcept { return rows_changed; }
 };
 
@@ -209,6 +212,7 @@ class [[nodiscard]] Call {
   bool answer_here() noexcept {
     if (sql_) request_.sql = &*sql_;
     request_.values = parameters_.values();
+    observation_.begin(backend_.observed(), request_.order, request_.sql, current_activity);
     if (request_.order != Order::read) return false;
     switch (backend_.try_here(request_, shape_)) {
       case Attempt::done: return true;
@@ -219,8 +223,11 @@ class [[nodiscard]] Call {
   }
   Result<Value> result() {
     Shape& shape = waiter_.prepared() ? waiter_.shape() : shape_;
-    if (shape.error) [[unlikely]]
+    if (shape.error) [[unlikely]] {
+      observation_.end(0, shape.error->kind());
       return std::unexpected(*std::move(shape.error));
+    }
+    observation_.end(shape.rows(), std::nullopt);
     return shape.result(backend_);
   }
 
@@ -230,6 +237,7 @@ class [[nodiscard]] Call {
   Parameters<count, text_count> parameters_;
   Shape shape_;
   detail::Waiter<Shape> waiter_;
+  detail::Observation observation_;
 };
 
 template <class Shape, class... Arguments>

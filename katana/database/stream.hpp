@@ -52,7 +52,7 @@ class [[nodiscard]] Stream {
  public:
   template <class... Arguments>
   Stream(Backend& backend, Duration timeout, const Sql& sql, const Arguments&... arguments)
-      : backend_(backend), timeout_(timeout) {
+      : backend_(backend), timeout_(timeout), sql_(sql) {
     const Parameters<parameters_of<Arguments...>, texts_of<Arguments...>> parameters(arguments...);
     waiter_.prepare(
         backend,
@@ -61,6 +61,8 @@ class [[nodiscard]] Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() {
+    // Its reader has what it wanted of it.
+    if (cursor_ != nullptr) observation_.end(rows_read_, std::nullopt);
     if (cursor_ != nullptr) backend_.close(*cursor_);
   }
 
@@ -87,7 +89,11 @@ class [[nodiscard]] Stream {
 
  private:
   void fetch(std::coroutine_handle<> waiting) {
-    if (!waiter_.prepared()) {
+    // Its reader may be another activity by the end.
+    if (waiter_.prepared()) {
+      observation_.begin(backend_.observed(), Order::open, &sql_, nullptr);
+    } else {
+      observation_.resume();
       // The stream's cursor goes with the request and comes back with the batch.
       waiter_.prepare(backend_, {.order = Order::fetch, .cursor = cursor_, .timeout = timeout_});
       waiter_.shape().cursor = std::exchange(cursor_, nullptr);
@@ -99,14 +105,17 @@ class [[nodiscard]] Stream {
     cursor_ = std::exchange(batch.cursor, nullptr);
     rows_ = std::move(batch.rows);
     position_ = 0;
+    rows_read_ += static_cast<std::int64_t>(rows_.size());
     ended_ = cursor_ == nullptr;
     std::optional<Error> error = std::move(batch.error);
     waiter_.reset();
     if (error) {
       ended_ = true;
       rows_.clear();
+      observation_.end(rows_read_, error->kind());
       return std::unexpected(*std::move(error));
     }
+    ended_ ? observation_.end(rows_read_, std::nullopt) : observation_.pause();
     return take_row();
   }
   std::optional<R> take_row() {
@@ -116,11 +125,14 @@ class [[nodiscard]] Stream {
 
   Backend& backend_;
   Duration timeout_;
+  Sql sql_;
   Cursor* cursor_ = nullptr;
   std::vector<R> rows_;
   std::size_t position_ = 0;
   bool ended_ = false;
+  std::int64_t rows_read_ = 0;
   detail::Waiter<Batch<R>> waiter_;
+  detail::Observation observation_;
 };
 
 }  // namespace katana::database

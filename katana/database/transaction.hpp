@@ -149,6 +149,7 @@ class Begin final : public Outcome {
   }
   TypeMismatch take(const Row&) override { return {}; }
   void clear() noexcept override {}
+  std::int64_t rows() const noexcept { return 0; }
   Value result(Backend& of) noexcept {
     return {of, std::exchange(transaction, 0), of.timeout_default()};
   }

@@ -287,7 +287,25 @@ Result<void> ApplicationCore::start_database() {
   return {};
 }
 
+// Once there are metrics, which are started beside the database.
+Result<void> ApplicationCore::observe_statements() {
+  const DatabaseSettings settings = this->settings()->database;
+  StatementTelemetryOptions options{
+      .slow = log_->logger("database"),
+      .slow_after = settings.slow_statement,
+      .metrics = settings.statement_metrics ? &observability_->registry() : nullptr,
+      .on_statement = options_.on_statement};
+  if (embedding_) options.clock = embedding_->clock;
+  statements_ = std::make_unique<StatementTelemetry>(std::move(options));
+  if (auto prepared = statements_->prepare(); !prepared) return prepared;
+  database_->backend().observe_statements(statements_.get());
+  return {};
+}
+
 Result<void> ApplicationCore::start_services() {
+  if (database_) {
+    if (auto observed = observe_statements(); !observed) return observed;
+  }
   registry::Registry registry;
   registry.instance<log::Log>(*log_);
   registry.instance<server::Observability>(*observability_);
@@ -344,6 +362,8 @@ void ApplicationCore::stop_services() noexcept {
   }
   pools_->stop();
   services_.reset();
+  if (database_) database_->backend().observe_statements(nullptr);
+  statements_.reset();
 }
 
 // What of the server the pages of operations are shown to: see server/operations.hpp.
@@ -718,6 +738,7 @@ Result<void> ApplicationCore::reload_settings() {
 
 void ApplicationCore::apply(const ApplicationSettings& settings) {
   telemetry_->set_slow_after(settings.requests.slow);
+  if (statements_) statements_->set_slow_after(settings.database.slow_statement);
   const HttpSettings& http = settings.http;
   if (rate_limit_) rate_limit_->set_rate(http.rate_limit.per_second, http.rate_limit.burst);
   if (concurrency_) concurrency_->set(http.concurrency);

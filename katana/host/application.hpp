@@ -66,6 +66,7 @@
 #include "katana/host/service_manager.hpp"
 #include "katana/host/settings.hpp"
 #include "katana/host/startup.hpp"
+#include "katana/host/statement_telemetry.hpp"
 #include "katana/log/log.hpp"
 #include "katana/registry/registry.hpp"
 #include "katana/server/http_server.hpp"
@@ -103,6 +104,8 @@ struct ApplicationOptions {
   std::vector<std::string> writes = {};
   // Called with every failure of a handler or a job, on its thread; see failure_log.hpp.
   server::OnError on_error = {};
+  // Called with each statement of the database that is over; see statement_telemetry.hpp.
+  OnStatement on_statement = {};
 };
 
 // What does not depend on the type of the settings.
@@ -256,6 +259,7 @@ class ApplicationCore {
   Result<void> start_metrics();
   Result<void> start_pools();
   Result<void> start_database();
+  Result<void> observe_statements();
   Result<void> start_services();
   Result<void> add_figures();
   Result<void> start_routes();
@@ -301,6 +305,7 @@ class ApplicationCore {
   std::unique_ptr<server::FailureLog> failures_;
   std::unique_ptr<server::Observability> observability_;
   std::unique_ptr<Pools> pools_;
+  std::unique_ptr<StatementTelemetry> statements_;  // null: there is no database
   std::optional<database::Database> database_;
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;

@@ -266,6 +266,8 @@ struct DatabaseSettings {
   config::ByteCount cache = config::mebibytes(8);
   std::uint32_t group_max = 256;
   unsigned connections_max = 16;
+  Duration slow_statement = milliseconds(200);
+  bool statement_metrics = true;
   database::SqliteLimits sqlite;
   database::PostgresLimits postgres;
 };
@@ -286,6 +288,9 @@ KATANA_DESCRIBE(DatabaseSettings,
                 (group_max, range(1, 100'000), help("writes that one commit may include")),
                 (connections_max, range(1, 1000),
                  help("PostgreSQL: connections of the process, all reactors together")),
+                (slow_statement, reloadable, range(Duration{}, seconds(3600)),
+                 help("log statements that take longer as slow; 0: never")),
+                (statement_metrics, help("count statements and measure their durations, by name")),
                 sqlite, postgres)
 
 // What the process gives up before it serves; see host/process_rules.hpp.

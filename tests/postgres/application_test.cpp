@@ -8,6 +8,7 @@
 
 #include "katana/database/postgres/cluster_test.hpp"
 #include "katana/host/application.hpp"
+#include "katana/host/postgres/notification_topic.hpp"
 #include "katana/host/postgres/postgres.hpp"
 #include "katana/server/client_test.hpp"
 #include "katana/service/json.hpp"
@@ -93,6 +94,55 @@ TEST(PostgresApplication, a_limit_of_the_settings_holds) {
   });
   (void)app.serve();
   clients.join();
+}
+
+TEST(PostgresApplication, what_is_notified_is_an_event_and_so_is_a_loss_of_the_connection) {
+  const auto& cluster = database::postgres::Cluster::shared();
+  const auto made = cluster.options(true);
+  DatabaseSettings settings;
+  settings.url =
+      fmt::format("postgresql://{}@127.0.0.1:{}/{}", made.user, cluster.port(), made.database);
+  const auto of_settings = postgres_options(settings);
+  ASSERT_TRUE(of_settings) << of_settings.error().describe();
+  EventTopic topic;
+  auto notifications = database::postgres::Notifications::open(*of_settings);
+  ASSERT_TRUE(notifications) << notifications.error().describe();
+  auto feed = publish_notifications(**notifications, "orders", topic, {.notification = "order"});
+  ASSERT_TRUE(feed) << feed.error().describe();
+  Program app(options());
+  app.routes([&](const registry::Services& services, Router& router) {
+    auto& db = services.get<database::Database>();
+    router.get("/events", [&](const RequestView& request) { return topic.subscribe(request); });
+    router.post("/orders/{id}", [&db](Path<std::string> id) -> Task<Result<Reply>> {
+      std::string key = *id;
+      auto sent = co_await database::postgres::notify(db, "orders", std::move(key));
+      if (!sent) co_return std::unexpected<Error>(sent.error());
+      co_return Reply::text("sent");
+    });
+  });
+  const auto started = app.start(line_of(settings.url));
+  ASSERT_TRUE(started) << started.error().describe();
+  std::thread clients([&] {
+    while (topic.figures().published < 1) std::this_thread::yield();  // the server listens
+    server::Client reader(app.port());
+    reader.send_get("/events");
+    reader.receive_until("\n\n\r\n");  // the beginning of the stream
+    server::Client writer(app.port());
+    writer.send("POST /orders/17 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_TRUE(writer.receive_reply().ends_with("sent"));
+    EXPECT_THAT(reader.receive_until("\n\n\r\n"), HasSubstr("event: order\ndata: 17\n\n"));
+    (void)cluster.ask(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND "
+        "datname = current_database()",
+        made.database);
+    EXPECT_THAT(reader.receive_until("\n\n\r\n"), HasSubstr("event: may_have_missed\ndata: \n\n"));
+    app.shutdown();
+  });
+  (void)app.serve();
+  clients.join();
+  EXPECT_FALSE(publish_notifications(**notifications, "", topic));
+  EXPECT_FALSE(publish_notifications(**notifications, "a", topic, {.notification = "a\nb"}));
+  EXPECT_FALSE(postgres_options({}));
 }
 
 TEST(PostgresApplication, a_wrong_url_fails_the_start_without_its_password) {

@@ -29,6 +29,9 @@ class CopyCall {
       : backend_(backend), request_(request), cursor_(cursor) {}
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> waiting) {
+    if (request_.order != Order::copy) {
+      observation_.begin(backend_.observed(), request_.order, request_.sql, current_activity);
+    }
     request_.cursor = cursor_;
     waiter_.prepare(backend_, request_);
     waiter_.shape().cursor = cursor_;
@@ -37,7 +40,11 @@ class CopyCall {
   database::Result<std::int64_t> await_resume() {
     Copied& shape = waiter_.shape();
     next_ = std::exchange(shape.cursor, nullptr);
-    if (shape.error) return std::unexpected(*std::move(shape.error));
+    if (shape.error) {
+      observation_.end(0, shape.error->kind());
+      return std::unexpected(*std::move(shape.error));
+    }
+    observation_.end(shape.rows_changed, std::nullopt);
     return shape.rows_changed;
   }
   // Of what goes on; null: it is over.
@@ -49,6 +56,7 @@ class CopyCall {
   Cursor* cursor_;
   Cursor* next_ = nullptr;
   database::detail::Waiter<Copied> waiter_;
+  database::detail::Observation observation_;
 };
 
 Error copy_is_over() {

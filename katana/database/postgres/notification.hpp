@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace katana::database::postgres {
@@ -20,6 +21,9 @@ struct Notification {
   std::string payload = {};
   std::int32_t sender = 0;  // the process of the server's session that sent it
 };
+
+// Of a NotificationHandler.
+using OnNotification = std::function<void(const Notification&)>;
 
 struct NotificationFigures {
   std::uint64_t received = 0;

@@ -59,6 +59,7 @@ void NotificationHub::withdraw(NotificationQueue& queue, Work& work) noexcept {
 // One that is there already says the same.
 void NotificationHub::push_gap(NotificationQueue& queue) {
   queue.needs_gap = false;
+  if (queue.handler) return queue.handler({.may_have_missed = true});
   if (queue.items.empty() || !queue.items.back().may_have_missed) {
     queue.items.push_back({.may_have_missed = true});
   }
@@ -146,6 +147,10 @@ void NotificationHub::deliver(std::string_view name, Notification notification) 
   if (channel == channels_.end()) return;
   for (NotificationQueue* const queue : channel->second.queues) {
     if (queue->needs_gap) continue;  // subscribed before the server said that it listens
+    if (queue->handler) {
+      queue->handler(notification);
+      continue;
+    }
     if (queue->items.size() >= queue_max_) {
       ++figures_.dropped;
       push_gap(*queue);

@@ -5,7 +5,8 @@
 // Thread     any.
 // Allocates  the items.
 // Fails      never.
-// Invariant  a queue is in its channel's list from subscribe() to leave(). A work that waits is
+// Invariant  a queue is in its channel's list from subscribe() to leave(), and its handler is not
+//            called any more when that returns. A work that waits is
 //            completed under the mutex, so that whoever finds it gone finds its item.
 #pragma once
 
@@ -28,6 +29,7 @@ struct NotificationQueue {
   std::deque<Notification> items = {};
   bool needs_gap = true;  // nothing was told since the session began
   Work* waiting = nullptr;
+  OnNotification handler = {};  // called in place of keeping items
 };
 
 // What a next() waits for.

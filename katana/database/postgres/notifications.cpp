@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "katana/base/check.hpp"
 #include "katana/database/postgres/listener_thread.hpp"
 #include "katana/database/postgres/notification_hub.hpp"
 
@@ -79,6 +80,26 @@ void Subscription::leave() noexcept {
   if (queue_ != nullptr) hub_->leave(*queue_);
 }
 
+NotificationHandler::NotificationHandler(std::shared_ptr<NotificationHub> hub,
+                                         std::unique_ptr<NotificationQueue> queue) noexcept
+    : hub_(std::move(hub)), queue_(std::move(queue)) {}
+
+NotificationHandler::NotificationHandler(NotificationHandler&& other) noexcept = default;
+
+NotificationHandler& NotificationHandler::operator=(NotificationHandler&& other) noexcept {
+  if (this == &other) return *this;
+  leave();
+  hub_ = std::move(other.hub_);
+  queue_ = std::move(other.queue_);
+  return *this;
+}
+
+NotificationHandler::~NotificationHandler() { leave(); }
+
+void NotificationHandler::leave() noexcept {
+  if (queue_ != nullptr) hub_->leave(*queue_);
+}
+
 // A subscription may outlive this, and wakes only while its hub is open: the thread is there then.
 Notifications::Notifications(std::size_t queue_max, std::shared_ptr<ListenerThread> thread)
     : thread_(std::move(thread)),
@@ -109,6 +130,16 @@ database::Result<Subscription> Notifications::subscribe(std::string channel) {
   queue->channel = std::move(channel);
   hub_->subscribe(*queue);
   return Subscription(hub_, std::move(queue));
+}
+
+database::Result<NotificationHandler> Notifications::handle(std::string channel, OnNotification f) {
+  KATANA_REQUIRE(f != nullptr);
+  if (auto problem = problem_of_channel(channel)) return std::unexpected(*std::move(problem));
+  auto queue = std::make_unique<NotificationQueue>();
+  queue->channel = std::move(channel);
+  queue->handler = std::move(f);
+  hub_->subscribe(*queue);
+  return NotificationHandler(hub_, std::move(queue));
 }
 
 void Notifications::close() noexcept { hub_->close(); }

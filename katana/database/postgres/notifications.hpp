@@ -14,7 +14,8 @@
 //
 // Owns       its thread and its connection; a Subscription its queue.
 // Borrows    nothing: a Subscription may outlive what it came from, and is closed then.
-// Thread     any; next() by coroutines of any executor, one at a time for each Subscription.
+// Thread     any; next() by coroutines of any executor, one at a time for each Subscription; a
+//            handler is called by the thread that listens.
 // Allocates  the items that wait.
 // Fails      open() names the option. A server that cannot be reached is tried again with jittered
 //            back-off, for as long as there is a subscription: health() says why.
@@ -76,6 +77,24 @@ class [[nodiscard]] Subscription {
   std::unique_ptr<NotificationQueue> queue_;
 };
 
+// A function that is called with what a channel brings, until this is destroyed: not from within
+// that function. It must not block or throw, and calls nothing of Notifications.
+class [[nodiscard]] NotificationHandler {
+ public:
+  NotificationHandler(NotificationHandler&& other) noexcept;
+  NotificationHandler& operator=(NotificationHandler&& other) noexcept;
+  ~NotificationHandler();
+
+ private:
+  friend class Notifications;
+  NotificationHandler(std::shared_ptr<NotificationHub> hub,
+                      std::unique_ptr<NotificationQueue> queue) noexcept;
+  void leave() noexcept;
+
+  std::shared_ptr<NotificationHub> hub_;
+  std::unique_ptr<NotificationQueue> queue_;
+};
+
 class Notifications {
  public:
   // Connects when the first subscription is made. Of `options`: where the server is, and the waits
@@ -89,6 +108,9 @@ class Notifications {
   // The channel is exactly this one: capital letters count. invalid_value: its name is empty, has
   // a zero octet, or more than channel_bytes_max octets.
   database::Result<Subscription> subscribe(std::string channel);
+  // Calls `f` with the same items, by the thread that listens: without a queue, so that nothing is
+  // dropped, for what is quickly passed on (host/postgres/notification_topic.hpp).
+  database::Result<NotificationHandler> handle(std::string channel, OnNotification f);
   // Ends the session. Items that wait may still be read.
   void close() noexcept;
 

@@ -1,7 +1,10 @@
 #include "katana/database/postgres/notifications.hpp"
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "katana/base/when.hpp"
 #include "katana/database/postgres/postgres_fixture_test.hpp"
@@ -91,6 +94,55 @@ TEST_F(NotificationsTest, a_session_that_is_killed_is_begun_again_and_every_read
     run(body());
   }
   EXPECT_EQ(notifications_->figures().sessions, 4u);
+}
+
+// What a handler was called with, for a thread that waits for it.
+class Called {
+ public:
+  OnNotification handler() {
+    return [this](const Notification& each) {
+      const std::lock_guard lock(mutex_);
+      items_.push_back(each.may_have_missed ? "gap" : each.payload);
+      changed_.notify_all();
+    };
+  }
+  std::vector<std::string> wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(20), [&] { return items_.size() >= count; });
+    return items_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> items_;
+};
+
+TEST_F(NotificationsTest, a_handler_is_called_in_order_and_told_of_each_loss_until_it_is_gone) {
+  listen(1);  // which bounds no handler
+  Called called;
+  {
+    auto handler = notifications_->handle("a", called.handler());
+    ASSERT_TRUE(handler);
+    const NotificationHandler moved = *std::move(handler);
+    EXPECT_THAT(called.wait_for(1), testing::ElementsAre("gap"));
+    const auto body = [&]() -> Task<void> {
+      for (const char* payload : {"1", "2", "3"}) co_await send("a", payload);
+    };
+    run(body());
+    EXPECT_THAT(called.wait_for(4), testing::ElementsAre("gap", "1", "2", "3"));
+    end_sessions_that_listen();
+    EXPECT_THAT(called.wait_for(5), testing::ElementsAre("gap", "1", "2", "3", "gap"));
+  }
+  auto other = subscribe("a");
+  const auto body = [&]() -> Task<void> {
+    EXPECT_EQ(co_await next(other), "gap");
+    co_await send("a", "4");
+    EXPECT_EQ(co_await next(other), "4");
+  };
+  run(body());
+  EXPECT_EQ(called.wait_for(5).size(), 5u);
+  EXPECT_FALSE(notifications_->handle("", called.handler()));
 }
 
 TEST_F(NotificationsTest, a_queue_that_is_full_says_so_where_something_is_missing) {

@@ -30,6 +30,7 @@ class ReplicaReads final : public Backend {
   void withdraw(Work& work) noexcept override { work.taken_by->withdraw(work); }
   void roll_back(std::uint64_t) noexcept override {}
   void close(Cursor&) noexcept override {}
+  Bytes system() const noexcept override { return primary_.system(); }
   katana::Result<void> health() const override { return primary_.health(); }
   Figures figures() const override {
     Figures figures;
@@ -65,6 +66,7 @@ class TopologyBackend final : public Backend {
     primary_->observe_outages(std::move(observer));
   }
   Backend& replica() noexcept override { return reads_; }
+  Bytes system() const noexcept override { return primary_->system(); }
   katana::Result<void> health() const override { return primary_->health(); }
   Figures figures() const override {
     Figures figures = primary_->figures();

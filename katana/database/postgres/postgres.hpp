@@ -49,6 +49,7 @@ class Postgres final : public Backend {
   void roll_back(std::uint64_t transaction) noexcept override;
   void close(Cursor& cursor) noexcept override;
   void observe_outages(OutageObserver observer) override;
+  Bytes system() const noexcept override { return "postgresql"; }
   katana::Result<void> health() const override;
   Figures figures() const override;
   Duration timeout_default() const noexcept override;

@@ -1,4 +1,5 @@
 #include "katana/database/database_suite_test.hpp"
+#include "katana/database/observer_suite_test.hpp"
 #include "katana/database/postgres/cluster_test.hpp"
 #include "katana/database/postgres/pgbouncer_test.hpp"
 #include "katana/database/postgres/postgres.hpp"
@@ -36,6 +37,7 @@ struct PgbouncerPlug {
 INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, DatabaseSuite, PostgresPlug);
 INSTANTIATE_TYPED_TEST_SUITE_P(Pgbouncer, DatabaseSuite, PgbouncerPlug);
 INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, TransactionSuite, PostgresPlug);
+INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, ObserverSuite, PostgresPlug);
 
 }  // namespace
 }  // namespace katana::database::suite

@@ -1,4 +1,5 @@
 #include "katana/database/database_suite_test.hpp"
+#include "katana/database/observer_suite_test.hpp"
 #include "katana/database/sqlite/folder_test.hpp"
 #include "katana/database/sqlite/sqlite.hpp"
 #include "katana/database/transaction_suite_test.hpp"
@@ -31,6 +32,7 @@ struct MemoryPlug {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, DatabaseSuite, SqlitePlug);
 INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, TransactionSuite, SqlitePlug);
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, ObserverSuite, SqlitePlug);
 INSTANTIATE_TYPED_TEST_SUITE_P(SqliteMemory, DatabaseSuite, MemoryPlug);
 INSTANTIATE_TYPED_TEST_SUITE_P(SqliteMemory, TransactionSuite, MemoryPlug);
 

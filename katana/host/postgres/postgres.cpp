@@ -18,17 +18,24 @@ Result<void> check(std::string_view rest) {
   return {};
 }
 
-Result<database::Database> open(std::string_view rest, const DatabaseSettings& settings,
-                                std::vector<database::Migration> migrations) {
+Result<database::postgres::Options> options_with(std::string_view rest,
+                                                 const DatabaseSettings& settings) {
   auto options = options_of(rest);
   if (!options) return std::unexpected(options.error().within("database.url"));
-  options->migrations = settings.migrations;
-  if (settings.migrations.empty()) options->bundled = std::move(migrations);
   options->timeout = settings.timeout;
   options->wait_max = settings.wait_max;
   options->connections_max = settings.connections_max;
   database::apply_limits(*options, settings.postgres);
   if (!settings.password_file.empty()) options->password_file = settings.password_file;
+  return options;
+}
+
+Result<database::Database> open(std::string_view rest, const DatabaseSettings& settings,
+                                std::vector<database::Migration> migrations) {
+  auto options = options_with(rest, settings);
+  if (!options) return std::unexpected(options.error());
+  options->migrations = settings.migrations;
+  if (settings.migrations.empty()) options->bundled = std::move(migrations);
   return database::postgres::open(*std::move(options));
 }
 
@@ -37,6 +44,16 @@ Result<database::Database> open(std::string_view rest, const DatabaseSettings& s
 DatabaseDriver postgres() noexcept {
   return {
       .scheme = "postgresql", .form = "postgresql://USER@HOST/NAME", .check = check, .open = open};
+}
+
+Result<database::postgres::Options> postgres_options(const DatabaseSettings& settings) {
+  const std::string_view url = settings.url;
+  constexpr std::string_view scheme = "postgresql:";
+  if (!url.starts_with(scheme)) {
+    return fail(Code::invalid_argument,
+                "database.url is not of PostgreSQL: give postgresql://USER@HOST/NAME");
+  }
+  return options_with(url.substr(scheme.size()), settings);
 }
 
 }  // namespace katana::host

@@ -14,11 +14,15 @@
 //            reached does not fail the start without migrations: /ready says so until it answers.
 #pragma once
 
+#include "katana/database/postgres/options.hpp"
 #include "katana/host/database_driver.hpp"
 
 namespace katana::host {
 
 DatabaseDriver postgres() noexcept;
+// What it opens for these settings, without migrations: for postgres::Notifications, which have a
+// connection of their own.
+Result<database::postgres::Options> postgres_options(const DatabaseSettings& settings);
 
 }  // namespace katana::host
 

@@ -175,6 +175,47 @@ TEST_F(SqliteDriverTest, a_program_of_twenty_lines_serves_from_its_database) {
   EXPECT_THAT(log_text(), HasSubstr("\"part\":\"database\""));
   EXPECT_THAT(log_text(), HasSubstr("GET /users/7"));
 }
+
+TEST_F(SqliteDriverTest, statements_are_measured_by_name_and_told_to_the_programs_hook) {
+  std::mutex mutex;
+  std::map<std::string, std::string> ids;  // of requests, by statement
+  ApplicationOptions with_hook = options();
+  with_hook.on_statement = [&](const database::StatementReport& report) {
+    const std::lock_guard lock(mutex);
+    ids[std::string(report.name)] = report.request_id;
+  };
+  Program app(with_hook);
+  app.routes([](const registry::Services& services, Router& router) {
+    auto& database = services.get<database::Database>();
+    router.get("/users", [&database]() -> Task<Result<Reply>> {
+      auto count = co_await database.query_one<std::int64_t>("SELECT count(*) FROM users");
+      if (!count) co_return std::unexpected<Error>(count.error());
+      auto made = co_await database.execute(
+          "-- name: add_bob\nINSERT INTO users (name) VALUES ($1)", "a secret");
+      if (!made) co_return std::unexpected<Error>(made.error());
+      co_return Reply::text("done");
+    });
+  });
+  CommandLine slow = line();
+  slow.sets = {"database.slow_statement=1ns"};  // all are
+  const auto started = app.start(slow);
+  ASSERT_TRUE(started) << started.error().describe();
+  serve(app, [](std::uint16_t port) {
+    server::Client client(port);
+    EXPECT_TRUE(client.ask("/users", "X-Request-Id: order-7\r\n").ends_with("done"));
+    const std::string metrics = client.ask("/metrics");
+    EXPECT_THAT(metrics, HasSubstr("katana_database_statements_total{statement=\"SELECT users\","
+                                   "outcome=\"ok\"} 1"));
+    EXPECT_THAT(metrics, HasSubstr("katana_database_statement_rows_total{statement=\"add_bob\"} "
+                                   "1"));
+  });
+  app.stop();
+  EXPECT_THAT(ids, testing::Contains(testing::Pair("SELECT users", "order-7")));
+  EXPECT_THAT(ids, testing::Contains(testing::Pair("add_bob", "order-7")));
+  EXPECT_THAT(log_text(), HasSubstr("slow statement: add_bob"));
+  EXPECT_THAT(log_text(), testing::Not(HasSubstr("a secret")));
+}
+
 TEST_F(SqliteDriverTest, a_database_that_cannot_be_opened_is_named_with_its_remedy) {
   std::filesystem::create_directories(folder_ / "var" / "app.db");  // a folder in its place
   Program app(options());
