@@ -145,12 +145,21 @@ class Compressor {
     if (!best) {
       reply = problem(406, "No coding that the request accepts is offered for this content.");
       add_vary(reply);
-    } else if (*best != Coding::identity) {
+    } else if (*best != Coding::identity && !tells_a_secret(request)) {
       compress(reply, *best);
     }
   }
 
  private:
+  // A page of another site that sends guesses with the user's cookies, and sees how long replies
+  // are (BREACH), gets them as they are. What browsers are too old to say is left to form tokens.
+  bool tells_a_secret(const RequestView& request) const {
+    if (options_.cross_site_secrets) return false;
+    const auto site = request.field("Sec-Fetch-Site");
+    if (!site || *site == "same-origin" || *site == "none") return false;
+    return request.field("Cookie").has_value() || request.field("Authorization").has_value();
+  }
+
   bool is_worth_it(Bytes type) const {
     type = type.substr(0, type.find(';'));
     while (!type.empty() && type.back() == ' ') type.remove_suffix(1);

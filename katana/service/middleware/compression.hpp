@@ -48,6 +48,10 @@ struct CompressionOptions {
       "application/wasm", "application/rtf", "font/ttf",
       "font/otf",         "image/bmp",       "image/vnd.microsoft.icon"};
   coding::EncoderOptions encoder = {};
+  // Compress also what a page of another site has asked for with cookies or credentials of its
+  // user. That page can put guesses into the request, and learns from the length of the reply what
+  // secrets stand beside them (BREACH).
+  bool cross_site_secrets = false;
 };
 
 // A whole reply is compressed at once when it is short, and in pieces like a streamed one when it

@@ -80,6 +80,29 @@ TEST_F(CompressionTest,
   }
 }
 
+TEST_F(CompressionTest, a_page_of_another_site_learns_no_length_of_what_cookies_give) {
+  const auto is_coded = [this](const std::string& fields) {
+    send("GET", "/x", "Accept-Encoding: gzip\n" + fields);
+    EXPECT_TRUE(says("Vary: Accept-Encoding"));
+    return says("Content-Encoding: gzip");
+  };
+  serve([this] { return Reply::text(Text(text_)); });
+  EXPECT_FALSE(is_coded("Sec-Fetch-Site: cross-site\nCookie: a=b\n"));
+  EXPECT_FALSE(is_coded("Sec-Fetch-Site: same-site\nAuthorization: Bearer a\n"));
+  EXPECT_EQ(exchange_->content_sent, text_);
+  EXPECT_TRUE(is_coded("Sec-Fetch-Site: cross-site\n"));
+  EXPECT_TRUE(is_coded("Sec-Fetch-Site: same-origin\nCookie: a=b\n"));
+  EXPECT_TRUE(is_coded("Sec-Fetch-Site: none\nCookie: a=b\n"));
+  EXPECT_TRUE(is_coded("Cookie: a=b\n"));
+}
+
+TEST_F(CompressionTest, it_may_be_asked_to_compress_that_too) {
+  serve([this] { return Reply::text(Text(text_)); },
+        {.codecs = every_codec(), .cross_site_secrets = true});
+  send("GET", "/x", "Accept-Encoding: gzip\nSec-Fetch-Site: cross-site\nCookie: a=b\n");
+  EXPECT_TRUE(says("Content-Encoding: gzip"));
+}
+
 TEST_F(CompressionTest, a_peer_that_refuses_everything_is_told_so) {
   serve([this] { return Reply::text(Text(text_)); });
   EXPECT_EQ(get("identity;q=0, deflate").status, 406u);

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "katana/service/middleware/origin.hpp"
+#include "katana/service/reply_fields.hpp"
 #include "katana/wire/http/field_list.hpp"
 
 namespace katana {
@@ -15,16 +17,6 @@ bool is_any(const std::vector<std::string>& list) { return list.size() == 1 && l
 
 std::string joined(const std::vector<std::string>& list) {
   return fmt::format("{}", fmt::join(list, ", "));
-}
-
-// scheme "://" host [":" port], in small letters and without a path (RFC 6454 §6.2).
-bool is_origin(Bytes text) {
-  const std::size_t mark = text.find("://");
-  if (mark == Bytes::npos || mark == 0) return false;
-  const Bytes host = text.substr(mark + 3);
-  const bool is_plain = host.find_first_of("/?#@ ") == Bytes::npos && !host.empty();
-  return is_plain && http::all_are(text, http::value_character) &&
-         std::ranges::none_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 class Cors {
@@ -57,7 +49,7 @@ class Cors {
 
   // False: not allowed, or there is nothing under the path.
   bool answer_preflight(const RequestView& request, Reply& reply) const {
-    const auto allow = field_of(reply.fields(), "Allow");
+    const auto allow = find_field(reply.fields(), "Allow");
     if (!allow || reply.status() != 204) return false;
     const Text methods(*allow);  // what is added moves the field that it lies in
     reply.add_field("Vary", "Access-Control-Request-Method, Access-Control-Request-Headers");
@@ -76,16 +68,6 @@ class Cors {
     reply.add_field("Access-Control-Max-Age",
                     format_text("{}", options_.max_age.ns / 1'000'000'000).bytes());
     return true;
-  }
-
-  static std::optional<Bytes> field_of(Bytes lines, Bytes name) {
-    while (!lines.empty()) {
-      const Bytes line = lines.substr(0, lines.find("\r\n"));
-      lines.remove_prefix(line.size() + 2);
-      const std::size_t colon = line.find(": ");
-      if (http::equals_ignoring_case(line.substr(0, colon), name)) return line.substr(colon + 2);
-    }
-    return std::nullopt;
   }
 
   CorsOptions options_;

@@ -8,6 +8,7 @@
 #include "katana/base/check.hpp"
 #include "katana/base/secrets.hpp"
 #include "katana/base/utf8.hpp"
+#include "katana/service/reply_fields.hpp"
 #include "katana/service/sessions/session_manager.hpp"
 
 namespace katana::sessions {
@@ -30,15 +31,6 @@ bool are_texts(const auth::PrincipalFacts& facts) noexcept {
 Error changed_meanwhile() {
   return {Code::already_exists,
           "another request has changed this session meanwhile; load it again and repeat"};
-}
-
-bool has_field(Bytes lines, Bytes name) noexcept {
-  while (!lines.empty()) {
-    const Bytes line = lines.substr(0, lines.find("\r\n"));
-    if (http::equals_ignoring_case(line.substr(0, line.find(':')), name)) return true;
-    lines.remove_prefix(std::min(line.size() + 2, lines.size()));
-  }
-  return false;
 }
 
 }  // namespace
@@ -250,7 +242,7 @@ Result<void> UserSession::finish(Reply& reply) const {
   if (!state_.touched) return {};
   // What a cache may keep for everybody was made for one (RFC 9111 §7.3).
   reply.add_field("Vary", "Cookie");
-  if (state_.cookie != Cookie::as_it_is || !has_field(reply.fields(), "Cache-Control")) {
+  if (state_.cookie != Cookie::as_it_is || !find_field(reply.fields(), "Cache-Control")) {
     reply.add_field("Cache-Control", "no-store");
   }
   if (state_.cookie == Cookie::as_it_is) return {};

@@ -1,0 +1,23 @@
+#include "katana/service/reply_fields.hpp"
+
+#include <algorithm>
+
+#include "katana/wire/http/characters.hpp"
+
+namespace katana {
+
+std::optional<Bytes> find_field(Bytes lines, Bytes name) noexcept {
+  while (!lines.empty()) {
+    const Bytes line = lines.substr(0, lines.find("\r\n"));
+    lines.remove_prefix(std::min(line.size() + 2, lines.size()));
+    const std::size_t colon = line.find(": ");
+    if (colon != Bytes::npos && http::equals_ignoring_case(line.substr(0, colon), name)) {
+      return line.substr(colon + 2);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,181 @@
+#include "katana/service/sessions/database/session_table.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "katana/base/base64.hpp"
+
+namespace katana::sessions {
+
+struct SessionRow {
+  std::string record;
+  std::int64_t seen_s = 0;
+  std::int64_t version = 0;
+};
+KATANA_DESCRIBE(SessionRow, record, seen_s, version)
+
+namespace {
+
+constexpr std::int64_t removal_period_s = 60;
+constexpr int removals_max = 4;
+
+Error failed(const database::Error& error) {
+  return Error(Code::unavailable, error.describe()).within("the store of sessions failed");
+}
+
+std::string text_of(const SessionKey& key) { return encode_base64url(key.bytes()); }
+
+// Nobody: empty. Not the name itself, so that what reads the table learns no names.
+std::string whose(const std::string& issuer, const std::string& principal) {
+  if (principal.empty()) return {};
+  std::string both = issuer;
+  both.push_back('\0');
+  return text_of(crypto::sha256(both += principal));
+}
+
+// As text, since the two databases call octets differently.
+std::string record_text(const SessionRecord& record) {
+  return encode_base64url(encode_session(record));
+}
+
+}  // namespace
+
+database::MigrationFile DatabaseSessionStore::migration(unsigned number) {
+  return {fmt::format("{:04}_katana_sessions.sql", number),
+          "CREATE TABLE katana_sessions (id_hash TEXT PRIMARY KEY, principal TEXT NOT NULL, "
+          "record TEXT NOT NULL, seen_s BIGINT NOT NULL, expires_s BIGINT NOT NULL, "
+          "version BIGINT NOT NULL);\n"
+          "CREATE INDEX katana_sessions_principal ON katana_sessions (principal);\n"
+          "CREATE INDEX katana_sessions_expires ON katana_sessions (expires_s);\n"};
+}
+
+Task<Result<void>> DatabaseSessionStore::make_table() {
+  if (has_table_.load(std::memory_order_relaxed)) co_return {};
+  const database::Result<std::int64_t> made = co_await database_.execute(
+      "CREATE TABLE IF NOT EXISTS katana_sessions (id_hash TEXT PRIMARY KEY, principal TEXT NOT "
+      "NULL, record TEXT NOT NULL, seen_s BIGINT NOT NULL, expires_s BIGINT NOT NULL, version "
+      "BIGINT NOT NULL)");
+  if (!made) co_return std::unexpected(failed(made.error()));
+  const database::Result<std::int64_t> by_principal = co_await database_.execute(
+      "CREATE INDEX IF NOT EXISTS katana_sessions_principal ON katana_sessions (principal)");
+  if (!by_principal) co_return std::unexpected(failed(by_principal.error()));
+  const database::Result<std::int64_t> by_end = co_await database_.execute(
+      "CREATE INDEX IF NOT EXISTS katana_sessions_expires ON katana_sessions (expires_s)");
+  if (!by_end) co_return std::unexpected(failed(by_end.error()));
+  has_table_.store(true, std::memory_order_relaxed);
+  co_return {};
+}
+
+Task<Result<std::optional<StoredSession>>> DatabaseSessionStore::load(SessionKey key,
+                                                                      std::int64_t now_s) {
+  const Result<void> table = co_await make_table();
+  if (!table) co_return std::unexpected(table.error());
+  const std::string id = text_of(key);
+  const database::Result<std::optional<SessionRow>> row = co_await database_.query_one<SessionRow>(
+      "SELECT record, seen_s, version FROM katana_sessions WHERE id_hash = $1 AND expires_s > $2",
+      id, now_s);
+  if (!row) co_return std::unexpected(failed(row.error()));
+  if (!*row) co_return std::nullopt;
+  const auto octets = decode_base64url((*row)->record);
+  auto record = octets ? decode_session(*octets) : std::nullopt;
+  if (!record) co_return std::nullopt;  // of another version of KATANA
+  record->seen_s = (*row)->seen_s;
+  StoredSession found{std::make_shared<const SessionRecord>(*std::move(record)), (*row)->version};
+  co_return std::optional<StoredSession>(std::move(found));
+}
+
+Task<Result<void>> DatabaseSessionStore::create(SessionKey key, StoredSession session,
+                                                std::int64_t expires_s) {
+  const Result<void> table = co_await make_table();
+  if (!table) co_return std::unexpected(table.error());
+  const SessionRecord& record = *session.record;
+  co_await remove_some_expired(record.seen_s);
+  const std::string id = text_of(key);
+  const std::string principal = whose(record.issuer, record.principal);
+  const std::string text = record_text(record);
+  const database::Result<std::int64_t> made = co_await database_.execute(
+      "INSERT INTO katana_sessions (id_hash, principal, record, seen_s, expires_s, version) "
+      "VALUES ($1, $2, $3, $4, $5, 0)",
+      id, principal, text, record.seen_s, expires_s);
+  if (!made) co_return std::unexpected(failed(made.error()));
+  co_return {};
+}
+
+Task<Result<bool>> DatabaseSessionStore::update(SessionKey key, StoredSession session,
+                                                std::int64_t expires_s) {
+  const Result<void> table = co_await make_table();
+  if (!table) co_return std::unexpected(table.error());
+  const SessionRecord& record = *session.record;
+  const std::string id = text_of(key);
+  const std::string principal = whose(record.issuer, record.principal);
+  const std::string text = record_text(record);
+  const database::Result<std::int64_t> changed = co_await database_.execute(
+      "UPDATE katana_sessions SET principal = $3, record = $4, seen_s = $5, expires_s = $6, "
+      "version = version + 1 WHERE id_hash = $1 AND version = $2",
+      id, session.version, principal, text, record.seen_s, expires_s);
+  if (!changed) co_return std::unexpected(failed(changed.error()));
+  co_return *changed == 1;
+}
+
+Task<Result<void>> DatabaseSessionStore::touch(SessionKey key, std::int64_t seen_s,
+                                               std::int64_t expires_s) {
+  const std::string id = text_of(key);
+  const database::Result<std::int64_t> changed = co_await database_.execute(
+      "UPDATE katana_sessions SET seen_s = $2, expires_s = $3 WHERE id_hash = $1 AND seen_s < $2",
+      id, seen_s, expires_s);
+  if (!changed) co_return std::unexpected(failed(changed.error()));
+  co_return {};
+}
+
+Task<Result<void>> DatabaseSessionStore::remove(SessionKey key) {
+  const std::string id = text_of(key);
+  const database::Result<std::int64_t> gone =
+      co_await database_.execute("DELETE FROM katana_sessions WHERE id_hash = $1", id);
+  if (!gone) co_return std::unexpected(failed(gone.error()));
+  co_return {};
+}
+
+Task<Result<std::int64_t>> DatabaseSessionStore::remove_all(std::string issuer,
+                                                            std::string principal,
+                                                            std::optional<SessionKey> kept) {
+  const Result<void> table = co_await make_table();
+  if (!table) co_return std::unexpected(table.error());
+  const std::string owner = whose(issuer, principal);
+  if (owner.empty()) co_return 0;
+  std::string but;
+  if (kept) but = text_of(*kept);
+  const database::Result<std::int64_t> gone = co_await database_.execute(
+      "DELETE FROM katana_sessions WHERE principal = $1 AND id_hash <> $2", owner, but);
+  if (!gone) co_return std::unexpected(failed(gone.error()));
+  co_return *gone;
+}
+
+Task<Result<std::int64_t>> DatabaseSessionStore::remove_expired(std::int64_t now_s) {
+  const Result<void> table = co_await make_table();
+  if (!table) co_return std::unexpected(table.error());
+  const database::Result<std::int64_t> gone = co_await database_.execute(
+      "DELETE FROM katana_sessions WHERE id_hash IN (SELECT id_hash FROM katana_sessions WHERE "
+      "expires_s <= $1 LIMIT 500)",
+      now_s);
+  if (!gone) co_return std::unexpected(failed(gone.error()));
+  co_return *gone;
+}
+
+// One who makes a session does it for all that came in a minute. What fails is done the next time.
+Task<void> DatabaseSessionStore::remove_some_expired(std::int64_t now_s) {
+  std::int64_t before = expired_removed_s_.load(std::memory_order_relaxed);
+  if (now_s - before < removal_period_s ||
+      !expired_removed_s_.compare_exchange_strong(before, now_s, std::memory_order_relaxed)) {
+    co_return;
+  }
+  for (int count = 0; count < removals_max; ++count) {
+    const Result<std::int64_t> gone = co_await remove_expired(now_s);
+    if (!gone || *gone < expired_rows_max) co_return;
+  }
+}
+
+}  // namespace katana::sessions
+
+// SPDX-License-Identifier: Apache-2.0
