@@ -1,6 +1,5 @@
 #include "katana/base/secrets.hpp"
 
-#include <strings.h>
 #include <sys/random.h>
 
 #include <algorithm>

@@ -289,7 +289,7 @@ Reply problem(unsigned status, Bytes detail);
 Reply unauthenticated(Bytes challenge, Bytes detail);
 // The status that stands for an error's code, and its message as the detail; of an internal error
 // the peer is not told more than that. The reply keeps the error as its cause(), which is recorded
-// when the status is 500 or above, and shown to the client only where Router::show_causes() is on.
+// when the status is 500 or above, and shown to the client only where Router::development() is on.
 // Code::unauthenticated challenges with `Bearer`.
 Reply problem(const Error& error);
 

@@ -1,0 +1,134 @@
+#include "katana/service/oidc/provider.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "katana/client/url.hpp"
+#include "katana/container/json_read.hpp"
+#include "katana/core/reactor.hpp"
+
+namespace katana::oidc {
+namespace {
+
+constexpr Bytes metadata_path = "/.well-known/openid-configuration";
+
+bool is_loopback(Bytes host) noexcept {
+  const bool is_ipv4 = host.find_first_not_of("0123456789.") == Bytes::npos;
+  return host == "localhost" || host == "::1" || (is_ipv4 && host.starts_with("127."));
+}
+
+}  // namespace
+
+Result<void> check_provider_url(Bytes name, Bytes url) {
+  const auto parsed = client::parse_url(url);
+  if (!parsed) return std::unexpected(parsed.error().within(std::string(name)));
+  if (!parsed->origin.secure && !is_loopback(parsed->origin.host)) {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("{}: '{}' is not https, which only loopback may do without", name, url));
+  }
+  if (url.find('#') != Bytes::npos) {
+    return fail(Code::invalid_argument, fmt::format("{}: '{}' has a fragment", name, url));
+  }
+  return {};
+}
+
+Result<ProviderMetadata> read_metadata(Bytes json, const std::string& issuer) {
+  auto metadata = container::read_json<ProviderMetadata>(json);
+  if (!metadata) return std::unexpected(metadata.error());
+  if (metadata->issuer != issuer) {
+    return fail(Code::unavailable, fmt::format("the provider calls itself '{}', and is known as "
+                                               "'{}': set the issuer to what it says, if it is it",
+                                               metadata->issuer, issuer));
+  }
+  const auto check = [&](Bytes name, const std::string& url) {
+    return check_provider_url(name, url);
+  };
+  for (const auto& [name, url] :
+       {std::pair{"authorization_endpoint", &metadata->authorization_endpoint},
+        std::pair{"token_endpoint", &metadata->token_endpoint},
+        std::pair{"jwks_uri", &metadata->jwks_uri}}) {
+    if (const auto good = check(name, *url); !good) return std::unexpected(good.error());
+  }
+  if (metadata->end_session_endpoint) {
+    const auto good = check("end_session_endpoint", *metadata->end_session_endpoint);
+    if (!good) return std::unexpected(good.error());
+  }
+  return *std::move(metadata);
+}
+
+ProviderCache::ProviderCache(const OidcOptions& options, std::vector<jose::Algorithm> algorithms)
+    : issuer_(options.issuer),
+      algorithms_(std::move(algorithms)),
+      max_age_(options.metadata_max_age),
+      stale_max_(options.stale_max),
+      timeout_(options.timeout) {}
+
+Task<Result<std::shared_ptr<const Provider>>> ProviderCache::get(
+    const client::HttpClient& http, std::shared_ptr<const Provider> known) const {
+  const Instant now = core::Reactor::current()->now();
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_fresh = provider_ != nullptr && now - provider_->asked_at < max_age_;
+    const bool is_news = provider_ != known;
+    if (is_fresh && is_news) co_return provider_;
+    const bool may_wait = provider_ != nullptr || failure_;
+    if (may_wait && now < next_ask_) co_return remembered(now);
+    next_ask_ = now + ask_again_after;
+  }
+  auto asked = co_await ask(http);
+  const std::lock_guard lock(mutex_);
+  if (asked) {
+    provider_ = *std::move(asked);
+    failure_.reset();
+    co_return provider_;
+  }
+  failure_ = asked.error();
+  co_return remembered(now);
+}
+
+// Under the lock, where the provider has not been asked just now, or has not answered.
+Result<std::shared_ptr<const Provider>> ProviderCache::remembered(Instant now) const {
+  if (provider_ != nullptr && (!failure_ || now - provider_->asked_at < stale_max_)) {
+    return provider_;
+  }
+  return fail(Code::unavailable, failure_->describe());
+}
+
+Task<Result<std::string>> ProviderCache::fetch(const client::HttpClient& http,
+                                               std::string url) const {
+  client::Request request(url);
+  request.field("Accept", "application/json").timeout(timeout_);
+  auto response = co_await http.fetch(std::move(request));
+  if (!response) co_return std::unexpected(response.error());
+  if (response->status() != 200) {
+    co_return fail(Code::unavailable,
+                   fmt::format("GET {}: status {} instead of 200", url, response->status()));
+  }
+  co_return std::string(response->content());
+}
+
+Task<Result<std::shared_ptr<const Provider>>> ProviderCache::ask(
+    const client::HttpClient& http) const {
+  const bool has_slash = issuer_.ends_with('/');
+  const std::string url =
+      issuer_.substr(0, issuer_.size() - (has_slash ? 1 : 0)) + std::string(metadata_path);
+  const auto json = co_await fetch(http, url);
+  if (!json) co_return std::unexpected(json.error());
+  auto metadata = read_metadata(*json, issuer_);
+  if (!metadata) co_return std::unexpected(metadata.error().within("GET " + url));
+  const auto keys = co_await fetch(http, metadata->jwks_uri);
+  if (!keys) co_return std::unexpected(keys.error());
+  auto set = jose::read_jwk_set(*keys, algorithms_);
+  if (!set) co_return std::unexpected(set.error().within("GET " + metadata->jwks_uri));
+  auto provider = std::make_shared<Provider>();
+  provider->metadata = *std::move(metadata);
+  provider->keys = std::move(set->keys);
+  provider->asked_at = core::Reactor::current()->now();
+  co_return provider;
+}
+
+}  // namespace katana::oidc
+
+// SPDX-License-Identifier: Apache-2.0

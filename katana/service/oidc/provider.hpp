@@ -1,0 +1,84 @@
+// Provider: what an OpenID provider says of itself (OpenID Connect Discovery 1.0 §3), and its keys.
+//
+//   Result<std::shared_ptr<const Provider>> provider = co_await cache.get(http);
+//
+// Owns       what was read.
+// Thread     ProviderCache: any; one lock, never held while the provider is asked. A Provider does
+//            not change.
+// Allocates  when the provider is asked.
+// Fails      Code::unavailable (503) when the provider does not answer, or says what is not to be
+//            believed, and nothing is known that is younger than stale_max: the Error names the URL
+//            and what is wrong.
+// Invariant  the issuer is, to the octet, the one that was asked for, and no URL is plain HTTP but
+//            on loopback. A provider that has answered once, or has failed, is asked at most
+//            once in ask_again_after.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/described.hpp"
+#include "katana/base/result.hpp"
+#include "katana/base/task.hpp"
+#include "katana/client/http_client.hpp"
+#include "katana/jose/jwk.hpp"
+#include "katana/service/oidc/oidc_options.hpp"
+
+namespace katana::oidc {
+
+struct ProviderMetadata {
+  std::string issuer;
+  std::string authorization_endpoint;
+  std::string token_endpoint;
+  std::string jwks_uri;
+  std::optional<std::string> end_session_endpoint;
+  std::optional<std::vector<std::string>> token_endpoint_auth_methods_supported;
+  std::optional<std::vector<std::string>> code_challenge_methods_supported;
+  std::optional<bool> authorization_response_iss_parameter_supported;
+};
+KATANA_DESCRIBE(ProviderMetadata, issuer, authorization_endpoint, token_endpoint, jwks_uri,
+                end_session_endpoint, token_endpoint_auth_methods_supported,
+                code_challenge_methods_supported, authorization_response_iss_parameter_supported)
+
+struct Provider {
+  ProviderMetadata metadata;
+  std::vector<jose::VerificationKey> keys;
+  Instant asked_at;
+};
+
+// https, or http on loopback, without a fragment. The Error says what else it is.
+Result<void> check_provider_url(Bytes name, Bytes url);
+Result<ProviderMetadata> read_metadata(Bytes json, const std::string& issuer);
+
+class ProviderCache {
+ public:
+  static constexpr Duration ask_again_after = seconds(5);
+
+  ProviderCache(const OidcOptions& options, std::vector<jose::Algorithm> algorithms);
+
+  // `known`: who had this one found no key in it, so that it is asked for again.
+  Task<Result<std::shared_ptr<const Provider>>> get(
+      const client::HttpClient& http, std::shared_ptr<const Provider> known = nullptr) const;
+
+ private:
+  Task<Result<std::shared_ptr<const Provider>>> ask(const client::HttpClient& http) const;
+  Task<Result<std::string>> fetch(const client::HttpClient& http, std::string url) const;
+  Result<std::shared_ptr<const Provider>> remembered(Instant now) const;
+
+  const std::string issuer_;
+  const std::vector<jose::Algorithm> algorithms_;
+  const Duration max_age_;
+  const Duration stale_max_;
+  const Duration timeout_;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Provider> provider_;
+  mutable Instant next_ask_;
+  mutable std::optional<Error> failure_;
+};
+
+}  // namespace katana::oidc
+
+// SPDX-License-Identifier: Apache-2.0
