@@ -37,8 +37,8 @@ class OidcLogin {
  public:
   static Result<OidcLogin> make(OidcOptions options);
 
-  // REQUIRES, in the registry of services, a client::HttpClient, which every Application has; and
-  // the middleware of sessions::Sessions in front.
+  // Router::build() fails without a client::HttpClient in the registry of services, and the
+  // middleware of sessions::Sessions in front.
   void add_to(Group routes) const;
 
  private:
