@@ -112,9 +112,10 @@ Result<std::vector<jose::Algorithm>> algorithms_of(const std::vector<std::string
 
 class OidcLogin::Core {
  public:
-  Core(OidcOptions options, std::vector<jose::Algorithm> algorithms, StateSealer sealer,
-       std::string callback_path)
+  Core(OidcOptions options, client::HttpClient http, std::vector<jose::Algorithm> algorithms,
+       StateSealer sealer, std::string callback_path)
       : options_(std::move(options)),
+        http_(std::move(http)),
         sealer_(std::move(sealer)),
         provider_(options_, std::move(algorithms)),
         callback_path_(std::move(callback_path)),
@@ -124,12 +125,10 @@ class OidcLogin::Core {
   const std::string& callback_path() const noexcept { return callback_path_; }
 
   // As add_to() routes them. Each keeps the Core, and the session, while it waits.
-  static Task<Reply> begin(std::shared_ptr<const Core> core, Request request, BeginQuery query,
-                           Inject<client::HttpClient> http);
+  static Task<Reply> begin(std::shared_ptr<const Core> core, Request request, BeginQuery query);
   static Task<Reply> finish(std::shared_ptr<const Core> core, Request request, CallbackQuery query,
-                            FromContext<UserSession> session, Inject<client::HttpClient> http);
-  static Task<Reply> end(std::shared_ptr<const Core> core, FromContext<UserSession> session,
-                         Inject<client::HttpClient> http);
+                            FromContext<UserSession> session);
+  static Task<Reply> end(std::shared_ptr<const Core> core, FromContext<UserSession> session);
 
  private:
   using Checked = std::expected<LoginState, Reply>;
@@ -140,13 +139,13 @@ class OidcLogin::Core {
   std::string authorization_url(const ProviderMetadata& provider, const LoginState& state) const;
   client::Request token_request(const ProviderMetadata& provider, const std::string& code,
                                 const LoginState& state) const;
-  Task<Result<TokenReply>> redeem(const client::HttpClient& http, const ProviderMetadata& provider,
-                                  std::string code, LoginState state) const;
-  Task<Result<jose::Token>> believe(const client::HttpClient& http,
-                                    std::shared_ptr<const Provider> provider, TokenReply said,
+  Task<Result<TokenReply>> redeem(const ProviderMetadata& provider, std::string code,
+                                  LoginState state) const;
+  Task<Result<jose::Token>> believe(std::shared_ptr<const Provider> provider, TokenReply said,
                                     std::string nonce) const;
 
   const OidcOptions options_;
+  const client::HttpClient http_;
   const StateSealer sealer_;
   const ProviderCache provider_;
   const std::string callback_path_;
@@ -155,12 +154,12 @@ class OidcLogin::Core {
 
 // A browser that has begun one login already keeps its cookie, so that several may be under way.
 Task<Reply> OidcLogin::Core::begin(std::shared_ptr<const Core> core, Request request,
-                                   BeginQuery query, Inject<client::HttpClient> http) {
+                                   BeginQuery query) {
   std::string return_to = query.return_to.value_or(core->options_.after_login);
   if (!is_local_path(return_to)) {
     co_return problem(400, "return_to is not a path of this program, such as /orders.");
   }
-  const auto provider = co_await core->provider_.get(*http);
+  const auto provider = co_await core->provider_.get(core->http_);
   if (!provider) co_return refused(Code::unavailable, no_provider, provider.error());
   const Bytes known = cookie(request.view().head(), core->cookie_name_).value_or("");
   const bool is_known = decode_base64url(known).value_or("").size() == random_bytes;
@@ -197,19 +196,17 @@ std::string OidcLogin::Core::authorization_url(const ProviderMetadata& provider,
 }
 
 Task<Reply> OidcLogin::Core::finish(std::shared_ptr<const Core> core, Request request,
-                                    CallbackQuery query, FromContext<UserSession> session,
-                                    Inject<client::HttpClient> http) {
+                                    CallbackQuery query, FromContext<UserSession> session) {
   Checked state = core->opened(request, query);
   if (!state) co_return std::move(state.error());
-  const auto provider = co_await core->provider_.get(*http);
+  const auto provider = co_await core->provider_.get(core->http_);
   if (!provider) co_return refused(Code::unavailable, no_provider, provider.error());
   if (auto refusal = core->refuse_answer(query, (*provider)->metadata)) {
     co_return *std::move(refusal);
   }
-  auto said = co_await core->redeem(*http, (*provider)->metadata, *query.code, *state);
+  auto said = co_await core->redeem((*provider)->metadata, *query.code, *state);
   if (!said) co_return problem(said.error());
-  const auto token =
-      co_await core->believe(*http, *provider, *std::move(said), std::move(state->nonce));
+  const auto token = co_await core->believe(*provider, *std::move(said), std::move(state->nonce));
   if (!token) co_return refused(Code::unavailable, no_provider, token.error());
   const auto kept = co_await session->log_in(facts_of(*token, core->options_.roles_claim));
   if (!kept) co_return problem(kept.error());
@@ -286,10 +283,9 @@ client::Request OidcLogin::Core::token_request(const ProviderMetadata& provider,
 }
 
 // Never repeated: a code is good once (RFC 6749 §4.1.2).
-Task<Result<TokenReply>> OidcLogin::Core::redeem(const client::HttpClient& http,
-                                                 const ProviderMetadata& provider, std::string code,
+Task<Result<TokenReply>> OidcLogin::Core::redeem(const ProviderMetadata& provider, std::string code,
                                                  LoginState state) const {
-  const auto response = co_await http.fetch(token_request(provider, code, state));
+  const auto response = co_await http_.fetch(token_request(provider, code, state));
   if (!response) {
     co_return std::unexpected(
         Error(Code::unavailable, response.error().describe()).within(no_provider));
@@ -314,8 +310,7 @@ Task<Result<TokenReply>> OidcLogin::Core::redeem(const client::HttpClient& http,
 }
 
 // A key that is not known may be a new one: the provider is asked for its keys once more.
-Task<Result<jose::Token>> OidcLogin::Core::believe(const client::HttpClient& http,
-                                                   std::shared_ptr<const Provider> provider,
+Task<Result<jose::Token>> OidcLogin::Core::believe(std::shared_ptr<const Provider> provider,
                                                    TokenReply said, std::string nonce) const {
   const std::string access_token = said.access_token.value_or("");
   const auto judge = [&](const Provider& by) {
@@ -325,7 +320,7 @@ Task<Result<jose::Token>> OidcLogin::Core::believe(const client::HttpClient& htt
   };
   auto token = judge(*provider);
   if (!token && token.error().reason == jose::Reason::unknown_key) {
-    const auto renewed = co_await provider_.get(http, provider);
+    const auto renewed = co_await provider_.get(http_, provider);
     if (renewed) token = judge(**renewed);
   }
   if (!token) {
@@ -336,11 +331,11 @@ Task<Result<jose::Token>> OidcLogin::Core::believe(const client::HttpClient& htt
 }
 
 // OpenID Connect RP-Initiated Logout 1.0 §2, where the provider has it.
-Task<Reply> OidcLogin::Core::end(std::shared_ptr<const Core> core, FromContext<UserSession> session,
-                                 Inject<client::HttpClient> http) {
+Task<Reply> OidcLogin::Core::end(std::shared_ptr<const Core> core,
+                                 FromContext<UserSession> session) {
   const auto ended = co_await session->end();
   if (!ended) co_return problem(ended.error());
-  const auto provider = co_await core->provider_.get(*http);
+  const auto provider = co_await core->provider_.get(core->http_);
   if (!provider || !(*provider)->metadata.end_session_endpoint) {
     co_return Reply::redirect(core->options_.after_logout);
   }
@@ -355,7 +350,7 @@ Task<Reply> OidcLogin::Core::end(std::shared_ptr<const Core> core, FromContext<U
 
 OidcLogin::OidcLogin(std::shared_ptr<const Core> core) noexcept : core_(std::move(core)) {}
 
-Result<OidcLogin> OidcLogin::make(OidcOptions options) {
+Result<OidcLogin> OidcLogin::make(OidcOptions options, client::HttpClient http) {
   if (const auto good = check_provider_url("issuer", options.issuer); !good) {
     return std::unexpected(good.error());
   }
@@ -388,25 +383,22 @@ Result<OidcLogin> OidcLogin::make(OidcOptions options) {
   }
   auto sealer = StateSealer::make(options.secrets, options.issuer + " " + options.client_id);
   if (!sealer) return std::unexpected(sealer.error());
-  return OidcLogin(std::make_shared<const Core>(std::move(options), *std::move(algorithms),
-                                                *std::move(sealer), path));
+  return OidcLogin(std::make_shared<const Core>(std::move(options), std::move(http),
+                                                *std::move(algorithms), *std::move(sealer), path));
 }
 
 void OidcLogin::add_to(Group routes) const {
   const auto core = core_;
-  routes.get(core->options().login_path,
-             [core](Request request, Query<BeginQuery> query, Inject<client::HttpClient> http) {
-               return Core::begin(core, std::move(request), *std::move(query), http);
-             });
-  routes.get(core->callback_path(), [core](Request request, Query<CallbackQuery> query,
-                                           FromContext<UserSession> session,
-                                           Inject<client::HttpClient> http) {
-    return Core::finish(core, std::move(request), *std::move(query), std::move(session), http);
+  routes.get(core->options().login_path, [core](Request request, Query<BeginQuery> query) {
+    return Core::begin(core, std::move(request), *std::move(query));
   });
-  routes.post(core->options().logout_path,
-              [core](FromContext<UserSession> session, Inject<client::HttpClient> http) {
-                return Core::end(core, std::move(session), http);
-              });
+  routes.get(core->callback_path(),
+             [core](Request request, Query<CallbackQuery> query, FromContext<UserSession> session) {
+               return Core::finish(core, std::move(request), *std::move(query), std::move(session));
+             });
+  routes.post(core->options().logout_path, [core](FromContext<UserSession> session) {
+    return Core::end(core, std::move(session));
+  });
 }
 
 }  // namespace katana::oidc

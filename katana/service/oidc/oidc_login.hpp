@@ -1,7 +1,7 @@
 // OidcLogin: users log in at an OpenID provider (OpenID Connect Core 1.0 §3.1, the authorization
 // code flow), and have a session of this program from then on.
 //
-//   auto login = oidc::OidcLogin::make(options);
+//   auto login = oidc::OidcLogin::make(options, services.get<client::HttpClient>());
 //   if (!login) return login.error();
 //   router.use(sessions->middleware());           // katana/service/sessions/sessions.hpp
 //   login->add_to(router.group(""));
@@ -28,6 +28,7 @@
 #include <memory>
 
 #include "katana/base/result.hpp"
+#include "katana/client/http_client.hpp"
 #include "katana/service/oidc/oidc_options.hpp"
 #include "katana/service/router.hpp"
 
@@ -35,10 +36,9 @@ namespace katana::oidc {
 
 class OidcLogin {
  public:
-  static Result<OidcLogin> make(OidcOptions options);
+  static Result<OidcLogin> make(OidcOptions options, client::HttpClient http);
 
-  // Router::build() fails without a client::HttpClient in the registry of services, and the
-  // middleware of sessions::Sessions in front.
+  // Router::build() fails without the middleware of sessions::Sessions in front.
   void add_to(Group routes) const;
 
  private:

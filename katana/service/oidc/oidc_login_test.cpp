@@ -13,7 +13,6 @@
 #include "katana/crypto/digest.hpp"
 #include "katana/jose/jwk.hpp"
 #include "katana/jose/jwt.hpp"
-#include "katana/registry/registry.hpp"
 #include "katana/service/oidc/login_state.hpp"
 #include "katana/service/oidc/provider.hpp"
 #include "katana/service/sessions/memory_store.hpp"
@@ -40,6 +39,13 @@ OidcOptions options() {
   options.redirect_uri = "https://app.example/login/callback";
   options.secrets = {"0123456789abcdef0123456789abcdef"};
   return options;
+}
+
+client::HttpClient http_client() {
+  client::HttpClientOptions how;
+  how.tls.system_authorities = false;
+  how.seed = 1;
+  return *client::HttpClient::make(how);
 }
 
 std::map<std::string, std::string> parameters_of(const std::string& url) {
@@ -102,13 +108,6 @@ struct Provider {
 class OidcLoginTest : public ::testing::Test {
  protected:
   OidcLoginTest() {
-    registry_.singleton<client::HttpClient>([] {
-      client::HttpClientOptions how;
-      how.tls.system_authorities = false;
-      how.seed = 1;
-      return std::make_unique<client::HttpClient>(*client::HttpClient::make(how));
-    });
-    services_ = *std::move(registry_).seal();
     provider_.claims = {.issuer = "https://id.example", .subject = "user-7", .audiences = {"shop"}};
     provider_.claims.others.add("name", "Ada Lovelace");
     provider_.claims.others.add("roles", container::List{"editor"});
@@ -124,12 +123,11 @@ class OidcLoginTest : public ::testing::Test {
   }
 
   Result<Service> service(const OidcOptions& how) {
-    const auto login = OidcLogin::make(how);
+    const auto login = OidcLogin::make(how, http_client());
     if (!login) return std::unexpected(login.error());
     const auto sessions =
         sessions::Sessions::in_store({}, std::make_shared<sessions::MemorySessionStore>());
     Router router;
-    router.services(*services_);
     router.use(sessions->middleware());
     login->add_to(router.group(""));
     Group account = router.group("/me");
@@ -174,8 +172,6 @@ class OidcLoginTest : public ::testing::Test {
     return get("/login/callback?state=" + state + more);
   }
 
-  registry::Registry registry_;
-  std::shared_ptr<registry::Services> services_;
   Provider provider_;
   std::unique_ptr<testing::TestServer> server_;
   std::unique_ptr<testing::FakeUpstream> upstream_;
@@ -357,7 +353,7 @@ TEST(OidcOptions, what_is_wrong_is_named) {
   const auto mistake = [](const std::function<void(OidcOptions&)>& change) {
     OidcOptions changed = options();
     change(changed);
-    const auto made = OidcLogin::make(changed);
+    const auto made = OidcLogin::make(changed, http_client());
     return made ? std::string() : made.error().describe();
   };
   EXPECT_EQ(mistake([](OidcOptions&) {}), "");
