@@ -11,6 +11,7 @@
 #include "fullstack/data.hpp"
 #include "fullstack/live.hpp"
 #include "fullstack/log_tail.hpp"
+#include "fullstack/login.hpp"
 #include "fullstack/pages.hpp"
 #include "fullstack/users.hpp"
 #include "fullstack_files.hpp"
@@ -26,9 +27,10 @@ namespace {
 
 struct Settings : host::ApplicationSettings {
   Settings() { log.file = "var/log/fullstack.log"; }
+  LoginSettings login;
 };
 KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, process,
-                database)
+                database, login)
 
 host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   host::ApplicationOptions options;
@@ -92,23 +94,33 @@ void describe_operations(openapi::Document& document) {
       {openapi::text_reply(200, "Every figure.", "text/plain")});
 }
 
-void add_routes(const registry::Services& services, Router& router) {
+Result<void> add_routes(const registry::Services& services, Router& router) {
+  const auto settings = services.get<config::Config<Settings>>().get();
+  const bool guarded = settings->login.enabled;
+  if (guarded) {
+    auto added =
+        add_login(router, settings->login, services.get<database::Database>(), settings->client);
+    if (!added) return added;
+  }
   openapi::Document document(info());
   Users& users = services.get<Users>();
 
   Group api = router.group("/api");
+  if (guarded) require_login(api);
   api.use({.before = require_json});
   openapi::Routes described = document.describe(api);
   users.add_to(described, "/api");
   services.get<Data>().add_to(described, "/api");
 
   Group bare = router.group("");
+  if (guarded) require_login(bare);
   bare.use({.before = require_json});
   openapi::Routes also_described = document.describe(bare);
   users.add_to(also_described, "", "AtRoot");
 
   describe_operations(document);
   router.get("/openapi.json", [text = document.to_json()] { return Reply::json(Text(text)); });
+  return {};
 }
 
 // The dashboard tells what the program does, down to its log: for those who run it.

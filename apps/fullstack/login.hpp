@@ -1,0 +1,45 @@
+// Login: who may use the API, where login.enabled is set: whoever has logged in reads, and editors
+// change.
+//
+//   GET  /login             a page with the ways to log in
+//   GET  /login/provider    to the OpenID provider, where one is configured
+//   GET  /account           who has logged in, and the button to log out
+//   POST /logout
+//
+// Owns       nothing.
+// Borrows    the database, which outlives the service.
+// Thread     as a router.
+// Allocates  when routes are added, and a page for each request.
+// Fails      add_login() with the Error of the option that is wrong.
+// Invariant  sessions are in the program's database, so all of its instances know them. Each form
+//            has a token of its session, and no page runs a script.
+#pragma once
+
+#include "katana/base/described.hpp"
+#include "katana/base/result.hpp"
+#include "katana/client/options.hpp"
+#include "katana/database/database.hpp"
+#include "katana/service/oidc/oidc_settings.hpp"
+#include "katana/service/router.hpp"
+
+namespace katana::fullstack {
+
+struct LoginSettings {
+  bool enabled = false;
+  // False: for development without TLS.
+  bool secure = true;
+  oidc::OidcOptions oidc;
+};
+KATANA_DESCRIBE(LoginSettings, (enabled, help("who uses the API has to log in")),
+                (secure, help("false: cookies are sent without TLS, for development")),
+                (oidc, help("the OpenID provider; without an issuer there is none")))
+
+// Sessions for the whole router, and the routes above. In front of all others.
+Result<void> add_login(Router& router, const LoginSettings& settings, database::Database& database,
+                       const client::HttpClientOptions& client);
+// What is added to the group from now on is for those who may.
+void require_login(Group& group);
+
+}  // namespace katana::fullstack
+
+// SPDX-License-Identifier: Apache-2.0
