@@ -29,15 +29,15 @@ enum class Method : std::uint8_t { token, api_key, basic, certificate, session }
 Bytes name_of(Method method) noexcept;
 
 struct PrincipalFacts {
-  std::string id;      // `sub` of a token, the user of a password, the name of an API key
-  std::string issuer;  // `iss` of a token, or the name of the authenticator
-  std::string name;    // for people; empty: the id
+  std::string id = {};      // `sub` of a token, the user of a password, the name of an API key
+  std::string issuer = {};  // `iss` of a token, or the name of the authenticator
+  std::string name = {};    // for people; empty: the id
   Method method = Method::token;
-  std::vector<std::string> roles;
-  std::vector<std::string> scopes;
-  std::optional<Timestamp> authenticated_at;
-  std::optional<Timestamp> expires_at;
-  container::Object claims;  // whatever else the token or the provider says
+  std::vector<std::string> roles = {};
+  std::vector<std::string> scopes = {};
+  std::optional<Timestamp> authenticated_at = {};
+  std::optional<Timestamp> expires_at = {};
+  container::Object claims = {};  // whatever else the token or the provider says
 };
 
 class Principal {

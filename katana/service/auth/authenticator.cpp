@@ -1,0 +1,138 @@
+#include "katana/service/auth/authenticator.hpp"
+
+#include "katana/base/check.hpp"
+#include "katana/base/deadline.hpp"
+#include "katana/service/request_context.hpp"
+#include "katana/wire/http/characters.hpp"
+
+namespace katana::auth {
+namespace {
+
+using katana::detail::RequestContext;
+using Authenticators = std::vector<std::shared_ptr<const Authenticator>>;
+
+class AuthenticationFunction final : public katana::detail::MiddlewareFunction {
+ public:
+  explicit AuthenticationFunction(Authenticators authenticators)
+      : MiddlewareFunction(false, registry::type_info_of<Principal>(), {}),
+        authenticators_(std::move(authenticators)) {}
+
+  Progress run(const katana::detail::Call& call, RequestContext& context) const override {
+    for (const auto& each : authenticators_) {
+      Attempt attempt = each->attempt(call.request, call.exchange);
+      if (attempt.verdict) return take(context, *std::move(attempt.verdict));
+      if (attempt.task) return await(call, context, *std::move(attempt.task));
+    }
+    context.answer = unidentified();
+    return Progress::answered;
+  }
+
+ private:
+  static Progress take(RequestContext& context, Verdict verdict) {
+    if (verdict) {
+      context.provide<Principal>(*std::move(verdict));
+      return Progress::goes_on;
+    }
+    context.answer = std::move(verdict.error());
+    return Progress::answered;
+  }
+
+  static Progress await(const katana::detail::Call& call, RequestContext& context,
+                        Task<Verdict> task) {
+    using Pending = katana::detail::PendingFunction<Principal, Verdict>;
+    const DeadlineScope time(call.exchange.handler_due());
+    if (task.start()) return take(context, task.result());
+    call.exchange.hold(std::make_unique<Pending>(call.exchange, std::move(task)));
+    call.exchange.defer_request();
+    return Progress::waits;
+  }
+
+  Reply unidentified() const {
+    Reply reply = problem(401, "Credentials are needed.");
+    for (const auto& each : authenticators_) {
+      if (const std::string challenge = each->challenge(); !challenge.empty()) {
+        reply.add_field("WWW-Authenticate", challenge);
+      }
+    }
+    return reply;
+  }
+
+  const Authenticators authenticators_;
+};
+
+bool has_field(Bytes lines, Bytes name) noexcept {
+  while (!lines.empty()) {
+    const Bytes line = lines.substr(0, lines.find("\r\n"));
+    if (http::equals_ignoring_case(line.substr(0, line.find(':')), name)) return true;
+    lines.remove_prefix(std::min(lines.size(), line.size() + 2));
+  }
+  return false;
+}
+
+// What was made for one person is not for a cache to keep (RFC 9111 §5.2.2.5).
+void forbid_storing(const RequestView&, session::Exchange& exchange, Reply& reply) {
+  const auto* const context = static_cast<const RequestContext*>(exchange.kept());
+  if (context == nullptr || context->find<Principal, Principal>() == nullptr) return;
+  if (!has_field(reply.fields(), "Cache-Control")) reply.add_field("Cache-Control", "no-store");
+}
+
+}  // namespace
+
+Authentication::operator Middleware() const {
+  SecurityWords words;
+  std::string mistake;
+  for (const auto& each : authenticators_) {
+    words.schemes.push_back(each->scheme());
+    if (mistake.empty()) mistake = each->mistake();
+  }
+  return {.amend = &forbid_storing,
+          .mistake = std::move(mistake),
+          .security = std::make_shared<const SecurityWords>(std::move(words)),
+          .function = std::make_shared<const AuthenticationFunction>(authenticators_)};
+}
+
+Authentication first_of(std::vector<Authentication> all) {
+  KATANA_REQUIRE(!all.empty());
+  Authentication made;
+  for (const Authentication& each : all) {
+    made.authenticators_.insert(made.authenticators_.end(), each.authenticators_.begin(),
+                                each.authenticators_.end());
+  }
+  return made;
+}
+
+std::expected<std::optional<Bytes>, Reply> only_field(const RequestView& request, Bytes name) {
+  const http::Head& head = request.head();
+  std::optional<Bytes> found;
+  for (std::size_t index = 0; index < head.field_count(); ++index) {
+    if (!http::equals_ignoring_case(head.name(index), name)) continue;
+    if (found) {
+      std::string words = "The request has more than one field ";
+      return std::unexpected(problem(400, words.append(name).append(".")));
+    }
+    found = head.value(index);
+  }
+  return found;
+}
+
+std::optional<Bytes> credentials_of(Bytes authorization, Bytes scheme) noexcept {
+  const std::size_t end = std::min(authorization.find(' '), authorization.size());
+  if (!http::equals_ignoring_case(authorization.substr(0, end), scheme)) return std::nullopt;
+  authorization.remove_prefix(end);
+  while (authorization.starts_with(' ')) authorization.remove_prefix(1);
+  return authorization;
+}
+
+std::string quoted_parameter(Bytes text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted.push_back('\\');
+    quoted.push_back(c);
+  }
+  quoted.push_back('"');
+  return quoted;
+}
+
+}  // namespace katana::auth
+
+// SPDX-License-Identifier: Apache-2.0
