@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstring>
 #include <span>
@@ -16,43 +17,48 @@ namespace {
 constexpr std::size_t block_bytes = 16;
 constexpr std::size_t inner_nonce_bytes = 12;  // of AES-GCM, the second half of ours
 
-const EVP_CIPHER* fetch(const char* name) noexcept {
-  const EVP_CIPHER* const cipher = EVP_CIPHER_fetch(nullptr, name, nullptr);
-  KATANA_CHECK(cipher != nullptr);
-  return cipher;
-}
+// A cipher of this thread. It is chosen once: OpenSSL 3 makes its state anew whenever it is named.
+struct CipherContext {
+  CipherContext(const char* name, bool encrypts) : context(EVP_CIPHER_CTX_new()) {
+    EVP_CIPHER* const cipher = EVP_CIPHER_fetch(nullptr, name, nullptr);
+    KATANA_CHECK(context != nullptr && cipher != nullptr &&
+                 EVP_CipherInit_ex2(context, cipher, nullptr, nullptr, encrypts ? 1 : 0, nullptr) ==
+                     1 &&
+                 EVP_CIPHER_CTX_set_padding(context, 0) == 1);
+    EVP_CIPHER_free(cipher);
+  }
+  CipherContext(const CipherContext&) = delete;
+  CipherContext& operator=(const CipherContext&) = delete;
+  ~CipherContext() { EVP_CIPHER_CTX_free(context); }
 
-struct ContextOwner {
-  EVP_CIPHER_CTX* context = EVP_CIPHER_CTX_new();
-  ~ContextOwner() { EVP_CIPHER_CTX_free(context); }
+  EVP_CIPHER_CTX* const context;
+  std::uint64_t key_number = 0;  // whose key it has; 0: none
 };
 
-// One for each thread and each cipher: a context that changes its cipher allocates.
-EVP_CIPHER_CTX* block_context() noexcept {
-  thread_local const ContextOwner owner;
-  KATANA_CHECK(owner.context != nullptr);
-  return owner.context;
-}
-EVP_CIPHER_CTX* gcm_context() noexcept {
-  thread_local const ContextOwner owner;
-  KATANA_CHECK(owner.context != nullptr);
-  return owner.context;
-}
-
-// AES-256 of whole blocks.
-void encrypt_blocks(const unsigned char* key, const unsigned char* from, std::size_t size,
-                    unsigned char* to) noexcept {
-  static const EVP_CIPHER* const cipher = fetch("AES-256-ECB");
-  EVP_CIPHER_CTX* const context = block_context();
+// AES-256 of whole blocks. `number`: of the key, so that it is set up once in a row.
+void encrypt_blocks(const unsigned char* key, std::uint64_t number, const unsigned char* from,
+                    std::size_t size, unsigned char* to) noexcept {
+  thread_local CipherContext cipher("AES-256-ECB", true);
+  if (cipher.key_number != number) {
+    KATANA_CHECK(EVP_EncryptInit_ex2(cipher.context, nullptr, key, nullptr, nullptr) == 1);
+    cipher.key_number = number;
+  }
   int written = 0;
-  KATANA_CHECK(EVP_EncryptInit_ex2(context, cipher, key, nullptr, nullptr) == 1 &&
-               EVP_CIPHER_CTX_set_padding(context, 0) == 1 &&
-               EVP_EncryptUpdate(context, to, &written, from, static_cast<int>(size)) == 1);
+  KATANA_CHECK(EVP_EncryptUpdate(cipher.context, to, &written, from, static_cast<int>(size)) == 1);
 }
 
-const EVP_CIPHER* gcm() noexcept {
-  static const EVP_CIPHER* const cipher = fetch("AES-256-GCM");
-  return cipher;
+EVP_CIPHER_CTX* sealing_context() noexcept {
+  thread_local const CipherContext cipher("AES-256-GCM", true);
+  return cipher.context;
+}
+EVP_CIPHER_CTX* opening_context() noexcept {
+  thread_local const CipherContext cipher("AES-256-GCM", false);
+  return cipher.context;
+}
+
+std::uint64_t next_key_number() noexcept {
+  static std::atomic<std::uint64_t> last = 0;
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;  // a number alone
 }
 
 const unsigned char* unsigned_of(Bytes octets) noexcept {
@@ -66,11 +72,11 @@ void erase(std::array<unsigned char, size>& octets) noexcept {
 
 }  // namespace
 
-Aead::Aead(Bytes key) {
+Aead::Aead(Bytes key) : number_(next_key_number()) {
   KATANA_REQUIRE(key.size() == key_bytes);
   std::memcpy(key_.data(), key.data(), key_bytes);
   const std::array<unsigned char, block_bytes> zero{};
-  encrypt_blocks(key_.data(), zero.data(), block_bytes, subkey_.data());
+  encrypt_blocks(key_.data(), number_, zero.data(), block_bytes, subkey_.data());
   // Doubled in GF(2^128); without a branch on the secret bit.
   const auto carry = static_cast<unsigned char>(-(subkey_[0] >> 7) & 0x87);
   for (std::size_t index = 0; index + 1 < block_bytes; ++index) {
@@ -95,7 +101,7 @@ Aead::Key Aead::derive(Bytes nonce) const noexcept {
     for (std::size_t index = 0; index < block_bytes; ++index) block[index] ^= subkey_[index];
   }
   Key derived;
-  encrypt_blocks(key_.data(), blocks.data(), blocks.size(), derived.data());
+  encrypt_blocks(key_.data(), number_, blocks.data(), blocks.size(), derived.data());
   return derived;
 }
 
@@ -112,9 +118,9 @@ std::string Aead::seal_with(Bytes nonce, Bytes plain, Bytes associated) const {
   std::ranges::copy(nonce, sealed.begin());
   auto* const to = reinterpret_cast<unsigned char*>(sealed.data()) + nonce_bytes;
   Key key = derive(nonce);
-  EVP_CIPHER_CTX* const context = gcm_context();
+  EVP_CIPHER_CTX* const context = sealing_context();
   int written = 0;
-  KATANA_CHECK(EVP_EncryptInit_ex2(context, gcm(), key.data(),
+  KATANA_CHECK(EVP_EncryptInit_ex2(context, nullptr, key.data(),
                                    unsigned_of(nonce.substr(inner_nonce_bytes)), nullptr) == 1 &&
                EVP_EncryptUpdate(context, nullptr, &written, unsigned_of(associated),
                                  static_cast<int>(associated.size())) == 1 &&
@@ -137,9 +143,9 @@ std::optional<std::string> Aead::open(Bytes sealed, Bytes associated) const {
   std::string plain(text.size(), '\0');
   auto* const to = reinterpret_cast<unsigned char*>(plain.data());
   Key key = derive(nonce);
-  EVP_CIPHER_CTX* const context = gcm_context();
+  EVP_CIPHER_CTX* const context = opening_context();
   int written = 0;
-  KATANA_CHECK(EVP_DecryptInit_ex2(context, gcm(), key.data(),
+  KATANA_CHECK(EVP_DecryptInit_ex2(context, nullptr, key.data(),
                                    unsigned_of(nonce.substr(inner_nonce_bytes)), nullptr) == 1 &&
                EVP_DecryptUpdate(context, nullptr, &written, unsigned_of(associated),
                                  static_cast<int>(associated.size())) == 1 &&

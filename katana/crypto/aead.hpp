@@ -6,7 +6,8 @@
 //   std::string sealed = aead.seal(plain, "cookie v1");
 //   std::optional<std::string> opened = aead.open(sealed, "cookie v1");
 //
-// Owns       its key, overwritten in the end.
+// Owns       its key, overwritten in the end; OpenSSL keeps what it made of the last one of each
+//            thread.
 // Thread     any; a const Aead may be used by several at a time.
 // Allocates  what is returned, once.
 // Fails      open() gives nothing for whatever seal() did not make with this key and these
@@ -17,6 +18,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -50,6 +52,7 @@ class Aead {
   using Key = std::array<unsigned char, key_bytes>;
   Key derive(Bytes nonce) const noexcept;
 
+  std::uint64_t number_;  // of the key: copies have it as well
   Key key_;
   std::array<unsigned char, 16> subkey_;  // K1 of CMAC (SP 800-38B §6.1)
 };

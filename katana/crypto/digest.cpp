@@ -13,9 +13,9 @@ namespace {
 
 // Fetched once: OpenSSL 3 looks an algorithm up by its name for each use of EVP_sha256().
 const EVP_MD* md_of(Hash hash) noexcept {
-  static const EVP_MD* const fetched[] = {EVP_MD_fetch(nullptr, "SHA256", nullptr),
-                                          EVP_MD_fetch(nullptr, "SHA384", nullptr),
-                                          EVP_MD_fetch(nullptr, "SHA512", nullptr)};
+  static const EVP_MD* const fetched[] = {
+      EVP_MD_fetch(nullptr, "SHA256", nullptr), EVP_MD_fetch(nullptr, "SHA384", nullptr),
+      EVP_MD_fetch(nullptr, "SHA512", nullptr), EVP_MD_fetch(nullptr, "SHA1", nullptr)};
   const EVP_MD* const md = fetched[static_cast<std::size_t>(hash)];
   KATANA_CHECK(md != nullptr);
   return md;
@@ -39,7 +39,9 @@ void write_digest(Hash hash, Bytes octets, char* to) noexcept {
                EVP_DigestFinal_ex(context, reinterpret_cast<unsigned char*>(to), nullptr) == 1);
 }
 
-std::size_t hash_block_bytes(Hash hash) noexcept { return hash == Hash::sha256 ? 64 : 128; }
+std::size_t hash_block_bytes(Hash hash) noexcept {
+  return hash == Hash::sha256 || hash == Hash::sha1 ? 64 : 128;
+}
 
 }  // namespace
 

@@ -23,10 +23,17 @@ struct evp_md_ctx_st;
 
 namespace katana::crypto {
 
-enum class Hash : std::uint8_t { sha256, sha384, sha512 };
+// sha1 is for HMAC alone, where one-time passwords ask for it (RFC 6238): it resists no collisions.
+enum class Hash : std::uint8_t { sha256, sha384, sha512, sha1 };
 inline constexpr std::size_t digest_bytes_max = 64;
 constexpr std::size_t digest_bytes(Hash hash) noexcept {
-  return hash == Hash::sha256 ? 32 : hash == Hash::sha384 ? 48 : 64;
+  switch (hash) {
+    case Hash::sha1: return 20;
+    case Hash::sha256: return 32;
+    case Hash::sha384: return 48;
+    case Hash::sha512: break;
+  }
+  return 64;
 }
 
 template <std::size_t size>

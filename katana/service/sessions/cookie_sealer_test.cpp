@@ -14,7 +14,7 @@ TEST(SealedCookie, has_the_record_and_the_size_that_was_said) {
   SessionRecord record;
   record.principal = "ann";
   record.roles = {"reader", "writer"};
-  record.set_content(std::string("\0\xff", 2));
+  record.content = std::string("\0\xff", 2);
   record.seen_s = 1'800'000'000;
   const std::string value = sealer->seal(record);
   EXPECT_EQ(value.size(), CookieSealer::value_bytes(encode_session(record).size()));

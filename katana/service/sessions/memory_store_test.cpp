@@ -18,7 +18,7 @@ StoredSession session_of(const std::string& user, std::int64_t seen_s = 0,
   auto record = std::make_shared<SessionRecord>();
   record->principal = user;
   record->seen_s = seen_s;
-  record->content.resize(content_bytes);
+  record->content.assign(content_bytes, 'c');
   return {std::move(record), 0};
 }
 bool has(MemorySessionStore& store, int number, std::int64_t now_s = 0) {

@@ -4,10 +4,59 @@
 #include <chrono>
 #include <utility>
 
-#include "katana/container/binary_read.hpp"
-#include "katana/container/binary_write.hpp"
-
 namespace katana::sessions {
+namespace {
+
+constexpr char form_number = 1;
+
+void put_number(std::string& to, std::uint64_t number) {
+  for (; number >= 0x80; number >>= 7) to.push_back(static_cast<char>(number | 0x80));
+  to.push_back(static_cast<char>(number));
+}
+void put_text(std::string& to, Bytes text) {
+  put_number(to, text.size());
+  to += text;
+}
+
+// After a failure all that it gives is empty.
+class RecordReader {
+ public:
+  explicit RecordReader(Bytes octets) noexcept : rest_(octets) {}
+
+  std::uint64_t number() noexcept {
+    std::uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const auto octet = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      if (shift == 63 && octet > 1) break;  // more than 64 bits
+      if (shift != 0 && octet == 0) break;  // a needless group
+      number |= std::uint64_t{octet & 0x7fu} << shift;
+      if (octet < 0x80) return number;
+    }
+    fail();
+    return 0;
+  }
+  Bytes text() noexcept {
+    const std::uint64_t size = number();
+    if (size > rest_.size()) fail();
+    const Bytes text = rest_.substr(0, failed_ ? 0 : size);
+    rest_.remove_prefix(text.size());
+    return text;
+  }
+  bool failed() const noexcept { return failed_; }
+  bool is_at_end() const noexcept { return !failed_ && rest_.empty(); }
+
+ private:
+  void fail() noexcept {
+    failed_ = true;
+    rest_ = {};
+  }
+
+  Bytes rest_;
+  bool failed_ = false;
+};
+
+}  // namespace
 
 std::int64_t expires_s(const SessionRecord& record, const Lifetimes& lifetimes) noexcept {
   return std::min(record.seen_s + lifetimes.idle_s, record.began_s + lifetimes.absolute_s);
@@ -18,12 +67,41 @@ bool is_expired(const SessionRecord& record, const Lifetimes& lifetimes,
   return now_s >= expires_s(record, lifetimes);
 }
 
-std::string encode_session(const SessionRecord& record) { return container::to_binary(record); }
+std::string encode_session(const SessionRecord& record) {
+  std::string to(1, form_number);
+  to.reserve(bytes_of(record));
+  for (const std::int64_t time : {record.began_s, record.authenticated_s, record.seen_s}) {
+    put_number(to, static_cast<std::uint64_t>(time));
+  }
+  for (const std::string* text :
+       {&record.principal, &record.issuer, &record.name, &record.form_secret, &record.content}) {
+    put_text(to, *text);
+  }
+  for (const auto* list : {&record.roles, &record.scopes}) {
+    put_number(to, list->size());
+    for (const std::string& each : *list) put_text(to, each);
+  }
+  return to;
+}
 
 std::optional<SessionRecord> decode_session(Bytes octets) {
-  auto record = container::read_binary<SessionRecord>(octets);
-  if (!record) return std::nullopt;
-  return *std::move(record);
+  if (!octets.starts_with(form_number)) return std::nullopt;
+  RecordReader from(octets.substr(1));
+  SessionRecord record;
+  for (std::int64_t* time : {&record.began_s, &record.authenticated_s, &record.seen_s}) {
+    *time = static_cast<std::int64_t>(from.number());
+  }
+  for (std::string* text :
+       {&record.principal, &record.issuer, &record.name, &record.form_secret, &record.content}) {
+    *text = from.text();
+  }
+  for (auto* list : {&record.roles, &record.scopes}) {
+    for (std::uint64_t left = from.number(); left != 0 && !from.failed(); --left) {
+      list->emplace_back(from.text());
+    }
+  }
+  if (!from.is_at_end()) return std::nullopt;
+  return record;
 }
 
 std::size_t bytes_of(const SessionRecord& record) noexcept {

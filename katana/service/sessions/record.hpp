@@ -3,23 +3,18 @@
 // Owns       its texts.
 // Thread     a value.
 // Allocates  as strings do.
-// Fails      decode_session() is nothing for octets that encode_session() of this version of KATANA
-//            did not write.
-//            Texts are UTF-8, or encode_session() makes what does not decode.
+// Fails      decode_session() is nothing for octets that encode_session() does not write.
 // Invariant  a session ends at the earlier of two times: idle, after it was last seen, and
 //            absolute, after it was made or its user logged in.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
-#include "katana/base/described.hpp"
-#include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/service/auth/principal.hpp"
 
@@ -36,18 +31,8 @@ struct SessionRecord {
   std::int64_t authenticated_s = 0;  // 0: not
   std::int64_t seen_s = 0;           // within touch_after
   std::string form_secret;           // what form tokens are made of; see form_token.hpp
-  std::vector<std::byte> content;    // the program's struct, as MessagePack
-
-  Bytes content_octets() const noexcept KATANA_VIEW {
-    return {reinterpret_cast<const char*>(content.data()), content.size()};
-  }
-  void set_content(Bytes octets) {
-    const auto* const first = reinterpret_cast<const std::byte*>(octets.data());
-    content.assign(first, first + octets.size());
-  }
+  std::string content;               // the program's struct, as MessagePack
 };
-KATANA_DESCRIBE(SessionRecord, principal, issuer, name, roles, scopes, began_s, authenticated_s,
-                seen_s, form_secret, content)
 
 struct Lifetimes {
   std::int64_t idle_s = 30 * 60;
@@ -58,6 +43,8 @@ std::int64_t expires_s(const SessionRecord& record, const Lifetimes& lifetimes) 
 bool is_expired(const SessionRecord& record, const Lifetimes& lifetimes,
                 std::int64_t now_s) noexcept;
 
+// An octet 1, which is the form's number; times, then texts and lists, each behind its size or
+// count; numbers in groups of seven bits, the least first, without needless ones (LEB128).
 std::string encode_session(const SessionRecord& record);
 std::optional<SessionRecord> decode_session(Bytes octets);
 // What it takes in memory, about.

@@ -105,9 +105,12 @@ Task<Result<void>> UserSession::keep_stored(std::shared_ptr<const SessionRecord>
                                             bool renewed) const {
   const std::int64_t end_s = expires_s(*record, manager_->lifetimes);
   SessionStore& store = *manager_->store;
+  // Named: g++ 12 would destroy an aggregate of a co_await expression twice (decision 0018).
+  StoredSession stored;
+  stored.record = record;
   if (state_.key && !renewed) {
-    const Result<bool> updated =
-        co_await store.update(*state_.key, {record, state_.version}, end_s);
+    stored.version = state_.version;
+    const Result<bool> updated = co_await store.update(*state_.key, std::move(stored), end_s);
     if (!updated) co_return std::unexpected(updated.error().within("the session cannot be kept"));
     if (!*updated) co_return std::unexpected(changed_meanwhile());
     ++state_.version;
@@ -116,7 +119,7 @@ Task<Result<void>> UserSession::keep_stored(std::shared_ptr<const SessionRecord>
   }
   const std::string id = encode_base64url(random_octets(id_octets));
   const SessionKey key = crypto::sha256(id);
-  const Result<void> created = co_await store.create(key, {record, 0}, end_s);
+  const Result<void> created = co_await store.create(key, std::move(stored), end_s);
   if (!created) co_return std::unexpected(created.error().within("the session cannot be kept"));
   const std::optional<SessionKey> before = std::exchange(state_.key, key);
   state_.id = id;
@@ -160,9 +163,9 @@ Task<Result<void>> UserSession::keep(SessionRecord record, bool renewed) const {
 Task<Result<void>> UserSession::set_content(std::string content) const {
   const Result<void> loaded = co_await load();
   if (!loaded) co_return loaded;
-  if (state_.record != nullptr && state_.record->content_octets() == content) co_return {};
+  if (state_.record != nullptr && state_.record->content == content) co_return {};
   SessionRecord record = copy_of_record();
-  record.set_content(content);
+  record.content = std::move(content);
   co_return co_await keep(std::move(record), false);
 }
 
@@ -188,7 +191,8 @@ Task<Result<void>> UserSession::log_in(auth::PrincipalFacts who) const {
 Task<Result<void>> UserSession::renew() const {
   const Result<void> loaded = co_await load();
   if (!loaded) co_return loaded;
-  co_return co_await keep(copy_of_record(), true);
+  SessionRecord record = copy_of_record();
+  co_return co_await keep(std::move(record), true);
 }
 
 Task<Result<void>> UserSession::end() const {
@@ -232,7 +236,8 @@ Task<Result<std::string>> UserSession::form_secret() const {
   const Result<void> loaded = co_await load();
   if (!loaded) co_return std::unexpected(loaded.error());
   if (state_.record == nullptr) {
-    const Result<void> kept = co_await keep(copy_of_record(), false);
+    SessionRecord record = copy_of_record();
+    const Result<void> kept = co_await keep(std::move(record), false);
     if (!kept) co_return std::unexpected(kept.error());
   }
   co_return state_.record->form_secret;

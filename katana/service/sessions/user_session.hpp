@@ -64,7 +64,7 @@ class UserSession {
     const Result<void> loaded = co_await load();
     if (!loaded) co_return std::unexpected(loaded.error());
     if (state_.record == nullptr || state_.record->content.empty()) co_return std::nullopt;
-    auto value = container::read_message_pack<T>(state_.record->content_octets());
+    auto value = container::read_message_pack<T>(state_.record->content);
     if (!value) co_return std::nullopt;
     co_return std::optional<T>(*std::move(value));
   }

@@ -1,0 +1,60 @@
+#include "katana/service/sessions/record.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace katana::sessions {
+namespace {
+
+SessionRecord sample() {
+  SessionRecord record;
+  record.principal = "ann";
+  record.roles = {"reader", ""};
+  record.scopes = {std::string(200, 's')};
+  record.began_s = 1'800'000'000;
+  record.seen_s = -1;
+  record.form_secret = "secret";
+  record.content = std::string("\0\xff", 2);
+  return record;
+}
+
+TEST(RecordForm, what_is_written_is_read_and_nothing_else) {
+  const std::string written = encode_session(sample());
+  const auto read = decode_session(written);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(encode_session(*read), written);
+  EXPECT_EQ(read->roles, sample().roles);
+  EXPECT_EQ(read->seen_s, -1);
+  for (std::size_t size = 0; size < written.size(); ++size) {
+    EXPECT_FALSE(decode_session(Bytes(written).substr(0, size))) << size;
+  }
+  EXPECT_FALSE(decode_session(written + '\0'));
+  EXPECT_FALSE(decode_session("\2" + written.substr(1)));
+}
+
+// Else two texts would be one session, and a size could be beyond what is there.
+TEST(RecordForm, numbers_with_needless_groups_or_too_many_bits_are_refused) {
+  const std::string rest(9, '\0');
+  EXPECT_TRUE(decode_session(std::string("\1\1", 2) + rest));
+  EXPECT_FALSE(decode_session(std::string("\1\x81\0", 3) + rest));
+  EXPECT_FALSE(decode_session("\1" + std::string(9, '\xff') + "\2" + rest));
+  EXPECT_FALSE(decode_session("\1" + std::string(3, '\0') + std::string(9, '\xff') + "\1"));
+}
+
+TEST(RecordForm, it_ends_at_the_earlier_of_two_times) {
+  SessionRecord record;
+  record.began_s = 1000;
+  record.seen_s = 1000;
+  const Lifetimes lifetimes{.idle_s = 60, .absolute_s = 100};
+  EXPECT_FALSE(is_expired(record, lifetimes, 1059));
+  EXPECT_TRUE(is_expired(record, lifetimes, 1060));
+  record.seen_s = 1090;
+  EXPECT_FALSE(is_expired(record, lifetimes, 1099));
+  EXPECT_TRUE(is_expired(record, lifetimes, 1100));
+}
+
+}  // namespace
+}  // namespace katana::sessions
+
+// SPDX-License-Identifier: Apache-2.0
