@@ -141,7 +141,7 @@ class OidcLogin::Core {
                                 const LoginState& state) const;
   Task<Result<TokenReply>> redeem(const ProviderMetadata& provider, std::string code,
                                   LoginState state) const;
-  Task<Result<jose::Token>> believe(std::shared_ptr<const Provider> provider, TokenReply said,
+  Task<Result<jose::Token>> believe(std::shared_ptr<auth::RemoteKeys> keys, TokenReply said,
                                     std::string nonce) const;
 
   const OidcOptions options_;
@@ -206,7 +206,8 @@ Task<Reply> OidcLogin::Core::finish(std::shared_ptr<const Core> core, Request re
   }
   auto said = co_await core->redeem((*provider)->metadata, *query.code, *state);
   if (!said) co_return problem(said.error());
-  const auto token = co_await core->believe(*provider, *std::move(said), std::move(state->nonce));
+  const auto token =
+      co_await core->believe((*provider)->keys, *std::move(said), std::move(state->nonce));
   if (!token) co_return refused(Code::unavailable, no_provider, token.error());
   const auto kept = co_await session->log_in(facts_of(*token, core->options_.roles_claim));
   if (!kept) co_return problem(kept.error());
@@ -310,18 +311,23 @@ Task<Result<TokenReply>> OidcLogin::Core::redeem(const ProviderMetadata& provide
 }
 
 // A key that is not known may be a new one: the provider is asked for its keys once more.
-Task<Result<jose::Token>> OidcLogin::Core::believe(std::shared_ptr<const Provider> provider,
+Task<Result<jose::Token>> OidcLogin::Core::believe(std::shared_ptr<auth::RemoteKeys> keys,
                                                    TokenReply said, std::string nonce) const {
+  using Want = auth::TokenKeys::Want;
   const std::string access_token = said.access_token.value_or("");
-  const auto judge = [&](const Provider& by) {
-    return verify_id_token(said.id_token, by.keys,
-                           {.options = options_, .nonce = nonce, .access_token = access_token},
-                           current_time());
-  };
-  auto token = judge(*provider);
-  if (!token && token.error().reason == jose::Reason::unknown_key) {
-    const auto renewed = co_await provider_.get(http_, provider);
-    if (renewed) token = judge(**renewed);
+  jose::Verified<jose::Token> token = jose::refuse(jose::Reason::unknown_key);
+  for (const Want want : {Want::any, Want::newer}) {
+    if (auto fetch = keys->refresh(want)) co_await *std::move(fetch);
+    const auto set = keys->keys();
+    if (set == nullptr) {
+      const auto health = keys->health();
+      co_return fail(Code::unavailable,
+                     health ? "the provider has no keys at present" : health.error().describe());
+    }
+    token = verify_id_token(said.id_token, *set,
+                            {.options = options_, .nonce = nonce, .access_token = access_token},
+                            current_time());
+    if (token || token.error().reason != jose::Reason::unknown_key) break;
   }
   if (!token) {
     co_return fail(Code::unavailable, fmt::format("the ID token of {}: {}", options_.issuer,

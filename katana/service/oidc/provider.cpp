@@ -66,13 +66,11 @@ ProviderCache::ProviderCache(const OidcOptions& options, std::vector<jose::Algor
       timeout_(options.timeout) {}
 
 Task<Result<std::shared_ptr<const Provider>>> ProviderCache::get(
-    const client::HttpClient& http, std::shared_ptr<const Provider> known) const {
+    const client::HttpClient& http) const {
   const Instant now = core::Reactor::current()->now();
   {
     const std::lock_guard lock(mutex_);
-    const bool is_fresh = provider_ != nullptr && now - provider_->asked_at < max_age_;
-    const bool is_news = provider_ != known;
-    if (is_fresh && is_news) co_return provider_;
+    if (provider_ != nullptr && now - provider_->asked_at < max_age_) co_return provider_;
     const bool may_wait = provider_ != nullptr || failure_;
     if (may_wait && now < next_ask_) co_return remembered(now);
     next_ask_ = now + ask_again_after;
@@ -96,37 +94,39 @@ Result<std::shared_ptr<const Provider>> ProviderCache::remembered(Instant now) c
   return fail(Code::unavailable, failure_->describe());
 }
 
-Task<Result<std::string>> ProviderCache::fetch(const client::HttpClient& http,
-                                               std::string url) const {
-  client::Request request(url);
-  request.field("Accept", "application/json").timeout(timeout_);
-  auto response = co_await http.fetch(std::move(request));
-  if (!response) co_return std::unexpected(response.error());
-  if (response->status() != 200) {
-    co_return fail(Code::unavailable,
-                   fmt::format("GET {}: status {} instead of 200", url, response->status()));
-  }
-  co_return std::string(response->content());
-}
-
 Task<Result<std::shared_ptr<const Provider>>> ProviderCache::ask(
     const client::HttpClient& http) const {
   const bool has_slash = issuer_.ends_with('/');
   const std::string url =
       issuer_.substr(0, issuer_.size() - (has_slash ? 1 : 0)) + std::string(metadata_path);
-  const auto json = co_await fetch(http, url);
-  if (!json) co_return std::unexpected(json.error());
-  auto metadata = read_metadata(*json, issuer_);
+  client::Request request(url);
+  request.field("Accept", "application/json").redirects(0).timeout(timeout_);
+  const auto response = co_await http.fetch(std::move(request));
+  if (!response) co_return std::unexpected(response.error());
+  if (response->status() != 200) {
+    co_return fail(Code::unavailable,
+                   fmt::format("GET {}: status {} instead of 200", url, response->status()));
+  }
+  auto metadata = read_metadata(response->content(), issuer_);
   if (!metadata) co_return std::unexpected(metadata.error().within("GET " + url));
-  const auto keys = co_await fetch(http, metadata->jwks_uri);
-  if (!keys) co_return std::unexpected(keys.error());
-  auto set = jose::read_jwk_set(*keys, algorithms_);
-  if (!set) co_return std::unexpected(set.error().within("GET " + metadata->jwks_uri));
+  auto keys = keys_at(metadata->jwks_uri, http);
+  if (!keys) co_return std::unexpected(keys.error().within("GET " + url));
   auto provider = std::make_shared<Provider>();
   provider->metadata = *std::move(metadata);
-  provider->keys = std::move(set->keys);
+  provider->keys = *std::move(keys);
   provider->asked_at = core::Reactor::current()->now();
   co_return provider;
+}
+
+// Those that there are already, unless the provider has moved them.
+Result<std::shared_ptr<auth::RemoteKeys>> ProviderCache::keys_at(
+    const std::string& url, const client::HttpClient& http) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (provider_ != nullptr && provider_->metadata.jwks_uri == url) return provider_->keys;
+  }
+  return auth::RemoteKeys::make(
+      http, {.url = url, .algorithms = algorithms_, .kept_max = stale_max_, .timeout = timeout_});
 }
 
 }  // namespace katana::oidc

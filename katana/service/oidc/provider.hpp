@@ -1,4 +1,5 @@
-// Provider: what an OpenID provider says of itself (OpenID Connect Discovery 1.0 §3), and its keys.
+// Provider: what an OpenID provider says of itself (OpenID Connect Discovery 1.0 §3), and where its
+// keys are.
 //
 //   Result<std::shared_ptr<const Provider>> provider = co_await cache.get(http);
 //
@@ -24,7 +25,7 @@
 #include "katana/base/result.hpp"
 #include "katana/base/task.hpp"
 #include "katana/client/http_client.hpp"
-#include "katana/jose/jwk.hpp"
+#include "katana/service/auth/remote/remote_keys.hpp"
 #include "katana/service/oidc/oidc_options.hpp"
 
 namespace katana::oidc {
@@ -45,7 +46,7 @@ KATANA_DESCRIBE(ProviderMetadata, issuer, authorization_endpoint, token_endpoint
 
 struct Provider {
   ProviderMetadata metadata;
-  std::vector<jose::VerificationKey> keys;
+  std::shared_ptr<auth::RemoteKeys> keys;
   Instant asked_at;
 };
 
@@ -59,13 +60,12 @@ class ProviderCache {
 
   ProviderCache(const OidcOptions& options, std::vector<jose::Algorithm> algorithms);
 
-  // `known`: who had this one found no key in it, so that it is asked for again.
-  Task<Result<std::shared_ptr<const Provider>>> get(
-      const client::HttpClient& http, std::shared_ptr<const Provider> known = nullptr) const;
+  Task<Result<std::shared_ptr<const Provider>>> get(const client::HttpClient& http) const;
 
  private:
   Task<Result<std::shared_ptr<const Provider>>> ask(const client::HttpClient& http) const;
-  Task<Result<std::string>> fetch(const client::HttpClient& http, std::string url) const;
+  Result<std::shared_ptr<auth::RemoteKeys>> keys_at(const std::string& url,
+                                                    const client::HttpClient& http) const;
   Result<std::shared_ptr<const Provider>> remembered(Instant now) const;
 
   const std::string issuer_;
