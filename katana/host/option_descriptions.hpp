@@ -18,6 +18,7 @@
 #include "katana/log/channel.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/listener_options.hpp"
+#include "katana/server/request_id.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
 #include "katana/service/forms/form.hpp"
@@ -42,6 +43,8 @@ namespace katana::server {
 KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
                      (automatic, "auto"))
 
+KATANA_DESCRIBE_ENUM(RequestIdTrust, always, proxies, never)
+
 KATANA_DESCRIBE(ListenerOptions,
                 (address, length(1, unix_prefix.size() + socket_path_bytes_max),
                  help("numeric address to listen on, or unix:PATH")),
@@ -61,6 +64,12 @@ namespace katana::log {
 KATANA_DESCRIBE_ENUM(WhenFull, drop, block)
 
 }  // namespace katana::log
+
+namespace katana::http {
+
+KATANA_DESCRIBE_ENUM(ForwardedFields, none, forwarded, x_forwarded)
+
+}  // namespace katana::http
 
 namespace katana::http1 {
 

@@ -152,6 +152,8 @@ Result<void> check_options(const HttpServerOptions& options) {
   mistakes.field_text("http.server_name", "Server", options.http.server_name);
   mistakes.field_text("http.strict_transport_security", "Strict-Transport-Security",
                       options.http.strict_transport_security);
+  mistakes.range<unsigned>("http.forwarded_hops_max", options.http.forwarded_hops_max, 1,
+                           http::forwarded_hops_max);
   check(options.http.limits, mistakes);
   check(options.http.http2.limits, mistakes);
   if (options.http.websocket.deflate.enabled) {

@@ -4,60 +4,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <random>
 #include <utility>
 
+#include "katana/base/keyed_hash.hpp"
 #include "katana/base/misuse.hpp"
 
 namespace katana {
 namespace detail {
 namespace {
-
-// SipHash-1-3 (Aumasson, Bernstein): keyed, so that nobody can choose keys that collide.
-class Hash {
- public:
-  Hash(std::uint64_t first, std::uint64_t second) noexcept
-      : v0_(first ^ 0x736f'6d65'7073'6575),
-        v1_(second ^ 0x646f'7261'6e64'6f6d),
-        v2_(first ^ 0x6c79'6765'6e65'7261),
-        v3_(second ^ 0x7465'6462'7974'6573) {}
-
-  std::uint64_t of(Bytes text) noexcept {
-    const std::uint64_t size = text.size();
-    for (; text.size() >= 8; text.remove_prefix(8)) add(word_of(text.substr(0, 8)));
-    add(word_of(text) | size << 56);
-    v2_ ^= 0xff;
-    for (int count = 0; count < 3; ++count) round();
-    return v0_ ^ v1_ ^ v2_ ^ v3_;
-  }
-
- private:
-  static std::uint64_t word_of(Bytes text) noexcept {
-    std::uint64_t word = 0;
-    if (!text.empty()) std::memcpy(&word, text.data(), text.size());
-    return word;
-  }
-  void add(std::uint64_t word) noexcept {
-    v3_ ^= word;
-    round();
-    v0_ ^= word;
-  }
-  void round() noexcept {
-    v0_ += v1_;
-    v1_ = std::rotl(v1_, 13) ^ v0_;
-    v0_ = std::rotl(v0_, 32);
-    v2_ += v3_;
-    v3_ = std::rotl(v3_, 16) ^ v2_;
-    v0_ += v3_;
-    v3_ = std::rotl(v3_, 21) ^ v0_;
-    v2_ += v1_;
-    v1_ = std::rotl(v1_, 17) ^ v2_;
-    v2_ = std::rotl(v2_, 32);
-  }
-
-  std::uint64_t v0_, v1_, v2_, v3_;
-};
 
 // Groups of an IPv6 address that are written in front of "::", or all of them.
 Text first_groups(Bytes address) {
@@ -109,7 +64,7 @@ void RateTable::set_rate(double per_second, std::uint32_t burst) {
 }
 
 std::uint64_t RateTable::hash(Bytes key) const noexcept {
-  const std::uint64_t hashed = Hash(secret_, ~secret_).of(key);
+  const std::uint64_t hashed = KeyedHash(secret_, ~secret_).of(key);
   return hashed == 0 ? 1 : hashed;  // 0 is nobody's
 }
 
@@ -163,8 +118,8 @@ Middleware RateLimit::middleware() const {
   const bool by_peer = !key_;
   auto key_of = key_;
   if (by_peer) {
-    key_of = [](const RequestView&, session::Exchange& exchange) {
-      return detail::subscriber_of(exchange.peer().bytes());
+    key_of = [](const RequestView& request, session::Exchange& exchange) {
+      return detail::subscriber_of(exchange.client(request.head()).text().bytes());
     };
   }
   Middleware middleware;

@@ -29,10 +29,10 @@ struct RateLimitOptions {
   double per_second = 10;    // on average; above 0
   std::uint32_t burst = 20;  // at once; 1 or more
   std::size_t keys_max = 64 * 1024;
-  // Whose requests are counted together. By default the peer's address without its port, of IPv6
-  // the first 64 bits, which is what one subscriber has, and of a Unix-domain socket the user; an
-  // unknown peer is refused (503, and counted as a failure). Behind a proxy take what the proxy
-  // says, and only from a proxy. Empty from a function given here: nobody's, and the request
+  // Whose requests are counted together. By default the client's address (RequestView::client(),
+  // which believes trusted proxies) without its port, of IPv6 the first 64 bits, which is what one
+  // subscriber has, and of a Unix-domain socket the user; an unknown peer is refused (503, and
+  // counted as a failure). Empty from a function given here: nobody's, and the request
   // passes; so what a client can leave out needs something in its place, such as the peer.
   std::function<Text(const RequestView&, session::Exchange&)> key = {};
 };

@@ -111,6 +111,28 @@ TEST(RateLimit, a_peer_that_is_not_known_is_refused_and_never_unlimited) {
   EXPECT_EQ(status_for(user), 429u);
 }
 
+TEST(RateLimit, behind_a_trusted_proxy_each_client_has_its_own_rate) {
+  const Middleware limit = rate_limit({.per_second = 0.001, .burst = 1});
+  StillReactor reactor;
+  const Network proxies[] = {*Network::parse("192.0.2.0/24")};
+  const auto trust =
+      session::ProxyTrust::make(proxies, {.fields = http::ForwardedFields::x_forwarded});
+  const auto status_for = [&](std::string_view fields, bool trusted) {
+    FakeExchange exchange("GET", "/", fields);
+    exchange.on = &reactor;
+    if (trusted) exchange.trust_ = trust;
+    const PathParameters none;
+    const RequestView request(exchange.head(), "/", {}, none, {});
+    const auto refused = limit.admit(request, exchange);
+    return refused ? refused->status() : 200u;
+  };
+  EXPECT_EQ(status_for("X-Forwarded-For: 198.51.100.1\n", true), 200u);
+  EXPECT_EQ(status_for("X-Forwarded-For: 198.51.100.2\n", true), 200u);
+  EXPECT_EQ(status_for("X-Forwarded-For: 9.9.9.9, 198.51.100.2\n", true), 429u);
+  EXPECT_EQ(status_for("X-Forwarded-For: 198.51.100.3\n", false), 200u) << "the proxy's own";
+  EXPECT_EQ(status_for("X-Forwarded-For: 198.51.100.4\n", false), 429u) << "nobody is believed";
+}
+
 TEST(RateLimit, too_many_requests_are_told_how_long_to_wait) {
   RateLimitOptions options;
   options.per_second = 0.5;
