@@ -81,6 +81,8 @@ struct HttpListenSettings : session::HttpOptions, core::ReactorOptions {
   TlsSettings tls;
   std::vector<std::string> hosts;
   server::RequestIdTrust trust_request_ids = server::RequestIdTrust::always;
+  server::ProxyProtocol proxy_protocol = server::ProxyProtocol::off;
+  core::ClientLimitOptions clients;
 };
 KATANA_DESCRIBE(
     HttpListenSettings, (address, length(1, 64), help("numeric address to listen on")),
@@ -110,7 +112,12 @@ KATANA_DESCRIBE(
     (trust_request_ids,
      help("whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, or "
           "never")),
-    tls)
+    (proxy_protocol,
+     help("required: connections to http.port begin with the header of the PROXY protocol, and "
+          "come from trusted_proxies alone")),
+    (connection_age_max, range(Duration{}, seconds(7 * 24 * 3600)),
+     help("a connection that is so old ends gently; 0: never")),
+    clients, tls)
 
 // And how it serves.
 struct HttpSettings : HttpListenSettings {
