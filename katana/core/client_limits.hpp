@@ -33,8 +33,6 @@ namespace katana::core {
 
 inline constexpr std::uint32_t clients_counted_max =
     1'000'000;  // connections a second, and at once
-// A slower client could not keep the rate that content has to come at.
-inline constexpr std::uint64_t received_bytes_per_s_min = 16 * 1024;
 inline constexpr std::uint64_t received_bytes_max = std::uint64_t{1} << 40;
 
 // Of one client; each 0 is no limit.

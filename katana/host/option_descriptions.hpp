@@ -75,7 +75,7 @@ KATANA_DESCRIBE(
     (handshakes_max, help("handshakes of TLS in progress")),
     (requests_max, help("requests in progress, streams of HTTP/2 included (429)")),
     (received_bytes_per_s, byte_count, at_most(received_bytes_max),
-     help("bytes that are read of one client; at least 16KiB")),
+     help("bytes that are read of one client")),
     (received_bytes_burst, byte_count, range(1, received_bytes_max), help("the same, at once")),
     (v4_bits, range(1, 32), help("bits of an IPv4 address that make a client")),
     (v6_bits, range(1, 128), help("the same of IPv6; 64 is what one subscriber has")),

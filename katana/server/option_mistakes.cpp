@@ -137,10 +137,6 @@ void check(const core::ClientLimitOptions& clients, Mistakes& mistakes) {
                                 core::clients_counted_max);
   mistakes.range<std::uint32_t>("clients.connections_burst", clients.connections_burst, 1,
                                 core::clients_counted_max);
-  mistakes.unless(clients.received_bytes_per_s == 0 ||
-                      clients.received_bytes_per_s >= core::received_bytes_per_s_min,
-                  "clients.received_bytes_per_s", fmt::to_string(clients.received_bytes_per_s),
-                  fmt::format("give 0 or at least {}", core::received_bytes_per_s_min));
   mistakes.range<std::uint64_t>("clients.received_bytes_per_s", clients.received_bytes_per_s, 0,
                                 core::received_bytes_max);
   mistakes.range<std::uint64_t>("clients.received_bytes_burst", clients.received_bytes_burst, 1,

@@ -20,6 +20,7 @@
 
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
+#include "katana/service/request_context.hpp"
 #include "katana/service/router.hpp"
 
 namespace katana {
@@ -44,7 +45,27 @@ namespace detail {
 
 class RateTable;
 
+// Of the client's address; see RateLimitOptions::key.
+Text client_key(const RequestView& request, session::Exchange& exchange);
+
 }  // namespace detail
+
+// A key by what middleware in front has provided (FromContext<T>), such as who was authenticated,
+// however many addresses they have; a request for which nothing was provided counts for its
+// client's address.
+//
+//   options.key = rate_key<auth::Principal>([](const auto& who) -> Bytes { return who.id(); });
+template <class T, class F>
+std::function<Text(const RequestView&, session::Exchange&)> rate_key(F text_of) {
+  return [text_of](const RequestView& request, session::Exchange& exchange) {
+    if (exchange.kept() == nullptr) return detail::client_key(request, exchange);
+    const auto value = detail::RequestContext::of(exchange).find<T, const T>();
+    if (value == nullptr) return detail::client_key(request, exchange);
+    Text key("by value: ");  // no address begins so
+    key.append(text_of(*value));
+    return key;
+  };
+}
 
 // The same, whose rate may change while it serves. Copies, and all that middleware() gives, share
 // one table.
