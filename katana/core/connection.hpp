@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/core/carry.hpp"
@@ -107,6 +108,14 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   ConnectionCounters& counters() noexcept { return counters_; }
 
+  // ---- what its client may have (core/client_limits.hpp) ----
+  // False: as many of its client's requests are in progress as may be; counted. True: end_request()
+  // follows.
+  bool begin_request() noexcept { return client_slot_ == 0 || begin_client_request(); }
+  void end_request() noexcept {
+    if (client_slot_ != 0) end_client_request();
+  }
+
   // The peer has ended its side of the stream.
   bool input_ended() const noexcept { return input_ended_; }
   // And that was not said in a way which nobody on the path can forge: what came before it may not
@@ -183,6 +192,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     state_ = next;
   }
   bool lingering() const noexcept { return state_ == ConnectionState::lingering; }
+  KATANA_RARE bool begin_client_request() noexcept;
+  KATANA_RARE void end_client_request() noexcept;
   static void on_timer(TimerEntry& entry) noexcept;
   void arm(Instant expiry) noexcept;
   // Waits until the reactor has output blocks again.
@@ -213,9 +224,12 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Carry carry_;
   Instant deadline_ = never;
   Instant send_deadline_ = never;
-  Instant armed_until_ = never;  // what the timer stands at; never: not armed
+  Instant armed_until_ = never;       // what the timer stands at; never: not armed
+  Instant age_deadline_ = never;      // it is to end gently then
+  Instant receive_deadline_ = never;  // its client sends too fast: it is read again then
   // Small members stand together: connections that are idle are many.
   engine::PeerEndpoint peer_;
+  std::uint32_t client_slot_ = 0;  // in the reactor's ClientLimits; 0: nothing is counted
   std::uint16_t failure_ = 0;
   std::uint8_t listener_ = 0;
   std::uint8_t pause_reasons_ = 0;
@@ -228,6 +242,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool writable_due_ = false;  // it waited for room and has it; the session has not been told
   bool send_pending_ = false;
   bool receive_paused_ = false;
+  bool receive_slowed_ = false;  // until receive_deadline_
   bool input_ended_ = false;
   // A reset, a replacement of the session, or the first word of a transform: rare, and due at once.
   bool interrupted_ = false;
@@ -238,7 +253,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool input_truncated_ : 1 = false;
   bool input_unread_ : 1 = false;  // or the session says so: once it is sent, it lingers
   bool outgoing_ : 1 = false;
-  bool session_replaced_ : 1 = false;  // since the last offer
+  bool session_replaced_ : 1 = false;      // since the last offer
+  bool handshake_counted_ : 1 = false;     // by ClientLimits
+  bool limited_behind_proxy_ : 1 = false;  // ClientLimits wait for whom its proxy names
 };
 
 }  // namespace katana::core

@@ -20,13 +20,20 @@ class OpeningSession final : public Session {
       : connection_(connection), protocol_(protocol) {
     if (connection.outgoing()) return;  // whoever began it says for how long
     const Reactor& reactor = connection.reactor();
-    connection.set_deadline(reactor.now() + reactor.options().opening_timeout);
+    begin_waiting(reactor.now());
     if (reactor.draining()) OpeningSession::on_drain();
   }
   ~OpeningSession() override {
     if (!opened_) protocol_.on_not_opened(connection_);
   }
 
+  // For the connection's transform, from now on.
+  void begin_waiting(Instant now) noexcept {
+    const Duration usual = connection_.reactor().options().opening_timeout;
+    const Transform* const transform = connection_.transform();
+    connection_.set_deadline(now +
+                             (transform != nullptr ? transform->opening_timeout(usual) : usual));
+  }
   // Its session can be opened.
   Protocol& open() noexcept {
     opened_ = true;

@@ -30,6 +30,18 @@ void Connection::on_timer(TimerEntry& entry) noexcept {
   self.wake();
 }
 
+bool Connection::begin_client_request() noexcept {
+  ClientLimits& limits = *reactor_.clients_;
+  if (!limits.counts_requests() || limits.begin_request(client_slot_)) return true;
+  ++reactor_.counters_.client_requests_refused;
+  return false;
+}
+
+void Connection::end_client_request() noexcept {
+  ClientLimits& limits = *reactor_.clients_;
+  if (limits.counts_requests()) limits.end_request(client_slot_);
+}
+
 bool Connection::output_full(std::size_t bytes) noexcept {
   const std::size_t pending = outbox_.pending();
   if (pending + bytes > reactor_.options_.output_block_bytes) {

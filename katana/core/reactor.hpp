@@ -11,6 +11,7 @@
 // This class is what sessions and services see. ReactorOn<Engine> (reactor_on.hpp) adds the engine.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,7 @@
 #include "katana/base/mailbox.hpp"
 #include "katana/base/result.hpp"
 #include "katana/core/carry.hpp"
+#include "katana/core/client_limits.hpp"
 #include "katana/core/connection.hpp"
 #include "katana/core/session.hpp"
 #include "katana/core/task_scope.hpp"
@@ -85,6 +87,10 @@ struct ReactorOptions {
   // Whoever has more than one output block pending then waits for later turns, in the order in
   // which they came; what fits one block is always sent at once.
   std::size_t turn_bytes_max = std::size_t{2} * 1024 * 1024;
+  // A connection that is so old ends gently: with its next reply, or a GOAWAY, or a close frame of
+  // WebSocket, as when the server drains. Each a little earlier, by up to a tenth, so that those
+  // which came together do not come back together. 0: it may grow as old as it likes.
+  Duration connection_age_max = {};
   // Spawned tasks that may be running at a time; see core/spawn.hpp.
   std::size_t tasks_max = 10'000;
 };
@@ -111,6 +117,13 @@ struct Counters {
   std::uint64_t accept_failures = 0;  // no descriptor or no memory for a new connection
   // Closed as they were accepted: their peer had left, and nobody can be told who it was.
   std::uint64_t peers_unknown = 0;
+  // Closed as they were accepted: their peer is none that the listener is for.
+  std::uint64_t peers_untrusted = 0;
+  // Closed likewise, by what their client may have, by ClientRefusal; and requests and receives.
+  std::array<std::uint64_t, client_refusals> client_refusals_by{};
+  std::uint64_t client_requests_refused = 0;
+  std::uint64_t client_receive_pauses = 0;  // because a client sent too fast
+  std::uint64_t connections_aged = 0;       // that began to end because of their age
   std::uint64_t send_timeouts = 0;
   std::uint64_t file_failures = 0;  // connections that broke, or a file that did, while it was sent
   std::uint64_t pool_pauses = 0;    // times that a connection waited for output blocks
@@ -123,6 +136,15 @@ struct Counters {
   std::uint64_t turns = 0;
   std::uint64_t output_deferrals = 0;  // times that output waited because a turn had sent enough
   std::uint64_t openings_delayed = 0;  // transforms that waited for their turn
+};
+
+// Who may connect to a listener, and whether what they have is limited. Borrowed by the reactor.
+struct ListenerGuard {
+  const NetworkSet* peers = nullptr;  // null: anybody; others are closed at once
+  ClientLimits* limits = nullptr;     // null: none
+  // A proxy speaks for the clients, in a header (Transform::hand_on()): what they may have is
+  // judged by whom it names.
+  bool is_proxied = false;
 };
 
 // What somebody keeps for one reactor: a pool of connections.
@@ -199,6 +221,8 @@ class Reactor : public Executor {
                                           TransformFactory&) {
     return fail(Code::unsupported, "this reactor has no transforms");
   }
+  // Of a listener that listens; before the reactor runs.
+  virtual void guard(engine::Listener, const ListenerGuard&) {}
   virtual std::uint16_t port(engine::Listener listener) const = 0;
   // Its descriptor, which is the reactor's; -1: it has none.
   virtual int socket(engine::Listener) const { return -1; }
@@ -325,6 +349,7 @@ class Reactor : public Executor {
   std::uint64_t wakes_due_ = 0;                // how often the mailbox was emptied
   std::atomic<std::uint64_t> wakes_done_ = 0;  // how often its first sender has woken the engine
   Counters counters_;
+  ClientLimits* clients_ = nullptr;  // of all its listeners that have any; null: none has
   HeldMemory memory_;
   // Whether holders of much are slowed. given_up: that took too long; not again until less is used.
   enum class Slowing : std::uint8_t { no, yes, given_up };

@@ -29,7 +29,8 @@ class ReactorEnding : public ReactorSending<Engine> {
   // block is full, so that a peer that leaves is noticed.
   void update_receive(Connection& connection) noexcept {
     if ((connection.pause_reasons_ | unsigned{connection.receive_paused_} |
-         unsigned{connection.writable_due_} | memory_.strain()) == 0) {
+         unsigned{connection.receive_slowed_} | unsigned{connection.writable_due_} |
+         memory_.strain()) == 0) {
       return;
     }
     change_receive(connection);
@@ -60,6 +61,7 @@ class ReactorEnding : public ReactorSending<Engine> {
     connection.send_pending_ = true;  // nothing is sent after the end of our side
     connection.carry_.clear();
     connection.pause_reasons_ = 0;
+    connection.receive_slowed_ = false;  // nothing of it is kept
     // Not the session's deadline, which is still the session's to set.
     set_send_deadline(connection, now_ + options_.linger_timeout);
     engine_.shutdown_send(connection.link_);
@@ -78,12 +80,27 @@ class ReactorEnding : public ReactorSending<Engine> {
       connection.deadline_ = never;
       if (!connection.lingering()) connection.session_->on_deadline();
     }
-    const Instant earliest = std::min(connection.deadline_, connection.send_deadline_);
+    if (now_ >= connection.receive_deadline_) {
+      connection.receive_deadline_ = never;
+      connection.receive_slowed_ = false;
+    }
+    if (now_ >= connection.age_deadline_) grow_old(connection);
+    const Instant earliest =
+        std::min(std::min(connection.deadline_, connection.send_deadline_),
+                 std::min(connection.receive_deadline_, connection.age_deadline_));
     if (earliest < connection.armed_until_) connection.arm(earliest);
     return true;
   }
 
  private:
+  // As when the reactor drains: what is going on is completed.
+  KATANA_RARE void grow_old(Connection& connection) noexcept {
+    connection.age_deadline_ = never;
+    if (connection.finishing()) return;
+    ++counters_.connections_aged;
+    connection.session_->on_drain();
+  }
+
   KATANA_RARE void change_receive(Connection& connection) noexcept {
     if (memory_.strain() != 0) ease_memory(connection);
     const unsigned hard =
@@ -91,7 +108,7 @@ class ReactorEnding : public ReactorSending<Engine> {
     const bool full =
         connection.paused() && connection.carry_.bytes().size() >= options_.carry_small_bytes;
     const bool carries_behind_output = connection.writable_due_ && !connection.carry_.empty();
-    const bool pause = hard != 0 || full || carries_behind_output;
+    const bool pause = hard != 0 || full || carries_behind_output || connection.receive_slowed_;
     if (connection.has(PauseReason::pool_low)) connection.wait_for_blocks();
     if (pause == connection.receive_paused_) return;
     connection.receive_paused_ = pause;

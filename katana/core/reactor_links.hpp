@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "katana/base/check.hpp"
@@ -129,6 +130,7 @@ class ReactorLinks : public Reactor {
   void release(Connection& connection, Cause cause) noexcept {
     KATANA_CHECK(state_after(connection.state_, cause) == ConnectionState::closed);
     connection.session_->~Session();
+    if (connection.client_slot_ != 0) leave_client(connection);
     if (preferred_ == &connection) preferred_ = nullptr;
     forget_queued(connection);
     if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
@@ -137,6 +139,37 @@ class ReactorLinks : public Reactor {
     connection_blocks_.give(reinterpret_cast<char*>(&connection));
     --links_open_;
     ++counters_.closed;
+  }
+
+  // ---- what clients may have ----
+  // False: it may not connect; counted.
+  [[gnu::noinline]] bool admit_client(const engine::PeerEndpoint& peer, bool handshakes,
+                                      ClientLimits::Slot& slot) noexcept {
+    const auto admission = clients_->admit(peer, handshakes, now_);
+    slot = admission.slot;
+    if (admission.refusal == ClientRefusal::none) return true;
+    ++counters_.client_refusals_by[static_cast<std::size_t>(admission.refusal)];
+    return false;
+  }
+  KATANA_RARE void end_client_handshake(Connection& connection) noexcept {
+    connection.handshake_counted_ = false;
+    clients_->end_handshake(connection.client_slot_);
+  }
+  KATANA_RARE void leave_client(Connection& connection) noexcept {
+    if (connection.handshake_counted_) end_client_handshake(connection);
+    clients_->leave(std::exchange(connection.client_slot_, ClientLimits::Slot{0}));
+  }
+  // What it has received; it may have to wait before it is read again.
+  KATANA_RARE void charge_client(Connection& connection, std::size_t bytes) noexcept {
+    if (!clients_->counts_bytes()) return;
+    const Duration wait = clients_->take_bytes(connection.client_slot_, bytes, now_);
+    if (wait <= Duration{}) return;
+    ++counters_.client_receive_pauses;
+    connection.receive_slowed_ = true;
+    connection.receive_deadline_ = now_ + wait;
+    if (connection.receive_deadline_ < connection.armed_until_) {
+      connection.arm(connection.receive_deadline_);
+    }
   }
 
   BlockPool connection_blocks_;

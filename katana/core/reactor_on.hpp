@@ -105,6 +105,12 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     return &connection;
   }
 
+  void guard(engine::Listener listener, const ListenerGuard& guard) override {
+    served_[listener].guard = guard;
+    if (guard.limits == nullptr) return;
+    KATANA_REQUIRE(this->clients_ == nullptr || this->clients_ == guard.limits);
+    this->clients_ = guard.limits;
+  }
   std::uint16_t port(engine::Listener listener) const override { return engine_.port(listener); }
   int socket(engine::Listener listener) const override { return engine_.socket(listener); }
   Result<void> watch(int fd, engine::Watcher& watcher) override {
@@ -158,11 +164,22 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
       ++counters_.peers_unknown;
       return false;
     }
+    const Served& served = served_[listener];
+    if (served.guard.peers != nullptr && !contains(*served.guard.peers, peer)) [[unlikely]] {
+      ++counters_.peers_untrusted;
+      return false;
+    }
+    const bool is_limited = served.guard.limits != nullptr && !served.guard.is_proxied;
+    ClientLimits::Slot slot = 0;
+    if (is_limited && !this->admit_client(peer, served.transforms != nullptr, slot)) return false;
     Connection* const connection = &add_connection(link);
     connection->peer_ = peer;
     connection->listener_ = static_cast<std::uint8_t>(listener);
+    connection->client_slot_ = slot;
+    connection->handshake_counted_ = slot != 0 && served.transforms != nullptr;
+    connection->limited_behind_proxy_ = served.guard.limits != nullptr && !is_limited;
     ++counters_.accepted;
-    const Served& served = served_[listener];
+    if (options_.connection_age_max > Duration{}) set_age(*connection);
     if (served.transforms == nullptr) [[likely]] {
       open_session(*connection, *served.protocol);
     } else if (!begin_opening(*connection, *served.protocol, *served.transforms)) {
@@ -180,6 +197,8 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     Connection& connection = connection_of(link);
     counters_.bytes_received += bytes.size();
     connection.counters_.bytes_received += bytes.size();
+    if (connection.client_slot_ != 0) [[unlikely]]
+      this->charge_client(connection, bytes.size());
     if (connection.finishing()) {
       drop(connection, bytes);
       return;
@@ -228,7 +247,24 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
   struct Served {
     Protocol* protocol = nullptr;
     TransformFactory* transforms = nullptr;
+    ListenerGuard guard = {};
   };
+  static bool contains(const NetworkSet& peers, const engine::PeerEndpoint& peer) noexcept {
+    const auto address = peer.ip();
+    return address ? peers.contains(*address) : peers.has_local();
+  }
+  // Random enough to spread them, and the same in every run of a simulation.
+  void set_age(Connection& connection) noexcept {
+    const std::uint64_t spread =
+        (connection.link_.index + std::uint64_t{connection.link_.generation} * 7919) * 2654435761u;
+    const std::int64_t tenth_ns = options_.connection_age_max.ns / 10;
+    const std::int64_t earlier_ns =
+        tenth_ns / 1024 * static_cast<std::int64_t>(spread >> 16 & 1023);
+    connection.age_deadline_ = now_ + nanoseconds(options_.connection_age_max.ns - earlier_ns);
+    if (connection.age_deadline_ < connection.armed_until_) {
+      connection.arm(connection.age_deadline_);
+    }
+  }
   Result<void> listen_for(const engine::ListenOptions& options, Served served) {
     KATANA_REQUIRE(served.transforms == nullptr ||
                    served.protocol->session_bytes() >= sizeof(OpeningSession));

@@ -30,8 +30,9 @@ class ReactorTransforms : public ReactorOffering<Engine> {
   using Base = ReactorOffering<Engine>;
   using Base::Base;
   using Base::buffers_, Base::counters_, Base::deliver, Base::destroy, Base::end_input,
-      Base::flush_and_update, Base::flush_sealed, Base::keep, Base::now_, Base::open_session,
-      Base::options_, Base::output_blocks_, Base::release, Base::update_receive, Base::waiting_;
+      Base::admit_client, Base::flush_and_update, Base::flush_sealed, Base::keep, Base::now_,
+      Base::open_session, Base::options_, Base::output_blocks_, Base::release, Base::update_receive,
+      Base::waiting_;
   using typename Base::Cause;
 
   // False: there is none to be had, and the connection is gone. The engine closes the link.
@@ -47,6 +48,10 @@ class ReactorTransforms : public ReactorOffering<Engine> {
   // Bytes of a link that has a transform.
   [[gnu::noinline]] void on_sealed(Connection& connection, Bytes bytes) noexcept {
     if (!unseal(connection, bytes)) return;
+    if (connection.transform_ == nullptr) {  // it has handed on
+      if (flush_and_update(connection)) update_receive(connection);
+      return;
+    }
     // What it has to say of itself: a handshake, an alert, new keys.
     const Outbox& output = connection.transform_->output();
     if (!output.empty() && !connection.send_pending_ && !flush_sealed(connection)) return;
@@ -99,6 +104,11 @@ class ReactorTransforms : public ReactorOffering<Engine> {
           connection.transform_->admit();
           break;
         case TransformEvent::opened: end_opening(connection); break;
+        case TransformEvent::handed_on:
+          if (!replace_transform(connection)) return false;
+          if (bytes.empty()) return true;
+          if (connection.transform_ == nullptr) return deliver(connection, bytes);
+          break;
         case TransformEvent::ended: return connection.input_ended_ || end_input(connection);
         case TransformEvent::failed:
           connection.outbox_.clear();  // there is nothing any more that it could go through
@@ -110,7 +120,31 @@ class ReactorTransforms : public ReactorOffering<Engine> {
     return true;
   }
 
+  // The transform has done its part. False: the connection is gone.
+  KATANA_RARE bool replace_transform(Connection& connection) noexcept {
+    const std::unique_ptr<Transform> done = std::move(connection.transform_);
+    HandedOn handed = done->hand_on();
+    connection.transform_ = std::move(handed.next);
+    if (handed.peer) connection.peer_ = *handed.peer;
+    const bool handshakes = connection.transform_ != nullptr;
+    ClientLimits::Slot slot = 0;
+    if (handed.failed ||
+        (connection.limited_behind_proxy_ && !admit_client(connection.peer_, handshakes, slot))) {
+      destroy(connection, Cause::cut_off);
+      return false;
+    }
+    connection.client_slot_ = slot;
+    connection.handshake_counted_ = handshakes && slot != 0;
+    if (handshakes) {
+      static_cast<OpeningSession*>(connection.session_)->begin_waiting(now_);
+    } else {
+      end_opening(connection);
+    }
+    return true;
+  }
+
   void end_opening(Connection& connection) noexcept {
+    if (connection.handshake_counted_) this->end_client_handshake(connection);
     auto* const opening = static_cast<OpeningSession*>(connection.session_);
     Protocol& protocol = opening->open();
     opening->~OpeningSession();

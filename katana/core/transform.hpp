@@ -1,4 +1,5 @@
-// Transform: what stands between the bytes of a link and those of its session: TLS.
+// Transform: what stands between the bytes of a link and those of its session: TLS, or for as long
+// as it lasts the header of a proxy.
 // TransformFactory: makes the transforms of one listener; one instance per reactor.
 //
 // A session above a transform does not notice it: it is offered what receive() made of the link's
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,6 +28,7 @@
 #include "katana/base/linked_list.hpp"
 #include "katana/base/outbox.hpp"
 #include "katana/core/records.hpp"
+#include "katana/engine/engine.hpp"
 
 namespace katana::core {
 
@@ -37,6 +40,7 @@ enum class TransformEvent : std::uint8_t {
   costly,      // what comes next takes long: it waits for admit(), and is reported until then
   opened,      // the session can be opened
   ended,       // the peer has said that it sends no more
+  handed_on,   // it has done its part: hand_on() says who goes on
   failed,
 };
 
@@ -44,6 +48,15 @@ struct TransformStep {
   TransformEvent event = TransformEvent::need_bytes;
   std::size_t consumed = 0;
   std::size_t produced = 0;
+};
+
+class Transform;
+
+// What follows a transform that has done its part.
+struct HandedOn {
+  std::unique_ptr<Transform> next;           // null: the session's bytes are those of the link
+  std::optional<engine::PeerEndpoint> peer;  // whom the connection is from; none: as it was
+  bool failed = false;                       // there is no memory for the next one
 };
 
 // Why a connection is given up before the peer has said that it sends no more.
@@ -71,6 +84,11 @@ class Transform : private ListHook<Transform> {
   // What the peers agreed to speak, as ALPN names it ("h2", "http/1.1"); empty: nothing was said.
   // Stays as long as the transform.
   virtual Bytes application_protocol() const noexcept = 0;
+
+  // REQUIRES Event::handed_on, of an input that was received; and nothing is pending.
+  virtual HandedOn hand_on() noexcept { return {}; }
+  // How long it may take to open, or to hand on; `usual` is that of the reactor.
+  virtual Duration opening_timeout(Duration usual) const noexcept { return usual; }
 
   Outbox& output() noexcept { return output_; }
 

@@ -80,12 +80,14 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/file_part.hpp"
 #include "katana/base/instant.hpp"
+#include "katana/base/ip_address.hpp"
 #include "katana/base/result.hpp"
 
 namespace katana::engine {
@@ -178,7 +180,10 @@ struct PeerEndpoint {
   std::uint16_t port = 0;
   Family family = Family::none;
 
-  // As inet_ntop() and RFC 5952 write it; of local "unix:uid=1000".
+  static PeerEndpoint of(const IpAddress& address, std::uint16_t port) noexcept;
+  // None for the other families.
+  std::optional<IpAddress> ip() const noexcept;
+  // As inet_ntop() and RFC 5952 write it, without a port that is 0; of local "unix:uid=1000".
   PeerAddress text() const noexcept;
 };
 

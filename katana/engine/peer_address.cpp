@@ -1,4 +1,5 @@
 // The text of an address.
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -6,6 +7,21 @@
 #include "katana/engine/engine.hpp"
 
 namespace katana::engine {
+
+PeerEndpoint PeerEndpoint::of(const IpAddress& address, std::uint16_t port) noexcept {
+  PeerEndpoint endpoint{.port = port, .family = address.is_v4() ? Family::v4 : Family::v6};
+  const auto octets = address.octets();
+  const std::size_t skipped = address.is_v4() ? 12 : 0;
+  std::copy(octets.begin() + skipped, octets.end(), endpoint.address.begin());
+  return endpoint;
+}
+
+std::optional<IpAddress> PeerEndpoint::ip() const noexcept {
+  const std::span<const std::uint8_t, 16> octets(address);
+  if (family == Family::v4) return IpAddress::v4(octets.first<4>());
+  if (family == Family::v6) return IpAddress::v6(octets);
+  return std::nullopt;
+}
 
 PeerAddress PeerEndpoint::text() const noexcept {
   PeerAddress peer;
@@ -29,8 +45,10 @@ PeerAddress PeerEndpoint::text() const noexcept {
     at = katana::detail::write_v6(at, address.data());
     *at++ = ']';
   }
-  *at++ = ':';
-  at = std::to_chars(at, at + 5, port).ptr;
+  if (port != 0) {
+    *at++ = ':';
+    at = std::to_chars(at, at + 5, port).ptr;
+  }
   peer.size = static_cast<std::uint8_t>(at - peer.text.data());
   return peer;
 }

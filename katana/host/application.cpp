@@ -463,6 +463,7 @@ Result<void> ApplicationCore::start_http() {
   FormLimits::set_defaults(present->http.forms);
   telemetry_ = std::make_unique<server::RequestTelemetry>(server::RequestTelemetryOptions{
       .ids = requests.ids,
+      .trust_ids = present->http.trust_request_ids,
       .access = requests.access_log ? log_->logger("access") : log::Logger(),
       .slow = log_->logger("slow"),
       .slow_after = requests.slow,

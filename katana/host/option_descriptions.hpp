@@ -13,11 +13,13 @@
 
 #include "katana/base/described.hpp"
 #include "katana/client/options.hpp"
+#include "katana/core/client_limits.hpp"
 #include "katana/database/durability.hpp"
 #include "katana/database/limits.hpp"
 #include "katana/log/channel.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/listener_options.hpp"
+#include "katana/server/request_id.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/files/file_options.hpp"
 #include "katana/service/forms/form.hpp"
@@ -42,6 +44,10 @@ namespace katana::server {
 KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
                      (automatic, "auto"))
 
+KATANA_DESCRIBE_ENUM(RequestIdTrust, always, proxies, never)
+
+KATANA_DESCRIBE_ENUM(ProxyProtocol, off, required)
+
 KATANA_DESCRIBE(ListenerOptions,
                 (address, length(1, unix_prefix.size() + socket_path_bytes_max),
                  help("numeric address to listen on, or unix:PATH")),
@@ -50,17 +56,47 @@ KATANA_DESCRIBE(ListenerOptions,
                 (owner, length(0, 64),
                  help("USER, USER:GROUP or :GROUP of that file; empty: the program's")),
                 (tls, help("serve HTTPS with the certificates of http.tls")),
+                (proxy_protocol,
+                 help("required: connections begin with the header of the PROXY protocol, and come "
+                      "from http.trusted_proxies alone")),
                 (redirect_to_https,
                  help("answer 308 to the same path by https; /health and /ready are served")),
                 (redirect_port, help("port named there; 0: http.port")))
 
 }  // namespace katana::server
 
+namespace katana::core {
+
+KATANA_DESCRIBE(
+    ClientLimitOptions,
+    (connections_max, help("connections of one client that are open; 0: no limit, here and below")),
+    (connections_per_s, at_most(clients_counted_max), help("new ones, on average")),
+    (connections_burst, range(1, clients_counted_max), help("the same, at once")),
+    (handshakes_max, help("handshakes of TLS in progress")),
+    (requests_max, help("requests in progress, streams of HTTP/2 included (429)")),
+    (received_bytes_per_s, byte_count, at_most(received_bytes_max),
+     help("bytes that are read of one client")),
+    (received_bytes_burst, byte_count, range(1, received_bytes_max), help("the same, at once")),
+    (v4_bits, range(1, 32), help("bits of an IPv4 address that make a client")),
+    (v6_bits, range(1, 128), help("the same of IPv6; 64 is what one subscriber has")),
+    (clients_max, range(8, 1 << 24), help("clients that are counted; more of them share")),
+    (allow, length(0, 65'536), help("networks, or unix, that alone may connect; empty: everybody")),
+    (deny, length(0, 65'536), help("those that may not, whatever allow says")),
+    (exempt, length(0, 1024), help("those that are not limited, as trusted_proxies are not")))
+
+}  // namespace katana::core
+
 namespace katana::log {
 
 KATANA_DESCRIBE_ENUM(WhenFull, drop, block)
 
 }  // namespace katana::log
+
+namespace katana::http {
+
+KATANA_DESCRIBE_ENUM(ForwardedFields, none, forwarded, x_forwarded)
+
+}  // namespace katana::http
 
 namespace katana::http1 {
 

@@ -50,6 +50,7 @@ class RequestTelemetryTest : public testing::Test {
     of_server.reactors = 1;
     of_server.reactor.engine.links_max = 64;
     of_server.http.observer = &telemetry;
+    of_server.http.trusted_proxies = proxies;
     of_server.failure_logger = kept.logger("failures");
     server::HttpServer server(of_server, *service);
     // After the server, which blocks the signals that are meant for it.
@@ -64,6 +65,7 @@ class RequestTelemetryTest : public testing::Test {
   server::KeptLog kept;
   metrics::Registry registry;
   server::RequestTelemetryOptions options;
+  std::vector<Network> proxies;
   std::unique_ptr<thread::Pool> pool;
   Router router;
 };
@@ -83,6 +85,39 @@ TEST_F(RequestTelemetryTest, an_id_is_accepted_or_made_and_returned_with_every_r
   });
   EXPECT_EQ(kept.lines({"\"request_id\":\"order-7\"", "GET /id", "\"route\":\"/id\""}).size(), 1u);
   EXPECT_EQ(kept.lines({"\"request_id\":\""}).size(), 5u);
+}
+
+TEST_F(RequestTelemetryTest, ids_and_traces_are_accepted_from_whom_the_options_say) {
+  const auto line = std::string("X-Request-Id: order-7\r\ntraceparent: ") + trace + "\r\n";
+  const auto ask = [&line](std::uint16_t port) {
+    server::Client client(port);
+    client.ask("/id", line);
+  };
+  options.trust_ids = server::RequestIdTrust::proxies;
+  proxies = {*Network::parse("10.0.0.0/8")};
+  serve(ask);
+  EXPECT_EQ(kept.lines({"order-7"}).size(), 0u) << "127.0.0.1 is no proxy";
+  EXPECT_EQ(kept.lines({"trace_id"}).size(), 0u);
+}
+
+TEST_F(RequestTelemetryTest, of_a_trusted_proxy_an_id_is_accepted) {
+  options.trust_ids = server::RequestIdTrust::proxies;
+  proxies = {*Network::parse("127.0.0.0/8")};
+  serve([](std::uint16_t port) {
+    server::Client client(port);
+    client.ask("/id", "X-Request-Id: order-7\r\n");
+  });
+  EXPECT_EQ(kept.lines({"\"request_id\":\"order-7\"", "GET /id"}).size(), 1u);
+}
+
+TEST_F(RequestTelemetryTest, of_nobody_an_id_is_accepted_when_the_options_say_never) {
+  options.trust_ids = server::RequestIdTrust::never;
+  proxies = {*Network::parse("127.0.0.0/8")};
+  serve([](std::uint16_t port) {
+    server::Client client(port);
+    client.ask("/id", "X-Request-Id: order-7\r\n");
+  });
+  EXPECT_EQ(kept.lines({"order-7"}).size(), 0u);
 }
 
 TEST_F(RequestTelemetryTest, a_trace_that_is_valid_is_logged_and_another_is_not) {

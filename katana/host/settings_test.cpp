@@ -49,6 +49,7 @@ std::string text_of(const ApplicationSettings& settings) {
   add(http.rate_limit);
   add(http.concurrency);
   add(http.load_shedding);
+  add(options.clients);
   add(settings.client);
   add(settings.requests);
   return text;
@@ -123,7 +124,7 @@ TEST(Settings, every_table_of_limits_in_security_md_names_its_keys) {
     ++tables;
     EXPECT_TRUE(before.ends_with("| key |")) << section << ": " << before;
   }
-  EXPECT_EQ(tables, 7u);
+  EXPECT_EQ(tables, 8u);
 }
 
 TEST(Settings, every_value_says_what_it_means) {

@@ -44,11 +44,17 @@ void AccessLog::on_exchange_end(session::Exchange& exchange,
   Text room;
   const Bytes target = shown_target(record, rules_, room);
   const Bytes kind = name_of(record.kind);
-  logger_.write(level, "{} {}", or_dash(record.method), or_dash(target), log::field("route", route),
-                log::field("status", record.status), log::field("bytes", record.content_bytes),
-                log::field("duration_us", duration_us), log::field("peer", address),
-                log::field("request", record.request), log::field("end", end),
-                log::field("kind", kind));
+  const auto write = [&](const auto&... more) {
+    logger_.write(level, "{} {}", or_dash(record.method), or_dash(target),
+                  log::field("route", route), log::field("status", record.status),
+                  log::field("bytes", record.content_bytes), log::field("duration_us", duration_us),
+                  log::field("peer", address), log::field("request", record.request),
+                  log::field("end", end), log::field("kind", kind), more...);
+  };
+  if (record.head == nullptr || !exchange.arrival().from_proxy()) return write();
+  const engine::PeerAddress client = exchange.client(*record.head).text();
+  const Bytes client_address = client.bytes();
+  write(log::field("client", client_address));
 }
 
 }  // namespace katana::server

@@ -11,6 +11,7 @@
 //   bytes        of its content
 //   duration_us  from the end of the request's head to the end of the exchange
 //   peer         its address, as in "127.0.0.1:5000"; "unix:uid=1000" on a Unix-domain socket
+//   client       who asked, when a trusted proxy said who; the peer is that proxy then
 //   request      which of its connection, from 1
 //   end          replied, aborted or peer_left
 //

@@ -33,7 +33,8 @@ class AccessLogTest : public testing::Test {
 
   // The lines that were written while `clients` talked to a server.
   template <class Clients>
-  std::vector<std::string> lines_of(Clients clients, log::Level level = log::Level::info) {
+  std::vector<std::string> lines_of(Clients clients, log::Level level = log::Level::info,
+                                    std::vector<Network> proxies = {}) {
     log::Options logging;
     logging.sinks = {log::json_file(path_.string())};
     logging.level = level;
@@ -51,6 +52,7 @@ class AccessLogTest : public testing::Test {
     options.reactors = 1;
     options.reactor.engine.links_max = 64;
     options.http.observer = &access;
+    options.http.trusted_proxies = std::move(proxies);
     HttpServer server(options, *service);
     EXPECT_TRUE(server.start());
     serve_clients(server, clients);
@@ -85,6 +87,20 @@ TEST_F(AccessLogTest, each_exchange_is_one_record_with_what_it_came_to) {
   EXPECT_TRUE(has(lines[1], "\"status\":500")) << lines[1];
   EXPECT_TRUE(has(lines[1], "\"request\":2")) << lines[1];
   EXPECT_TRUE(has(lines[1], "warn")) << lines[1];
+}
+
+TEST_F(AccessLogTest, the_client_is_named_when_a_trusted_proxy_says_who_it_is) {
+  const auto ask = [](std::uint16_t port) {
+    Client client(port);
+    client.ask("/hello", "Forwarded: for=\"[2001:db8::1]:77\"\r\n");
+  };
+  const auto trusted = lines_of(ask, log::Level::info, {*Network::parse("127.0.0.0/8")});
+  ASSERT_EQ(trusted.size(), 1u);
+  EXPECT_TRUE(has(trusted[0], "\"client\":\"[2001:db8::1]:77\"")) << trusted[0];
+  EXPECT_TRUE(has(trusted[0], "\"peer\":\"127.0.0.1:")) << trusted[0];
+  const auto untrusted = lines_of(ask, log::Level::info, {*Network::parse("10.0.0.0/8")});
+  ASSERT_EQ(untrusted.size(), 2u) << "the file has those of the first server, too";
+  EXPECT_FALSE(has(untrusted[1], "client")) << untrusted[1];
 }
 
 TEST_F(AccessLogTest, what_a_query_marks_secret_is_in_no_record) {

@@ -30,7 +30,7 @@ class TelemetryHeapCalls : public HeapCallsTest {
   std::uint64_t calls(std::string_view fields) {
     FakeExchange exchange("GET", "/users/7", fields);
     const auto serve = [&] {
-      const auto context = telemetry_->on_exchange_begin(&exchange.head());
+      const auto context = telemetry_->on_exchange_begin(&exchange.head(), exchange);
       const ActivityScope scope(context.get());
       telemetry_->on_exchange_end(exchange, {.route = &service_->route(0).mark,
                                              .method = "GET",

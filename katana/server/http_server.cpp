@@ -11,7 +11,9 @@
 #include "katana/base/check.hpp"
 #include "katana/base/misuse.hpp"
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/base/secrets.hpp"
 #include "katana/engine/sockets.hpp"
+#include "katana/proxy/transform.hpp"
 #include "katana/server/observability.hpp"
 #include "katana/server/option_mistakes.hpp"
 #include "katana/server/redirect.hpp"
@@ -49,7 +51,25 @@ std::vector<std::string> addresses_of(const HttpServerOptions& options) {
   return addresses;
 }
 
+// A trusted proxy has the connections of many clients.
+std::unique_ptr<core::ClientLimits> limits_of(const HttpServerOptions& options) {
+  core::ClientLimitOptions clients = options.clients;
+  if (!core::limits_anything(clients)) return nullptr;
+  const auto& proxies = options.http.trusted_proxies;
+  clients.exempt.insert(clients.exempt.end(), proxies.begin(), proxies.end());
+  std::uint64_t secret = 0;
+  fill_random({reinterpret_cast<char*>(&secret), sizeof secret});
+  return std::make_unique<core::ClientLimits>(clients, secret);
+}
+
 }  // namespace
+
+// What a listener serves.
+struct HttpServer::Kind {
+  bool tls = false;
+  ProxyProtocol proxy_protocol = ProxyProtocol::off;
+  bool limited = true;  // by HttpServerOptions::clients
+};
 
 // HTTP on listeners without TLS of a server that has TLS.
 struct HttpServer::Plain {
@@ -89,8 +109,12 @@ struct HttpServer::Worker {
   const session::HttpCounters& http;
   std::unique_ptr<Plain> plain;                    // null: all listeners are alike
   std::unique_ptr<tls::TlsTransforms> transforms;  // null without TLS; outlives the reactor
+  // Of listeners behind proxies: those with TLS behind the header, and those without.
+  proxy::ProxyCounters proxied;
+  std::unique_ptr<proxy::ProxyTransforms> proxied_tls, proxied_plain;
   std::unique_ptr<core::Reactor> reactor;
   std::unique_ptr<ReactorProbe> probe;  // null without observability
+  engine::Listener listeners = 0;       // those that listen
 };
 
 // The first reactor's timer, which says that all of them live.
@@ -155,7 +179,10 @@ HttpServerOptions completed(HttpServerOptions options) {
 }  // namespace
 
 HttpServer::HttpServer(const HttpServerOptions& options, const Service& service)
-    : options_(completed(options)), checked_(check_options(options_)) {
+    : options_(completed(options)),
+      checked_(check_options(options_)),
+      proxies_(options_.http.trusted_proxies),
+      clients_(checked_ ? limits_of(options_) : nullptr) {
   if (!checked_) return;  // as start() says; what is behind it would abort
   if (options_.http.failures == nullptr) {
     failures_ = std::make_unique<FailureLog>(
@@ -199,8 +226,13 @@ Result<void> HttpServer::start() {
   for (const auto& worker : workers_) {
     if (auto started = worker->reactor->start(); !started) return started;
     if (credentials_) worker->transforms = std::make_unique<tls::TlsTransforms>(*credentials_);
+    const Duration timeout = options_.http.limits.head_timeout;
+    worker->proxied_plain =
+        std::make_unique<proxy::ProxyTransforms>(timeout, nullptr, worker->proxied);
+    worker->proxied_tls = std::make_unique<proxy::ProxyTransforms>(
+        timeout, worker->transforms.get(), worker->proxied);
     if (auto listening = listen(*worker); !listening) return listening;
-    if (worker->probe) worker->probe->start(worker->transforms.get());
+    if (worker->probe) worker->probe->start(worker->transforms.get(), nullptr, &worker->proxied);
     if (worker == workers_.front()) port_ = worker->reactor->port(0);
   }
   if (auto watching = watch_reactors(); !watching) return watching;
@@ -236,29 +268,36 @@ Result<void> HttpServer::listen(Worker& worker) {
   return options_.operations ? listen_for_operations(worker) : Result<void>();
 }
 
-Result<void> HttpServer::listen_on(Worker& worker, const engine::ListenOptions& listen, bool tls) {
-  if (worker.plain != nullptr && !tls) {
-    return worker.reactor->listen(listen, options_.http2_only
-                                              ? static_cast<core::Protocol&>(worker.plain->http2)
-                                              : worker.plain->protocol);
-  }
-  core::Protocol& protocol =
-      options_.http2_only ? static_cast<core::Protocol&>(worker.http2) : worker.protocol;
-  return tls ? worker.reactor->listen_transformed(listen, protocol, *worker.transforms)
-             : worker.reactor->listen(listen, protocol);
+Result<void> HttpServer::listen_on(Worker& worker, const engine::ListenOptions& listen,
+                                   const Kind& kind) {
+  const bool is_proxied = kind.proxy_protocol == ProxyProtocol::required;
+  core::TransformFactory* transforms = kind.tls ? worker.transforms.get() : nullptr;
+  if (is_proxied) transforms = (kind.tls ? worker.proxied_tls : worker.proxied_plain).get();
+  const bool is_plain = worker.plain != nullptr && !kind.tls;
+  core::Protocol& http1 = is_plain ? worker.plain->protocol : worker.protocol;
+  core::Protocol& http2 = is_plain ? worker.plain->http2 : worker.http2;
+  core::Protocol& protocol = options_.http2_only ? http2 : http1;
+  auto listening = transforms != nullptr
+                       ? worker.reactor->listen_transformed(listen, protocol, *transforms)
+                       : worker.reactor->listen(listen, protocol);
+  if (!listening) return listening;
+  worker.reactor->guard(worker.listeners++, {.peers = is_proxied ? &proxies_ : nullptr,
+                                             .limits = kind.limited ? clients_.get() : nullptr,
+                                             .is_proxied = is_proxied});
+  return {};
 }
 
 Result<void> HttpServer::listen_first(Worker& worker) {
   const bool first = &worker == workers_.front().get();
-  const bool tls = options_.tls.has_value();
+  const Kind kind{.tls = options_.tls.has_value(), .proxy_protocol = options_.proxy_protocol};
   engine::ListenOptions listen{.address = options_.address,
                                .port = first ? options_.port : port_,
                                .backlog = options_.backlog,
                                .must_be_free = first};
-  if (options_.sockets.empty()) return listen_on(worker, listen, tls);
+  if (options_.sockets.empty()) return listen_on(worker, listen, kind);
   for (const int socket : options_.sockets) {
     listen.socket = socket;
-    if (auto listening = listen_on(worker, listen, tls); !listening) return listening;
+    if (auto listening = listen_on(worker, listen, kind); !listening) return listening;
   }
   if (first) options_.address = engine::address_of(options_.sockets.front());
   return {};
@@ -276,7 +315,8 @@ Result<void> HttpServer::listen_others(Worker& worker) {
       listen.socket = opened->socket();
       listen.drain_socket = true;
     }
-    if (auto listening = listen_on(worker, listen, each.tls); !listening) {
+    const Kind kind{.tls = each.tls, .proxy_protocol = each.proxy_protocol};
+    if (auto listening = listen_on(worker, listen, kind); !listening) {
       return std::unexpected(listening.error().within(fmt::format("http.listeners[{}]", index)));
     }
     if (first && !is_unix(each.address)) ports_[index] = worker.reactor->port(listener_of(index));
@@ -290,9 +330,8 @@ Result<void> HttpServer::listen_for_operations(Worker& worker) {
                                     .port = first ? options_.operations->port : operations_port_,
                                     .backlog = options_.backlog,
                                     .must_be_free = first};
-  if (auto listening = listen_on(worker, pages, options_.tls.has_value()); !listening) {
-    return listening;
-  }
+  const Kind kind{.tls = options_.tls.has_value(), .limited = false};
+  if (auto listening = listen_on(worker, pages, kind); !listening) return listening;
   if (first) operations_port_ = worker.reactor->port(listener_of(options_.listeners.size()));
   return {};
 }

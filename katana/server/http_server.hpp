@@ -19,7 +19,9 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/network.hpp"
 #include "katana/base/result.hpp"
+#include "katana/core/client_limits.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/log/logger.hpp"
 #include "katana/server/certificate_watch.hpp"
@@ -65,8 +67,10 @@ struct ListenerAddress {
 
 // Everything that a server may be made with; each member has its default.
 struct HttpServerOptions {
-  std::string address = "127.0.0.1";              // numeric
-  std::uint16_t port = 8080;                      // 0: the kernel chooses
+  std::string address = "127.0.0.1";  // numeric
+  std::uint16_t port = 8080;          // 0: the kernel chooses
+  // Of the first listener, or of the sockets in its place.
+  ProxyProtocol proxy_protocol = ProxyProtocol::off;
   int backlog = engine::ListenOptions().backlog;  // the kernel's queue of each listener
   unsigned reactors = 0;                          // 0: one for each CPU that this process may use
   EngineKind engine = EngineKind::epoll_edge;
@@ -103,6 +107,9 @@ struct HttpServerOptions {
   std::function<void()> on_heartbeat = {};
   core::ReactorOptions reactor = {};
   session::HttpOptions http = {};
+  // What one client may have, on every listener but that of operations. The proxies of
+  // http.trusted_proxies are exempt.
+  core::ClientLimitOptions clients = {};
   // Handlers that failed are recorded here: cause, route, request; see failure_log.hpp, which says
   // how many. None: one line each on standard error. HttpOptions::failures, if it is set, has them
   // instead, and on_error is not called.
@@ -189,7 +196,8 @@ class HttpServer {
   Result<void> listen_first(Worker& worker);
   Result<void> listen_others(Worker& worker);
   Result<void> listen_for_operations(Worker& worker);
-  Result<void> listen_on(Worker& worker, const engine::ListenOptions& listen, bool tls);
+  struct Kind;
+  Result<void> listen_on(Worker& worker, const engine::ListenOptions& listen, const Kind& kind);
   void redirect_to_https(Worker& worker);
   std::uint16_t https_port() const;
   engine::Listener listener_of(std::size_t index) const noexcept {
@@ -211,7 +219,9 @@ class HttpServer {
   std::unique_ptr<tls::Credentials> credentials_;  // null: HTTP, or not started
   // Of options_.listeners, by position; null: one of IP.
   std::vector<std::unique_ptr<UnixSocket>> unix_sockets_;
-  std::vector<std::uint16_t> ports_;  // of options_.listeners
+  std::vector<std::uint16_t> ports_;                   // of options_.listeners
+  const NetworkSet proxies_;                           // http.trusted_proxies
+  const std::unique_ptr<core::ClientLimits> clients_;  // null: nothing is limited
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReactorGroup> group_;  // ends before what it borrows
   std::unique_ptr<StallWatch> stall_watch_;

@@ -13,6 +13,10 @@
 
 namespace katana::server {
 
+// Whether a connection begins with the header of the PROXY protocol (katana/proxy). required: it is
+// accepted from trusted proxies alone, and its peer is whom they name.
+enum class ProxyProtocol : std::uint8_t { off, required };
+
 struct ListenerOptions {
   // Numeric, or "unix:PATH" for a Unix socket; see server/unix_socket.hpp.
   std::string address = "127.0.0.1";
@@ -24,6 +28,7 @@ struct ListenerOptions {
   bool tls = false;  // with the certificates of the server
   // Every request but those for /health and /ready is answered 308, to the same path by https.
   bool redirect_to_https = false;
+  ProxyProtocol proxy_protocol = ProxyProtocol::off;
   std::uint16_t redirect_port = 0;  // named there; 0: that of the server's first listener
 };
 

@@ -37,6 +37,10 @@ class ListenersTest : public testing::Test {
     for (const char* const path : {"/hello", "/health", "/ready"}) {
       router.get(path, [] { return Reply::text("hello there"); });
     }
+    router.get("/client", [](const RequestView& request) {
+      const session::Client client = request.client();
+      return Reply::text(format_text("{} {}", client.text().bytes(), client.origin()));
+    });
     Middleware peer;
     peer.admit = [](const RequestView&, session::Exchange& exchange) -> std::optional<Reply> {
       return Reply::text(format_text("{}", exchange.peer().bytes()));
@@ -266,6 +270,24 @@ TEST_F(ListenersTest, a_redirecting_one_leads_every_request_but_probes_to_https)
     EXPECT_THAT(Client(server->port_of_listener(1)).ask("/hello"),
                 HasSubstr(location("https://localhost/hello")));
     EXPECT_THAT(Client(server->port_of_listener(2)).ask("/hello"), EndsWith("hello there"));
+  });
+}
+
+TEST_F(ListenersTest, what_came_to_a_trusted_proxy_by_https_is_not_redirected) {
+  options.tls.emplace().development = true;
+  options.hosts = {"shop.example"};
+  options.listeners = {{.redirect_to_https = true, .redirect_port = 443}};
+  options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
+  options.http.forwarded = http::ForwardedFields::x_forwarded;
+  const auto server = started();
+  serve_clients(*server, [&](std::uint16_t) {
+    const auto ask = [&](const std::string& fields) {
+      return Client(server->port_of_listener(0)).ask("/hello", fields);
+    };
+    EXPECT_THAT(ask("X-Forwarded-Proto: https\r\n"), EndsWith("hello there"));
+    EXPECT_THAT(ask("X-Forwarded-Proto: http\r\nX-Forwarded-Host: shop.example\r\n"),
+                HasSubstr("\r\nLocation: https://shop.example/hello\r\n"));
+    EXPECT_THAT(ask("X-Forwarded-Host: evil.example\r\n"), StartsWith("HTTP/1.1 421 "));
   });
 }
 

@@ -22,6 +22,10 @@ struct CounterRow {
   std::uint64_t (*value)(const ReactorFigures&);
 };
 
+std::uint64_t refused(const ReactorFigures& of, core::ClientRefusal refusal) {
+  return of.counters.client_refusals_by[static_cast<std::size_t>(refusal)];
+}
+
 // What each reactor counts, one series for each.
 constexpr std::array counter_rows{
     CounterRow{"katana_connections_accepted", "", "Connections that were accepted.",
@@ -48,6 +52,45 @@ constexpr std::array counter_rows{
                "Connections closed when they were accepted, because their peer had left and its "
                "address was not known.",
                [](const ReactorFigures& of) { return of.counters.peers_unknown; }},
+    CounterRow{"katana_peers_untrusted", "",
+               "Connections closed when they were accepted, because their listener is for trusted "
+               "proxies alone.",
+               [](const ReactorFigures& of) { return of.counters.peers_untrusted; }},
+    CounterRow{"katana_clients_denied", "",
+               "Connections closed when they were accepted, by http.clients.allow or deny.",
+               [](const ReactorFigures& of) { return refused(of, core::ClientRefusal::denied); }},
+    CounterRow{
+        "katana_client_connections_refused", "",
+        "Connections closed when they were accepted, because their client had "
+        "http.clients.connections_max.",
+        [](const ReactorFigures& of) { return refused(of, core::ClientRefusal::connections); }},
+    CounterRow{"katana_client_rate_refused", "",
+               "Connections closed when they were accepted, beyond http.clients.connections_per_s.",
+               [](const ReactorFigures& of) { return refused(of, core::ClientRefusal::rate); }},
+    CounterRow{
+        "katana_client_handshakes_refused", "",
+        "Connections closed when they were accepted, because their client had "
+        "http.clients.handshakes_max.",
+        [](const ReactorFigures& of) { return refused(of, core::ClientRefusal::handshakes); }},
+    CounterRow{"katana_client_requests_refused", "",
+               "Requests refused, because http.clients.requests_max of their client were in "
+               "progress (429).",
+               [](const ReactorFigures& of) { return of.counters.client_requests_refused; }},
+    CounterRow{"katana_client_receive_pauses", "",
+               "Times that a connection was not read for a while, because its client sent more "
+               "than http.clients.received_bytes_per_s.",
+               [](const ReactorFigures& of) { return of.counters.client_receive_pauses; }},
+    CounterRow{"katana_connections_aged", "",
+               "Connections that were told to end because of http.connection_age_max.",
+               [](const ReactorFigures& of) { return of.counters.connections_aged; }},
+    CounterRow{"katana_proxy_headers", "", "Headers of the PROXY protocol that were complete.",
+               [](const ReactorFigures& of) { return of.proxied.named + of.proxied.unnamed; }},
+    CounterRow{"katana_proxy_headers_refused", "",
+               "Connections of trusted proxies that ended because their header was malformed, "
+               "late or cut.",
+               [](const ReactorFigures& of) {
+                 return of.proxied.refused_in_all() + of.proxied.late + of.proxied.cut;
+               }},
     CounterRow{"katana_file_failures", "",
                "Connections that ended, or files that were cut short, while a file was sent.",
                [](const ReactorFigures& of) { return of.counters.file_failures; }},
@@ -85,6 +128,9 @@ constexpr std::array counter_rows{
                [](const ReactorFigures& of) { return of.http.requests; }},
     CounterRow{"katana_http_refusals", "", "Requests that the protocol refused.",
                [](const ReactorFigures& of) { return of.http.refused; }},
+    CounterRow{"katana_http_forwarded_malformed", "",
+               "Times that what a trusted proxy says of the client was read and found malformed.",
+               [](const ReactorFigures& of) { return of.http.forwarded_malformed; }},
     CounterRow{"katana_http_handler_failures", "", "Handlers that threw or failed (500).",
                [](const ReactorFigures& of) { return of.http.handler_failures; }},
     CounterRow{"katana_http_handler_timeouts", "", "Handlers that did not answer in time (503).",

@@ -159,7 +159,7 @@ Middleware OperationsGuard::application() const {
   middleware.admit = [this](const RequestView& request,
                             session::Exchange& exchange) -> std::optional<Reply> {
     if (rules_.listener && exchange.listener() == *rules_.listener) return not_found();
-    if (!rules_.hosts.empty() && !names_.has(request.authority())) return strange_host();
+    if (!rules_.hosts.empty() && !names_.has(request.client().host)) return strange_host();
     return std::nullopt;
   };
   return middleware;

@@ -81,7 +81,8 @@ class OperationsGuard {
   // For /health and /ready: anybody may know whether, and who passes also why.
   Middleware details() const;
   // Of the program's own routes: they are not served on the operations' listener, and with `hosts`
-  // for names of the server alone.
+  // for names of the server alone. Behind a trusted proxy that is the name which the client used;
+  // for the pages above it is always the one that the request itself has.
   Middleware application() const;
   // Nobody is let pass.
   // Some address is not loopback.

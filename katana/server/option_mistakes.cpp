@@ -123,10 +123,32 @@ void check_tls(const ListenerOptions& listener, const std::string& name, bool ha
                   "set redirect_to_https, too");
 }
 
+void check_proxied(ProxyProtocol wanted, const std::string& name, bool has_proxies,
+                   Mistakes& mistakes) {
+  mistakes.unless(wanted == ProxyProtocol::off || has_proxies, name,
+                  "required, and no proxy is trusted", "give http.trusted_proxies");
+}
+
+void check(const core::ClientLimitOptions& clients, Mistakes& mistakes) {
+  mistakes.range<unsigned>("clients.v4_bits", clients.v4_bits, 1, 32);
+  mistakes.range<unsigned>("clients.v6_bits", clients.v6_bits, 1, 128);
+  mistakes.range<std::uint32_t>("clients.clients_max", clients.clients_max, 8, 1 << 24);
+  mistakes.range<std::uint32_t>("clients.connections_per_s", clients.connections_per_s, 0,
+                                core::clients_counted_max);
+  mistakes.range<std::uint32_t>("clients.connections_burst", clients.connections_burst, 1,
+                                core::clients_counted_max);
+  mistakes.range<std::uint64_t>("clients.received_bytes_per_s", clients.received_bytes_per_s, 0,
+                                core::received_bytes_max);
+  mistakes.range<std::uint64_t>("clients.received_bytes_burst", clients.received_bytes_burst, 1,
+                                core::received_bytes_max);
+}
+
 void check_listeners(const HttpServerOptions& options, Mistakes& mistakes) {
   mistakes.unless(options.listeners.size() <= listeners_max, "http.listeners",
                   fmt::format("a list of {}", options.listeners.size()),
                   fmt::format("give at most {}", listeners_max));
+  const bool has_proxies = !options.http.trusted_proxies.empty();
+  check_proxied(options.proxy_protocol, "http.proxy_protocol", has_proxies, mistakes);
   std::map<std::string, std::string> taken;
   if (options.sockets.empty()) taken.emplace(place_of(options.address, options.port), "http.port");
   if (options.operations) {
@@ -138,6 +160,7 @@ void check_listeners(const HttpServerOptions& options, Mistakes& mistakes) {
     const std::string name = fmt::format("http.listeners[{}]", index);
     if (is_unix(each.address)) check_unix(each, name, mistakes);
     check_tls(each, name, options.tls.has_value(), mistakes);
+    check_proxied(each.proxy_protocol, name + ".proxy_protocol", has_proxies, mistakes);
     const std::string place = place_of(each.address, each.port);
     const auto [other, free] = taken.emplace(place, name);
     mistakes.unless(free || place.empty(), name, place,
@@ -152,6 +175,8 @@ Result<void> check_options(const HttpServerOptions& options) {
   mistakes.field_text("http.server_name", "Server", options.http.server_name);
   mistakes.field_text("http.strict_transport_security", "Strict-Transport-Security",
                       options.http.strict_transport_security);
+  mistakes.range<unsigned>("http.forwarded_hops_max", options.http.forwarded_hops_max, 1,
+                           http::forwarded_hops_max);
   check(options.http.limits, mistakes);
   check(options.http.http2.limits, mistakes);
   if (options.http.websocket.deflate.enabled) {
@@ -159,6 +184,7 @@ Result<void> check_options(const HttpServerOptions& options) {
                    9, 15);
   }
   check(options.reactor, mistakes);
+  check(options.clients, mistakes);
   check_listeners(options, mistakes);
   return mistakes.result();
 }

@@ -60,9 +60,10 @@ ReactorProbe::~ReactorProbe() {
   status_->probe_ = nullptr;
 }
 
-void ReactorProbe::start(const tls::TlsTransforms* first,
-                         const tls::TlsTransforms* second) noexcept {
+void ReactorProbe::start(const tls::TlsTransforms* first, const tls::TlsTransforms* second,
+                         const proxy::ProxyCounters* proxied) noexcept {
   tls_ = {first, second};
+  proxied_ = proxied;
   due_ = reactor_.now() + interval_;
   reactor_.timers().arm(tick_, due_);
 }
@@ -81,7 +82,8 @@ ReactorFigures ReactorProbe::figures() const noexcept {
           reactor_.links_open(),
           reactor_.tasks().counts(),
           reactor_.tasks().size(),
-          clock_time(CLOCK_THREAD_CPUTIME_ID)};
+          clock_time(CLOCK_THREAD_CPUTIME_ID),
+          proxied_ != nullptr ? *proxied_ : proxy::ProxyCounters{}};
 }
 
 // The reactor knows no log. Nothing is lost with such a connection: nobody is there to be answered.

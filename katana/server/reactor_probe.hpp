@@ -22,6 +22,7 @@
 #include "katana/core/reactor.hpp"
 #include "katana/log/logger.hpp"
 #include "katana/metrics/instruments.hpp"
+#include "katana/proxy/transform.hpp"
 #include "katana/session/http1_protocol.hpp"
 #include "katana/tls/transform.hpp"
 
@@ -38,6 +39,7 @@ struct ReactorFigures {
   core::TaskCounts tasks;
   std::size_t tasks_running = 0;
   Duration cpu_time;  // of its thread
+  proxy::ProxyCounters proxied;
 };
 
 class ReactorProbe;
@@ -81,9 +83,9 @@ class ReactorProbe {
   ReactorProbe& operator=(const ReactorProbe&) = delete;
 
   // Before the reactor runs. The transforms of its listeners outlive the probe; null: such a one
-  // speaks no TLS.
-  void start(const tls::TlsTransforms* first = nullptr,
-             const tls::TlsTransforms* second = nullptr) noexcept;
+  // speaks no TLS. Likewise the counts of those behind proxies.
+  void start(const tls::TlsTransforms* first = nullptr, const tls::TlsTransforms* second = nullptr,
+             const proxy::ProxyCounters* proxied = nullptr) noexcept;
   // Who is told of what the reactor can only count. Before start().
   void warn(log::Logger logger) noexcept { logger_ = logger; }
 
@@ -101,6 +103,7 @@ class ReactorProbe {
   core::Reactor& reactor_;
   session::HttpCounters& http_;
   std::array<const tls::TlsTransforms*, 2> tls_{};
+  const proxy::ProxyCounters* proxied_ = nullptr;
   const std::shared_ptr<ReactorStatus> status_;
   const metrics::LogHistogram lag_;
   const Duration interval_;

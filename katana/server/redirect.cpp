@@ -24,10 +24,12 @@ void RedirectToHttps::on_request(session::Exchange& exchange, const http::Head& 
       target->path == "/ready") {
     return handler_.on_request(exchange, head);
   }
+  const session::Client client = exchange.client(head);
+  if (client.is_secure()) return handler_.on_request(exchange, head);
   try {
     std::string query = target->has_query ? "?" : "";
     query += target->query;
-    const Reply reply = reply_to(head, target->path, query, port);
+    const Reply reply = reply_to(client.host, target->path, query, port);
     exchange.respond(
         {.status = reply.status(), .content_type = reply.content_type(), .fields = reply.fields()},
         reply.content(), reply.content_stays());
@@ -36,10 +38,8 @@ void RedirectToHttps::on_request(session::Exchange& exchange, const http::Head& 
   }
 }
 
-Reply RedirectToHttps::reply_to(const http::Head& head, Bytes path, Bytes query,
+Reply RedirectToHttps::reply_to(Bytes authority, Bytes path, Bytes query,
                                 std::uint16_t port) const {
-  const PathParameters none;
-  const Bytes authority = RequestView(head, path, query, none, {}).authority();
   const auto named = http::split_authority(authority);
   if (!named || named->host.empty()) {
     return problem(400, "This is served by https only, and the request names no host.");

@@ -1,7 +1,8 @@
 // RedirectToHttps: what listeners without TLS say whose requests belong to one with it.
 //
 // A request gets 308, which keeps its method, and the same path and query by https. The host is the
-// one that the request names, as it was read (a syntax error was refused before); with `hosts`
+// one that the request names, or that a trusted proxy says it named, as it was read (a syntax error
+// was refused before); what came to such a proxy by https is served. With `hosts`
 // anything that is no name of the server gets 421, as its routes do, so that nobody is led away.
 // /health and /ready are served, because balancers ask for them without TLS; so is what has no
 // path to lead to (OPTIONS *, CONNECT, a target in no form), which the handler refuses.
@@ -46,7 +47,7 @@ class RedirectToHttps final : public session::RequestHandler {
   }
 
  private:
-  Reply reply_to(const http::Head& head, Bytes path, Bytes query, std::uint16_t port) const;
+  Reply reply_to(Bytes authority, Bytes path, Bytes query, std::uint16_t port) const;
 
   session::RequestHandler& handler_;
   const HostList names_;

@@ -50,6 +50,7 @@ Given given_in(const http::Head& head) noexcept {
 
 class RequestContext final : public session::ExchangeContext {
  public:
+  // What `head` gives is accepted; null: nothing is.
   explicit RequestContext(const http::Head* head) noexcept {
     const Given given = head != nullptr ? given_in(*head) : Given();
     std::memcpy(line_.data(), id_field.data(), id_field.size());
@@ -158,9 +159,18 @@ Result<void> RequestTelemetry::prepare_events() {
 }
 
 std::unique_ptr<session::ExchangeContext> RequestTelemetry::on_exchange_begin(
-    const http::Head* head) noexcept {
+    const http::Head* head, session::ClientSource& from) noexcept {
   if (!options_.ids) return nullptr;
-  return std::make_unique<RequestContext>(head);
+  return std::make_unique<RequestContext>(accepts_ids(from) ? head : nullptr);
+}
+
+bool RequestTelemetry::accepts_ids(session::ClientSource& from) const noexcept {
+  switch (options_.trust_ids) {
+    case RequestIdTrust::always: return true;
+    case RequestIdTrust::proxies: return from.arrival().from_proxy();
+    case RequestIdTrust::never: break;
+  }
+  return false;
 }
 
 void RequestTelemetry::on_exchange_end(session::Exchange& exchange,

@@ -4,6 +4,9 @@
 //   X-Request-Id   accepted if well formed (server/request_id.hpp), else made; in every reply
 //   traceparent    if it is valid (W3C Trace Context), its trace and parent
 //
+// From whom they are accepted says RequestTelemetryOptions::trust_ids: a client that names its own
+// requests can make two of them look like one in a log, and join a trace of somebody else.
+//
 // The fields request_id, trace_id and parent_id are on every record that is made while the request
 // is handled, also after a co_await, whoever makes it; the access log has them, too (its other
 // fields: server/access_log.hpp). Metrics are by route, as it was registered, never by path:
@@ -45,7 +48,8 @@
 namespace katana::server {
 
 struct RequestTelemetryOptions {
-  bool ids = true;          // and traces
+  bool ids = true;  // and traces
+  RequestIdTrust trust_ids = RequestIdTrust::always;
   log::Logger access = {};  // discards: no access log
   log::Logger slow = {};
   Duration slow_after = {};              // 0: nothing is slow
@@ -74,7 +78,7 @@ class RequestTelemetry final : public session::ExchangeObserver {
   }
 
   std::unique_ptr<session::ExchangeContext> on_exchange_begin(
-      const http::Head* head) noexcept override;
+      const http::Head* head, session::ClientSource& from) noexcept override;
   void on_events_begin(session::Exchange& exchange) noexcept override;
   void on_websocket_end(Duration duration) noexcept override;
   void on_exchange_end(session::Exchange& exchange,
@@ -89,6 +93,7 @@ class RequestTelemetry final : public session::ExchangeObserver {
 
   void count(const session::ExchangeRecord& record) const noexcept;
   Result<void> prepare_events();
+  bool accepts_ids(session::ClientSource& from) const noexcept;
   void warn_of(const session::ExchangeRecord& record) const noexcept;
 
   const RequestTelemetryOptions options_;

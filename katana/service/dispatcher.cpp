@@ -60,7 +60,7 @@ void Dispatcher::serve(session::Exchange& exchange, const Incoming& incoming, By
                        Bytes query) {
   const http::Head& head = incoming.head;
   const RouteMatch match = service_.table().match(head.method(), path, parameters_);
-  const RequestView request(head, path, query, parameters_, incoming.content);
+  const RequestView request(head, path, query, parameters_, incoming.content, &exchange);
   if (match.kind == MatchKind::found) [[likely]] {
     serve_route(exchange, incoming.moment, service_.route(match.route), request);
   } else {
@@ -126,7 +126,7 @@ void Dispatcher::serve_decoded(session::Exchange& exchange, const detail::Route&
   }
   exchange.note_decoded(content->size());
   const RequestView decoded(request.head(), request.path(), request.query(), request.parameters(),
-                            content->bytes());
+                            content->bytes(), request.source());
   handler.serve(exchange, route, decoded);
 }
 

@@ -149,6 +149,9 @@ class FakeExchange final : public session::Exchange {
   HeldMemory held{std::size_t{64} * 1024 * 1024};
   engine::PeerEndpoint peer_{
       .address = {192, 0, 2, 1}, .port = 1000, .family = engine::PeerEndpoint::Family::v4};
+  bool is_secure_ = false;
+  std::shared_ptr<const session::ProxyTrust> trust_;
+  int forwardings_malformed = 0;
   engine::Listener listener_ = 0;
 
   // ---- Exchange ----
@@ -160,6 +163,8 @@ class FakeExchange final : public session::Exchange {
   }
   HeldMemory& memory() noexcept override { return held; }
   engine::PeerAddress peer() noexcept override { return peer_.text(); }
+  session::Arrival arrival() noexcept override { return {peer_, is_secure_, trust_}; }
+  void note_forwarding_malformed() noexcept override { ++forwardings_malformed; }
   engine::Listener listener() noexcept override { return listener_; }
   const core::ConnectionCounters& connection_counters() noexcept override { return counters_; }
   void collect_content(std::uint64_t bytes_max) override {

@@ -82,7 +82,7 @@ bool MiddlewareRun::answer(Reply&& reply) {
 
 void MiddlewareRun::show_content() {
   whole_.emplace(request_.head(), request_.path(), request_.query(), request_.parameters(),
-                 context_.content()->bytes());
+                 context_.content()->bytes(), request_.source());
 }
 
 }  // namespace katana::detail

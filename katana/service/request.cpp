@@ -20,15 +20,13 @@ struct RecyclingAllocator {
 
 }  // namespace
 
-Bytes RequestView::authority() const noexcept {
-  if (!target().starts_with('/')) {
-    const auto named = http::split_target(target(), method());
-    if (named && !named->authority.empty()) return named->authority;
-  }
-  return field("host").value_or(Bytes());
+Bytes RequestView::authority() const noexcept { return session::authority_of(*head_); }
+
+session::Client RequestView::client() const noexcept {
+  return source_ != nullptr ? source_->client(*head_) : session::client_of({}, *head_);
 }
 
-struct Request::Storage {
+struct Request::Storage final : session::ClientSource {
   explicit Storage(const RequestView& given)
       : head(*given.head_), parameters(*given.parameters_), view(head, {}, {}, parameters, {}) {
     const Bytes old_head = head.bytes();
@@ -45,17 +43,26 @@ struct Request::Storage {
     parameters.rebase(path);
     view.path_ = {path, given.path_.size()};
     view.content_ = {path + given.path_.size(), given.content_.size()};
+    if (given.source_ == nullptr) return;
+    came = given.source_->arrival();
+    view.source_ = this;
   }
   Storage(const Storage&) = delete;
 
+  session::Arrival arrival() noexcept override { return came; }
+  session::Client client(const http::Head& of) noexcept override {
+    return session::client_of(came, of);
+  }
+
   Text bytes;  // head, path, content
+  session::Arrival came;
   http::Head head;
   PathParameters parameters;
   RequestView view;
 };
 
 Request::Request(const RequestView& view)
-    : storage_(std::allocate_shared<const Storage>(RecyclingAllocator<Storage>(), view)) {}
+    : storage_(std::allocate_shared<Storage>(RecyclingAllocator<Storage>(), view)) {}
 
 const RequestView& Request::view() const noexcept { return storage_->view; }
 

@@ -15,6 +15,7 @@
 #include "katana/base/task.hpp"
 #include "katana/base/text.hpp"
 #include "katana/service/routes/route_table.hpp"
+#include "katana/session/client.hpp"
 #include "katana/wire/http/head.hpp"
 #include "katana/wire/http/url.hpp"
 
@@ -24,8 +25,13 @@ class RequestView {
  public:
   // `query` lies in the head's bytes, and `parameters` point into `path`.
   RequestView(const http::Head& head, Bytes path, Bytes query, const PathParameters& parameters,
-              Bytes content) noexcept
-      : head_(&head), parameters_(&parameters), path_(path), query_(query), content_(content) {}
+              Bytes content, session::ClientSource* source = nullptr) noexcept
+      : head_(&head),
+        parameters_(&parameters),
+        path_(path),
+        query_(query),
+        content_(content),
+        source_(source) {}
 
   http::Method method() const noexcept { return head_->method(); }     // or Method::extension
   Bytes method_text() const noexcept { return head_->method_text(); }  // with its case, as sent
@@ -40,6 +46,12 @@ class RequestView {
   // refused, or its stream reset), but may differ in case and in a default port. Empty: HTTP/1.0
   // without any.
   Bytes authority() const noexcept;
+  // Who asks, by which scheme, and how it calls the server: what trusted proxies say of it, or else
+  // the connection and the request themselves. Read anew by each call. Without a `source` (a test's
+  // own) nothing is known of the connection.
+  session::Client client() const noexcept KATANA_VIEW;
+  // Where client() comes from; null: nowhere.
+  session::ClientSource* source() const noexcept { return source_; }
   // The first field of that name, ignoring case.
   std::optional<Bytes> field(Bytes name) const noexcept { return head_->find(name); }
   const http::Head& head() const noexcept { return *head_; }
@@ -54,6 +66,7 @@ class RequestView {
   Bytes path_;
   Bytes query_;
   Bytes content_;
+  session::ClientSource* source_ = nullptr;
 };
 
 // A coroutine may not take it: it would dangle after the first suspension.
@@ -71,6 +84,7 @@ class Request {
   Bytes path() const noexcept KATANA_VIEW { return view().path(); }
   Bytes query() const noexcept KATANA_VIEW { return view().query(); }
   Bytes authority() const noexcept KATANA_VIEW { return view().authority(); }
+  session::Client client() const noexcept KATANA_VIEW { return view().client(); }
   std::optional<Bytes> field(Bytes name) const noexcept KATANA_VIEW { return view().field(name); }
   const PathParameters& parameters() const noexcept KATANA_VIEW { return view().parameters(); }
   Bytes content() const noexcept KATANA_VIEW { return view().content(); }

@@ -55,6 +55,15 @@ struct Borrowed {
   std::optional<RequestView> view;
 };
 
+// How a request came, without a connection.
+struct CameByProxy final : session::ClientSource {
+  session::Arrival arrival() noexcept override { return came; }
+  session::Client client(const http::Head& head) noexcept override {
+    return session::client_of(came, head);
+  }
+  session::Arrival came;
+};
+
 void expect_the_same(const RequestView& request) {
   EXPECT_EQ(request.method(), http::Method::post);
   EXPECT_EQ(request.method_text(), "POST");
@@ -122,6 +131,30 @@ TEST(Request, large_content_is_copied_whole) {
   const Request request(*borrowed.view);
   borrowed.overwrite();
   EXPECT_TRUE(request.content() == content);
+}
+
+TEST(Request, knows_its_client_after_the_call_that_brought_it) {
+  Borrowed borrowed;
+  const Network proxies[] = {*Network::parse("10.0.0.0/8")};
+  auto source = std::make_unique<CameByProxy>();
+  source->came.peer = engine::PeerEndpoint::of(*IpAddress::parse("10.0.0.1"), 4000);
+  source->came.trust =
+      session::ProxyTrust::make(proxies, {.fields = http::ForwardedFields::x_forwarded});
+  const RequestView view(borrowed.head, borrowed.path, {}, borrowed.parameters, {}, source.get());
+  EXPECT_EQ(view.client().host, "example");
+  const Request request(view);
+  borrowed.overwrite();
+  source.reset();
+  const Request copy = request;  // NOLINT: a copy shares what it knows
+  EXPECT_EQ(copy.client().host, "example");
+  EXPECT_EQ(copy.client().text().bytes(), "10.0.0.1:4000");
+}
+
+TEST(Request, without_a_connection_knows_no_address) {
+  const Borrowed borrowed;
+  EXPECT_EQ(borrowed.view->client().text().bytes(), "");
+  EXPECT_EQ(borrowed.view->client().host, "example");
+  EXPECT_EQ(borrowed.view->client().origin(), "http://example");
 }
 
 }  // namespace

@@ -33,6 +33,13 @@ Instant Exchange::handler_due() noexcept {
   return time < never - now ? now + time : never;
 }
 
+Client Exchange::client(const http::Head& head) noexcept {
+  const Client client = client_of(arrival(), head);
+  if (client.is_malformed) [[unlikely]]
+    note_forwarding_malformed();
+  return client;
+}
+
 void Exchange::note_patient(ExchangeObserver* observer) noexcept {
   if (!std::exchange(core_.patient, true) && observer != nullptr) observer->on_events_begin(*this);
 }

@@ -25,6 +25,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/session/client.hpp"
 #include "katana/session/exchange_core.hpp"
 #include "katana/session/pending.hpp"
 #include "katana/wire/http/head.hpp"
@@ -35,7 +36,7 @@ namespace katana::session {
 class WebSocketShare;
 class WebSocketReplacement;
 
-class Exchange {
+class Exchange : public ClientSource {
  public:
   // The request is a HEAD: its reply ends with its head.
   virtual bool answers_head() const noexcept = 0;
@@ -47,8 +48,11 @@ class Exchange {
   virtual core::Reactor& reactor() noexcept = 0;
   // Where what is done for the request may be charged: the reactor's.
   virtual HeldMemory& memory() noexcept { return reactor().memory(); }
-  // Who connected; never empty on a connection that was accepted.
+  // Who connected; never empty on a connection that was accepted. Behind a proxy that is the proxy:
+  // who asks says client().
   virtual engine::PeerAddress peer() noexcept = 0;
+  // What a trusted proxy said wrongly is counted each time that it is read.
+  Client client(const http::Head& head) noexcept final;
   // Of its reactor, which the connection came from, in the order of listen().
   virtual engine::Listener listener() noexcept = 0;
   // Of the connection, this request included.
@@ -126,6 +130,7 @@ class Exchange {
   // When a handler that begins now has to have answered: its route's timeout, or the usual one.
   Instant handler_due() noexcept;
 
+  virtual void note_forwarding_malformed() noexcept {}
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;
   // The same, and the observer is told what it was, with the route and the request's id. A warning

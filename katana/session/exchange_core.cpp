@@ -50,6 +50,7 @@ ExchangeRecord ExchangeCore::record(Duration duration, std::uint32_t request, bo
                                 : patient    ? ExchangeKind::events
                                              : ExchangeKind::request};
   if (head_ != nullptr) {
+    record.head = head_;
     record.method = head_->method_text();
     record.target = head_->target();
   }

@@ -34,6 +34,7 @@ inline constexpr std::size_t frame_bytes_counted = 1024;
 
 // What a peer is told instead of a handler's reply.
 inline constexpr Bytes memory_scarce = "The server has no memory for the request at present.";
+inline constexpr Bytes too_many_requests = "Too many requests of this client are in progress.";
 inline constexpr Bytes no_reply_made = "The handler returned without a reply.";
 inline constexpr Bytes handler_late = "The handler did not answer in time.";
 

@@ -17,6 +17,7 @@
 
 namespace katana::session {
 
+class ClientSource;
 class Exchange;
 
 // How an exchange ended.
@@ -31,6 +32,7 @@ enum class ExchangeKind : std::uint8_t { request, events, websocket };
 
 struct ExchangeRecord {
   const RouteMark* route = nullptr;  // null: none served it
+  const http::Head* head = nullptr;  // null, when the protocol refused it
   Bytes method = {};                 // empty, as the target, when the protocol refused the head
   Bytes target = {};
   unsigned status = 0;              // of the reply; 0: none was begun
@@ -45,7 +47,9 @@ class ExchangeObserver {
  public:
   virtual ~ExchangeObserver() = default;
   // The head is here; null: it was refused. What it returns is kept until the exchange is over.
-  virtual std::unique_ptr<ExchangeContext> on_exchange_begin(const http::Head* /*head*/) noexcept {
+  // `from` says who sent it.
+  virtual std::unique_ptr<ExchangeContext> on_exchange_begin(const http::Head* /*head*/,
+                                                             ClientSource& /*from*/) noexcept {
     return nullptr;
   }
   // Its reply became a stream of events, which goes on.

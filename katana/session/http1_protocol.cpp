@@ -25,6 +25,7 @@ Http1Protocol::Shared::Shared(const HttpOptions& options)
 
 Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler)
     : options_(options),
+      trust_(trust_of(options_)),
       handler_(handler),
       context_(options_.limits, options_.kernels),
       own_(std::make_unique<Shared>(options_)),
@@ -36,6 +37,7 @@ Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler
 Http1Protocol::Http1Protocol(const HttpOptions& options, RequestHandler& handler,
                              Http1Protocol& beside)
     : options_(options),
+      trust_(trust_of(options_)),
       handler_(handler),
       context_(options_.limits, options_.kernels),
       counters_(beside.counters_),

@@ -40,6 +40,7 @@ class Http1Protocol final : public core::Protocol {
 
   HttpCounters& counters() noexcept { return counters_; }
   const HttpOptions& options() const noexcept { return options_; }
+  const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }
   RequestHandler& handler() noexcept { return handler_; }
   http1::Context& context() noexcept { return context_; }
   WebSocketShare& websockets() noexcept { return websockets_; }
@@ -66,6 +67,7 @@ class Http1Protocol final : public core::Protocol {
   void refresh_date(std::int64_t unix_seconds) noexcept;
 
   HttpOptions options_;
+  const std::shared_ptr<const ProxyTrust> trust_;  // null: nobody's word counts
   RequestHandler& handler_;
   core::Protocol* http2_ = nullptr;
   http1::Context context_;

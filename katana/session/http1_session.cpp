@@ -33,6 +33,7 @@ Http1Session::Http1Session(Http1Protocol& protocol, core::Connection& connection
 Http1Session::~Http1Session() {
   if (core_.pending != nullptr) ++protocol_.counters().handlers_cancelled;
   core_.release(memory());
+  if (counted_) connection_.end_request();
   if (active_ && protocol_.options().observer != nullptr) {
     if (core_.end_reason == ExchangeEnd::replied) core_.end_reason = ExchangeEnd::peer_left;
     tell_observer();
@@ -153,7 +154,7 @@ void Http1Session::begin_exchange() noexcept {
   core_.route = nullptr;
   if (ExchangeObserver* const observer = protocol_.options().observer) {
     core_.began = reactor().read_clock();
-    core_.context = observer->on_exchange_begin(core_.head());
+    core_.context = observer->on_exchange_begin(core_.head(), *this);
   }
 }
 
@@ -169,7 +170,12 @@ void Http1Session::on_head(bool complete) noexcept {
   if (last || reactor().draining()) machine_.close_after_reply();
   {
     const ActivityScope scope(core_.context.get());
-    protocol_.handler().on_request(*this, *core_.head());
+    if (connection_.begin_request()) [[likely]] {
+      counted_ = true;
+      protocol_.handler().on_request(*this, *core_.head());
+    } else {
+      protocol_.handler().on_refused(*this, 429, too_many_requests);
+    }
   }
   after_handler();
 }
@@ -276,6 +282,9 @@ const core::ConnectionCounters& Http1Session::connection_counters() noexcept {
 }
 
 engine::PeerAddress Http1Session::peer() noexcept { return connection_.peer().text(); }
+Arrival Http1Session::arrival() noexcept {
+  return {connection_.peer(), connection_.transform() != nullptr, protocol_.trust()};
+}
 engine::Listener Http1Session::listener() noexcept { return connection_.listener(); }
 
 void Http1Session::collect_content(std::uint64_t bytes_max) {
@@ -501,6 +510,7 @@ void Http1Session::abort() noexcept {
 void Http1Session::end_exchange() noexcept {
   if (protocol_.options().observer != nullptr) tell_observer();
   active_ = resume_due_ = false;
+  if (std::exchange(counted_, false)) connection_.end_request();
   core_.end(memory());
   if (core_.context != nullptr) core_.drop_context();
   connection_.resume(PauseReason::handler_pending);

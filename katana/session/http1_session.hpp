@@ -37,6 +37,7 @@ class Http1Session final : public core::Session, private Exchange {
   core::Reactor& reactor() noexcept override { return connection_.reactor(); }
   const core::ConnectionCounters& connection_counters() noexcept override;
   engine::PeerAddress peer() noexcept override;
+  Arrival arrival() noexcept override;
   engine::Listener listener() noexcept override;
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;
@@ -58,6 +59,7 @@ class Http1Session final : public core::Session, private Exchange {
   KATANA_RARE bool upgrade(const http::ReplyHead& head,
                            std::unique_ptr<WebSocketReplacement> replacement) noexcept override;
   void note_failure() noexcept override { ++protocol_.counters().handler_failures; }
+  void note_forwarding_malformed() noexcept override { ++protocol_.counters().forwarded_malformed; }
   FailureObserver* failure_observer() noexcept override { return protocol_.options().failures; }
 
   // False: no room at present for so many bytes in memory.
@@ -108,6 +110,7 @@ class Http1Session final : public core::Session, private Exchange {
   bool head_suffices_ = false;  // its reply is to have no content, and its handler has more
   bool in_call_ = false;        // inside a call by the core, which settles what was done
   bool upgraded_ = false;       // another session takes over
+  bool counted_ = false;        // among the requests of its client
   bool resume_due_ = false;     // the handler of the deferred request is to be called
 };
 

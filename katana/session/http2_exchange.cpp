@@ -37,9 +37,14 @@ void Http2Exchange::begin(const http2::HeadReader& reader, std::uint32_t number,
   content_bytes_max_ = streams_.options().http2.limits.content_bytes_max;
   if (core_.content_pending) give_peer_time();
   if (ExchangeObserver* const observer = streams_.options().observer) {
-    core_.context = observer->on_exchange_begin(core_.head());
+    core_.context = observer->on_exchange_begin(core_.head(), *this);
   }
-  if (refused) refuse(reader.status(), reader.detail());
+  counted_ = streams_.connection().begin_request();
+  if (refused) {
+    refuse(reader.status(), reader.detail());
+  } else if (!counted_) [[unlikely]] {
+    refuse(429, too_many_requests);
+  }
 }
 
 void Http2Exchange::dispatch() noexcept {
@@ -509,6 +514,7 @@ FailureObserver* Http2Exchange::failure_observer() noexcept { return streams_.op
 
 // Its session destroys it next.
 void Http2Exchange::end() noexcept {
+  if (std::exchange(counted_, false)) streams_.connection().end_request();
   streams_.forget(*this);
   if (core_.pending != nullptr && !replied_) {
     ++streams_.protocol().http_counters().handlers_cancelled;
@@ -678,6 +684,15 @@ void Http2Exchange::give_peer_time() noexcept {
 core::Reactor& Http2Exchange::reactor() noexcept { return streams_.connection().reactor(); }
 
 engine::PeerAddress Http2Exchange::peer() noexcept { return streams_.connection().peer().text(); }
+
+Arrival Http2Exchange::arrival() noexcept {
+  core::Connection& connection = streams_.connection();
+  return {connection.peer(), connection.transform() != nullptr, streams_.protocol().trust()};
+}
+
+void Http2Exchange::note_forwarding_malformed() noexcept {
+  ++streams_.protocol().http_counters().forwarded_malformed;
+}
 
 engine::Listener Http2Exchange::listener() noexcept { return streams_.connection().listener(); }
 

@@ -35,6 +35,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   std::optional<std::uint64_t> content_length() const noexcept override;
   core::Reactor& reactor() noexcept override;
   engine::PeerAddress peer() noexcept override;
+  Arrival arrival() noexcept override;
   engine::Listener listener() noexcept override;
   const core::ConnectionCounters& connection_counters() noexcept override;
   void collect_content(std::uint64_t bytes_max) override;
@@ -52,6 +53,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   void close_after_reply() noexcept override;
   KATANA_RARE void abort() noexcept override;
   void note_failure() noexcept override;
+  void note_forwarding_malformed() noexcept override;
   FailureObserver* failure_observer() noexcept override;
   WebSocketShare* websockets() noexcept override;
   bool upgrades_stream() const noexcept override { return true; }
@@ -153,6 +155,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   bool waits_ = false;         // the handler has more to write
   bool yielded_ = false;       // it goes on when others had their turn
   bool asks_upgrade_ = false;  // it is an extended CONNECT
+  bool counted_ = false;       // among the requests of its client
   bool told_ = false;          // the observer
   bool resume_due_ = false;    // the handler of the deferred request is to be called
 };

@@ -11,6 +11,7 @@ namespace katana::session {
 Http2Protocol::Http2Protocol(const HttpOptions& options, RequestHandler& handler,
                              HttpCounters& counters, WebSocketShare* websockets)
     : options_(options),
+      trust_(trust_of(options_)),
       handler_(handler),
       http_counters_(counters),
       websockets_(options.http2.websocket ? websockets : nullptr),

@@ -38,6 +38,7 @@ class Http2Protocol final : public core::Protocol {
   HttpCounters& http_counters() noexcept { return http_counters_; }
   Http2Counters& counters() noexcept { return http_counters_.http2; }
   const HttpOptions& options() const noexcept { return options_; }
+  const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }
   RequestHandler& handler() noexcept { return handler_; }
   http2::Context& context() noexcept { return *context_; }
   // Null: streams cannot become WebSocket ones.
@@ -55,6 +56,7 @@ class Http2Protocol final : public core::Protocol {
   void refresh_date(std::int64_t unix_seconds) noexcept;
 
   const HttpOptions options_;
+  const std::shared_ptr<const ProxyTrust> trust_;  // null: nobody's word counts
   RequestHandler& handler_;
   HttpCounters& http_counters_;
   WebSocketShare* const websockets_;

@@ -32,8 +32,10 @@ struct HttpCounters {
   std::uint64_t handler_timeouts = 0;
   std::uint64_t handlers_cancelled = 0;  // the peer left
   std::uint64_t memory_refusals = 0;     // given up because memory was scarce: 503
-  std::uint64_t replies_aborted = 0;     // begun and not completed: the connection was reset
-  WebSocketCounters websocket = {};      // of the connections that became WebSocket ones
+  // Times that a trusted proxy's word of the client was read and found malformed.
+  std::uint64_t forwarded_malformed = 0;
+  std::uint64_t replies_aborted = 0;  // begun and not completed: the connection was reset
+  WebSocketCounters websocket = {};   // of the connections that became WebSocket ones
   Http2Counters http2 = {};
 };
 

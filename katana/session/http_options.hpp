@@ -6,11 +6,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "katana/base/instant.hpp"
+#include "katana/base/network.hpp"
+#include "katana/session/client.hpp"
 #include "katana/session/exchange_observer.hpp"
 #include "katana/session/websocket.hpp"
+#include "katana/wire/http/forwarded.hpp"
 #include "katana/wire/http1/head_parser.hpp"
 #include "katana/wire/http1/limits.hpp"
 #include "katana/wire/http2/limits.hpp"
@@ -56,11 +61,22 @@ struct HttpOptions {
   Duration drain_idle = milliseconds(250);
   // Of the connections that become WebSocket ones.
   WebSocketOptions websocket = {};
+  // Peers that are proxies of ours: what they say of the client, in the fields that `forwarded`
+  // names, is believed (session/client.hpp). Empty: nobody's word is.
+  std::vector<Network> trusted_proxies = {};
+  http::ForwardedFields forwarded = http::ForwardedFields::forwarded;
+  unsigned forwarded_hops_max = http::ForwardedRules().hops_max;
   // Is told of every exchange; null: nobody. Borrowed; must outlive the protocol.
   ExchangeObserver* observer = nullptr;
   // Is told of every handler that failed, and why; null: nobody. Borrowed, likewise.
   FailureObserver* failures = nullptr;
 };
+
+// Null: nobody's word counts.
+inline std::shared_ptr<const ProxyTrust> trust_of(const HttpOptions& options) {
+  return ProxyTrust::make(options.trusted_proxies,
+                          {.fields = options.forwarded, .hops_max = options.forwarded_hops_max});
+}
 
 }  // namespace katana::session
 

@@ -33,6 +33,7 @@ COMMANDS = {
     "tls-cost": Command("costs.tls", "lab/tls_cost.py", "TLS, beside nginx"),
     "ws-cost": Command("costs.websocket", "lab/ws_cost.py", "a WebSocket message, beside a request"),
     "overload": Command("costs.overload", "lab/overload.py", "goodput beyond the capacity, with load shedding"),
+    "under-attack": Command("costs.under_attack", "lab/under_attack.py", "a good client's latency during floods"),
     "postgres-cost": Command("costs.postgres", "lab/postgres_cost.py", "a read of PostgreSQL, beside other clients"),
     "postgres-http-cost": Command("costs.postgres_http", "lab/postgres_http_cost.py", "a row over HTTP, beside axum"),
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),

@@ -13,6 +13,7 @@
 #include "katana/service/forms/form.hpp"
 #include "katana/service/middleware/rate_limit.hpp"
 #include "katana/service/router.hpp"
+#include "katana/wire/proxy/machine.hpp"
 
 namespace katana {
 namespace {
@@ -34,6 +35,8 @@ std::string bytes(std::uint64_t number) {
   if (number % 1024 == 0) return fmt::format("{} KiB", thousands(number / 1024));
   return thousands(number);
 }
+
+std::string none_or(std::uint64_t number) { return number == 0 ? "none" : shown(number); }
 
 std::string time(Duration duration) {
   constexpr std::int64_t second = 1'000'000'000;
@@ -89,6 +92,7 @@ std::vector<Limit> limits() {
   const core::ReactorOptions reactor;
   const FormLimits forms;
   const RateLimitOptions rates;
+  const core::ClientLimitOptions clients;
   const DecompressionOptions decoding;
   return {
       {"request_line_bytes_max", bytes(http1.request_line_bytes_max)},
@@ -138,6 +142,17 @@ std::vector<Limit> limits() {
       {"memory_bytes_max", bytes(forms.memory_bytes_max)},
       {"RateLimitOptions::keys_max", shown(rates.keys_max)},
       {"routes_max", shown(routes_max)},
+      {"ClientLimitOptions::connections_max", none_or(clients.connections_max)},
+      {"connections_burst", shown(clients.connections_burst)},
+      {"handshakes_max", none_or(clients.handshakes_max)},
+      {"requests_max", none_or(clients.requests_max)},
+      {"received_bytes_burst", bytes(clients.received_bytes_burst)},
+      {"v6_bits", shown(clients.v6_bits)},
+      {"clients_max", shown(clients.clients_max)},
+      {"connection_age_max", reactor.connection_age_max == Duration{} ? "none" : "a time"},
+      {"forwarded_hops_max", shown(http.forwarded_hops_max)},
+      {"proxy::line_bytes_max", shown(proxy::line_bytes_max)},
+      {"proxy::header_bytes_max", bytes(proxy::header_bytes_max)},
   };
 }
 

@@ -32,8 +32,8 @@ class Spans final : public session::ExchangeObserver {
       : inner_(inner), book_(book), fault_(fault) {}
 
   std::unique_ptr<session::ExchangeContext> on_exchange_begin(
-      const http::Head* head) noexcept override {
-    auto context = inner_.on_exchange_begin(head);
+      const http::Head* head, session::ClientSource& from) noexcept override {
+    auto context = inner_.on_exchange_begin(head, from);
     if (head != nullptr) {
       begun_[context.get()] = std::string(head->find("x-identity").value_or("none"));
     }

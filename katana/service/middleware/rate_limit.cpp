@@ -44,6 +44,10 @@ Text subscriber_of(Bytes address) {
   return first_groups(v6);
 }
 
+Text client_key(const RequestView& request, session::Exchange& exchange) {
+  return subscriber_of(exchange.client(request.head()).text().bytes());
+}
+
 RateTable::RateTable(double per_second, std::uint32_t burst, std::size_t keys_max,
                      std::uint64_t secret)
     : secret_(secret),
@@ -117,11 +121,7 @@ void RateLimit::set_rate(double per_second, std::uint32_t burst) {
 Middleware RateLimit::middleware() const {
   const bool by_peer = !key_;
   auto key_of = key_;
-  if (by_peer) {
-    key_of = [](const RequestView&, session::Exchange& exchange) {
-      return detail::subscriber_of(exchange.peer().bytes());
-    };
-  }
+  if (by_peer) key_of = &detail::client_key;
   Middleware middleware;
   middleware.admit = [table = table_, key_of = std::move(key_of), by_peer](
                          const RequestView& request,

@@ -20,6 +20,7 @@
 
 #include "katana/base/instant.hpp"
 #include "katana/base/text.hpp"
+#include "katana/service/request_context.hpp"
 #include "katana/service/router.hpp"
 
 namespace katana {
@@ -29,10 +30,10 @@ struct RateLimitOptions {
   double per_second = 10;    // on average; above 0
   std::uint32_t burst = 20;  // at once; 1 or more
   std::size_t keys_max = 64 * 1024;
-  // Whose requests are counted together. By default the peer's address without its port, of IPv6
-  // the first 64 bits, which is what one subscriber has, and of a Unix-domain socket the user; an
-  // unknown peer is refused (503, and counted as a failure). Behind a proxy take what the proxy
-  // says, and only from a proxy. Empty from a function given here: nobody's, and the request
+  // Whose requests are counted together. By default the client's address (RequestView::client(),
+  // which believes trusted proxies) without its port, of IPv6 the first 64 bits, which is what one
+  // subscriber has, and of a Unix-domain socket the user; an unknown peer is refused (503, and
+  // counted as a failure). Empty from a function given here: nobody's, and the request
   // passes; so what a client can leave out needs something in its place, such as the peer.
   std::function<Text(const RequestView&, session::Exchange&)> key = {};
 };
@@ -44,7 +45,27 @@ namespace detail {
 
 class RateTable;
 
+// Of the client's address; see RateLimitOptions::key.
+Text client_key(const RequestView& request, session::Exchange& exchange);
+
 }  // namespace detail
+
+// A key by what middleware in front has provided (FromContext<T>), such as who was authenticated,
+// however many addresses they have; a request for which nothing was provided counts for its
+// client's address.
+//
+//   options.key = rate_key<auth::Principal>([](const auto& who) -> Bytes { return who.id(); });
+template <class T, class F>
+std::function<Text(const RequestView&, session::Exchange&)> rate_key(F text_of) {
+  return [text_of](const RequestView& request, session::Exchange& exchange) {
+    if (exchange.kept() == nullptr) return detail::client_key(request, exchange);
+    const auto value = detail::RequestContext::of(exchange).find<T, const T>();
+    if (value == nullptr) return detail::client_key(request, exchange);
+    Text key("by value: ");  // no address begins so
+    key.append(text_of(*value));
+    return key;
+  };
+}
 
 // The same, whose rate may change while it serves. Copies, and all that middleware() gives, share
 // one table.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <expected>
 #include <memory>
 #include <string>
 #include <thread>
@@ -111,6 +112,28 @@ TEST(RateLimit, a_peer_that_is_not_known_is_refused_and_never_unlimited) {
   EXPECT_EQ(status_for(user), 429u);
 }
 
+TEST(RateLimit, behind_a_trusted_proxy_each_client_has_its_own_rate) {
+  const Middleware limit = rate_limit({.per_second = 0.001, .burst = 1});
+  StillReactor reactor;
+  const Network proxies[] = {*Network::parse("192.0.2.0/24")};
+  const auto trust =
+      session::ProxyTrust::make(proxies, {.fields = http::ForwardedFields::x_forwarded});
+  const auto status_for = [&](std::string_view fields, bool trusted) {
+    FakeExchange exchange("GET", "/", fields);
+    exchange.on = &reactor;
+    if (trusted) exchange.trust_ = trust;
+    const PathParameters none;
+    const RequestView request(exchange.head(), "/", {}, none, {});
+    const auto refused = limit.admit(request, exchange);
+    return refused ? refused->status() : 200u;
+  };
+  EXPECT_EQ(status_for("X-Forwarded-For: 198.51.100.1\n", true), 200u);
+  EXPECT_EQ(status_for("X-Forwarded-For: 198.51.100.2\n", true), 200u);
+  EXPECT_EQ(status_for("X-Forwarded-For: 9.9.9.9, 198.51.100.2\n", true), 429u);
+  EXPECT_EQ(status_for("X-Forwarded-For: 198.51.100.3\n", false), 200u) << "the proxy's own";
+  EXPECT_EQ(status_for("X-Forwarded-For: 198.51.100.4\n", false), 429u) << "nobody is believed";
+}
+
 TEST(RateLimit, too_many_requests_are_told_how_long_to_wait) {
   RateLimitOptions options;
   options.per_second = 0.5;
@@ -145,6 +168,39 @@ TEST(RateLimit, too_many_requests_are_told_how_long_to_wait) {
   for (int count = 0; count < 10; ++count) EXPECT_EQ(get("")->status, 204u);
   reactor.pass(seconds(2));
   EXPECT_EQ(get("X-Key: a\n")->status, 204u);
+}
+
+struct RateUser {
+  std::string name;
+};
+
+TEST(RateLimit, a_key_by_what_middleware_provides_is_the_same_from_every_address) {
+  RateLimitOptions options{.per_second = 0.001, .burst = 1};
+  options.key = rate_key<RateUser>([](const RateUser& user) -> Bytes { return user.name; });
+  const Service service = make_service([&](Router& router) {
+    const auto authenticate = [](const RequestView& request) -> std::expected<RateUser, Reply> {
+      return RateUser{std::string(request.field("X-User").value_or("nobody"))};
+    };
+    Group api = router.group("/api");
+    api.use(authenticate);
+    api.use(rate_limit(options)).get("/x", [] { return Reply(204); });
+    router.use(rate_limit(options)).get("/open", [] { return Reply(204); });
+  });
+  Dispatcher dispatcher(service);
+  StillReactor reactor;
+  const auto status_of = [&](std::string_view path, std::string_view fields, std::uint8_t host) {
+    FakeExchange exchange("GET", path, fields);
+    exchange.on = &reactor;
+    exchange.peer_.address[3] = host;
+    exchange.serve(dispatcher);
+    return exchange.status;
+  };
+  EXPECT_EQ(status_of("/api/x", "X-User: anna\n", 1), 204u);
+  EXPECT_EQ(status_of("/api/x", "X-User: anna\n", 2), 429u);
+  EXPECT_EQ(status_of("/api/x", "X-User: boris\n", 2), 204u);
+  EXPECT_EQ(status_of("/api/x", "X-User: 192.0.2.3\n", 1), 204u);
+  EXPECT_EQ(status_of("/open", "X-User: anna\n", 3), 204u) << "by its address";
+  EXPECT_EQ(status_of("/open", "X-User: boris\n", 3), 429u);
 }
 
 }  // namespace

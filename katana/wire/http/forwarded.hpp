@@ -35,7 +35,7 @@ constexpr Bytes name_of(Scheme scheme) noexcept {
   return scheme == Scheme::https ? Bytes("https") : Bytes("http");
 }
 
-inline constexpr unsigned forwarded_hops_max = 64;
+inline constexpr unsigned forwarded_hops_max = 100;
 
 struct ForwardedRules {
   ForwardedFields fields = ForwardedFields::none;

@@ -1,0 +1,121 @@
+// Machine: the header of the PROXY protocol, versions 1 and 2, which a proxy sends in front of a
+// connection's own bytes to say who it speaks for
+// (haproxy.org/download/3.0/doc/proxy-protocol.txt).
+//
+//   1   "PROXY TCP4 192.0.2.1 198.51.100.1 5000 443\r\n", TCP6, or UNKNOWN and anything; 107 octets
+//   2   a signature of 12 octets, version and command, family and transport, a length; addresses,
+//       and behind them fields of type, length and value, which are passed over. A CRC32C among
+//       them is checked
+//
+// The state is what comes next:
+//
+//   start        nothing came yet          "P" -> line, CR -> signature
+//   line         version 1                 CRLF -> done
+//   signature    of version 2, 16 octets   -> addresses, or skipped, or done
+//   addresses    12 or 36 octets           -> fields, or done
+//   fields       type and length           -> value, or done
+//   value        of a field                -> fields, or done
+//   skipped      LOCAL, UNSPEC, UNIX       -> done
+//   refused      for ever
+//
+// Owns       at most 107 octets of what came.
+// Borrows    the input, for the call.
+// Thread     its user's.
+// Allocates  never.
+// Fails      Event::refused; refusal() says why. Nothing is believed of such a header.
+// Invariant  of what is believed every octet was checked, and no octet behind the header is taken.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/ip_address.hpp"
+#include "katana/wire/proxy/crc32c.hpp"
+
+namespace katana::proxy {
+
+inline constexpr std::size_t line_bytes_max = 107;     // of version 1, with its CRLF
+inline constexpr std::size_t header_bytes_max = 4096;  // of version 2, with all its fields
+
+enum class Event : std::uint8_t { need_bytes, done, refused };
+
+enum class Refusal : std::uint8_t {
+  none,
+  signature,  // it begins like neither version
+  line,       // of version 1: too long, or not in its form
+  command,    // a version, command, family or transport that is not served
+  length,     // larger than header_bytes_max, or too small for its addresses or fields
+  checksum,
+  count_
+};
+Bytes name_of(Refusal refusal) noexcept;
+
+struct Step {
+  Event event = Event::need_bytes;
+  std::size_t consumed = 0;
+};
+
+// Who a proxy speaks for.
+struct Source {
+  IpAddress address;
+  std::uint16_t port = 0;
+  friend bool operator==(const Source&, const Source&) noexcept = default;
+};
+
+class Machine {
+ public:
+  // Takes all of the input, or what of it belongs to the header.
+  Step next(Bytes input) noexcept;
+  // Once done. None: the proxy speaks for itself (LOCAL), or does not say for whom.
+  const std::optional<Source>& source() const noexcept { return source_; }
+  Refusal refusal() const noexcept { return refusal_; }
+
+ private:
+  enum class State : std::uint8_t {
+    start,
+    line,
+    signature,
+    addresses,
+    fields,
+    value,
+    skipped,
+    done,
+    refused
+  };
+
+  // Each takes some off the front of `input` and goes on to another state, or needs more.
+  void take(Bytes& input) noexcept;
+  void take_line(Bytes& input) noexcept;
+  void take_value(Bytes& input) noexcept;
+  // True once `kept_` has so many.
+  bool collect(Bytes& input, std::size_t bytes) noexcept;
+  void read_line(Bytes line) noexcept;
+  void read_signature() noexcept;
+  void read_addresses() noexcept;
+  void read_field() noexcept;
+  // Behind addresses and behind each field.
+  void enter_fields() noexcept;
+  void end_header() noexcept;
+  void refuse(Refusal refusal) noexcept;
+
+  std::array<char, line_bytes_max> kept_;
+  std::size_t kept_bytes_ = 0;
+  std::size_t left_ = 0;   // of version 2: octets of the header that are to come
+  std::size_t value_ = 0;  // of the field's value, likewise
+  std::array<char, 4> sum_{};
+  std::optional<Source> source_;
+  Crc32c crc_;
+  bool has_sum_ = false;
+  bool in_sum_ = false;  // the value is that of the checksum
+  bool is_v6_ = false;
+  State state_ = State::start;
+  Refusal refusal_ = Refusal::none;
+};
+
+}  // namespace katana::proxy
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,144 @@
+"""What does a good client notice while 1,000 addresses flood the server?
+
+    lab/under_attack.py [--kinds a,b] [--seconds 5] [--sockets 2000] [--build build/bench] [--markdown FILE]
+
+The server (lab/overload/attacked_server) has CPU 0. The good client, on CPU 1, asks every five milliseconds, every tenth
+time on a new connection; the flood (katana_lab/flood.py) shares its CPU with the lowest precedence. Each kind is measured calm,
+under attack, and under attack with limits by client. Shown is the 99th percentile of the good client's latency, its
+failures, and what became of the flood's connections. The aim is a p99 of at most twice the calm one. All of it stays on
+the loopback.
+"""
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import resource
+import socket
+import time
+import urllib.request
+
+from katana_lab import flood, proc
+from katana_lab.costs import harness
+from katana_lab.heading import made_by
+
+SCRIPT, TITLE = "lab/under_attack.py", "Under attack"
+INTERVAL_S = 0.005
+ADDRESSES = 1_000
+PORTS = proc.free_port()
+REFUSALS = ("connections", "rate", "handshakes", "requests")
+
+
+def pairs_of_ports():
+    """Two ports in a row for each server."""
+    while True:
+        first, second = next(PORTS), next(PORTS)
+        if second == first + 1:
+            yield first
+
+
+def serving(limited, build):
+    """A fresh server; HTTPS is on the next port."""
+    flags = ["--limited"] if limited else []
+    program = proc.built("attacked_server", build)
+    return harness.serving("attacked_server", lambda port, _: [program, "--port", str(port), *flags], pairs_of_ports(),
+                           "/")
+
+
+class GoodClient:
+    """Asks at its own pace; counts what did not come."""
+
+    def __init__(self, port):
+        self.port, self.kept, self.latencies_us, self.failures = port, None, [], 0
+
+    def ask(self, anew):
+        """One request, on the connection that is kept or on a new one."""
+        begin = time.perf_counter()
+        try:
+            if self.kept is None or anew:
+                self.drop()
+                self.kept = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+            self.kept.request("GET", "/")
+            good = self.kept.getresponse().read() == b"Hello, World!"
+        except (OSError, http.client.HTTPException):
+            good = False
+            self.drop()
+        self.failures += 0 if good else 1
+        self.latencies_us.append((time.perf_counter() - begin) * 1e6)
+
+    def drop(self):
+        """The connection that is kept is over."""
+        if self.kept is not None:
+            self.kept.close()
+        self.kept = None
+
+    def run(self, seconds):
+        """Ask for so long."""
+        begin = time.monotonic()
+        for number in range(int(seconds / INTERVAL_S)):
+            time.sleep(max(0, begin + number * INTERVAL_S - time.monotonic()))
+            if time.monotonic() > begin + seconds:
+                break
+            self.ask(number % 10 == 0)
+
+    def p99_us(self):
+        """The 99th percentile."""
+        ordered = sorted(self.latencies_us)
+        return ordered[min(len(ordered) - 1, int(0.99 * len(ordered)))]
+
+
+def refused(port):
+    """What the server counted of its refusals; -1: it did not answer in time."""
+    try:
+        with contextlib.closing(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10)) as reply:
+            lines = reply.read().decode().splitlines()
+    except (OSError, socket.timeout):
+        return -1
+    names = tuple(f"katana_client_{kind}_refused" for kind in REFUSALS)
+    return int(sum(float(line.split()[-1]) for line in lines if line.startswith(names)))
+
+
+def measure(kind, limited, options):
+    """The good client's p99 and failures, and the flood; `kind` None: calm."""
+    with serving(limited, options.build) as server:
+        good = GoodClient(server.port)
+        for _ in range(20):
+            good.ask(True)
+            time.sleep(0.05)
+        good = GoodClient(server.port)
+        if kind is None:
+            good.run(options.seconds)
+            return good, flood.Flooded(), 0
+        port = server.port + (1 if kind == "handshakes" else 0)
+        with flood.Running(kind, port, options.sockets, ADDRESSES, options.seconds + 1) as running:
+            time.sleep(0.5)
+            good.run(options.seconds)
+        return good, running.done, refused(server.port)
+
+
+def main():
+    """Measure, and show."""
+    parser = harness.parser(__doc__, rounds=1, seconds=5.0, files=("markdown",))
+    parser.add_argument("--kinds", default=",".join(flood.KINDS), help="of floods; default all")
+    parser.add_argument("--sockets", type=int, default=2_000, help="that a flood has in use; default 2000")
+    options = parser.parse_args()
+    kinds = harness.known(parser, "kind", options.kinds, flood.KINDS)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    os.sched_setaffinity(0, {harness.CLIENT_CPU})
+    lines = ["| flood | limits | p99 of the good client, µs | × calm | failures | connections of the flood | "
+             "ended without a reply | refusals |", "|---|---|---|---|---|---|---|---|"]
+    for _ in range(options.rounds):
+        calm = measure(None, True, options)[0]
+        lines.append(f"| none | yes | {calm.p99_us():.0f} | 1 | {calm.failures} of {len(calm.latencies_us)} | | | |")
+        print(lines[-1], flush=True)
+        for kind in kinds:
+            for limited in (False, True):
+                good, done, count = measure(kind, limited, options)
+                lines.append(f"| {kind} | {'yes' if limited else 'no'} | {good.p99_us():.0f} | "
+                             f"{good.p99_us() / calm.p99_us():.1f} | {good.failures} of {len(good.latencies_us)} | "
+                             f"{done.opened} | {done.unanswered} | {count} |")
+                print(lines[-1], flush=True)
+    if options.markdown:
+        options.markdown.write_text(f"# {TITLE}\n\n{made_by(SCRIPT)}\n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+
+# SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,53 @@
+// attacked_server: a server of a small reply, plain and with TLS, with limits by client or without:
+// what lab/under_attack.py floods.
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "katana/server/http_server.hpp"
+#include "katana/server/observability.hpp"
+#include "katana/service/router.hpp"
+
+using namespace katana;
+
+int main(int argc, char** argv) {
+  std::uint16_t port = 8080;
+  bool limited = false;
+  CLI::App app("A server with limits by client or without, for lab/under_attack.py");
+  app.add_option("--port", port, "on 127.0.0.1; HTTPS is on the next one")->capture_default_str();
+  app.add_flag("--limited", limited, "with limits by client");
+  CLI11_PARSE(app, argc, argv);
+
+  const auto observability = server::Observability::make();
+  if (!observability) return std::puts(observability.error().describe().c_str()), 1;
+  const server::OperationsGuard guard({.addresses = {"127.0.0.1"}});
+  Router router;
+  (*observability)->mount(router, guard);
+  router.get("/", [] { return Reply::text("Hello, World!"); });
+  const Result<Service> service = std::move(router).build();
+  if (!service) return std::puts(service.error().describe().c_str()), 1;
+  server::HttpServerOptions options;
+  options.port = static_cast<std::uint16_t>(port + 1);
+  options.reactors = 1;
+  options.tls.emplace().development = true;
+  options.listeners = {{.port = port}};
+  options.observability = observability->get();
+  if (limited) {
+    options.clients.connections_max = 20;
+    options.clients.connections_per_s = 20;
+    options.clients.connections_burst = 40;
+    options.clients.handshakes_max = 2;
+    options.clients.requests_max = 10;
+    options.clients.received_bytes_per_s = 16 * 1024;
+    options.clients.received_bytes_burst = 64 * 1024;
+  }
+  server::HttpServer server(options, *service);
+  if (auto started = server.start(); !started) {
+    return std::puts(started.error().describe().c_str()), 1;
+  }
+  server.run();
+}
+
+// SPDX-License-Identifier: Apache-2.0
