@@ -341,6 +341,7 @@ Result<void> ApplicationCore::add_figures() {
   metrics::Registry& registry = observability_->registry();
   metrics::HealthChecks& checks = observability_->checks();
   if (auto added = add_log_metrics(registry, *log_); !added) return added;
+  if (auto added = add_sandbox_metrics(registry); !added) return added;
   if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
   if (auto added = add_pool_checks(checks, *pools_); !added) return added;
   if (!embedding_) {
