@@ -15,6 +15,7 @@ set(KATANA_COMPONENTS all CACHE STRING "components to build, with what they requ
 option(KATANA_SIMULATION "build the simulator's seeds without the other tests" OFF)
 option(KATANA_MICRO "build the micro-benchmarks" OFF)
 option(KATANA_FUZZ "build the libFuzzer targets (clang)" OFF)
+set(KATANA_FUZZING_ENGINE -fsanitize=fuzzer CACHE STRING "what links the engine to them: a flag, or a file")
 option(KATANA_NATIVE "tune for this machine's CPU" OFF)
 option(KATANA_UNITY "compile several sources at once" OFF)
 set(KATANA_UNITY_BATCH 8 CACHE STRING "so many of them, with KATANA_UNITY")

@@ -121,7 +121,7 @@ endfunction()
 function(katana_fuzzer name source)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE ${ARGN})
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${name} PRIVATE ${KATANA_FUZZING_ENGINE})
   set_property(GLOBAL APPEND PROPERTY KATANA_FUZZERS ${name})
   # At the end, when rooms of later rows are there, which a fuzzer may link.
   cmake_language(EVAL CODE

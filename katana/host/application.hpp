@@ -61,6 +61,7 @@
 #include "katana/host/command_line.hpp"
 #include "katana/host/database_driver.hpp"
 #include "katana/host/embedding.hpp"
+#include "katana/host/insecure_settings.hpp"
 #include "katana/host/pools.hpp"
 #include "katana/host/process_rules.hpp"
 #include "katana/host/service_manager.hpp"
@@ -244,6 +245,7 @@ class ApplicationCore {
   // Of what is loaded, without starting anything: everything that is wrong.
   Result<void> check_loaded() const;
   int check_config(const CommandLine& line);
+  InsecureFacts facts_of(const CommandLine& line) const;
   int print_routes(const CommandLine& line);
   int check_health(const CommandLine& line);
   // Of a flag that only prints something; none: the program is to run.
@@ -297,7 +299,8 @@ class ApplicationCore {
   std::vector<Part> parts_;
   ServiceManager manager_;
   ProcessRules rules_;
-  std::optional<Embedding> embedding_;  // none: the process is the program's
+  std::vector<InsecureSetting> exposed_files_;  // as they were at the start
+  std::optional<Embedding> embedding_;          // none: the process is the program's
 
   // Each is made by its part, and ended by it in reverse.
   std::unique_ptr<log::Log> log_;

@@ -66,7 +66,12 @@ int ApplicationCore::check_config(const CommandLine& line) {
   }
   if (auto checked = check_loaded(); !checked) return fail_with(2, checked.error().describe());
   fmt::print("{}: the configuration is valid\n", options_.name);
-  return 0;
+  std::fflush(stdout);
+  const auto insecure = insecure_settings(*settings(), facts_of(line));
+  for (const InsecureSetting& each : insecure) {
+    fmt::print(stderr, "{}: insecure: {}\n", options_.name, each.describe());
+  }
+  return line.strict && !insecure.empty() ? 1 : 0;
 }
 
 // Method, then pattern; HEAD and OPTIONS follow from the others.

@@ -18,7 +18,9 @@ constexpr Flag flags[] = {
     {"--port", "PORT", "the same as --set http.port=PORT"},
     {"--database", "URL", "the same as --set database.url=URL"},
     {"--print-config", "", "print every value and where it comes from, and end"},
-    {"--check-config", "", "say what is wrong with the configuration and start nothing: 0 or 2"},
+    {"--check-config", "",
+     "say what is wrong with the configuration, and what is insecure, and start nothing: 0 or 2"},
+    {"--strict", "", "do not start with what is insecure; with --check-config: then 1"},
     {"--print-defaults", "", "print every key with its default and its meaning, as YAML, and end"},
     {"--print-schema", "", "print the JSON Schema of the configuration, for editors, and end"},
     {"--print-routes", "", "start all but the server, print every route, and end"},
@@ -47,6 +49,7 @@ void take(CommandLine& line, std::string_view name, std::string value) {
   if (name == "--database") line.sets.push_back("database.url=" + value);
   if (name == "--print-config") line.print_config = true;
   if (name == "--check-config") line.check_config = true;
+  if (name == "--strict") line.strict = true;
   if (name == "--print-defaults") line.print_defaults = true;
   if (name == "--print-schema") line.print_schema = true;
   if (name == "--print-routes") line.print_routes = true;

@@ -1,8 +1,8 @@
 // CommandLine: the flags that every application has.
 //
 //   --config FILE   --set KEY=VALUE …   --port N   --database URL   --print-config   --check-config
-//   --print-defaults   --print-schema   --print-routes   --health-check   --list-engines   --help
-//   --version
+//   --strict   --print-defaults   --print-schema   --print-routes   --health-check   --list-engines
+//   --help   --version
 //
 // A value may stand behind its flag or behind "=".
 //
@@ -29,6 +29,7 @@ struct CommandLine {
   std::vector<std::string> sets = {};      // "key=value", in their order; --port and --database too
   bool print_config = false;
   bool check_config = false;
+  bool strict = false;  // what is insecure is an error
   bool print_defaults = false;
   bool print_schema = false;
   bool print_routes = false;

@@ -66,6 +66,22 @@ class ProgramTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
+TEST_F(ProgramTest, what_is_insecure_is_a_warning_and_with_strict_an_error) {
+  write("public.yaml", "http: {address: 0.0.0.0, port: 9999}\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(check({"--config", file("public.yaml")}), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("checked: insecure: http.address is 0.0.0.0: "));
+  EXPECT_EQ(check({"--config", file("public.yaml"), "--strict"}), 1);
+
+  CommandLine strict = line({"http.address=0.0.0.0"});
+  strict.strict = true;
+  Application<> app({.name = "checked"});
+  const auto started = app.start(strict);
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().describe(), HasSubstr("http.hosts is empty"));
+}
+
 TEST_F(ProgramTest, a_configuration_is_checked_without_starting_anything) {
   write("good.yaml", "http: {port: 9999, limits: {head_bytes_max: 32KiB}}\nlog: {file: " +
                          file("made.log") + "}\n");

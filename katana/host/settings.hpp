@@ -321,14 +321,14 @@ KATANA_DESCRIBE(DatabaseSettings,
 
 // What the process gives up before it serves; see host/process_rules.hpp.
 struct ProcessSettings {
-  std::string user;
-  std::string group;
+  std::string user = {};
+  std::string group = {};
   Sandbox sandbox = Sandbox::off;
-  std::vector<std::string> sandbox_read;
-  std::vector<std::string> sandbox_write;
-  std::vector<SandboxUse> sandbox_allow;
+  std::vector<std::string> sandbox_read = {};
+  std::vector<std::string> sandbox_write = {};
+  std::vector<SandboxUse> sandbox_allow = {};
   RefusedCall refused_call = RefusedCall::error;
-  std::string umask;
+  std::string umask = {};
   bool core_dumps = false;
 };
 KATANA_DESCRIBE(

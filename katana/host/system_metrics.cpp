@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "katana/host/http_check.hpp"
+#include "katana/sandbox/refused_calls.hpp"
 
 namespace katana::host {
 namespace {
@@ -77,6 +78,10 @@ const std::array log_counters{
            [](const log::Counts& of) { return double(of.dropped_warnings); }},
     LogRow{"katana_log_records_lost", "Records that an output could not take.",
            [](const log::Counts& of) { return double(of.lost); }}};
+using SandboxRow = Row<std::uint64_t>;
+const std::array sandbox_counters{SandboxRow{"katana_sandbox_refused_calls",
+                                             "System calls that process.sandbox refused.",
+                                             [](const std::uint64_t& of) { return double(of); }}};
 const std::array log_gauges{
     LogRow{"katana_log_waiting_bytes", "Records in memory that are not written yet.",
            [](const log::Counts& of) { return double(of.waiting_bytes); }},
@@ -178,6 +183,15 @@ Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log) {
     const log::Counts counts = log.counts();
     tell_all(log_counters, counters, counts);
     tell_all(log_gauges, gauges, counts);
+  });
+  return {};
+}
+
+Result<void> add_sandbox_metrics(metrics::Registry& registry) {
+  auto counters = series_of<ObservedCounter>(registry, sandbox_counters, "", {});
+  if (!counters) return std::unexpected(counters.error());
+  registry.before_scrape([counters = counters->front()] {
+    tell_all(sandbox_counters, counters, sandbox::refused_calls());
   });
   return {};
 }

@@ -3,6 +3,7 @@
 //   katana_pool_…{pool}    threads, queued, jobs, busy time, waits
 //   katana_database_…      reads, writes, commits, refusals, queues
 //   katana_log_…           records, dropped, lost, waiting
+//   katana_sandbox_…       refused system calls
 //
 // Owns       nothing.
 // Borrows    the registry, and what is registered, which outlives its last scrape and check.
@@ -25,6 +26,7 @@ namespace katana::host {
 Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools);
 Result<void> add_database_metrics(metrics::Registry& registry, const database::Database& database);
 Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);
+Result<void> add_sandbox_metrics(metrics::Registry& registry);
 
 // Not ready while the queue of a pool is full: what is sent here would be refused.
 Result<void> add_pool_checks(metrics::HealthChecks& checks, const Pools& pools);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "katana/base/secrets.hpp"
 #include "katana/database/postgres/connection_pool.hpp"
 
 namespace katana::database::postgres {
@@ -71,6 +72,9 @@ struct ConnectionPool::Job : Message {
         executor(pool.home_.executor()),
         options(pool.options_),
         targets(std::vector<Target>()) {}
+  ~Job() {
+    if (password) erase_secret(*password);
+  }
 
   // The helper's thread.
   void run_there() {

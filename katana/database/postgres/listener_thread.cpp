@@ -14,6 +14,7 @@
 
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/base/random.hpp"
+#include "katana/base/secrets.hpp"
 #include "katana/database/postgres/choice.hpp"
 
 namespace katana::database::postgres {
@@ -73,11 +74,12 @@ std::string ListenerThread::hold_session() {
 }
 
 std::string ListenerThread::connect() {
-  const auto password = password_of(options_);
+  auto password = password_of(options_);
   if (!password) return password.error().describe();
   std::vector<Target> targets;
   for (const Host& host : options_.hosts) targets.push_back({host.name, host.port});
   const ConnectParameters parameters(options_, targets, *password);
+  erase_secret(*password);
   pg_.reset(PQconnectStartParams(parameters.keywords(), parameters.values(), 0));
   if (pg_ == nullptr) return "no memory for a connection";
   PQsetNoticeReceiver(pg_.get(), &drop_listener_notice, nullptr);

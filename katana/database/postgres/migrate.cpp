@@ -8,6 +8,8 @@
 #include <initializer_list>
 #include <memory>
 
+#include "katana/base/secrets.hpp"
+
 namespace katana::database::postgres {
 namespace {
 
@@ -132,7 +134,7 @@ class Migrator {
 
 katana::Result<MigrationReport> migrate(const Options& options, const MigrateOptions& how) {
   if (const auto good = check(options); !good) return std::unexpected(good.error());
-  const auto password = password_of(options);
+  auto password = password_of(options);
   if (!password) return std::unexpected(password.error());
   std::vector<Target> targets;
   for (const Host& host : options.hosts) targets.push_back({host.name, host.port});
@@ -141,6 +143,7 @@ katana::Result<MigrationReport> migrate(const Options& options, const MigrateOpt
       patient.parameters.begin(),
       {"connect_timeout", std::to_string(options.connect_timeout.count_ms() / 1000 + 1)});
   const ConnectParameters parameters(patient, targets, *password);
+  erase_secret(*password);
   const std::unique_ptr<PGconn, Close> pg(
       PQconnectdbParams(parameters.keywords(), parameters.values(), 0));
   if (pg == nullptr || PQstatus(pg.get()) != CONNECTION_OK) {

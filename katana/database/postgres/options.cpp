@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 
+#include "katana/base/secrets.hpp"
+
 namespace katana::database::postgres {
 namespace {
 
@@ -227,7 +229,9 @@ katana::Result<void> check(const Options& options) {
 
 katana::Result<std::string> password_of(const Options& options) {
   if (options.password_file.empty()) return options.password;
-  std::ifstream file(options.password_file);
+  std::ifstream file;
+  file.rdbuf()->pubsetbuf(nullptr, 0);  // no copy stays in a buffer
+  file.open(options.password_file);
   std::string password;
   if (!std::getline(file, password)) {
     return katana::fail(
@@ -240,6 +244,7 @@ katana::Result<std::string> password_of(const Options& options) {
 
 ConnectParameters::ConnectParameters(const Options& options, const std::vector<Target>& targets,
                                      const std::string& password) {
+  kept_.reserve(16 + options.parameters.size());  // a move would leave a short password behind
   std::string hosts;
   std::string ports;
   std::string numeric;
@@ -270,6 +275,10 @@ ConnectParameters::ConnectParameters(const Options& options, const std::vector<T
   }
   keywords_.push_back(nullptr);
   values_.push_back(nullptr);
+}
+
+ConnectParameters::~ConnectParameters() {
+  for (auto& [name, value] : kept_) erase_secret(value);
 }
 
 // What comes later replaces what was before: the user's own parameters are last.

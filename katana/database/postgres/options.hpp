@@ -83,11 +83,15 @@ struct Target {
   std::string address = {};  // empty: the name is the folder of a Unix socket
 };
 
-// The parameters of one attempt to connect, as libpq takes them.
+// The parameters of one attempt to connect, as libpq takes them. The password among them is
+// overwritten when they go.
 class ConnectParameters {
  public:
   ConnectParameters(const Options& options, const std::vector<Target>& targets,
                     const std::string& password);
+  ConnectParameters(const ConnectParameters&) = delete;
+  ConnectParameters& operator=(const ConnectParameters&) = delete;
+  ~ConnectParameters();
   const char* const* keywords() const noexcept { return keywords_.data(); }
   const char* const* values() const noexcept { return values_.data(); }
 
@@ -99,7 +103,7 @@ class ConnectParameters {
   std::vector<const char*> values_;
 };
 
-// The password of the options, or that of their file.
+// The password of the options, or that of their file; whoever has it calls erase_secret().
 katana::Result<std::string> password_of(const Options& options);
 
 }  // namespace katana::database::postgres
