@@ -80,22 +80,39 @@ void ArrayReader::skip_space() noexcept {
   rest_.remove_prefix(first == Bytes::npos ? rest_.size() : first);
 }
 
-ArrayReader::Element ArrayReader::next() {
+ArrayReader::Element ArrayReader::next_between(char first, char last, std::string* name) {
   skip_space();
-  const bool first = !std::exchange(begun_, true);
-  const char mark = rest_.empty() ? '\0' : rest_[0];
-  if (!first && mark == ']') {
+  const bool begins = !std::exchange(begun_, true);
+  char mark = rest_.empty() ? '\0' : rest_[0];
+  if (mark == (begins ? first : ',')) {
     rest_.remove_prefix(1);
     skip_space();
-    return {.kind = rest_.empty() ? Kind::end : Kind::broken};
+    if (!begins || rest_.empty() || rest_[0] != last) {
+      if (name != nullptr && !read_name(*name)) return {};
+      if (rest_.empty()) return {};
+      if (rest_[0] == '"') return read_string();
+      return rest_[0] == '[' || rest_[0] == '{' ? read_nested() : read_word();
+    }
+    mark = last;
+  } else if (begins) {
+    return {};
   }
-  if (mark != (first ? '[' : ',')) return {};
+  if (mark != last) return {};
   rest_.remove_prefix(1);
   skip_space();
-  if (rest_.empty()) return {};
-  if (first && rest_[0] == ']') return next();
-  if (rest_[0] == '"') return read_string();
-  return rest_[0] == '[' ? read_array() : read_word();
+  return {.kind = rest_.empty() ? Kind::end : Kind::broken};
+}
+
+bool ArrayReader::read_name(std::string& name) {
+  if (!rest_.starts_with('"')) return false;
+  const Element read = read_string();
+  if (read.kind != Kind::text) return false;
+  name = read.text;
+  skip_space();
+  if (!rest_.starts_with(':')) return false;
+  rest_.remove_prefix(1);
+  skip_space();
+  return true;
 }
 
 ArrayReader::Element ArrayReader::read_string() {
@@ -124,7 +141,7 @@ ArrayReader::Element ArrayReader::read_string() {
 }
 
 // Its brackets are balanced; what is in it its own reader judges.
-ArrayReader::Element ArrayReader::read_array() noexcept {
+ArrayReader::Element ArrayReader::read_nested() noexcept {
   std::size_t depth = 0;
   bool quoted = false;
   for (std::size_t at = 0; at < rest_.size(); ++at) {
@@ -134,19 +151,19 @@ ArrayReader::Element ArrayReader::read_array() noexcept {
       quoted = c != '"';
     } else if (c == '"') {
       quoted = true;
-    } else if (c == '[') {
+    } else if (c == '[' || c == '{') {
       ++depth;
-    } else if (c == ']' && --depth == 0) {
+    } else if ((c == ']' || c == '}') && --depth == 0) {
       const Bytes text = rest_.substr(0, at + 1);
       rest_.remove_prefix(at + 1);
-      return {.kind = Kind::array, .text = text};
+      return {.kind = text[0] == '[' ? Kind::array : Kind::object, .text = text};
     }
   }
   return {};
 }
 
 ArrayReader::Element ArrayReader::read_word() noexcept {
-  const Bytes word = rest_.substr(0, rest_.find_first_of(",] \t\r\n"));
+  const Bytes word = rest_.substr(0, rest_.find_first_of(",]} \t\r\n"));
   rest_.remove_prefix(word.size());
   if (word == "null") return {.kind = Kind::null};
   if (word == "true" || word == "false") {

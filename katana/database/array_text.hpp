@@ -45,10 +45,13 @@ void append_json_string(std::string& out, Bytes text);
 
 template <class T>
 void append_array(std::string& out, const std::vector<T>& elements);
+template <Described T>
+void append_composite(std::string& out, const T& value);  // composite_text.hpp
 
 template <class T>
 void append_element(std::string& out, const T& element) {
   if constexpr (is_optional<T>) {
+    static_assert(!is_patch<T>, "a Patch is no element: an absent one would become null");
     element ? append_element(out, *element) : void(out += "null");
   } else if constexpr (std::same_as<T, bool>) {
     out += element ? "true" : "false";
@@ -70,10 +73,13 @@ void append_element(std::string& out, const T& element) {
     append_json_string(out, Bytes(TextForm<T>::write(element)));
   } else if constexpr (std::is_convertible_v<const T&, Bytes>) {
     append_json_string(out, Bytes(element));
+  } else if constexpr (Described<T>) {
+    append_composite(out, element);
   } else {
     static_assert(no_element<T>,
-                  "this type is no element of an array: give numbers, bool, text, enumerations, "
-                  "types with a katana::TextForm, std::optional or std::vector of these");
+                  "this type is no element of an array or a composite: give numbers, bool, text, "
+                  "enumerations, types with a katana::TextForm, described structs, std::optional "
+                  "or std::vector of these");
   }
 }
 
@@ -99,21 +105,26 @@ std::string array_text(const std::vector<T>& elements) {
 // The elements of such a text, one after another.
 class ArrayReader {
  public:
-  enum class Kind : std::uint8_t { null, boolean, integer, real, text, array, end, broken };
+  enum class Kind : std::uint8_t { null, boolean, integer, real, text, array, object, end, broken };
   struct Element {
     Kind kind = Kind::broken;
     std::int64_t integer = 0;  // of a boolean, too
     double real = 0;
-    Bytes text = {};  // of an array with its brackets; until the next call
+    Bytes text = {};  // of an array or an object with its brackets; until the next call
   };
   explicit ArrayReader(Bytes text) noexcept : rest_(text) {}
-  Element next();
+  Element next() { return next_between('[', ']', nullptr); }
+
+ protected:
+  // `name`: where that of a member of an object goes; null: elements of an array.
+  Element next_between(char first, char last, std::string* name);
 
  private:
   void skip_space() noexcept;
   Element read_string();
-  Element read_array() noexcept;
+  Element read_nested() noexcept;
   Element read_word() noexcept;
+  bool read_name(std::string& name);
 
   Bytes rest_;
   bool begun_ = false;

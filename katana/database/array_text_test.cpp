@@ -21,6 +21,7 @@ std::string elements_of(Bytes text) {
       case Kind::integer: found += fmt::format("i{} ", element.integer); break;
       case Kind::real: found += fmt::format("r{} ", element.real); break;
       case Kind::text: found += fmt::format("s'{}' ", element.text); break;
+      case Kind::object:
       case Kind::array: found += fmt::format("{} ", element.text); break;
       case Kind::end: return found + "end";
       case Kind::broken: return found + "broken";

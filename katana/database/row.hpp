@@ -11,8 +11,9 @@
 //            not become text, null fits only a std::optional, and a number has to be in range.
 //
 // A described struct takes the columns of its members' names, in any order; more columns than
-// members are left out. A tuple takes as many columns as it has elements, by position. Anything
-// else takes the one column there is.
+// members are left out. One that is itself a member takes a composite in the same way. A tuple
+// takes as many columns as it has elements, by position. Anything else takes the one column there
+// is.
 #pragma once
 
 #include <fmt/format.h>
@@ -54,7 +55,8 @@ class Row {
   ~Row() = default;
 };
 
-// Why a row was not read: null when it was. `column` is a name, or empty.
+// Why a row was not read: null when it was. `column` is a name, or empty. `why` is good until this
+// thread's next misfit.
 struct TypeMismatch {
   const char* why = nullptr;
   Bytes column = {};
@@ -118,7 +120,8 @@ const char* read_element(const ArrayReader::Element& element, T& out) {
     case Kind::integer: return read_value(Value::of_integer(element.integer), out);
     case Kind::real: return read_value(Value::of_real(element.real), out);
     case Kind::text:
-    case Kind::array: return read_value(Value::of_text(element.text), out);
+    case Kind::array:
+    case Kind::object: return read_value(Value::of_text(element.text), out);
     default: return read_value(Value{}, out);
   }
 }
@@ -139,6 +142,35 @@ const char* read_array(const Value& value, std::vector<T>& out) {
   }
 }
 
+// Members that the object has beside those of T are left out, as more columns than members are.
+template <Described T>
+const char* read_composite(const Value& value, T& out) {
+  if (value.type != Value::Type::text) return "is no composite";
+  std::array<bool, field_count<T>> has{};
+  CompositeReader reader(value.octets);
+  while (true) {
+    const CompositeReader::Member given = reader.next();
+    if (given.value.kind == ArrayReader::Kind::end) break;
+    if (given.value.kind == ArrayReader::Kind::broken) return "is no composite";
+    const char* why = nullptr;
+    std::size_t place = 0;
+    for_each_field(out, [&](const auto& field, auto& member) {
+      const std::size_t here = place++;
+      if (given.name != field.name) return;
+      has[here] = true;
+      why = read_element(given.value, member);
+      if (why != nullptr) why = misfit_of_field(field.name, why);
+    });
+    if (why != nullptr) return why;
+  }
+  const char* why = nullptr;
+  std::size_t place = 0;
+  for_each_field<T>([&](const auto& field) {
+    if (!has[place++] && why == nullptr) why = field_is_missing(field.name);
+  });
+  return why;
+}
+
 // Null: `value` is in `out`; else what is wrong with it.
 template <class T>
 const char* read_value(const Value& value, T& out) {
@@ -150,6 +182,8 @@ const char* read_value(const Value& value, T& out) {
     return read_value(value, out ? *out : out.emplace());
   } else {
     if (value.type == Value::Type::null) return "is null, and what it is read into is no optional";
+    if (value.type == Value::Type::broken) [[unlikely]]
+      return value.octets.data();
     if constexpr (DescribedEnum<T>) {
       if (value.type != Value::Type::text) return "is no text, and an enumerator's name is wanted";
       const std::optional<T> found = enumerator_from<T>(value.octets);
@@ -179,6 +213,8 @@ const char* read_value(const Value& value, T& out) {
       return nullptr;
     } else if constexpr (is_array<T>) {
       return read_array(value, out);
+    } else if constexpr (Described<T>) {
+      return read_composite(value, out);
     } else {
       if (value.type != Value::Type::text) return "is no text";
       if constexpr (std::is_same_v<T, Text>) {

@@ -90,6 +90,8 @@ constexpr void add_type(RecordText& text) {
     text.add("blob");
   } else if constexpr (is_array<T>) {
     text.add("array");
+  } else if constexpr (Described<T>) {
+    text.add("composite");
   } else {
     text.add("unknown");  // does not compile where it is used
   }
@@ -131,15 +133,19 @@ struct RowColumns<std::tuple<Elements...>> {
   }
 };
 
+template <class T>
+constexpr void add_parameter(RecordText& text) {
+  text.add("parameter ");
+  add_type<T>(text);
+  text.add("\n");
+}
 template <class Argument>
 constexpr void add_parameters(RecordText& text) {
   if constexpr (Described<Argument>) {
     for_each_field<Argument>(
-        [&](const auto& field) { add_parameters<MemberOf<decltype(field)>>(text); });
+        [&](const auto& field) { add_parameter<MemberOf<decltype(field)>>(text); });
   } else {
-    text.add("parameter ");
-    add_type<Argument>(text);
-    text.add("\n");
+    add_parameter<Argument>(text);
   }
 }
 

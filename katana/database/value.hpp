@@ -11,7 +11,8 @@
 // has a TextForm (Uuid, Timestamp, Decimal …) as its text, blobs (spans and vectors of std::byte),
 // other vectors (array_text.hpp),
 // std::optional of any of them, nullptr; and a described struct or a std::tuple, which stands for
-// its members.
+// its members. A described struct that is itself a member or an element is one value
+// (composite_text.hpp).
 // SQLite stores a number that is none (NaN) as null.
 #pragma once
 
@@ -30,11 +31,14 @@
 #include "katana/base/described.hpp"
 #include "katana/base/text.hpp"
 #include "katana/database/array_text.hpp"
+#include "katana/database/composite_text.hpp"
 
 namespace katana::database {
 
 struct Value {
-  enum class Type : std::uint8_t { null, integer, real, text, blob };
+  // broken: no value, because the octets of a column are none of its type's; `octets` is a literal
+  // that says so. It fits nothing.
+  enum class Type : std::uint8_t { null, integer, real, text, blob, broken };
 
   static constexpr Value of_integer(std::int64_t number) noexcept {
     return {.type = Type::integer, .integer = number};
@@ -47,6 +51,9 @@ struct Value {
   }
   static constexpr Value of_blob(Bytes bytes) noexcept {
     return {.type = Type::blob, .octets = bytes};
+  }
+  static constexpr Value of_broken(const char* why) noexcept {
+    return {.type = Type::broken, .octets = why};
   }
 
   Type type = Type::null;
@@ -85,26 +92,32 @@ consteval std::size_t values_in() {
   }
 }
 
+// Whether it is, as one value, a text that is written for the call.
 template <class T>
-consteval std::size_t texts_in();
+consteval std::size_t texts_in_value() {
+  if constexpr (is_optional<T>) {
+    return texts_in_value<WithoutOptional<T>>();
+  } else {
+    return TextFormed<T> || is_array<T> || Described<T> ? 1 : 0;
+  }
+}
 template <class... Elements>
 consteval std::size_t texts_in_elements(const std::tuple<Elements...>*) {
-  return (texts_in<Elements>() + ... + std::size_t{0});
+  return (texts_in_value<Elements>() + ... + std::size_t{0});
 }
 
-// How many of the values are texts that are written for the call.
+// How many of the values are such texts.
 template <class T>
 consteval std::size_t texts_in() {
-  if constexpr (is_optional<T>) {
-    return texts_in<WithoutOptional<T>>();
-  } else if constexpr (Described<T>) {
+  if constexpr (Described<T>) {
     std::size_t count = 0;
-    for_each_field<T>([&](const auto& field) { count += texts_in<MemberOf<decltype(field)>>(); });
+    for_each_field<T>(
+        [&](const auto& field) { count += texts_in_value<MemberOf<decltype(field)>>(); });
     return count;
   } else if constexpr (is_tuple<T>) {
     return texts_in_elements(static_cast<const T*>(nullptr));
   } else {
-    return TextFormed<T> || is_array<T> ? 1 : 0;
+    return texts_in_value<T>();
   }
 }
 
@@ -141,6 +154,9 @@ constexpr Value value_of(const T& given, [[maybe_unused]] Text*& texts) {
   } else if constexpr (Octets<T>) {
     const std::span<const std::byte> octets = given;
     return Value::of_blob({reinterpret_cast<const char*>(octets.data()), octets.size()});
+  } else if constexpr (Described<T>) {
+    *texts = Text(Bytes(composite_text(given)));
+    return Value::of_text((texts++)->bytes());
   } else {
     static_assert(no_parameter<T>,
                   "this type is no SQL parameter: give a number that fits into 64 bits signed, "

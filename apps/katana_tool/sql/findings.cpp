@@ -26,9 +26,10 @@ bool is_real(const CppType& type) { return type.name == "f32" || type.name == "f
 bool is_form(const CppType& type) {
   return type.name.starts_with("form ") || type.name.starts_with("number-form ");
 }
-// An array is JSON on its way, which PostgreSQL's driver turns into arrays of the server.
+// Arrays and composites are JSON on their way, which PostgreSQL's driver turns into the server's.
 bool is_text(const CppType& type) {
-  return type.name == "text" || type.name == "enum" || type.name == "array" || is_form(type);
+  return type.name == "text" || type.name == "enum" || type.name == "array" ||
+         type.name == "composite" || is_form(type);
 }
 
 // A type that has one counterpart in the database; empty: none that is known.
@@ -91,6 +92,8 @@ std::string in_cpp(const CppType& type) {
     name = "std::string";
   } else if (name == "array") {
     name = "a std::vector";
+  } else if (name == "composite") {
+    name = "a described struct";
   } else if (name == "enum") {
     name = "a described enum";
   } else if (name == "blob") {

@@ -155,15 +155,20 @@ class PostgresDialect final : public Dialect {
     if (type == 0) return {};
     if (const auto known = types_.find(type); known != types_.end()) return known->second;
     const Answer row = ask(
-        fmt::format("SELECT format_type(oid, NULL), typtype, typbasetype FROM pg_type WHERE oid = "
-                    "{}",
+        fmt::format("SELECT format_type(t.oid, NULL), t.typtype, t.typbasetype, CASE WHEN "
+                    "t.typcategory = 'A' THEN (SELECT e.typtype FROM pg_type AS e WHERE e.oid = "
+                    "t.typelem) END FROM pg_type AS t WHERE t.oid = {}",
                     type));
     SqlType made{"", storage_of(type)};
     if (is_good(row) && PQntuples(row.get()) == 1) {
       made.name = PQgetvalue(row.get(), 0, 0);
       const std::string kind = PQgetvalue(row.get(), 0, 1);
-      // As the backend sees it: an enumeration is text, a domain what it is made of.
-      if (kind == "e") made.storage = Storage::text;
+      // As the backend sees it: enumerations and composites are text, and so are arrays of them; a
+      // domain is what it is made of.
+      const std::string element = PQgetvalue(row.get(), 0, 3);
+      for (const std::string& each : {kind, element}) {
+        if (each == "e" || each == "c") made.storage = Storage::text;
+      }
       if (kind == "d") {
         made = type_of(static_cast<unsigned>(std::atoll(PQgetvalue(row.get(), 0, 2))));
       }

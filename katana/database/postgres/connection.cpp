@@ -147,11 +147,9 @@ void Connection::take_result(Unit& unit, const PGresult& result) {
 void Connection::take_rows(Unit& unit, const PGresult& result) {
   const int rows = PQntuples(&result);
   if (unit.step == Step::look_up && rows == 1) {
-    const char kind = *PQgetvalue(&result, 0, 1);
-    types_[unit.type] = {PQgetvalue(&result, 0, 0), kind == 'e'   ? Form::text
-                                                    : kind == 'a' ? Form::array
-                                                                  : Form::unknown};
-    return;
+    if (PQnfields(&result) != TypeTable::question_columns) return;
+    const auto text = [&](int column) { return Bytes(PQgetvalue(&result, 0, column)); };
+    return types_.add(unit.type, text(0), text(1), text(2), text(3));
   }
   if (unit.is_probe && rows == 1 && PQgetisnull(&result, 0, 0) == 0) {
     const std::int64_t position = number_in(PQgetvalue(&result, 0, 0));
@@ -161,7 +159,7 @@ void Connection::take_rows(Unit& unit, const PGresult& result) {
   if (!unit.error && !is_as_described(*unit.prepared, result)) {
     unit.error.emplace(Kind::mismatch, "the columns of the result are others than before",
                        unit.prepared->text);
-    unit.is_stale = true;
+    note_stale(unit);
   }
   if (texts_.size() < static_cast<std::size_t>(PQnfields(&result))) {
     texts_.resize(static_cast<std::size_t>(PQnfields(&result)));
@@ -175,14 +173,22 @@ void Connection::take_rows(Unit& unit, const PGresult& result) {
           text_of(*unit.work));
       return;
     }
-    const ResultRow each(result, row, *unit.prepared, texts_);
+    const ResultRow each(result, row, *unit.prepared, types_, texts_);
     if (const TypeMismatch misfit = unit.work->outcome.take(each)) {
+      if (types_.forget_outdated()) note_stale(unit);  // a type was altered
       unit.error.emplace(Kind::mismatch,
                          misfit.column.empty() ? std::string(misfit.why)
                                                : fmt::format("'{}' {}", misfit.column, misfit.why),
                          text_of(*unit.work));
     }
   }
+}
+
+// What it gave is read by a description that does not hold any more. It ran: it runs again only if
+// that does no harm.
+void Connection::note_stale(Unit& unit) noexcept {
+  unit.is_stale = true;
+  if (!unit.prepared->traits.reads_plainly && !unit.guarded) unit.was_retried = true;
 }
 
 // A statement without a name is parsed by the server each time, and may have other columns then.
@@ -299,7 +305,7 @@ void Connection::finish_unit(Unit& unit, Duration ran) {
     case Step::commit: return finish_commit(unit);
     case Step::savepoint: return finish_savepoint(unit);
     case Step::prepare: return finish_prepare(unit);
-    case Step::look_up: types_.try_emplace(unit.type, "", Form::unknown); return;
+    case Step::look_up: return finish_look_up(unit);
     case Step::command:
       // What a transaction set is as it was when it is rolled back.
       if (unit.command == "ROLLBACK" || unit.error) server_timeout_ms_ = -1;
@@ -332,6 +338,7 @@ void Connection::finish_statement(Unit& unit) {
     statements_.renew(*unit.prepared);
   }
   if (unit.is_stale && transaction == 0 && !unit.was_retried && unit.work != nullptr) {
+    unit.work->outcome.clear();
     outgoing_.push_front({.work = unit.work, .alone = true, .was_retried = true});
     return;
   }
@@ -367,13 +374,25 @@ void Connection::finish_prepare(Unit& unit) {
   }
   const Bytes text = prepared.text;
   statements_.forget(prepared);
+  fail_waiting(text, std::move(unit.error));
+}
+
+void Connection::finish_look_up(Unit& unit) {
+  if (!unit.error) return types_.add_nothing(unit.type);
+  // What waits for it is first in order, whichever it is.
+  const bool waits = !outgoing_.empty() && outgoing_.front().work != nullptr;
+  const Bytes text = waits ? text_of(*outgoing_.front().work) : Bytes();
+  fail_waiting(text, std::move(unit.error));
+}
+
+void Connection::fail_waiting(Bytes text, std::optional<Error> error) {
   if (transaction != 0) transaction_failed = true;
-  if (stream_opening_) return end_stream(std::move(unit.error));
+  if (stream_opening_) return end_stream(std::move(error));
   if (outgoing_.empty() || outgoing_.front().work == nullptr) return;
   Work& work = *outgoing_.front().work;
   if (text_of(work) != text) return;
   outgoing_.pop_front();
-  finish(work, std::move(unit.error));
+  finish(work, std::move(error));
 }
 
 // ---- the end

@@ -21,12 +21,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "katana/database/postgres/home.hpp"
 #include "katana/database/postgres/options.hpp"
 #include "katana/database/postgres/statements.hpp"
+#include "katana/database/postgres/type_table.hpp"
 #include "katana/database/work.hpp"
 
 namespace katana::database::postgres {
@@ -199,6 +199,7 @@ class Connection final : private SocketWatcher {
   void read_results();
   void take_result(Unit& unit, const PGresult& result);
   void take_rows(Unit& unit, const PGresult& result);
+  void note_stale(Unit& unit) noexcept;
   void take_final(Unit& unit, const PGresult& result);
   void take_error(Unit& unit, const PGresult& result);
   void finish_group();
@@ -207,6 +208,9 @@ class Connection final : private SocketWatcher {
   void finish_commit(Unit& unit);
   void finish_savepoint(Unit& unit);
   void finish_prepare(Unit& unit);
+  void finish_look_up(Unit& unit);
+  // What waits for the answer to something that failed gets the error.
+  void fail_waiting(Bytes text, std::optional<Error> error);
   void begin_current() noexcept;
   void sync_guarded(Unit& unit);
   void finish(Work& work, std::optional<Error> error);
@@ -221,6 +225,11 @@ class Connection final : private SocketWatcher {
   // The statement is ready at the server, and its types are known; else waits, or there is `error`.
   Sent ensure_ready(const Sql& sql, Prepared*& prepared, std::optional<Error>& error);
   Sent ensure_types(Prepared& prepared, std::optional<Error>& error);
+  // And those of parameters that are arrays or composites of the schema; with the arguments taken.
+  Sent take_arguments(const Prepared& prepared, std::span<const Value> values,
+                      std::optional<Error>& error);
+  // The type is known; else it is asked for.
+  Sent ensure_type(std::uint32_t type);
   void ensure_timeout(std::int64_t timeout_ms);
   void push_prepare(Prepared& prepared);
   void push_command(std::string command);
@@ -263,7 +272,7 @@ class Connection final : private SocketWatcher {
   std::size_t group_size_ = 0;  // of the reads sent last, which have no sync yet
   std::vector<Unit> answered_;  // the group that is being finished
   Statements statements_;
-  std::unordered_map<std::uint32_t, std::pair<std::string, Form>> types_;  // name; of an enum
+  TypeTable types_;
   Arguments arguments_;
   std::vector<std::string> texts_;       // of the columns of a row
   std::int64_t server_timeout_ms_ = -1;  // statement_timeout as it stands there; -1: not known

@@ -1,6 +1,7 @@
 // What a connection sends, and streams.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "katana/base/check.hpp"
@@ -8,15 +9,6 @@
 #include "katana/database/postgres/result_row.hpp"
 
 namespace katana::database::postgres {
-namespace {
-
-constexpr const char* type_question =
-    "SELECT t.typname, CASE WHEN t.typtype = 'e' THEN 'e' WHEN e.typtype = 'e' THEN 'a' ELSE '-' "
-    "END FROM pg_catalog.pg_type AS t LEFT JOIN pg_catalog.pg_type AS e ON e.oid = t.typelem AND "
-    "t.typcategory = 'A' WHERE t.oid = $1";
-
-}  // namespace
-
 void Connection::enqueue(Work& work, bool is_quick) {
   outgoing_.push_back({.work = &work, .is_quick = is_quick});
 }
@@ -123,12 +115,8 @@ Connection::Sent Connection::send_statement(Unit& unit) {
   }
   const Sent ready = ensure_ready(*work.request.sql, unit.prepared, error);
   if (ready == Sent::waits) return ready;
-  if (!error) {
-    if (const char* why = arguments_.take(work.request.values, unit.prepared->parameter_types)) {
-      error.emplace(Kind::invalid_value,
-                    fmt::format("parameter ${} {}", arguments_.failed_at(), why),
-                    unit.prepared->text);
-    }
+  if (!error && take_arguments(*unit.prepared, work.request.values, error) == Sent::waits) {
+    return Sent::waits;
   }
   if (error) {
     unit.prepared = nullptr;
@@ -191,35 +179,55 @@ Connection::Sent Connection::ensure_types(Prepared& prepared, std::optional<Erro
   for (std::size_t column = 0; column < prepared.forms.size(); ++column) {
     if (prepared.forms[column] != Form::unknown) continue;
     const std::uint32_t type = prepared.column_types[column];
-    const auto found = types_.find(type);
-    if (found == types_.end()) {
-      const bool asked = std::ranges::any_of(in_flight_, [&](const Unit& unit) {
-        return unit.step == Step::look_up && unit.type == type;
-      });
-      if (asked) return Sent::waits;
-      const std::string asked_type = std::to_string(type);
-      const char* const value = asked_type.c_str();
-      if (!close_group()) return Sent::waits;
-      if (PQsendQueryParams(pg_.get(), type_question, 1, nullptr, &value, nullptr, nullptr, 0) ==
-          0) {
-        lose(Kind::unavailable, PQerrorMessage(pg_.get()));
-      }
-      if (stage_ != Stage::open || !sync()) return Sent::waits;
-      push({.step = Step::look_up, .type = type});
-      return Sent::waits;
-    }
-    if (found->second.second == Form::unknown) {
-      const std::string& name = found->second.first;
-      error.emplace(Kind::mismatch,
-                    fmt::format("column {} of the result has the type '{}', which has no value "
-                                "here: cast it, as in column::text",
-                                column + 1, name.empty() ? std::to_string(type) : name),
-                    prepared.text);
-      return Sent::yes;
-    }
-    prepared.forms[column] = found->second.second;
+    if (ensure_type(type) == Sent::waits) return Sent::waits;
+    prepared.forms[column] = types_.form_of(type);
+    if (prepared.forms[column] != Form::unknown) continue;
+    error.emplace(Kind::mismatch,
+                  fmt::format("column {} of the result has the type {}, which has no value here: "
+                              "cast it, as in column::text",
+                              column + 1, types_.problem_of(type)),
+                  prepared.text);
+    return Sent::yes;
   }
   return Sent::yes;
+}
+
+Connection::Sent Connection::take_arguments(const Prepared& prepared, std::span<const Value> values,
+                                            std::optional<Error>& error) {
+  const std::size_t count = std::min(values.size(), prepared.parameter_types.size());
+  for (std::size_t index = 0; index < count; ++index) {
+    const Bytes text = values[index].octets;
+    const std::uint32_t type = prepared.parameter_types[index];
+    const bool nested =
+        values[index].type == Value::Type::text && (text.starts_with('[') || text.starts_with('{'));
+    if (nested && form_of(type) == Form::unknown && ensure_type(type) == Sent::waits) {
+      return Sent::waits;
+    }
+  }
+  if (const char* why = arguments_.take(values, prepared.parameter_types, types_)) {
+    error.emplace(Kind::invalid_value, fmt::format("parameter ${} {}", arguments_.failed_at(), why),
+                  prepared.text);
+  }
+  return Sent::yes;
+}
+
+Connection::Sent Connection::ensure_type(std::uint32_t type) {
+  const std::uint32_t missing = types_.missing_of(type);
+  if (missing == 0) return Sent::yes;
+  const bool asked = std::ranges::any_of(in_flight_, [&](const Unit& unit) {
+    return unit.step == Step::look_up && unit.type == missing;
+  });
+  if (asked) return Sent::waits;
+  const std::string asked_type = std::to_string(missing);
+  const char* const value = asked_type.c_str();
+  if (!close_group()) return Sent::waits;
+  if (PQsendQueryParams(pg_.get(), TypeTable::question, 1, nullptr, &value, nullptr, nullptr, 0) ==
+      0) {
+    lose(Kind::unavailable, PQerrorMessage(pg_.get()));
+  }
+  if (stage_ != Stage::open || !sync()) return Sent::waits;
+  push({.step = Step::look_up, .type = missing});
+  return Sent::waits;
 }
 
 void Connection::push_prepare(Prepared& prepared) {
@@ -310,12 +318,8 @@ void Connection::advance_stream() {
   if (!error && !prepared->traits.reads) {
     error.emplace(Kind::syntax, "a stream is of a statement that reads", sql.text());
   }
-  if (!error) {
-    if (const char* why =
-            arguments_.take(stream_work_->request.values, prepared->parameter_types)) {
-      error.emplace(Kind::invalid_value,
-                    fmt::format("parameter ${} {}", arguments_.failed_at(), why), sql.text());
-    }
+  if (!error && take_arguments(*prepared, stream_work_->request.values, error) == Sent::waits) {
+    return;
   }
   if (error) return end_stream(std::move(error));
   ensure_timeout(0);  // a reader may take its time; the deadline of each batch is the caller's
@@ -365,7 +369,7 @@ void Connection::take_stream_result(const PGresult& result) {
   }
   if (PQresultStatus(&result) != PGRES_SINGLE_TUPLE || work.outcome.error) return;
   texts_.resize(std::max(texts_.size(), static_cast<std::size_t>(PQnfields(&result))));
-  const ResultRow row(result, 0, *stream_prepared_, texts_);
+  const ResultRow row(result, 0, *stream_prepared_, types_, texts_);
   if (const TypeMismatch misfit = work.outcome.take(row)) {
     work.outcome.error.emplace(Kind::mismatch,
                                misfit.column.empty()

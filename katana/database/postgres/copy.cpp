@@ -100,6 +100,7 @@ Task<database::Result<std::int64_t>> CopyIn::finish() {
 // Source: PostgreSQL 15, documentation of COPY, "Text Format".
 void append_copy_field(std::string& line, const Value& value) {
   switch (value.type) {
+    case Value::Type::broken:
     case Value::Type::null: line += "\\N"; return;
     case Value::Type::integer: line += fmt::format_int(value.integer).str(); return;
     case Value::Type::real:

@@ -105,7 +105,7 @@ TEST_F(PostgresPooler, callers_that_take_turns_on_sessions_keep_their_statements
   run_all(tasks);
   EXPECT_EQ(ask("SELECT sum(n) FROM counts"), "320");
   EXPECT_EQ(ask("SELECT count(*) <= 2 FROM pg_stat_activity WHERE datname = current_database() "
-                "AND pid <> pg_backend_pid()"),
+                "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"),
             "t");
 }
 

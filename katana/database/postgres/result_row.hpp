@@ -1,7 +1,7 @@
 // ResultRow: one row of a result of libpq. complaint_of(): what an error of one says.
 //
 // Owns       nothing.
-// Borrows    the result, what is prepared, and a text for each column, while it lives.
+// Borrows    the result, what is prepared, types, and a text for each column, while it lives.
 // Thread     one.
 // Allocates  what decode() does.
 // Fails      never.
@@ -16,14 +16,15 @@
 
 #include "katana/database/postgres/errors.hpp"
 #include "katana/database/postgres/statements.hpp"
+#include "katana/database/postgres/type_table.hpp"
 
 namespace katana::database::postgres {
 
 class ResultRow final : public Row {
  public:
-  ResultRow(const PGresult& result, int row, Prepared& prepared,
+  ResultRow(const PGresult& result, int row, Prepared& prepared, const TypeTable& types,
             std::vector<std::string>& texts) noexcept
-      : result_(result), row_(row), prepared_(prepared), texts_(texts) {}
+      : result_(result), row_(row), prepared_(prepared), types_(types), texts_(texts) {}
 
   Mapping* mapping() const noexcept override { return &prepared_.mapping; }
   std::size_t columns() const noexcept override {
@@ -34,7 +35,8 @@ class ResultRow final : public Row {
     if (column >= prepared_.forms.size() || PQgetisnull(&result_, row_, at) != 0) return {};
     const Bytes octets(PQgetvalue(&result_, row_, at),
                        static_cast<std::size_t>(PQgetlength(&result_, row_, at)));
-    return decode(prepared_.forms[column], octets, texts_[column]);
+    return decode(types_, prepared_.column_types[column], prepared_.forms[column], octets,
+                  texts_[column]);
   }
   Bytes name(std::size_t column) const noexcept override {
     const char* const name = PQfname(&result_, static_cast<int>(column));
@@ -45,6 +47,7 @@ class ResultRow final : public Row {
   const PGresult& result_;
   const int row_;
   Prepared& prepared_;
+  const TypeTable& types_;
   std::vector<std::string>& texts_;
 };
 

@@ -5,6 +5,9 @@
 
 #include <string>
 
+#include "katana/base/timestamp.hpp"
+#include "katana/database/postgres/type_table.hpp"
+
 namespace katana::database::postgres {
 namespace {
 
@@ -30,15 +33,18 @@ TEST(PostgresTypes, numbers_come_in_network_order) {
 
 TEST(PostgresTypes, octets_of_a_wrong_length_are_no_value) {
   std::string text;
+  constexpr auto broken = Value::Type::broken;
   for (const Form form : {Form::boolean, Form::int2, Form::int4, Form::int8, Form::oid,
                           Form::float4, Form::float8, Form::numeric, Form::timestamptz,
                           Form::timestamp, Form::date, Form::interval, Form::uuid, Form::jsonb}) {
-    EXPECT_EQ(decode(form, {}, text).type, Value::Type::null);
-    if (form == Form::jsonb) continue;
-    EXPECT_EQ(decode(form, "123"sv, text).type, Value::Type::null);
+    EXPECT_EQ(decode(form, {}, text).type, broken);
+    EXPECT_EQ(decode(form, "123"sv, text).type, broken);
   }
-  EXPECT_EQ(decode(Form::numeric, "\0\2\0\0\0\0\0\0\0\1"sv, text).type, Value::Type::null)
+  EXPECT_EQ(decode(Form::numeric, "\0\2\0\0\0\0\0\0\0\1"sv, text).type, broken)
       << "fewer digits than it says";
+  EXPECT_EQ(decode(Form::numeric, "\0\1\0\0\0\0\0\0\x27\x10"sv, text).type, broken)
+      << "a digit of 10,000";
+  EXPECT_EQ(decode(Form::numeric, "\0\0\0\0\x12\0\0\0"sv, text).type, broken) << "its sign";
 }
 
 TEST(PostgresTypes, a_numeric_is_written_with_the_digits_that_it_shows) {
@@ -59,12 +65,28 @@ TEST(PostgresTypes, times_are_texts_of_their_forms) {
   EXPECT_EQ(text_of(Form::interval, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"sv), "1 mons 0 days 0 us");
 }
 
+TEST(PostgresTypes, days_beyond_the_texts_of_dates_are_no_dates_and_stay_what_they_are) {
+  EXPECT_EQ(text_of(Form::date, "\0\x2c\x95\xd3"sv), "9999-12-31");
+  EXPECT_EQ(text_of(Form::date, "\0\x2c\x95\xd4"sv), "+10000-01-01");
+  EXPECT_EQ(text_of(Form::date, "\x7f\xff\xff\xfe"sv), "+5881610-07-10");
+  EXPECT_EQ(text_of(Form::date, "\xff\xf4\xda\x8b"sv), "0000-01-01");
+  EXPECT_EQ(text_of(Form::date, "\xff\xf4\xda\x8a"sv), "-0001-12-31");
+  EXPECT_EQ(text_of(Form::timestamptz, "\x03\x80\xe7\x0b\x91\x3b\x7f\xff"sv),
+            "9999-12-31T23:59:59.999999Z");
+  EXPECT_EQ(text_of(Form::timestamptz, "\x03\x80\xe7\x0b\x91\x3b\x80\0"sv),
+            "+10000-01-01T00:00:00.000000Z");
+  for (const char* const text : {"+10000-01-01", "-0001-12-31"}) {
+    EXPECT_FALSE(TextForm<Date>::parse(text));
+    EXPECT_FALSE(TextForm<Timestamp>::parse(std::string(text) + "T00:00:00.000000Z"));
+  }
+}
+
 TEST(PostgresTypes, arguments_fit_the_type_that_the_statement_has) {
   constexpr std::uint32_t bool_type = 16, int2_type = 21, int4_type = 23, text_type = 25,
                           numeric_type = 1700, enum_type = 20'000, bytea_type = 17;
   Arguments arguments;
   const auto take = [&](const Value& value, std::uint32_t type) {
-    const char* const why = arguments.take({&value, 1}, {&type, 1});
+    const char* const why = arguments.take({&value, 1}, {&type, 1}, TypeTable());
     if (why != nullptr) return std::string(why);
     const auto length = static_cast<std::size_t>(arguments.lengths()[0]);
     return std::string(arguments.data()[0], length) + (arguments.formats()[0] == 1 ? "|b" : "|t");

@@ -45,6 +45,7 @@ int Statement::bind_one(int place, const database::Value& value, bool keep) noex
     case Value::Type::text:
       return sqlite3_bind_text64(statement, place, octets, value.octets.size(), lifetime,
                                  SQLITE_UTF8);
+    case Value::Type::broken: return SQLITE_MISMATCH;
     case Value::Type::blob:
       return sqlite3_bind_blob64(statement, place, octets, value.octets.size(), lifetime);
   }
