@@ -11,6 +11,7 @@
 
 #include "apps/command_line.hpp"
 #include "katana_tool/add_command.hpp"
+#include "katana_tool/audit_command.hpp"
 #include "katana_tool/completion.hpp"
 #include "katana_tool/dev_command.hpp"
 #include "katana_tool/log_command.hpp"
@@ -76,6 +77,7 @@ int main(int count, char** arguments) {
   add_sql_command(app, chosen);
   add_migrate_command(app, chosen);
   add_log_command(app, chosen);
+  add_audit_command(app, chosen);
   CLI::App* parsed = &app;
   if (const char* const alone = subcommand_of(arguments[0])) {
     parsed = app.get_subcommand(alone);

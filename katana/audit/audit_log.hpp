@@ -1,0 +1,98 @@
+// AuditLog: what was done by whom, in a file that nothing can be taken out of unseen.
+//
+//   auto log = audit::AuditLog::open({.file = "var/audit.jsonl", .key = key});
+//   const Result<void> kept = co_await (*log)->record(
+//       {.action = "user.delete", .actor = who->id(), .object = "user/17"});
+//   if (!kept) co_return std::unexpected(kept.error());     // 503: then it is not done either
+//
+// Record an action before it is done, or in one transaction with it, and its outcome when it is
+// known. What cannot be recorded must not happen: record() says so, and drops nothing.
+//
+// Owns       the file, and one thread that writes.
+// Thread     record(): coroutines of any executor. The destructor: not its own thread.
+// Allocates  for each event.
+// Fails      Code::unavailable or Code::resource_exhausted (503) when it is not, or not known to
+//            be, in the file; Code::out_of_range for an event that is too long.
+// Invariant  events are in the file in the order in which they were recorded; those that wait
+//            together share one write and one flush. What record() acknowledged is on the disk
+//            (Sync::each), or will be within sync_interval.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/audit/audit_event.hpp"
+#include "katana/audit/chain.hpp"
+#include "katana/base/instant.hpp"
+#include "katana/base/task.hpp"
+#include "katana/thread/pool.hpp"
+
+namespace katana::audit {
+
+class AuditFile;
+
+// When what was written is flushed to the disk: before it is acknowledged; every sync_interval;
+// when the file is closed or rotated.
+enum class Sync : std::uint8_t { each, interval, never };
+KATANA_DESCRIBE_ENUM(Sync, each, interval, never)
+
+struct AuditOptions {
+  std::string file;
+  std::string key = {};  // of the chain: 32 octets or more; empty: it is not keyed
+  Sync sync = Sync::each;
+  Duration sync_interval = seconds(1);
+  std::uint64_t file_bytes_max = std::uint64_t{64} << 20;  // then it is rotated; none is deleted
+  std::size_t waiting_max = 1024;                          // events that are not written yet
+};
+
+class AuditLog {
+ public:
+  static Result<std::unique_ptr<AuditLog>> open(AuditOptions options);
+  // What waits is written first.
+  ~AuditLog();
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
+
+  Task<Result<void>> record(AuditEvent event);
+
+  // An anchor: keep it where who can write the file cannot, for `katana audit verify --anchor`.
+  AuditHead head() const;
+  struct Figures {
+    std::uint64_t recorded = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t waiting = 0;
+  };
+  Figures figures() const noexcept;
+
+ private:
+  struct Entry {
+    std::string members;
+    Result<void> outcome = {};  // of its writing, once the thread that writes has come to it
+  };
+
+  explicit AuditLog(AuditOptions options);
+  // The thread that writes: everything that waits.
+  void write_waiting() noexcept;
+  void sync_now() noexcept;
+  bool admit(const std::shared_ptr<Entry>& entry);
+
+  const AuditOptions options_;
+  mutable std::mutex mutex_;  // guards waiting_ and head_
+  std::vector<std::shared_ptr<Entry>> waiting_;
+  AuditHead head_;
+  std::unique_ptr<AuditFile> file_;  // of the thread that writes
+  bool is_dirty_ = false;            // likewise
+  std::atomic<std::uint64_t> recorded_ = 0;
+  std::atomic<std::uint64_t> failed_ = 0;
+  std::unique_ptr<thread::Pool> pool_;
+  std::optional<thread::TimedJob> flushing_;  // with Sync::interval
+};
+
+}  // namespace katana::audit
+
+// SPDX-License-Identifier: Apache-2.0
