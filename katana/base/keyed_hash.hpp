@@ -5,12 +5,6 @@
 // Thread     a value.
 // Allocates  never.
 // Fails      never.
-// KeyedHash: SipHash-1-3 (Aumasson, Bernstein): whoever does not know the key cannot choose inputs
-// that collide.
-//
-// Owns       its state, used up by one call of of().
-// Thread     a value.
-// Allocates  never.
 #pragma once
 
 #include <bit>
@@ -31,6 +25,14 @@ class KeyedHash {
     const std::uint64_t size = text.size();
     for (; text.size() >= 8; text.remove_prefix(8)) state.add(word_of(text.substr(0, 8)));
     state.add(word_of(text) | size << 56);
+    return state.finish();
+  }
+  // The same of the 16 octets of two words.
+  std::uint64_t of(std::uint64_t first, std::uint64_t second) const noexcept {
+    State state(first_, second_);
+    state.add(first);
+    state.add(second);
+    state.add(std::uint64_t{16} << 56);
     return state.finish();
   }
 
@@ -65,25 +67,6 @@ class KeyedHash {
     }
     std::uint64_t v0, v1, v2, v3;
   };
-  KeyedHash(std::uint64_t first, std::uint64_t second) noexcept
-      : v0_(first ^ 0x736f'6d65'7073'6575),
-        v1_(second ^ 0x646f'7261'6e64'6f6d),
-        v2_(first ^ 0x6c79'6765'6e65'7261),
-        v3_(second ^ 0x7465'6462'7974'6573) {}
-
-  std::uint64_t of(Bytes text) noexcept {
-    const std::uint64_t size = text.size();
-    for (; text.size() >= 8; text.remove_prefix(8)) add(word_of(text.substr(0, 8)));
-    return end(word_of(text) | size << 56);
-  }
-  // The same of the 16 octets of two words.
-  std::uint64_t of(std::uint64_t first, std::uint64_t second) noexcept {
-    add(first);
-    add(second);
-    return end(std::uint64_t{16} << 56);
-  }
-
- private:
   static std::uint64_t word_of(Bytes text) noexcept {
     std::uint64_t word = 0;
     if (!text.empty()) std::memcpy(&word, text.data(), text.size());
@@ -92,31 +75,6 @@ class KeyedHash {
 
   std::uint64_t first_;
   std::uint64_t second_;
-  void add(std::uint64_t word) noexcept {
-    v3_ ^= word;
-    round();
-    v0_ ^= word;
-  }
-  std::uint64_t end(std::uint64_t last) noexcept {
-    add(last);
-    v2_ ^= 0xff;
-    for (int count = 0; count < 3; ++count) round();
-    return v0_ ^ v1_ ^ v2_ ^ v3_;
-  }
-  void round() noexcept {
-    v0_ += v1_;
-    v1_ = std::rotl(v1_, 13) ^ v0_;
-    v0_ = std::rotl(v0_, 32);
-    v2_ += v3_;
-    v3_ = std::rotl(v3_, 16) ^ v2_;
-    v0_ += v3_;
-    v3_ = std::rotl(v3_, 21) ^ v0_;
-    v2_ += v1_;
-    v1_ = std::rotl(v1_, 17) ^ v2_;
-    v2_ = std::rotl(v2_, 32);
-  }
-
-  std::uint64_t v0_, v1_, v2_, v3_;
 };
 
 }  // namespace katana
