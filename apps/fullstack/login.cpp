@@ -2,11 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "katana/audit/audit_log.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/passwords/password_form.hpp"
+#include "katana/service/auth/policy.hpp"
+#include "katana/service/forms/form_fields.hpp"
 #include "katana/service/html.hpp"
 #include "katana/service/middleware/csrf.hpp"
 #include "katana/service/middleware/security_headers.hpp"
@@ -34,12 +41,85 @@ Html page(Bytes title, const Html& content) {
       title, title, content);
 }
 
-Reply login_page(const std::string& issuer) {
+struct Credentials {
+  std::string name;
+  std::string password;
+};
+KATANA_DESCRIBE(Credentials, (name, length(1, 80)),
+                (password, secret, length(1, passwords::password_bytes_max)))
+
+// What logging in by a password needs, shared by all reactors.
+struct Doorkeeper {
+  LoginSettings settings;
+  std::unique_ptr<passwords::PasswordHasher> hasher;
+  mutable passwords::LoginThrottle throttle;
+  std::unique_ptr<audit::AuditLog> log;  // null: no audit log
+
+  explicit Doorkeeper(const LoginSettings& of) : settings(of), throttle(of.throttle) {}
+
+  const Account* find(Bytes name) const noexcept {
+    const auto found = std::ranges::find(settings.accounts, name, &Account::name);
+    return found == settings.accounts.end() ? nullptr : &*found;
+  }
+  // What cannot be recorded does not happen.
+  Task<Result<void>> record(audit::AuditEvent event) const {
+    if (log == nullptr) co_return Result<void>();
+    co_return co_await log->record(std::move(event));
+  }
+};
+using Door = std::shared_ptr<const Doorkeeper>;
+
+Reply login_page(const LoginSettings& settings, unsigned status = 200, Bytes said = "") {
+  const std::string& issuer = settings.oidc.issuer;
+  const Html form = html(
+      R"(<form method="post" action="/login"><label>Name <input name="name" required)"
+      R"( autocomplete="username"></label><label>Password <input name="password" type="password")"
+      R"( required autocomplete="current-password"></label><button id="login">Log in</button>)"
+      R"(</form>)");
+  const Html provider =
+      html(R"(<p><a id="provider" href="/login/provider">Log in at {}</a></p>)", issuer);
   const Html ways =
-      issuer.empty()
-          ? html("<p>No way to log in is configured.</p>")
-          : html(R"(<p><a id="provider" href="/login/provider">Log in at {}</a></p>)", issuer);
-  return Reply::html(page("Log in", ways).markup());
+      html("<p id=\"said\" role=\"status\">{}</p>{}{}", said,
+           settings.accounts.empty() ? Html() : form, issuer.empty() ? Html() : provider);
+  Reply reply = Reply::html(page("Log in", ways).markup());
+  reply.set_status(status);
+  return reply;
+}
+
+// Takes as long for a name that nobody has, and says the same of it.
+Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> given,
+                           FromContext<UserSession> session) {
+  const session::Client client = request.client();
+  const std::string address(client.text().bytes());
+  const Duration wait = door->throttle.begin(given->name, address, core::Reactor::current()->now());
+  if (wait > Duration{}) {
+    Reply reply = login_page(door->settings, 429, "Too many attempts. Try again later.");
+    reply.add_field("Retry-After", fmt::format("{}", 1 + wait.ns / 1'000'000'000));
+    co_return reply;
+  }
+  const Account* const account = door->find(given->name);
+  std::optional<std::string> stored;
+  if (account != nullptr) stored = account->password;
+  const auto verdict = co_await door->hasher->verify(stored, SecretText(given->password));
+  if (!verdict) co_return std::unexpected(verdict.error());
+  const Result<void> recorded = co_await door->record(
+      {.action = "login",
+       .actor = given->name,
+       .outcome = verdict->right ? audit::Outcome::succeeded : audit::Outcome::denied,
+       .address = address});
+  if (!recorded) co_return std::unexpected(recorded.error());
+  if (!verdict->right) {
+    co_return login_page(door->settings, 403, "Name or password is wrong.");
+  }
+  door->throttle.succeeded(given->name, address);
+  auth::PrincipalFacts facts;
+  facts.id = account->name;
+  facts.issuer = "fullstack";
+  facts.method = auth::Method::session;
+  facts.roles = account->roles;
+  const Result<void> kept = co_await session->log_in(std::move(facts));
+  if (!kept) co_return std::unexpected(kept.error());
+  co_return Reply::redirect(account_path);
 }
 
 Task<Result<Reply>> account_page(FromContext<auth::Principal> who,
@@ -62,10 +142,31 @@ Task<Result<Reply>> log_out(FromContext<UserSession> session) {
 }
 
 std::optional<Reply> require_editor(const RequestView& request, FromContext<auth::Principal> who) {
+  static const auth::Policy editor = auth::role("editor");
   const bool reads =
       request.method() == http::Method::get || request.method() == http::Method::head;
-  if (reads || who->has_role("editor")) return std::nullopt;
-  return problem(403, "This is for users with the role editor.");
+  if (reads || editor.allows(*who)) return std::nullopt;
+  return auth::forbidden(*who, editor);
+}
+
+Result<Door> make_door(const LoginSettings& settings) {
+  auto door = std::make_shared<Doorkeeper>(settings);
+  for (const Account& account : settings.accounts) {
+    if (passwords::PasswordForm::parse(account.password)) continue;
+    return fail(Code::invalid_argument,
+                fmt::format("login.accounts: the password of '{}' is no hash of argon2id; "
+                            "`katana password` makes one",
+                            account.name));
+  }
+  auto hasher = passwords::PasswordHasher::make(settings.passwords);
+  if (!hasher) return std::unexpected(hasher.error().within("login.passwords"));
+  door->hasher = *std::move(hasher);
+  if (!settings.audit_file.empty()) {
+    auto log = audit::AuditLog::open({.file = settings.audit_file});
+    if (!log) return std::unexpected(log.error().within("login.audit_file"));
+    door->log = *std::move(log);
+  }
+  return door;
 }
 
 }  // namespace
@@ -78,6 +179,8 @@ Result<void> add_login(Router& router, const LoginSettings& settings, database::
   const auto sessions = sessions::Sessions::in_store(
       options, std::make_shared<sessions::DatabaseSessionStore>(database));
   if (!sessions) return std::unexpected(sessions.error().within("login"));
+  const Result<Door> door = make_door(settings);
+  if (!door) return std::unexpected(door.error());
   auto own = csrf();
   if (!own) return std::unexpected(own.error());
   router.use(security_headers()).use(*std::move(own)).use(sessions->middleware());
@@ -99,7 +202,11 @@ Result<void> add_login(Router& router, const LoginSettings& settings, database::
     if (!login) return std::unexpected(login.error().within("login.oidc"));
     login->add_to(forms);
   }
-  router.get(login_path, [issuer = settings.oidc.issuer] { return login_page(issuer); });
+  router.get(login_path, [door = *door] { return login_page(door->settings); });
+  router.post(login_path, [door = *door](Request request, FormFields<Credentials> given,
+                                         FromContext<UserSession> session) {
+    return log_in(door, std::move(request), std::move(given), std::move(session));
+  });
   router.get("/login.css", [] {
     return Reply(
         200, "text/css; charset=utf-8",
