@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "katana/audit/audit_log.hpp"
+#include "katana/client/url.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/passwords/password_form.hpp"
 #include "katana/service/auth/policy.hpp"
@@ -89,8 +90,8 @@ Reply login_page(const LoginSettings& settings, unsigned status = 200, Bytes sai
 // Takes as long for a name that nobody has, and says the same of it.
 Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> given,
                            FromContext<UserSession> session) {
-  const session::Client client = request.client();
-  const std::string address(client.text().bytes());
+  const auto client = request.client().address();
+  const std::string address = client ? std::string(Bytes(client->to_text())) : "local";
   const Duration wait = door->throttle.begin(given->name, address, core::Reactor::current()->now());
   if (wait > Duration{}) {
     Reply reply = login_page(door->settings, 429, "Too many attempts. Try again later.");
@@ -183,7 +184,12 @@ Result<void> add_login(Router& router, const LoginSettings& settings, database::
   if (!door) return std::unexpected(door.error());
   auto own = csrf();
   if (!own) return std::unexpected(own.error());
-  router.use(security_headers()).use(*std::move(own)).use(sessions->middleware());
+  // Browsers apply form-action to where a form's reply leads to as well: to the provider's logout.
+  ContentSecurityPolicy policy = ContentSecurityPolicy::strict();
+  if (const auto provider = client::parse_url(settings.oidc.issuer)) {
+    policy.allow(CspDirective::form_action, {CspSource::host(provider->origin.text())});
+  }
+  router.use(security_headers({.policy = policy})).use(*std::move(own)).use(sessions->middleware());
 
   Group forms = router.group("");
   forms.use(sessions::require_form_token);

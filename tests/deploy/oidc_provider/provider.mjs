@@ -12,7 +12,7 @@ const provider = new Provider(issuer, {
       client_id: "shop",
       client_secret: "a secret of the test",
       redirect_uris: [redirectUri],
-      post_logout_redirect_uris: [new URL("/", redirectUri).href],
+      post_logout_redirect_uris: [new URL("/login", redirectUri).href],
     },
   ],
   claims: { openid: ["sub"], profile: ["name", "roles"] },

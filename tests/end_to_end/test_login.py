@@ -1,0 +1,147 @@
+"""Logins of fullstack: by password, in a browser and by hand; what the audit log says of them."""
+import json
+import subprocess
+
+import httpx
+import pytest
+
+from browser import Browser
+from fullstack_process import FullStack, run_program
+from program_process import built
+
+PASSWORD = "correct horse battery staple"
+OWN = {"Sec-Fetch-Site": "same-origin"}
+
+
+def hash_of(password):
+    """What `katana password` makes of it, with little memory, so that the test is quick."""
+    done = subprocess.run([built("katana"), "password", "--memory-kib", "256", "--passes", "1"], input=password + "\n",
+                          capture_output=True, text=True, timeout=20, check=True)
+    return done.stdout.strip()
+
+
+def started(folder, **kwargs):
+    """A program with two accounts, one of which may change something."""
+    accounts = [{"name": "ada", "password": hash_of(PASSWORD), "roles": ["editor"]},
+                {"name": "bob", "password": hash_of("bob's"), "roles": []}]
+    settings = {"login": {"enabled": True, "secure": False, "accounts": accounts, "audit_file": "audit.jsonl"}}
+    (folder / "login.yaml").write_text(json.dumps(settings))  # JSON is YAML
+    return FullStack(folder, "--config", "login.yaml", **kwargs)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """One program for the tests of this file."""
+    with started(tmp_path_factory.mktemp("login"), shared=True) as running:
+        yield running
+
+
+@pytest.fixture
+def client(program):
+    """A client without cookies."""
+    with httpx.Client(base_url=program.url(), timeout=20) as made:
+        yield made
+
+
+def log_in(client, name, password, **fields):
+    """Send the form of the login page."""
+    return client.post("/login", data={"name": name, "password": password}, headers={**OWN, **fields})
+
+
+def records(program):
+    """The audit log."""
+    return [json.loads(line) for line in (program.folder / "audit.jsonl").read_text().splitlines()]
+
+
+def test_a_browser_logs_in_and_out(program, tmp_path):
+    """The whole way with the policies that pages have: login, account, API, logout."""
+    with Browser(tmp_path) as browser:
+        browser.open(program.url("/login"))
+        browser.eventually(lambda: browser.value("!!document.forms[0]"))
+        browser.value("document.forms[0].name.value = 'ada'; document.forms[0].password.value = 'wrong';"
+                      "document.getElementById('login').click()")
+        browser.see("wrong", "said")
+        browser.value(f"document.forms[0].name.value = 'ada'; document.forms[0].password.value = '{PASSWORD}';"
+                      "document.getElementById('login').click()")
+        browser.see("ada", "user")
+        assert browser.text("roles") == "editor"
+        assert browser.value("violations.length") == 0
+        assert browser.value("document.cookie") == ""  # HttpOnly
+        browser.value("document.getElementById('logout').click()")
+        browser.eventually(lambda: browser.value("location.pathname") == "/login")
+        browser.open(program.url("/account"))
+        browser.eventually(lambda: "Log in first" in (browser.value("document.body.textContent") or ""))
+
+
+def test_roles_are_told_apart(program, client):
+    """401 for nobody, 403 for a reader who writes, 201 for an editor."""
+    user = {"name": "Grace", "email": "grace@example.org"}
+    reply = client.get("/api/users")
+    assert reply.status_code == 401 and "www-authenticate" in reply.headers
+    assert log_in(client, "bob", "bob's").status_code == 303
+    assert client.get("/api/users").status_code == 200
+    assert client.get("/api/users").headers["cache-control"] == "no-store"
+    assert client.post("/api/users", json=user, headers=OWN).status_code == 403
+    assert log_in(client, "ada", PASSWORD).status_code == 303
+    assert client.post("/api/users", json=user, headers=OWN).status_code == 201
+    assert client.get("/health").status_code == 200  # needs nobody
+
+
+def test_another_site_changes_nothing(program, client):
+    """Neither by a form nor by a script, with the cookie of a user."""
+    log_in(client, "ada", PASSWORD)
+    for fields in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {}):
+        assert client.post("/api/data", json={"a": 1}, headers=fields).status_code == 403
+        assert client.post("/logout", headers=fields).status_code == 403
+    # Of our own pages only with the token of the form.
+    assert client.post("/logout", headers=OWN).status_code == 403
+    assert client.get("/account").status_code == 200
+
+
+def test_a_login_gives_a_new_session(program, client):
+    """An id that somebody has put into the browser is worth nothing after the login."""
+    client.cookies.set("session", "A" * 43)
+    log_in(client, "ada", PASSWORD)
+    first = [each.value for each in client.cookies.jar if each.name == "session"]
+    assert "A" * 43 not in first[-1:]
+    fixed = httpx.get(program.url("/account"), cookies={"session": "A" * 43})
+    assert fixed.status_code == 401
+
+
+def test_guesses_are_throttled(program, client):
+    """An account has to wait after five wrong passwords in a row; a name that nobody has as well."""
+    for name in ("bob", "nobody"):
+        statuses = [log_in(client, name, "guess").status_code for _ in range(7)]
+        assert statuses[:5] == [403] * 5 and 429 in statuses[5:], statuses
+        reply = log_in(client, name, "bob's")
+        assert reply.status_code in (403, 429)
+        if reply.status_code == 429:
+            assert int(reply.headers["retry-after"]) >= 1
+
+
+def test_the_audit_log_has_every_login_and_shows_what_was_changed(program, client):
+    """Who, from where, with what outcome; `katana audit verify` finds a line that was altered."""
+    log_in(client, "ada", "wrong")
+    log_in(client, "ada", PASSWORD)
+    said = [(each["actor"], each["outcome"]) for each in records(program) if each["action"] == "login"]
+    assert said[-2:] == [("ada", "denied"), ("ada", "succeeded")]
+    assert records(program)[-1]["address"] == "127.0.0.1"
+    file = program.folder / "audit.jsonl"
+    verify = [built("katana"), "audit", "verify"]
+    assert subprocess.run([*verify, file], capture_output=True, check=False, timeout=20).returncode == 0
+    altered = program.folder / "altered.jsonl"
+    altered.write_text(file.read_text().replace('"denied"', '"succeeded"', 1))
+    done = subprocess.run([*verify, altered], capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 1 and "altered.jsonl" in done.stderr
+
+
+def test_a_password_that_is_no_hash_is_refused_at_the_start(tmp_path):
+    """The message names the account and the remedy, and not the password."""
+    settings = {"login": {"enabled": True, "accounts": [{"name": "eve", "password": "plain text"}]}}
+    (tmp_path / "login.yaml").write_text(json.dumps(settings))
+    done = run_program(tmp_path, "--config", "login.yaml", "--port", "0")
+    assert done.returncode == 2
+    assert "'eve' is no hash of argon2id; `katana password` makes one" in done.stderr
+    assert "plain text" not in done.stderr
+
+# SPDX-License-Identifier: Apache-2.0
