@@ -74,6 +74,8 @@
 
 namespace katana::host {
 
+class Security;
+
 struct ApplicationOptions {
   std::string name = "katana";  // in messages, and of the log's first logger
   std::string version = "0";
@@ -293,6 +295,7 @@ class ApplicationCore {
   std::unique_ptr<server::Observability> observability_;
   std::unique_ptr<Pools> pools_;
   std::optional<database::Database> database_;
+  std::unique_ptr<Security> security_;
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
   // What settings can change while it serves; none: not enabled.

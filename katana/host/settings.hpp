@@ -29,6 +29,7 @@
 #include "katana/core/reactor.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
+#include "katana/host/security_settings.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/session/http_options.hpp"
 #include "katana/tls/options.hpp"
@@ -91,14 +92,15 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   RateLimitSettings rate_limit;
   ConcurrencySettings concurrency;
   LoadSheddingSettings load_shedding;
+  SecurityHeaderSettings security_headers;
+  CsrfSettings csrf;
   Duration drain_notice = milliseconds(100);
   Duration drain_timeout = seconds(10);
 };
 KATANA_DESCRIBE(
     HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
-    (listeners, length(0, server::listeners_max),
-     help("more of them: {address: ADDRESS, port: PORT}, …")),
+    (listeners, length(0, server::listeners_max), help("more: {address: ADDRESS, port: PORT}, …")),
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
     (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
     (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
@@ -151,7 +153,8 @@ KATANA_DESCRIBE(
     (drain_notice, range(Duration{}, seconds(600)),
      help("/ready answers 503 so long before the end")),
     (drain_timeout, range(Duration{}, seconds(3600)), help("then requests and tasks are cut off")),
-    limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding)
+    limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding,
+    security_headers, csrf)
 
 struct LogSettings {
   std::string levels = "info";
@@ -299,7 +302,9 @@ struct ApplicationSettings {
   MonitorSettings monitor;
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;                  // for descriptions that name it
-  client::HttpClientOptions client;           // for the program's HttpClient
+  SessionSettings sessions;
+  AuditSettings audit;
+  client::HttpClientOptions client;  // for the program's HttpClient
   std::map<std::string, JobSettings> jobs;
 };
 KATANA_DESCRIBE(ApplicationSettings,
@@ -308,7 +313,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client,
-                (jobs, help("background jobs of the program, by name")))
+                (jobs, help("background jobs of the program, by name")), sessions, audit)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -325,6 +330,8 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::RequestSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::MonitorSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::PoolSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::SessionSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::AuditSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SettingsWithDatabase)
 

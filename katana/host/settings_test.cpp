@@ -49,6 +49,9 @@ std::string text_of(const ApplicationSettings& settings) {
   add(http.rate_limit);
   add(http.concurrency);
   add(http.load_shedding);
+  add(http.csrf);
+  add(settings.sessions);
+  add(settings.audit);
   add(settings.client);
   add(settings.requests);
   return text;
