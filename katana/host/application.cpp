@@ -311,6 +311,7 @@ Result<void> ApplicationCore::add_figures() {
   metrics::HealthChecks& checks = observability_->checks();
   if (auto added = add_log_metrics(registry, *log_); !added) return added;
   if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
+  if (auto added = security_->add_metrics(registry); !added) return added;
   if (auto added = add_pool_checks(checks, *pools_); !added) return added;
   if (!embedding_) {
     if (auto added = add_upstream_checks(checks, *settings()); !added) return added;

@@ -46,11 +46,12 @@ Result<Middleware> headers_of(const SecurityHeaderSettings& settings) {
 
 // `database`: null: nothing may be opened, or there is none.
 Result<sessions::Sessions> sessions_of(const SessionSettings& settings,
-                                       database::Database* database) {
+                                       database::Database* database,
+                                       std::shared_ptr<sessions::MemorySessionStore>& memory) {
   switch (settings.store) {
     case SessionPlace::memory:
-      return sessions::Sessions::in_store(
-          settings, std::make_shared<sessions::MemorySessionStore>(settings.memory));
+      memory = std::make_shared<sessions::MemorySessionStore>(settings.memory);
+      return sessions::Sessions::in_store(settings, memory);
     case SessionPlace::database:
       return sessions::Sessions::in_store(
           settings,
@@ -109,7 +110,7 @@ Result<std::unique_ptr<Security>> Security::make(const ApplicationSettings& sett
     made->csrf_ = *std::move(own);
   }
   if (settings.sessions.store != SessionPlace::off) {
-    auto sessions = sessions_of(settings.sessions, database);
+    auto sessions = sessions_of(settings.sessions, database, made->memory_);
     if (!sessions) return std::unexpected(sessions.error());
     made->sessions_ = *std::move(sessions);
   }
@@ -136,7 +137,8 @@ Result<void> Security::check(const ApplicationSettings& settings, bool has_datab
                   "sessions.store is database, and the program has none; take memory or cookies");
     }
   } else if (settings.sessions.store != SessionPlace::off) {
-    if (auto made = sessions_of(settings.sessions, nullptr); !made) {
+    std::shared_ptr<sessions::MemorySessionStore> unused;
+    if (auto made = sessions_of(settings.sessions, nullptr, unused); !made) {
       return std::unexpected(made.error());
     }
   }
@@ -149,6 +151,46 @@ Result<void> Security::check(const ApplicationSettings& settings, bool has_datab
 void Security::register_in(registry::Registry& registry) {
   if (sessions_) registry.instance<sessions::Sessions>(*sessions_);
   if (audit_ != nullptr) registry.instance<audit::AuditLog>(*audit_);
+}
+
+Result<void> Security::add_metrics(metrics::Registry& registry) const {
+  if (audit_ != nullptr) {
+    auto events = registry.observed_counters(
+        {.name = "katana_audit_events", .help = "Events that the audit log has recorded."});
+    if (!events) return std::unexpected(events.error());
+    auto failed = registry.observed_counters(
+        {.name = "katana_audit_events_failed",
+         .help = "Events that it could not record, whose actions were refused."});
+    if (!failed) return std::unexpected(failed.error());
+    auto waiting = registry.gauges(
+        {.name = "katana_audit_events_waiting", .help = "Events that wait to be written."});
+    if (!waiting) return std::unexpected(waiting.error());
+    registry.before_scrape(
+        [log = audit_.get(), all = events->with(), none = failed->with(), queue = waiting->with()] {
+          const audit::AuditLog::Figures figures = log->figures();
+          all.observe(static_cast<double>(figures.recorded));
+          none.observe(static_cast<double>(figures.failed));
+          queue.set(static_cast<double>(figures.waiting));
+        });
+  }
+  if (memory_ == nullptr) return {};
+  auto kept = registry.gauges({.name = "katana_sessions", .help = "Sessions in memory."});
+  if (!kept) return std::unexpected(kept.error());
+  auto bytes = registry.gauges(
+      {.name = "katana_sessions_bytes", .help = "What they take, about.", .unit = "bytes"});
+  if (!bytes) return std::unexpected(bytes.error());
+  auto forgotten = registry.observed_counters(
+      {.name = "katana_sessions_forgotten",
+       .help = "Sessions of visitors that were forgotten for want of room."});
+  if (!forgotten) return std::unexpected(forgotten.error());
+  registry.before_scrape(
+      [memory = memory_, all = kept->with(), size = bytes->with(), gone = forgotten->with()] {
+        const sessions::MemorySessionStore::Figures figures = memory->figures();
+        all.set(static_cast<double>(figures.sessions));
+        size.set(static_cast<double>(figures.bytes));
+        gone.observe(static_cast<double>(figures.forgotten));
+      });
+  return {};
 }
 
 void Security::use_first(Router& router) const {

@@ -17,8 +17,10 @@
 #include "katana/base/result.hpp"
 #include "katana/database/database.hpp"
 #include "katana/host/settings.hpp"
+#include "katana/metrics/registry.hpp"
 #include "katana/registry/registry.hpp"
 #include "katana/service/router.hpp"
+#include "katana/service/sessions/memory_store.hpp"
 #include "katana/service/sessions/sessions.hpp"
 
 namespace katana::host {
@@ -33,6 +35,8 @@ class Security {
 
   // sessions::Sessions and audit::AuditLog, if they are on.
   void register_in(registry::Registry& registry);
+  // katana_audit_… and, of a memory store, katana_sessions_…; borrows this until the last scrape.
+  Result<void> add_metrics(metrics::Registry& registry) const;
   // In front of other middleware, and behind it.
   void use_first(Router& router) const;
   void use_last(Router& router) const;
@@ -41,6 +45,7 @@ class Security {
   std::optional<Middleware> headers_;
   std::optional<Middleware> csrf_;
   std::optional<sessions::Sessions> sessions_;
+  std::shared_ptr<sessions::MemorySessionStore> memory_;  // null: sessions are kept elsewhere
   std::unique_ptr<audit::AuditLog> audit_;
 };
 

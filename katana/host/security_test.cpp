@@ -104,6 +104,8 @@ TEST_F(SecurityTest, a_program_has_what_its_settings_ask_for) {
     EXPECT_THAT(right, HasSubstr(" 204 "));
     EXPECT_THAT(right, HasSubstr("Set-Cookie: __Host-session="));
     EXPECT_THAT(right, HasSubstr("Content-Security-Policy: default-src 'self'"));
+    EXPECT_THAT(server::Client(app.port()).ask("/metrics"),
+                HasSubstr("katana_audit_events_total 1"));
     const std::string wrong = ask("Sec-Fetch-Site: cross-site\r\n");
     EXPECT_THAT(wrong, HasSubstr(" 403 "));
     EXPECT_THAT(wrong, HasSubstr("X-Content-Type-Options: nosniff"));
