@@ -4,13 +4,26 @@
 
 #include "fullstack/entity_tags.hpp"
 #include "fullstack_files.hpp"
+#include "katana/service/middleware/security_headers.hpp"
 
 namespace katana::fullstack {
 namespace {
 
-constexpr Bytes policy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+// Pages that load nothing but their own files.
+SecurityHeaderOptions headers() {
+  using Source = CspSource;
+  SecurityHeaderOptions options;
+  options.policy = ContentSecurityPolicy();
+  options.policy.allow(CspDirective::default_src, {Source::none()})
+      .allow(CspDirective::script_src, {Source::self()})
+      .allow(CspDirective::style_src, {Source::self()})
+      .allow(CspDirective::img_src, {Source::self(), Source::data()})
+      .allow(CspDirective::connect_src, {Source::self()})
+      .allow(CspDirective::base_uri, {Source::none()})
+      .allow(CspDirective::form_action, {Source::none()})
+      .allow(CspDirective::frame_ancestors, {Source::none()});
+  return options;
+}
 
 // FNV-1a, 64 bits: tells one version of a file from another.
 constexpr std::uint64_t hash_of(Bytes text) noexcept {
@@ -27,9 +40,6 @@ auto file(Literal type, Literal content) {
     Reply reply = known ? Reply(304) : Reply(200, type, content);
     reply.add_field("ETag", tag);
     reply.add_field("Cache-Control", "no-cache");
-    reply.add_field("Content-Security-Policy", policy);
-    reply.add_field("X-Content-Type-Options", "nosniff");
-    reply.add_field("Referrer-Policy", "no-referrer");
     return reply;
   };
 }
@@ -37,6 +47,7 @@ auto file(Literal type, Literal content) {
 }  // namespace
 
 void add_pages(Group routes) {
+  routes.use(security_headers(headers()));
   routes.get("/", file("text/html; charset=utf-8", embedded::file_dashboard_html))
       .get("/dashboard.css", file("text/css; charset=utf-8", embedded::file_dashboard_css))
       .get("/dashboard.js", file("text/javascript; charset=utf-8", embedded::file_dashboard_js));

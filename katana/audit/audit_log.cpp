@@ -7,6 +7,7 @@
 
 #include "katana/audit/audit_file.hpp"
 #include "katana/base/activity.hpp"
+#include "katana/base/check.hpp"
 
 namespace katana::audit {
 namespace {
@@ -89,7 +90,10 @@ Task<Result<void>> AuditLog::record(AuditEvent event) {
     co_return std::unexpected(is_full());
   }
   // Behind the job that writes it, on the same thread.
-  auto look = [entry] { return entry->outcome; };
+  auto look = [entry]() -> Result<void> {
+    KATANA_CHECK(entry->outcome.has_value());  // or what is not written would be acknowledged
+    return *entry->outcome;
+  };
   const Result<void> outcome = co_await pool_->run(thread::give(look));
   if (!outcome) {
     co_return std::unexpected(Error(Code::unavailable, outcome.error().describe())

@@ -72,7 +72,7 @@ class AuditLog {
  private:
   struct Entry {
     std::string members;
-    Result<void> outcome = {};  // of its writing, once the thread that writes has come to it
+    std::optional<Result<void>> outcome = {};  // once the thread that writes has come to it
   };
 
   explicit AuditLog(AuditOptions options);

@@ -17,6 +17,7 @@
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/client/http_client.hpp"
 #include "katana/engine/sockets.hpp"
+#include "katana/host/security.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
 #include "katana/jobs/database/database_lock.hpp"
@@ -340,6 +341,10 @@ Result<void> ApplicationCore::start_services() {
           return std::make_unique<client::HttpClient>(*std::move(made));
         });
   }
+  auto security = Security::make(*settings(), database_ ? &*database_ : nullptr);
+  if (!security) return std::unexpected(security.error());
+  security_ = *std::move(security);
+  security_->register_in(registry);
   register_settings(registry);
   if (add_services_) {
     if (auto added = add_services_(registry); !added) return added;
@@ -361,6 +366,7 @@ Result<void> ApplicationCore::add_figures() {
   if (auto added = add_log_metrics(registry, *log_); !added) return added;
   if (auto added = add_sandbox_metrics(registry); !added) return added;
   if (auto added = add_pool_metrics(registry, *pools_); !added) return added;
+  if (auto added = security_->add_metrics(registry); !added) return added;
   if (auto added = add_pool_checks(checks, *pools_); !added) return added;
   if (!embedding_) {
     if (auto added = add_upstream_checks(checks, *settings()); !added) return added;
@@ -380,6 +386,7 @@ void ApplicationCore::stop_services() noexcept {
   services_.reset();
   if (database_) database_->backend().observe_statements(nullptr);
   statements_.reset();
+  security_.reset();
 }
 
 // What of the server the pages of operations are shown to: see server/operations.hpp.
@@ -411,6 +418,7 @@ Result<void> ApplicationCore::make_guard() {
 void ApplicationCore::use_middleware(Router& router) {
   const auto present = settings();
   const HttpSettings& http = present->http;
+  security_->use_first(router);
   if (http.load_shedding.enabled) {
     router.use(load_shedding_.emplace(http.load_shedding).middleware());
   }
@@ -418,6 +426,7 @@ void ApplicationCore::use_middleware(Router& router) {
     router.use(rate_limit_.emplace(http.rate_limit).middleware());
   }
   if (http.concurrency.enabled) router.use(concurrency_.emplace(http.concurrency));
+  security_->use_last(router);
 }
 
 Result<void> ApplicationCore::start_routes() {

@@ -78,6 +78,8 @@
 
 namespace katana::host {
 
+class Security;
+
 struct ApplicationOptions {
   std::string name = "katana";  // in messages, and of the log's first logger
   std::string version = "0";
@@ -310,6 +312,7 @@ class ApplicationCore {
   std::unique_ptr<Pools> pools_;
   std::unique_ptr<StatementTelemetry> statements_;  // null: there is no database
   std::optional<database::Database> database_;
+  std::unique_ptr<Security> security_;
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
   // What settings can change while it serves; none: not enabled.

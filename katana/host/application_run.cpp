@@ -13,6 +13,7 @@
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/host/application.hpp"
 #include "katana/host/own_health.hpp"
+#include "katana/host/security.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/option_mistakes.hpp"
@@ -43,6 +44,9 @@ Result<void> ApplicationCore::check_loaded() const {
   if (auto checked = server::check_options(options); !checked) note("", checked.error());
   if (auto chosen = server::choose_engine(enumerator_name(present->http.engine)); !chosen) {
     note("http.engine: ", chosen.error());
+  }
+  if (auto checked = Security::check(*present, !options_.database.empty()); !checked) {
+    note("", checked.error());
   }
   if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
   if (options.tls) {

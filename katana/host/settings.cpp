@@ -9,6 +9,8 @@ KATANA_CONFIG_DEFINE_GROUP(katana::host::MonitorSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::PoolSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::ProcessSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::DatabaseSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::SessionSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::AuditSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::SettingsWithDatabase)
 

@@ -29,6 +29,7 @@
 #include "katana/core/reactor.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
+#include "katana/host/security_settings.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/request_id.hpp"
 #include "katana/session/http_options.hpp"
@@ -90,12 +91,20 @@ struct HttpListenSettings : session::HttpOptions, core::ReactorOptions {
   server::RequestIdTrust trust_request_ids = server::RequestIdTrust::always;
   server::ProxyProtocol proxy_protocol = server::ProxyProtocol::off;
   core::ClientLimitOptions clients;
+  RouteDefaults routes;
+  FormLimits forms;
+  RateLimitSettings rate_limit;
+  ConcurrencySettings concurrency;
+  LoadSheddingSettings load_shedding;
+  SecurityHeaderSettings security_headers;
+  CsrfSettings csrf;
+  Duration drain_notice = milliseconds(100);
+  Duration drain_timeout = seconds(10);
 };
 KATANA_DESCRIBE(
     HttpListenSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
-    (listeners, length(0, server::listeners_max),
-     help("more of them: {address: ADDRESS, port: PORT}, …")),
+    (listeners, length(0, server::listeners_max), help("more: {address: ADDRESS, port: PORT}, …")),
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
     (reactors, at_most(1024), help("threads that serve; 0: one for each CPU")),
     (engine, help("how a reactor asks the kernel; auto: io_uring where it runs")),
@@ -185,6 +194,8 @@ KATANA_DESCRIBE_DERIVED(
      help("/ready answers 503 so long before the end")),
     (drain_timeout, range(Duration{}, seconds(3600)), help("then requests and tasks are cut off")),
     limits, http2, websocket, routes, forms, rate_limit, concurrency, load_shedding)
+    limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding,
+    security_headers, csrf)
 
 struct LogSettings {
   std::string levels = "info";
@@ -374,7 +385,9 @@ struct ApplicationSettings {
   MonitorSettings monitor;
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;                  // for descriptions that name it
-  client::HttpClientOptions client;           // for the program's HttpClient
+  SessionSettings sessions;
+  AuditSettings audit;
+  client::HttpClientOptions client;  // for the program's HttpClient
   std::map<std::string, JobSettings> jobs;
   ProcessSettings process;
 };
@@ -385,6 +398,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client,
                 (jobs, help("background jobs of the program, by name")), process)
+                (jobs, help("background jobs of the program, by name")), sessions, audit)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -402,6 +416,8 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::MonitorSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::PoolSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ProcessSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::SessionSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::AuditSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SettingsWithDatabase)
 

@@ -50,6 +50,9 @@ std::string text_of(const ApplicationSettings& settings) {
   add(http.concurrency);
   add(http.load_shedding);
   add(options.clients);
+  add(http.csrf);
+  add(settings.sessions);
+  add(settings.audit);
   add(settings.client);
   add(settings.requests);
   return text;

@@ -6,6 +6,9 @@
 //   …                                                             // verify the password
 //   if (right) throttle.succeeded(name, address);
 //
+// The account as the program looks it up, with its case folded if the program does that: else each
+// way to write it has guesses of its own.
+//
 // Nobody is locked out for ever, since then anybody could lock out anybody: after `free_failures`
 // in a row each further one doubles the wait, from `wait_min` to `wait_max`. An attempt counts as
 // failed from its begin, so that guesses at the same time are counted too. What has not failed for

@@ -51,8 +51,15 @@ database::MigrationFile DatabaseSessionStore::migration(unsigned number) {
           "CREATE INDEX katana_sessions_expires ON katana_sessions (expires_s);\n"};
 }
 
+// PostgreSQL refuses the second of two that make it at the same time; it is there then.
 Task<Result<void>> DatabaseSessionStore::make_table() {
   if (has_table_.load(std::memory_order_relaxed)) co_return {};
+  const Result<void> made = co_await try_make_table();
+  if (made) co_return {};
+  co_return co_await try_make_table();
+}
+
+Task<Result<void>> DatabaseSessionStore::try_make_table() {
   const database::Result<std::int64_t> made = co_await database_.execute(
       "CREATE TABLE IF NOT EXISTS katana_sessions (id_hash TEXT PRIMARY KEY, principal TEXT NOT "
       "NULL, record TEXT NOT NULL, seen_s BIGINT NOT NULL, expires_s BIGINT NOT NULL, version "

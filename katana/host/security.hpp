@@ -1,0 +1,54 @@
+// Security: what an Application makes of the settings of sessions, the audit log, CSRF and security
+// headers.
+//
+// Owns       sessions and the audit log.
+// Borrows    the database, which outlives it.
+// Thread     made and used by the start; what it registers says for itself.
+// Allocates  yes.
+// Fails      with an Error that names the key.
+// Invariant  security headers are on every reply of the program's routes, refusals of other
+//            middleware included; sessions are the last before the program's own.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "katana/audit/audit_log.hpp"
+#include "katana/base/result.hpp"
+#include "katana/database/database.hpp"
+#include "katana/host/settings.hpp"
+#include "katana/metrics/registry.hpp"
+#include "katana/registry/registry.hpp"
+#include "katana/service/router.hpp"
+#include "katana/service/sessions/memory_store.hpp"
+#include "katana/service/sessions/sessions.hpp"
+
+namespace katana::host {
+
+class Security {
+ public:
+  // `database`: null: the program has none.
+  static Result<std::unique_ptr<Security>> make(const ApplicationSettings& settings,
+                                                database::Database* database);
+  // What make() would refuse, without opening anything.
+  static Result<void> check(const ApplicationSettings& settings, bool has_database);
+
+  // sessions::Sessions and audit::AuditLog, if they are on.
+  void register_in(registry::Registry& registry);
+  // katana_audit_… and, of a memory store, katana_sessions_…; borrows this until the last scrape.
+  Result<void> add_metrics(metrics::Registry& registry) const;
+  // In front of other middleware, and behind it.
+  void use_first(Router& router) const;
+  void use_last(Router& router) const;
+
+ private:
+  std::optional<Middleware> headers_;
+  std::optional<Middleware> csrf_;
+  std::optional<sessions::Sessions> sessions_;
+  std::shared_ptr<sessions::MemorySessionStore> memory_;  // null: sessions are kept elsewhere
+  std::unique_ptr<audit::AuditLog> audit_;
+};
+
+}  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0
