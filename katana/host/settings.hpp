@@ -27,6 +27,7 @@
 #include "katana/config/compiled_group.hpp"
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/host/auth_settings.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
 #include "katana/server/engines.hpp"
@@ -300,6 +301,7 @@ struct ApplicationSettings {
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;                  // for descriptions that name it
   client::HttpClientOptions client;           // for the program's HttpClient
+  AuthSettings auth;
   std::map<std::string, JobSettings> jobs;
 };
 KATANA_DESCRIBE(ApplicationSettings,
@@ -307,7 +309,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                  help("show clients the causes of failures, SQL and table names "
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
-                (pools, help("thread pools by name; 'work' always exists")), client,
+                (pools, help("thread pools by name; 'work' always exists")), client, auth,
                 (jobs, help("background jobs of the program, by name")))
 
 // Of a program with a database, and what the settings of one derive from.
@@ -319,6 +321,7 @@ KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database)
 // Compiled once, in settings.cpp.
 KATANA_CONFIG_DECLARE_GROUP(katana::client::HttpClientOptions)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::HttpSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::AuthSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::OperationsSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::LogSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::RequestSettings)
