@@ -49,6 +49,9 @@ class Exchange {
   virtual HeldMemory& memory() noexcept { return reactor().memory(); }
   // Who connected; never empty on a connection that was accepted.
   virtual engine::PeerAddress peer() noexcept = 0;
+  // What the peer has shown over TLS and what was verified; null: nothing. For as long as the
+  // exchange.
+  virtual const core::PeerCertificate* peer_certificate() { return nullptr; }
   // Of its reactor, which the connection came from, in the order of listen().
   virtual engine::Listener listener() noexcept = 0;
   // Of the connection, this request included.

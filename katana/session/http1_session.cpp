@@ -276,6 +276,9 @@ const core::ConnectionCounters& Http1Session::connection_counters() noexcept {
 }
 
 engine::PeerAddress Http1Session::peer() noexcept { return connection_.peer().text(); }
+const core::PeerCertificate* Http1Session::peer_certificate() {
+  return connection_.peer_certificate();
+}
 engine::Listener Http1Session::listener() noexcept { return connection_.listener(); }
 
 void Http1Session::collect_content(std::uint64_t bytes_max) {

@@ -37,6 +37,7 @@ class Http1Session final : public core::Session, private Exchange {
   core::Reactor& reactor() noexcept override { return connection_.reactor(); }
   const core::ConnectionCounters& connection_counters() noexcept override;
   engine::PeerAddress peer() noexcept override;
+  const core::PeerCertificate* peer_certificate() override;
   engine::Listener listener() noexcept override;
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;

@@ -679,6 +679,10 @@ core::Reactor& Http2Exchange::reactor() noexcept { return streams_.connection().
 
 engine::PeerAddress Http2Exchange::peer() noexcept { return streams_.connection().peer().text(); }
 
+const core::PeerCertificate* Http2Exchange::peer_certificate() {
+  return streams_.connection().peer_certificate();
+}
+
 engine::Listener Http2Exchange::listener() noexcept { return streams_.connection().listener(); }
 
 const core::ConnectionCounters& Http2Exchange::connection_counters() noexcept {
