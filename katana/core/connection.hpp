@@ -135,6 +135,11 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
     return transform_ != nullptr ? transform_->application_protocol() : Bytes();
   }
 
+  // Null: the peer has shown none.
+  const PeerCertificate* peer_certificate() const {
+    return transform_ != nullptr ? transform_->peer_certificate() : nullptr;
+  }
+
   // Ends the connection once the outbox is sent. No more bytes are offered.
   void finish(Finish how) noexcept {
     if (!finishing()) enter(ConnectionCause::finish);

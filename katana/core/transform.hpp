@@ -27,6 +27,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/linked_list.hpp"
 #include "katana/base/outbox.hpp"
+#include "katana/core/peer_certificate.hpp"
 #include "katana/core/records.hpp"
 #include "katana/engine/engine.hpp"
 
@@ -84,6 +85,8 @@ class Transform : private ListHook<Transform> {
   // What the peers agreed to speak, as ALPN names it ("h2", "http/1.1"); empty: nothing was said.
   // Stays as long as the transform.
   virtual Bytes application_protocol() const noexcept = 0;
+  // What the peer has shown and what was verified; null: nothing. Stays as long as the transform.
+  virtual const PeerCertificate* peer_certificate() { return nullptr; }
 
   // REQUIRES Event::handed_on, of an input that was received; and nothing is pending.
   virtual HandedOn hand_on() noexcept { return {}; }

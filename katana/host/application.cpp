@@ -346,6 +346,7 @@ Result<void> ApplicationCore::start_services() {
   security_ = *std::move(security);
   security_->register_in(registry);
   register_settings(registry);
+  if (auto started = start_authentication(registry); !started) return started;
   if (add_services_) {
     if (auto added = add_services_(registry); !added) return added;
   }
@@ -357,6 +358,23 @@ Result<void> ApplicationCore::start_services() {
   if (!sealed) return std::unexpected(sealed.error());
   services_ = std::move(*sealed);
   return {};
+}
+
+Result<void> ApplicationCore::start_authentication(registry::Registry& registry) {
+  client::HttpClientOptions how = settings()->client;
+  if (embedding_) how.tls.system_authorities = false;
+  auto made = Authentication::make(settings()->auth, how, log_->logger("auth"));
+  if (!made) return std::unexpected(made.error());
+  authentication_ = *std::move(made);
+  registry.instance<Authentication>(*authentication_);
+  if (embedding_ || !authentication_->is_remote()) return {};
+  on_start([this](const registry::Services&) {
+    return spawn([this] { return authentication_->load(); }, "fetch keys");
+  });
+  return observability_->checks().add(
+      {.name = "auth keys",
+       .run = [this](std::stop_token) { return authentication_->health(); },
+       .may_block = false});
 }
 
 // What the systems know of themselves: for /metrics and /ready.
@@ -387,6 +405,7 @@ void ApplicationCore::stop_services() noexcept {
   if (database_) database_->backend().observe_statements(nullptr);
   statements_.reset();
   security_.reset();
+  authentication_.reset();
 }
 
 // What of the server the pages of operations are shown to: see server/operations.hpp.
@@ -753,6 +772,9 @@ Result<void> ApplicationCore::reload_settings() {
   for (const std::string& line : reloaded->applied) logger_.info("configuration: {}", line);
   for (const std::string& line : reloaded->needs_restart) {
     logger_.warn("configuration: needs a restart: {}", line);
+  }
+  if (auto keys = authentication_->reload(); !keys) {
+    logger_.error("auth.bearer: the present keys stay: {}", keys.error().describe());
   }
   logger_.info("configuration: read again, {} changed", reloaded->applied.size());
   if (!reloaded->applied.empty()) {

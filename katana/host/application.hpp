@@ -24,7 +24,7 @@
 //
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
 // thread::Pool (the pool "work"), database::Database and client::HttpClient if the options have
-// them, config::Config<Settings>.
+// them, config::Config<Settings>, Authentication (the settings `auth`).
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
@@ -58,6 +58,7 @@
 #include "katana/database/database.hpp"
 #include "katana/database/migrations.hpp"
 #include "katana/host/application_jobs.hpp"
+#include "katana/host/authentication.hpp"
 #include "katana/host/command_line.hpp"
 #include "katana/host/database_driver.hpp"
 #include "katana/host/embedding.hpp"
@@ -265,6 +266,7 @@ class ApplicationCore {
   Result<void> start_database();
   Result<void> observe_statements();
   Result<void> start_services();
+  Result<void> start_authentication(registry::Registry& registry);
   Result<void> add_figures();
   Result<void> start_routes();
   Result<void> make_guard();
@@ -313,6 +315,7 @@ class ApplicationCore {
   std::unique_ptr<StatementTelemetry> statements_;  // null: there is no database
   std::optional<database::Database> database_;
   std::unique_ptr<Security> security_;
+  std::unique_ptr<Authentication> authentication_;
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
   // What settings can change while it serves; none: not enabled.

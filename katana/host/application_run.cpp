@@ -49,6 +49,9 @@ Result<void> ApplicationCore::check_loaded() const {
     note("", checked.error());
   }
   if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
+  if (auto made = Authentication::make(present->auth, present->client, {}); !made) {
+    note("", made.error());
+  }
   if (options.tls) {
     if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
   }

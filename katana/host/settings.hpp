@@ -27,6 +27,7 @@
 #include "katana/config/compiled_group.hpp"
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/host/auth_settings.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
 #include "katana/host/security_settings.hpp"
@@ -388,6 +389,8 @@ struct ApplicationSettings {
   SessionSettings sessions;
   AuditSettings audit;
   client::HttpClientOptions client;  // for the program's HttpClient
+  client::HttpClientOptions client;           // for the program's HttpClient
+  AuthSettings auth;
   std::map<std::string, JobSettings> jobs;
   ProcessSettings process;
 };
@@ -399,6 +402,8 @@ KATANA_DESCRIBE(ApplicationSettings,
                 (pools, help("thread pools by name; 'work' always exists")), client,
                 (jobs, help("background jobs of the program, by name")), process)
                 (jobs, help("background jobs of the program, by name")), sessions, audit)
+                (pools, help("thread pools by name; 'work' always exists")), client, auth,
+                (jobs, help("background jobs of the program, by name")))
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -409,6 +414,7 @@ KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database)
 // Compiled once, in settings.cpp.
 KATANA_CONFIG_DECLARE_GROUP(katana::client::HttpClientOptions)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::HttpSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::AuthSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::OperationsSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::LogSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::RequestSettings)

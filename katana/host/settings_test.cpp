@@ -54,6 +54,7 @@ std::string text_of(const ApplicationSettings& settings) {
   add(settings.sessions);
   add(settings.audit);
   add(settings.client);
+  add(settings.auth);
   add(settings.requests);
   return text;
 }
@@ -101,7 +102,7 @@ TEST(Settings, every_limit_of_security_md_is_set_by_the_key_it_names) {
       ++keys;
       bool set = false;
       std::string refusals;
-      for (const char* value : {"77", "7s", "2KiB", "96KiB", "7MiB", "0.5"}) {
+      for (const char* value : {"77", "7s", "7m", "2KiB", "96KiB", "7MiB", "0.5"}) {
         const auto loaded = load_with(key, value);
         if (!loaded) refusals += loaded.error().describe() + "\n";
         if (!loaded || defaults->print() == loaded->print()) continue;

@@ -125,6 +125,7 @@ class FakeExchange final : public session::Exchange {
 
   // ---- what a test sees ----
   unsigned status = 0;
+  const core::PeerCertificate* certificate = nullptr;
   std::string type_sent, fields_sent, content_sent;
   std::int64_t length_announced = http::unknown_length;
   bool content_stays = false;
@@ -165,6 +166,7 @@ class FakeExchange final : public session::Exchange {
   engine::PeerAddress peer() noexcept override { return peer_.text(); }
   session::Arrival arrival() noexcept override { return {peer_, is_secure_, trust_}; }
   void note_forwarding_malformed() noexcept override { ++forwardings_malformed; }
+  const core::PeerCertificate* peer_certificate() override { return certificate; }
   engine::Listener listener() noexcept override { return listener_; }
   const core::ConnectionCounters& connection_counters() noexcept override { return counters_; }
   void collect_content(std::uint64_t bytes_max) override {

@@ -53,6 +53,9 @@ class Exchange : public ClientSource {
   virtual engine::PeerAddress peer() noexcept = 0;
   // What a trusted proxy said wrongly is counted each time that it is read.
   Client client(const http::Head& head) noexcept final;
+  // What the peer has shown over TLS and what was verified; null: nothing. For as long as the
+  // exchange.
+  virtual const core::PeerCertificate* peer_certificate() { return nullptr; }
   // Of its reactor, which the connection came from, in the order of listen().
   virtual engine::Listener listener() noexcept = 0;
   // Of the connection, this request included.

@@ -38,6 +38,7 @@ class Http1Session final : public core::Session, private Exchange {
   const core::ConnectionCounters& connection_counters() noexcept override;
   engine::PeerAddress peer() noexcept override;
   Arrival arrival() noexcept override;
+  const core::PeerCertificate* peer_certificate() override;
   engine::Listener listener() noexcept override;
   void collect_content(std::uint64_t bytes_max) override;
   void stream_content(std::uint64_t bytes_max) override;

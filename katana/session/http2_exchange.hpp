@@ -36,6 +36,7 @@ class Http2Exchange final : public Exchange, public ScheduledStream {
   core::Reactor& reactor() noexcept override;
   engine::PeerAddress peer() noexcept override;
   Arrival arrival() noexcept override;
+  const core::PeerCertificate* peer_certificate() override;
   engine::Listener listener() noexcept override;
   const core::ConnectionCounters& connection_counters() noexcept override;
   void collect_content(std::uint64_t bytes_max) override;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "katana/tls/peer_certificate.hpp"
 #include "katana/tls/talk_test.hpp"
 
 namespace katana::tls {
@@ -163,6 +164,26 @@ TEST_F(ContextsTest, with_authorities_only_clients_that_they_signed_are_served) 
   EXPECT_TRUE(talk(*make(options))->machine.opened());
   EXPECT_EQ(talk(*make(options), {.certificate = &signed_by_other})->machine.failure(),
             Failure::client_certificate);
+}
+
+TEST_F(ContextsTest, what_a_client_has_shown_is_read_also_when_it_resumes) {
+  const TestCertificate authority({"authority.example"});
+  const TestCertificate robot({"robot.example", "other.example"}, false, &authority);
+  TlsOptions options = options_with(shared_certificate());
+  options.client_authorities_text = authority.certificate_text();
+  options.client_certificate_optional = true;
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    const auto contexts = make(options);
+    EXPECT_EQ(talk(*contexts, {.version = version})->machine.peer_certificate(), nullptr);
+    const auto first = talk(*contexts, {.version = version, .certificate = &robot});
+    ASSERT_NE(first->machine.peer_certificate(), nullptr);
+    const core::PeerCertificate shown = read_peer_certificate(*first->machine.peer_certificate());
+    EXPECT_EQ(shown.dns_names, (std::vector<std::string>{"robot.example", "other.example"}));
+    EXPECT_EQ(shown.subject, "CN=robot.example");
+    EXPECT_EQ(shown.issuer, "CN=authority.example");
+    EXPECT_EQ(shown.fingerprint.size(), 64U);
+    EXPECT_TRUE(shown.uris.empty());
+  }
 }
 
 // ---- sessions that are resumed ----------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "katana/core/transform.hpp"
+#include "katana/tls/peer_certificate.hpp"
 #include "katana/wire/tls/machine.hpp"
 
 namespace katana::tls {
@@ -38,6 +39,14 @@ class MachineTransform : public core::Transform {
   bool can_seal() const noexcept final { return machine_.can_seal(); }
   void seal_end() noexcept final { machine_.end(output_); }
   Bytes application_protocol() const noexcept final { return machine_.application_protocol(); }
+  // Read when somebody asks.
+  const core::PeerCertificate* peer_certificate() final {
+    X509* const shown = certificate_ == nullptr ? machine_.peer_certificate() : nullptr;
+    if (shown != nullptr) {
+      certificate_ = std::make_unique<const core::PeerCertificate>(read_peer_certificate(*shown));
+    }
+    return certificate_.get();
+  }
 
  protected:
   virtual void note_opened() noexcept = 0;
@@ -45,6 +54,7 @@ class MachineTransform : public core::Transform {
 
  private:
   const std::shared_ptr<const void> keeps_;  // longer than the machine
+  std::unique_ptr<const core::PeerCertificate> certificate_;
 
  protected:
   Machine machine_;

@@ -63,7 +63,6 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
     const auto token = credentials_of(**field, "Bearer");
     if (!token) return Attempt::none();
     if (has_token_in(request.query())) return Attempt::of(std::unexpected(invalid_request()));
-    if (!is_token_text(*token)) return Attempt::of(refused({jose::Reason::malformed}));
     return judge(*token);
   }
 
@@ -105,6 +104,7 @@ class Bearer final : public Authenticator, public std::enable_shared_from_this<B
       if (is_still_good(*entry, now)) return Attempt::of(entry->principal);
       here.cache.remove(token);  // and judged anew, for the reason
     }
+    if (!is_token_text(token)) return Attempt::of(refused({jose::Reason::malformed}));
     if (auto task = options_.keys->refresh(TokenKeys::Want::any)) {
       return Attempt::later(judge_later(shared_from_this(), std::string(token), *std::move(task)));
     }

@@ -257,6 +257,11 @@ void Machine::end(Outbox& output) noexcept {
   begin({}, nullptr);
 }
 
+X509* Machine::peer_certificate() const noexcept {
+  X509* const shown = SSL_get0_peer_certificate(ssl_);
+  return shown != nullptr && SSL_get_verify_result(ssl_) == X509_V_OK ? shown : nullptr;
+}
+
 Bytes Machine::application_protocol() const noexcept {
   const unsigned char* text = nullptr;
   unsigned size = 0;

@@ -117,6 +117,8 @@ class Machine {
   Bytes application_protocol() const noexcept;
   // The name that the peer asked for (SNI); empty: none.
   Bytes server_name() const noexcept;
+  // Of the peer, verified; null: it has shown none.
+  X509* peer_certificate() const noexcept;
   const char* cipher() const noexcept { return SSL_get_cipher_name(ssl_); }
 
  private:

@@ -1,0 +1,60 @@
+// Authentication: how a program that an Application runs finds out who asks, by `auth` in settings.
+//
+//   app.routes([](const registry::Services& services, Router& router) {
+//     Group api = router.group("/api");
+//     api.use(services.get<host::Authentication>().bearer());
+//
+// Owns       keys and revocations, which the middleware shares.
+// Thread     any.
+// Allocates  at the start, and when keys change.
+// Fails      make() says which settings contradict one another. bearer() without settings is a
+//            mistake of Router::build(), which names them.
+// Invariant  it is in the registry of every Application.
+#pragma once
+
+#include <memory>
+
+#include "katana/base/result.hpp"
+#include "katana/base/task.hpp"
+#include "katana/client/options.hpp"
+#include "katana/host/auth_settings.hpp"
+#include "katana/log/log.hpp"
+#include "katana/service/auth/bearer.hpp"
+
+namespace katana::auth {
+class RemoteKeys;
+}
+
+namespace katana::host {
+
+class Authentication {
+ public:
+  static Result<std::unique_ptr<Authentication>> make(const AuthSettings& settings,
+                                                      const client::HttpClientOptions& client,
+                                                      log::Logger logger);
+
+  auth::Authentication bearer() const;
+  auth::Revocations& revocations() noexcept { return *revocations_; }
+
+  // Whether keys come by URL: then load() fetches them, and health() is worth a check.
+  bool is_remote() const noexcept { return remote_ != nullptr; }
+  Task<Result<void>> load();
+  Result<void> health() const;
+  // Reads keys_file again. An error: the present keys stay.
+  Result<void> reload();
+
+ private:
+  Authentication(BearerSettings settings, log::Logger logger);
+  Result<void> make_keys(const client::HttpClientOptions& client);
+  Result<auth::TokenKeys::Set> read_keys() const;
+
+  const BearerSettings settings_;
+  const log::Logger logger_;
+  std::shared_ptr<auth::TokenKeys> keys_;  // null: there are no settings
+  std::shared_ptr<auth::RemoteKeys> remote_;
+  const std::shared_ptr<auth::Revocations> revocations_;
+};
+
+}  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0
