@@ -2,11 +2,11 @@
 
     lab/under_attack.py [--kinds a,b] [--seconds 5] [--sockets 2000] [--build build/bench] [--markdown FILE]
 
-The server (lab/overload/attacked_server) has CPU 0. The good client, on CPU 1, asks every five milliseconds, every tenth
-time on a new connection; the flood (katana_lab/flood.py) shares its CPU with the lowest precedence. Each kind is measured calm,
-under attack, and under attack with limits by client. Shown is the 99th percentile of the good client's latency, its
-failures, and what became of the flood's connections. The aim is a p99 of at most twice the calm one. All of it stays on
-the loopback.
+The server (lab/overload/attacked_server) has CPU 0. The good client, on CPU 1, asks every five milliseconds, each tenth
+time on a new connection; the flood (katana_lab/flood.py) shares its CPU with the lowest precedence. Each kind is
+measured calm, under attack, and under attack with limits by client. Shown is the 99th percentile of the good client's
+latency, its failures, and what became of the flood's connections. The aim is a p99 of at most twice the calm one. All
+of it stays on the loopback.
 """
 from __future__ import annotations
 
