@@ -28,6 +28,7 @@ namespace katana {
 
 class IpAddress {
  public:
+  // Of to_text().
   static constexpr std::size_t text_bytes_max = 45;
 
   // "::", which is nobody's.
@@ -45,6 +46,7 @@ class IpAddress {
   // The same, without words for what is wrong.
   static std::optional<IpAddress> read(Bytes text) noexcept;
 
+  // Also when it was given as one that is embedded in IPv6.
   constexpr bool is_v4() const noexcept { return high_ == 0 && low_ >> 32 == 0xffff; }
   // REQUIRES is_v4().
   constexpr std::uint32_t v4_word() const noexcept { return static_cast<std::uint32_t>(low_); }
@@ -58,6 +60,7 @@ class IpAddress {
   // most 32 count.
   IpAddress masked(unsigned bits) const noexcept;
 
+  // As RFC 5952 writes it.
   ShortText<text_bytes_max> to_text() const noexcept;
 
   friend constexpr auto operator<=>(const IpAddress&, const IpAddress&) noexcept = default;
@@ -69,10 +72,14 @@ class IpAddress {
   std::uint64_t low_ = 0;
 };
 
+// In configuration, JSON and parameters.
 template <>
 struct TextForm<IpAddress> {
+  // What an error says.
   static constexpr Bytes expected = "an address such as 192.0.2.1 or 2001:db8::1";
+  // As IpAddress::read().
   static std::optional<IpAddress> parse(Bytes text) noexcept { return IpAddress::read(text); }
+  // As IpAddress::to_text().
   static ShortText<IpAddress::text_bytes_max> write(const IpAddress& address) noexcept {
     return address.to_text();
   }

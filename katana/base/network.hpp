@@ -24,6 +24,7 @@ namespace katana {
 
 class Network {
  public:
+  // Of to_text().
   static constexpr std::size_t text_bytes_max = IpAddress::text_bytes_max + 4;
 
   // Nobody's: "::/128".
@@ -46,6 +47,7 @@ class Network {
   // 0.0.0.0/0 contains the addresses of IPv4 and ::/0 those of IPv6, and neither the other's.
   bool contains(const IpAddress& address) const noexcept;
 
+  // As parse() reads it; a single address without its prefix.
   ShortText<text_bytes_max> to_text() const noexcept;
 
   friend bool operator==(const Network&, const Network&) noexcept = default;
@@ -56,27 +58,34 @@ class Network {
   bool is_local_ = false;
 };
 
+// In configuration, JSON and parameters.
 template <>
 struct TextForm<Network> {
+  // What an error says.
   static constexpr Bytes expected =
       "a network such as 10.0.0.0/8 or 2001:db8::/32 without bits behind its prefix, an address, "
       "or unix";
+  // As Network::parse().
   static std::optional<Network> parse(Bytes text) {
     const auto network = Network::parse(text);
     if (!network) return std::nullopt;
     return *network;
   }
+  // As Network::to_text().
   static ShortText<Network::text_bytes_max> write(const Network& network) noexcept {
     return network.to_text();
   }
 };
 
+// Networks to be searched; `unix` is none that contains an address.
 class NetworkSet {
  public:
   NetworkSet() noexcept = default;
   explicit NetworkSet(std::span<const Network> networks);
 
+  // It contains nothing, and has no `unix`.
   bool empty() const noexcept { return ranges_.empty() && !has_local_; }
+  // One of them does.
   bool contains(const IpAddress& address) const noexcept;
   // `unix` is one of them.
   bool has_local() const noexcept { return has_local_; }

@@ -43,19 +43,27 @@ struct ClientLimitOptions {
   std::uint32_t handshakes_max = 0;        // of TLS, or headers of the PROXY protocol, in progress
   std::uint32_t requests_max = 0;          // in progress; of HTTP/2 that is streams
   std::uint64_t received_bytes_per_s = 0;  // on average; then it is read no faster
-  std::uint64_t received_bytes_burst = std::uint64_t{4} << 20;
-  unsigned v4_bits = 32;  // of an address that make a client
-  unsigned v6_bits = 64;
-  std::uint32_t clients_max = 64 * 1024;  // that are counted at a time
-  std::vector<Network> allow = {};        // alone may connect; empty: everybody
-  std::vector<Network> deny = {};         // may not, whatever `allow` says
-  std::vector<Network> exempt = {};       // may connect, and are not counted
+  std::uint64_t received_bytes_burst = std::uint64_t{4} << 20;  // the same, at once
+  unsigned v4_bits = 32;                                        // of an address that make a client
+  unsigned v6_bits = 64;                                        // the same of IPv6
+  std::uint32_t clients_max = 64 * 1024;                        // that are counted at a time
+  std::vector<Network> allow = {};   // alone may connect; empty: everybody
+  std::vector<Network> deny = {};    // may not, whatever `allow` says
+  std::vector<Network> exempt = {};  // may connect, and are not counted
 };
 
 // Whether any of them does anything.
 bool limits_anything(const ClientLimitOptions& options) noexcept;
 
-enum class ClientRefusal : std::uint8_t { none, denied, connections, rate, handshakes };
+// Why a connection is not admitted.
+enum class ClientRefusal : std::uint8_t {
+  none,         // it is
+  denied,       // by allow and deny
+  connections,  // connections_max are open
+  rate,         // connections_per_s, connections_burst
+  handshakes,   // handshakes_max are in progress
+};
+// How many there are, `none` included.
 inline constexpr std::size_t client_refusals = 5;
 
 class ClientLimits {
@@ -66,9 +74,10 @@ class ClientLimits {
   // `secret`: nobody who does not know it can find clients that share a set.
   ClientLimits(const ClientLimitOptions& options, std::uint64_t secret);
 
+  // What admit() says.
   struct Admission {
-    ClientRefusal refusal = ClientRefusal::none;
-    Slot slot = 0;  // none when refused
+    ClientRefusal refusal = ClientRefusal::none;  // none: admitted
+    Slot slot = 0;                                // none when refused
   };
   // A connection that `handshakes` before it is open, or does not.
   Admission admit(const engine::PeerEndpoint& peer, bool handshakes, Instant now) noexcept;
@@ -86,7 +95,9 @@ class ClientLimits {
   Duration take_bytes(Slot slot, std::size_t bytes, Instant now) noexcept;
   bool counts_bytes() const noexcept { return options_.received_bytes_per_s != 0; }
 
+  // As they were given.
   const ClientLimitOptions& options() const noexcept { return options_; }
+  // Of the table.
   std::size_t memory_bytes() const noexcept { return sets_.size() * sizeof(Set); }
   // Entries that are some client's; looks at the whole table: for tests.
   std::size_t clients(Instant now) const;

@@ -35,6 +35,7 @@ namespace katana::core {
 
 class Connection;
 
+// What receive() has come to.
 enum class TransformEvent : std::uint8_t {
   need_bytes,  // nothing to report until more bytes come
   bytes,       // `produced` bytes for the session
@@ -45,6 +46,7 @@ enum class TransformEvent : std::uint8_t {
   failed,
 };
 
+// What one call of receive() did.
 struct TransformStep {
   TransformEvent event = TransformEvent::need_bytes;
   std::size_t consumed = 0;
@@ -93,6 +95,7 @@ class Transform : private ListHook<Transform> {
   // How long it may take to open, or to hand on; `usual` is that of the reactor.
   virtual Duration opening_timeout(Duration usual) const noexcept { return usual; }
 
+  // What is to be sent on the link.
   Outbox& output() noexcept { return output_; }
 
  protected:
@@ -104,6 +107,7 @@ class Transform : private ListHook<Transform> {
   Connection* connection_ = nullptr;  // that waits; null: it does not
 };
 
+// Makes the transforms of one listener.
 class TransformFactory {
  public:
   virtual ~TransformFactory() = default;

@@ -173,6 +173,7 @@ struct PeerAddress {
 // Who is at the other end, as a kernel says it. `none`: unknown; `local`: a process of this
 // machine, by a Unix-domain socket, known by the user that it ran as when it connected.
 struct PeerEndpoint {
+  // What kind of address it is.
   enum class Family : std::uint8_t { none, v4, v6, local };
 
   // In the order of the network; of v4 the first four, of local the user's id in them.
@@ -180,6 +181,7 @@ struct PeerEndpoint {
   std::uint16_t port = 0;
   Family family = Family::none;
 
+  // Of a peer that was named by a proxy; port 0: not known.
   static PeerEndpoint of(const IpAddress& address, std::uint16_t port) noexcept;
   // None for the other families.
   std::optional<IpAddress> ip() const noexcept;

@@ -35,6 +35,28 @@ inline constexpr auto timeout = rules::range(milliseconds(1), seconds(24 * 3600)
 // The same, and 0 turns it off.
 inline constexpr auto timeout_or_none = rules::range(Duration{}, seconds(24 * 3600));
 inline constexpr std::size_t counted_max = UINT16_MAX - 1;
+// What is more than a line of the description of http.
+inline constexpr auto hosts = rules::help(
+    "host names of this server beside localhost and its address; when set, requests for any other "
+    "host get 421");
+inline constexpr auto held_max = rules::help(
+    "memory for contents, messages and suspended handlers, per reactor; above it the largest are "
+    "refused; 0: 16KiB per connection, at least 64MiB");
+inline constexpr auto form_files_max =
+    rules::help("files that forms of the process may have open; at most a quarter of its limit");
+inline constexpr auto forwarded_hops_max = rules::help("proxies that are believed in one request");
+inline constexpr auto drain_notice = rules::help("/ready answers 503 so long before the end");
+inline constexpr auto age = rules::range(Duration{}, seconds(7 * 24 * 3600));
+inline constexpr auto trusted_proxies =
+    rules::help("networks of proxies, as 10.0.0.0/8 or unix, whose word of the client is believed");
+inline constexpr auto forwarded = rules::help(
+    "where those say who the client is: forwarded (RFC 7239), x_forwarded (X-Forwarded-For, -Proto "
+    "and -Host) or none");
+inline constexpr auto trust_request_ids = rules::help(
+    "whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, or never");
+inline constexpr auto proxy_protocol = rules::help(
+    "required: connections to http.port begin with the header of the PROXY protocol, and come from "
+    "trusted_proxies alone");
 
 }  // namespace katana::host::option_rules
 
@@ -44,10 +66,13 @@ namespace katana::server {
 KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epoll-level"), io_uring,
                      (automatic, "auto"))
 
-KATANA_DESCRIBE_ENUM(RequestIdTrust, always, proxies, never)
+// As http.trust_request_ids names them.
+KATANA_DESCRIBE_ENUM(RequestIdTrust, never, proxies, always)
 
+// As proxy_protocol of a listener names them.
 KATANA_DESCRIBE_ENUM(ProxyProtocol, off, required)
 
+// As http.listeners has it.
 KATANA_DESCRIBE(ListenerOptions,
                 (address, length(1, unix_prefix.size() + socket_path_bytes_max),
                  help("numeric address to listen on, or unix:PATH")),
@@ -67,6 +92,7 @@ KATANA_DESCRIBE(ListenerOptions,
 
 namespace katana::core {
 
+// As http.clients has it.
 KATANA_DESCRIBE(
     ClientLimitOptions,
     (connections_max, help("connections of one client that are open; 0: no limit, here and below")),
@@ -94,6 +120,7 @@ KATANA_DESCRIBE_ENUM(WhenFull, drop, block)
 
 namespace katana::http {
 
+// As http.forwarded names them.
 KATANA_DESCRIBE_ENUM(ForwardedFields, none, forwarded, x_forwarded)
 
 }  // namespace katana::http

@@ -76,8 +76,8 @@ KATANA_DESCRIBE(
      help("how often the files are looked at; changed ones are read again; 0: only by SIGHUP")))
 
 // What a server of HTTP is configured with: the options of its modules, and what HttpServerOptions
-// has beside them. First who it is, where it listens and whom it believes.
-struct HttpListenSettings : session::HttpOptions, core::ReactorOptions {
+// has beside them.
+struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;
   std::vector<server::ListenerOptions> listeners;
@@ -87,6 +87,13 @@ struct HttpListenSettings : session::HttpOptions, core::ReactorOptions {
   bool pin = false;
   std::uint32_t connections_max = core::ReactorOptions().engine.links_max;
   std::size_t receive_bytes_max = core::ReactorOptions().engine.receive_bytes_max;
+  std::size_t output_max = std::size_t{256} << 20;
+  std::size_t output_reserve = std::size_t{4} << 20;
+  std::uint32_t websocket_subscriptions_max = 256;
+  std::uint32_t form_files_max = 256;
+  Duration idle_timeout = session::HttpOptions().limits.idle_timeout;
+  Duration head_timeout = session::HttpOptions().limits.head_timeout;
+  Duration content_timeout = session::HttpOptions().limits.content_timeout;
   TlsSettings tls;
   std::vector<std::string> hosts;
   server::RequestIdTrust trust_request_ids = server::RequestIdTrust::always;
@@ -103,7 +110,7 @@ struct HttpListenSettings : session::HttpOptions, core::ReactorOptions {
   Duration drain_timeout = seconds(10);
 };
 KATANA_DESCRIBE(
-    HttpListenSettings, (address, length(1, 64), help("numeric address to listen on")),
+    HttpSettings, (address, length(1, 64), help("numeric address to listen on")),
     (port, help("0: the kernel chooses")),
     (listeners, length(0, server::listeners_max), help("more: {address: ADDRESS, port: PORT}, …")),
     (backlog, range(1, 1 << 20), help("connections that wait in the kernel's queue")),
@@ -114,47 +121,6 @@ KATANA_DESCRIBE(
      help("how long a reactor spins before it sleeps; 0: never")),
     (connections_max, range(1, 1 << 24), help("open connections per reactor")),
     (receive_bytes_max, byte_count, range(1, 1 << 30), help("most bytes of one receive")),
-    (server_name, length(0, session::server_name_bytes_max),
-     help("value of the Server field; empty: no field")),
-    (hosts, length(0, 256), each(length(1, 253)),
-     help("host names of this server beside localhost and its address; when set, "
-          "requests for any other host get 421")),
-    (trusted_proxies, length(0, 1024),
-     help("networks of proxies, as 10.0.0.0/8 or unix, whose word of the client is believed")),
-    (forwarded,
-     help("where those say who the client is: forwarded (RFC 7239), x_forwarded (X-Forwarded-For, "
-          "-Proto and -Host) or none")),
-    (forwarded_hops_max, range(1, http::forwarded_hops_max),
-     help("proxies that are believed in one request")),
-    (trust_request_ids,
-     help("whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, or "
-          "never")),
-    (proxy_protocol,
-     help("required: connections to http.port begin with the header of the PROXY protocol, and "
-          "come from trusted_proxies alone")),
-    (connection_age_max, range(Duration{}, seconds(7 * 24 * 3600)),
-     help("a connection that is so old ends gently; 0: never")),
-    clients, tls)
-
-// And how it serves.
-struct HttpSettings : HttpListenSettings {
-  std::size_t output_max = std::size_t{256} << 20;
-  std::size_t output_reserve = std::size_t{4} << 20;
-  std::uint32_t websocket_subscriptions_max = 256;
-  std::uint32_t form_files_max = 256;
-  Duration idle_timeout = session::HttpOptions().limits.idle_timeout;
-  Duration head_timeout = session::HttpOptions().limits.head_timeout;
-  Duration content_timeout = session::HttpOptions().limits.content_timeout;
-  RouteDefaults routes;
-  FormLimits forms;
-  RateLimitSettings rate_limit;
-  ConcurrencySettings concurrency;
-  LoadSheddingSettings load_shedding;
-  Duration drain_notice = milliseconds(100);
-  Duration drain_timeout = seconds(10);
-};
-KATANA_DESCRIBE_DERIVED(
-    HttpSettings, HttpListenSettings,
     (output_max, byte_count, help("output that peers have not received, per reactor")),
     (output_reserve, byte_count, help("its part for connections without pending output")),
     (output_block_bytes, byte_count, range(Outbox::block_bytes_min, Outbox::block_bytes_max),
@@ -165,9 +131,7 @@ KATANA_DESCRIBE_DERIVED(
      help("wait for output blocks before the largest, slowest peers are reset")),
     (turn_bytes_max, byte_count, at_least(1), help("bytes that a reactor sends in one turn")),
     (tasks_max, range(1, 1 << 24), help("spawned tasks and job runs at a time, per reactor")),
-    (held_bytes_max, named("held_max"), byte_count,
-     help("memory for contents, messages and suspended handlers, per reactor; above it the "
-          "largest are refused; 0: 16KiB per connection, at least 64MiB")),
+    (held_bytes_max, named("held_max"), byte_count, option_rules::held_max),
     (carry_small_bytes, byte_count, range(1, 1 << 24), help("unread input of any connection")),
     (carry_extra_bytes, byte_count, range(1, 1 << 24),
      help("unread input of carry_large_max, and receive_bytes_max")),
@@ -183,20 +147,28 @@ KATANA_DESCRIBE_DERIVED(
     (sealed_high_bytes, byte_count, at_least(1), help("unsent ciphertext; above it output waits")),
     (requests_per_connection_max, help("0: no limit")),
     (websocket_subscriptions_max, range(1, 1 << 20), help("topics of one WebSocket connection")),
-    (form_files_max, range(1, 1 << 20),
-     help("files that forms of the process may have open; at most a quarter of its limit")),
+    (form_files_max, range(1, 1 << 20), option_rules::form_files_max),
     (idle_timeout, option_rules::timeout, help("close a connection that is idle so long")),
     (head_timeout, option_rules::timeout, help("a request head must be complete by then (408)")),
     (content_timeout, option_rules::timeout, help("request content may pause for so long (408)")),
     (handler_timeout, option_rules::timeout, help("a later handler is cancelled (503)")),
     (half_close_grace, option_rules::timeout_or_none, help("for a peer that ended its side")),
     (drain_idle, option_rules::timeout_or_none, help("for an idle connection at the end")),
-    (drain_notice, range(Duration{}, seconds(600)),
-     help("/ready answers 503 so long before the end")),
+    (server_name, length(0, session::server_name_bytes_max),
+     help("value of the Server field; empty: no field")),
+    (hosts, length(0, 256), each(length(1, 253)), option_rules::hosts),
+    (trusted_proxies, length(0, 1024), option_rules::trusted_proxies),
+    (forwarded, option_rules::forwarded),
+    (forwarded_hops_max, range(1, http::forwarded_hops_max), option_rules::forwarded_hops_max),
+    (trust_request_ids, option_rules::trust_request_ids),
+    (proxy_protocol, option_rules::proxy_protocol),
+    (connection_age_max, option_rules::age, help("a connection so old ends gently; 0: never")),
+    (drain_notice, range(Duration{}, seconds(600)), option_rules::drain_notice),
     (drain_timeout, range(Duration{}, seconds(3600)), help("then requests and tasks are cut off")),
     limits, http2, websocket, routes, forms, rate_limit, concurrency, load_shedding)
     limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding,
     security_headers, csrf)
+    limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding, clients)
 
 struct LogSettings {
   std::string levels = "info";

@@ -23,13 +23,16 @@
 
 namespace katana::proxy {
 
+// What the listeners of one reactor that are behind proxies have seen.
 struct ProxyCounters {
   std::uint64_t named = 0;    // connections whose client was named
   std::uint64_t unnamed = 0;  // LOCAL, UNKNOWN, a Unix socket: their peer is the proxy
   std::uint64_t late = 0;     // no header in time
   std::uint64_t cut = 0;      // the proxy left within it
+  // Headers that were not believed, by Refusal.
   std::array<std::uint64_t, static_cast<std::size_t>(Refusal::count_)> refused{};
 
+  // Whatever the reason.
   std::uint64_t refused_in_all() const noexcept {
     std::uint64_t sum = 0;
     for (const std::uint64_t each : refused) sum += each;
@@ -53,6 +56,7 @@ class ProxyTransforms final : public core::TransformFactory {
   ProxyCounters& counters_;
 };
 
+// What stands in front of one connection until its header is complete.
 class ProxyTransform final : public core::Transform {
  public:
   ProxyTransform(ProxyTransforms& factory, BlockPool& blocks) noexcept

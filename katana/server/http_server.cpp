@@ -36,6 +36,14 @@ std::unique_ptr<core::Reactor> reactor_of(const HttpServerOptions& options,
 namespace {
 
 bool speaks_plain(const ListenerOptions& listener) { return !listener.tls; }
+bool redirects(const ListenerOptions& listener) { return listener.redirect_to_https; }
+
+// Whether listeners without TLS differ from others: those of a server with TLS, or one that a proxy
+// with TLS stands before.
+bool has_plain(const HttpServerOptions& options) {
+  return options.tls ? std::ranges::any_of(options.listeners, speaks_plain)
+                     : std::ranges::any_of(options.listeners, redirects);
+}
 
 session::HttpOptions without_tls(session::HttpOptions options) {
   options.strict_transport_security.clear();  // RFC 6797 §7.2: not said without TLS
@@ -71,7 +79,7 @@ struct HttpServer::Kind {
   bool limited = true;  // by HttpServerOptions::clients
 };
 
-// HTTP on listeners without TLS of a server that has TLS.
+// HTTP on listeners without TLS, where they differ from others.
 struct HttpServer::Plain {
   Plain(const HttpServerOptions& options, Dispatcher& dispatcher, session::Http1Protocol& beside)
       : redirect(dispatcher, addresses_of(options), options.hosts),
@@ -93,7 +101,7 @@ struct HttpServer::Worker {
         http(protocol.counters()),
         reactor(reactor_of(options, std::max(protocol.session_bytes(), http2.session_bytes()))) {
     if (options.http.http2.enabled) protocol.set_http2(&http2);
-    if (options.tls && std::ranges::any_of(options.listeners, speaks_plain)) {
+    if (has_plain(options)) {
       plain = std::make_unique<Plain>(options, dispatcher, protocol);
     }
     reactor->tasks().set_failures(options.http.failures);
@@ -336,8 +344,10 @@ Result<void> HttpServer::listen_for_operations(Worker& worker) {
   return {};
 }
 
-// The first listener has TLS (check_options()); a socket that was given may have no port.
+// The first listener has TLS, or a proxy has it (check_options()); a socket that was given may have
+// no port.
 std::uint16_t HttpServer::https_port() const {
+  if (!options_.tls) return 443;
   const core::Reactor& reactor = *workers_.front()->reactor;
   if (!engine::address_of(reactor.socket(0)).empty()) return reactor.port(0);
   for (std::size_t index = 0; index < ports_.size(); ++index) {

@@ -26,10 +26,12 @@ struct ListenerOptions {
   std::string mode = "0660";
   std::string owner = {};
   bool tls = false;  // with the certificates of the server
-  // Every request but those for /health and /ready is answered 308, to the same path by https.
+  // Every request but those for /health and /ready is answered 308, to the same path by https;
+  // served is what a trusted proxy has got by https.
   bool redirect_to_https = false;
   ProxyProtocol proxy_protocol = ProxyProtocol::off;
-  std::uint16_t redirect_port = 0;  // named there; 0: that of the server's first listener
+  // Named there; 0: that of the server's first listener, and without TLS 443.
+  std::uint16_t redirect_port = 0;
 };
 
 inline constexpr std::size_t listeners_max = 32;

@@ -291,6 +291,22 @@ TEST_F(ListenersTest, what_came_to_a_trusted_proxy_by_https_is_not_redirected) {
   });
 }
 
+TEST_F(ListenersTest, a_server_without_tls_leads_to_the_proxy_that_has_it) {
+  options.listeners = {{.redirect_to_https = true}};
+  options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
+  options.http.forwarded = http::ForwardedFields::x_forwarded;
+  const auto server = started();
+  serve_clients(*server, [&](std::uint16_t port) {
+    const auto ask = [&](const std::string& fields) {
+      return Client(server->port_of_listener(0)).ask("/hello", fields);
+    };
+    const std::string host = "X-Forwarded-Host: shop.example\r\n";
+    EXPECT_THAT(ask(host), HasSubstr("\r\nLocation: https://shop.example/hello\r\n"));
+    EXPECT_THAT(ask(host + "X-Forwarded-Proto: https\r\n"), EndsWith("hello there"));
+    EXPECT_THAT(Client(port).ask("/hello"), EndsWith("hello there")) << "another listener";
+  });
+}
+
 TEST_F(ListenersTest, with_hosts_a_redirect_leads_to_names_of_the_server_alone) {
   options.tls.emplace().development = true;
   options.hosts = {"shop.example"};
@@ -329,7 +345,8 @@ TEST_F(ListenersTest, every_mistake_in_them_fails_the_start_by_its_name) {
        {"http.listeners[0] is 127.0.0.1:8443: http.port listens there already: give another",
         "http.listeners[1] is 127.0.0.1:9000: operations.port listens there already",
         "http.listeners[1].tls is true without a certificate: give http.tls.certificates",
-        "http.listeners[2].redirect_to_https is true, and no listener has TLS",
+        "http.listeners[2].redirect_to_https is true, and no listener has TLS: give "
+        "http.tls.certificates, or http.trusted_proxies that have TLS",
         "http.listeners[3].address is a path of 108 octets: give 1 to 107",
         "http.listeners[4].port is 1: leave it out: a Unix socket has none",
         "http.listeners[4].mode is '0888': give an octal mode up to 0777, such as 0660",

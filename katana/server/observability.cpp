@@ -22,9 +22,14 @@ struct CounterRow {
   std::uint64_t (*value)(const ReactorFigures&);
 };
 
-std::uint64_t refused(const ReactorFigures& of, core::ClientRefusal refusal) {
+template <core::ClientRefusal refusal>
+constexpr auto refused_by = [](const ReactorFigures& of) {
   return of.counters.client_refusals_by[static_cast<std::size_t>(refusal)];
-}
+};
+
+constexpr auto proxy_headers_refused = [](const ReactorFigures& of) {
+  return of.proxied.refused_in_all() + of.proxied.late + of.proxied.cut;
+};
 
 // What each reactor counts, one series for each.
 constexpr std::array counter_rows{
@@ -58,20 +63,18 @@ constexpr std::array counter_rows{
                [](const ReactorFigures& of) { return of.counters.peers_untrusted; }},
     CounterRow{"katana_clients_denied", "",
                "Connections closed when they were accepted, by http.clients.allow or deny.",
-               [](const ReactorFigures& of) { return refused(of, core::ClientRefusal::denied); }},
-    CounterRow{
-        "katana_client_connections_refused", "",
-        "Connections closed when they were accepted, because their client had "
-        "http.clients.connections_max.",
-        [](const ReactorFigures& of) { return refused(of, core::ClientRefusal::connections); }},
+               refused_by<core::ClientRefusal::denied>},
+    CounterRow{"katana_client_connections_refused", "",
+               "Connections closed when they were accepted, because their client had "
+               "http.clients.connections_max.",
+               refused_by<core::ClientRefusal::connections>},
     CounterRow{"katana_client_rate_refused", "",
                "Connections closed when they were accepted, beyond http.clients.connections_per_s.",
-               [](const ReactorFigures& of) { return refused(of, core::ClientRefusal::rate); }},
-    CounterRow{
-        "katana_client_handshakes_refused", "",
-        "Connections closed when they were accepted, because their client had "
-        "http.clients.handshakes_max.",
-        [](const ReactorFigures& of) { return refused(of, core::ClientRefusal::handshakes); }},
+               refused_by<core::ClientRefusal::rate>},
+    CounterRow{"katana_client_handshakes_refused", "",
+               "Connections closed when they were accepted, because their client had "
+               "http.clients.handshakes_max.",
+               refused_by<core::ClientRefusal::handshakes>},
     CounterRow{"katana_client_requests_refused", "",
                "Requests refused, because http.clients.requests_max of their client were in "
                "progress (429).",
@@ -88,9 +91,7 @@ constexpr std::array counter_rows{
     CounterRow{"katana_proxy_headers_refused", "",
                "Connections of trusted proxies that ended because their header was malformed, "
                "late or cut.",
-               [](const ReactorFigures& of) {
-                 return of.proxied.refused_in_all() + of.proxied.late + of.proxied.cut;
-               }},
+               proxy_headers_refused},
     CounterRow{"katana_file_failures", "",
                "Connections that ended, or files that were cut short, while a file was sent.",
                [](const ReactorFigures& of) { return of.counters.file_failures; }},

@@ -111,11 +111,12 @@ void check_unix(const ListenerOptions& listener, const std::string& name, Mistak
 }
 
 void check_tls(const ListenerOptions& listener, const std::string& name, bool has_certificates,
-               Mistakes& mistakes) {
+               bool has_proxies, Mistakes& mistakes) {
   mistakes.unless(!listener.tls || has_certificates, name + ".tls", "true without a certificate",
                   "give http.tls.certificates");
-  mistakes.unless(!listener.redirect_to_https || has_certificates, name + ".redirect_to_https",
-                  "true, and no listener has TLS", "give http.tls.certificates");
+  mistakes.unless(!listener.redirect_to_https || has_certificates || has_proxies,
+                  name + ".redirect_to_https", "true, and no listener has TLS",
+                  "give http.tls.certificates, or http.trusted_proxies that have TLS");
   mistakes.unless(!listener.redirect_to_https || !listener.tls, name + ".redirect_to_https",
                   "true, and so is tls", "set one of them");
   mistakes.unless(listener.redirect_port == 0 || listener.redirect_to_https,
@@ -159,7 +160,7 @@ void check_listeners(const HttpServerOptions& options, Mistakes& mistakes) {
     const ListenerOptions& each = options.listeners[index];
     const std::string name = fmt::format("http.listeners[{}]", index);
     if (is_unix(each.address)) check_unix(each, name, mistakes);
-    check_tls(each, name, options.tls.has_value(), mistakes);
+    check_tls(each, name, options.tls.has_value(), has_proxies, mistakes);
     check_proxied(each.proxy_protocol, name + ".proxy_protocol", has_proxies, mistakes);
     const std::string place = place_of(each.address, each.port);
     const auto [other, free] = taken.emplace(place, name);

@@ -38,8 +38,8 @@ struct ReactorFigures {
   std::uint32_t links_open = 0;
   core::TaskCounts tasks;
   std::size_t tasks_running = 0;
-  Duration cpu_time;  // of its thread
-  proxy::ProxyCounters proxied;
+  Duration cpu_time;             // of its thread
+  proxy::ProxyCounters proxied;  // of listeners behind proxies
 };
 
 class ReactorProbe;

@@ -48,9 +48,9 @@
 namespace katana::server {
 
 struct RequestTelemetryOptions {
-  bool ids = true;  // and traces
-  RequestIdTrust trust_ids = RequestIdTrust::always;
-  log::Logger access = {};  // discards: no access log
+  bool ids = true;                                    // and traces
+  RequestIdTrust trust_ids = RequestIdTrust::always;  // whose are accepted
+  log::Logger access = {};                            // discards: no access log
   log::Logger slow = {};
   Duration slow_after = {};              // 0: nothing is slow
   TargetRules targets = {};              // of both logs

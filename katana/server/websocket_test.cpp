@@ -106,6 +106,20 @@ TEST_F(WebSocketServerTest, what_is_no_handshake_gets_an_answer_and_the_connecti
   });
 }
 
+TEST_F(WebSocketServerTest, behind_a_trusted_proxy_pages_are_of_the_host_that_the_client_used) {
+  options.http.trusted_proxies = {*Network::parse("127.0.0.0/8")};
+  serve([](std::uint16_t port) {
+    const auto status_of = [port](const std::string& fields) {
+      Client client(port);
+      return open(client, "/echo", fields).substr(0, 12);
+    };
+    const std::string forwarded = "Forwarded: for=198.51.100.1;host=shop.example\r\n";
+    EXPECT_EQ(status_of("Origin: https://shop.example\r\n" + forwarded), "HTTP/1.1 101");
+    EXPECT_EQ(status_of("Origin: http://localhost\r\n" + forwarded), "HTTP/1.1 403");
+    EXPECT_EQ(status_of("Origin: https://shop.example\r\n"), "HTTP/1.1 403");
+  });
+}
+
 TEST_F(WebSocketServerTest, a_connection_that_ends_with_its_request_cannot_be_upgraded) {
   serve([](std::uint16_t port) {
     Client client(port);

@@ -25,6 +25,7 @@
 
 namespace katana::session {
 
+// Read anew by each call; see client_of().
 struct Client {
   // Port 0: not known. Family::local: a process of this machine, by a Unix-domain socket.
   engine::PeerEndpoint endpoint;
@@ -58,8 +59,11 @@ class ProxyTrust {
   static std::shared_ptr<const ProxyTrust> make(std::span<const Network> proxies,
                                                 const http::ForwardedRules& rules);
 
+  // It is one of the proxies.
   bool trusts(const engine::PeerEndpoint& peer) const noexcept;
+  // How what they say is read.
   const http::ForwardedRules& rules() const noexcept { return rules_; }
+  // Whose word counts.
   const NetworkSet& proxies() const noexcept { return proxies_; }
 
  private:
@@ -69,13 +73,15 @@ class ProxyTrust {
 
 // How a request came.
 struct Arrival {
-  engine::PeerEndpoint peer;
-  bool is_secure = false;                   // by TLS of this server
+  engine::PeerEndpoint peer;                     // of the connection
+  bool is_secure = false;                        // by TLS of this server
   std::shared_ptr<const ProxyTrust> trust = {};  // null: nobody's word counts
 
+  // Its peer is one of the trusted proxies.
   bool from_proxy() const noexcept { return trust != nullptr && trust->trusts(peer); }
 };
 
+// Who asks, for a request with this head that came so.
 Client client_of(const Arrival& arrival, const http::Head& head) noexcept;
 
 // The authority of the target, or Host, or `:authority`; empty: none.
@@ -84,7 +90,9 @@ Bytes authority_of(const http::Head& head) noexcept;
 // Who knows how a request came: its exchange, or a copy of it.
 class ClientSource {
  public:
+  // How the request came.
   virtual Arrival arrival() noexcept = 0;
+  // As client_of() says it. REQUIRES the head of that request.
   virtual Client client(const http::Head& head) noexcept = 0;
 
  protected:

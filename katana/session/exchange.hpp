@@ -133,6 +133,7 @@ class Exchange : public ClientSource {
   // When a handler that begins now has to have answered: its route's timeout, or the usual one.
   Instant handler_due() noexcept;
 
+  // What a trusted proxy said of the client was malformed; counted.
   virtual void note_forwarding_malformed() noexcept {}
   // The handler threw or failed; counted.
   virtual void note_failure() noexcept = 0;

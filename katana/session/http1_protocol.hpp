@@ -40,6 +40,7 @@ class Http1Protocol final : public core::Protocol {
 
   HttpCounters& counters() noexcept { return counters_; }
   const HttpOptions& options() const noexcept { return options_; }
+  // Whose word of a client counts; null: nobody's.
   const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }
   RequestHandler& handler() noexcept { return handler_; }
   http1::Context& context() noexcept { return context_; }

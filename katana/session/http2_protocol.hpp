@@ -38,6 +38,7 @@ class Http2Protocol final : public core::Protocol {
   HttpCounters& http_counters() noexcept { return http_counters_; }
   Http2Counters& counters() noexcept { return http_counters_.http2; }
   const HttpOptions& options() const noexcept { return options_; }
+  // Whose word of a client counts; null: nobody's.
   const std::shared_ptr<const ProxyTrust>& trust() const noexcept { return trust_; }
   RequestHandler& handler() noexcept { return handler_; }
   http2::Context& context() noexcept { return *context_; }

@@ -18,6 +18,8 @@ Upgrade judge_upgrade(Exchange& exchange, const http::Head& head,
   const ws::DeflateOptions& deflate = share->options().deflate;
   const ws::HandshakeOptions wanted{
       .origins = options.any_origin ? ws::Origins::any : ws::Origins::same_host,
+      // A proxy may have put its own into Host.
+      .host = exchange.arrival().from_proxy() ? exchange.client(head).host : Bytes(),
       .more_origins = options.origins,
       .subprotocols = options.subprotocols,
       .on_stream = exchange.upgrades_stream(),

@@ -107,7 +107,7 @@ class Flood:
         self.poll.register(made, select.EPOLLIN | select.EPOLLOUT)
 
     def payload(self, one: Flooding) -> bytes:
-        """What it sends next; empty: nothing for now."""
+        """What it sends next; empty: it waits."""
         first = one.sent == 0
         if self.kind == "requests":
             return BATCH

@@ -1,10 +1,11 @@
-"""Floods from many addresses of the loopback: each client gets what it may have, and a good one is served all the while.
+"""Floods from many addresses of the loopback: each gets what it may have, and a good client is served all the while.
 
 Counts, never times: how long things take is for lab/under_attack.py.
 """
 import contextlib
 import re
 import socket
+import ssl
 import struct
 
 import pytest
@@ -186,5 +187,17 @@ def test_only_a_trusted_address_is_let_name_clients(tmp_path, program):
     with connect(port, "127.7.1.1", line + REQUEST) as one:
         assert ended(one)
     program.wait_for_log(r"198\.51\.100\.7:5000")
+
+
+@limits("proxy_protocol=required", "trusted_proxies=[127.7.0.0/24]", "tls.development=true")
+def test_the_header_stands_in_front_of_tls(program):
+    """A handshake follows the line, and what is asked in it is logged with the client that the line names."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with connect(int(program.ready["port"]), "127.7.0.1", b"PROXY TCP6 2001:db8::7 ::1 5000 443\r\n") as raw:
+        with context.wrap_socket(raw, server_hostname="localhost") as sealed:
+            sealed.sendall(REQUEST)
+            assert sealed.recv(4096).startswith(b"HTTP/1.1 200 ")
+    program.wait_for_log(r"\[2001:db8::7\]:5000")
 
 # SPDX-License-Identifier: Apache-2.0

@@ -30,15 +30,22 @@ namespace katana::http {
 // Which fields are read; the others mean nothing.
 enum class ForwardedFields : std::uint8_t { none, forwarded, x_forwarded };
 
-enum class Scheme : std::uint8_t { http, https };
+// By which a request was made.
+enum class Scheme : std::uint8_t {
+  http,   // in the clear
+  https,  // by TLS
+};
+// As in a URL.
 constexpr Bytes name_of(Scheme scheme) noexcept {
   return scheme == Scheme::https ? Bytes("https") : Bytes("http");
 }
 
+// Most that ForwardedRules::hops_max may be.
 inline constexpr unsigned forwarded_hops_max = 100;
 
+// How what proxies say is read.
 struct ForwardedRules {
-  ForwardedFields fields = ForwardedFields::none;
+  ForwardedFields fields = ForwardedFields::none;  // those that the proxies set
   unsigned hops_max = 16;  // proxies that are believed in one request, at most forwarded_hops_max
 };
 
@@ -53,12 +60,13 @@ struct ForwardedNode {
 // in X-Forwarded-For.
 std::optional<ForwardedNode> parse_forwarded_node(Bytes text, bool bare_v6) noexcept;
 
+// What was read of them.
 struct Forwarding {
-  ForwardedNode client;  // no address: it is the peer
-  std::optional<Scheme> scheme;
-  Bytes host;         // an authority; empty: not said
-  unsigned hops = 0;  // elements that were believed
-  bool is_malformed = false;
+  ForwardedNode client;          // no address: it is the peer
+  std::optional<Scheme> scheme;  // none: not said
+  Bytes host;                    // an authority; empty: not said
+  unsigned hops = 0;             // elements that were believed
+  bool is_malformed = false;     // what is left out was wrong, or too much
 };
 
 // REQUIRES that the peer which sent the request is trusted.

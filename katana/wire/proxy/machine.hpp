@@ -41,10 +41,17 @@ namespace katana::proxy {
 inline constexpr std::size_t line_bytes_max = 107;     // of version 1, with its CRLF
 inline constexpr std::size_t header_bytes_max = 4096;  // of version 2, with all its fields
 
-enum class Event : std::uint8_t { need_bytes, done, refused };
+// What next() has come to.
+enum class Event : std::uint8_t {
+  need_bytes,  // all of the input was taken, and more of the header is to come
+  done,        // the header is complete; what is left of the input is behind it
+  refused,     // refusal() says why
+};
 
+// Why a header is not believed.
 enum class Refusal : std::uint8_t {
-  none,
+  none,  // it is
+
   signature,  // it begins like neither version
   line,       // of version 1: too long, or not in its form
   command,    // a version, command, family or transport that is not served
@@ -52,17 +59,19 @@ enum class Refusal : std::uint8_t {
   checksum,
   count_
 };
+// For logs and tests.
 Bytes name_of(Refusal refusal) noexcept;
 
+// What one call of next() did.
 struct Step {
-  Event event = Event::need_bytes;
-  std::size_t consumed = 0;
+  Event event = Event::need_bytes;  // what it came to
+  std::size_t consumed = 0;         // octets of the input that it took
 };
 
 // Who a proxy speaks for.
 struct Source {
-  IpAddress address;
-  std::uint16_t port = 0;
+  IpAddress address;       // of the client
+  std::uint16_t port = 0;  // from which it connected to the proxy
   friend bool operator==(const Source&, const Source&) noexcept = default;
 };
 

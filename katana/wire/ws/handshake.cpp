@@ -83,7 +83,7 @@ bool choose_subprotocol(const http::Head& head, std::span<const Bytes> ours,
 
 bool may_connect(const http::Head& head, const HandshakeOptions& options) noexcept {
   if (options.origins == Origins::any) return true;
-  const Bytes host = head.find("Host").value_or(Bytes());
+  const Bytes host = options.host.empty() ? head.find("Host").value_or(Bytes()) : options.host;
   bool may = true;
   for_each_value(head, "Origin", [&](Bytes origin) {
     const std::size_t scheme = origin.find("://");

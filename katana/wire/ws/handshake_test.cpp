@@ -133,6 +133,11 @@ TEST(Handshake, origins_that_may_connect_do) {
   EXPECT_EQ(judge("Origin", "https://app.example", options).refusal, HandshakeRefusal::none);
   EXPECT_EQ(judge("Origin", "http://app.example", options).refusal,
             HandshakeRefusal::foreign_origin);
+  options.host = "outside.example";
+  EXPECT_EQ(judge("Origin", "https://outside.example", options).refusal, HandshakeRefusal::none);
+  EXPECT_EQ(judge("Origin", "http://EXAMPLE.org", options).refusal,
+            HandshakeRefusal::foreign_origin)
+      << "the Host field is a proxy's";
   options.origins = Origins::any;
   EXPECT_EQ(judge("Origin", "null", options).refusal, HandshakeRefusal::none);
 }
