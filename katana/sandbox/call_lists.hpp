@@ -201,6 +201,7 @@ inline constexpr int while_starting[] = {
     SYS_listen, SYS_connect, SYS_setresuid, SYS_seccomp, SYS_setrlimit,
 };
 
+// Of a program that runs others.
 inline constexpr int of_subprocesses[] = {
     SYS_clone,      SYS_execve,
     SYS_execveat,   SYS_wait4,
@@ -217,9 +218,10 @@ inline constexpr int of_subprocesses[] = {
 #endif
 };
 
+// A call that messages name.
 struct NamedCall {
-  int number;
-  const char* name;
+  int number;        // of this architecture
+  const char* name;  // as in its manual page
 };
 // What a program that was taken over tries first, and what a program may miss.
 inline constexpr NamedCall named_calls[] = {

@@ -16,6 +16,7 @@
 
 namespace katana::sandbox {
 
+// Sets the handler of SIGSYS, before the filter that refuses.
 Result<void> watch_refused_calls();
 
 // Since the process began.
