@@ -70,6 +70,9 @@ inline constexpr int always_allowed[] = {
     SYS_preadv,
     SYS_pwritev,
     SYS_sync_file_range,
+    SYS_sync,
+    SYS_syncfs,
+    SYS_readahead,
     SYS_chdir,
     // sockets
     SYS_accept,
@@ -146,6 +149,7 @@ inline constexpr int always_allowed[] = {
     SYS_getrusage,
     SYS_times,
     SYS_getrlimit,
+    SYS_getpriority,
     SYS_capget,
 #ifdef SYS_clock_gettime64
     SYS_clock_gettime64,
@@ -171,6 +175,11 @@ inline constexpr int always_allowed[] = {
 #endif
 // Older forms, which x86-64 has beside those above.
 #ifdef __x86_64__
+    SYS_lchown,
+    SYS_creat,
+    SYS_utimes,
+    SYS_pause,
+    SYS_inotify_init,
     SYS_epoll_wait,
     SYS_poll,
     SYS_open,

@@ -25,7 +25,7 @@ namespace katana::sandbox {
 
 // What becomes of a call that is not allowed.
 enum class Refusal : std::uint8_t {
-  error,   // the call fails with EPERM, and is counted: see refused_calls.hpp
+  error,   // the call fails with EPERM, and is counted, but for processes: see refused_calls.hpp
   end,     // the process is killed by SIGSYS
   report,  // the call is made, and the kernel's audit log says so
 };
