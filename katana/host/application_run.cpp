@@ -45,6 +45,7 @@ Result<void> ApplicationCore::check_loaded() const {
     note("http.engine: ", chosen.error());
   }
   if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
+  if (auto checked = check_process(present->process); !checked) note("", checked.error());
   if (options.tls) {
     if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
   }

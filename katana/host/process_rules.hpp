@@ -39,6 +39,9 @@ sandbox::CallRules call_rules_of(const ApplicationSettings& settings, const Proc
 // Some listener has a port that only root may bind.
 bool needs_root_to_bind(const ApplicationSettings& settings);
 
+// What of the settings could not be entered, as far as that is known without doing it.
+Result<void> check_process(const ProcessSettings& process);
+
 class ProcessRules {
  public:
   // See above; once.
