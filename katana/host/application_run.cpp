@@ -52,6 +52,7 @@ Result<void> ApplicationCore::check_loaded() const {
   if (auto made = Authentication::make(present->auth, present->client, {}); !made) {
     note("", made.error());
   }
+  if (auto checked = check_process(present->process); !checked) note("", checked.error());
   if (options.tls) {
     if (auto read = tls::Credentials::load(*options.tls); !read) note("http.tls: ", read.error());
   }

@@ -15,11 +15,12 @@
 
 namespace katana::host {
 
+// One finding.
 struct InsecureSetting {
-  std::string key;
+  std::string key;      // of the configuration, or the flag that names the file
   std::string value;    // as it is configured; of a secret "***"
   std::string problem;  // a sentence without its end
-  std::string remedy;
+  std::string remedy;   // likewise
 
   // "http.address is 0.0.0.0: …; set …"
   std::string describe() const;
@@ -32,6 +33,7 @@ struct InsecureFacts {
   std::string config_file = {};  // that was read; empty: none
 };
 
+// All of them, those of exposed_files() last.
 std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settings,
                                                const InsecureFacts& facts);
 

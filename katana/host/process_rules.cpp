@@ -15,14 +15,13 @@
 namespace katana::host {
 namespace {
 
-Result<void> set_umask(const std::string& text) {
+Result<mode_t> parse_umask(const std::string& text) {
   const auto mask = server::parse_file_mode(text);
   if (!mask) {
     return fail(Code::invalid_argument,
                 fmt::format("process.umask '{}': {}", text, mask.error().describe()));
   }
-  ::umask(*mask);
-  return {};
+  return *mask;
 }
 
 // As the user that the process is by now: a rule is for what is there.
@@ -41,12 +40,26 @@ std::string ports_text(const sandbox::LandlockRules& rules) {
 
 }  // namespace
 
+Result<void> check_process(const ProcessSettings& process) {
+  if (!process.umask.empty()) {
+    if (auto mask = parse_umask(process.umask); !mask) return std::unexpected(mask.error());
+  }
+  if (process.user.empty() && !process.group.empty()) {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("process.group is '{}' and process.user is empty: set both", process.group));
+  }
+  if (process.user.empty()) return {};
+  const auto identity = sandbox::find_identity(process.user, process.group);
+  if (identity) return {};
+  return std::unexpected(identity.error().within("process.user"));
+}
+
 Result<void> ProcessRules::enter(const ApplicationSettings& settings, const ProcessNeeds& needs) {
   const ProcessSettings& process = settings.process;
   mode_ = process.sandbox;
-  if (!process.umask.empty()) {
-    if (auto set = set_umask(process.umask); !set) return set;
-  }
+  if (auto checked = check_process(process); !checked) return checked;
+  if (!process.umask.empty()) ::umask(*parse_umask(process.umask));
   if (auto became = become(settings); !became) return became;
 #if !defined(KATANA_ADDRESS_SANITIZER)  // its search for leaks reads the process as a debugger does
   if (!process.core_dumps) {
@@ -59,11 +72,6 @@ Result<void> ProcessRules::enter(const ApplicationSettings& settings, const Proc
 Result<void> ProcessRules::become(const ApplicationSettings& settings) {
   const ProcessSettings& process = settings.process;
   if (process.user.empty()) {
-    if (!process.group.empty()) {
-      return fail(
-          Code::invalid_argument,
-          fmt::format("process.group is '{}' and process.user is empty: set both", process.group));
-    }
     if (sandbox::is_root() && mode_ != Sandbox::off) {
       warnings_.emplace_back(
           "the program runs as root, which no sandbox makes harmless: set process.user");
@@ -113,7 +121,8 @@ Result<void> ProcessRules::restrict(const ApplicationSettings& settings,
     if (!enforced) return std::unexpected(enforced.error().within("process.sandbox"));
     for (const auto* given : {&settings.process.sandbox_read, &settings.process.sandbox_write}) {
       for (const std::string& path : *given) {
-        if (std::ranges::find(enforced->absent, path) == enforced->absent.end()) continue;
+        std::error_code ignored;
+        if (std::filesystem::exists(path, ignored)) continue;
         warnings_.push_back(fmt::format(
             "sandbox: '{}' is not there, so no rule names it: make it, and restart", path));
       }

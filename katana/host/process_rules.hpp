@@ -25,11 +25,11 @@ namespace katana::host {
 
 // What the settings do not show.
 struct ProcessNeeds {
-  std::string config_file = {};         // is read again at SIGHUP; empty: none
-  std::vector<std::string> reads = {};  // of ApplicationOptions
-  std::vector<std::string> writes = {};
-  bool database = false;     // the program has drivers
-  bool connections = false;  // it has a client
+  std::string config_file = {};          // is read again at SIGHUP; empty: none
+  std::vector<std::string> reads = {};   // of ApplicationOptions
+  std::vector<std::string> writes = {};  // likewise
+  bool database = false;                 // the program has drivers
+  bool connections = false;              // it has a client
 };
 
 // Absolute paths, each once. A file is named by its folder, because it may be replaced.
@@ -39,9 +39,14 @@ sandbox::CallRules call_rules_of(const ApplicationSettings& settings, const Proc
 // Some listener has a port that only root may bind.
 bool needs_root_to_bind(const ApplicationSettings& settings);
 
+// What of the settings could not be entered, as far as that is known without doing it.
+Result<void> check_process(const ProcessSettings& process);
+
 class ProcessRules {
  public:
+  // See above; once.
   Result<void> enter(const ApplicationSettings& settings, const ProcessNeeds& needs);
+  // REQUIRES enter(). Other threads are there by now, and what is refused is refused in each.
   Result<void> finish_start();
 
   // For the log, in whole sentences: what is enforced, and what should be known.

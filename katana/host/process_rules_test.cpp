@@ -112,6 +112,8 @@ TEST(ProcessRules, mistakes_name_the_setting) {
     settings.process = process;
     ProcessRules rules;
     const auto entered = rules.enter(settings, {});
+    const auto checked = check_process(process);  // --check-config says the same
+    EXPECT_EQ(checked.has_value(), entered.has_value());
     return entered ? std::string() : entered.error().describe();
   };
   EXPECT_THAT(error_of({.user = "no-such-user"}), HasSubstr("process.user: there is no user"));

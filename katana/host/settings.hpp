@@ -38,10 +38,17 @@
 
 namespace katana::host {
 
-enum class Sandbox : std::uint8_t { off, report, on };
+// process.sandbox.
+enum class Sandbox : std::uint8_t {
+  off,     // the process keeps its rights
+  report,  // nothing is refused, and the log says what would be
+  on,      // it has what its configuration needs
+};
 KATANA_DESCRIBE_ENUM(Sandbox, off, report, on)
+// What process.sandbox_allow names.
 enum class SandboxUse : std::uint8_t { connections, subprocesses };
 KATANA_DESCRIBE_ENUM(SandboxUse, connections, subprocesses)
+// What becomes of a system call that the sandbox refuses.
 enum class RefusedCall : std::uint8_t { error, end };
 KATANA_DESCRIBE_ENUM(RefusedCall, error, end)
 

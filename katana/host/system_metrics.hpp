@@ -26,6 +26,7 @@ namespace katana::host {
 Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools);
 Result<void> add_database_metrics(metrics::Registry& registry, const database::Database& database);
 Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);
+// Of the whole process: what process.sandbox refused.
 Result<void> add_sandbox_metrics(metrics::Registry& registry);
 
 // Not ready while the queue of a pool is full: what is sent here would be refused.

@@ -168,7 +168,8 @@ LogCore::LogCore(Options options, const LogPlace& place, RingSet& rings)
   // pipe; a crash of its own it must take.
   sigset_t all, before;
   sigfillset(&all);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigdelset(&all, signal);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS})
+    sigdelset(&all, signal);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

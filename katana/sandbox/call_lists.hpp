@@ -70,6 +70,9 @@ inline constexpr int always_allowed[] = {
     SYS_preadv,
     SYS_pwritev,
     SYS_sync_file_range,
+    SYS_sync,
+    SYS_syncfs,
+    SYS_readahead,
     SYS_chdir,
     // sockets
     SYS_accept,
@@ -146,6 +149,7 @@ inline constexpr int always_allowed[] = {
     SYS_getrusage,
     SYS_times,
     SYS_getrlimit,
+    SYS_getpriority,
     SYS_capget,
 #ifdef SYS_clock_gettime64
     SYS_clock_gettime64,
@@ -171,6 +175,11 @@ inline constexpr int always_allowed[] = {
 #endif
 // Older forms, which x86-64 has beside those above.
 #ifdef __x86_64__
+    SYS_lchown,
+    SYS_creat,
+    SYS_utimes,
+    SYS_pause,
+    SYS_inotify_init,
     SYS_epoll_wait,
     SYS_poll,
     SYS_open,
@@ -201,6 +210,7 @@ inline constexpr int while_starting[] = {
     SYS_listen, SYS_connect, SYS_setresuid, SYS_seccomp, SYS_setrlimit,
 };
 
+// Of a program that runs others.
 inline constexpr int of_subprocesses[] = {
     SYS_clone,      SYS_execve,
     SYS_execveat,   SYS_wait4,
@@ -217,9 +227,10 @@ inline constexpr int of_subprocesses[] = {
 #endif
 };
 
+// A call that messages name.
 struct NamedCall {
-  int number;
-  const char* name;
+  int number;        // of this architecture
+  const char* name;  // as in its manual page
 };
 // What a program that was taken over tries first, and what a program may miss.
 inline constexpr NamedCall named_calls[] = {

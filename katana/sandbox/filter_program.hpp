@@ -30,7 +30,7 @@ class FilterProgram {
   // What the low half of an argument must be for `then`; anything else gets `otherwise`. The calls
   // here have no argument whose high half the kernel looks at.
   struct Test {
-    unsigned argument = 0;
+    unsigned argument = 0;                        // 0 to 5
     std::uint32_t mask = ~0u;                     // of the argument, before it is compared
     std::initializer_list<std::uint32_t> one_of;  // values
   };

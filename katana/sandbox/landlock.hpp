@@ -23,6 +23,7 @@
 
 namespace katana::sandbox {
 
+// What stays allowed; everything else of these kinds is refused.
 struct LandlockRules {
   std::vector<std::string> read = {};   // absolute paths; not there: left out, and reported
   std::vector<std::string> write = {};  // to read, make, change, rename and remove
@@ -33,10 +34,11 @@ struct LandlockRules {
   bool signals = false;  // may be sent to processes outside of these rules
 };
 
+// What came of it.
 struct LandlockReport {
-  int version = 0;  // of the kernel's Landlock; 0: none
-  std::size_t read = 0;
-  std::size_t write = 0;
+  int version = 0;                             // of the kernel's Landlock; 0: none
+  std::size_t read = 0;                        // paths of the rules that are there
+  std::size_t write = 0;                       // likewise
   std::vector<std::string> absent = {};        // paths of the rules that are not there
   std::vector<std::string> not_enforced = {};  // in words, what this kernel cannot
   bool ports = false;                          // bind and connect are enforced

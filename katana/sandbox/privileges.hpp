@@ -23,9 +23,10 @@
 
 namespace katana::sandbox {
 
+// Who a process is, or becomes.
 struct Identity {
-  uid_t user = 0;
-  gid_t group = 0;
+  uid_t user = 0;                  // real, effective and saved
+  gid_t group = 0;                 // likewise
   std::vector<gid_t> groups = {};  // all of the user's, which let it read keys of such a group
   std::string name = {};           // of the user
 };
@@ -33,10 +34,18 @@ struct Identity {
 // `user` and `group` are names or numbers; an empty group: the user's own.
 Result<Identity> find_identity(const std::string& user, const std::string& group);
 
+// By the effective user.
 bool is_root() noexcept;
 
-enum class Until { now, started };  // how long the right to bind ports below 1024 is kept
+// How long the right to bind ports below 1024 is kept.
+enum class Until {
+  now,      // not at all
+  started,  // until give_up_root()
+};
+// REQUIRES root, unless the process is that user already. No rights are gained by executing a
+// program from here on (no_new_privs).
 Result<void> become(const Identity& identity, Until until);
+// In all threads, for good; without become() with Until::started it changes nothing.
 Result<void> give_up_root(const Identity& identity);
 
 // The first port that everybody may bind (net.ipv4.ip_unprivileged_port_start).

@@ -1,6 +1,6 @@
 // Refused calls: what becomes of a system call that the filter refuses. The kernel sends SIGSYS to
-// the thread; the handler counts the call, has it fail with EPERM, and writes one line to standard
-// error for each call that was never refused before.
+// the thread, in which it must not be blocked; the handler counts the call, has it fail with EPERM,
+// and writes one line to standard error for each call that was never refused before.
 //
 // Owns       the handler of SIGSYS, for the rest of the process; one counter for each number.
 // Thread     any.
@@ -16,6 +16,7 @@
 
 namespace katana::sandbox {
 
+// Sets the handler of SIGSYS, before the filter that refuses.
 Result<void> watch_refused_calls();
 
 // Since the process began.

@@ -26,6 +26,12 @@ std::uint32_t action_of(Refusal refusal) {
   return SECCOMP_RET_LOG;
 }
 
+// Of new processes, which are therefore not counted: the C library blocks all signals while it
+// makes one, and a signal that is forced where it is blocked ends the process.
+std::uint32_t action_of_processes(Refusal refusal) {
+  return refusal == Refusal::error ? SECCOMP_RET_ERRNO | EPERM : action_of(refusal);
+}
+
 // Of linux/prctl.h, where that is older.
 constexpr std::uint32_t name_memory = 0x53564d41;  // PR_SET_VMA
 
@@ -47,10 +53,16 @@ class SomeCalls {
 };
 
 // A thread, and no process: the flags that glibc makes one with, and no namespace among them.
-void allow_threads(FilterProgram& program, SomeCalls& some) {
+void allow_threads(FilterProgram& program, std::uint32_t refused) {
   constexpr std::uint32_t others = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                    CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
-  some.allow(SYS_clone, {.argument = 0, .mask = CLONE_THREAD | others, .one_of = {CLONE_THREAD}});
+  program.answer_if(SYS_clone,
+                    {.argument = 0, .mask = CLONE_THREAD | others, .one_of = {CLONE_THREAD}},
+                    SECCOMP_RET_ALLOW, refused);
+#ifdef __x86_64__
+  program.answer(SYS_fork, refused);
+  program.answer(SYS_vfork, refused);
+#endif
 #ifdef SYS_clone3
   // Its flags are in memory, where no filter sees them; told that there is no such call, the C
   // library takes clone().
@@ -105,11 +117,12 @@ Result<CallCounts> allow_system_calls(const CallRules& rules) {
   if (rules.subprocesses) {
     for (const int call : of_subprocesses) allow(call);
   } else {
-    allow_threads(program, some);
+    allow_threads(program, action_of_processes(rules.refusal));
+    ++counts.some;
     some.allow(SYS_kill, {.argument = 0, .one_of = {static_cast<std::uint32_t>(::getpid())}});
   }
   allow_some(some);
-  counts.some = some.count();
+  counts.some += some.count();
   program.answer_all_else(refused);
   if (auto installed = program.install(); !installed) return std::unexpected(installed.error());
   return counts;

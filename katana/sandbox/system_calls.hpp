@@ -23,25 +23,28 @@
 
 namespace katana::sandbox {
 
+// What becomes of a call that is not allowed.
 enum class Refusal : std::uint8_t {
-  error,   // the call fails with EPERM, and is counted: see refused_calls.hpp
+  error,   // the call fails with EPERM, and is counted, but for processes: see refused_calls.hpp
   end,     // the process is killed by SIGSYS
   report,  // the call is made, and the kernel's audit log says so
 };
 
+// What a program does beyond files, memory, threads and its listeners.
 struct CallRules {
-  bool io_uring = false;
+  bool io_uring = false;      // rings, made while it starts
   bool connections = false;   // connect(2), and sockets of IP, also once the program has started
   bool subprocesses = false;  // fork(2), execve(2) and waiting for them
-  Refusal refusal = Refusal::error;
+  Refusal refusal = Refusal::error;  // of everything else
 };
 
 // How many calls are allowed by name, whatever their arguments, and how many for some arguments.
 struct CallCounts {
-  std::size_t allowed = 0;
-  std::size_t some = 0;
+  std::size_t allowed = 0;  // whatever the arguments
+  std::size_t some = 0;     // for some of them
 };
 
+// While the program starts, and but for refuse_starting_calls() for as long as it runs.
 Result<CallCounts> allow_system_calls(const CallRules& rules);
 // Once the program serves.
 Result<void> refuse_starting_calls(const CallRules& rules);

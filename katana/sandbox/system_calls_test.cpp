@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -78,10 +79,21 @@ TEST_F(SystemCalls, escapes_fail_and_are_counted) {
                     if (error_of(::syscall(SYS_io_uring_setup, 4, nullptr)) != EPERM) return 7;
                     if (error_of(::socket(AF_PACKET, SOCK_RAW, 0)) != EPERM) return 8;
                     if (error_of(::kill(::getppid(), SIGTERM)) != EPERM) return 9;
-                    if (refused_calls(SYS_execve) != 1 || refused_calls() != 9) return 10;
+                    if (refused_calls(SYS_execve) != 1 || refused_calls() != 8) return 10;
                     return 0;
                   }),
             0);
+}
+
+TEST_F(SystemCalls, a_program_that_is_not_spawned_is_an_error_and_not_the_end) {
+  EXPECT_EQ(under({},
+                  [] {
+                    char name[] = "/bin/true";
+                    char* const arguments[] = {name, nullptr};
+                    pid_t child = 0;
+                    return ::posix_spawn(&child, name, nullptr, nullptr, arguments, nullptr);
+                  }),
+            EPERM);
 }
 
 TEST_F(SystemCalls, memory_is_either_written_or_executed) {

@@ -90,6 +90,9 @@ def test_every_escape_fails_is_counted_and_harms_nobody(folder, engine):
         refused = int(re.search(r"^katana_sandbox_refused_calls_total (\d+)$", figures, re.MULTILINE)[1])
         assert refused >= len(ESCAPES)
         assert "(execve) was refused (process.sandbox)" in program.stderr()
+        for status in program.statuses():   # a refused call ends the process where SIGSYS is blocked
+            blocked = int(re.search(r"^SigBlk:\t(\w+)$", status, re.MULTILINE)[1], 16)
+            assert not blocked & 1 << signal.SIGSYS - 1, status
         enforced = "files by Landlock" if LANDLOCK else "not enforced: files"
         assert f"sandbox: {enforced}" in program.stderr() and "seccomp" in program.stderr()
 
@@ -205,6 +208,19 @@ def test_everything_of_fullstack_works_in_the_sandbox(folder, engine):
         assert "was refused" not in program.stderr(), program.stderr()
     with Sandboxed(folder, "fullstack", sets) as program:
         assert "was refused" not in program.stderr(), program.stderr()
+
+
+def test_postgresql_and_a_unix_socket_work_in_the_sandbox(folder, postgres):
+    """A far database needs connections and names; a socket's file is made, and removed at the end."""
+    path = folder / "app.sock"
+    sets = (f"database.url={postgres.new_database()}", f"http.listeners=[{{address: unix:{path}, owner: {USER}}}]")
+    with Sandboxed(folder, "fullstack", sets) as program:
+        added = httpx.post(program.url("/api/users"), json={"name": "a", "email": "a@example.org"}, timeout=20)
+        assert added.status_code == 201, added.text
+        with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://localhost") as client:
+            assert len(client.get("/api/users").json()["users"]) == 1
+        assert "was refused" not in program.stderr(), program.stderr()
+    assert not path.exists()
 
 
 def certificate_of(port):

@@ -14,6 +14,7 @@
 
 namespace katana::engine {
 
+// Once; it takes effect when the ring is enabled.
 Result<void> restrict_ring(io_uring& ring);
 
 }  // namespace katana::engine
