@@ -1,5 +1,6 @@
 // Statements of PostgreSQL alone. What is to be found at a line stands below it.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,24 @@ struct Extra {
 };
 KATANA_DESCRIBE(Extra, id, tags, mood, made, price)
 
+struct Place {
+  std::string street;
+  std::optional<std::int64_t> zip;
+};
+KATANA_DESCRIBE(Place, street, zip)
+
+struct Home {
+  std::int64_t id = 0;
+  std::optional<Place> place;
+  std::vector<Place> others;
+};
+KATANA_DESCRIBE(Home, id, place, others)
+
+struct WrongHome {
+  std::int64_t place = 0;
+};
+KATANA_DESCRIBE(WrongHome, place)
+
 struct WrongExtra {
   std::int64_t tags = 0;
   std::int64_t mood = 0;
@@ -51,6 +70,11 @@ Task<void> right_in_postgres(Database& db) {
   (void)co_await db.query_one<std::string>(
       "SELECT array_to_string(tags, ',') AS t FROM extras WHERE id = $1", 1);
   // want unproved_null: column 't'
+}
+
+Task<void> composites_in_postgres(Database& db) {
+  (void)co_await db.query<Home>("SELECT id, place, others FROM homes WHERE id = $1", 1);
+  (void)co_await db.execute("INSERT INTO homes VALUES ($1, $2, $3)", Home());
 }
 
 Task<void> wrong_in_postgres(Database& db) {

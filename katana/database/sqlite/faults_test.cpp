@@ -164,6 +164,30 @@ TEST(DiskFaults, this_disk_shows_what_synchronous_normal_can_lose) {
   EXPECT_GT(lost, 0) << "or the tests above would pass without a flush";
 }
 
+TEST(DiskFaults, a_disk_that_is_full_or_read_only_is_an_outage_that_is_told_until_it_is_over) {
+  for (const auto& [fault, word] :
+       {std::pair(Fault::full, "full"), std::pair(Fault::read_only, "readonly")}) {
+    Disk disk(5);
+    std::vector<std::string> told;
+    disk.backend().observe_outages(
+        [&](const Outage& outage) { told.push_back(std::string(outage.why)); });
+    faults().arm(fault, 1, true);
+    disk.write(1, 1);
+    for (int wait = 0; wait < 5; ++wait) disk.tick();
+    const auto health = disk.backend().health();
+    ASSERT_FALSE(health) << word;
+    EXPECT_TRUE(health.error().describe().contains(word)) << health.error().describe();
+    EXPECT_FALSE(disk.backend().figures().usable);
+    faults().disarm();
+    for (int wait = 0; wait < 20 && !disk.backend().health(); ++wait) disk.tick();
+    EXPECT_TRUE(disk.backend().health());
+    ASSERT_EQ(told.size(), 2u) << word;
+    EXPECT_TRUE(told[0].contains(word)) << told[0];
+    EXPECT_EQ(told[1], "");
+    EXPECT_EQ(disk.backend().figures().outages, 1u);
+  }
+}
+
 TEST(DiskFaults, a_page_that_cannot_be_read_fails_the_read_and_not_the_process) {
   Disk disk(3);
   disk.write(8, 40);  // more than a connection keeps

@@ -68,7 +68,7 @@ Sqlite::Sqlite(Options options, MemoryFolder memory)
       options_(std::move(options)),
       clock_(options_.test_hooks.clock ? options_.test_hooks.clock : &monotonic_now),
       number_(next_number()),
-      watch_(options_.path),
+      watch_(options_.path, clock_),
       writer_(options_, watch_, clock_),
       readers_(options_, watch_, clock_) {}
 
@@ -167,9 +167,11 @@ void Sqlite::roll_back(std::uint64_t transaction) noexcept { writer_.roll_back(t
 
 void Sqlite::close(Cursor& cursor) noexcept { readers_.close(cursor); }
 
+void Sqlite::observe_outages(OutageObserver observer) { watch_.observe(std::move(observer)); }
+
 Figures Sqlite::figures() const {
   Figures figures;
-  figures.usable = watch_.usable();
+  figures.usable = watch_.usable() && !watch_.is_locked();
   figures.outages = watch_.outages();
   writer_.add_figures(figures);
   readers_.add_figures(figures);

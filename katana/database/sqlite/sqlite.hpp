@@ -48,6 +48,7 @@ class Sqlite final : public Backend {
   void withdraw(Work& work) noexcept override;
   void roll_back(std::uint64_t transaction) noexcept override;
   void close(Cursor& cursor) noexcept override;
+  void observe_outages(OutageObserver observer) override;
   Bytes system() const noexcept override { return "sqlite"; }
   katana::Result<void> health() const override { return watch_.health(); }
   Figures figures() const override;

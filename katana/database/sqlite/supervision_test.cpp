@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "katana/base/task.hpp"
 #include "katana/database/sqlite/bare_test.hpp"
@@ -31,19 +32,28 @@ class SupervisionTest : public testing::Test {
     Options options;
     options.path = path_;
     options.cache_kib = 16;
-    options.test_hooks = {&scene_.writer, &scene_.readers, scene_.clock()};
+    options.test_hooks = {&scene_.writer, &scene_.readers, [this] {
+                            scene_.pass(look_);
+                            return scene_.now();
+                          }};
     auto created = Sqlite::create(options);
     ASSERT_TRUE(created) << created.error().describe();
     backend_ = created->get();
     db_.emplace(*std::move(created));
     EXPECT_EQ(write(1001), "done");
     EXPECT_EQ(read(1001), "1001");
+    db_->backend().observe_outages([this](const Outage& outage) {
+      told_.push_back(outage.why.empty() ? "over" : std::string(outage.why));
+      EXPECT_EQ(outage.where, path_);
+      lasted_ = outage.lasted;
+    });
   }
   void TearDown() override { scene_.run(); }
 
   std::string write(std::int64_t id) {
     const auto body = [&]() -> Task<std::string> {
-      const auto written = co_await db_->execute("INSERT INTO t VALUES ($1, 'a')", id);
+      const auto written =
+          co_await db_->within(impatient_).execute("INSERT INTO t VALUES ($1, 'a')", id);
       co_return written ? std::string("done") : std::string(kind_name(written.error().kind()));
     };
     return finish(body());
@@ -81,6 +91,10 @@ class SupervisionTest : public testing::Test {
   Folder folder_;
   const std::string path_ = folder_ / "a.db";
   Scene scene_{1};
+  Duration look_ = {};  // what a look at the clock takes
+  Duration impatient_ = seconds(30);
+  std::vector<std::string> told_;
+  Duration lasted_;
   Sqlite* backend_ = nullptr;
   std::optional<Database> db_;
 };
@@ -100,6 +114,38 @@ TEST_F(SupervisionTest, a_file_that_vanishes_fails_calls_at_once_and_is_not_made
   EXPECT_EQ(read(1001), "1001");
   EXPECT_EQ(write(1003), "done");
   EXPECT_EQ(db_->figures().outages, 1u);
+  EXPECT_THAT(told_, testing::ElementsAre("the file is gone", "over"));
+  EXPECT_GE(lasted_, milliseconds(1200)) << "four probes";
+}
+
+TEST_F(SupervisionTest, who_observes_during_an_outage_is_told_at_once) {
+  move(path_, folder_ / "away.db");
+  probe();
+  std::string why;
+  db_->backend().observe_outages([&](const Outage& outage) { why = outage.why; });
+  EXPECT_EQ(why, "the file is gone");
+}
+
+TEST_F(SupervisionTest, a_lock_that_another_process_keeps_is_told_and_reads_go_on) {
+  Bare other(path_);
+  other.run("BEGIN IMMEDIATE");
+  look_ = milliseconds(5);        // who waits for a lock looks again and again
+  impatient_ = milliseconds(50);  // calls give up long before busy_wait
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(write(1002), "timeout");
+    EXPECT_EQ(health(), "usable") << "not for so long yet";
+    scene_.pass(milliseconds(50));
+  }
+  for (int wait = 0; wait < 30; ++wait) probe();
+  EXPECT_THAT(health(), HasSubstr("another process has held its lock for longer than 5000 ms"));
+  EXPECT_FALSE(db_->figures().usable);
+  EXPECT_EQ(read(1001), "1001");
+  other.run("ROLLBACK");
+  probe();
+  EXPECT_EQ(health(), "usable");
+  EXPECT_TRUE(db_->figures().usable);
+  EXPECT_EQ(write(1002), "done");
+  EXPECT_THAT(told_, testing::ElementsAre(HasSubstr("nothing is written"), "over"));
 }
 
 TEST_F(SupervisionTest, a_file_that_vanishes_is_noticed_by_itself) {

@@ -1,19 +1,27 @@
-// Watch: whether the file is usable, why not, and since which generation of connections.
+// Watch: whether the file is usable, why not, and since which generation of connections; and
+// whether another process holds its lock. Tells both to who observes outages.
 //
 // Owns       the reason.
+// Borrows    the clock.
 // Thread     any.
 // Allocates  the reason.
 // Fails      never.
-// Invariant  connections of an older generation are closed before they are used again.
+// Invariant  connections of an older generation are closed before they are used again. A file that
+//            is locked is read as before, and writes still wait for the lock: only health() and the
+//            observer are told.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "katana/base/result.hpp"
+#include "katana/database/backend.hpp"
 #include "katana/database/error.hpp"
 
 namespace katana::database::sqlite {
@@ -32,7 +40,8 @@ class Count {
 
 class Watch {
  public:
-  explicit Watch(std::string path) : path_(std::move(path)) {}
+  Watch(std::string path, const std::function<Instant()>& clock)
+      : path_(std::move(path)), clock_(clock) {}
 
   bool usable() const noexcept { return usable_.load(std::memory_order_acquire); }
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
@@ -52,8 +61,8 @@ class Watch {
     corrupt_ = corrupt_ || corrupt;
     if (!usable()) return;
     reason_ = why;
-    ++outages_;
     usable_.store(false, std::memory_order_release);
+    begin_outage(reason_);
   }
   // It is usable again, by connections that are opened from now on.
   void recover() {
@@ -61,6 +70,31 @@ class Watch {
     generation_.fetch_add(1, std::memory_order_acq_rel);
     corrupt_ = false;
     usable_.store(true, std::memory_order_release);
+    end_outage();
+  }
+  // Another process has held the lock for writing for longer than a write waits for it.
+  void report_locked(Duration waited) {
+    const std::lock_guard lock(mutex_);
+    if (is_locked()) return;
+    locked_for_ = "another process has held its lock for longer than " +
+                  std::to_string(waited.count_ms()) + " ms, and nothing is written";
+    locked_.store(true, std::memory_order_relaxed);
+    begin_outage(locked_for_);
+  }
+  // The lock was had.
+  void note_unlocked() {
+    if (!is_locked()) [[likely]]
+      return;
+    const std::lock_guard lock(mutex_);
+    locked_.store(false, std::memory_order_relaxed);
+    end_outage();
+  }
+  bool is_locked() const noexcept { return locked_.load(std::memory_order_relaxed); }
+
+  void observe(OutageObserver observer) {
+    const std::lock_guard lock(mutex_);
+    observer_ = std::move(observer);
+    if (began_at_ != never) tell(usable() ? locked_for_ : reason_);
   }
   bool corrupt() const {
     const std::lock_guard lock(mutex_);
@@ -72,8 +106,11 @@ class Watch {
     return outages_;
   }
   katana::Result<void> health() const {
-    if (usable()) return {};
-    return std::unexpected(katana::Error(error()));
+    if (!usable()) return std::unexpected(katana::Error(error()));
+    if (!is_locked()) [[likely]]
+      return {};
+    const std::lock_guard lock(mutex_);
+    return std::unexpected(katana::Error(Error::unusable("'" + path_ + "': " + locked_for_)));
   }
   Error error() const { return Error::unusable(reason()); }
 
@@ -83,15 +120,37 @@ class Watch {
     return "'" + path_ + "': " + reason_;
   }
 
+  // With the mutex held. An outage goes on until neither reason is left.
+  void begin_outage(const std::string& why) {
+    ++outages_;
+    if (began_at_ == never) began_at_ = clock_();
+    tell(why);
+  }
+  void end_outage() {
+    if (began_at_ == never || !usable() || is_locked()) return;
+    const Duration lasted = clock_() - std::exchange(began_at_, never);
+    if (observer_) observer_({.where = path_, .lasted = lasted});
+  }
+  void tell(std::string why) const {
+    if (!observer_) return;
+    std::ranges::replace(why, '\n', ' ');
+    observer_({.where = path_, .why = why});
+  }
+
   const std::string path_;
+  const std::function<Instant()>& clock_;
   std::atomic<bool> usable_ = true;
   std::atomic<std::uint64_t> generation_ = 1;
   std::atomic<std::uint64_t> commits_ = 1;
   std::atomic<bool> log_is_long_ = false;
+  std::atomic<bool> locked_ = false;
   mutable std::mutex mutex_;  // what follows
   std::string reason_;
   bool corrupt_ = false;
   std::uint64_t outages_ = 0;
+  std::string locked_for_;
+  Instant began_at_ = never;  // the outage
+  OutageObserver observer_;
 };
 
 }  // namespace katana::database::sqlite

@@ -95,6 +95,8 @@ class Writer final : private Message {
   bool ensure_connection() noexcept;
   bool file_is_there() noexcept;
   void probe() noexcept;
+  void probe_lock() noexcept;
+  void note_lock(int code) noexcept;
   Result<void> probe_file();
   Error report(int code, Bytes text);
   void refuse(WorkList& works, const Error& error) noexcept;
@@ -111,6 +113,8 @@ class Writer final : private Message {
   FileIdentity identity_;
   bool transaction_failed_ = false;
   bool transaction_reads_only_ = false;
+  Instant waiting_since_ = {};    // for the lock
+  Instant locked_since_ = never;  // another process has it
   AdaptiveSpin lingering_, gathering_;
   Instant gather_until_ = {};
   bool admits_ = false;              // to the group that runs

@@ -99,9 +99,23 @@ void Writer::run_again(WorkList& group, WorkList& again, Completions& done) noex
   if (!ensure_connection()) refuse(group, watch_.error());
 }
 
+// What an attempt to take the lock for writing shows. Callers may have less patience than
+// busy_wait, so it is known here since when nobody has had the lock.
+void Writer::note_lock(int code) noexcept {
+  if (code == SQLITE_DONE) {
+    locked_since_ = never;
+    return watch_.note_unlocked();
+  }
+  if ((code & 0xff) != SQLITE_BUSY) return;
+  const Instant now = clock_();
+  if (locked_since_ == never) locked_since_ = waiting_since_;
+  if (now - locked_since_ >= options_.busy_wait) watch_.report_locked(options_.busy_wait);
+}
+
 // Takes the lock for writing. While another process holds it each work waits for as long as it may.
 bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
   Instant now = clock_();
+  waiting_since_ = now;
   const Instant give_up = now + options_.busy_wait;
   const std::uint64_t before = connection_->lock_retries();
   int code = SQLITE_BUSY;
@@ -112,6 +126,7 @@ bool Writer::begin_transaction(WorkList& group, Completions& done) noexcept {
     }
     connection_->wait_for_locks(until - now);
     code = connection_->run(Command::begin_now);
+    note_lock(code);
     if (code == SQLITE_DONE) break;
     now = clock_();
     for (Work *work = group.first(), *following; work != nullptr; work = following) {
@@ -343,8 +358,17 @@ bool Writer::file_is_there() noexcept {
   return false;
 }
 
+// A file that was locked when it was last tried is tried again, without waiting.
+void Writer::probe_lock() noexcept {
+  if (locked_since_ == never || !ensure_connection()) return;
+  connection_->wait_for_locks({});
+  const int code = connection_->run(Command::begin_now);
+  if (code == SQLITE_DONE) connection_->run(Command::rollback);
+  note_lock(code);
+}
+
 void Writer::probe() noexcept {
-  if (watch_.usable() && file_is_there()) return;
+  if (watch_.usable() && file_is_there()) return probe_lock();
   if (const auto usable = probe_file(); !usable) {
     watch_.report(usable.error().describe());
     return;

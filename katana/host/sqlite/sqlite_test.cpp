@@ -216,6 +216,32 @@ TEST_F(SqliteDriverTest, statements_are_measured_by_name_and_told_to_the_program
   EXPECT_THAT(log_text(), testing::Not(HasSubstr("a secret")));
 }
 
+TEST_F(SqliteDriverTest, an_outage_of_the_file_is_told_by_the_log_and_a_metric) {
+  Program app(options());
+  const auto started = app.start(line());
+  ASSERT_TRUE(started) << started.error().describe();
+  const auto move = [this](const char* from, const char* to) {
+    for (const char* suffix : {"", "-wal", "-shm"}) {
+      const std::string name = file(from) + suffix;
+      if (std::filesystem::exists(name)) std::filesystem::rename(name, file(to) + suffix);
+    }
+  };
+  serve(app, [&](std::uint16_t port) {
+    server::Client client(port);
+    const auto wait_for = [&](const char* usable) {
+      while (client.ask("/metrics").find(usable) == std::string::npos) std::this_thread::yield();
+    };
+    wait_for("\nkatana_database_usable 1");
+    move("var/app.db", "var/away.db");
+    wait_for("\nkatana_database_usable 0");
+    move("var/away.db", "var/app.db");
+    wait_for("\nkatana_database_usable 1");
+  });
+  app.stop();
+  EXPECT_THAT(log_text(), HasSubstr("app.db is not usable: the file is gone"));
+  EXPECT_THAT(log_text(), HasSubstr("app.db is usable again after "));
+}
+
 TEST_F(SqliteDriverTest, a_database_that_cannot_be_opened_is_named_with_its_remedy) {
   std::filesystem::create_directories(folder_ / "var" / "app.db");  // a folder in its place
   Program app(options());

@@ -32,6 +32,9 @@ class FaultyBackend final : public database::Backend {
   void withdraw(database::Work& work) noexcept override;
   void roll_back(std::uint64_t transaction) noexcept override;
   void close(database::Cursor& cursor) noexcept override { backend_->close(cursor); }
+  void observe_outages(database::OutageObserver observer) override {
+    backend_->observe_outages(std::move(observer));
+  }
   Bytes system() const noexcept override { return backend_->system(); }
   Result<void> health() const override;
   database::Figures figures() const override;

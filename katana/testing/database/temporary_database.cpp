@@ -103,6 +103,9 @@ class TurnedSqlite final : public database::Backend {
   void withdraw(database::Work& work) noexcept override { sqlite_->withdraw(work); }
   void roll_back(std::uint64_t transaction) noexcept override { sqlite_->roll_back(transaction); }
   void close(database::Cursor& cursor) noexcept override { sqlite_->close(cursor); }
+  void observe_outages(database::OutageObserver observer) override {
+    sqlite_->observe_outages(std::move(observer));
+  }
   Bytes system() const noexcept override { return sqlite_->system(); }
   Result<void> health() const override { return sqlite_->health(); }
   database::Figures figures() const override { return sqlite_->figures(); }

@@ -21,3 +21,9 @@ CREATE TABLE extras (
   made timestamptz NOT NULL,
   price numeric(10, 2) NOT NULL
 );
+CREATE TYPE place AS (street text, zip bigint);
+CREATE TABLE homes (
+  id bigint PRIMARY KEY,
+  place place,
+  others place[] NOT NULL
+);
