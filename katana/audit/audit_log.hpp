@@ -39,6 +39,7 @@ class AuditFile;
 // When what was written is flushed to the disk: before it is acknowledged; every sync_interval;
 // when the file is closed or rotated.
 enum class Sync : std::uint8_t { each, interval, never };
+// As settings say it.
 KATANA_DESCRIBE_ENUM(Sync, each, interval, never)
 
 struct AuditOptions {
@@ -52,20 +53,23 @@ struct AuditOptions {
 
 class AuditLog {
  public:
+  // Goes on where the file ends, or begins one; an Error says what is wrong with options or file.
   static Result<std::unique_ptr<AuditLog>> open(AuditOptions options);
   // What waits is written first.
   ~AuditLog();
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;
 
+  // Returns when the event is written, and with Sync::each on the disk.
   Task<Result<void>> record(AuditEvent event);
 
   // An anchor: keep it where who can write the file cannot, for `katana audit verify --anchor`.
   AuditHead head() const;
+  // Of events, since the log was opened; `waiting` is of now.
   struct Figures {
-    std::uint64_t recorded = 0;
-    std::uint64_t failed = 0;
-    std::uint64_t waiting = 0;
+    std::uint64_t recorded = 0;  // written
+    std::uint64_t failed = 0;    // refused, or not written
+    std::uint64_t waiting = 0;   // not written yet
   };
   Figures figures() const noexcept;
 

@@ -25,8 +25,8 @@ namespace katana::audit {
 
 // Where a chain has come to: the next line's number, and the digest that it goes on from.
 struct AuditHead {
-  std::uint64_t next = 0;
-  crypto::Sha256 chain = {};
+  std::uint64_t next = 0;     // the number of the next line
+  crypto::Sha256 chain = {};  // of the last one; zeros: there is none
 
   friend bool operator==(const AuditHead&, const AuditHead&) = default;
 };
@@ -36,20 +36,23 @@ std::optional<AuditHead> parse_head(Bytes text);
 
 // Of a line, without its end: the text that its digest is made of, its number, and its digest.
 struct AuditLine {
-  Bytes text;
-  std::uint64_t number = 0;
-  crypto::Sha256 chain;
+  Bytes text;                // a view into the line, up to its chain
+  std::uint64_t number = 0;  // "seq"
+  crypto::Sha256 chain;      // "chain"
 };
+// Nothing: it is no line of an audit log.
 std::optional<AuditLine> parse_line(Bytes line);
 // As a digest stands in a line.
 std::string write_digest(const crypto::Sha256& digest);
 std::optional<crypto::Sha256> parse_digest(Bytes text);
 
+// The digests of one log: what of two lines makes a chain.
 class AuditChain {
  public:
   // Empty: without a key.
   explicit AuditChain(Bytes key);
 
+  // The digest of a line with this text, behind a line with the digest `before`.
   crypto::Sha256 link(const crypto::Sha256& before, Bytes text) const;
   // Appends the line with these members, as `"at":…,"action":…`, and moves the head behind it.
   void append_line(std::string& to, Bytes members, AuditHead& head) const;

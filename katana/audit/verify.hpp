@@ -17,6 +17,7 @@
 
 namespace katana::audit {
 
+// What was verified: lines `first` to `head.next` - 1.
 struct VerifiedAudit {
   std::uint64_t first = 0;  // the number of the first line
   AuditHead head;           // behind the last one

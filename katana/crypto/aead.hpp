@@ -28,9 +28,9 @@ namespace katana::crypto {
 
 class Aead {
  public:
-  static constexpr std::size_t key_bytes = 32;
-  static constexpr std::size_t nonce_bytes = 24;
-  static constexpr std::size_t tag_bytes = 16;
+  static constexpr std::size_t key_bytes = 32;    // what a key has, exactly
+  static constexpr std::size_t nonce_bytes = 24;  // in front of the ciphertext
+  static constexpr std::size_t tag_bytes = 16;    // behind it
   // What sealed text has more than its plain text.
   static constexpr std::size_t overhead_bytes = nonce_bytes + tag_bytes;
 

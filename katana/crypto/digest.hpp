@@ -25,7 +25,9 @@ namespace katana::crypto {
 
 // sha1 is for HMAC alone, where one-time passwords ask for it (RFC 6238): it resists no collisions.
 enum class Hash : std::uint8_t { sha256, sha384, sha512, sha1 };
+// Of SHA-512.
 inline constexpr std::size_t digest_bytes_max = 64;
+// What a digest of this hash has.
 constexpr std::size_t digest_bytes(Hash hash) noexcept {
   switch (hash) {
     case Hash::sha1: return 20;
@@ -36,24 +38,28 @@ constexpr std::size_t digest_bytes(Hash hash) noexcept {
   return 64;
 }
 
+// A digest as a value. It is compared in a time that may tell where two differ: for secrets take
+// equal_in_constant_time().
 template <std::size_t size>
 struct DigestOctets {
-  std::array<char, size> octets{};
+  std::array<char, size> octets{};  // zeros until something is written
 
+  // A view into it.
   Bytes bytes() const noexcept KATANA_VIEW { return {octets.data(), size}; }
   friend bool operator==(const DigestOctets&, const DigestOctets&) = default;
 };
-using Sha256 = DigestOctets<32>;
-using Sha384 = DigestOctets<48>;
-using Sha512 = DigestOctets<64>;
+using Sha256 = DigestOctets<32>;  // of SHA-256
+using Sha384 = DigestOctets<48>;  // of SHA-384
+using Sha512 = DigestOctets<64>;  // of SHA-512
 
-Sha256 sha256(Bytes octets) noexcept;
-Sha384 sha384(Bytes octets) noexcept;
-Sha512 sha512(Bytes octets) noexcept;
+Sha256 sha256(Bytes octets) noexcept;  // FIPS 180-4 §6.2
+Sha384 sha384(Bytes octets) noexcept;  // FIPS 180-4 §6.5
+Sha512 sha512(Bytes octets) noexcept;  // FIPS 180-4 §6.4
 
 // As many octets as the hash has.
 class Mac {
  public:
+  // A view into it.
   Bytes bytes() const noexcept KATANA_VIEW { return {octets_.data(), size_}; }
 
  private:
@@ -62,6 +68,7 @@ class Mac {
   std::size_t size_ = 0;
 };
 
+// A keyed digest (RFC 2104): who has no key can neither make nor foretell it.
 class Hmac {
  public:
   // A key of any size; one that is longer than the hash's block is hashed first (RFC 2104 §3).
@@ -70,6 +77,7 @@ class Hmac {
   Hmac& operator=(Hmac&& other) noexcept = default;
   ~Hmac() = default;
 
+  // Of the whole message.
   Mac of(Bytes message) const noexcept;
   // Compared in constant time. A shorter `mac` is a wrong one.
   bool matches(Bytes message, Bytes mac) const noexcept;

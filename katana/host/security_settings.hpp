@@ -22,6 +22,7 @@
 
 namespace katana {
 
+// As settings say it.
 KATANA_DESCRIBE_ENUM(SameSite, lax, strict, none)
 
 namespace sessions {
@@ -35,8 +36,9 @@ KATANA_DESCRIBE(MemoryStoreOptions,
 
 namespace host {
 
+// `http.csrf`: see service/middleware/csrf.hpp.
 struct CsrfSettings : CsrfOptions {
-  bool enabled = false;
+  bool enabled = false;  // in front of every route of the program
 };
 KATANA_DESCRIBE(CsrfSettings,
                 (enabled, help("refuse requests of other origins that change something (403)")),
@@ -45,6 +47,7 @@ KATANA_DESCRIBE(CsrfSettings,
                 (refuse_unknown,
                  help("refuse what has cookies and neither Sec-Fetch-Site nor Origin")))
 
+// `http.security_headers`: see service/middleware/security_headers.hpp.
 struct SecurityHeaderSettings {
   bool enabled = false;
   std::string content_security_policy =
@@ -77,6 +80,7 @@ KATANA_DESCRIBE(
 enum class SessionPlace : std::uint8_t { off, cookies, memory, database };
 KATANA_DESCRIBE_ENUM(SessionPlace, off, cookies, memory, database)
 
+// `sessions`: see service/sessions/sessions.hpp.
 struct SessionSettings : sessions::SessionOptions {
   SessionPlace store = SessionPlace::off;
   std::vector<std::string> keys;
@@ -107,6 +111,7 @@ KATANA_DESCRIBE(SessionSettings,
                  help("bytes of a session in a store")),
                 memory, (make_table, help("database: make the table if it is not there")))
 
+// `audit`: see audit/audit_log.hpp.
 struct AuditSettings {
   std::string file;
   std::string key;

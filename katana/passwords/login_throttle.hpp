@@ -34,8 +34,9 @@
 
 namespace katana::passwords {
 
+// When an attempt has to wait, and how much is remembered.
 struct ThrottleOptions {
-  unsigned account_free_failures = 5;
+  unsigned account_free_failures = 5;  // in a row, before an account has to wait
   // Of an address more, since a network may share one.
   unsigned address_free_failures = 20;
   Duration wait_min = seconds(1);
@@ -44,6 +45,7 @@ struct ThrottleOptions {
   std::size_t accounts_max = 64 * 1024;
   std::size_t addresses_max = 64 * 1024;
 };
+// For settings of a program.
 KATANA_DESCRIBE(ThrottleOptions,
                 (account_free_failures, range(1, 1000),
                  help("wrong passwords of one account before it has to wait")),

@@ -35,17 +35,21 @@
 
 namespace katana::passwords {
 
+// Longer ones are refused, not cut off.
 inline constexpr std::size_t password_bytes_max = 1024;
 
+// What hashes cost, and how many there are at a time.
 struct PasswordOptions {
-  HashCost cost = {};
-  unsigned threads = 2;
+  HashCost cost = {};            // of new ones
+  unsigned threads = 2;          // hashes that run
   std::size_t waiting_max = 64;  // rounded up to a power of two
 };
+// For settings of a program.
 KATANA_DESCRIBE(PasswordOptions, cost, (threads, range(1, 256), help("hashes that run at a time")),
                 (waiting_max, range(1, 1 << 16),
                  help("hashes that wait for a thread; more are refused (503)")))
 
+// What came of a password that was given.
 struct Verdict {
   bool right = false;
   // It was kept with another cost than that of the options; only when it is right.
@@ -54,6 +58,7 @@ struct Verdict {
 
 class PasswordHasher {
  public:
+  // An Error names the option that is wrong. Starts the threads.
   static Result<std::unique_ptr<PasswordHasher>> make(const PasswordOptions& options);
 
   // As it is to be kept, with a salt of its own.

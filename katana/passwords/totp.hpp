@@ -23,11 +23,12 @@
 
 namespace katana::passwords {
 
+// Of a secret: what its app was told, but for the window.
 struct TotpOptions {
   crypto::Hash hash = crypto::Hash::sha1;  // all apps know this one, and some no other
   unsigned digits = 6;                     // 6 to 8
-  unsigned period_s = 30;
-  unsigned window = 1;  // steps before and after the present one: clocks differ
+  unsigned period_s = 30;                  // how long a code is shown
+  unsigned window = 1;                     // steps before and after the present one: clocks differ
 };
 
 // Of the step `now_s / period_s`.

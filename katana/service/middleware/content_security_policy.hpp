@@ -27,28 +27,32 @@
 
 namespace katana {
 
+// What the sources of a directive are for.
 enum class CspDirective : std::uint8_t {
-  default_src,
-  script_src,
-  style_src,
-  img_src,
-  font_src,
-  connect_src,
-  media_src,
-  object_src,
-  frame_src,
-  child_src,
-  worker_src,
-  manifest_src,
-  base_uri,
-  form_action,
-  frame_ancestors,
-  upgrade_insecure_requests,  // without sources
+  default_src,                // whatever has no directive of its own
+  script_src,                 // scripts, and what runs in elements
+  style_src,                  // style sheets, and style in elements
+  img_src,                    // images
+  font_src,                   // fonts
+  connect_src,                // fetch(), WebSocket, EventSource
+  media_src,                  // audio and video
+  object_src,                 // plugins
+  frame_src,                  // frames in the page
+  child_src,                  // frames and workers without one of their own
+  worker_src,                 // workers
+  manifest_src,               // manifests of applications
+  base_uri,                   // what <base> may say
+  form_action,                // where forms may be sent
+  frame_ancestors,            // who may have the page in a frame
+  upgrade_insecure_requests,  // without sources: http becomes https
 };
 
+// One source of a directive.
 class CspSource {
  public:
+  // The origin of the page.
   static CspSource self() { return CspSource("'self'"); }
+  // Nothing at all; alone in its directive.
   static CspSource none() { return CspSource("'none'"); }
   // That of the reply: FromContext<CspNonce> of security_headers().
   static CspSource nonce() { return CspSource("'nonce'"); }
@@ -62,6 +66,7 @@ class CspSource {
   // "sha256-…" of what stands in an element, as base64.
   static CspSource hash(Bytes source) { return CspSource("'" + std::string(source) + "'"); }
 
+  // As it stands in a policy.
   const std::string& text() const noexcept KATANA_VIEW { return text_; }
 
  private:
@@ -80,8 +85,10 @@ class ContentSecurityPolicy {
   // Beside what the directive has already; 'none' of before is gone.
   ContentSecurityPolicy& allow(CspDirective directive, std::initializer_list<CspSource> sources);
 
+  // What is wrong with the first source that is none; empty: nothing.
   const std::string& mistake() const noexcept KATANA_VIEW { return mistake_; }
   bool empty() const noexcept { return directives_.empty(); }
+  // Its parts() are cut.
   bool has_nonce() const noexcept;
   // The field's value, cut where the reply's nonce goes: one part, unless it has one.
   std::vector<std::string> parts() const;

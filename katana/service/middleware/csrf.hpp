@@ -33,6 +33,7 @@
 
 namespace katana {
 
+// Whose requests may change something.
 struct CsrfOptions {
   // Beside our own, as browsers send them: "https://app.example.org".
   std::vector<std::string> origins = {};
@@ -40,6 +41,7 @@ struct CsrfOptions {
   bool refuse_unknown = true;
 };
 
+// To be given to use().
 Result<Middleware> csrf(CsrfOptions options = {});
 
 }  // namespace katana

@@ -30,6 +30,7 @@ namespace katana {
 
 // An empty text: the field is left out.
 struct SecurityHeaderOptions {
+  // Content-Security-Policy; an empty one: no field.
   ContentSecurityPolicy policy = ContentSecurityPolicy::strict();
   // The policy is reported on, and not enforced.
   bool policy_report_only = false;
@@ -52,6 +53,7 @@ struct SecurityHeaderOptions {
 class CspNonce {
  public:
   CspNonce();
+  // As base64url, for the attribute `nonce`.
   Bytes text() const noexcept KATANA_VIEW { return {text_.data(), text_.size()}; }
 
  private:

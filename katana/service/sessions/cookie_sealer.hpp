@@ -26,9 +26,10 @@ namespace katana::sessions {
 
 class CookieSealer {
  public:
-  static constexpr std::size_t secret_bytes_min = 32;
-  static constexpr std::size_t keys_max = 8;
+  static constexpr std::size_t secret_bytes_min = 32;  // of random octets, or more of text
+  static constexpr std::size_t keys_max = 8;           // each is tried for each cookie
 
+  // For cookies of this name alone.
   static Result<CookieSealer> make(std::span<const std::string> secrets, Bytes cookie_name);
 
   // As base64url.

@@ -20,8 +20,10 @@
 
 namespace katana::sessions {
 
+// How much is kept.
 struct MemoryStoreOptions {
-  std::size_t sessions_max = 100'000;
+  std::size_t sessions_max = 100'000;  // of all, at a time
+  // What they take, with what the tables take for each.
   std::size_t bytes_max = std::size_t{64} << 20;
 };
 
@@ -37,11 +39,13 @@ class MemorySessionStore final : public SessionStore {
   Task<Result<std::int64_t>> remove_all(std::string issuer, std::string principal,
                                         std::optional<SessionKey> kept) override;
 
+  // Of now, and since the store was made.
   struct Figures {
-    std::size_t sessions = 0;
-    std::size_t bytes = 0;
+    std::size_t sessions = 0;     // that are kept, expired ones included
+    std::size_t bytes = 0;        // what they take, about
     std::uint64_t forgotten = 0;  // for want of room
   };
+  // Any thread.
   Figures figures() const;
 
  private:

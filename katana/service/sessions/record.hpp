@@ -22,11 +22,11 @@ namespace katana::sessions {
 
 // Times are Unix seconds.
 struct SessionRecord {
-  std::string principal;  // PrincipalFacts::id; empty: nobody has logged in
-  std::string issuer;
-  std::string name;
-  std::vector<std::string> roles;
-  std::vector<std::string> scopes;
+  std::string principal;             // PrincipalFacts::id; empty: nobody has logged in
+  std::string issuer;                // PrincipalFacts::issuer
+  std::string name;                  // PrincipalFacts::name
+  std::vector<std::string> roles;    // those of the login
+  std::vector<std::string> scopes;   // likewise
   std::int64_t began_s = 0;          // the session, or the login in it
   std::int64_t authenticated_s = 0;  // 0: not
   std::int64_t seen_s = 0;           // within touch_after
@@ -34,12 +34,15 @@ struct SessionRecord {
   std::string content;               // the program's struct, as MessagePack
 };
 
+// How long a session may last.
 struct Lifetimes {
-  std::int64_t idle_s = 30 * 60;
-  std::int64_t absolute_s = 12 * 60 * 60;
+  std::int64_t idle_s = 30 * 60;           // after it was last seen
+  std::int64_t absolute_s = 12 * 60 * 60;  // after it began
 };
 
+// The second in which it is over.
 std::int64_t expires_s(const SessionRecord& record, const Lifetimes& lifetimes) noexcept;
+// It is over at `now_s`.
 bool is_expired(const SessionRecord& record, const Lifetimes& lifetimes,
                 std::int64_t now_s) noexcept;
 

@@ -36,10 +36,12 @@ namespace katana::sessions {
 
 class Sessions {
  public:
+  // See store.hpp. REQUIRES nothing: a null store is an Error.
   static Result<Sessions> in_store(SessionOptions options, std::shared_ptr<SessionStore> store);
   // Each session is its own cookie: see cookie_sealer.hpp for `secrets`.
   static Result<Sessions> in_cookies(SessionOptions options, std::span<const std::string> secrets);
 
+  // To be given to use(): handlers behind it may take FromContext<UserSession>.
   Middleware middleware() const;
   // All sessions of a principal, for when a password changes or an account is closed. Of
   // in_cookies(): Code::unsupported.

@@ -22,11 +22,13 @@
 
 namespace katana::sessions {
 
+// The digest of the id that a client has.
 using SessionKey = crypto::Sha256;
 
+// A session as it is in a store.
 struct StoredSession {
-  std::shared_ptr<const SessionRecord> record;
-  std::int64_t version = 0;
+  std::shared_ptr<const SessionRecord> record;  // never null in a store
+  std::int64_t version = 0;                     // one more with each update()
 };
 
 class SessionStore {

@@ -90,6 +90,7 @@ class UserSession {
   // A secret of the session, form_secret_bytes of ASCII, that changes with its id. Makes a session
   // if there is none.
   static constexpr std::size_t form_secret_bytes = 22;
+  // Fails as set() does.
   Task<Result<std::string>> form_secret() const;
   // The same, of a session that there is; empty: there is none.
   Task<Result<std::string>> known_form_secret() const;

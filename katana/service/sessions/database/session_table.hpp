@@ -42,6 +42,7 @@ class DatabaseSessionStore final : public SessionStore {
                                         std::optional<SessionKey> kept) override;
   // How many rows are gone; call it again while it is expired_rows_max.
   static constexpr std::int64_t expired_rows_max = 500;
+  // Deletes rows whose time was over at `now_s`.
   Task<Result<std::int64_t>> remove_expired(std::int64_t now_s);
 
  private:
