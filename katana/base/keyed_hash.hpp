@@ -20,6 +20,7 @@ class KeyedHash {
   constexpr KeyedHash(std::uint64_t first, std::uint64_t second) noexcept
       : first_(first), second_(second) {}
 
+  // The same text has the same hash under the same key.
   std::uint64_t of(Bytes text) const noexcept {
     State state(first_, second_);
     const std::uint64_t size = text.size();

@@ -42,10 +42,13 @@ class SecretText {
   SecretText& operator=(SecretText&& other) noexcept;
   ~SecretText() { erase(); }
 
+  // The octets, for as long as it lives and is not changed.
   Bytes reveal() const noexcept KATANA_VIEW { return {octets_.get(), size_}; }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
+  // On purpose: another one with the same octets.
   SecretText copy() const { return SecretText(reveal()); }
+  // Overwrites them: empty from then on.
   void erase() noexcept;
 
   friend bool operator==(const SecretText& a, const SecretText& b) noexcept {

@@ -14,6 +14,7 @@ namespace katana::core {
 
 struct PeerCertificate {
   std::string subject = {};  // RFC 4514: "CN=ann,O=Example"
+  // The same of who has signed it.
   std::string issuer = {};
   // Subject alternative names (RFC 5280 §4.2.1.6).
   std::vector<std::string> dns_names = {};

@@ -26,28 +26,30 @@ KATANA_DESCRIBE_ENUM(Algorithm, (hs256, "HS256"), (hs384, "HS384"), (hs512, "HS5
 
 namespace katana::host {
 
+// JWTs in `Authorization: Bearer`; see auth::BearerOptions and auth::RemoteKeysOptions.
 struct BearerSettings {
-  std::string issuer;
-  std::vector<std::string> audiences;
-  std::string jwks_url;
-  std::string keys_file;
-  std::vector<jose::Algorithm> algorithms = jose::asymmetric_algorithms();
-  std::vector<std::string> types = {"JWT", "at+jwt"};
-  Duration leeway = seconds(30);
-  Duration age_max = {};
-  std::string realm;
-  std::string roles = "/roles";
-  std::string scopes = "/scope";
-  std::size_t cached_tokens_max = 1024;
-  std::size_t cached_bytes_max = std::size_t{4} << 20;
-  Duration keys_fresh_max = seconds(24 * 3600);
-  Duration keys_kept_max = seconds(24 * 3600);
-  Duration keys_timeout = seconds(5);
-  std::size_t revocations_max = std::size_t{64} << 10;
+  std::string issuer;                  // of `iss`; required with keys
+  std::vector<std::string> audiences;  // of which `aud` has one
+  std::string jwks_url;                // where keys are published; empty: nowhere
+  std::string keys_file;               // in its place
+  std::vector<jose::Algorithm> algorithms = jose::asymmetric_algorithms();  // of keys
+  std::vector<std::string> types = {"JWT", "at+jwt"};                       // of `typ`
+  Duration leeway = seconds(30);                                            // of the clocks
+  Duration age_max = {};                                                    // since `iat`; 0: any
+  std::string realm;                                                        // of the challenge
+  std::string roles = "/roles";                         // JSON pointer into the claims
+  std::string scopes = "/scope";                        // likewise
+  std::size_t cached_tokens_max = 1024;                 // of each reactor
+  std::size_t cached_bytes_max = std::size_t{4} << 20;  // of each reactor
+  Duration keys_fresh_max = seconds(24 * 3600);         // at most, whatever max-age says
+  Duration keys_kept_max = seconds(24 * 3600);          // while the URL does not answer
+  Duration keys_timeout = seconds(5);                   // of one fetch
+  std::size_t revocations_max = std::size_t{64} << 10;  // of the process
 
   // Whether there is something to verify with.
   bool given() const noexcept { return !jwks_url.empty() || !keys_file.empty(); }
 };
+// Keys, their rules and their help.
 KATANA_DESCRIBE(
     BearerSettings,
     (issuer, length(0, 1000), help("who signs tokens: their `iss`, exactly; required with keys")),

@@ -29,11 +29,14 @@ namespace katana::host {
 
 class Authentication {
  public:
+  // Keys of a file are read; those of a URL are not fetched yet.
   static Result<std::unique_ptr<Authentication>> make(const AuthSettings& settings,
                                                       const client::HttpClientOptions& client,
                                                       log::Logger logger);
 
+  // To be given to use(); one for each group, or one for all.
   auth::Authentication bearer() const;
+  // What bearer() compares tokens with.
   auth::Revocations& revocations() noexcept { return *revocations_; }
 
   // Whether keys come by URL: then load() fetches them, and health() is worth a check.

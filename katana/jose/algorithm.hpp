@@ -14,22 +14,24 @@
 namespace katana::jose {
 
 enum class Algorithm : std::uint8_t {
-  hs256,
-  hs384,
-  hs512,
-  rs256,
-  rs384,
-  rs512,
-  ps256,
-  ps384,
-  ps512,
-  es256,
-  es384,
-  es512,
-  eddsa,
+  hs256,  // HMAC with SHA-256
+  hs384,  // HMAC with SHA-384
+  hs512,  // HMAC with SHA-512
+  rs256,  // RSA PKCS #1 v1.5 with SHA-256
+  rs384,  // the same with SHA-384
+  rs512,  // the same with SHA-512
+  ps256,  // RSA-PSS with SHA-256
+  ps384,  // the same with SHA-384
+  ps512,  // the same with SHA-512
+  es256,  // ECDSA on P-256 with SHA-256
+  es384,  // ECDSA on P-384 with SHA-384
+  es512,  // ECDSA on P-521 with SHA-512
+  eddsa,  // Ed25519 or Ed448, by the key
 };
+// How many there are.
 inline constexpr std::size_t algorithm_count = 13;
 
+// What keys and signatures of an algorithm are like.
 enum class Family : std::uint8_t {
   hmac,     // a secret that both sides have
   rsa,      // PKCS #1 v1.5
@@ -42,6 +44,7 @@ enum class Family : std::uint8_t {
 Bytes name_of(Algorithm algorithm) noexcept;
 std::optional<Algorithm> algorithm_from(Bytes name) noexcept;
 
+// The family of an algorithm.
 constexpr Family family_of(Algorithm algorithm) noexcept {
   return static_cast<Family>(static_cast<unsigned>(algorithm) / 3);
 }

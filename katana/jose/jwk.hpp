@@ -25,8 +25,11 @@
 
 namespace katana::jose {
 
+// Of a set that is read; one more is an error.
 inline constexpr std::size_t keys_max = 64;
+// Of a `kid`, in octets.
 inline constexpr std::size_t key_id_bytes_max = 256;
+// Of a set as JSON, in octets.
 inline constexpr std::size_t jwk_set_bytes_max = 256 * 1024;
 
 // What a public key may be used with. An HMAC has to be named.
@@ -37,9 +40,11 @@ inline const std::vector<Algorithm>& asymmetric_algorithms() {
   return all;
 }
 
+// Reads keys whose JSON was read already.
 class JwkReader {
  public:
   explicit JwkReader(std::vector<Algorithm> allowed) : allowed_(std::move(allowed)) {}
+  // Its public part, also of a key with a private one.
   Result<VerificationKey> verification_key(const container::Object& jwk) const;
   // With `d`, the private part, or `k`.
   Result<SigningKey> signing_key(const container::Object& jwk) const;
@@ -50,13 +55,18 @@ class JwkReader {
   std::vector<Algorithm> allowed_;
 };
 
+// One public key, or secret, as JSON.
 Result<VerificationKey> read_jwk(Bytes json, const std::vector<Algorithm>& allowed);
+// One private key, or secret, as JSON.
 Result<SigningKey> read_private_jwk(Bytes json, const std::vector<Algorithm>& allowed);
 
+// What a set has.
 struct JwkSet {
+  // In their order; at least one.
   std::vector<VerificationKey> keys;
   std::vector<std::string> passed_over;  // "key 2 ('a'): RS256 takes an RSA key …"
 };
+// {"keys":[…]} (RFC 7517 §5).
 Result<JwkSet> read_jwk_set(Bytes json, const std::vector<Algorithm>& allowed);
 
 }  // namespace katana::jose

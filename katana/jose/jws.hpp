@@ -34,18 +34,24 @@ inline constexpr std::size_t token_depth_max = 16;
 // Keys of one id and algorithm, as there are while an issuer that gives no ids changes its key.
 inline constexpr std::size_t keys_tried_max = 4;
 
+// What a token says of itself, once its signature is right.
 struct Header {
+  // That of the key.
   Algorithm algorithm = Algorithm::hs256;
   std::string key_id;        // `kid`; empty: none
   std::string type;          // `typ`
   std::string content_type;  // `cty`
 };
 
+// A token that verified.
 struct SignedContent {
+  // As it was signed.
   Header header;
+  // The octets that were signed.
   std::string payload;
 };
 
+// The content, when one of the keys has signed it.
 Verified<SignedContent> verify_jws(Bytes token, std::span<const VerificationKey> keys);
 
 // Signs the octets; the header has `alg`, and `kid` and `typ` where they are not empty.

@@ -32,8 +32,11 @@
 
 namespace katana::jose {
 
+// What a verifier believes; see the table above.
 struct TokenRules {
+  // Whose tokens are believed; empty: of everybody whose keys are given.
   std::vector<std::string> issuers = {};
+  // Names of the verifier; empty: a token with `aud` is refused.
   std::vector<std::string> audiences = {};
   // Of `typ`, without "application/", in any case (RFC 7515 §4.1.9). Tokens made for another
   // purpose say another type (RFC 8725 §3.11): "logout+jwt", "dpop+jwt".
@@ -47,22 +50,31 @@ struct TokenRules {
   Duration age_max = {};
 };
 
+// Registered claims (RFC 7519 §4.1), and the others as they are.
 struct Claims {
   std::string issuer = {};                  // iss
   std::string subject = {};                 // sub
   std::vector<std::string> audiences = {};  // aud
   std::string id = {};                      // jti
+  // `exp`
   std::optional<Timestamp> expires_at = {};
+  // `nbf`
   std::optional<Timestamp> not_before = {};
+  // `iat`
   std::optional<Timestamp> issued_at = {};
+  // All claims that have no member here.
   container::Object others = {};
 };
 
+// A token that is believed.
 struct Token {
+  // Of the signature.
   Header header;
+  // As they were signed.
   Claims claims;
 };
 
+// Signature first, then type, claims, times and parties.
 Verified<Token> verify_jwt(Bytes text, std::span<const VerificationKey> keys,
                            const TokenRules& rules, Timestamp now);
 

@@ -26,10 +26,14 @@
 
 namespace katana::jose {
 
+// Of a modulus (RFC 7518 §3.3).
 inline constexpr int rsa_bits_min = 2048;
+// Of a modulus: a longer one costs milliseconds for each token.
 inline constexpr int rsa_bits_max = 8192;
+// Of a secret, in octets.
 inline constexpr std::size_t secret_bytes_max = 1024;
 
+// Judges signatures.
 class VerificationKey {
  public:
   // PEM of a public key (`BEGIN PUBLIC KEY`). `id`: what the `kid` of tokens says; empty: any.
@@ -37,8 +41,11 @@ class VerificationKey {
   static Result<VerificationKey> from_secret(Algorithm algorithm, Bytes secret,
                                              std::string id = {});
 
+  // The one that it is used with.
   Algorithm algorithm() const noexcept { return signer_->algorithm(); }
+  // Its `kid`; empty: any token may mean it.
   const std::string& id() const noexcept { return id_; }
+  // Whether the octets were signed so; a signature of another size is wrong.
   bool verify(Bytes input, Bytes signature) const { return signer_->verify(input, signature); }
 
   // OpenSSL's, for as long as this lives; null: a secret.
@@ -58,14 +65,18 @@ class VerificationKey {
   std::string id_;
 };
 
+// Makes signatures.
 class SigningKey {
  public:
   // PEM of a private key without password (`BEGIN PRIVATE KEY`).
   static Result<SigningKey> from_pem(Algorithm algorithm, Bytes pem, std::string id = {});
   static Result<SigningKey> from_secret(Algorithm algorithm, Bytes secret, std::string id = {});
 
+  // The one that it is used with.
   Algorithm algorithm() const noexcept { return signer_->algorithm(); }
+  // The `kid` of what it signs; empty: none is said.
   const std::string& id() const noexcept { return id_; }
+  // The octets of a signature; of ECDSA r and s, each with all its octets (RFC 7518 §3.4).
   Result<std::string> sign(Bytes input) const;
   // What verifies: of a secret the secret itself.
   VerificationKey verification_key() const { return VerificationKey(signer_, id_); }

@@ -18,8 +18,9 @@
 
 namespace katana::jose {
 
+// Why, for programs that count or tell apart.
 enum class Reason : std::uint8_t {
-  too_long,
+  too_long,            // more than token_bytes_max
   malformed,           // not three parts, or a part is not base64url
   malformed_header,    // not an object of JSON, a member twice, or of the wrong type
   algorithm_refused,   // none, unknown, or not the one of the key
@@ -42,6 +43,7 @@ enum class Reason : std::uint8_t {
 Bytes sentence_of(Reason reason) noexcept;
 
 struct Refusal {
+  // Which of them.
   Reason reason;
   std::string detail = {};
 
@@ -49,10 +51,13 @@ struct Refusal {
   std::string describe() const;
 };
 
+// What was verified, or why it was not.
 template <class T>
 using Verified = std::expected<T, Refusal>;
 
+// To be returned.
 inline std::unexpected<Refusal> refuse(Reason reason) { return std::unexpected(Refusal{reason}); }
+// The same with what the token had.
 std::unexpected<Refusal> refuse(Reason reason, std::string detail);
 
 // Text of a stranger in quotes, fit for a log: at most 64 octets, the rest and what is not

@@ -14,6 +14,7 @@ namespace katana {
 
 // A way to say who asks, as OpenAPI names them (Security Scheme Object, OpenAPI 3.1 §4.8.27).
 struct SecurityScheme {
+  // What it is made of.
   enum class Kind : std::uint8_t {
     http,        // the field Authorization, with a scheme
     field,       // a field of the request with a key in it
@@ -21,9 +22,11 @@ struct SecurityScheme {
     mutual_tls,  // a certificate of the client's
   };
   std::string name = {};  // of the scheme in the document: "bearer"
+  // Decides what `detail` is.
   Kind kind = Kind::http;
   std::string detail = {};  // the scheme of Authorization, or the name of the field or cookie
   std::string format = {};  // of a bearer token: "JWT"
+  // For people; empty: none.
   std::string description = {};
 };
 

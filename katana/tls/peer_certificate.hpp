@@ -11,6 +11,7 @@
 
 namespace katana::tls {
 
+// As texts.
 core::PeerCertificate read_peer_certificate(X509& certificate);
 
 }  // namespace katana::tls

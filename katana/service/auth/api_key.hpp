@@ -31,15 +31,21 @@ namespace katana::auth {
 struct ApiKeyRecord {
   std::string hash = {};  // of hash_api_key()
   std::string id = {};    // of the Principal; empty: the prefix
+  // Of the Principal, for people.
   std::string name = {};
+  // Of the Principal.
   std::vector<std::string> roles = {};
+  // Of the Principal.
   std::vector<std::string> scopes = {};
+  // At and after it the key is refused; nothing: never.
   std::optional<Timestamp> expires_at = {};
 };
 
+// A key that was just made.
 struct NewApiKey {
   SecretText text;     // for its user, once
   std::string prefix;  // by which it is found: "shop_9f2c41d07ab3"
+  // To be stored: hash_api_key() of the text.
   std::string hash;
 };
 // REQUIRES a name of 1 to 32 letters and digits.
@@ -47,6 +53,7 @@ NewApiKey make_api_key(Bytes name);
 // 64 hexadecimal digits of the SHA-256 of the key's whole text.
 std::string hash_api_key(Bytes text);
 
+// How keys are found, and where they stand in a request.
 struct ApiKeyOptions {
   // The record of a prefix; nothing: there is none.
   std::function<Task<Result<std::optional<ApiKeyRecord>>>(std::string prefix)> find = {};

@@ -41,11 +41,16 @@ using Verdict = std::expected<Principal, Reply>;
 // What an authenticator makes of a request: nothing, when that has no credentials of its kind; a
 // verdict; or a task that comes to one.
 struct Attempt {
+  // Known at once.
   std::optional<Verdict> verdict = {};
+  // Known when it ends; it is cancelled with the request.
   std::optional<Task<Verdict>> task = {};
 
+  // The request has no credentials of this kind.
   static Attempt none() { return {}; }
+  // Decided.
   static Attempt of(Verdict verdict) { return {.verdict = std::move(verdict)}; }
+  // Decided when the task ends.
   static Attempt later(Task<Verdict> task) { return {.task = std::move(task)}; }
 };
 
@@ -61,6 +66,7 @@ class Authenticator {
   virtual std::string mistake() const { return {}; }
 };
 
+// One or more authenticators, in the order in which they are asked.
 class Authentication {
  public:
   explicit Authentication(std::shared_ptr<const Authenticator> authenticator)
@@ -68,6 +74,7 @@ class Authentication {
 
   // To be given to use().
   operator Middleware() const;  // NOLINT: implicit on purpose
+  // In their order; at least one.
   const std::vector<std::shared_ptr<const Authenticator>>& authenticators() const noexcept {
     return authenticators_;
   }

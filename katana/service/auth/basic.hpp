@@ -24,6 +24,7 @@
 
 namespace katana::auth {
 
+// What Basic asks for, and who judges it.
 struct BasicOptions {
   std::string realm = {};  // required (RFC 7617 §2)
   // Who it is; nothing: unknown or wrong, for which the same time should be taken.

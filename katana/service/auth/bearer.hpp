@@ -32,7 +32,9 @@
 
 namespace katana::auth {
 
+// Whose tokens are believed, and how they are read.
 struct BearerOptions {
+  // Required.
   std::shared_ptr<TokenKeys> keys = {};
   // The subject is always required.
   jose::TokenRules rules = {};

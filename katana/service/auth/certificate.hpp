@@ -25,7 +25,9 @@ namespace katana::auth {
 // Which of its names is the id; of several the first.
 enum class CertificateName : std::uint8_t { subject, dns, uri, email };
 
+// What of a certificate says who asks.
 struct CertificateOptions {
+  // Without `find`.
   CertificateName by = CertificateName::subject;
   // Instead: who it is; nothing: nobody that is known here. Quick, on the reactor.
   std::function<std::optional<PrincipalFacts>(const core::PeerCertificate&)> find = {};

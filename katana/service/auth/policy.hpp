@@ -47,6 +47,7 @@ class Policy {
   // `words`: for messages: "works on Mondays".
   Policy(std::string words, std::function<bool(const Principal&)> test);
 
+  // Whether this one may go on.
   bool allows(const Principal& who) const { return parts_->test(who); }
   // "role 'admin' and not scope 'trial'"
   const std::string& words() const noexcept { return parts_->words; }

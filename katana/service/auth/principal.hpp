@@ -26,16 +26,23 @@ namespace katana::auth {
 // By what the request was authenticated.
 enum class Method : std::uint8_t { token, api_key, basic, certificate, session };
 
+// "token", "api_key", …, as records and claims name it.
 Bytes name_of(Method method) noexcept;
 
+// What is known of who asks.
 struct PrincipalFacts {
   std::string id = {};      // `sub` of a token, the user of a password, the name of an API key
   std::string issuer = {};  // `iss` of a token, or the name of the authenticator
   std::string name = {};    // for people; empty: the id
+  // By what they were authenticated.
   Method method = Method::token;
+  // What the issuer says they are.
   std::vector<std::string> roles = {};
+  // What the credentials are good for.
   std::vector<std::string> scopes = {};
+  // When they proved who they are, as far as that is known.
   std::optional<Timestamp> authenticated_at = {};
+  // When the credentials end; nothing: that is not known.
   std::optional<Timestamp> expires_at = {};
   container::Object claims = {};  // whatever else the token or the provider says
 };
@@ -45,12 +52,19 @@ class Principal {
   // REQUIRES an id.
   explicit Principal(PrincipalFacts facts);
 
+  // All of it.
   const PrincipalFacts& facts() const noexcept { return *facts_; }
+  // Of them at their issuer; never empty.
   const std::string& id() const noexcept { return facts_->id; }
+  // Who says so; empty: nobody in particular.
   const std::string& issuer() const noexcept { return facts_->issuer; }
+  // For people; never empty.
   const std::string& name() const noexcept { return facts_->name; }
+  // By what they were authenticated.
   Method method() const noexcept { return facts_->method; }
+  // Exactly, with its case.
   bool has_role(Bytes role) const noexcept;
+  // Exactly, with its case.
   bool has_scope(Bytes scope) const noexcept;
   // Null: nothing says it.
   const container::Value* claim(Bytes name) const noexcept { return facts_->claims.find(name); }

@@ -32,10 +32,13 @@ class Revocations {
   // All that were issued (`iat`) before `before`; those that do not say when count as such.
   Result<void> revoke_subject(Bytes issuer, Bytes subject, Timestamp before, Timestamp until);
 
+  // Whether a token of these claims is revoked.
   bool covers(Bytes issuer, Bytes id, Bytes subject, Timestamp issued_at) const;
+  // Another one: something was revoked since.
   std::uint64_t generation() const noexcept {
     return generation_.load(std::memory_order_acquire);  // see TokenKeys::generation()
   }
+  // That are kept, also of those that are over.
   std::size_t count() const;
 
  private:

@@ -23,12 +23,16 @@ namespace katana::auth {
 
 class TokenCache {
  public:
+  // A token, and what was found out about it.
   struct Entry {
+    // As it was sent.
     std::string token;
+    // Whose it is.
     Principal principal;
     Timestamp from;   // valid at and after it
     Timestamp until;  // and before it
     std::string id;   // `jti`
+    // `iat`; 1970 without it.
     Timestamp issued_at;
     std::uint64_t revocations = 0;  // that it was compared with
   };
@@ -41,7 +45,9 @@ class TokenCache {
   void remove(Bytes token) noexcept;
   void clear() noexcept;
 
+  // Entries.
   std::size_t count() const noexcept { return count_; }
+  // What they are taken to hold, in octets.
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -23,6 +23,7 @@ namespace katana::auth {
 
 class TokenKeys {
  public:
+  // In the order in which they are tried.
   using Set = std::vector<jose::VerificationKey>;
 
   TokenKeys() = default;
@@ -31,6 +32,7 @@ class TokenKeys {
   TokenKeys(const TokenKeys&) = delete;
   TokenKeys& operator=(const TokenKeys&) = delete;
 
+  // Another one: the set was replaced since.
   std::uint64_t generation() const noexcept {
     // Acquire: who sees the number sees at least the set that it was counted for.
     return generation_.load(std::memory_order_acquire);
@@ -44,9 +46,10 @@ class TokenKeys {
   // No key may be used until there are others.
   void withdraw() { exchange(nullptr); }
 
-  // Called before keys() is looked at: what has to be awaited, so that keys may be there, or those
-  // of a token that no key fits. Nothing: there is nothing to wait for.
+  // What refresh() is asked for: any keys at all, or newer ones, because none fits a token.
   enum class Want : std::uint8_t { any, newer };
+  // Called before keys() is looked at: what has to be awaited, so that there may be such keys.
+  // Nothing: there is nothing to wait for.
   virtual std::optional<Task<void>> refresh(Want) { return std::nullopt; }
 
  private:

@@ -32,8 +32,10 @@
 
 namespace katana::auth {
 
+// Where keys are, and how long they are good for.
 struct RemoteKeysOptions {
   std::string url = {};  // https, or http to a loopback address
+  // That keys may have; others are passed over.
   std::vector<jose::Algorithm> algorithms = jose::asymmetric_algorithms();
   // How long a set is fresh: what `max-age` says, within these bounds; without it the default.
   Duration fresh_min = seconds(60);
