@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "katana/audit/audit_log.hpp"
-#include "katana/client/url.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/passwords/password_form.hpp"
 #include "katana/service/auth/policy.hpp"
 #include "katana/service/forms/form_fields.hpp"
 #include "katana/service/html.hpp"
-#include "katana/service/middleware/csrf.hpp"
-#include "katana/service/middleware/security_headers.hpp"
 #include "katana/service/oidc/oidc_login.hpp"
-#include "katana/service/sessions/database/session_table.hpp"
 #include "katana/service/sessions/form_token.hpp"
 #include "katana/service/sessions/sessions.hpp"
 
@@ -54,7 +50,7 @@ struct Doorkeeper {
   LoginSettings settings;
   std::unique_ptr<passwords::PasswordHasher> hasher;
   mutable passwords::LoginThrottle throttle;
-  std::unique_ptr<audit::AuditLog> log;  // null: no audit log
+  audit::AuditLog* log = nullptr;  // null: no audit log
 
   explicit Doorkeeper(const LoginSettings& of) : settings(of), throttle(of.throttle) {}
 
@@ -70,13 +66,15 @@ struct Doorkeeper {
 };
 using Door = std::shared_ptr<const Doorkeeper>;
 
-Reply login_page(const LoginSettings& settings, unsigned status = 200, Bytes said = "") {
+Reply login_page(const LoginSettings& settings, Bytes token, unsigned status = 200,
+                 Bytes said = "") {
   const std::string& issuer = settings.oidc.issuer;
   const Html form = html(
-      R"(<form method="post" action="/login"><label>Name <input name="name" required)"
+      R"(<form method="post" action="/login">{}<label>Name <input name="name" required)"
       R"( autocomplete="username"></label><label>Password <input name="password" type="password")"
       R"( required autocomplete="current-password"></label><button id="login">Log in</button>)"
-      R"(</form>)");
+      R"(</form>)",
+      sessions::form_token_field(token));
   const Html provider =
       html(R"(<p><a id="provider" href="/login/provider">Log in at {}</a></p>)", issuer);
   const Html ways =
@@ -87,14 +85,23 @@ Reply login_page(const LoginSettings& settings, unsigned status = 200, Bytes sai
   return reply;
 }
 
+// A visitor has a session for the token of the form.
+Task<Result<Reply>> show_login(Door door, FromContext<UserSession> session) {
+  const Result<std::string> token = co_await sessions::form_token(session);
+  if (!token) co_return std::unexpected(token.error());
+  co_return login_page(door->settings, *token);
+}
+
 // Takes as long for a name that nobody has, and says the same of it.
 Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> given,
                            FromContext<UserSession> session) {
+  const Result<std::string> token = co_await sessions::form_token(session);
+  if (!token) co_return std::unexpected(token.error());
   const auto client = request.client().address();
   const std::string address = client ? std::string(Bytes(client->to_text())) : "local";
   const Duration wait = door->throttle.begin(given->name, address, core::Reactor::current()->now());
   if (wait > Duration{}) {
-    Reply reply = login_page(door->settings, 429, "Too many attempts. Try again later.");
+    Reply reply = login_page(door->settings, *token, 429, "Too many attempts. Try again later.");
     reply.add_field("Retry-After", fmt::format("{}", 1 + wait.ns / 1'000'000'000));
     co_return reply;
   }
@@ -110,7 +117,7 @@ Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> g
        .address = address});
   if (!recorded) co_return std::unexpected(recorded.error());
   if (!verdict->right) {
-    co_return login_page(door->settings, 403, "Name or password is wrong.");
+    co_return login_page(door->settings, *token, 403, "Name or password is wrong.");
   }
   door->throttle.succeeded(given->name, address);
   auth::PrincipalFacts facts;
@@ -150,7 +157,7 @@ std::optional<Reply> require_editor(const RequestView& request, FromContext<auth
   return auth::forbidden(*who, editor);
 }
 
-Result<Door> make_door(const LoginSettings& settings) {
+Result<Door> make_door(const LoginSettings& settings, const registry::Services& services) {
   auto door = std::make_shared<Doorkeeper>(settings);
   for (const Account& account : settings.accounts) {
     if (passwords::PasswordForm::parse(account.password)) continue;
@@ -162,34 +169,20 @@ Result<Door> make_door(const LoginSettings& settings) {
   auto hasher = passwords::PasswordHasher::make(settings.passwords);
   if (!hasher) return std::unexpected(hasher.error().within("login.passwords"));
   door->hasher = *std::move(hasher);
-  if (!settings.audit_file.empty()) {
-    auto log = audit::AuditLog::open({.file = settings.audit_file});
-    if (!log) return std::unexpected(log.error().within("login.audit_file"));
-    door->log = *std::move(log);
-  }
+  door->log = services.find<audit::AuditLog>();
   return door;
 }
 
 }  // namespace
 
-Result<void> add_login(Router& router, const LoginSettings& settings, database::Database& database,
-                       const client::HttpClientOptions& client) {
-  sessions::SessionOptions options;
-  options.secure = settings.secure;
-  if (!settings.secure) options.cookie_name = "session";
-  const auto sessions = sessions::Sessions::in_store(
-      options, std::make_shared<sessions::DatabaseSessionStore>(database));
-  if (!sessions) return std::unexpected(sessions.error().within("login"));
-  const Result<Door> door = make_door(settings);
-  if (!door) return std::unexpected(door.error());
-  auto own = csrf();
-  if (!own) return std::unexpected(own.error());
-  // Browsers apply form-action to where a form's reply leads to as well: to the provider's logout.
-  ContentSecurityPolicy policy = ContentSecurityPolicy::strict();
-  if (const auto provider = client::parse_url(settings.oidc.issuer)) {
-    policy.allow(CspDirective::form_action, {CspSource::host(provider->origin.text())});
+Result<void> add_login(Router& router, const registry::Services& services,
+                       const LoginSettings& settings, const client::HttpClientOptions& client) {
+  if (services.find<sessions::Sessions>() == nullptr) {
+    return fail(Code::invalid_argument,
+                "login.enabled needs sessions: set sessions.store, for example to database");
   }
-  router.use(security_headers({.policy = policy})).use(*std::move(own)).use(sessions->middleware());
+  const Result<Door> door = make_door(settings, services);
+  if (!door) return std::unexpected(door.error());
 
   Group forms = router.group("");
   forms.use(sessions::require_form_token);
@@ -197,7 +190,6 @@ Result<void> add_login(Router& router, const LoginSettings& settings, database::
     forms.post(logout_path, log_out);
   } else {
     oidc::OidcOptions how = settings.oidc;
-    how.secure = settings.secure;
     how.login_path = provider_path;
     how.logout_path = logout_path;
     how.after_login = account_path;
@@ -208,9 +200,11 @@ Result<void> add_login(Router& router, const LoginSettings& settings, database::
     if (!login) return std::unexpected(login.error().within("login.oidc"));
     login->add_to(forms);
   }
-  router.get(login_path, [door = *door] { return login_page(door->settings); });
-  router.post(login_path, [door = *door](Request request, FormFields<Credentials> given,
-                                         FromContext<UserSession> session) {
+  forms.get(login_path, [door = *door](FromContext<UserSession> session) {
+    return show_login(door, std::move(session));
+  });
+  forms.post(login_path, [door = *door](Request request, FormFields<Credentials> given,
+                                        FromContext<UserSession> session) {
     return log_in(door, std::move(request), std::move(given), std::move(session));
   });
   router.get("/login.css", [] {

@@ -7,14 +7,14 @@
 //   GET  /account           who has logged in, and the button to log out
 //   POST /logout
 //
-// Owns       nothing.
-// Borrows    the database, which outlives the service.
+// Owns       the threads that hash passwords, shared by the routes.
+// Borrows    the services, which outlive the routes.
 // Thread     as a router.
 // Allocates  when routes are added, and a page for each request.
 // Fails      add_login() with the Error of the option that is wrong.
-// Invariant  sessions are in the program's database, so all of its instances know them. Passwords
-//            are hashed on threads of their own, and guesses are throttled. With an audit log, a
-//            login that it does not have has not happened. No page runs a script.
+// Invariant  sessions are those of the settings `sessions`. Guesses of passwords are throttled. With
+//            an audit log (`audit`), a login that it does not have has not happened. No page runs a
+//            script.
 #pragma once
 
 #include <string>
@@ -23,9 +23,9 @@
 #include "katana/base/described.hpp"
 #include "katana/base/result.hpp"
 #include "katana/client/options.hpp"
-#include "katana/database/database.hpp"
 #include "katana/passwords/login_throttle.hpp"
 #include "katana/passwords/password_hasher.hpp"
+#include "katana/registry/services.hpp"
 #include "katana/service/oidc/oidc_settings.hpp"
 #include "katana/service/router.hpp"
 
@@ -40,26 +40,21 @@ KATANA_DESCRIBE(Account, (name, length(1, 80)), (password, secret), roles)
 
 struct LoginSettings {
   bool enabled = false;
-  // False: for development without TLS.
-  bool secure = true;
   std::vector<Account> accounts;
   passwords::PasswordOptions passwords;
   passwords::ThrottleOptions throttle;
-  std::string audit_file;
   oidc::OidcOptions oidc;
 };
 KATANA_DESCRIBE(LoginSettings, (enabled, help("who uses the API has to log in")),
-                (secure, help("false: cookies are sent without TLS, for development")),
                 (accounts, help("who may log in by a password: {name, password: HASH, roles}; "
                                 "`katana password` makes the hash")),
                 (passwords, help("how passwords are hashed")),
                 (throttle, help("how often passwords may be guessed")),
-                (audit_file, help("records each login and logout; empty: no audit log")),
                 (oidc, help("the OpenID provider; without an issuer there is none")))
 
-// Sessions for the whole router, and the routes above. In front of all others.
-Result<void> add_login(Router& router, const LoginSettings& settings, database::Database& database,
-                       const client::HttpClientOptions& client);
+// The routes above; needs the settings `sessions`. In front of all others.
+Result<void> add_login(Router& router, const registry::Services& services,
+                       const LoginSettings& settings, const client::HttpClientOptions& client);
 // What is added to the group from now on is for those who may.
 void require_login(Group& group);
 

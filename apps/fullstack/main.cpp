@@ -30,7 +30,7 @@ struct Settings : host::ApplicationSettings {
   LoginSettings login;
 };
 KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, process,
-                database, login)
+                database, sessions, audit, login)
 
 host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   host::ApplicationOptions options;

@@ -172,10 +172,8 @@ KATANA_DESCRIBE(
     (connection_age_max, option_rules::age, help("a connection so old ends gently; 0: never")),
     (drain_notice, range(Duration{}, seconds(600)), option_rules::drain_notice),
     (drain_timeout, range(Duration{}, seconds(3600)), help("then requests and tasks are cut off")),
-    limits, http2, websocket, routes, forms, rate_limit, concurrency, load_shedding)
     limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding,
-    security_headers, csrf)
-    limits, http2, websocket, tls, routes, forms, rate_limit, concurrency, load_shedding, clients)
+    security_headers, csrf, clients)
 
 struct LogSettings {
   std::string levels = "info";
@@ -368,7 +366,6 @@ struct ApplicationSettings {
   SessionSettings sessions;
   AuditSettings audit;
   client::HttpClientOptions client;  // for the program's HttpClient
-  client::HttpClientOptions client;           // for the program's HttpClient
   AuthSettings auth;
   std::map<std::string, JobSettings> jobs;
   ProcessSettings process;
@@ -378,11 +375,8 @@ KATANA_DESCRIBE(ApplicationSettings,
                  help("show clients the causes of failures, SQL and table names "
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
-                (pools, help("thread pools by name; 'work' always exists")), client,
-                (jobs, help("background jobs of the program, by name")), process)
-                (jobs, help("background jobs of the program, by name")), sessions, audit)
                 (pools, help("thread pools by name; 'work' always exists")), client, auth,
-                (jobs, help("background jobs of the program, by name")))
+                (jobs, help("background jobs of the program, by name")), sessions, audit, process)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};

@@ -284,6 +284,8 @@ const core::ConnectionCounters& Http1Session::connection_counters() noexcept {
 engine::PeerAddress Http1Session::peer() noexcept { return connection_.peer().text(); }
 Arrival Http1Session::arrival() noexcept {
   return {connection_.peer(), connection_.transform() != nullptr, protocol_.trust()};
+}
+
 const core::PeerCertificate* Http1Session::peer_certificate() {
   return connection_.peer_certificate();
 }

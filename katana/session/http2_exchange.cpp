@@ -692,6 +692,8 @@ Arrival Http2Exchange::arrival() noexcept {
 
 void Http2Exchange::note_forwarding_malformed() noexcept {
   ++streams_.protocol().http_counters().forwarded_malformed;
+}
+
 const core::PeerCertificate* Http2Exchange::peer_certificate() {
   return streams_.connection().peer_certificate();
 }

@@ -1,5 +1,6 @@
 """Logins of fullstack: by password, in a browser and by hand; what the audit log says of them."""
 import json
+import re
 import subprocess
 
 import httpx
@@ -11,6 +12,8 @@ from program_process import built
 
 PASSWORD = "correct horse battery staple"
 OWN = {"Sec-Fetch-Site": "same-origin"}
+GUARDED = {"http": {"csrf": {"enabled": True}, "security_headers": {"enabled": True}},
+           "sessions": {"store": "database", "secure": False, "cookie_name": "session"}}
 
 
 def hash_of(password):
@@ -24,7 +27,7 @@ def started(folder, **kwargs):
     """A program with two accounts, one of which may change something."""
     accounts = [{"name": "ada", "password": hash_of(PASSWORD), "roles": ["editor"]},
                 {"name": "bob", "password": hash_of("bob's"), "roles": []}]
-    settings = {"login": {"enabled": True, "secure": False, "accounts": accounts, "audit_file": "audit.jsonl"}}
+    settings = {**GUARDED, "audit": {"file": "audit.jsonl"}, "login": {"enabled": True, "accounts": accounts}}
     (folder / "login.yaml").write_text(json.dumps(settings))  # JSON is YAML
     return FullStack(folder, "--config", "login.yaml", **kwargs)
 
@@ -45,7 +48,9 @@ def client(program):
 
 def log_in(client, name, password, **fields):
     """Send the form of the login page."""
-    return client.post("/login", data={"name": name, "password": password}, headers={**OWN, **fields})
+    token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/login").text)[1]
+    form = {"name": name, "password": password, "csrf_token": token}
+    return client.post("/login", data=form, headers={**OWN, **fields})
 
 
 def records(program):
@@ -93,6 +98,7 @@ def test_another_site_changes_nothing(program, client):
     for fields in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {}):
         assert client.post("/api/data", json={"a": 1}, headers=fields).status_code == 403
         assert client.post("/logout", headers=fields).status_code == 403
+        assert httpx.post(program.url("/login"), data={"name": "bob"}, headers=fields).status_code == 403
     # Of our own pages only with the token of the form.
     assert client.post("/logout", headers=OWN).status_code == 403
     assert client.get("/account").status_code == 200
@@ -137,11 +143,17 @@ def test_the_audit_log_has_every_login_and_shows_what_was_changed(program, clien
 
 def test_a_password_that_is_no_hash_is_refused_at_the_start(tmp_path):
     """The message names the account and the remedy, and not the password."""
-    settings = {"login": {"enabled": True, "accounts": [{"name": "eve", "password": "plain text"}]}}
+    settings = {**GUARDED, "login": {"enabled": True, "accounts": [{"name": "eve", "password": "plain text"}]}}
     (tmp_path / "login.yaml").write_text(json.dumps(settings))
     done = run_program(tmp_path, "--config", "login.yaml", "--port", "0")
     assert done.returncode == 2
     assert "'eve' is no hash of argon2id; `katana password` makes one" in done.stderr
     assert "plain text" not in done.stderr
+
+
+def test_a_login_without_sessions_is_refused_at_the_start(tmp_path):
+    """With what to set."""
+    done = run_program(tmp_path, "--set", "login.enabled=true", "--port", "0")
+    assert done.returncode == 2 and "set sessions.store, for example to database" in done.stderr
 
 # SPDX-License-Identifier: Apache-2.0

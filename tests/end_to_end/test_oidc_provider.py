@@ -26,8 +26,14 @@ def program(tmp_path):
     try:
         assert any("is ready" in line for line in provider.stdout), "the provider did not start"
         oidc = {"issuer": f"http://localhost:{port}", "client_id": "shop", "client_secret": "a secret of the test",
-                "redirect_uri": callback, "scopes": ["openid", "profile"], "secrets": ["0123456789abcdef" * 2]}
-        (tmp_path / "login.yaml").write_text(json.dumps({"login": {"enabled": True, "secure": False, "oidc": oidc}}))
+                "redirect_uri": callback, "scopes": ["openid", "profile"], "secrets": ["0123456789abcdef" * 2],
+                "secure": False}
+        policy = f"default-src 'self'; form-action 'self' http://localhost:{port}"  # its logout is behind ours
+        settings = {"http": {"csrf": {"enabled": True},
+                             "security_headers": {"enabled": True, "content_security_policy": policy}},
+                    "sessions": {"store": "database", "secure": False, "cookie_name": "session"},
+                    "login": {"enabled": True, "oidc": oidc}}
+        (tmp_path / "login.yaml").write_text(json.dumps(settings))
         with FullStack(tmp_path, "--config", "login.yaml", "--port", str(own)) as running:
             yield running
     finally:
