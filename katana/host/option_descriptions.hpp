@@ -53,7 +53,9 @@ inline constexpr auto forwarded = rules::help(
     "where those say who the client is: forwarded (RFC 7239), x_forwarded (X-Forwarded-For, -Proto "
     "and -Host) or none");
 inline constexpr auto trust_request_ids = rules::help(
-    "whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, or never");
+    "whose X-Request-Id and traceparent are accepted: always, those of trusted proxies, never; "
+    "auto: "
+    "of proxies where any are trusted, else always");
 inline constexpr auto proxy_protocol = rules::help(
     "required: connections to http.port begin with the header of the PROXY protocol, and come from "
     "trusted_proxies alone");
@@ -67,7 +69,7 @@ KATANA_DESCRIBE_ENUM(EngineName, (epoll_edge, "epoll-edge"), (epoll_level, "epol
                      (automatic, "auto"))
 
 // As http.trust_request_ids names them.
-KATANA_DESCRIBE_ENUM(RequestIdTrust, never, proxies, always)
+KATANA_DESCRIBE_ENUM(RequestIdTrust, (automatic, "auto"), never, proxies, always)
 
 // As proxy_protocol of a listener names them.
 KATANA_DESCRIBE_ENUM(ProxyProtocol, off, required)

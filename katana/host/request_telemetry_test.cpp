@@ -100,6 +100,15 @@ TEST_F(RequestTelemetryTest, ids_and_traces_are_accepted_from_whom_the_options_s
   EXPECT_EQ(kept.lines({"trace_id"}).size(), 0u);
 }
 
+TEST_F(RequestTelemetryTest, where_proxies_are_trusted_nobody_elses_id_is_accepted) {
+  proxies = {*Network::parse("10.0.0.0/8")};
+  serve([](std::uint16_t port) {
+    server::Client client(port);
+    client.ask("/id", "X-Request-Id: order-7\r\n");
+  });
+  EXPECT_EQ(kept.lines({"order-7"}).size(), 0u);
+}
+
 TEST_F(RequestTelemetryTest, of_a_trusted_proxy_an_id_is_accepted) {
   options.trust_ids = server::RequestIdTrust::proxies;
   proxies = {*Network::parse("127.0.0.0/8")};

@@ -103,7 +103,7 @@ struct HttpSettings : session::HttpOptions, core::ReactorOptions {
   Duration content_timeout = session::HttpOptions().limits.content_timeout;
   TlsSettings tls;
   std::vector<std::string> hosts;
-  server::RequestIdTrust trust_request_ids = server::RequestIdTrust::always;
+  server::RequestIdTrust trust_request_ids = server::RequestIdTrust::automatic;
   server::ProxyProtocol proxy_protocol = server::ProxyProtocol::off;
   core::ClientLimitOptions clients;
   RouteDefaults routes;

@@ -19,7 +19,8 @@
 namespace katana::server {
 
 // Whose X-Request-Id and traceparent are accepted. proxies: those of http.trusted_proxies alone.
-enum class RequestIdTrust : std::uint8_t { always, proxies, never };
+// automatic: the same where there are any, else everybody's.
+enum class RequestIdTrust : std::uint8_t { automatic, always, proxies, never };
 
 inline constexpr std::size_t request_id_bytes = 32;
 inline constexpr std::size_t request_id_bytes_max = 128;  // of one that is accepted

@@ -166,6 +166,10 @@ std::unique_ptr<session::ExchangeContext> RequestTelemetry::on_exchange_begin(
 
 bool RequestTelemetry::accepts_ids(session::ClientSource& from) const noexcept {
   switch (options_.trust_ids) {
+    case RequestIdTrust::automatic: {
+      const session::Arrival arrival = from.arrival();
+      return arrival.trust == nullptr || arrival.from_proxy();
+    }
     case RequestIdTrust::always: return true;
     case RequestIdTrust::proxies: return from.arrival().from_proxy();
     case RequestIdTrust::never: break;

@@ -49,7 +49,7 @@ namespace katana::server {
 
 struct RequestTelemetryOptions {
   bool ids = true;                                    // and traces
-  RequestIdTrust trust_ids = RequestIdTrust::always;  // whose are accepted
+  RequestIdTrust trust_ids = RequestIdTrust::automatic;  // whose are accepted
   log::Logger access = {};                            // discards: no access log
   log::Logger slow = {};
   Duration slow_after = {};              // 0: nothing is slow
