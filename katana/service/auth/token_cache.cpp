@@ -17,9 +17,43 @@ KeyedHash random_hash() {
   return {key[0], key[1]};
 }
 
-// Of the token's text, and about twice as much for its claims as values.
+using container::Object;
+using container::Value;
+
+std::size_t heap_bytes(const std::string& text) noexcept {
+  return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity() + 1;
+}
+std::size_t heap_bytes(const std::vector<std::string>& texts) noexcept {
+  std::size_t bytes = texts.capacity() * sizeof(std::string);
+  for (const std::string& each : texts) bytes += heap_bytes(each);
+  return bytes;
+}
+std::size_t heap_bytes(const Object& object) noexcept;
+// As deep as jose reads claims: token_depth_max.
+std::size_t heap_bytes(const Value& value) noexcept {
+  if (value.kind() == container::Kind::text) return heap_bytes(value.as_text());
+  if (const Object* const object = value.get_object()) return heap_bytes(*object);
+  std::size_t bytes = 0;
+  if (const container::List* const list = value.get_list()) {
+    bytes = list->capacity() * sizeof(Value);
+    for (const Value& each : *list) bytes += heap_bytes(each);
+  }
+  return bytes;
+}
+std::size_t heap_bytes(const Object& object) noexcept {
+  std::size_t bytes = 2 * object.size() * sizeof(container::Member);  // what it may have reserved
+  for (const container::Member& each : object)
+    bytes += heap_bytes(each.name) + heap_bytes(each.value);
+  return bytes;
+}
+
+// A small token may have claims that take many times its size: of "[1,1,1" each number is a Value.
 std::size_t bytes_of(const TokenCache::Entry& entry) noexcept {
-  return sizeof(TokenCache::Entry) + 3 * entry.token.size() + 512;
+  const PrincipalFacts& facts = entry.principal.facts();
+  return sizeof(TokenCache::Entry) + sizeof(PrincipalFacts) + heap_bytes(entry.token) +
+         heap_bytes(entry.id) + heap_bytes(facts.id) + heap_bytes(facts.issuer) +
+         heap_bytes(facts.name) + heap_bytes(facts.roles) + heap_bytes(facts.scopes) +
+         heap_bytes(facts.claims);
 }
 
 }  // namespace
@@ -52,7 +86,7 @@ TokenCache::Entry* TokenCache::find(Bytes token) noexcept {
 
 void TokenCache::empty(Slot& slot) noexcept {
   if (slot.entry == nullptr) return;
-  bytes_ -= bytes_of(*slot.entry);
+  bytes_ -= slot.bytes;
   --count_;
   slot = {};
 }
@@ -70,7 +104,7 @@ void TokenCache::add(Entry entry) {
     empty(slots_[hand_]);
     hand_ = (hand_ + 1) % slots_.size();
   }
-  slot = {hash, ++clock_, std::make_unique<Entry>(std::move(entry))};
+  slot = {hash, ++clock_, size, std::make_unique<Entry>(std::move(entry))};
   bytes_ += size;
   ++count_;
 }

@@ -47,7 +47,7 @@ class TokenCache {
 
   // Entries.
   std::size_t count() const noexcept { return count_; }
-  // What they are taken to hold, in octets.
+  // What they hold of the heap, in octets: texts and claims as they are there, not as they were sent.
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -55,6 +55,7 @@ class TokenCache {
   struct Slot {
     std::uint64_t hash = 0;
     std::uint64_t used = 0;  // a time of its own, that find() counts
+    std::size_t bytes = 0;
     std::unique_ptr<Entry> entry;
   };
   std::uint64_t hash_of(Bytes token) const noexcept;

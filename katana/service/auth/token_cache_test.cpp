@@ -59,6 +59,19 @@ TEST(TokenCache, no_more_than_its_bytes_are_kept) {
   EXPECT_EQ(cache.count(), 0U);
 }
 
+TEST(TokenCache, claims_count_as_what_they_take_and_not_as_what_was_sent) {
+  TokenCache cache(64, 1 << 20);
+  container::List numbers(4000, container::Value(1));
+  PrincipalFacts facts{.id = "ann"};
+  facts.claims.set("numbers", container::List{container::Value(std::move(numbers))});
+  TokenCache::Entry entry = entry_of("a");
+  entry.principal = Principal(std::move(facts));
+  cache.add(std::move(entry));
+  EXPECT_GE(cache.bytes(), 4000 * sizeof(container::Value));
+  cache.clear();
+  EXPECT_EQ(cache.bytes(), 0U);
+}
+
 }  // namespace
 }  // namespace katana::auth
 
