@@ -3,6 +3,8 @@
 //
 // A program of its own, because libpq 15 itself leaks a result where a message comes that it did
 // not ask for: a ReadyForQuery or a COPY in the middle of rows replaces the one that it holds.
+#include <array>
+
 #include "katana/database/postgres/hostile_server_fixture_test.hpp"
 
 extern "C" const char* __lsan_default_suppressions() { return "leak:libpq.so"; }
@@ -21,6 +23,41 @@ TEST_F(PostgresHostileServer, garbage_at_any_place_ends_no_more_than_its_connect
         [=](int connection) { return Plan{.flip_at = connection == 0 ? offset : Plan::npos}; });
     for (const Answer& answer : run_calls(hasty())) EXPECT_EQ(answer.answers, 1);
   }
+  expect_well();
+}
+
+// A flipped bit in a value may make another value, which nobody can tell. Anywhere else the row is
+// the one that was sent, or there is an error: never another row, or one that lost a value.
+TEST_F(PostgresHostileServer, a_bit_that_is_flipped_outside_of_values_gives_no_other_row) {
+  constexpr std::array<unsigned char, 4> bits = {0x01, 0x80, 0x20, 0xff};
+  int refused = 0;
+  for (const bool streams : {false, true}) {
+    server_.plan({});
+    Answer answer;
+    EXPECT_THAT(run_wide(patient(), streams, answer), testing::ElementsAre(wide_row_as_sent()));
+    const std::size_t whole = server_.bytes_sent();
+    std::vector<bool> is_value(whole);
+    for (std::size_t offset = 0; offset < whole; ++offset) {
+      is_value[offset] = server_.is_value(offset);
+    }
+    for (std::size_t offset = 0; offset < whole; ++offset) {
+      SCOPED_TRACE(testing::Message() << offset << (streams ? ", a stream" : ""));
+      const unsigned char flip = bits[(offset + (streams ? 1 : 0)) % bits.size()];
+      server_.plan([=](int connection) {
+        return connection == 0 ? Plan{.flip_at = offset, .flip = flip} : Plan();
+      });
+      Answer flipped;
+      const std::vector<Wide> rows = run_wide(hasty(), streams, flipped);
+      EXPECT_EQ(flipped.answers, 1);
+      refused += flipped.kind == "done" ? 0 : 1;
+      if (is_value[offset]) {
+        EXPECT_LE(rows.size(), 1u);
+      } else if (flipped.kind == "done" || !rows.empty()) {
+        EXPECT_THAT(rows, testing::ElementsAre(wide_row_as_sent()));
+      }
+    }
+  }
+  EXPECT_GT(refused, 300);
   expect_well();
 }
 

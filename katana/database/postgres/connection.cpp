@@ -227,6 +227,10 @@ void Connection::take_final(Unit& unit, const PGresult& result) {
     default: return;
   }
   if (unit.synced_behind) return;
+  const bool read_all = unit.work != nullptr && !unit.error && !unit.work->abandoned_by_now();
+  if (const auto given = rows_given(result); given && read_all && *given != unit.rows) {
+    return lose(Kind::unavailable, rows_are_missing);
+  }
   if (unit.work != nullptr && !unit.prepared->traits.reads) {
     // libpq asks for a result that can be changed, and does not change it.
     unit.work->outcome.rows_changed = number_in(PQcmdTuples(const_cast<PGresult*>(&result)));
@@ -238,7 +242,9 @@ void Connection::take_error(Unit& unit, const PGresult& result) {
   const Complaint complaint = complaint_of(result);
   const char* const severity = PQresultErrorField(&result, PG_DIAG_SEVERITY_NONLOCALIZED);
   fatal_seen_ = fatal_seen_ || (severity != nullptr && Bytes(severity) != "ERROR");
-  if (complaint.state.empty()) return;  // libpq's own: the connection is lost, and says so
+  // libpq's own. It goes on behind a message whose contents are not as long as it says, without the
+  // row: what follows would be believed.
+  if (complaint.state.empty()) return lose(Kind::unavailable, PQresultErrorMessage(&result));
   unit.failed = true;
   if (!unit.error) {
     unit.error = error_of(complaint, unit.prepared != nullptr ? unit.prepared->text

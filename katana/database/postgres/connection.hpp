@@ -21,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "katana/database/postgres/home.hpp"
@@ -72,6 +73,9 @@ enum class Step : std::uint8_t {
 // A cancel request may take effect late. So a connection that had one gets its next work only after
 // the request was answered, and then a statement of no consequence.
 enum class Cancel : std::uint8_t { none, asked, answered, fenced };
+
+inline constexpr std::string_view rows_are_missing =
+    "the server gave another number of rows than arrived";
 
 // What goes between two syncs, or a read of several that share one.
 struct Unit {
@@ -279,6 +283,7 @@ class Connection final : private SocketWatcher {
   bool stream_opening_ = false;
   Work* stream_work_ = nullptr;
   Prepared* stream_prepared_ = nullptr;  // null: a COPY
+  std::size_t stream_rows_ = 0;
   Copy copy_ = Copy::none;
   bool copy_is_binary_ = false;
 };

@@ -330,6 +330,7 @@ void Connection::advance_stream() {
 void Connection::start_stream(Prepared& prepared) {
   stream_opening_ = false;
   stream_prepared_ = &prepared;
+  stream_rows_ = 0;
   ++prepared.users;
   stage_ = Stage::streaming;
   if (PQexitPipelineMode(pg_.get()) == 0 || send_query(prepared) == 0 ||
@@ -367,7 +368,13 @@ void Connection::take_stream_result(const PGresult& result) {
     work.outcome.error = error_of(complaint, text);
     return;
   }
-  if (PQresultStatus(&result) != PGRES_SINGLE_TUPLE || work.outcome.error) return;
+  if (work.outcome.error) return;
+  if (PQresultStatus(&result) != PGRES_SINGLE_TUPLE) {
+    const auto given = rows_given(result);
+    if (given && *given != stream_rows_) lose(Kind::unavailable, rows_are_missing);
+    return;
+  }
+  ++stream_rows_;
   texts_.resize(std::max(texts_.size(), static_cast<std::size_t>(PQnfields(&result))));
   const ResultRow row(result, 0, *stream_prepared_, types_, texts_);
   if (const TypeMismatch misfit = work.outcome.take(row)) {

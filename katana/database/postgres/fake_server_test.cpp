@@ -49,6 +49,50 @@ struct Reader {
   }
 };
 
+struct FakeColumn {
+  std::string name;
+  std::uint32_t type;
+  std::string octets;
+};
+
+constexpr std::uint32_t composite_type = 16'400;
+const std::string composite_fields = R"([["street",25],["zip",23]])";
+
+std::string sized(const std::string& octets) { return number_of(octets.size(), 4) + octets; }
+
+// What "SELECT wide" gives; hostile_server_fixture_test.hpp has the same values.
+std::vector<FakeColumn> wide_row() {
+  const std::string address =
+      number_of(2, 4) + number_of(25, 4) + sized("a b") + number_of(23, 4) + sized(number_of(7, 4));
+  return {
+      {"id", 20, number_of(123'456'789'012, 8)},
+      {"name", 25, "Ada \xc3\xbc"},
+      {"flag", 16, std::string(1, '\1')},
+      {"price", 1700,
+       number_of(2, 2) + number_of(0, 4) + number_of(2, 2) + number_of(12, 2) + number_of(3000, 2)},
+      {"at", 1184, number_of(1, 8)},
+      {"tags", 1009,
+       number_of(1, 4) + number_of(1, 4) + number_of(25, 4) + number_of(2, 4) + number_of(1, 4) +
+           sized("x") + number_of(UINT64_MAX, 4)},
+      {"home", composite_type, address}};
+}
+
+// What a statement gives, and with which value.
+std::vector<FakeColumn> row_of(Bytes sql, std::optional<std::int64_t> parameter) {
+  if (sql == "SELECT wide") return wide_row();
+  if (sql.starts_with("SELECT t.typname")) {
+    return {{"typname", 25, "address"},
+            {"case", 25, "c"},
+            {"of", 25, "0"},
+            {"fields", 25, composite_fields}};
+  }
+  const bool selects = sql.starts_with("SELECT");
+  const std::uint64_t value = selects
+                                  ? std::strtoull(std::string(sql.substr(7)).c_str(), nullptr, 10)
+                                  : std::uint64_t(parameter.value_or(0));
+  return {{"n", 23, number_of(value, 4)}};
+}
+
 }  // namespace
 
 std::string wire_message(char type, const std::string& payload) {
@@ -96,6 +140,7 @@ class FakeServer::Session {
   std::vector<std::int64_t> within_;   // of the explicit one
   std::size_t bytes_ = 0;
   int messages_ = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> values_;
 };
 
 bool FakeServer::Session::receive() {
@@ -164,8 +209,13 @@ void FakeServer::Session::describe(Bytes sql, bool parameters) {
     say('t', number_of(takes ? 1 : 0, 2) + (takes ? number_of(20, 4) : ""));
   }
   if (!gives_row(sql)) return say('n', "");
-  say('T', number_of(1, 2) + zero_ended("n") + number_of(0, 4) + number_of(0, 2) +
-               number_of(23, 4) + number_of(4, 2) + number_of(UINT64_MAX, 4) + number_of(1, 2));
+  const std::vector<FakeColumn> row = row_of(sql, 0);
+  std::string columns = number_of(row.size(), 2);
+  for (const FakeColumn& each : row) {
+    columns += zero_ended(each.name) + number_of(0, 4) + number_of(0, 2) + number_of(each.type, 4) +
+               number_of(4, 2) + number_of(UINT64_MAX, 4) + number_of(1, 2);
+  }
+  say('T', columns);
 }
 
 void FakeServer::Session::bind(Reader message) {
@@ -188,15 +238,20 @@ void FakeServer::Session::bind(Reader message) {
 void FakeServer::Session::execute() {
   const Bytes sql = bound_;
   if (gives_row(sql)) {
-    const bool selects = sql.starts_with("SELECT");
-    const std::uint64_t value =
-        selects ? std::strtoull(bound_.c_str() + 7, nullptr, 10) : std::uint64_t(*parameter_);
-    say('D', number_of(1, 2) + number_of(4, 4) + number_of(value, 4));
+    const std::vector<FakeColumn> row = row_of(sql, parameter_);
+    std::string values = number_of(row.size(), 2);
+    for (const FakeColumn& each : row) {
+      values += sized(each.octets);
+      const std::size_t end = bytes_ + answer_.size() + 5 + values.size();
+      values_.emplace_back(end - each.octets.size(), end);
+    }
+    say('D', values);
   }
   if (sql.starts_with("INSERT")) {
     (state_ == 'T' ? within_ : pending_).push_back(parameter_.value_or(-1));
     return say('C', zero_ended("INSERT 0 1"));
   }
+  if (gives_row(sql)) return say('C', zero_ended("SELECT 1"));
   if (sql == "BEGIN") state_ = 'T';
   if (sql == "COMMIT") commit(within_);
   if (sql == "COMMIT" || sql == "ROLLBACK") {
@@ -239,7 +294,7 @@ bool FakeServer::Session::flush() {
   if (answer.empty() || silent_) return true;
   const std::size_t end = bytes_ + answer.size();
   const auto is_here = [&](std::size_t offset) { return offset >= bytes_ && offset < end; };
-  if (is_here(plan_.flip_at)) answer[plan_.flip_at - bytes_] ^= '\x81';
+  if (is_here(plan_.flip_at)) answer[plan_.flip_at - bytes_] ^= static_cast<char>(plan_.flip);
   bool goes_on = true;
   if (is_here(plan_.cut_at)) {
     answer.resize(plan_.cut_at - bytes_);
@@ -252,6 +307,7 @@ bool FakeServer::Session::flush() {
   bytes_ = end;
   {
     const std::lock_guard lock(server_.mutex_);
+    if (bytes_ >= server_.bytes_sent_) server_.values_ = values_;
     server_.bytes_sent_ = std::max(server_.bytes_sent_, bytes_);
     server_.messages_sent_ = std::max(server_.messages_sent_, messages_);
   }
@@ -316,6 +372,7 @@ void FakeServer::plan(Planner planner) {
   connections_ = 0;
   bytes_sent_ = 0;
   messages_sent_ = 0;
+  values_.clear();
 }
 
 int FakeServer::inserted(std::int64_t id) const {
@@ -332,6 +389,12 @@ std::size_t FakeServer::bytes_sent() const {
 int FakeServer::messages_sent() const {
   const std::lock_guard lock(mutex_);
   return messages_sent_;
+}
+
+bool FakeServer::is_value(std::size_t offset) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(
+      values_, [&](const auto& each) { return offset >= each.first && offset < each.second; });
 }
 
 void FakeServer::run() {

@@ -4,7 +4,8 @@
 //   FakeServer server;
 //   server.plan([](int connection) { return Plan{.cut_at = connection == 0 ? 17 : npos}; });
 //
-// It knows SELECT n (gives n as int4), INSERT … $1 with RETURNING or without, BEGIN, COMMIT,
+// It knows SELECT n (gives n as int4), SELECT wide (a row of many types, one of them a composite,
+// which it is asked for), INSERT … $1 with RETURNING or without, BEGIN, COMMIT,
 // ROLLBACK, SET, DEALLOCATE; whatever else it takes for a command. What was inserted and committed
 // is counted by its parameter, whether the answer was delivered or not.
 //
@@ -22,6 +23,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
@@ -33,7 +35,8 @@ namespace katana::database::postgres {
 struct Plan {
   static constexpr std::size_t npos = SIZE_MAX;
   std::size_t cut_at = npos;     // the connection ends before this byte
-  std::size_t flip_at = npos;    // this byte is another one
+  std::size_t flip_at = npos;    // this byte is another one,
+  unsigned char flip = 0x81;     // in these bits
   std::size_t silent_at = npos;  // nothing is sent from this byte on, and nothing is closed
   int lie_at = -1;               // the number of the message whose length is wrong
   std::int32_t lie = 0;          // by so much
@@ -60,6 +63,9 @@ class FakeServer {
   // The longest that a connection was sent, and its messages, since plan().
   std::size_t bytes_sent() const;
   int messages_sent() const;
+  // The octet was a part of a value of a row: what it means nobody but the server knows. Of the
+  // last connection that was sent as much.
+  bool is_value(std::size_t offset) const;
 
  private:
   class Session;
@@ -76,6 +82,7 @@ class FakeServer {
   std::map<std::int64_t, int> inserted_;
   std::size_t bytes_sent_ = 0;
   int messages_sent_ = 0;
+  std::vector<std::pair<std::size_t, std::size_t>> values_;  // where they begin and end
   std::thread thread_;
 };
 

@@ -12,13 +12,48 @@
 #include <string>
 #include <vector>
 
+#include "katana/base/decimal.hpp"
+#include "katana/base/described.hpp"
 #include "katana/base/task.hpp"
+#include "katana/base/timestamp.hpp"
 #include "katana/database/postgres/fake_server_test.hpp"
 #include "katana/database/postgres/postgres.hpp"
 #include "katana/database/postgres/postgres_fixture_test.hpp"
 #include "katana/thread/loop.hpp"
 
 namespace katana::database::postgres {
+
+struct FakeAddress {
+  std::string street;
+  int zip = 0;
+  bool operator==(const FakeAddress&) const = default;
+};
+KATANA_DESCRIBE(FakeAddress, street, zip)
+
+// What "SELECT wide" gives. Optional where it can be: a value that is lost would not be noticed
+// otherwise than by being another one.
+struct Wide {
+  std::int64_t id = 0;
+  std::optional<std::string> name;
+  std::optional<bool> flag;
+  std::optional<Decimal> price;
+  std::optional<Timestamp> at;
+  std::optional<std::vector<std::optional<std::string>>> tags;
+  std::optional<FakeAddress> home;
+  bool operator==(const Wide&) const = default;
+};
+KATANA_DESCRIBE(Wide, id, name, flag, price, at, tags, home)
+
+inline Wide wide_row_as_sent() {
+  return {.id = 123'456'789'012,
+          .name = "Ada \xc3\xbc",
+          .flag = true,
+          .price = Decimal::parse("12.30"),
+          .at = TextForm<Timestamp>::parse("2000-01-01T00:00:00.000001Z"),
+          .tags = {{"x", std::nullopt}},
+          .home = FakeAddress{"a b", 7}};
+}
+
 class PostgresHostileServer : public testing::Test {
  protected:
   // What one call came to: its kind, or "done".
@@ -34,6 +69,33 @@ class PostgresHostileServer : public testing::Test {
       EXPECT_EQ(found->value_or(0), 7);
     }
     note(answer, kind_of(found));
+  }
+  // One row, by query() or as a stream; the rows that came.
+  Task<void> read_wide(bool streams, Answer& answer, std::vector<Wide>& rows) {
+    if (!streams) {
+      auto found = co_await db().query<Wide>("SELECT wide");
+      if (found) rows = *std::move(found);
+      co_return note(answer, kind_of(found));
+    }
+    auto stream = db().stream<Wide>("SELECT wide");
+    while (true) {
+      auto next = co_await stream.next();
+      if (next && *next) {
+        rows.push_back(**std::move(next));
+        continue;
+      }
+      co_return note(answer, kind_of(next));
+    }
+  }
+  std::vector<Wide> run_wide(Options options, bool streams, Answer& answer) {
+    std::vector<Wide> rows;
+    if (!open_with(std::move(options))) return rows;
+    Task<void> task = read_wide(streams, answer, rows);
+    if (!loop_.start(task)) {
+      while (!task.done()) loop_.turn();
+    }
+    database_.reset();
+    return rows;
   }
   Task<void> write(Answer& answer) {
     answer.id = ++ids_;

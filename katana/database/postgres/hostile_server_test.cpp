@@ -32,6 +32,34 @@ TEST_F(PostgresHostileServer, a_connection_cut_at_any_byte_loses_and_doubles_not
   EXPECT_GT(unknown, 20) << "an answer that was lost is none";
 }
 
+// The row is there whole, or an error.
+TEST_F(PostgresHostileServer, a_row_of_many_types_that_is_cut_at_any_byte_is_whole_or_an_error) {
+  for (const bool streams : {false, true}) {
+    server_.plan({});
+    Answer answer;
+    EXPECT_THAT(run_wide(patient(), streams, answer), testing::ElementsAre(wide_row_as_sent()));
+    const std::size_t whole = server_.bytes_sent();
+    EXPECT_GT(whole, 400u);
+    int read_whole = 0;
+    for (std::size_t offset = 0; offset < whole; ++offset) {
+      SCOPED_TRACE(offset);
+      server_.plan(
+          [=](int connection) { return Plan{.cut_at = connection == 0 ? offset : Plan::npos}; });
+      Answer cut;
+      const std::vector<Wide> rows = run_wide(patient(), streams, cut);
+      EXPECT_EQ(cut.answers, 1);
+      EXPECT_THAT(cut.kind, AnyOf("done", "unavailable"));
+      // Rows that a stream gave before its error are right as well.
+      if (cut.kind == "done" || !rows.empty()) {
+        EXPECT_THAT(rows, testing::ElementsAre(wide_row_as_sent()));
+        ++read_whole;
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_GT(read_whole, 20) << "a start that was cut is made again";
+  }
+}
+
 TEST_F(PostgresHostileServer, an_answer_in_single_bytes_is_one_answer) {
   server_.plan([](int) { return Plan{.single_bytes = true}; });
   for (const Answer& answer : run_calls(patient())) EXPECT_EQ(answer.kind, "done");

@@ -1,4 +1,5 @@
-// ResultRow: one row of a result of libpq. complaint_of(): what an error of one says.
+// ResultRow: one row of a result of libpq. complaint_of(): what an error of one says. rows_given():
+// what the end of one says.
 //
 // Owns       nothing.
 // Borrows    the result, what is prepared, types, and a text for each column, while it lives.
@@ -10,7 +11,9 @@
 
 #include <libpq-fe.h>
 
+#include <charconv>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +53,19 @@ class ResultRow final : public Row {
   const TypeTable& types_;
   std::vector<std::string>& texts_;
 };
+
+// How many rows the server says that a SELECT gave, at its end; no value: it says nothing. libpq
+// drops messages that it does not expect, rows among them if their type was damaged.
+inline std::optional<std::size_t> rows_given(const PGresult& result) noexcept {
+  constexpr Bytes select = "SELECT ";
+  // libpq asks for a result that can be changed, and does not change it.
+  const Bytes tag = PQcmdStatus(const_cast<PGresult*>(&result));
+  if (!tag.starts_with(select)) return std::nullopt;
+  std::size_t count = 0;
+  const auto [behind, failure] =
+      std::from_chars(tag.data() + select.size(), tag.data() + tag.size(), count);
+  return failure == std::errc() ? std::optional(count) : std::nullopt;
+}
 
 inline Complaint complaint_of(const PGresult& result) noexcept {
   const auto field = [&](int code) {
