@@ -35,19 +35,7 @@ struct PageQuery {
   int limit = 20;
 };
 KATANA_DESCRIBE(PageQuery, after, (limit, range(1, 100)))
-struct Credentials {
-  std::string authorization;
-};
-KATANA_DESCRIBE(Credentials, (authorization, secret))
-
 namespace {
-
-Task<std::expected<User, Reply>> authenticate(Header<Credentials> given,
-                                              Inject<Accounts> accounts) {
-  auto user = co_await accounts->user_of(given->authorization);
-  if (user) co_return *std::move(user);
-  co_return std::unexpected(unauthenticated("Bearer", "A token is needed."));
-}
 
 // What a page elsewhere is called; nothing: it cannot be had at present.
 Task<std::optional<std::string>> title_of(const HttpClient& http, std::string url) {
@@ -60,24 +48,24 @@ Task<std::optional<std::string>> title_of(const HttpClient& http, std::string ur
 
 Reply no_such(std::int64_t id) { return problem(404, fmt::format("There is no bookmark {}.", id)); }
 
-Task<Result<Json<std::vector<Bookmark>>>> list(FromContext<User> user, Query<PageQuery> page,
-                                               Inject<Database> db) {
+Task<Result<Json<std::vector<Bookmark>>>> list(FromContext<auth::Principal> user,
+                                               Query<PageQuery> page, Inject<Database> db) {
   auto rows = co_await db->query<Bookmark>(
       "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 AND id > $2 ORDER BY 1 LIMIT "
       "$3",
-      user->id, page->after, page->limit);
+      user->id(), page->after, page->limit);
   if (!rows) co_return std::unexpected<Error>(rows.error());
   co_return Json(*std::move(rows));
 }
 
-Task<Result<Reply>> add(FromContext<User> user, Json<NewBookmark> given, Inject<Database> db,
-                        Inject<HttpClient> http, Inject<EventTopic> changes) {
+Task<Result<Reply>> add(FromContext<auth::Principal> user, Json<NewBookmark> given,
+                        Inject<Database> db, Inject<HttpClient> http, Inject<EventTopic> changes) {
   std::optional<std::string> title = given->title;
   if (!title) title = co_await title_of(*http, given->url);
   auto made = co_await db->query_one<Bookmark>(
       "INSERT INTO bookmarks (owner, url, title, added) VALUES ($1, $2, $3, $4) "
       "RETURNING id, url, title, added",
-      user->id, given->url, title, current_time());
+      user->id(), given->url, title, current_time());
   if (!made && made.error().kind() == database::Kind::constraint_violation) {
     co_return problem(409, "You have this bookmark already.");
   }
@@ -86,11 +74,12 @@ Task<Result<Reply>> add(FromContext<User> user, Json<NewBookmark> given, Inject<
   co_return json_reply(**made, 201).with("Location", fmt::format("/bookmarks/{}", (*made)->id));
 }
 
-Task<Result<Reply>> change(Path<std::int64_t> id, FromContext<User> user, Json<BookmarkPatch> patch,
-                           Inject<Database> db) {
+Task<Result<Reply>> change(Path<std::int64_t> id, FromContext<auth::Principal> user,
+                           Json<BookmarkPatch> patch, Inject<Database> db) {
   auto changed = [&](database::Transaction& within) -> Task<Result<Reply>> {
     auto found = co_await within.query_one<Bookmark>(
-        "SELECT id, url, title, added FROM bookmarks WHERE id = $1 AND owner = $2", *id, user->id);
+        "SELECT id, url, title, added FROM bookmarks WHERE id = $1 AND owner = $2", *id,
+        user->id());
     if (!found) co_return std::unexpected<Error>(found.error());
     if (!*found) co_return no_such(*id);
     apply_patch(*patch, **found);
@@ -102,17 +91,18 @@ Task<Result<Reply>> change(Path<std::int64_t> id, FromContext<User> user, Json<B
   co_return co_await database::transact(*db, changed);
 }
 
-Task<Result<Reply>> remove(Path<std::int64_t> id, FromContext<User> user, Inject<Database> db) {
+Task<Result<Reply>> remove(Path<std::int64_t> id, FromContext<auth::Principal> user,
+                           Inject<Database> db) {
   auto gone =
-      co_await db->execute("DELETE FROM bookmarks WHERE id = $1 AND owner = $2", *id, user->id);
+      co_await db->execute("DELETE FROM bookmarks WHERE id = $1 AND owner = $2", *id, user->id());
   if (!gone) co_return std::unexpected<Error>(gone.error());
   co_return *gone == 0 ? no_such(*id) : Reply::no_content();
 }
 
-Task<Result<Html>> page(FromContext<User> user, Inject<Database> db) {
+Task<Result<Html>> page(FromContext<auth::Principal> user, Inject<Database> db) {
   auto rows = co_await db->query<Bookmark>(
       "SELECT id, url, title, added FROM bookmarks WHERE owner = $1 ORDER BY id DESC LIMIT 100",
-      user->id);
+      user->id());
   if (!rows) co_return std::unexpected<Error>(rows.error());
   std::vector<Html> items;
   for (const Bookmark& each : *rows) {
@@ -120,7 +110,7 @@ Task<Result<Html>> page(FromContext<User> user, Inject<Database> db) {
         html(R"(<li><a href="{}">{}</a></li>)", SafeUrl(each.url), each.title.value_or(each.url)));
   }
   co_return html("<!doctype html><title>Bookmarks</title><h1>Bookmarks of {}</h1><ul>{}</ul>",
-                 user->name, items);
+                 user->name(), items);
 }
 
 // Asks again for the titles that are not known yet.
@@ -151,11 +141,12 @@ host::ApplicationOptions options() {
 
 void configure(Program& app) {
   app.services([](registry::Registry& registry) {
-    registry.singleton<Accounts>(own_accounts);
     registry.singleton<EventTopic>([] { return std::make_unique<EventTopic>(); });
   });
-  app.routes([](const registry::Services&, Router& router) {
-    router.use(authenticate);
+  app.routes([](const registry::Services& services, Router& router) {
+    router.deny_by_default();
+    router.use(services.get<host::Authentication>().bearer());
+    router.use(auth::require(auth::authenticated()));
     router.get("/", page).get("/bookmarks", list).post("/bookmarks", add);
     router.patch("/bookmarks/{id}", change).delete_("/bookmarks/{id}", remove);
     router.get("/events", [](const RequestView& request, Inject<EventTopic> changes) {

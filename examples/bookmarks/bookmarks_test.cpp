@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "katana/jose/jwk.hpp"
+#include "katana/jose/jwt.hpp"
 #include "katana/service/events/events.hpp"
 #include "katana/testing/application/test_application.hpp"
 
@@ -11,7 +13,20 @@ namespace {
 using namespace katana;
 using katana::testing::TestFields, katana::testing::TestReply;
 
-// With a database of its own, and an internet that has one page.
+// Signs what an issuer would, until the year 2100.
+jose::SigningKey issuer_key() {
+  return *jose::read_private_jwk(
+      R"({"kty":"OKP","crv":"Ed25519","d":"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A"})",
+      {jose::Algorithm::eddsa});
+}
+std::string token_of(std::string id) {
+  return "Bearer " +
+         *jose::sign_jwt(issuer_key(), {.issuer = "https://id.example",
+                                        .subject = std::move(id),
+                                        .expires_at = Timestamp(std::chrono::seconds(4102444800))});
+}
+
+// With a database of its own, and an internet that has an issuer of tokens and one page.
 class BookmarksTest : public ::testing::Test {
  protected:
   TestReply add(const std::string& url) {
@@ -19,7 +34,16 @@ class BookmarksTest : public ::testing::Test {
   }
 
   katana::testing::TestApplication app_{
-      options(), configure, {.headers = {{"Authorization", "Bearer ann-secret"}}}};
+      options(),
+      configure,
+      {.settings = {"auth.bearer.issuer=https://id.example",
+                    "auth.bearer.jwks_url=https://id.example/jwks"},
+       .headers = {{"Authorization", token_of("ann")}}}};
+  katana::testing::FakeUpstream& issuer_ = app_.upstream("https://id.example", [](Router& router) {
+    router.get("/jwks", [] {
+      return Reply::json(Text(R"({"keys":[)" + issuer_key().verification_key().jwk() + "]}"));
+    });
+  });
   katana::testing::FakeUpstream& web_ = app_.upstream("https://a.example", [](Router& router) {
     router.get("/", [] { return Reply::text("<title>A <page></title>"); });
   });
@@ -28,7 +52,7 @@ class BookmarksTest : public ::testing::Test {
 TEST_F(BookmarksTest, who_has_no_token_is_refused) {
   const TestReply reply = app_.get("/bookmarks", {{"Authorization", "Bearer guess"}});
   EXPECT_EQ(reply.status(), 401) << reply;
-  EXPECT_EQ(reply.header("www-authenticate"), "Bearer");
+  EXPECT_EQ(reply.header("www-authenticate"), R"(Bearer error="invalid_token")");
 }
 
 TEST_F(BookmarksTest, a_bookmark_is_added_changed_and_removed) {
@@ -40,7 +64,7 @@ TEST_F(BookmarksTest, a_bookmark_is_added_changed_and_removed) {
   const TestFields merge = {{"Content-Type", "application/merge-patch+json"}};
   const TestReply changed = app_.patch("/bookmarks/1", R"({"title":null})", merge);
   EXPECT_NE(changed.content().find(R"("title":null)"), std::string::npos) << changed;
-  const TestFields bob = {{"Authorization", "Bearer bob-secret"}};
+  const TestFields bob = {{"Authorization", token_of("bob")}};
   EXPECT_EQ(app_.get("/bookmarks", bob).content(), "[]");
   EXPECT_EQ(app_.delete_("/bookmarks/1", bob).status(), 404);
   EXPECT_EQ(app_.delete_("/bookmarks/1").status(), 204);

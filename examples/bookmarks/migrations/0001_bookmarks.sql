@@ -1,6 +1,6 @@
 CREATE TABLE bookmarks (
   id INTEGER PRIMARY KEY,
-  owner INTEGER NOT NULL,
+  owner TEXT NOT NULL,
   url TEXT NOT NULL,
   title TEXT,
   added TEXT NOT NULL,
