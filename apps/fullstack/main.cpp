@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fullstack/accounts.hpp"
 #include "fullstack/data.hpp"
 #include "fullstack/live.hpp"
 #include "fullstack/log_tail.hpp"
@@ -26,8 +27,20 @@ namespace {
 
 struct Settings : host::ApplicationSettings {
   Settings() { log.file = "var/log/fullstack.log"; }
+  AccountSettings accounts;
 };
-KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, database)
+KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, database,
+                sessions, audit, accounts)
+
+// A login without a session would be forgotten, and one that other sites can use is no protection.
+Result<void> check(const Settings& settings) {
+  if (settings.accounts.users.empty()) return {};
+  if (settings.sessions.store == host::SessionPlace::off || !settings.http.csrf.enabled) {
+    return fail(Code::invalid_argument,
+                "accounts.users want sessions.store, and http.csrf.enabled: true");
+  }
+  return {};
+}
 
 host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   host::ApplicationOptions options;
@@ -94,14 +107,20 @@ void describe_operations(openapi::Document& document) {
 void add_routes(const registry::Services& services, Router& router) {
   openapi::Document document(info());
   Users& users = services.get<Users>();
+  Accounts& accounts = services.get<Accounts>();
+  Group all = router.group("");
+  if (!accounts.is_empty()) {
+    accounts.add_to(router);
+    all.use(sessions::session_principal);
+  }
 
-  Group api = router.group("/api");
+  Group api = all.group("/api");
   api.use({.before = require_json});
   openapi::Routes described = document.describe(api);
   users.add_to(described, "/api");
   services.get<Data>().add_to(described, "/api");
 
-  Group bare = router.group("");
+  Group bare = all.group("");
   bare.use({.before = require_json});
   openapi::Routes also_described = document.describe(bare);
   users.add_to(also_described, "", "AtRoot");
@@ -122,13 +141,17 @@ void add_operations(const registry::Services& services, Group& pages) {
 int main(int count, char** arguments) {
   using namespace katana;
   const auto tail = std::make_shared<fullstack::LogTail>();
-  host::Application<fullstack::Settings> app(fullstack::options(tail));
+  host::Application<fullstack::Settings> app(fullstack::options(tail), fullstack::check);
   app.services([&tail](registry::Registry& registry) {
     using database::Database;
     registry.singleton<fullstack::Users>(
         [](Database& database) { return std::make_unique<fullstack::Users>(database); });
     registry.singleton<fullstack::Data>(
         [](Database& database) { return std::make_unique<fullstack::Data>(database); });
+    registry.singleton<fullstack::Accounts>(
+        [](config::Config<fullstack::Settings>& config, audit::AuditLog* log) {
+          return fullstack::Accounts::make(config.get()->accounts, log);
+        });
     registry.singleton<fullstack::Live>(
         [&tail](Database& database, log::Log& log, server::Observability& observability) {
           return std::make_unique<fullstack::Live>(database, log, observability, tail);

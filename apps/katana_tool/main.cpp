@@ -18,6 +18,7 @@
 #include "katana_tool/manual.hpp"
 #include "katana_tool/migrate_command.hpp"
 #include "katana_tool/new_command.hpp"
+#include "katana_tool/password_command.hpp"
 #include "katana_tool/program_command.hpp"
 #include "katana_tool/sql_command.hpp"
 
@@ -78,6 +79,7 @@ int main(int count, char** arguments) {
   add_migrate_command(app, chosen);
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
+  add_password_command(app, chosen);
   CLI::App* parsed = &app;
   if (const char* const alone = subcommand_of(arguments[0])) {
     parsed = app.get_subcommand(alone);
