@@ -143,7 +143,12 @@ Task<Result<Reply>> account_page(FromContext<auth::Principal> who,
   co_return Reply::html(page("Account", content).markup());
 }
 
-Task<Result<Reply>> log_out(FromContext<UserSession> session) {
+Task<Result<Reply>> log_out(Door door, FromContext<UserSession> session) {
+  const auto who = co_await session->principal();
+  if (!who) co_return std::unexpected(who.error());
+  const Result<void> recorded =
+      co_await door->record({.action = "logout", .actor = *who ? (*who)->id() : std::string()});
+  if (!recorded) co_return std::unexpected(recorded.error());
   const Result<void> ended = co_await session->end();
   if (!ended) co_return std::unexpected(ended.error());
   co_return Reply::redirect(login_path);
@@ -177,17 +182,15 @@ Result<Door> make_door(const LoginSettings& settings, const registry::Services& 
 
 Result<void> add_login(Router& router, const registry::Services& services,
                        const LoginSettings& settings, const client::HttpClientOptions& client) {
-  if (services.find<sessions::Sessions>() == nullptr) {
-    return fail(Code::invalid_argument,
-                "login.enabled needs sessions: set sessions.store, for example to database");
-  }
   const Result<Door> door = make_door(settings, services);
   if (!door) return std::unexpected(door.error());
 
   Group forms = router.group("");
   forms.use(sessions::require_form_token);
   if (settings.oidc.issuer.empty()) {
-    forms.post(logout_path, log_out);
+    forms.post(logout_path, [door = *door](FromContext<UserSession> session) {
+      return log_out(door, std::move(session));
+    });
   } else {
     oidc::OidcOptions how = settings.oidc;
     how.login_path = provider_path;

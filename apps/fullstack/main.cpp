@@ -32,6 +32,19 @@ struct Settings : host::ApplicationSettings {
 KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, process,
                 database, sessions, audit, login)
 
+// A login without a session would be forgotten, and one that other sites can use is no protection.
+Result<void> check(const Settings& settings) {
+  if (!settings.login.enabled) return {};
+  if (settings.sessions.store == host::SessionPlace::off) {
+    return fail(Code::invalid_argument,
+                "login.enabled needs sessions: set sessions.store, for example to database");
+  }
+  if (!settings.http.csrf.enabled) {
+    return fail(Code::invalid_argument, "login.enabled needs http.csrf.enabled: true");
+  }
+  return {};
+}
+
 host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   host::ApplicationOptions options;
   options.name = "fullstack";
@@ -135,7 +148,7 @@ void add_operations(const registry::Services& services, Group& pages) {
 int main(int count, char** arguments) {
   using namespace katana;
   const auto tail = std::make_shared<fullstack::LogTail>();
-  host::Application<fullstack::Settings> app(fullstack::options(tail));
+  host::Application<fullstack::Settings> app(fullstack::options(tail), fullstack::check);
   app.services([&tail](registry::Registry& registry) {
     using database::Database;
     registry.singleton<fullstack::Users>(

@@ -152,8 +152,11 @@ def test_a_password_that_is_no_hash_is_refused_at_the_start(tmp_path):
 
 
 def test_a_login_without_sessions_is_refused_at_the_start(tmp_path):
-    """With what to set."""
-    done = run_program(tmp_path, "--set", "login.enabled=true", "--port", "0")
+    """With what to set, and so is one without a check of the origin."""
+    flags = ("--set", "login.enabled=true", "--port", "0")
+    done = run_program(tmp_path, *flags)
     assert done.returncode == 2 and "set sessions.store, for example to database" in done.stderr
+    done = run_program(tmp_path, *flags, "--set", "sessions.store=memory")
+    assert done.returncode == 2 and "http.csrf.enabled: true" in done.stderr
 
 # SPDX-License-Identifier: Apache-2.0

@@ -78,6 +78,7 @@ Task<Result<std::optional<StoredSession>>> MemorySessionStore::load(SessionKey k
 Task<Result<void>> MemorySessionStore::create(SessionKey key, StoredSession session,
                                               std::int64_t expires_s) {
   const std::lock_guard lock(mutex_);
+  if (const auto found = sessions_.find(key); found != sessions_.end()) erase(found);
   const std::size_t bytes = bytes_of(*session.record) + entry_overhead_bytes;
   evict(bytes, session.record->seen_s);
   if (!fits(bytes)) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace katana::sessions {
 namespace {
@@ -68,6 +70,45 @@ TEST(MemoryStore, counts_every_byte_and_gives_all_of_them_back) {
   EXPECT_EQ(*finished(store.remove_all("", "bob", std::nullopt)), 1);
   ASSERT_TRUE(finished(store.remove(key_of(1))));
   ASSERT_TRUE(finished(store.remove(key_of(1))));
+  EXPECT_EQ(store.figures().sessions, 0u);
+  EXPECT_EQ(store.figures().bytes, 0u);
+}
+
+// Reactors share it: what each did is whole, and every byte is given back.
+TEST(MemoryStore, is_shared_by_threads) {
+  MemorySessionStore store({.sessions_max = 50, .bytes_max = std::size_t{1} << 20});
+  constexpr int threads = 4, keys = 100, rounds = 2000;
+  std::vector<std::jthread> workers;
+  for (int worker = 0; worker < threads; ++worker) {
+    workers.emplace_back([&store, worker] {
+      for (int round = 0; round < rounds; ++round) {
+        const SessionKey key = key_of((round * 7 + worker * 13) % keys);
+        const std::string user = round % 3 == 0 ? "" : "user " + std::to_string(round % 5);
+        switch (round % 4) {
+          case 0: {
+            const auto found = finished(store.load(key, 0));
+            if (found && !*found) (void)finished(store.create(key, session_of(user), 100));
+            break;
+          }
+          case 1: {
+            const auto found = finished(store.load(key, 0));
+            if (!found || !*found) break;
+            StoredSession next = session_of(user, 1, 100);
+            next.version = (*found)->version;
+            (void)finished(store.update(key, next, 100));
+            break;
+          }
+          case 2: (void)finished(store.touch(key, 2, 200)); break;
+          default:
+            if (round % 8 == 3) (void)finished(store.remove(key));
+            if (round % 400 == 7) (void)finished(store.remove_all("", "user 1", std::nullopt));
+        }
+      }
+    });
+  }
+  workers.clear();
+  EXPECT_LE(store.figures().sessions, 50u);
+  for (int number = 0; number < keys; ++number) (void)finished(store.remove(key_of(number)));
   EXPECT_EQ(store.figures().sessions, 0u);
   EXPECT_EQ(store.figures().bytes, 0u);
 }

@@ -37,6 +37,7 @@ class SessionStore {
 
   // Nothing: there is none, or its time was over at `now_s`.
   virtual Task<Result<std::optional<StoredSession>>> load(SessionKey key, std::int64_t now_s) = 0;
+  // The key is a new one: nobody has chosen it.
   virtual Task<Result<void>> create(SessionKey key, StoredSession session,
                                     std::int64_t expires_s) = 0;
   // Replaces what has session.version; its version is one more then. False: it has another one, or
