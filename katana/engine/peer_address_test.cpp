@@ -42,11 +42,30 @@ TEST(PeerAddress, the_longest_texts_fit) {
   EXPECT_EQ(text_of(peer), "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535");
 }
 
+TEST(PeerAddress, a_port_that_is_not_known_is_left_out) {
+  EXPECT_EQ(text_of(PeerEndpoint::of(*IpAddress::parse("192.0.2.1"), 0)), "192.0.2.1");
+  EXPECT_EQ(text_of(PeerEndpoint::of(*IpAddress::parse("2001:db8::1"), 0)), "[2001:db8::1]");
+  EXPECT_EQ(text_of(PeerEndpoint::of(*IpAddress::parse("2001:db8::1"), 80)), "[2001:db8::1]:80");
+}
+
+TEST(PeerAddress, an_endpoint_and_its_address_are_made_of_each_other) {
+  for (const Bytes text : {"192.0.2.1", "0.0.0.0", "2001:db8::1", "::"}) {
+    const auto address = IpAddress::parse(text);
+    ASSERT_TRUE(address);
+    EXPECT_EQ(PeerEndpoint::of(*address, 1).ip(), *address) << text;
+  }
+  EXPECT_EQ(PeerEndpoint().ip(), std::nullopt);
+  EXPECT_EQ((PeerEndpoint{.family = Family::local}.ip()), std::nullopt);
+  PeerEndpoint embedded{.family = Family::v6};
+  embedded.address = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1};
+  EXPECT_EQ(embedded.ip(), IpAddress::read("192.0.2.1")) << "of a socket for both";
+}
+
 TEST(PeerAddress, every_octet_of_ipv4_is_written_as_inet_ntop_writes_it) {
   for (unsigned octet = 0; octet < 256; ++octet) {
     const auto low = static_cast<std::uint8_t>(octet);
     PeerEndpoint peer{.address = {low, static_cast<std::uint8_t>(255 - low), low, 1},
-                      .port = static_cast<std::uint16_t>(octet * 257),
+                      .port = static_cast<std::uint16_t>(octet * 256 + 1),
                       .family = Family::v4};
     EXPECT_EQ(text_of(peer), by_inet_ntop(peer));
   }

@@ -54,8 +54,8 @@ KATANA_DESCRIBE_ENUM(RefusedCall, error, end)
 
 // The certificates of the listeners. protocols and reply_to_plain_http are the server's to say.
 struct TlsSettings : tls::TlsOptions {
-  Duration hsts = {};
-  Duration watch = seconds(10);
+  Duration hsts = {};            // how long browsers shall come back by TLS only; 0: not said
+  Duration watch = seconds(10);  // how often the files are looked at; 0: never
 
   // Whether there is a certificate to show.
   bool given() const noexcept { return !certificates.empty() || development; }

@@ -37,12 +37,12 @@ int main(int argc, char** argv) {
   if (limited) {
     // A thousand clients that have all of it leave the reactor most of its time.
     options.clients.connections_max = 10;
-    options.clients.connections_per_s = 2;
-    options.clients.connections_burst = 10;
+    options.clients.connections_per_s = 1;
+    options.clients.connections_burst = 3;
     options.clients.handshakes_max = 1;
     options.clients.requests_max = 10;
     options.clients.received_bytes_per_s = 2048;
-    options.clients.received_bytes_burst = 16 * 1024;
+    options.clients.received_bytes_burst = 4096;
     options.reactor.openings_per_turn_max = 1;
   }
   server::HttpServer server(options, *service);
