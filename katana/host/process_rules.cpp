@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -36,6 +37,13 @@ std::string ports_text(const sandbox::LandlockRules& rules) {
   std::string text =
       rules.bind ? fmt::format("bind {}", fmt::join(*rules.bind, ", ")) : std::string("bind any");
   return text + (rules.connect ? ", connect to any" : ", connect to none");
+}
+
+// Landlock's rules are of the calling thread and its children.
+std::size_t threads_here() {
+  std::error_code failure;
+  const std::filesystem::directory_iterator tasks("/proc/self/task", failure);
+  return failure ? 1 : static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
 }
 
 }  // namespace
@@ -112,6 +120,7 @@ Result<void> ProcessRules::restrict(const ApplicationSettings& settings,
                                     const ProcessNeeds& needs) {
   const sandbox::LandlockRules files = file_rules_of(settings, needs);
   make_folders(files.write);
+  const std::size_t threads = threads_here();
   if (mode_ == Sandbox::report) {
     report_.push_back(fmt::format("sandbox: reports only; files to read: {}; to write: {}; TCP: {}",
                                   fmt::join(files.read, " "), fmt::join(files.write, " "),
@@ -128,6 +137,12 @@ Result<void> ProcessRules::restrict(const ApplicationSettings& settings,
       }
     }
     tell_files(files, *enforced);
+    if (threads > 1 && enforced->version > 0) {
+      warnings_.push_back(fmt::format(
+          "sandbox: not enforced: files and ports in {} threads that the program had before it "
+          "started: make them in services() or later",
+          threads - 1));
+    }
   }
   calls_ = call_rules_of(settings, needs);
   const auto counts = sandbox::allow_system_calls(calls_);

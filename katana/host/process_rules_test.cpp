@@ -5,8 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+
+#include "katana/base/thread_sanitizer_test.hpp"
 
 namespace katana::host {
 namespace {
@@ -121,6 +126,16 @@ TEST(ProcessRules, mistakes_name_the_setting) {
   EXPECT_THAT(error_of({.umask = "9"}), HasSubstr("process.umask '9'"));
 }
 
+// ThreadSanitizer has calls and threads of its own, and forbids threads behind a fork.
+class InProcess : public testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(KATANA_THREAD_SANITIZER)
+    GTEST_SKIP() << "in a process of ThreadSanitizer";
+#endif
+  }
+};
+
 // Returns what `act` returns, of a process that has entered the rules.
 template <class F>
 int in_process_of(const ApplicationSettings& settings, F act) {
@@ -137,7 +152,7 @@ int in_process_of(const ApplicationSettings& settings, F act) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(ProcessRules, the_report_says_what_is_enforced_and_what_is_not) {
+TEST_F(InProcess, the_report_says_what_is_enforced_and_what_is_not) {
   ApplicationSettings settings;
   settings.process.sandbox = Sandbox::on;
   settings.process.sandbox_read = {"/absent/folder"};
@@ -163,7 +178,30 @@ TEST(ProcessRules, the_report_says_what_is_enforced_and_what_is_not) {
             0);
 }
 
-TEST(ProcessRules, a_report_refuses_nothing) {
+TEST_F(InProcess, threads_that_were_there_before_are_named) {
+  if (sandbox::landlock_version() == 0) GTEST_SKIP() << "this kernel has no Landlock";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::atomic<bool> ended = false;
+    std::thread earlier([&] { ended.wait(false); });
+    ApplicationSettings settings;
+    settings.process.sandbox = Sandbox::on;
+    ProcessRules rules;
+    const bool entered = rules.enter(settings, {}).has_value();
+    const bool named = std::ranges::any_of(rules.warnings(), [](const std::string& line) {
+      return line.find("in 1 threads that the program had before") != std::string::npos;
+    });
+    ended = true;
+    ended.notify_all();
+    earlier.join();
+    ::_exit(entered && named ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(InProcess, a_report_refuses_nothing) {
   ApplicationSettings settings;
   settings.process.sandbox = Sandbox::report;
   EXPECT_EQ(in_process_of(settings,

@@ -78,15 +78,17 @@ Result<void> FilterProgram::install() {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     return fail(Code::unsupported, fmt::format("set no_new_privs: {}", reason()));
   }
-  const long result =
-      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  // SPEC_ALLOW: kernels before 5.16 would otherwise turn speculation off for every process with a
+  // filter, which is for those that run code of others.
+  constexpr unsigned flags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+  const long result = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
   if (result == 0) return {};
   if (result > 0) {
     return fail(Code::unsupported,
                 fmt::format("filter system calls: thread {} has a filter of its own", result));
   }
   return fail(Code::unsupported,
-              fmt::format("filter system calls (seccomp, Linux 4.14): {}", reason()));
+              fmt::format("filter system calls (seccomp, Linux 4.17): {}", reason()));
 }
 
 }  // namespace katana::sandbox
