@@ -110,11 +110,12 @@ Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> g
   if (account != nullptr) stored = account->password;
   const auto verdict = co_await door->hasher->verify(stored, SecretText(given->password));
   if (!verdict) co_return std::unexpected(verdict.error());
-  const Result<void> recorded = co_await door->record(
-      {.action = "login",
-       .actor = given->name,
-       .outcome = verdict->right ? audit::Outcome::succeeded : audit::Outcome::denied,
-       .address = address});
+  audit::AuditEvent event;
+  event.action = "login";
+  event.actor = given->name;
+  event.outcome = verdict->right ? audit::Outcome::succeeded : audit::Outcome::denied;
+  event.address = address;
+  const Result<void> recorded = co_await door->record(std::move(event));
   if (!recorded) co_return std::unexpected(recorded.error());
   if (!verdict->right) {
     co_return login_page(door->settings, *token, 403, "Name or password is wrong.");
@@ -146,8 +147,10 @@ Task<Result<Reply>> account_page(FromContext<auth::Principal> who,
 Task<Result<Reply>> log_out(Door door, FromContext<UserSession> session) {
   const auto who = co_await session->principal();
   if (!who) co_return std::unexpected(who.error());
-  const Result<void> recorded =
-      co_await door->record({.action = "logout", .actor = *who ? (*who)->id() : std::string()});
+  audit::AuditEvent event;
+  event.action = "logout";
+  if (*who) event.actor = (*who)->id();
+  const Result<void> recorded = co_await door->record(std::move(event));
   if (!recorded) co_return std::unexpected(recorded.error());
   const Result<void> ended = co_await session->end();
   if (!ended) co_return std::unexpected(ended.error());

@@ -12,9 +12,9 @@
 // Thread     as a router.
 // Allocates  when routes are added, and a page for each request.
 // Fails      add_login() with the Error of the option that is wrong.
-// Invariant  sessions are those of the settings `sessions`. Guesses of passwords are throttled. With
-//            an audit log (`audit`), a login that it does not have has not happened. No page runs a
-//            script.
+// Invariant  sessions are those of the settings `sessions`. Guesses of passwords are throttled.
+//            With an audit log (`audit`), a login that it does not have has not happened. No page
+//            runs a script.
 #pragma once
 
 #include <string>

@@ -58,7 +58,11 @@ std::vector<std::pair<std::string, std::string_view>> secrets_of(
     const ApplicationSettings& settings, const InsecureFacts& facts) {
   std::vector<std::pair<std::string, std::string_view>> secrets = {
       {"operations.token", settings.operations.token},
-      {"client.proxy.password", settings.client.proxy.password}};
+      {"client.proxy.password", settings.client.proxy.password},
+      {"audit.key", settings.audit.key}};
+  for (const std::string& each : settings.sessions.keys) {
+    secrets.emplace_back("sessions.keys", each);
+  }
   for (const tls::Certificate& each : settings.http.tls.certificates) {
     secrets.emplace_back("http.tls.certificates", each.key_text);
   }
@@ -100,6 +104,9 @@ std::vector<InsecureSetting> exposed_files(const ApplicationSettings& settings,
   if (facts.database) {
     check.look_at("database.password_file", settings.database.password_file);
   }
+  check.look_at("auth.bearer.keys_file", settings.auth.bearer.keys_file);
+  check.look_at("sessions.keys_file", settings.sessions.keys_file);
+  check.look_at("audit.key_file", settings.audit.key_file);
   if (!facts.config_file.empty() && holds_a_secret(settings, facts)) {
     check.look_at("--config", facts.config_file);
   }

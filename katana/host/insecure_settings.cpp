@@ -150,6 +150,21 @@ void judge_sizes(const HttpSettings& http, Findings& findings) {
   judge("http.forms.bytes_max", http.forms.bytes_max, form_bytes_max);
 }
 
+void judge_sessions(const ApplicationSettings& settings, Findings& findings) {
+  const SessionSettings& sessions = settings.sessions;
+  if (sessions.store == SessionPlace::off) return;
+  if (!sessions.secure) {
+    findings.add("sessions.secure", "false",
+                 "browsers send the cookie without TLS, and whoever is on the way has the session",
+                 "set it to true but for development");
+  }
+  if (!settings.http.csrf.enabled) {
+    findings.add("http.csrf.enabled", "false",
+                 "pages of other sites send requests with the session of their visitor",
+                 "set it to true");
+  }
+}
+
 void judge_client(const client::HttpClientOptions& client, Findings& findings) {
   if (client.tls.dangerously_accept_any_certificate) {
     findings.add("client.tls.dangerously_accept_any_certificate", "true",
@@ -215,6 +230,7 @@ std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settin
   judge_operations(settings, findings);
   judge_process(settings.process, findings);
   judge_sizes(settings.http, findings);
+  judge_sessions(settings, findings);
   if (facts.client) judge_client(settings.client, findings);
   if (facts.database) judge_database(settings.database, findings);
   std::vector<InsecureSetting> found = findings.take();

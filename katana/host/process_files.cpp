@@ -113,6 +113,7 @@ bool allows(const ApplicationSettings& settings, SandboxUse use) {
 bool connects(const ApplicationSettings& settings, const ProcessNeeds& needs) {
   const bool far = needs.database && !settings.database.url.starts_with(sqlite_scheme);
   return needs.connections || far || !settings.monitor.upstreams.empty() ||
+         !settings.auth.bearer.jwks_url.empty() ||
          allows(settings, SandboxUse::connections);
 }
 
@@ -133,6 +134,9 @@ void add_read(const ApplicationSettings& settings, const ProcessNeeds& needs, Pa
   for (const auto& [name, upstream] : settings.monitor.upstreams) {
     read.add_folder_of(upstream.authorities_file);
   }
+  read.add_folder_of(settings.auth.bearer.keys_file);
+  read.add_folder_of(settings.sessions.keys_file);
+  read.add_folder_of(settings.audit.key_file);
   for (const std::string& each : needs.reads) read.add(each);
   for (const std::string& each : settings.process.sandbox_read) read.add(each);
 }
@@ -142,6 +146,7 @@ void add_write(const ApplicationSettings& settings, const ProcessNeeds& needs, P
        {&settings.log.file, &settings.log.json_file, &settings.log.binary_file}) {
     write.add_folder_of(*file);
   }
+  write.add_folder_of(settings.audit.file);
   write.add(settings.http.forms.folder);
   for (const std::string& address : listener_addresses(settings)) {
     if (address.starts_with(server::unix_prefix)) {
