@@ -91,6 +91,17 @@ TEST(InsecureSettings, no_text_has_a_secret) {
   }
 }
 
+TEST(InsecureSettings, sessions_want_tls_and_the_check_of_the_origin) {
+  ApplicationSettings settings = quiet();
+  settings.sessions.secure = false;
+  EXPECT_THAT(keys_of(settings), IsEmpty()) << "there are none";
+  settings.sessions.store = SessionPlace::memory;
+  EXPECT_THAT(keys_of(settings), ElementsAre("sessions.secure", "http.csrf.enabled"));
+  settings.sessions.secure = true;
+  settings.http.csrf.enabled = true;
+  EXPECT_THAT(keys_of(settings), IsEmpty());
+}
+
 TEST(InsecureSettings, a_far_database_is_verified) {
   ApplicationSettings settings = quiet();
   for (const char* good : {"postgresql://app@localhost/app", "postgresql://app@127.0.0.1:5432/app",
