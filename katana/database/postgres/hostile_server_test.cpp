@@ -41,7 +41,8 @@ TEST_F(PostgresHostileServer, a_row_of_many_types_that_is_cut_at_any_byte_is_who
     const std::size_t whole = server_.bytes_sent();
     EXPECT_GT(whole, 400u);
     int read_whole = 0;
-    for (std::size_t offset = 0; offset < whole; ++offset) {
+    // What comes before the statement itself is the same for both.
+    for (std::size_t offset = streams ? whole / 2 : 0; offset < whole; ++offset) {
       SCOPED_TRACE(offset);
       server_.plan(
           [=](int connection) { return Plan{.cut_at = connection == 0 ? offset : Plan::npos}; });
