@@ -95,6 +95,7 @@ void append_array(std::string& out, const std::vector<T>& elements) {
 }
 }  // namespace detail
 
+// The elements as a JSON array.
 template <class T>
 std::string array_text(const std::vector<T>& elements) {
   std::string text;
@@ -105,7 +106,9 @@ std::string array_text(const std::vector<T>& elements) {
 // The elements of such a text, one after another.
 class ArrayReader {
  public:
+  // What an element is; `end`: there is none, `broken`: the text is no such array from here on.
   enum class Kind : std::uint8_t { null, boolean, integer, real, text, array, object, end, broken };
+  // One element, with its value where its kind has one.
   struct Element {
     Kind kind = Kind::broken;
     std::int64_t integer = 0;  // of a boolean, too
@@ -113,6 +116,7 @@ class ArrayReader {
     Bytes text = {};  // of an array or an object with its brackets; until the next call
   };
   explicit ArrayReader(Bytes text) noexcept : rest_(text) {}
+  // The next one; Kind::end once, behind the last.
   Element next() { return next_between('[', ']', nullptr); }
 
  protected:

@@ -49,6 +49,7 @@ const char* field_is_missing(Bytes field);
 
 }  // namespace detail
 
+// The members as a JSON object.
 template <Described T>
 std::string composite_text(const T& value) {
   std::string text;
@@ -59,11 +60,13 @@ std::string composite_text(const T& value) {
 // The members of such a text, one after another.
 class CompositeReader : private ArrayReader {
  public:
+  // One member: its name and its value.
   struct Member {
-    Bytes name = {};  // until the next call
-    ArrayReader::Element value;
+    Bytes name = {};             // until the next call
+    ArrayReader::Element value;  // Kind::end: there is none; Kind::broken: the text is no object
   };
   explicit CompositeReader(Bytes text) noexcept : ArrayReader(text) {}
+  // The next one; Kind::end once, behind the last.
   Member next() {
     const Element value = next_between('{', '}', &name_);
     return {name_, value};

@@ -28,15 +28,19 @@
 
 namespace katana::database {
 
+// A name that is longer is cut between two characters.
 inline constexpr std::size_t statement_name_bytes_max = 64;
 
+// The name of a statement with this text.
 std::string statement_name(Bytes text);
 
+// A name that is kept, and its number.
 struct StatementName {
-  std::string text;
+  std::string text;          // statement_name(), or that of an order
   std::uint32_t number = 0;  // below StatementNames::count_max
 };
 
+// The names of a program's statements.
 class StatementNames {
  public:
   // Of texts, and so of names.

@@ -29,6 +29,7 @@
 
 namespace katana::database {
 
+// One statement that is over.
 struct StatementReport {
   Bytes name = {};                   // see statement_name.hpp
   std::uint32_t number = 0;          // the name's, below StatementNames::count_max
@@ -39,15 +40,17 @@ struct StatementReport {
   std::int64_t rows = 0;             // read, or else changed
   std::optional<Kind> failure = {};  // none: it succeeded. Kind::cancelled: its caller went away
   Bytes request_id = {};             // of the request that it was made for; empty: none
-  Bytes trace_id = {};
+  Bytes trace_id = {};               // of that request's trace; empty: none
 };
 
 class StatementObserver {
  public:
+  // The clock of `began` and `duration`.
   virtual Instant now() const noexcept { return monotonic_now(); }
+  // A statement is over.
   virtual void on_statement(const StatementReport& report) noexcept = 0;
 
-  StatementNames names;
+  StatementNames names;  // that reports have
 
  protected:
   ~StatementObserver() = default;
@@ -55,8 +58,8 @@ class StatementObserver {
 
 // Of a backend: whom its calls report to, and as what.
 struct Observed {
-  StatementObserver* by = nullptr;
-  Bytes system = {};
+  StatementObserver* by = nullptr;  // null: nobody
+  Bytes system = {};                // StatementReport::system
 };
 
 namespace detail {

@@ -41,23 +41,25 @@ namespace katana::host {
 // reactor's for requests: it must not block. What it is given is borrowed for the call. For spans.
 using OnStatement = std::function<void(const database::StatementReport&)>;
 
+// What is said, and to whom.
 struct StatementTelemetryOptions {
   log::Logger slow = {};                 // discards
   Duration slow_after = {};              // 0: nothing is slow
   metrics::Registry* metrics = nullptr;  // null: none
-  OnStatement on_statement = {};
-  std::function<Instant()> clock = {};  // null: the machine's monotonic one
+  OnStatement on_statement = {};         // null: none
+  std::function<Instant()> clock = {};   // null: the machine's monotonic one
 };
 
 class StatementTelemetry final : public database::StatementObserver {
  public:
-  static constexpr std::uint32_t records_max = 20;
-  static constexpr Duration period = seconds(10);
+  static constexpr std::uint32_t records_max = 20;     // of slow statements, in a period
+  static constexpr Duration period = seconds(10);      // of records_max
   static constexpr std::size_t text_bytes_max = 2000;  // of a statement, in a record
 
   explicit StatementTelemetry(StatementTelemetryOptions options);
   ~StatementTelemetry();
 
+  // Registers the metrics. Before the first report.
   Result<void> prepare();
   // From any thread.
   void set_slow_after(Duration duration) noexcept {

@@ -40,7 +40,8 @@ TEST_F(PostgresHostileServer, a_bit_that_is_flipped_outside_of_values_gives_no_o
     for (std::size_t offset = 0; offset < whole; ++offset) {
       is_value[offset] = server_.is_value(offset);
     }
-    for (std::size_t offset = 0; offset < whole; ++offset) {
+    // What comes before the statement itself is the same for both.
+    for (std::size_t offset = streams ? whole / 2 : 0; offset < whole; ++offset) {
       SCOPED_TRACE(testing::Message() << offset << (streams ? ", a stream" : ""));
       const unsigned char flip = bits[(offset + (streams ? 1 : 0)) % bits.size()];
       server_.plan([=](int connection) {
@@ -57,7 +58,7 @@ TEST_F(PostgresHostileServer, a_bit_that_is_flipped_outside_of_values_gives_no_o
       }
     }
   }
-  EXPECT_GT(refused, 300);
+  EXPECT_GT(refused, 200);
   expect_well();
 }
 

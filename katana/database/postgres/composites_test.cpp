@@ -89,23 +89,30 @@ TEST_F(CompositesTest, described_structs_go_in_and_come_out_as_they_were) {
       const auto found =
           co_await db().query_one<Line>("SELECT * FROM lines WHERE id = $1", line.id);
       EXPECT_TRUE(found) << found.error().describe();
-      if (found) EXPECT_EQ(**found, line);
+      if (found) {
+        EXPECT_EQ(**found, line);
+      }
     }
     // The server has understood the same.
     const auto street = co_await db().query_one<std::string>(
         "SELECT (shop).home.street || (shop).branches[2].street FROM lines WHERE id = 1");
     EXPECT_TRUE(street) << street.error().describe();
-    if (street) EXPECT_EQ(**street, odd.street);
+    if (street) {
+      EXPECT_EQ(**street, odd.street);
+    }
     const auto same = co_await db().query_one<std::int64_t>(
         "SELECT count(*) FROM lines WHERE home = $1::address AND \"all\"[1] = $1", std::tuple(odd));
     EXPECT_TRUE(same) << same.error().describe();
-    if (same) EXPECT_EQ(**same, 1);
+    if (same) {
+      EXPECT_EQ(**same, 1);
+    }
   };
   run(body());
 }
 
 TEST_F(CompositesTest, a_row_of_a_table_an_array_of_an_enum_and_a_stream_are_read) {
   make_types();
+  const std::vector<Kindness> both = {Kindness::hot, Kindness::mild};
   const auto body = [&]() -> Task<void> {
     (void)co_await db().execute("INSERT INTO lines VALUES (1, $1)", std::tuple(Address{"a", 1}));
     const auto row = co_await db().query_one<std::tuple<Line, std::vector<Kindness>>>(
@@ -114,11 +121,11 @@ TEST_F(CompositesTest, a_row_of_a_table_an_array_of_an_enum_and_a_stream_are_rea
     EXPECT_THAT(row.error().describe(), HasSubstr("'l' has the field 'all', which is null"));
     (void)co_await db().execute("UPDATE lines SET \"all\" = '{}'");
     const auto again = co_await db().query_one<std::tuple<Line, std::vector<Kindness>>>(
-        "SELECT l, $1::kindness[] FROM lines AS l", std::vector{Kindness::hot, Kindness::mild});
+        "SELECT l, $1::kindness[] FROM lines AS l", both);
     EXPECT_TRUE(again) << again.error().describe();
     if (again) {
       EXPECT_EQ(std::get<0>(**again), (Line{1, Address{"a", 1}, std::nullopt, {}}));
-      EXPECT_EQ(std::get<1>(**again), (std::vector{Kindness::hot, Kindness::mild}));
+      EXPECT_EQ(std::get<1>(**again), both);
     }
     auto stream = db().stream<std::optional<Address>>(
         "SELECT h FROM (VALUES ($1::address), (NULL)) AS v (h)", std::tuple(odd));
@@ -208,7 +215,9 @@ TEST_F(CompositesTest, what_is_no_plain_read_runs_once_whatever_became_of_its_ty
     EXPECT_TRUE(co_await db().query_one<std::tuple<Address>>("SELECT shown() AS home"));
     (void)ask("ALTER TYPE address ADD ATTRIBUTE number int");
     const auto called = co_await db().query_one<std::tuple<Address>>("SELECT shown() AS home");
-    if (!called) EXPECT_THAT(called.error().describe(), HasSubstr("'home' has another number"));
+    if (!called) {
+      EXPECT_THAT(called.error().describe(), HasSubstr("'home' has another number"));
+    }
     EXPECT_EQ(ask("SELECT count(*) FROM calls"), "2");
     EXPECT_TRUE(co_await db().query_one<std::tuple<Address>>("SELECT shown() AS home"));
   };

@@ -20,6 +20,7 @@
 
 namespace katana::database::postgres {
 
+// What append_literal() says of a text that begins as an array and is none.
 inline constexpr Bytes not_an_array = "is no array";
 
 // The text is that of an array or a composite, and so is the type, which the table knows where it

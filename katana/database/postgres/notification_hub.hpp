@@ -24,12 +24,13 @@
 
 namespace katana::database::postgres {
 
+// What one subscription or one handler is told.
 struct NotificationQueue {
-  std::string channel;
-  std::deque<Notification> items = {};
-  bool needs_gap = true;  // nothing was told since the session began
-  Work* waiting = nullptr;
-  OnNotification handler = {};  // called in place of keeping items
+  std::string channel;                  // to which it listens
+  std::deque<Notification> items = {};  // not read yet
+  bool needs_gap = true;                // nothing was told since the session began
+  Work* waiting = nullptr;              // a next() that has no item yet
+  OnNotification handler = {};          // called in place of keeping items
 };
 
 // What a next() waits for.

@@ -40,6 +40,7 @@ struct NotificationQueue;
 class NotificationHub;
 class ListenerThread;
 
+// The items of one channel, for one reader.
 class [[nodiscard]] Subscription {
  public:
   Subscription(Subscription&& other) noexcept;
@@ -114,7 +115,9 @@ class Notifications {
   // Ends the session. Items that wait may still be read.
   void close() noexcept;
 
+  // An Error while somebody subscribes and the server does not listen.
   katana::Result<void> health() const;
+  // What happened since it was opened.
   NotificationFigures figures() const;
 
  private:

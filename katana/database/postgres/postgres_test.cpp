@@ -393,6 +393,25 @@ TEST_F(PostgresTest, a_scope_that_a_conflict_undid_runs_again_and_no_more_often_
   run(body());
 }
 
+TEST_F(PostgresTest, rows_that_go_into_a_table_are_counted_and_none_is_missed) {
+  open();
+  const auto body = [&]() -> Task<void> {
+    co_await must("CREATE TABLE numbers AS SELECT n FROM generate_series(1, 3) n");
+    co_await must("SELECT n INTO more FROM numbers");
+    const auto none = co_await db().query_one<int>("SELECT n FROM more WHERE n > 3");
+    EXPECT_TRUE(none && !*none);
+    const auto all = co_await db().query<int>("SELECT n FROM more ORDER BY n");
+    EXPECT_TRUE(all) << kind_of(all);
+    if (all) {
+      EXPECT_THAT(*all, testing::ElementsAre(1, 2, 3));
+    }
+    EXPECT_TRUE(co_await db().execute("SELECT FROM more")) << "rows without a column";
+  };
+  run(body());
+  EXPECT_EQ(db().figures().outages, 0u);
+  EXPECT_EQ(sessions(), "1");
+}
+
 TEST_F(PostgresTest, of_two_that_deadlock_each_is_done_in_the_end) {
   open();
   int ready = 0;

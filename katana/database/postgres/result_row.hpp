@@ -54,10 +54,12 @@ class ResultRow final : public Row {
   std::vector<std::string>& texts_;
 };
 
-// How many rows the server says that a SELECT gave, at its end; no value: it says nothing. libpq
-// drops messages that it does not expect, rows among them if their type was damaged.
+// How many rows the server says that a SELECT gave, at its end; no value: it says nothing, or they
+// went into a table. libpq drops messages that it does not expect, rows among them if their type
+// was damaged.
 inline std::optional<std::size_t> rows_given(const PGresult& result) noexcept {
   constexpr Bytes select = "SELECT ";
+  if (PQresultStatus(&result) != PGRES_TUPLES_OK) return std::nullopt;
   // libpq asks for a result that can be changed, and does not change it.
   const Bytes tag = PQcmdStatus(const_cast<PGresult*>(&result));
   if (!tag.starts_with(select)) return std::nullopt;

@@ -19,20 +19,25 @@
 
 namespace katana::database::postgres {
 
+// What the server says of a type.
 struct SchemaType {
+  // How it is made; `other`: in a way that has no value here.
   enum class Kind : std::uint8_t { other, enumeration, domain, array, composite };
+  // Of a composite.
   struct Field {
     std::string name;
-    std::uint32_t type = 0;
+    std::uint32_t type = 0;  // its number
   };
-  std::string name = {};
-  Kind kind = Kind::other;
-  std::uint32_t of = 0;  // of a domain and of an array: what it is made of
-  std::vector<Field> fields = {};
+  std::string name = {};           // in the catalog; empty: there is no such type
+  Kind kind = Kind::other;         // how it is made
+  std::uint32_t of = 0;            // of a domain and of an array: what it is made of
+  std::vector<Field> fields = {};  // of a composite, in its order
 };
 
+// The types that one connection has met.
 class TypeTable {
  public:
+  // Types within types: deeper ones have no form.
   static constexpr std::size_t depth_max = 8;
   // Asks for one type by its number: its name, its kind ("e", "d", "a", "c" or "-"), what it is
   // made of, and its fields. What add() takes are the columns of the answer, in text.
@@ -44,6 +49,7 @@ class TypeTable {
   // It has none.
   void add_nothing(std::uint32_t type) { types_.try_emplace(type); }
 
+  // Null: it was not asked for yet.
   const SchemaType* find(std::uint32_t type) const noexcept;
   // What a domain is made of; else the type itself.
   std::uint32_t base_of(std::uint32_t type) const noexcept;

@@ -43,6 +43,7 @@
 
 namespace katana::database::postgres {
 
+// How octets of the binary format are read and written.
 enum class Form : std::uint8_t {
   unknown,  // none of the table
   boolean,

@@ -91,11 +91,13 @@ class Watch {
   }
   bool is_locked() const noexcept { return locked_.load(std::memory_order_relaxed); }
 
+  // Of an outage that is there already, at once.
   void observe(OutageObserver observer) {
     const std::lock_guard lock(mutex_);
     observer_ = std::move(observer);
     if (began_at_ != never) tell(usable() ? locked_for_ : reason_);
   }
+  // The outage is of a file that was damaged: it has to be looked through before it is used.
   bool corrupt() const {
     const std::lock_guard lock(mutex_);
     return corrupt_;
@@ -105,6 +107,7 @@ class Watch {
     const std::lock_guard lock(mutex_);
     return outages_;
   }
+  // Usable, and not locked: an Error says why not.
   katana::Result<void> health() const {
     if (!usable()) return std::unexpected(katana::Error(error()));
     if (!is_locked()) [[likely]]

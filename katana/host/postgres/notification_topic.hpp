@@ -27,9 +27,10 @@
 
 namespace katana::host {
 
+// How events are called.
 struct NotificationEventNames {
-  std::string notification = {};  // empty: "message", to a reader
-  std::string may_have_missed = "may_have_missed";
+  std::string notification = {};                    // empty: "message", to a reader
+  std::string may_have_missed = "may_have_missed";  // of an event without data
 };
 
 Result<database::postgres::NotificationHandler> publish_notifications(
