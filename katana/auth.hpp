@@ -1,5 +1,5 @@
 // Authentication and authorization: tokens, API keys, passwords, certificates, policies; keys of an
-// issuer by URL.
+// issuer by URL, and logins at one.
 //
 // Links      service/auth service/auth/remote
 // Invariant  it has includes only, each from what that links.
@@ -13,6 +13,7 @@
 #include "katana/service/auth/certificate.hpp"
 #include "katana/service/auth/policy.hpp"
 #include "katana/service/auth/principal.hpp"
+#include "katana/service/auth/remote/openid.hpp"
 #include "katana/service/auth/remote/remote_keys.hpp"
 #include "katana/service/auth/revocations.hpp"
 
