@@ -1,7 +1,7 @@
 // Authentication and authorization: tokens, API keys, passwords, certificates, policies; keys of an
-// issuer by URL.
+// issuer by URL; sessions.
 //
-// Links      service/auth service/auth/remote
+// Links      service/auth service/auth/remote service/sessions
 // Invariant  it has includes only, each from what that links.
 #pragma once
 
@@ -15,5 +15,7 @@
 #include "katana/service/auth/principal.hpp"
 #include "katana/service/auth/remote/remote_keys.hpp"
 #include "katana/service/auth/revocations.hpp"
+#include "katana/service/sessions/memory_store.hpp"
+#include "katana/service/sessions/sessions.hpp"
 
 // SPDX-License-Identifier: Apache-2.0

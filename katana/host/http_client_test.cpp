@@ -16,6 +16,7 @@
 #include "katana/host/option_descriptions.hpp"
 #include "katana/server/client_test.hpp"
 #include "katana/server/http_server.hpp"
+#include "katana/service/auth/certificate.hpp"
 #include "katana/wire/tls/client_test.hpp"
 
 namespace katana::host {
@@ -390,6 +391,40 @@ TEST_F(HttpClientHostTest, the_next_connection_resumes_unless_it_is_to_another_n
     EXPECT_EQ(http->counters(reactor).handshakes_resumed, 3u);
     const auto another = HttpClient::make(made);  // and whom it trusts is its own affair
     EXPECT_EQ(ask(*another, "localhost").handshakes_resumed, 0u);
+  });
+}
+
+// Over both versions of HTTP, and when a session is resumed.
+TEST_F(HttpClientHostTest, the_certificate_of_a_client_says_who_asks) {
+  static const tls::TestCertificate authority({"authority.example"});
+  static const tls::TestCertificate robot({"robot.example"}, false, &authority);
+  use_tls();
+  options.tls->client_authorities_text = authority.certificate_text();
+  options.tls->client_certificate_optional = true;
+  router.use(auth::certificate({.by = auth::CertificateName::dns}));
+  router.get("/who", [](FromContext<auth::Principal> who) {
+    return Reply::text(Text(who->id() + " by " + who->issuer()));
+  });
+  serve(server::EngineKind::epoll_edge, [](std::uint16_t port, core::Reactor& reactor) {
+    const auto ask = [&](const HttpClientOptions& how) {
+      const auto http = HttpClient::make(how);
+      const std::string url = "https://localhost:" + std::to_string(port) + "/who";
+      std::string all;
+      for (int count = 0; count < 2; ++count) {
+        const auto reply = run(reactor, http->fetch(client::Request(url)));
+        EXPECT_TRUE(reply) << reply.error().describe();
+        if (reply) all += std::to_string(reply->status()) + " " + std::string(reply->content());
+      }
+      return all;
+    };
+    HttpClientOptions how = trusting(certificate());
+    how.idle_max = 0;  // so that the second request resumes
+    EXPECT_THAT(ask(how), testing::StartsWith("401 "));
+    how.tls.certificate = {.chain_text = robot.certificate_text(), .key_text = robot.key_text()};
+    const std::string known = "200 robot.example by CN=authority.example";
+    EXPECT_EQ(ask(how), known + known);
+    how.http2 = client::Http2::never;
+    EXPECT_EQ(ask(how), known + known);
   });
 }
 

@@ -75,9 +75,9 @@ TEST(JwkTest, a_key_fits_its_algorithm_or_is_refused) {
 TEST(JwkTest, coordinates_have_all_their_octets) {
   const std::string x = *decode_base64url("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU");
   const std::string y = *decode_base64url("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0");
-  const auto jwk = [](Bytes x, Bytes y) {
-    return fmt::format(R"({{"kty":"EC","crv":"P-256","x":"{}","y":"{}"}})", encode_base64url(x),
-                       encode_base64url(y));
+  const auto jwk = [](Bytes first, Bytes second) {
+    return fmt::format(R"({{"kty":"EC","crv":"P-256","x":"{}","y":"{}"}})", encode_base64url(first),
+                       encode_base64url(second));
   };
   EXPECT_TRUE(read_jwk(jwk(x, y), {Algorithm::es256}).has_value());
   EXPECT_THAT(words_of(jwk(x.substr(1), y)), HasSubstr("31 octets"));

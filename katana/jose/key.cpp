@@ -9,6 +9,7 @@
 #include "katana/base/base64.hpp"
 #include "katana/base/check.hpp"
 #include "katana/container/json_write.hpp"
+#include "katana/crypto/digest.hpp"
 
 namespace katana::jose {
 namespace {
@@ -175,12 +176,9 @@ std::string VerificationKey::jwk() const {
 
 std::string VerificationKey::thumbprint() const {
   std::string members = "{" + required_members(*signer_) + "}";
-  std::array<char, 32> hash = {};
-  std::size_t size = 0;
-  KATANA_CHECK(EVP_Q_digest(nullptr, "SHA2-256", nullptr, members.data(), members.size(),
-                            reinterpret_cast<unsigned char*>(hash.data()), &size) == 1);
+  const crypto::Sha256 hash = crypto::sha256(members);
   erase_secret(members);  // of an HMAC it has the secret
-  return encode_base64url(Bytes(hash.data(), size));
+  return encode_base64url(hash.bytes());
 }
 
 Result<SigningKey> SigningKey::from_pem(Algorithm algorithm, Bytes pem, std::string id) {

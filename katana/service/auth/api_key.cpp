@@ -1,12 +1,10 @@
 #include "katana/service/auth/api_key.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "katana/base/check.hpp"
+#include "katana/crypto/digest.hpp"
 
 namespace katana::auth {
 namespace {
@@ -91,13 +89,7 @@ class ApiKeys final : public Authenticator, public std::enable_shared_from_this<
 
 }  // namespace
 
-std::string hash_api_key(Bytes text) {
-  std::array<char, 32> hash = {};
-  std::size_t size = 0;
-  KATANA_CHECK(EVP_Q_digest(nullptr, "SHA2-256", nullptr, text.data(), text.size(),
-                            reinterpret_cast<unsigned char*>(hash.data()), &size) == 1);
-  return hexadecimal(Bytes(hash.data(), size));
-}
+std::string hash_api_key(Bytes text) { return hexadecimal(crypto::sha256(text).bytes()); }
 
 NewApiKey make_api_key(Bytes name) {
   KATANA_REQUIRE(!name.empty() && name.size() <= 32 && std::ranges::all_of(name, is_alphanumeric));

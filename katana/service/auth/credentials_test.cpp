@@ -50,14 +50,14 @@ class CredentialsTest : public TokenTest {
 };
 
 TEST_F(CredentialsTest, a_key_is_who_it_was_given_to) {
-  const NewApiKey key = make_api_key("shop");
-  EXPECT_TRUE(key.text.reveal().starts_with(key.prefix + "_"));
-  EXPECT_EQ(key.text.size(), key.prefix.size() + 1 + 64);
-  EXPECT_EQ(key.hash, hash_api_key(key.text.reveal()));
-  EXPECT_FALSE(make_api_key("shop").text == key.text);
-  records[key.prefix] = {.hash = key.hash, .id = "robot", .scopes = {"read"}};
+  const NewApiKey given = make_api_key("shop");
+  EXPECT_TRUE(given.text.reveal().starts_with(given.prefix + "_"));
+  EXPECT_EQ(given.text.size(), given.prefix.size() + 1 + 64);
+  EXPECT_EQ(given.hash, hash_api_key(given.text.reveal()));
+  EXPECT_FALSE(make_api_key("shop").text == given.text);
+  records[given.prefix] = {.hash = given.hash, .id = "robot", .scopes = {"read"}};
   serve([&](Group& api) { api.use(api_key(key_options())).get("/who", &say_who); });
-  const auto reply = with_key(key.text.reveal());
+  const auto reply = with_key(given.text.reveal());
   EXPECT_EQ(reply.status(), 200U) << reply;
   EXPECT_EQ(reply.content(), "api_key");
   EXPECT_EQ(reply.header("X-Who"), "robot");
@@ -65,13 +65,13 @@ TEST_F(CredentialsTest, a_key_is_who_it_was_given_to) {
 }
 
 TEST_F(CredentialsTest, a_key_that_is_unknown_wrong_expired_or_malformed_is_invalid_alike) {
-  const NewApiKey key = make_api_key("shop");
+  const NewApiKey given = make_api_key("shop");
   const NewApiKey old = make_api_key("shop");
-  records[key.prefix] = {.hash = key.hash};
+  records[given.prefix] = {.hash = given.hash};
   records[old.prefix] = {.hash = old.hash, .expires_at = Timestamp(std::chrono::seconds(1))};
   serve([&](Group& api) { api.use(api_key(key_options())).get("/who", &say_who); });
-  EXPECT_EQ(with_key(key.text.reveal()).header("X-Who"), key.prefix);
-  const std::string wrong = key.prefix + "_" + std::string(64, '0');
+  EXPECT_EQ(with_key(given.text.reveal()).header("X-Who"), given.prefix);
+  const std::string wrong = given.prefix + "_" + std::string(64, '0');
   const auto first = with_key(wrong);
   EXPECT_EQ(first.status(), 401U);
   EXPECT_EQ(first.header("WWW-Authenticate"), "ApiKey");
@@ -104,19 +104,19 @@ TEST_F(CredentialsTest, a_password_is_read_as_UTF_8_and_may_have_colons) {
 }
 
 TEST_F(CredentialsTest, the_first_way_that_finds_credentials_decides) {
-  const NewApiKey key = make_api_key("shop");
-  records[key.prefix] = {.hash = key.hash};
+  const NewApiKey given = make_api_key("shop");
+  records[given.prefix] = {.hash = given.hash};
   serve([&](Group& api) {
     api.use(first_of({bearer(options()), api_key(key_options()), basic(basic_options())}));
     api.get("/who", &say_who);
   });
   EXPECT_EQ(get("/api/who", token()).content(), "token");
-  EXPECT_EQ(with_key(key.text.reveal()).content(), "api_key");
+  EXPECT_EQ(with_key(given.text.reveal()).content(), "api_key");
   EXPECT_EQ(with_password("änne:pass:wörd").content(), "basic");
   // A token that is wrong is not made good by a key beside it.
   EXPECT_EQ(server
                 ->get("/api/who", {{"Authorization", "Bearer x"},
-                                   {"X-API-Key", std::string(key.text.reveal())}})
+                                   {"X-API-Key", std::string(given.text.reveal())}})
                 .status(),
             401U);
   const auto none = server->get("/api/who");

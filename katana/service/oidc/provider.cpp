@@ -7,23 +7,19 @@
 #include "katana/client/url.hpp"
 #include "katana/container/json_read.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/service/auth/remote/safe_url.hpp"
 
 namespace katana::oidc {
 namespace {
 
 constexpr Bytes metadata_path = "/.well-known/openid-configuration";
 
-bool is_loopback(Bytes host) noexcept {
-  const bool is_ipv4 = host.find_first_not_of("0123456789.") == Bytes::npos;
-  return host == "localhost" || host == "::1" || (is_ipv4 && host.starts_with("127."));
-}
-
 }  // namespace
 
 Result<void> check_provider_url(Bytes name, Bytes url) {
   const auto parsed = client::parse_url(url);
   if (!parsed) return std::unexpected(parsed.error().within(std::string(name)));
-  if (!parsed->origin.secure && !is_loopback(parsed->origin.host)) {
+  if (!auth::is_safe_url(url)) {
     return fail(
         Code::invalid_argument,
         fmt::format("{}: '{}' is not https, which only loopback may do without", name, url));

@@ -8,6 +8,7 @@
 
 #include "katana/core/sleep.hpp"
 #include "katana/core/spawn.hpp"
+#include "katana/service/auth/remote/safe_url.hpp"
 #include "katana/wire/http/characters.hpp"
 
 namespace katana::auth {
@@ -17,16 +18,6 @@ constexpr Duration retry_first = seconds(1);
 constexpr Duration retry_max = seconds(60);
 
 Instant reactor_now() { return core::Reactor::current()->now(); }
-
-bool is_safe_url(Bytes url) noexcept {
-  if (url.starts_with("https://")) return true;
-  for (const Bytes start : {"http://127.0.0.1", "http://localhost", "http://[::1]"}) {
-    if (!url.starts_with(start)) continue;
-    const Bytes rest = url.substr(start.size());
-    if (rest.empty() || rest.starts_with(':') || rest.starts_with('/')) return true;
-  }
-  return false;
-}
 
 std::string fingerprint_of(const TokenKeys::Set& keys) {
   std::string all;

@@ -59,6 +59,7 @@ class RemoteKeys final : public TokenKeys, public std::enable_shared_from_this<R
   // Fetches now, for programs that do not want to wait for the first request. The error says what
   // went wrong; it is tried again all the same. REQUIRES a reactor.
   Task<Result<void>> load();
+  const std::string& url() const noexcept { return options_.url; }  // that it fetches
   // An error while no key may be used.
   Result<void> health() const;
   std::optional<Task<void>> refresh(Want want) override;
