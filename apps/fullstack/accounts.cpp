@@ -64,7 +64,7 @@ Task<Result<void>> Accounts::record(std::string action, std::string actor, audit
   event.action = std::move(action);
   event.actor = std::move(actor);
   event.outcome = outcome;
-  co_return co_await log_->record(std::move(event));
+  co_return co_await log_->record(event);
 }
 
 Task<Reply> Accounts::log_in(Login login, FromContext<sessions::UserSession> session) {
@@ -88,7 +88,7 @@ Task<Reply> Accounts::log_in(Login login, FromContext<sessions::UserSession> ses
   auth::PrincipalFacts who;
   who.id = login.name;
   who.issuer = "fullstack";
-  const Result<void> done = co_await session->log_in(std::move(who));
+  const Result<void> done = co_await session->log_in(who);
   if (!done) co_return problem(done.error());
   co_return Reply::redirect("/me");
 }
