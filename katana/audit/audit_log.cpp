@@ -77,7 +77,7 @@ bool AuditLog::admit(const std::shared_ptr<Entry>& entry) {
   return std::erase(waiting_, entry) == 0;  // unless another one's job has taken it already
 }
 
-Task<Result<void>> AuditLog::record(AuditEvent event) {
+Task<Result<void>> AuditLog::write(AuditEvent event) {
   if (event.request_id.empty() && current_activity != nullptr) {
     event.request_id = current_activity->name;
   }

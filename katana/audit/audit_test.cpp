@@ -43,7 +43,8 @@ class AuditTest : public ::testing::Test {
   }
   Result<void> record(const std::string& object) {
     thread::Loop loop;
-    return loop.run(log_->record({.action = "user.delete", .actor = "ann", .object = object}));
+    const AuditEvent event{.action = "user.delete", .actor = "ann", .object = object};
+    return loop.run(log_->record(event));
   }
   // After three events and the end of the log.
   void write_three() {
@@ -219,7 +220,8 @@ TEST_F(AuditTest, what_cannot_be_written_is_refused_and_nothing_is_left_of_it) {
 Task<int> record_many(AuditLog& log, int count) {
   std::vector<Task<Result<void>>> tasks;
   for (int each = 0; each < count; ++each) {
-    tasks.push_back(log.record({.action = "many", .actor = "ann"}));
+    const AuditEvent event{.action = "many", .actor = "ann"};
+    tasks.push_back(log.record(event));
   }
   const auto results = co_await when_all(std::move(tasks));
   int kept = 0;
@@ -259,11 +261,13 @@ TEST_F(AuditTest, values_cannot_end_a_line_and_the_request_is_named) {
   thread::Loop loop;
   {
     const ActivityScope scope(&activity);
-    ASSERT_TRUE(loop.run(log_->record(
-        {.action = "a\"}\n{", .actor = "x", .details = {{"key", "line\nend\",\"chain\":\"A"}}})));
+    const AuditEvent event{
+        .action = "a\"}\n{", .actor = "x", .details = {{"key", "line\nend\",\"chain\":\"A"}}};
+    ASSERT_TRUE(loop.run(log_->record(event)));
   }
-  const auto too_long = loop.run(
-      log_->record({.action = "a", .actor = "x", .object = std::string(line_bytes_max, 'x')}));
+  const AuditEvent long_event{
+      .action = "a", .actor = "x", .object = std::string(line_bytes_max, 'x')};
+  const auto too_long = loop.run(log_->record(long_event));
   ASSERT_FALSE(too_long);
   EXPECT_EQ(too_long.error().code(), Code::out_of_range);
   const AuditHead head = log_->head();

@@ -68,11 +68,11 @@ TEST_F(SecurityTest, settings_that_cannot_serve_name_their_key) {
 Task<Result<Reply>> log_in(FromContext<sessions::UserSession> session,
                            Inject<audit::AuditLog> log) {
   audit::AuditEvent event{.action = "login", .actor = "ann"};
-  const Result<void> kept = co_await log->record(std::move(event));
+  const Result<void> kept = co_await log->record(event);
   if (!kept) co_return std::unexpected(kept.error());
   auth::PrincipalFacts facts;
   facts.id = "ann";
-  const Result<void> done = co_await session->log_in(std::move(facts));
+  const Result<void> done = co_await session->log_in(facts);
   if (!done) co_return std::unexpected(done.error());
   co_return Reply(204);
 }

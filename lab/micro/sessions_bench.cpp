@@ -46,8 +46,9 @@ std::string cookie_of(const std::shared_ptr<sessions::detail::SessionManager>& m
   facts.issuer = "shop";
   facts.name = "Ann Example";
   facts.roles = {"reader"};
-  micro::expect(finished(session.log_in(std::move(facts))).has_value(), "login");
-  micro::expect(finished(session.set(Cart{{1, 2, 3}})).has_value(), "set");
+  micro::expect(finished(session.log_in(facts)).has_value(), "login");
+  const Cart cart{{1, 2, 3}};
+  micro::expect(finished(session.set(cart)).has_value(), "set");
   Reply reply;
   micro::expect(session.finish(reply).has_value(), "Set-Cookie");
   const std::string fields(reply.fields());

@@ -6,7 +6,7 @@ import pytest
 
 from program_process import built
 
-OPTIONAL = {"sqlite3", "yaml-cpp"}
+OPTIONAL = {"argon2", "sqlite3", "yaml-cpp"}
 
 
 def loaded(program):
@@ -19,7 +19,7 @@ def loaded(program):
     ("hello_world_server", set()),
     ("chat_server", set()),
     ("bare_application", {"yaml-cpp"}),
-    ("fullstack", {"sqlite3", "yaml-cpp"}),
+    ("fullstack", {"argon2", "sqlite3", "yaml-cpp"}),
 ])
 def test_a_program_loads_the_databases_and_formats_that_it_uses(name, wanted):
     libraries = loaded(built(name))

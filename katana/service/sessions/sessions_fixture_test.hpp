@@ -27,7 +27,7 @@ inline Task<Reply> add_note(Path<std::string> text, FromContext<UserSession> ses
   if (!notes) co_return problem(notes.error());
   Notes changed = notes->value_or(Notes{});
   changed.texts.push_back(*text);
-  const Result<void> kept = co_await session->set(std::move(changed));
+  const Result<void> kept = co_await session->set(changed);
   co_return answer(kept);
 }
 inline Task<Reply> show_notes(FromContext<UserSession> session) {
@@ -44,7 +44,7 @@ inline Task<Reply> log_in(Path<std::string> user, FromContext<UserSession> sessi
   facts.id = *user;
   facts.issuer = "test";
   facts.roles = {"reader"};
-  const Result<void> kept = co_await session->log_in(std::move(facts));
+  const Result<void> kept = co_await session->log_in(facts);
   co_return answer(kept);
 }
 inline Task<Reply> log_out(FromContext<UserSession> session) {

@@ -152,7 +152,7 @@ TEST(SessionsInStore, of_two_that_change_one_the_second_is_told) {
     if (!notes) co_return problem(notes.error());
     co_await core::sleep_for(seconds(1));
     Notes changed{{"slow"}};
-    const Result<void> kept = co_await session->set(std::move(changed));
+    const Result<void> kept = co_await session->set(changed);
     co_return answer(kept);
   });
   router.post("/notes/{text}", add_note).get("/notes", show_notes);

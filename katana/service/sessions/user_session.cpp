@@ -176,7 +176,7 @@ Task<Result<std::optional<auth::Principal>>> UserSession::principal() const {
   co_return principal_of(*state_.record);
 }
 
-Task<Result<void>> UserSession::log_in(auth::PrincipalFacts who) const {
+Task<Result<void>> UserSession::begin_login(auth::PrincipalFacts who) const {
   KATANA_REQUIRE(!who.id.empty());
   if (!are_texts(who)) {
     co_return fail(Code::invalid_argument, "sessions: who logs in has a name that is not UTF-8");

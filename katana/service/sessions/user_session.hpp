@@ -9,7 +9,7 @@
 //     if (!cart) co_return std::unexpected(cart.error());
 //     Cart changed = cart->value_or(Cart{});
 //     changed.items.push_back(*item);
-//     Result<void> kept = co_await session->set(std::move(changed));
+//     Result<void> kept = co_await session->set(changed);
 //     …
 //   }
 //
@@ -68,16 +68,21 @@ class UserSession {
     if (!value) co_return std::nullopt;
     co_return std::optional<T>(*std::move(value));
   }
+  // Takes a variable: g++ 12 destroys an aggregate that a co_await expression makes twice
+  // (decision 0018), so what is made there does not compile.
   template <Described T>
-  Task<Result<void>> set(T value) const {
+  Task<Result<void>> set(const T& value) const {
     return set_content(container::to_message_pack(value));
   }
+  template <Described T>
+  void set(const T&& value) const = delete;
 
   // Who has logged in; nobody: nothing.
   Task<Result<std::optional<auth::Principal>>> principal() const;
   // The user of this session from now on, under a new id. What set() has kept stays. REQUIRES
   // who.id; Code::invalid_argument for what is not UTF-8.
-  Task<Result<void>> log_in(auth::PrincipalFacts who) const;
+  Task<Result<void>> log_in(const auth::PrincipalFacts& who) const { return begin_login(who); }
+  void log_in(const auth::PrincipalFacts&& who) const = delete;  // a variable, as for set()
   // A new id, for what happens behind a change of rights. Login does it by itself.
   Task<Result<void>> renew() const;
   // Logged out: the session is gone from the store, and its cookie from the browser. A cookie that
@@ -115,6 +120,7 @@ class UserSession {
   Task<Result<void>> load_stored(std::int64_t now_s) const;
   void open_cookie(std::int64_t now_s) const;
   Task<Result<void>> set_content(std::string content) const;
+  Task<Result<void>> begin_login(auth::PrincipalFacts who) const;
   // `renewed`: under a new id, and the old one is gone.
   Task<Result<void>> keep(SessionRecord record, bool renewed) const;
   Task<Result<void>> keep_stored(std::shared_ptr<const SessionRecord> record, bool renewed) const;
