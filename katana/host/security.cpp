@@ -24,7 +24,13 @@ Result<std::vector<std::string>> lines_of(const std::string& path) {
   return lines;
 }
 
-Result<Middleware> headers_of(const SecurityHeaderSettings& settings) {
+// What comes by TLS to this server itself has the field from that.
+bool came_by_https_to_a_proxy(const RequestView& request, session::Exchange& exchange) {
+  return !exchange.arrival().is_secure && request.client().is_secure();
+}
+
+Result<Middleware> headers_of(const HttpSettings& http) {
+  const SecurityHeaderSettings& settings = http.security_headers;
   auto policy = ContentSecurityPolicy::parse(settings.content_security_policy);
   if (!policy) {
     return std::unexpected(policy.error().within("http.security_headers.content_security_policy"));
@@ -39,6 +45,8 @@ Result<Middleware> headers_of(const SecurityHeaderSettings& settings) {
   options.resource_policy = settings.resource_policy;
   options.embedder_policy = settings.embedder_policy;
   options.permissions_policy = settings.permissions_policy;
+  options.hsts = http.tls.hsts;
+  options.is_https = came_by_https_to_a_proxy;
   Middleware middleware = security_headers(std::move(options));
   if (!middleware.mistake.empty()) return fail(Code::invalid_argument, middleware.mistake);
   return middleware;
@@ -100,7 +108,7 @@ Result<std::unique_ptr<Security>> Security::make(const ApplicationSettings& sett
   }
   auto made = std::make_unique<Security>();
   if (settings.http.security_headers.enabled) {
-    auto headers = headers_of(settings.http.security_headers);
+    auto headers = headers_of(settings.http);
     if (!headers) return std::unexpected(headers.error());
     made->headers_ = *std::move(headers);
   }
@@ -125,7 +133,7 @@ Result<std::unique_ptr<Security>> Security::make(const ApplicationSettings& sett
 }
 
 Result<void> Security::check(const ApplicationSettings& settings, bool has_database) {
-  if (auto headers = headers_of(settings.http.security_headers); !headers) {
+  if (auto headers = headers_of(settings.http); !headers) {
     return std::unexpected(headers.error());
   }
   if (auto own = csrf(settings.http.csrf); !own) {

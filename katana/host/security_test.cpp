@@ -77,6 +77,33 @@ Task<Result<Reply>> log_in(FromContext<sessions::UserSession> session,
   co_return Reply(204);
 }
 
+TEST_F(SecurityTest, what_came_to_a_proxy_by_https_says_that_it_shall_come_so_again) {
+  Application<> app({.name = "security"});
+  app.routes([](const registry::Services&, Router& router) {
+    router.get("/", [] { return Reply(204); });
+  });
+  CommandLine line;
+  line.sets = {"http.port=0",         "http.reactors=1",
+               "log.console=false",   "http.security_headers.enabled=true",
+               "http.tls.hsts=8760h", "http.trusted_proxies=[127.0.0.1]"};
+  const auto started = app.start(line);
+  ASSERT_TRUE(started) << started.error().describe();
+  std::thread thread([&] {
+    const auto ask = [&](const char* fields) {
+      return server::Client(app.port()).ask("/", fields);
+    };
+    EXPECT_THAT(ask("Forwarded: for=192.0.2.1;proto=https\r\n"),
+                HasSubstr("Strict-Transport-Security: max-age=31536000"));
+    EXPECT_THAT(ask("Forwarded: for=192.0.2.1;proto=http\r\n"),
+                Not(HasSubstr("Strict-Transport-Security")));
+    EXPECT_THAT(ask(""), Not(HasSubstr("Strict-Transport-Security")));
+    app.shutdown();
+  });
+  app.serve();
+  thread.join();
+  app.stop();
+}
+
 TEST_F(SecurityTest, a_program_has_what_its_settings_ask_for) {
   std::ofstream(file("session.keys")) << std::string(32, 'n') << "\n"
                                       << std::string(32, 'o') << "\n";
