@@ -61,7 +61,7 @@ struct Doorkeeper {
   // What cannot be recorded does not happen.
   Task<Result<void>> record(audit::AuditEvent event) const {
     if (log == nullptr) co_return Result<void>();
-    co_return co_await log->record(std::move(event));
+    co_return co_await log->record(event);
   }
 };
 using Door = std::shared_ptr<const Doorkeeper>;
@@ -126,7 +126,7 @@ Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> g
   facts.issuer = "fullstack";
   facts.method = auth::Method::session;
   facts.roles = account->roles;
-  const Result<void> kept = co_await session->log_in(std::move(facts));
+  const Result<void> kept = co_await session->log_in(facts);
   if (!kept) co_return std::unexpected(kept.error());
   co_return Reply::redirect(account_path);
 }

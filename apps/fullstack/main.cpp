@@ -111,8 +111,7 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   const auto settings = services.get<config::Config<Settings>>().get();
   const bool guarded = settings->login.enabled;
   if (guarded) {
-    auto added =
-        add_login(router, settings->login, services.get<database::Database>(), settings->client);
+    auto added = add_login(router, services, settings->login, settings->client);
     if (!added) return added;
   }
   openapi::Document document(info());

@@ -210,7 +210,7 @@ Task<Reply> OidcLogin::Core::finish(std::shared_ptr<const Core> core, Request re
       co_await core->believe((*provider)->keys, *std::move(said), std::move(state->nonce));
   if (!token) co_return refused(Code::unavailable, no_provider, token.error());
   auth::PrincipalFacts facts = facts_of(*token, core->options_.roles_claim);
-  const auto kept = co_await session->log_in(std::move(facts));
+  const auto kept = co_await session->log_in(facts);
   if (!kept) co_return problem(kept.error());
   Reply reply = Reply::redirect(state->return_to);
   reply.add_field("Cache-Control", "no-store");
