@@ -78,6 +78,7 @@ ClientRefusal ClientLimits::judge(Entry& entry, bool handshakes,
     return ClientRefusal::handshakes;
   }
   if (connection_ns_ == 0) return ClientRefusal::none;
+  now_ns = entry.seen_ns = std::max(entry.seen_ns, now_ns);
   // As the time at which it is full again (GCRA).
   const std::int64_t full_at = std::max(entry.connections_full_at_ns, now_ns) + connection_ns_;
   if (full_at - now_ns > connection_ns_ * options_.connections_burst) return ClientRefusal::rate;

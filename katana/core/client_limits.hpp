@@ -108,6 +108,8 @@ class ClientLimits {
   struct Entry {
     std::int64_t connections_full_at_ns = INT64_MIN;
     std::int64_t bytes_full_at_ns = INT64_MIN;
+    // Of its connections the latest: reactors read their clocks once a turn, so one may be behind.
+    std::int64_t seen_ns = INT64_MIN;
     std::uint32_t connections = 0;
     std::uint32_t handshakes = 0;
     std::uint32_t requests = 0;

@@ -73,6 +73,14 @@ TEST(ClientLimits, new_connections_have_a_rate_and_a_burst) {
   EXPECT_EQ(connect(first_instant + milliseconds(100)), ClientRefusal::rate);
 }
 
+TEST(ClientLimits, a_reactor_whose_clock_is_behind_gives_a_client_no_less) {
+  ClientLimits limits({.connections_per_s = 1, .connections_burst = 2}, 1);
+  EXPECT_EQ(refusal_of(limits, limited_peer("192.0.2.1")), ClientRefusal::none);
+  const Instant behind{first_instant.ns - milliseconds(20).ns};
+  EXPECT_EQ(refusal_of(limits, limited_peer("192.0.2.1"), behind), ClientRefusal::none);
+  EXPECT_EQ(refusal_of(limits, limited_peer("192.0.2.1"), behind), ClientRefusal::rate);
+}
+
 TEST(ClientLimits, handshakes_are_counted_until_they_are_over) {
   ClientLimits limits({.handshakes_max = 1}, 1);
   const auto first = limits.admit(limited_peer("192.0.2.1"), true, first_instant);

@@ -28,7 +28,7 @@ core::TransformStep ProxyTransform::receive(Bytes input, std::span<char>, Instan
 
 core::HandedOn ProxyTransform::hand_on() noexcept {
   core::HandedOn handed;
-  if (const auto& source = machine_.source()) {
+  if (const auto source = machine_.source()) {
     ++factory_.counters_.named;
     handed.peer = engine::PeerEndpoint::of(source->address, source->port);
   } else {

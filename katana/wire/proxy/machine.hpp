@@ -79,8 +79,11 @@ class Machine {
  public:
   // Takes all of the input, or what of it belongs to the header.
   Step next(Bytes input) noexcept;
-  // Once done. None: the proxy speaks for itself (LOCAL), or does not say for whom.
-  const std::optional<Source>& source() const noexcept { return source_; }
+  // None: the header is not complete, or refused; or the proxy speaks for itself (LOCAL), or does
+  // not say for whom.
+  std::optional<Source> source() const noexcept {
+    return state_ == State::done ? source_ : std::nullopt;
+  }
   Refusal refusal() const noexcept { return refusal_; }
 
  private:
