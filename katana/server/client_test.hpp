@@ -87,6 +87,7 @@ class Client {
   static bool whole(const std::string& text) {
     const std::size_t head = text.find("\r\n\r\n");
     if (head == std::string::npos) return false;
+    if (text.starts_with("HTTP/1.1 204 ")) return true;  // RFC 9110 §15.3.5: it has no content
     if (text.find("chunked") < head) return text.ends_with("\r\n0\r\n\r\n");
     const std::size_t length = text.find("Content-Length: ");
     return length < head && text.size() - head - 4 >= std::stoul(text.substr(length + 16));
