@@ -12,16 +12,16 @@ namespace katana {
 namespace {
 
 // The digits of an octet and how many there are, so that one copy of four octets writes any.
-struct Decimal {
+struct OctetText {
   std::array<char, 3> digits{};
   char size = 0;
 };
-static_assert(sizeof(Decimal) == 4);
+static_assert(sizeof(OctetText) == 4);
 
-constexpr std::array<Decimal, 256> decimals = [] {
-  std::array<Decimal, 256> all;
+constexpr std::array<OctetText, 256> decimals = [] {
+  std::array<OctetText, 256> all;
   for (unsigned number = 0; number < all.size(); ++number) {
-    Decimal& each = all[number];
+    OctetText& each = all[number];
     const auto add = [&each](unsigned digit) {
       each.digits[static_cast<std::size_t>(each.size++)] = static_cast<char>('0' + digit);
     };
@@ -146,7 +146,7 @@ namespace detail {
 char* write_v4(char* at, const std::uint8_t* octets) noexcept {
   for (int index = 0; index < 4; ++index) {
     if (index > 0) *at++ = '.';
-    const Decimal& decimal = decimals[octets[index]];
+    const OctetText& decimal = decimals[octets[index]];
     std::memcpy(at, &decimal, sizeof decimal);
     at += decimal.size;
   }

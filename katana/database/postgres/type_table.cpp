@@ -10,13 +10,13 @@
 namespace katana::database::postgres {
 namespace {
 
-using Kind = SchemaType::Kind;
+using TypeKind = SchemaType::Kind;
 
-SchemaType::Kind kind_of(Bytes letter) noexcept {
-  if (letter == "e") return Kind::enumeration;
-  if (letter == "d") return Kind::domain;
-  if (letter == "a") return Kind::array;
-  return letter == "c" ? Kind::composite : Kind::other;
+TypeKind type_kind(Bytes letter) noexcept {
+  if (letter == "e") return TypeKind::enumeration;
+  if (letter == "d") return TypeKind::domain;
+  if (letter == "a") return TypeKind::array;
+  return letter == "c" ? TypeKind::composite : TypeKind::other;
 }
 
 std::uint32_t type_number(Bytes digits) noexcept {
@@ -61,10 +61,11 @@ const char* const TypeTable::question =
     "FROM pg_catalog.pg_type AS t WHERE t.oid = $1";
 
 void TypeTable::add(std::uint32_t type, Bytes name, Bytes kind, Bytes of, Bytes fields) {
-  SchemaType made{.name = std::string(name), .kind = kind_of(kind), .of = type_number(of)};
-  const bool refers = made.kind == Kind::domain || made.kind == Kind::array;
-  if (refers && made.of == 0) made.kind = Kind::other;
-  if (made.kind == Kind::composite && !read_fields(fields, made.fields)) made.kind = Kind::other;
+  SchemaType made{.name = std::string(name), .kind = type_kind(kind), .of = type_number(of)};
+  const bool refers = made.kind == TypeKind::domain || made.kind == TypeKind::array;
+  if (refers && made.of == 0) made.kind = TypeKind::other;
+  if (made.kind == TypeKind::composite && !read_fields(fields, made.fields))
+    made.kind = TypeKind::other;
   types_[type] = std::move(made);
 }
 
@@ -76,7 +77,7 @@ const SchemaType* TypeTable::find(std::uint32_t type) const noexcept {
 std::uint32_t TypeTable::base_of(std::uint32_t type) const noexcept {
   for (std::size_t depth = 0; depth < depth_max; ++depth) {
     const SchemaType* const known = find(type);
-    if (known == nullptr || known->kind != Kind::domain) return type;
+    if (known == nullptr || known->kind != TypeKind::domain) return type;
     type = known->of;
   }
   return type;
@@ -98,16 +99,16 @@ Form TypeTable::form_of(std::uint32_t type, std::size_t depth) const noexcept {
   const SchemaType* const known = find(type);
   if (known == nullptr || depth == depth_max) return Form::unknown;
   switch (known->kind) {
-    case Kind::enumeration: return Form::text;
-    case Kind::domain: return form_of(known->of, depth + 1);
-    case Kind::array:
+    case TypeKind::enumeration: return Form::text;
+    case TypeKind::domain: return form_of(known->of, depth + 1);
+    case TypeKind::array:
       return is_in_containers(form_of(known->of, depth + 1)) ? Form::array : Form::unknown;
-    case Kind::composite:
+    case TypeKind::composite:
       for (const SchemaType::Field& field : known->fields) {
         if (!is_in_containers(form_of(field.type, depth + 1))) return Form::unknown;
       }
       return Form::composite;
-    case Kind::other: break;
+    case TypeKind::other: break;
   }
   return Form::unknown;
 }
@@ -118,7 +119,7 @@ std::string TypeTable::problem_of(std::uint32_t type) const {
     const SchemaType* const known = find(type);
     text += known == nullptr || known->name.empty() ? std::to_string(type)
                                                     : fmt::format("'{}'", known->name);
-    if (known == nullptr || known->kind != Kind::composite) break;
+    if (known == nullptr || known->kind != TypeKind::composite) break;
     const auto unread = [&](const SchemaType::Field& field) {
       return !is_in_containers(form_of(field.type, depth + 1));
     };
