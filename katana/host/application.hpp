@@ -81,9 +81,10 @@ namespace katana::host {
 
 class Security;
 
+// What a program is, whatever its configuration says.
 struct ApplicationOptions {
-  std::string name = "katana";  // in messages, and of the log's first logger
-  std::string version = "0";
+  std::string name = "katana";   // in messages, and of the log's first logger
+  std::string version = "0";     // for --version
   std::string about = {};        // for --help
   std::string config_file = {};  // read when --config is not given, and it is there
   // That it may use, picked by the scheme of database.url, as {host::sqlite()}; empty: no database,

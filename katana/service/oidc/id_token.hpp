@@ -17,12 +17,14 @@
 
 namespace katana::oidc {
 
+// What a token has to be of. Borrows all of it.
 struct IdTokenRules {
-  const OidcOptions& options;
-  Bytes nonce;         // of the login
-  Bytes access_token;  // that came with it; empty: none
+  const OidcOptions& options;  // issuer, client and leeway
+  Bytes nonce;                 // of the login
+  Bytes access_token;          // that came with it; empty: none
 };
 
+// OpenID Connect Core 1.0 §3.1.3.7, without what the algorithm of a key says already.
 jose::Verified<jose::Token> verify_id_token(Bytes text,
                                             const std::vector<jose::VerificationKey>& keys,
                                             const IdTokenRules& rules, Timestamp now);

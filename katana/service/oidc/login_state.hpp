@@ -27,8 +27,9 @@ struct LoginState {
   std::string nonce = {};      // which the ID token has to repeat (OpenID Connect Core §3.1.2.1)
   std::string verifier = {};   // of PKCE (RFC 7636 §4.1)
   std::string return_to = {};  // a path of this program
-  std::int64_t expires_s = 0;
+  std::int64_t expires_s = 0;  // Unix seconds
 };
+// As it is sealed.
 KATANA_DESCRIBE(LoginState, browser, nonce, verifier, return_to, expires_s)
 
 class StateSealer {
@@ -48,9 +49,9 @@ class StateSealer {
   std::vector<crypto::Aead> keys_;
 };
 
+inline constexpr std::size_t return_to_bytes_max = 512;  // of a path behind a login
 // Whether a browser may be sent there behind a login: a path of this program, in at most
 // return_to_bytes_max printable octets; nothing that a browser takes for another site.
-inline constexpr std::size_t return_to_bytes_max = 512;
 bool is_local_path(Bytes path) noexcept;
 
 }  // namespace katana::oidc

@@ -36,6 +36,7 @@ namespace katana::oidc {
 
 class OidcLogin {
  public:
+  // Asks the provider nothing yet: that is done at the first login.
   static Result<OidcLogin> make(OidcOptions options, client::HttpClient http);
 
   // Router::build() fails without the middleware of sessions::Sessions in front.

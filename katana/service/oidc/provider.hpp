@@ -30,19 +30,22 @@
 
 namespace katana::oidc {
 
+// What is used of it; members of other names are passed over.
 struct ProviderMetadata {
-  std::string issuer;
-  std::string authorization_endpoint;
-  std::string token_endpoint;
-  std::string jwks_uri;
-  std::optional<std::string> end_session_endpoint;
+  std::string issuer;                               // to the octet
+  std::string authorization_endpoint;               // where browsers are sent to log in
+  std::string token_endpoint;                       // where codes are redeemed
+  std::string jwks_uri;                             // where keys are
+  std::optional<std::string> end_session_endpoint;  // where sessions end; none: not there
+  // client_secret_basic unless it is left out of a list.
   std::optional<std::vector<std::string>> token_endpoint_auth_methods_supported;
-  std::optional<std::vector<std::string>> code_challenge_methods_supported;
+  // RFC 9207: each answer has `iss`.
   std::optional<bool> authorization_response_iss_parameter_supported;
 };
+// As the provider writes it.
 KATANA_DESCRIBE(ProviderMetadata, issuer, authorization_endpoint, token_endpoint, jwks_uri,
                 end_session_endpoint, token_endpoint_auth_methods_supported,
-                code_challenge_methods_supported, authorization_response_iss_parameter_supported)
+                authorization_response_iss_parameter_supported)
 
 struct Provider {
   ProviderMetadata metadata;
@@ -54,12 +57,14 @@ struct Provider {
 Result<void> check_provider_url(Bytes name, Bytes url);
 Result<ProviderMetadata> read_metadata(Bytes json, const std::string& issuer);
 
+// What is known of the provider of some options, shared by all reactors.
 class ProviderCache {
  public:
-  static constexpr Duration ask_again_after = seconds(5);
+  static constexpr Duration ask_again_after = seconds(5);  // at the earliest
 
   ProviderCache(const OidcOptions& options, std::vector<jose::Algorithm> algorithms);
 
+  // REQUIRES a reactor, and a client that outlives the task.
   Task<Result<std::shared_ptr<const Provider>>> get(const client::HttpClient& http) const;
 
  private:
