@@ -3,7 +3,7 @@
 // Owns       its outbox and its carry; both are empty and hold no memory while the connection is
 //            idle.
 // Thread     its reactor's.
-// Allocates  never.
+// Allocates  what it has in rare cases (ConnectionExtras), from the recycler; else never.
 // Invariant  its life is the table of connection_states.hpp; while a PauseReason is set the session
 //            is not offered bytes, and the bits are also the metric.
 #pragma once
@@ -17,6 +17,7 @@
 #include "katana/base/hints.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/base/outbox.hpp"
+#include "katana/base/recycler.hpp"
 #include "katana/core/carry.hpp"
 #include "katana/core/connection_states.hpp"
 #include "katana/core/session.hpp"
@@ -52,6 +53,21 @@ struct ConnectionCounters {
   std::uint64_t bytes_sent = 0;
   std::uint32_t requests = 0;       // counted by the session
   std::uint32_t bytes_dropped = 0;  // while lingering
+};
+
+// What a connection has while its session is replaced, where clients are limited, and where
+// connections have a greatest age: memory that all others, of which there are many, do without.
+struct ConnectionExtras {
+  std::unique_ptr<SessionReplacement> replacement;
+  Instant age_deadline = never;      // it is to end gently then
+  Instant receive_deadline = never;  // its client sends too fast: it is read again then
+  std::uint32_t client_slot = 0;     // in the reactor's ClientLimits; 0: nothing is counted
+
+  // From the recycler.
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
 };
 
 // Aligned for any type, and so is the session that stands behind it.
@@ -111,9 +127,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // ---- what its client may have (core/client_limits.hpp) ----
   // False: as many of its client's requests are in progress as may be; counted. True: end_request()
   // follows.
-  bool begin_request() noexcept { return client_slot_ == 0 || begin_client_request(); }
+  bool begin_request() noexcept { return extras_ == nullptr || begin_client_request(); }
   void end_request() noexcept {
-    if (client_slot_ != 0) end_client_request();
+    if (extras_ != nullptr) end_client_request();
   }
 
   // The peer has ended its side of the stream.
@@ -161,8 +177,8 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   // deadline. Nothing happens when the connection is finishing by then. REQUIRES that this session
   // has not requested another one yet.
   void replace_session(std::unique_ptr<SessionReplacement> replacement) noexcept {
-    KATANA_REQUIRE(replacement_ == nullptr && replacement != nullptr);
-    replacement_ = std::move(replacement);
+    KATANA_REQUIRE(extras().replacement == nullptr && replacement != nullptr);
+    extras_->replacement = std::move(replacement);
     interrupted_ = true;
     deadline_ = never;
   }
@@ -201,6 +217,13 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   KATANA_RARE void end_client_request() noexcept;
   static void on_timer(TimerEntry& entry) noexcept;
   void arm(Instant expiry) noexcept;
+  ConnectionExtras& extras() {
+    if (extras_ == nullptr) extras_ = std::make_unique<ConnectionExtras>();
+    return *extras_;
+  }
+  std::uint32_t client_slot() const noexcept {
+    return extras_ != nullptr ? extras_->client_slot : 0;
+  }
   // Waits until the reactor has output blocks again.
   void wait_for_blocks() noexcept;
   bool pause_for_blocks(std::size_t bytes) noexcept;
@@ -229,30 +252,27 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   Carry carry_;
   Instant deadline_ = never;
   Instant send_deadline_ = never;
-  Instant armed_until_ = never;       // what the timer stands at; never: not armed
-  Instant age_deadline_ = never;      // it is to end gently then
-  Instant receive_deadline_ = never;  // its client sends too fast: it is read again then
+  Instant armed_until_ = never;  // what the timer stands at; never: not armed
   // Small members stand together: connections that are idle are many.
   engine::PeerEndpoint peer_;
-  std::uint32_t client_slot_ = 0;  // in the reactor's ClientLimits; 0: nothing is counted
   std::uint16_t failure_ = 0;
   std::uint8_t listener_ = 0;
   std::uint8_t pause_reasons_ = 0;
   // A connection is in one list at most: of the woken, the attended, the starved, or
   // the backlog of those that have more to send.
   Connection* next_queued_ = nullptr;
-  Connection** queued_at_ = nullptr;  // what points to this in its list; null: in none
-  std::unique_ptr<SessionReplacement> replacement_;
+  Connection** queued_at_ = nullptr;          // what points to this in its list; null: in none
+  std::unique_ptr<ConnectionExtras> extras_;  // null: it has none of them
   ConnectionState state_ = ConnectionState::opening;
   bool writable_due_ = false;  // it waited for room and has it; the session has not been told
   bool send_pending_ = false;
   bool receive_paused_ = false;
-  bool receive_slowed_ = false;  // until receive_deadline_
   bool input_ended_ = false;
   // A reset, a replacement of the session, or the first word of a transform: rare, and due at once.
   bool interrupted_ = false;
   // What no request looks at, or only together with one of those above.
-  QueuedFor queued_for_ = QueuedFor::attention;
+  QueuedFor queued_for_ : 2 = QueuedFor::attention;
+  bool receive_slowed_ : 1 = false;  // until extras_->receive_deadline
   bool writable_wanted_ : 1 = false;
   bool blocks_wanted_ : 1 = false;  // pool_low with nothing pending: it wants more than the reserve
   bool input_truncated_ : 1 = false;

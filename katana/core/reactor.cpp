@@ -31,15 +31,19 @@ void Connection::on_timer(TimerEntry& entry) noexcept {
 }
 
 bool Connection::begin_client_request() noexcept {
+  const std::uint32_t slot = client_slot();
+  if (slot == 0) return true;
   ClientLimits& limits = *reactor_.clients_;
-  if (!limits.counts_requests() || limits.begin_request(client_slot_)) return true;
+  if (!limits.counts_requests() || limits.begin_request(slot)) return true;
   ++reactor_.counters_.client_requests_refused;
   return false;
 }
 
 void Connection::end_client_request() noexcept {
+  const std::uint32_t slot = client_slot();
+  if (slot == 0) return;
   ClientLimits& limits = *reactor_.clients_;
-  if (limits.counts_requests()) limits.end_request(client_slot_);
+  if (limits.counts_requests()) limits.end_request(slot);
 }
 
 bool Connection::output_full(std::size_t bytes) noexcept {

@@ -80,22 +80,27 @@ class ReactorEnding : public ReactorSending<Engine> {
       connection.deadline_ = never;
       if (!connection.lingering()) connection.session_->on_deadline();
     }
-    if (now_ >= connection.receive_deadline_) {
-      connection.receive_deadline_ = never;
-      connection.receive_slowed_ = false;
-    }
-    if (now_ >= connection.age_deadline_) grow_old(connection);
+    const Instant rare = connection.extras_ != nullptr ? meet_rare_deadlines(connection) : never;
     const Instant earliest =
-        std::min(std::min(connection.deadline_, connection.send_deadline_),
-                 std::min(connection.receive_deadline_, connection.age_deadline_));
+        std::min(rare, std::min(connection.deadline_, connection.send_deadline_));
     if (earliest < connection.armed_until_) connection.arm(earliest);
     return true;
   }
 
  private:
+  // The next of them.
+  KATANA_RARE Instant meet_rare_deadlines(Connection& connection) noexcept {
+    ConnectionExtras& extras = *connection.extras_;
+    if (now_ >= extras.receive_deadline) {
+      extras.receive_deadline = never;
+      connection.receive_slowed_ = false;
+    }
+    if (now_ >= extras.age_deadline) grow_old(connection);
+    return std::min(extras.receive_deadline, extras.age_deadline);
+  }
   // As when the reactor drains: what is going on is completed.
   KATANA_RARE void grow_old(Connection& connection) noexcept {
-    connection.age_deadline_ = never;
+    connection.extras_->age_deadline = never;
     if (connection.finishing()) return;
     ++counters_.connections_aged;
     connection.session_->on_drain();

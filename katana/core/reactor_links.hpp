@@ -130,7 +130,7 @@ class ReactorLinks : public Reactor {
   void release(Connection& connection, Cause cause) noexcept {
     KATANA_CHECK(state_after(connection.state_, cause) == ConnectionState::closed);
     connection.session_->~Session();
-    if (connection.client_slot_ != 0) leave_client(connection);
+    if (connection.client_slot() != 0) leave_client(connection);
     if (preferred_ == &connection) preferred_ = nullptr;
     forget_queued(connection);
     if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
@@ -153,23 +153,22 @@ class ReactorLinks : public Reactor {
   }
   KATANA_RARE void end_client_handshake(Connection& connection) noexcept {
     connection.handshake_counted_ = false;
-    clients_->end_handshake(connection.client_slot_);
+    clients_->end_handshake(connection.client_slot());
   }
   KATANA_RARE void leave_client(Connection& connection) noexcept {
     if (connection.handshake_counted_) end_client_handshake(connection);
-    clients_->leave(std::exchange(connection.client_slot_, ClientLimits::Slot{0}));
+    clients_->leave(std::exchange(connection.extras_->client_slot, ClientLimits::Slot{0}));
   }
   // What it has received; it may have to wait before it is read again.
   KATANA_RARE void charge_client(Connection& connection, std::size_t bytes) noexcept {
     if (!clients_->counts_bytes()) return;
-    const Duration wait = clients_->take_bytes(connection.client_slot_, bytes, now_);
+    const Duration wait = clients_->take_bytes(connection.client_slot(), bytes, now_);
     if (wait <= Duration{}) return;
     ++counters_.client_receive_pauses;
     connection.receive_slowed_ = true;
-    connection.receive_deadline_ = now_ + wait;
-    if (connection.receive_deadline_ < connection.armed_until_) {
-      connection.arm(connection.receive_deadline_);
-    }
+    const Instant deadline = now_ + wait;
+    connection.extras_->receive_deadline = deadline;
+    if (deadline < connection.armed_until_) connection.arm(deadline);
   }
 
   BlockPool connection_blocks_;

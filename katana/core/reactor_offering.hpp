@@ -186,7 +186,7 @@ class ReactorOffering : public ReactorEnding<Engine> {
         return false;
       }
       connection.interrupted_ = false;
-      if (connection.replacement_ != nullptr) {
+      if (connection.extras_ != nullptr && connection.extras_->replacement != nullptr) {
         replace_session(connection);
       } else if (!say_first_word(connection)) {
         return false;
@@ -196,7 +196,8 @@ class ReactorOffering : public ReactorEnding<Engine> {
   }
 
   void replace_session(Connection& connection) noexcept {
-    const std::unique_ptr<SessionReplacement> replacement = std::move(connection.replacement_);
+    const std::unique_ptr<SessionReplacement> replacement =
+        std::move(connection.extras_->replacement);
     if (connection.finishing()) return;
     KATANA_REQUIRE(sizeof(Connection) + replacement->session_bytes() <=
                    connection_blocks_.block_bytes());

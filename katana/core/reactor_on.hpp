@@ -175,7 +175,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     Connection* const connection = &add_connection(link);
     connection->peer_ = peer;
     connection->listener_ = static_cast<std::uint8_t>(listener);
-    connection->client_slot_ = slot;
+    if (slot != 0) connection->extras().client_slot = slot;
     connection->handshake_counted_ = slot != 0 && served.transforms != nullptr;
     connection->limited_behind_proxy_ = served.guard.limits != nullptr && !is_limited;
     ++counters_.accepted;
@@ -197,7 +197,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     Connection& connection = connection_of(link);
     counters_.bytes_received += bytes.size();
     connection.counters_.bytes_received += bytes.size();
-    if (connection.client_slot_ != 0) [[unlikely]]
+    if (connection.client_slot() != 0) [[unlikely]]
       this->charge_client(connection, bytes.size());
     if (connection.finishing()) {
       drop(connection, bytes);
@@ -260,10 +260,9 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     const std::int64_t tenth_ns = options_.connection_age_max.ns / 10;
     const std::int64_t earlier_ns =
         tenth_ns / 1024 * static_cast<std::int64_t>(spread >> 16 & 1023);
-    connection.age_deadline_ = now_ + nanoseconds(options_.connection_age_max.ns - earlier_ns);
-    if (connection.age_deadline_ < connection.armed_until_) {
-      connection.arm(connection.age_deadline_);
-    }
+    const Instant deadline = now_ + nanoseconds(options_.connection_age_max.ns - earlier_ns);
+    connection.extras().age_deadline = deadline;
+    if (deadline < connection.armed_until_) connection.arm(deadline);
   }
   Result<void> listen_for(const engine::ListenOptions& options, Served served) {
     KATANA_REQUIRE(served.transforms == nullptr ||

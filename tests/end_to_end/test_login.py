@@ -105,13 +105,15 @@ def test_another_site_changes_nothing(program, client):
 
 
 def test_a_login_gives_a_new_session(program, client):
-    """An id that somebody has put into the browser is worth nothing after the login."""
-    client.cookies.set("session", "A" * 43)
+    """Neither an id that somebody has made up nor that of the visitor is worth anything after the login."""
+    made_up = "A" * 43
+    answer = httpx.get(program.url("/login"), cookies={"session": made_up})
+    assert answer.cookies["session"] != made_up
+    client.get("/login")
+    before = client.cookies["session"]
     log_in(client, "ada", PASSWORD)
-    first = [each.value for each in client.cookies.jar if each.name == "session"]
-    assert "A" * 43 not in first[-1:]
-    fixed = httpx.get(program.url("/account"), cookies={"session": "A" * 43})
-    assert fixed.status_code == 401
+    assert client.get("/account").status_code == 200 and client.cookies["session"] != before
+    assert httpx.get(program.url("/account"), cookies={"session": before}).status_code == 401
 
 
 def test_guesses_are_throttled(program, client):
