@@ -19,6 +19,7 @@ struct NoExchange final : session::Exchange {
   std::optional<std::uint64_t> content_length() const noexcept override { return std::nullopt; }
   core::Reactor& reactor() noexcept override { std::abort(); }
   engine::PeerAddress peer() noexcept override { std::abort(); }
+  session::Arrival arrival() noexcept override { return {}; }
   engine::Listener listener() noexcept override { std::abort(); }
   const core::ConnectionCounters& connection_counters() noexcept override { std::abort(); }
   void collect_content(std::uint64_t) override {}
