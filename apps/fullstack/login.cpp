@@ -118,7 +118,9 @@ Task<Result<Reply>> log_in(Door door, Request request, FormFields<Credentials> g
   const Result<void> recorded = co_await door->record(std::move(event));
   if (!recorded) co_return std::unexpected(recorded.error());
   if (!verdict->right) {
-    co_return login_page(door->settings, *token, 403, "Name or password is wrong.");
+    Reply reply = login_page(door->settings, *token, 401, "Name or password is wrong.");
+    reply.add_field("WWW-Authenticate", "Cookie");  // as session_principal has it
+    co_return reply;
   }
   door->throttle.succeeded(given->name, address);
   auth::PrincipalFacts facts;
