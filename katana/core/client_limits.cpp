@@ -122,6 +122,13 @@ Duration ClientLimits::take_bytes(Slot slot, std::size_t bytes, Instant now) noe
   return nanoseconds(std::max<std::int64_t>(0, entry.bytes_full_at_ns - now.ns - burst_ns));
 }
 
+std::size_t ClientLimits::receive_max(bool has_burst) const noexcept {
+  constexpr std::uint64_t least = 256;  // of a system call
+  const std::uint64_t most = std::max(least, options_.received_bytes_burst);
+  if (has_burst) return most;
+  return std::clamp(options_.received_bytes_per_s / 8, least, most);
+}
+
 std::size_t ClientLimits::clients(Instant now) const {
   std::size_t count = 0;
   for (std::size_t index = 0; index < sets_.size(); ++index) {

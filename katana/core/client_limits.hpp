@@ -94,6 +94,9 @@ class ClientLimits {
   // How long nothing more is to be read of it.
   Duration take_bytes(Slot slot, std::size_t bytes, Instant now) noexcept;
   bool counts_bytes() const noexcept { return options_.received_bytes_per_s != 0; }
+  // What one receive may bring, so that a client gets no turn beyond its share: its burst, and an
+  // eighth of a second of its rate when it has had that.
+  std::size_t receive_max(bool has_burst) const noexcept;
 
   // As they were given.
   const ClientLimitOptions& options() const noexcept { return options_; }

@@ -69,10 +69,23 @@ TEST_F(ReactorClientsTest, who_sends_too_fast_is_not_read_until_its_time_has_com
   EXPECT_TRUE(link_state(0).paused);
   EXPECT_EQ(protocol_.sessions[0]->consumed.size(), 200u) << "what has come is served";
   EXPECT_EQ(counters().client_receive_pauses, 1u);
-  turn(milliseconds(90));
+  turn(milliseconds(99));
   EXPECT_TRUE(link_state(0).paused);
-  turn(milliseconds(11));
-  EXPECT_FALSE(link_state(0).paused);
+  turn(milliseconds(51));
+  EXPECT_FALSE(link_state(0).paused) << "not exactly then, so that many do not come back at once";
+}
+
+TEST_F(ReactorClientsTest, one_receive_brings_no_more_than_a_share_of_what_a_client_may_send) {
+  guard({.received_bytes_per_s = 8000, .received_bytes_burst = 4000});
+  ASSERT_TRUE(admitted("192.0.2.1"));
+  EXPECT_EQ(link_state(0).receive_max, 4000u) << "its burst";
+  bytes(0, std::string(4001, 'a'));
+  turn();
+  EXPECT_EQ(link_state(0).receive_max, 1000u) << "an eighth of a second";
+  turn(seconds(1));
+  bytes(0, "a");
+  turn();
+  EXPECT_EQ(link_state(0).receive_max, 4000u) << "it keeps its rate again";
 }
 
 TEST_F(ReactorClientsTest, requests_are_counted_over_the_connections_of_a_client) {

@@ -36,6 +36,7 @@ struct World {
     std::uint32_t generation = 1;
     bool open = false;
     bool paused = false;
+    std::size_t receive_max = SIZE_MAX;
     bool sending = false;
     bool send_ended = false;
     bool was_reset = false;
@@ -143,6 +144,9 @@ class FakeEngine {
   void pause_receive(engine::Link link) {
     note("pause");
     if (auto* const state = find(link)) state->paused = true;
+  }
+  void limit_receive(engine::Link link, std::size_t bytes) {
+    if (auto* const state = find(link)) state->receive_max = bytes;
   }
   void resume_receive(engine::Link link) {
     note("resume");

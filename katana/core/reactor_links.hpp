@@ -151,6 +151,11 @@ class ReactorLinks : public Reactor {
     ++counters_.client_refusals_by[static_cast<std::size_t>(admission.refusal)];
     return false;
   }
+  KATANA_RARE void name_client(Connection& connection, ClientLimits::Slot slot) noexcept {
+    connection.extras().client_slot = slot;
+    if (!clients_->counts_bytes()) return;
+    engine_.limit_receive(connection.link_, clients_->receive_max(true));
+  }
   KATANA_RARE void end_client_handshake(Connection& connection) noexcept {
     connection.handshake_counted_ = false;
     clients_->end_handshake(connection.client_slot());
@@ -163,10 +168,15 @@ class ReactorLinks : public Reactor {
   KATANA_RARE void charge_client(Connection& connection, std::size_t bytes) noexcept {
     if (!clients_->counts_bytes()) return;
     const Duration wait = clients_->take_bytes(connection.client_slot(), bytes, now_);
+    engine_.limit_receive(connection.link_, clients_->receive_max(wait <= Duration{}));
     if (wait <= Duration{}) return;
     ++counters_.client_receive_pauses;
     connection.receive_slowed_ = true;
-    const Instant deadline = now_ + wait;
+    // Up to half as long again, evenly spread: those that were stopped together do not come back
+    // together, and in front of everybody else.
+    const std::uint64_t spread = counters_.client_receive_pauses * 0x9E3779B97F4A7C15u >> 54;
+    const Instant deadline =
+        now_ + wait + nanoseconds(wait.ns / 2048 * static_cast<std::int64_t>(spread));
     connection.extras_->receive_deadline = deadline;
     if (deadline < connection.armed_until_) connection.arm(deadline);
   }

@@ -175,7 +175,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
     Connection* const connection = &add_connection(link);
     connection->peer_ = peer;
     connection->listener_ = static_cast<std::uint8_t>(listener);
-    if (slot != 0) connection->extras().client_slot = slot;
+    if (slot != 0) this->name_client(*connection, slot);
     connection->handshake_counted_ = slot != 0 && served.transforms != nullptr;
     connection->limited_behind_proxy_ = served.guard.limits != nullptr && !is_limited;
     ++counters_.accepted;

@@ -133,7 +133,7 @@ class ReactorTransforms : public ReactorOffering<Engine> {
       destroy(connection, Cause::cut_off);
       return false;
     }
-    if (slot != 0) connection.extras().client_slot = slot;
+    if (slot != 0) this->name_client(connection, slot);
     connection.handshake_counted_ = handshakes && slot != 0;
     if (handshakes) {
       static_cast<OpeningSession*>(connection.session_)->begin_waiting(now_);

@@ -38,6 +38,8 @@
 //                                     file ends before the part does
 //   void pause_receive(Link)          no on_bytes and no on_closed(input) until resumed
 //   void resume_receive(Link)
+//   void limit_receive(Link, size_t)  from the next receive on, one on_bytes brings at most so many
+//                                     bytes; at least one
 //   void shutdown_send(Link)          what was accepted is delivered, then the peer sees the end of
 //                                     the stream. REQUIRES no pending send
 //   void close(Link)                  the link is gone: no event follows, nothing is borrowed
@@ -220,6 +222,7 @@ concept Engine =
       { engine.send_file(link, gathered, part, accepted) } -> std::same_as<Sent>;
       engine.pause_receive(link);
       engine.resume_receive(link);
+      engine.limit_receive(link, accepted);
       engine.shutdown_send(link);
       engine.close(link);
       engine.reset(link);

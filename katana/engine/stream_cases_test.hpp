@@ -234,6 +234,39 @@ KATANA_CASE(a_pause_in_the_midst_of_more_than_a_buffer_stops_there) {
   }
 }
 
+KATANA_CASE(a_limited_link_delivers_no_more_at_a_time_and_in_the_end_everything) {
+  typename TestFixture::TestServer server;
+  std::size_t most = 0;
+  server.at_accepted = [&](Link link) {
+    server.engine.limit_receive(link, 300);
+    return true;
+  };
+  server.at_bytes = [&](Link, Bytes bytes) { most = std::max(most, bytes.size()); };
+  auto client = this->connect(server, server.listen(), std::string(1000, 'x'));
+  client->send(std::string(500, 'y'));
+  client->end();
+  ASSERT_TRUE(this->until(server, [&] { return !server.input_ends.empty(); }));
+  EXPECT_EQ(server.received, std::string(1000, 'x') + std::string(500, 'y'));
+  EXPECT_LE(most, 300u);
+}
+
+KATANA_CASE(a_pause_and_a_limit_hold_together) {
+  typename TestFixture::TestServer server;
+  server.at_bytes = [&](Link link, Bytes bytes) {
+    EXPECT_LE(bytes.size(), server.received.size() <= 4 ? 4u : 10u);
+    server.engine.limit_receive(link, 10);
+    server.engine.pause_receive(link);
+  };
+  auto client = this->connect(server, server.listen(), "four");
+  client->send(std::string(46, 'x'));
+  for (std::size_t before = 4; before < 50; before = server.received.size()) {
+    ASSERT_TRUE(this->until(server, [&] {
+      server.engine.resume_receive(server.links[0]);
+      return server.received.size() > before;
+    }));
+  }
+}
+
 KATANA_CASE(a_paused_link_does_not_make_the_engine_spin) {
   typename TestFixture::TestServer server;
   auto client = this->connect(server, server.listen(), "x");
@@ -544,6 +577,8 @@ REGISTER_TYPED_TEST_SUITE_P(
     sending_to_a_peer_that_is_gone_fails_without_a_signal,
     a_paused_link_delivers_nothing_until_it_is_resumed,
     a_pause_in_the_midst_of_more_than_a_buffer_stops_there,
+    a_limited_link_delivers_no_more_at_a_time_and_in_the_end_everything,
+    a_pause_and_a_limit_hold_together,
     a_paused_link_does_not_make_the_engine_spin,
     a_link_paused_when_it_is_accepted_delivers_when_it_is_resumed,
     a_peer_that_ends_its_side_is_told_after_its_bytes_and_still_receives,

@@ -68,6 +68,7 @@ class DirectEngine {
   }
   void pause_receive(engine::Link) {}
   void resume_receive(engine::Link) {}
+  void limit_receive(engine::Link, std::size_t) {}
   void shutdown_send(engine::Link) {}
   void close(engine::Link) {}
   void reset(engine::Link) {}

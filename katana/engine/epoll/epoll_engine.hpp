@@ -120,6 +120,7 @@ class EpollEngine {
     }
     first_free_ = slot.next_free;
     slot.fd = *opened;
+    slot.receive_max = receive_bytes_max_;
     slot.interest = receive_interest;
     slot.in_set = true;
     return link;
@@ -187,6 +188,10 @@ class EpollEngine {
     }
   }
 
+  void limit_receive(Link link, std::size_t bytes) {
+    if (Slot* const slot = find(link)) slot->receive_max = std::min(bytes, receive_bytes_max_);
+  }
+
   void shutdown_send(Link link) {
     if (Slot* const slot = find(link)) ::shutdown(slot->fd, SHUT_WR);
   }
@@ -245,7 +250,8 @@ class EpollEngine {
     for (int index = 0; index < count; ++index) {
       dispatch(events_[static_cast<std::size_t>(index)]);
     }
-    if constexpr (trigger == Trigger::edge) read_what_was_left();
+    if (!accepts_due_.empty()) accept_due();
+    if constexpr (trigger == Trigger::edge) read_what_was_left(static_cast<std::size_t>(count));
     close_left();
     if (closing_at_ != never && !listeners_closed_ && clocks_.now >= closing_at_)
       finish_listeners();
@@ -262,6 +268,7 @@ class EpollEngine {
     std::uint32_t generation = 1;
     std::uint32_t next_free = 0;
     std::uint32_t interest = 0;  // what epoll was told
+    std::size_t receive_max = 0;
     bool in_set = false;         // it was told at all
     bool paused = false;
     bool send_pending = false;
@@ -406,7 +413,7 @@ class EpollEngine {
       (void)!::read(wake_, &count,
                     sizeof count);  // resets the counter; what was posted is found by on_turn()
     } else if ((index & watcher_kind) == 0) {
-      accept_from(index);
+      accepts_due_.push_back(index);
     } else if (Watcher* const watcher = watchers_[index & ~watcher_kind].watcher) {
       watcher->on_ready();
     }
@@ -422,15 +429,16 @@ class EpollEngine {
       }
       return;
     }
-    const Lending buffer(receive_buffer_.get(), receive_bytes_max_);
+    const std::size_t most = slot.receive_max;
+    const Lending buffer(receive_buffer_.get(), most);
     ssize_t count;
     do {
-      count = receive_from(slot.fd, receive_buffer_.get(), receive_bytes_max_);
+      count = receive_from(slot.fd, receive_buffer_.get(), most);
     } while (count < 0 && errno == EINTR);
     if (count > 0) {
       const auto size = static_cast<std::size_t>(count);
       if constexpr (trigger == Trigger::edge) {
-        slot.unread = size == receive_bytes_max_ || slot.end_seen || rules_.read_again;
+        slot.unread = size == most || slot.end_seen || rules_.read_again;
         if (slot.unread) remember_unread(link, slot);
       }
       sink_.on_bytes(link, Bytes(receive_buffer_.get(), size));
@@ -449,9 +457,11 @@ class EpollEngine {
     unread_links_.push_back(link);
   }
 
-  // Each link that has more gets one recv per turn, in turn with everybody else.
-  void read_what_was_left() {
-    const std::size_t count = unread_links_.size();
+  // Links that have more get a recv in turn with everybody else: a few, so that what has
+  // arrived since is not kept waiting, and more when there are many events.
+  void read_what_was_left(std::size_t events) {
+    const std::size_t count =
+        std::min(unread_links_.size(), std::max(events / 4, Decided::left_per_turn_min));
     for (std::size_t index = 0; index < count; ++index) {
       const Link link = unread_links_[index];
       Slot* const slot = find(link);
@@ -471,10 +481,18 @@ class EpollEngine {
     listener.fd = -1;
   }
 
+  // After whoever is connected already: a flood of new connections comes last.
+  KATANA_RARE void accept_due() {
+    for (const std::uint32_t listener : accepts_due_) accept_from(listener);
+    accepts_due_.clear();
+  }
+
   // True: the kernel's queue is empty, or not ours any more.
   bool accept_from(std::uint32_t listener) {
     if (listeners_[listener].fd < 0) return true;
+    int refused = 0;
     for (int count = 0; count < rules_.accepts_per_event_max && !accept_paused_; ++count) {
+      if (refused == Decided::refusals_per_event_max) return false;
       if (first_free_ == slots_.size()) {
         table_full_ = true;
         update_accept_interest();
@@ -484,7 +502,7 @@ class EpollEngine {
       const int fd = accept4(listeners_[listener].fd, peer.address(), peer.size(),
                              SOCK_NONBLOCK | SOCK_CLOEXEC);
       if (fd >= 0) {
-        add_link(fd, listener, peer.endpoint(fd));
+        refused += add_link(fd, listener, peer.endpoint(fd)) ? 0 : 1;
       } else if (errno == EAGAIN) {
         return true;
       } else if (!survive_accept_error(errno)) {
@@ -512,24 +530,27 @@ class EpollEngine {
     }
   }
 
-  void add_link(int fd, std::uint32_t listener, const PeerEndpoint& peer) {
+  // False: the sink has refused it.
+  bool add_link(int fd, std::uint32_t listener, const PeerEndpoint& peer) {
     const std::uint32_t index = first_free_;
     Slot& slot = slots_[index];
     first_free_ = slot.next_free;
     slot.fd = fd;
+    slot.receive_max = receive_bytes_max_;
     const Link link{index, slot.generation};
     if (!sink_.on_accepted(link, listener, peer)) {
       close(link);
-      return;
+      return false;
     }
     if (!rules_.inherited_options) set_stream_options(fd);
     if (rules_.first_read && listeners_[listener].peer_speaks_first && find(link) != nullptr) {
       receive(link, slot);
     }
-    if (find(link) == nullptr) return;
+    if (find(link) == nullptr) return true;
     slot.interest = receive_interest | (slot.send_pending ? std::uint32_t{EPOLLOUT} : 0u);
     slot.in_set = true;
     if (!control(EPOLL_CTL_ADD, fd, slot.interest, tag(link))) sink_.on_closed(link, Closed::link);
+    return true;
   }
 
   void set_accept_paused(bool paused) {
@@ -575,6 +596,7 @@ class EpollEngine {
   std::vector<int> left_open_;  // Rules::close_at_turn_end: what this turn closed
 
   std::vector<ListenSocket> listeners_;
+  std::vector<std::uint32_t> accepts_due_;  // listeners that this turn's events name
   bool accept_paused_ = false;
   bool table_full_ = false;
   bool listeners_closed_ = false;

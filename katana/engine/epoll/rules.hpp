@@ -9,6 +9,7 @@
 // What each decision saves is measured by lab/experiments/ablation_*.yaml.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace katana::engine {
@@ -30,6 +31,10 @@ struct Decided {
   // A flood of new connections starves nobody.
   static constexpr int accepts_per_event_max = 64;
   static constexpr int events_per_wait_max = 1024;
+  // Links that were not read to the end, and are read again, however few events a turn has.
+  static constexpr std::size_t left_per_turn_min = 4;
+  // Those that the core refuses are most of a flood, and a turn with so many is long enough.
+  static constexpr int refusals_per_event_max = 8;
 };
 
 struct Undecided {

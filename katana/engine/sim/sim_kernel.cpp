@@ -124,6 +124,10 @@ void SimKernel::resume_receive(Link link) {
   touch(link);
 }
 
+void SimKernel::limit_receive(Link link, std::size_t bytes) {
+  if (Slot* const slot = find_or_count(link)) slot->receive_max = bytes;
+}
+
 void SimKernel::shutdown_send(Link link) {
   Slot* const slot = find_or_count(link);
   if (slot == nullptr) return;

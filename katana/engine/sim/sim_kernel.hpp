@@ -80,6 +80,7 @@ class SimKernel : public SimHost, private SimEnd {
                  std::size_t& accepted);
   void pause_receive(Link link);
   void resume_receive(Link link);
+  void limit_receive(Link link, std::size_t bytes);
   void shutdown_send(Link link);
   void close(Link link);
   void reset(Link link);
@@ -145,6 +146,7 @@ class SimKernel : public SimHost, private SimEnd {
     bool break_drawn = false;
     bool break_noticed = false;   // a paused link shows its break
     std::size_t taken_bytes = 0;  // in a receive completion
+    std::size_t receive_max = SIZE_MAX;
     PendingSend send;
   };
   struct ListenState {
@@ -193,7 +195,7 @@ class SimKernel : public SimHost, private SimEnd {
   void queue_input(Kind kind, Link link, Slot& slot);
   void queue(Kind kind, Link link, Duration delay, std::string bytes = {});
   Duration draw_lateness();
-  std::size_t draw_fragment(std::size_t available);
+  std::size_t draw_fragment(const Slot& slot, std::size_t available);
 
   // From completions to the Sink.
   void deliver(Completion& completion);

@@ -125,8 +125,8 @@ Duration SimKernel::draw_lateness() {
   return microseconds(network_.draw(faults.completion_us));
 }
 
-std::size_t SimKernel::draw_fragment(std::size_t available) {
-  const std::size_t most = std::min(available, options_.receive_bytes_max);
+std::size_t SimKernel::draw_fragment(const Slot& slot, std::size_t available) {
+  const std::size_t most = std::min({available, options_.receive_bytes_max, slot.receive_max});
   if (!network_.chance(network_.faults().fragment)) return most;
   // Biased to where machines break: single bytes, and all but the last one.
   switch (network_.random().below(4)) {
@@ -187,7 +187,7 @@ void SimKernel::queue_receive(Link link, Slot& slot) {
     return;
   }
   const std::size_t available = slot.connection->arrived(slot.side);
-  const std::size_t count = draw_fragment(available);
+  const std::size_t count = draw_fragment(slot, available);
   if (count < available) ++counters_.fragments;
   slot.taken_bytes = count;
   queue(Kind::receive, link, draw_lateness(), slot.connection->take(slot.side, count));

@@ -21,10 +21,12 @@ namespace katana::engine {
 inline constexpr auto skip_success = static_cast<std::uint8_t>(IOSQE_CQE_SKIP_SUCCESS);
 inline constexpr auto select_buffer = static_cast<std::uint8_t>(IOSQE_BUFFER_SELECT);
 
-inline bool submit_receive(Ring& ring, int fd, bool multishot, std::uint64_t name) {
+// `most` bytes; 0: as many as a buffer holds.
+inline bool submit_receive(Ring& ring, int fd, bool multishot, std::size_t most,
+                           std::uint64_t name) {
   io_uring_sqe* const entry = ring.next();
   if (entry == nullptr) return false;
-  io_uring_prep_recv(entry, fd, nullptr, 0, 0);
+  io_uring_prep_recv(entry, fd, nullptr, most, 0);
   if (multishot && ring.rules().multishot_receive) entry->ioprio |= IORING_RECV_MULTISHOT;
   entry->flags |= select_buffer;
   entry->buf_group = ReceiveRing::group;

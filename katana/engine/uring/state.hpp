@@ -52,6 +52,7 @@ struct UringSlot {
   std::uint32_t next_free = 0;
   std::uint32_t output = Outputs::none;  // staged or under way
   std::unique_ptr<UringHeld> held;
+  std::uint32_t receive_max = 0;  // 0: as many as a buffer holds
   bool paused = false;
   bool singly = false;            // its next receive is no multishot
   bool receiving = false;         // a receive is armed

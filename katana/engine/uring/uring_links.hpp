@@ -126,7 +126,12 @@ class UringLinks {
           slot->hangup_watched = true;
         }
       } else {
-        if (!submit_receive(ring_, slot->fd, !slot->singly, tag(Kind::receive, link))) return false;
+        // One that is limited is for one receive: a multishot one takes what it finds.
+        const bool multishot = !slot->singly && slot->receive_max == 0;
+        if (!submit_receive(ring_, slot->fd, multishot, slot->receive_max,
+                            tag(Kind::receive, link))) {
+          return false;
+        }
         slot->receiving = true;
         slot->fed = false;
       }

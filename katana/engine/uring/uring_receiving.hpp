@@ -47,6 +47,12 @@ class UringReceiving : public UringSending<S> {
     if (Slot* const slot = find(link)) slot->paused = slot->singly = true;
   }
 
+  void limit_receive(Link link, std::size_t bytes) {
+    Slot* const slot = find(link);
+    if (slot == nullptr) return;
+    slot->receive_max = bytes < uring_.receive_buffer_bytes ? static_cast<std::uint32_t>(bytes) : 0;
+  }
+
   void resume_receive(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr || !slot->paused) return;
@@ -140,7 +146,9 @@ class UringReceiving : public UringSending<S> {
       // Ours for the call, in which the link may be closed.
       std::unique_ptr<Held> held = std::move(slot->held);
       const Bytes left = Bytes(held->bytes).substr(held->begin);
-      const Bytes bytes = left.substr(0, uring_.receive_buffer_bytes);
+      const std::size_t most =
+          slot->receive_max != 0 ? slot->receive_max : uring_.receive_buffer_bytes;
+      const Bytes bytes = left.substr(0, most);
       if (!bytes.empty()) {
         held->begin += bytes.size();
         sink_.on_bytes(link, bytes);
