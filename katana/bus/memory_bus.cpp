@@ -1,0 +1,37 @@
+#include "katana/bus/memory_bus.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace katana::bus {
+
+MemoryBus::MemoryBus(const BusOptions& options) : fan_out_(options) {}
+
+MemoryBus::~MemoryBus() = default;
+
+Result<Published> MemoryBus::publish(const Publication& publication) {
+  if (auto checked = fan_out_.check(publication); !checked) {
+    return std::unexpected(checked.error());
+  }
+  std::optional<HeldMessage> made;
+  return Published{.nobody = !fan_out_.deliver(publication, true, made)};
+}
+
+Result<Subscription> MemoryBus::subscribe(Bytes pattern, Handler handler,
+                                          SubscribeOptions options) {
+  return fan_out_.subscribe(pattern, std::move(handler), std::move(options));
+}
+
+Health MemoryBus::health() const {
+  return {.ready = true, .state = BusState::in_process, .detail = "in process"};
+}
+
+BusFigures MemoryBus::figures() const {
+  BusFigures figures;
+  fan_out_.add_figures(figures);
+  return figures;
+}
+
+}  // namespace katana::bus
+
+// SPDX-License-Identifier: Apache-2.0

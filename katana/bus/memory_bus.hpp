@@ -1,0 +1,39 @@
+// MemoryBus: the bus of one process.
+//
+// Owns       what is under way, and what its streams keep.
+// Thread     any, as Bus says.
+// Allocates  as Bus says.
+// Fails      as Bus says; it is never unavailable.
+// Invariant  Promise::in_process.
+#pragma once
+
+#include <memory>
+
+#include "katana/bus/bus.hpp"
+#include "katana/bus/fan_out.hpp"
+
+namespace katana::bus {
+
+class MemoryStreams;
+
+class MemoryBus final : public Bus {
+ public:
+  explicit MemoryBus(const BusOptions& options = {});
+  ~MemoryBus() override;
+
+  using Bus::publish;
+  Result<Published> publish(const Publication& publication) override;
+  Result<Subscription> subscribe(Bytes pattern, Handler handler,
+                                 SubscribeOptions options = {}) override;
+  Promise promise() const noexcept override { return Promise::in_process; }
+  Health health() const override;
+  BusFigures figures() const override;
+  FanOut& fan_out() noexcept override { return fan_out_; }
+
+ private:
+  FanOut fan_out_;
+};
+
+}  // namespace katana::bus
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,130 @@
+// Streams: messages that are kept, in the order in which they were stored, and read from any
+// position. Stream: subjects whose messages are kept, up to its bounds.
+//
+//   bus::Streams& streams = *bus.streams();
+//   co_await streams.ensure({.name = "orders", .subjects = {"orders.>"}, .messages_max = 100'000});
+//   Result<bus::Stored> stored = co_await streams.store("orders.new", json, {.id = order_id});
+//
+//   auto consumer = co_await streams.consume({.stream = "orders", .durable = "billing"});
+//   while (auto message = co_await (*consumer)->next()) {
+//     if (!*message) …                                       // an Error; the consumer goes on
+//     if (co_await bill(**message)) (*consumer)->acknowledge(**message);
+//   }
+//
+//   auto last = co_await streams.last("rooms", "rooms.lobby.said", 50);    // the history of a room
+//
+// At least once: what store() has acknowledged is given to every consumer from its position on,
+// and again after ack_wait until it is acknowledged or was given deliveries_max times. Of the same
+// id within duplicate_window one is stored. Subscribers of the bus are given what is stored, too,
+// as any message.
+//
+//                in process                        JetStream
+//   kept         by the process, while it runs     by the servers, on disk or in memory
+//   acknowledged when it is kept                   when a majority of the replicas has it
+//   durable      while the process runs            until it is removed
+//
+// Owns       its streams (in process), or the state of its requests.
+// Thread     a reactor's; a Consumer that of who made it.
+// Allocates  what is kept and what waits to be read.
+// Fails      with an Error: invalid_argument for a name or a pattern, not_found for a stream,
+//            already_exists when a stream is there with other subjects, deadline_exceeded, and
+//            unavailable without a server.
+// Invariant  a Consumer has at most unacknowledged_max messages that are not acknowledged. Messages
+//            come in the order of their sequence, but for those that are given again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/instant.hpp"
+#include "katana/base/result.hpp"
+#include "katana/base/task.hpp"
+#include "katana/base/timestamp.hpp"
+#include "katana/bus/message.hpp"
+
+namespace katana::bus {
+
+struct StreamOptions {
+  std::string name;                   // letters, digits, '-' and '_'
+  std::vector<std::string> subjects;  // patterns
+  // The oldest go when one of these is exceeded. 0: it is not bounded by that (in process: 65,536
+  // messages, 64 MiB).
+  std::uint64_t messages_max = 0;
+  std::uint64_t messages_per_subject_max = 0;
+  std::uint64_t bytes_max = 0;
+  Duration age_max = {};
+  Duration duplicate_window = seconds(120);
+  // Of JetStream alone.
+  unsigned replicas = 1;
+  bool in_memory = false;
+};
+
+struct StoreOptions {
+  std::string id = {};
+  Duration timeout = seconds(5);
+};
+
+struct Stored {
+  std::uint64_t sequence = 0;  // in its stream, from 1
+  bool is_duplicate = false;   // its id was there: it was not stored again
+};
+
+// What a stream knows of a message.
+struct StoredMessage {
+  HeldMessage message;
+  std::uint64_t sequence = 0;
+  std::uint32_t deliveries = 1;  // how often this consumer was given it
+  std::uint64_t waiting = 0;     // that come after it, when it was given
+  Timestamp stored_at = {};
+  std::string ack_to = {};  // where it is acknowledged; of JetStream
+};
+
+enum class StartAt : std::uint8_t { first, next, last, last_per_subject, sequence, time };
+
+struct ConsumeOptions {
+  std::string stream;
+  std::string durable = {};  // its position is kept under this name; empty: it ends with its reader
+  std::string filter = {};   // a pattern; empty: all
+  StartAt start = StartAt::first;  // of a durable one when it is made
+  std::uint64_t start_sequence = 1;
+  Timestamp start_time = {};
+  Duration ack_wait = seconds(30);
+  std::uint32_t deliveries_max = 0;  // 0: until it is acknowledged
+  std::size_t unacknowledged_max = 256;
+};
+
+class Consumer {
+ public:
+  virtual ~Consumer() = default;
+  // Waits for a message. Nothing: it was closed. An Error: the server is away, or took the consumer
+  // away; the next call goes on where this one was.
+  virtual Task<std::optional<Result<StoredMessage>>> next() = 0;
+  virtual void acknowledge(const StoredMessage& message) noexcept = 0;
+  // It is to be given again, after that time.
+  virtual void reject(const StoredMessage& message, Duration delay = {}) noexcept = 0;
+  virtual void close() noexcept = 0;
+};
+
+class Streams {
+ public:
+  virtual ~Streams() = default;
+  // Makes it, or checks that it is there with these subjects and gives it the other options.
+  virtual Task<Result<void>> ensure(StreamOptions options) = 0;
+  virtual Task<Result<Stored>> store(std::string subject, std::string payload,
+                                     StoreOptions options = {}) = 0;
+  virtual Task<Result<std::unique_ptr<Consumer>>> consume(ConsumeOptions options) = 0;
+  // The last `count` of that subject that are kept, the oldest first. At most 1,000.
+  virtual Task<Result<std::vector<StoredMessage>>> last(std::string stream, std::string subject,
+                                                        std::size_t count) = 0;
+  // Those behind `sequence`, the oldest first, at most `count`; of a pattern.
+  virtual Task<Result<std::vector<StoredMessage>>> after(std::string stream, std::string filter,
+                                                         std::uint64_t sequence,
+                                                         std::size_t count) = 0;
+};
+
+}  // namespace katana::bus
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,21 @@
+// Limits of one connection to a NATS server. A limit is the last value that is accepted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace katana::nats {
+
+struct Limits {
+  // Of a line but INFO, without its line end. A server sends subjects of others in it, and has a
+  // limit of its own (max_control_line, 4 KiB).
+  std::size_t line_bytes_max = 8 * 1024;
+  // Of INFO, which lists the servers of a cluster.
+  std::size_t info_bytes_max = 24 * 1024;
+  // Of a message with its headers. No server has more.
+  std::uint32_t message_bytes_max = 64 * 1024 * 1024;
+};
+
+}  // namespace katana::nats
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,90 @@
+// Machine: the client side of one NATS connection, as a function of bytes.
+//
+//   the server sends                                   event
+//   INFO {…}                                           info(json)
+//   MSG subject sid [reply-to] size                    message(subject, sid, reply_to, 0, size)
+//   HMSG subject sid [reply-to] header-size size       message(subject, sid, reply_to, h, size)
+//     the octets of a message, in pieces               piece(octets), the last with is_last
+//   PING, PONG, +OK                                    ping, pong, ok
+//   -ERR 'text'                                        error(text)
+//   anything else                                      refused, and nothing more
+//
+// A message's octets are its headers and its payload; they are given as they come, so that nothing
+// but a line is ever left with the caller. A message without octets has one empty piece.
+//
+// Owns       a few words of state.
+// Borrows    nothing after a call: an Event's views are of the input of that call.
+// Thread     one at a time.
+// Allocates  never.
+// Fails      refused, with a reason; the machine stays there.
+// Invariant  however the bytes are cut, the events are the same, but for where pieces are cut.
+// Source     docs.nats.io/reference/reference-protocols/nats-protocol (2.9)
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/nats/limits.hpp"
+#include "katana/wire/nats/refusal.hpp"
+
+namespace katana::nats {
+
+enum class Event : std::uint8_t {
+  need_bytes,
+  info,
+  message,
+  piece,
+  ping,
+  pong,
+  ok,
+  error,
+  refused,
+};
+
+struct MessageHead {
+  Bytes subject;
+  Bytes reply_to;
+  std::uint64_t subscription = 0;  // its sid
+  std::uint32_t header_size = 0;
+  std::uint32_t size = 0;  // with the headers
+};
+
+struct Step {
+  Event event = Event::need_bytes;
+  std::size_t consumed = 0;
+  Bytes text = {};        // of info, piece and error
+  MessageHead head = {};  // of message
+  bool is_last = false;   // of piece
+};
+
+class Machine {
+ public:
+  explicit Machine(const Limits& limits = {}) noexcept : limits_(limits) {}
+
+  // At most one event. What is not consumed is to come again, in front of what follows it.
+  Step next(Bytes input) noexcept;
+  Refusal refusal() const noexcept { return refusal_; }
+  // A message is not complete.
+  bool in_message() const noexcept { return state_ != State::line; }
+
+ private:
+  enum class State : std::uint8_t { line, content, content_end, refused };
+
+  Step next_line(Bytes input) noexcept;
+  Step next_content(Bytes input) noexcept;
+  Step next_content_end(Bytes input) noexcept;
+  Step read_line(Bytes line, std::size_t consumed) noexcept;
+  Step read_head(Bytes arguments, bool has_headers, std::size_t consumed) noexcept;
+  Step refuse(Refusal refusal) noexcept;
+
+  const Limits limits_;
+  State state_ = State::line;
+  Refusal refusal_ = Refusal::none;
+  bool is_empty_ = false;     // the message whose content comes has no octets
+  std::uint32_t left_ = 0;    // octets of the message
+  std::size_t searched_ = 0;  // of the input, without a line end
+};
+
+}  // namespace katana::nats
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,26 @@
+// Refusal: what a server sends that no NATS server should.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::nats {
+
+enum class Refusal : std::uint8_t {
+  none,
+  unknown_operation,
+  line_too_long,
+  bad_arguments,  // not as many as the operation has, or not what they should be
+  bad_size,       // no number, or headers larger than the message
+  message_too_large,
+  no_line_end,  // behind the octets of a message
+  count_,
+};
+
+// What it is, for an error message.
+Bytes sentence_of(Refusal refusal) noexcept;
+
+}  // namespace katana::nats
+
+// SPDX-License-Identifier: Apache-2.0

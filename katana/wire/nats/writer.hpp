@@ -1,0 +1,47 @@
+// What a client sends, but for CONNECT, whose content is JSON: written to memory that the caller
+// has.
+//
+// Owns       nothing.
+// Thread     any.
+// Allocates  never.
+// Fails      never: the caller has checked that subjects have no blanks and headers no line ends.
+// Invariant  what is written is at most the size that the function before it says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::nats {
+
+inline constexpr Bytes ping_line = "PING\r\n";
+inline constexpr Bytes pong_line = "PONG\r\n";
+inline constexpr Bytes line_end = "\r\n";
+inline constexpr Bytes header_line = "NATS/1.0\r\n";  // in front of headers
+inline constexpr std::size_t number_bytes_max = 20;
+
+// "PUB subject reply size\r\n", "HPUB subject reply header-size size\r\n"; behind it come
+// header_line, the headers, an empty line if there are any, and the payload; then line_end.
+constexpr std::size_t publish_bytes_max(Bytes subject, Bytes reply_to) noexcept {
+  return 10 + subject.size() + reply_to.size() + 2 * number_bytes_max;
+}
+// `header_size`: with header_line and the empty line; 0: there are none. `size`: with it.
+char* write_publish(char* to, Bytes subject, Bytes reply_to, std::size_t header_size,
+                    std::size_t size) noexcept;
+
+// "SUB subject group sid\r\n"
+constexpr std::size_t subscribe_bytes_max(Bytes subject, Bytes group) noexcept {
+  return 8 + subject.size() + group.size() + number_bytes_max;
+}
+char* write_subscribe(char* to, Bytes subject, Bytes group, std::uint64_t subscription) noexcept;
+
+// "UNSUB sid\r\n"
+inline constexpr std::size_t unsubscribe_bytes_max = 8 + number_bytes_max;
+char* write_unsubscribe(char* to, std::uint64_t subscription) noexcept;
+
+char* write_number(char* to, std::uint64_t number) noexcept;
+
+}  // namespace katana::nats
+
+// SPDX-License-Identifier: Apache-2.0
