@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "katana/base/check.hpp"
+#include "katana/base/sha1.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/field_list.hpp"
-#include "katana/wire/ws/sha1.hpp"
 
 namespace katana::ws {
 namespace {

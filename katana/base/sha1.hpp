@@ -1,6 +1,6 @@
-// SHA-1, for Sec-WebSocket-Accept and nothing else: broken as a digest of anything that an
-// adversary may choose, and asked for by RFC 6455 §4.2.2 for a handshake in which it protects
-// nothing.
+// SHA-1, where a protocol names things by it and it protects nothing: Sec-WebSocket-Accept
+// (RFC 6455 §4.2.2), and the scripts of Redis (EVALSHA). Broken as a digest of anything that an
+// adversary may choose.
 //
 // Written here because the digests of a library want memory of the heap for each, which a machine
 // may not take; and evaluated by the compiler in its own test.
@@ -17,7 +17,7 @@
 
 #include "katana/base/bytes.hpp"
 
-namespace katana::ws {
+namespace katana {
 
 namespace detail {
 
@@ -77,6 +77,6 @@ constexpr std::array<std::uint8_t, 20> sha1(Bytes text) noexcept {
   return digest;
 }
 
-}  // namespace katana::ws
+}  // namespace katana
 
 // SPDX-License-Identifier: Apache-2.0
