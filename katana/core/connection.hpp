@@ -140,6 +140,9 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
 
   // We have begun it.
   bool outgoing() const noexcept { return outgoing_; }
+  // A drain does not wait for its end, only for what is pending on it, and it is no loss when the
+  // drain is over: requests in progress, and tasks, use it to the last. REQUIRES outgoing().
+  void outlast_drain() noexcept;
   // Of one that we have begun, while its session is destroyed: why it broke, as errno has it; 0: it
   // did not, or nothing is known.
   int failure() const noexcept { return failure_; }
@@ -278,6 +281,7 @@ class alignas(std::max_align_t) Connection : private TimerEntry {
   bool input_truncated_ : 1 = false;
   bool input_unread_ : 1 = false;  // or the session says so: once it is sent, it lingers
   bool outgoing_ : 1 = false;
+  bool outlasts_drain_ : 1 = false;
   bool session_replaced_ : 1 = false;      // since the last offer
   bool handshake_counted_ : 1 = false;     // by ClientLimits
   bool limited_behind_proxy_ : 1 = false;  // ClientLimits wait for whom its proxy names

@@ -66,6 +66,12 @@ bool Connection::output_full(std::size_t bytes) noexcept {
   return false;
 }
 
+void Connection::outlast_drain() noexcept {
+  KATANA_REQUIRE(outgoing_);
+  if (!outlasts_drain_) ++reactor_.links_lasting_;
+  outlasts_drain_ = true;
+}
+
 void Connection::arm(Instant expiry) noexcept {
   reactor_.timers_.arm(*this, expiry);
   // never: the next deadline, however late, comes here again.
@@ -263,10 +269,18 @@ void Reactor::begin_drain() noexcept {
   }
 }
 
+bool Reactor::links_drained() const noexcept {
+  if (links_open_ != links_lasting_) return false;
+  if (links_lasting_ == 0) return true;
+  return std::ranges::none_of(links(), [](const Connection* connection) {
+    return connection != nullptr && connection->unsent() > 0;
+  });
+}
+
 void Reactor::cut_off() noexcept {
   for (Connection* const connection : links()) {
     if (connection == nullptr) continue;
-    ++counters_.cut_off;
+    if (!connection->outlasts_drain_) ++counters_.cut_off;
     reset_link(*connection);
   }
   tasks_.cancel();

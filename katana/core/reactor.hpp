@@ -197,6 +197,8 @@ class Reactor : public Executor {
   Instant busy_since() const noexcept { return {busy_since_ns_.load(std::memory_order_acquire)}; }
   const Counters& counters() const noexcept { return counters_; }
   std::uint32_t links_open() const noexcept { return links_open_; }
+  // Of those, the ones that a drain does not wait for (Connection::outlast_drain()).
+  std::uint32_t links_lasting() const noexcept { return links_lasting_; }
   HeldMemory& memory() noexcept { return memory_; }
   const HeldMemory& memory() const noexcept { return memory_; }
   bool draining() const noexcept { return draining_; }
@@ -286,6 +288,8 @@ class Reactor : public Executor {
   virtual void close_listeners() noexcept {}
   // Accepting and links both have ended.
   virtual bool drained() const noexcept = 0;
+  // Nothing is open but what outlasts a drain, and nothing is pending on that.
+  bool links_drained() const noexcept;
 
   // Of a turn that has nothing to do yet: true when it is not to sleep.
   bool should_spin() noexcept;
@@ -375,6 +379,7 @@ class Reactor : public Executor {
   bool running_backlog_ = false;
   std::uint64_t bytes_sent_end_ = 0;  // of Counters::bytes_sent: the turn has sent enough
   std::uint32_t links_open_ = 0;
+  std::uint32_t links_lasting_ = 0;
   std::atomic<std::int64_t> busy_since_ns_ = never.ns;
   bool draining_ = false;
   bool stopped_ = false;

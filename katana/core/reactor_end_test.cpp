@@ -535,6 +535,45 @@ TEST(ReactorDeathTest, marks_and_rates_that_make_no_sense_are_refused) {
   EXPECT_DEATH(ReactorOn<FakeEngine>(rate, 64, world), "REQUIRE failed");
 }
 
+TEST_F(ReactorTest, a_connection_that_outlasts_a_drain_is_waited_for_only_while_it_sends) {
+  Connection& connection = **reactor().connect({.port = 80}, protocol_, nullptr);
+  connection.outlast_drain();
+  connection.outlast_drain();
+  EXPECT_EQ(reactor().links_lasting(), 1u);
+  EXPECT_TRUE(connection.outbox().write("last"));
+  connection.wake();
+  world_.accepting = false;
+  reactor().request_drain(seconds(10));
+  turn();
+  EXPECT_FALSE(reactor().stopped());
+  link_state(0).writable = SIZE_MAX;
+  link_state(0).sent += "last";
+  world_.events.push_back([this] {
+    link_state(0).sending = false;
+    reactor().on_sent({0, 1}, 4);
+  });
+  turn();
+  EXPECT_TRUE(reactor().stopped());
+  EXPECT_EQ(counters().cut_off, 0u);
+  reactor_.reset();
+  EXPECT_FALSE(world_.links[0].was_reset);
+}
+
+TEST_F(ReactorTest, what_outlasts_a_drain_is_no_loss_when_its_deadline_comes) {
+  Connection& lasting = **reactor().connect({.port = 80}, protocol_, nullptr);
+  lasting.outlast_drain();
+  EXPECT_TRUE(lasting.outbox().write("never taken"));
+  lasting.wake();
+  connect();
+  world_.accepting = false;
+  reactor().request_drain(seconds(1));
+  turn();
+  turn(seconds(2));
+  EXPECT_TRUE(reactor().stopped());
+  EXPECT_EQ(counters().cut_off, 1u) << "the one that was accepted";
+  EXPECT_EQ(reactor().links_lasting(), 0u);
+}
+
 }  // namespace
 }  // namespace katana::core
 

@@ -122,7 +122,9 @@ class ReactorLinks : public Reactor {
 
   void destroy_all() noexcept {
     for (Connection* const connection : connections_) {
-      if (connection != nullptr) destroy(*connection, Cause::cut_off);
+      if (connection == nullptr) continue;
+      // A reset would take along what the peer has not received of one that was there to the last.
+      destroy(*connection, connection->outlasts_drain_ ? Cause::link_lost : Cause::cut_off);
     }
   }
 
@@ -135,9 +137,11 @@ class ReactorLinks : public Reactor {
     forget_queued(connection);
     if (connection.transform_ != nullptr) waiting_.remove(*connection.transform_);
     connections_[connection.link_.index] = nullptr;
+    const bool connection_outlasts = connection.outlasts_drain_;
     connection.~Connection();
     connection_blocks_.give(reinterpret_cast<char*>(&connection));
     --links_open_;
+    if (connection_outlasts) --links_lasting_;
     ++counters_.closed;
   }
 

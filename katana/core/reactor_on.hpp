@@ -40,13 +40,13 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
       Base::destroy, Base::draining_, Base::drop, Base::end_input, Base::end_turn, Base::engine_,
       Base::enter, Base::first_backlog_, Base::first_deferred_, Base::first_woken_,
       Base::flush_and_update, Base::flush_sealed, Base::heap_bytes_each_, Base::keeps,
-      Base::links_open_, Base::note_failure, Base::note_sent, Base::note_time, Base::now_,
-      Base::on_sealed, Base::open_session, Base::openings_left_, Base::options_,
-      Base::output_blocks_, Base::pop_pending, Base::prepare_transforms, Base::relief_due_,
-      Base::relieve_output, Base::renew_budget, Base::review_slowing, Base::run_backlog,
-      Base::run_deferred, Base::run_messages, Base::run_pending, Base::run_pending_output,
-      Base::shared_bytes_, Base::should_spin, Base::slowing_, Base::stopped_, Base::take_woken,
-      Base::timers_, Base::update_receive, Base::waiting_;
+      Base::note_failure, Base::note_sent, Base::note_time, Base::now_, Base::on_sealed,
+      Base::open_session, Base::openings_left_, Base::options_, Base::output_blocks_,
+      Base::pop_pending, Base::prepare_transforms, Base::relief_due_, Base::relieve_output,
+      Base::renew_budget, Base::review_slowing, Base::run_backlog, Base::run_deferred,
+      Base::run_messages, Base::run_pending, Base::run_pending_output, Base::shared_bytes_,
+      Base::should_spin, Base::slowing_, Base::stopped_, Base::take_woken, Base::timers_,
+      Base::update_receive, Base::waiting_;
   using typename Base::Cause;
   using typename Base::Slowing;
 
@@ -285,7 +285,7 @@ class ReactorOn final : public ReactorTransforms<EngineOf<ReactorOn<EngineOf>>> 
 
   void close_listeners() noexcept override { engine_.close_listeners(); }
   bool drained() const noexcept override {
-    return links_open_ == 0 && !engine_.accepting() && this->tasks().size() == 0;
+    return this->links_drained() && !engine_.accepting() && this->tasks().size() == 0;
   }
 
   std::vector<Served> served_;

@@ -4,6 +4,10 @@
 //            (INSTANTIATE_TYPED_TEST_SUITE_P).
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include "katana/engine/real_fixture_test.hpp"
 
 namespace katana::engine {
@@ -128,6 +132,37 @@ KATANA_CASE(a_full_table_and_a_name_are_errors) {
   this->begin(client, port);  // neither has taken the place
 }
 
+KATANA_CASE(a_path_leads_to_a_unix_domain_socket) {
+  const std::string path = "/tmp/katana_connect_" + std::to_string(::getpid()) + ".sock";
+  ::unlink(path.c_str());
+  sockaddr_un local{};
+  local.sun_family = AF_UNIX;
+  path.copy(local.sun_path, sizeof local.sun_path - 1);
+  const int bound = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(bound, reinterpret_cast<const sockaddr*>(&local), sizeof local), 0);
+  ASSERT_EQ(::listen(bound, 8), 0);
+  typename TestFixture::TestServer server, client;
+  server.at_bytes = [&](Link link, Bytes) { server.send(link, "pong"); };
+  ASSERT_TRUE(server.engine.listen({.socket = bound}));
+  const auto link = client.engine.connect({.address = path});
+  ASSERT_TRUE(link) << link.error().describe();
+  std::size_t sent = 0;
+  const std::string text = "ping";
+  this->send_all(client, *link, text, sent);
+  EXPECT_TRUE(this->until(client, [&] {
+    server.engine.turn(milliseconds(1));
+    return client.received == "pong";
+  }));
+  ::close(bound);
+  ::unlink(path.c_str());
+  const auto nobody = client.engine.connect({.address = path});
+  ASSERT_FALSE(nobody);
+  EXPECT_NE(nobody.error().describe().find("connect to " + path + ": No such file"),
+            std::string::npos)
+      << nobody.error().describe();
+  EXPECT_FALSE(client.engine.connect({.address = "/" + std::string(200, 'x')}));
+}
+
 KATANA_CASE(a_paused_link_is_told_nothing_until_it_is_resumed) {
   typename TestFixture::TestServer server, client;
   server.at_bytes = [&](Link link, Bytes) { server.send(link, "pong"); };
@@ -156,6 +191,7 @@ REGISTER_TYPED_TEST_SUITE_P(EngineConnects, a_link_that_we_begin_carries_bytes_b
                             a_refused_link_is_broken_and_says_why,
                             a_link_that_is_closed_before_it_is_answered_says_nothing_more,
                             a_full_table_and_a_name_are_errors,
+                            a_path_leads_to_a_unix_domain_socket,
                             a_paused_link_is_told_nothing_until_it_is_resumed);
 
 }  // namespace katana::engine

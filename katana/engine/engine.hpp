@@ -160,9 +160,18 @@ struct ListenOptions {
 };
 
 struct ConnectOptions {
-  std::string address = "127.0.0.1";  // numeric IPv4 or IPv6
+  // Numeric IPv4 or IPv6; or the path of a Unix-domain socket, which begins with '/', and then the
+  // port is not looked at.
+  std::string address = "127.0.0.1";
   std::uint16_t port = 0;
+  // A peer that is gone without a word, with its machine or the way to it, breaks the connection
+  // after so long, whether something is on its way to it or not. In seconds, from 2; zero: when the
+  // kernel sees fit, which takes a quarter of an hour, and for an idle connection two hours.
+  Duration vanished_after = {};
 };
+
+// As ConnectOptions::address has it.
+inline bool is_path(const std::string& address) noexcept { return address.starts_with('/'); }
 
 // Numeric address and port, as in "127.0.0.1:5000" or "[::1]:5000", or "unix:uid=1000"; empty when
 // unknown.

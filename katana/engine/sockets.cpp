@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -51,6 +52,22 @@ Result<Address> parse_address(const char* what, const std::string& address, std:
   return parsed;
 }
 
+Result<Address> parse_path(const std::string& path) {
+  Address parsed;
+  sockaddr_un local{};
+  if (path.size() >= sizeof local.sun_path) {
+    return fail(Code::invalid_argument,
+                fmt::format("connect address '{}' is no path of a socket: those have at most {} "
+                            "bytes",
+                            path, sizeof local.sun_path - 1));
+  }
+  local.sun_family = AF_UNIX;
+  std::memcpy(local.sun_path, path.c_str(), path.size());
+  std::memcpy(&parsed.storage, &local, sizeof local);
+  parsed.size = sizeof local;
+  return parsed;
+}
+
 Code code_of(int error_number) {
   switch (error_number) {
     case EADDRINUSE: return Code::already_exists;
@@ -76,6 +93,22 @@ const char* remedy_of(int error_number) {
 
 bool set_option(int socket, int level, int name, int value) {
   return setsockopt(socket, level, name, &value, sizeof value) == 0;
+}
+
+// The kernel asks a peer that is silent for half of the time every sixth of it, and gives up at the
+// first question after all of it (tcp(7), TCP_USER_TIMEOUT). Linux takes all of these.
+void notice_vanished(int socket, Duration after) {
+  const auto whole_s = static_cast<int>(std::clamp<std::int64_t>(after.count_ms() / 1000, 2, 3600));
+  (void)set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  (void)set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, std::max(whole_s / 2, 1));
+  (void)set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, std::max(whole_s / 6, 1));
+  (void)set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  (void)set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, whole_s * 1000);
+}
+
+std::string name_of(const ConnectOptions& options) {
+  if (is_path(options.address)) return options.address;
+  return fmt::format("{}:{}", options.address, options.port);
 }
 
 // SO_REUSEPORT would let a second server share the port in silence, so the first socket of a
@@ -164,16 +197,20 @@ Result<int> open_listener(const ListenOptions& options) {
 }
 
 Result<int> open_connection(const ConnectOptions& options) {
-  auto address = parse_address("connect", options.address, options.port);
+  auto address = is_path(options.address) ? parse_path(options.address)
+                                          : parse_address("connect", options.address, options.port);
   if (!address) return std::unexpected(address.error());
   const int socket =
       ::socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const auto* const to = reinterpret_cast<const sockaddr*>(&address->storage);
   if (socket >= 0) {
-    set_stream_options(socket);
+    if (!is_path(options.address)) {
+      set_stream_options(socket);
+      if (options.vanished_after > Duration{}) notice_vanished(socket, options.vanished_after);
+    }
     if (::connect(socket, to, address->size) == 0 || errno == EINPROGRESS) return socket;
   }
-  const std::string action = fmt::format("connect to {}:{}", options.address, options.port);
+  const std::string action = "connect to " + name_of(options);
   const Error error = system_error(action.c_str(), errno);
   if (socket >= 0) ::close(socket);
   return std::unexpected(error);

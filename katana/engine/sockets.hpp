@@ -24,7 +24,8 @@ namespace katana::engine {
 // setsockopt.
 Result<int> open_listener(const ListenOptions& options);
 
-// A socket that has begun to connect, does not block, and sends without delay (TCP_NODELAY).
+// A socket that has begun to connect, does not block, and sends without delay (TCP_NODELAY). Of a
+// Unix-domain socket whose listener has a full queue it is an Error: nobody would be told later.
 Result<int> open_connection(const ConnectOptions& options);
 
 // Why a socket broke, or could not connect; 0: nothing is known. Says it once.

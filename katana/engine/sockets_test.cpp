@@ -62,6 +62,23 @@ TEST(Sockets, a_listener_has_the_options_that_accepted_sockets_inherit) {
   close(*speaks);
 }
 
+TEST(Sockets, a_connection_asks_a_silent_peer_whether_it_is_there_if_it_is_to) {
+  const auto listener = open_listener({});
+  ASSERT_TRUE(listener);
+  const auto plain = open_connection({.port = port_of(*listener)});
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(option(*plain, SOL_SOCKET, SO_KEEPALIVE), 0);
+  EXPECT_EQ(option(*plain, IPPROTO_TCP, TCP_USER_TIMEOUT), 0);
+  const auto asks =
+      open_connection({.port = port_of(*listener), .vanished_after = milliseconds(12'999)});
+  ASSERT_TRUE(asks);
+  EXPECT_EQ(option(*asks, SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(option(*asks, IPPROTO_TCP, TCP_KEEPIDLE), 6);
+  EXPECT_EQ(option(*asks, IPPROTO_TCP, TCP_KEEPINTVL), 2);
+  EXPECT_EQ(option(*asks, IPPROTO_TCP, TCP_USER_TIMEOUT), 12'000);
+  for (const int each : {*listener, *plain, *asks}) close(each);
+}
+
 TEST(Sockets, a_port_is_taken_only_while_somebody_listens_on_it) {
   const auto listener = open_listener({});
   ASSERT_TRUE(listener);

@@ -428,7 +428,8 @@ ServerReport HttpServer::report() const {
     const session::HttpCounters& http = worker.http;
     report.connections += read(counters.accepted);
     report.cut_off += read(counters.cut_off);
-    if (!group_->ended(index)) report.cut_off += worker.reactor->links_open();
+    if (!group_->ended(index))
+      report.cut_off += worker.reactor->links_open() - worker.reactor->links_lasting();
     report.requests += read(http.requests);
     report.failures += read(http.handler_failures);
     report.tasks_cancelled += read(worker.reactor->tasks().counts().cancelled);

@@ -97,7 +97,9 @@ struct TestServer::Core final : detail::ClientLoop {
     for (const Open& each : connections) each.connection->give_up(why);
     connections.clear();
     // The server notices that its clients are gone, and handlers are cancelled as on a network.
-    if (front) run_while([&] { return front->reactor.links_open() > 0; }, seconds(600));
+    if (front)
+      run_while([&] { return front->reactor.links_open() > front->reactor.links_lasting(); },
+                seconds(600));
   }
 
   template <class Condition>
