@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "katana/client/addresses.hpp"
+#include "katana/upstream/addresses.hpp"
 #include "katana/wire/http/characters.hpp"
 #include "katana/wire/http/date.hpp"
 #include "katana/wire/http/reply_head.hpp"
@@ -27,7 +27,7 @@ std::string in_lower_case(Bytes text) {
 bool domain_matches(const std::string& host, const std::string& domain) {
   if (host == domain) return true;
   return host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.' &&
-         !is_numeric_address(host);
+         !upstream::is_numeric_address(host);
 }
 
 // RFC 6265 §5.1.4.

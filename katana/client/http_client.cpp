@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "katana/base/misuse.hpp"
-#include "katana/client/addresses.hpp"
 #include "katana/client/exchange.hpp"
 #include "katana/client/reactor_pool.hpp"
+#include "katana/upstream/addresses.hpp"
 #include "katana/wire/http/reply_head.hpp"
 
 namespace katana::client {
@@ -48,7 +48,7 @@ Result<void> check(const HttpClientOptions& options) {
   }
   if (options.hedge_after < Duration{}) return wrong("hedge_after", "zero (never) or above");
   for (const auto& [host, addresses] : options.hosts) {
-    if (addresses.empty() || !std::ranges::all_of(addresses, is_numeric_address)) {
+    if (addresses.empty() || !std::ranges::all_of(addresses, upstream::is_numeric_address)) {
       return wrong("each of `hosts`", "one or more numeric addresses, such as 127.0.0.1 or ::1");
     }
   }

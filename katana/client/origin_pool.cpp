@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "katana/client/addresses.hpp"
-#include "katana/thread/pool.hpp"
+#include "katana/upstream/addresses.hpp"
 
 namespace katana::client {
 namespace {
@@ -33,7 +32,7 @@ OriginPool::OriginPool(ReactorContext& context, const Origin& origin, DriverFact
   const auto& hosts = options.hosts;
   if (const auto given = hosts.find(host); given != hosts.end()) {
     addresses_ = given->second;
-  } else if (is_numeric_address(host)) {
+  } else if (upstream::is_numeric_address(host)) {
     addresses_ = {host};
   }
   if (!addresses_.empty()) addresses_until_ = never;
@@ -204,25 +203,13 @@ Task<void> OriginPool::look_up() {
     ask_destinations();
     co_return;
   }
-  const std::string& host = state_.peer().host;
-  auto known = context_.addresses().find(host, context_.reactor().now());
-  if (!known) {
-    auto resolver = context_.resolver();
-    if (!resolver) {
-      fail_waiting(resolver.error());
-      co_return;
-    }
-    auto job = [name = host] { return look_up_addresses(name); };
-    auto found = co_await (*resolver)->run(thread::give(job));
-    const Instant until = context_.addresses().keep(host, found, context_.reactor().now());
-    known.emplace(std::move(found), until);
-  }
-  if (known->addresses) {
-    addresses_ = *std::move(known->addresses);
+  auto known = co_await context_.resolver().look_up(state_.peer().host, context_.reactor());
+  if (known.addresses) {
+    addresses_ = *std::move(known.addresses);
     address_ = failures_ = 0;
-    addresses_until_ = known->until;
+    addresses_until_ = known.until;
   } else {
-    fail_waiting(known->addresses.error());
+    fail_waiting(known.addresses.error());
   }
   context_.queue().run_later(*this);
 }

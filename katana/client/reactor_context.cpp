@@ -28,17 +28,6 @@ http2::Limits limits_of(const HttpClientOptions& options) {
 
 }  // namespace
 
-Result<thread::Pool*> Shared::resolver() const {
-  if (options_.resolver != nullptr) return options_.resolver;
-  const std::scoped_lock lock(mutex_);
-  if (own_resolver_ == nullptr) {
-    auto made = thread::Pool::create({.name = "resolve", .threads_min = 2, .queue_max = 1024});
-    if (!made) return std::unexpected(made.error().within("threads for name resolution"));
-    own_resolver_ = *std::move(made);
-  }
-  return own_resolver_.get();
-}
-
 ReactorContext::ReactorContext(core::Reactor& reactor, std::shared_ptr<const Shared> shared)
     : reactor_(reactor), shared_(std::move(shared)), random_(shared_->options().seed) {
   if (random_ == 0) random_ = std::random_device()() | std::uint64_t{1} << 32;

@@ -1,29 +1,25 @@
 // Shared: what the reactors that use one HttpClient have in common.
 // ReactorContext: what its pools, connections and calls on one reactor have in common.
 //
-// Owns       Shared: the context of TLS, addresses of names, and threads for name resolution.
+// Owns       Shared: the context of TLS, and the resolver of names.
 //            ReactorContext: the context of HTTP/2, counters, and a share of the Shared.
 // Borrows    the reactor.
 // Thread     Shared any; a ReactorContext its reactor's.
 // Allocates  when made, and for the first connection of HTTP/2.
-// Fails      resolver() is an Error when its threads cannot be made.
 // Invariant  it knows neither pools nor connections nor calls.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
-#include "katana/base/result.hpp"
-#include "katana/client/address_cache.hpp"
 #include "katana/client/options.hpp"
 #include "katana/client/proxy.hpp"
 #include "katana/client/run_queue.hpp"
 #include "katana/core/reactor.hpp"
-#include "katana/thread/pool.hpp"
 #include "katana/tls/client_context.hpp"
+#include "katana/upstream/resolver.hpp"
 #include "katana/wire/http1/response_machine.hpp"
 #include "katana/wire/http2/client_machine.hpp"
 
@@ -36,24 +32,24 @@ class Shared {
       : options_(options),
         tls_(std::move(context)),
         proxy_(std::move(proxy)),
-        addresses_(options.names_max, {options.addresses_kept, options.failures_kept}) {}
+        resolver_({.pool = options.resolver,
+                   .addresses_kept = options.addresses_kept,
+                   .failures_kept = options.failures_kept,
+                   .names_max = options.names_max}) {}
 
   const HttpClientOptions& options() const noexcept { return options_; }
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
-  Result<thread::Pool*> resolver() const;
+  upstream::Resolver& resolver() const noexcept { return resolver_; }
   // Null: it is asked directly.
   const Proxy* proxy_for(const Origin& origin) const noexcept {
     return proxy_ && proxy_->serves(origin) ? &*proxy_ : nullptr;
   }
-  AddressCache& addresses() const noexcept { return addresses_; }
 
  private:
   const HttpClientOptions options_;
   const std::shared_ptr<const tls::ClientContext> tls_;
   const std::optional<Proxy> proxy_;
-  mutable AddressCache addresses_;
-  mutable std::mutex mutex_;  // guards own_resolver_
-  mutable std::unique_ptr<thread::Pool> own_resolver_;
+  mutable upstream::Resolver resolver_;
 };
 
 // What the client has done on one reactor.
@@ -77,8 +73,7 @@ class ReactorContext {
   core::Reactor& reactor() noexcept { return reactor_; }
   const HttpClientOptions& options() const noexcept { return shared_->options(); }
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return shared_->tls(); }
-  Result<thread::Pool*> resolver() const { return shared_->resolver(); }
-  AddressCache& addresses() const noexcept { return shared_->addresses(); }
+  upstream::Resolver& resolver() const noexcept { return shared_->resolver(); }
   const Proxy* proxy_for(const Origin& origin) const noexcept { return shared_->proxy_for(origin); }
   http1::HeadMemo& head_memo() noexcept { return head_memo_; }
   // What the connections of HTTP/2 share; made for the first.

@@ -18,7 +18,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
 
-namespace katana::client {
+namespace katana::upstream {
 
 class AddressCache {
  public:
@@ -47,6 +47,6 @@ class AddressCache {
   std::map<std::string, Entry> entries_;
 };
 
-}  // namespace katana::client
+}  // namespace katana::upstream
 
 // SPDX-License-Identifier: Apache-2.0

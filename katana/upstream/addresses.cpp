@@ -1,4 +1,4 @@
-#include "katana/client/addresses.hpp"
+#include "katana/upstream/addresses.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace katana::client {
+namespace katana::upstream {
 namespace {
 
 constexpr std::size_t addresses_max = 8;
@@ -62,6 +62,6 @@ Result<std::vector<std::string>> look_up_addresses(const std::string& host) {
   return interleave_families(found);
 }
 
-}  // namespace katana::client
+}  // namespace katana::upstream
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,10 +1,10 @@
-#include "katana/client/address_cache.hpp"
+#include "katana/upstream/address_cache.hpp"
 
 #include <gmock/gmock.h>
 
-#include "katana/client/addresses.hpp"
+#include "katana/upstream/addresses.hpp"
 
-namespace katana::client {
+namespace katana::upstream {
 namespace {
 
 using testing::ElementsAre;
@@ -47,6 +47,6 @@ TEST(AddressesTest, the_families_take_turns_in_the_order_of_the_resolver) {
 }
 
 }  // namespace
-}  // namespace katana::client
+}  // namespace katana::upstream
 
 // SPDX-License-Identifier: Apache-2.0

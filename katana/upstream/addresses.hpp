@@ -9,7 +9,7 @@
 
 #include "katana/base/result.hpp"
 
-namespace katana::client {
+namespace katana::upstream {
 
 // True for an IPv4 or IPv6 address, without brackets, which needs no resolution.
 bool is_numeric_address(const std::string& host) noexcept;
@@ -21,6 +21,6 @@ std::vector<std::string> interleave_families(const std::vector<std::string>& add
 // At least one numeric address, in the order to try them: RFC 6724, with the families in turn.
 Result<std::vector<std::string>> look_up_addresses(const std::string& host);
 
-}  // namespace katana::client
+}  // namespace katana::upstream
 
 // SPDX-License-Identifier: Apache-2.0

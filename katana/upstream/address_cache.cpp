@@ -1,9 +1,9 @@
-#include "katana/client/address_cache.hpp"
+#include "katana/upstream/address_cache.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace katana::client {
+namespace katana::upstream {
 
 std::optional<AddressCache::Entry> AddressCache::find(const std::string& name, Instant now) {
   const std::scoped_lock lock(mutex_);
@@ -24,6 +24,6 @@ Instant AddressCache::keep(const std::string& name, Result<Addresses> addresses,
   return until;
 }
 
-}  // namespace katana::client
+}  // namespace katana::upstream
 
 // SPDX-License-Identifier: Apache-2.0
