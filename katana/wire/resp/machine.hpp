@@ -1,0 +1,144 @@
+// Machine: what a Redis server says, RESP3 and RESP2 (github.com/redis/redis-specifications,
+// protocol/RESP3.md), as a client receives it.
+//
+//   first octet   kind             line                 followed by
+//   +             simple_string    any text
+//   -             simple_error     any text
+//   :             integer          64 bits, signed
+//   _             null             nothing              (RESP2: $-1 and *-1)
+//   #             boolean          t or f
+//   ,             number           decimal, inf, nan
+//   (             big_number       digits
+//   $  !  =       bulk_string, bulk_error, verbatim     so many octets, CRLF
+//   * ~ >         array, set, push  count               so many values
+//   %  |          map, attribute    count               twice as many values
+//
+// The state is what comes next:
+//
+//   value        a first octet and its line   -> value, content
+//   content      of a string                  -> content_end
+//   content_end  CRLF                         -> value
+//   refused      for ever
+//
+// next() reports one value, or one part of a string, at a time. Who builds replies of them pushes
+// an aggregate when its value is reported, and pops Step::ended of them after each value.
+//
+// Owns       the counts of the aggregates that are open, depth_limit of them at most.
+// Borrows    the input, for the call.
+// Thread     its user's.
+// Allocates  never.
+// Fails      Event::refused; refusal() says why, and nothing is reported any more.
+// Invariant  however the bytes are cut, the values, and the contents of strings put together, are
+//            the same. What is not consumed is less than a line of line_bytes_max and its end.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+#include "katana/wire/resp/refusal.hpp"
+
+namespace katana::resp {
+
+// What Limits::depth_max may be.
+inline constexpr std::uint32_t depth_limit = 32;
+
+struct Limits {
+  std::size_t line_bytes_max = 16 * 1024;    // without its CRLF; at most 16 KiB less than a carry
+  std::uint32_t depth_max = 8;               // aggregates within one another; 1 … depth_limit
+  std::uint64_t elements_max = 1024 * 1024;  // of a reply, at every depth together
+  std::uint64_t reply_bytes_max = std::uint64_t{64} * 1024 * 1024;  // lines and strings together
+};
+
+enum class Kind : std::uint8_t {
+  null,
+  simple_string,
+  simple_error,
+  integer,
+  boolean,
+  number,
+  big_number,
+  bulk_string,
+  bulk_error,
+  verbatim,  // its first four octets are the format and a colon, as in "txt:"
+  array,
+  set,
+  map,
+  push,
+  attribute,  // of the value that follows it
+  count_,
+};
+// For messages: "a bulk string".
+Bytes name_of(Kind kind) noexcept;
+
+enum class Event : std::uint8_t {
+  need_bytes,
+  value,  // all that there is of it, or an aggregate's beginning, or a string's
+  part,   // the next of a string's content, perhaps nothing
+  refused,
+};
+
+// What one call of next() did.
+struct Step {
+  Event event = Event::need_bytes;
+  Kind kind = Kind::null;
+  // Of a string: its content is complete with this step. Of every other value true.
+  bool complete = true;
+  // The reply is complete: what comes next belongs to another one.
+  bool reply_ended = false;
+  // So many aggregates are complete, the innermost first; this one among them if it is empty.
+  std::uint8_t ended = 0;
+  std::size_t consumed = 0;
+  std::int64_t integer = 0;  // also of a boolean
+  double number = 0;
+  std::uint64_t count = 0;  // of an aggregate: the values in it; of a string its octets
+  Bytes text = {};          // in the input: a line without its type, or a part of a content
+};
+
+class Machine {
+ public:
+  explicit Machine(const Limits& limits = {}) noexcept;
+
+  Step next(Bytes input) noexcept;
+  Refusal refusal() const noexcept { return refusal_; }
+  // A reply has begun and is not complete, as far as is consumed.
+  bool within_reply() const noexcept {
+    return state_ != State::value || depth_ > 0 || follows_attribute_;
+  }
+
+ private:
+  enum class State : std::uint8_t { value, content, content_end, refused };
+  struct Open {
+    std::uint64_t left = 0;
+    bool is_attribute = false;
+  };
+
+  Step refuse(Refusal why) noexcept;
+  Step read_value(Bytes input) noexcept;
+  Step read_line(Kind kind, Bytes line) noexcept;
+  Step begin_string(Kind kind, Bytes line, Bytes rest) noexcept;
+  Step begin_aggregate(Kind kind, Bytes line) noexcept;
+  Step read_content(Bytes input) noexcept;
+  // A value that is no aggregate with something in it is complete: others may be with it.
+  void end_value(Step& step) noexcept;
+  bool count_value(std::size_t bytes) noexcept;
+  bool is_place_for(Kind kind) const noexcept;
+
+  const Limits limits_;
+  std::array<Open, depth_limit> open_{};
+  std::uint32_t depth_ = 0;
+  std::uint64_t elements_ = 0;     // of this reply
+  std::uint64_t bytes_ = 0;        // likewise
+  std::size_t searched_ = 0;       // of a line whose end has not come
+  std::uint64_t left_ = 0;         // of a string's content
+  std::uint32_t prefix_left_ = 0;  // likewise, of what a verbatim one begins with
+  Kind string_ = Kind::bulk_string;
+  bool follows_attribute_ = false;
+  State state_ = State::value;
+  Refusal refusal_ = Refusal::none;
+};
+
+}  // namespace katana::resp
+
+// SPDX-License-Identifier: Apache-2.0

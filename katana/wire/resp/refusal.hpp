@@ -1,0 +1,55 @@
+// Refusal: why a reply of a server is not accepted. Each is the server's doing, or of somebody on
+// the way to it; where the next reply begins cannot be known after it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::resp {
+
+enum class Refusal : std::uint8_t {
+  none,
+  unknown_type,
+  bad_line_end,
+  bad_number,
+  bad_length,
+  bad_boolean,
+  bad_null,
+  bad_verbatim,
+  bad_string_end,
+  streamed,
+  misplaced_push,
+  line_too_long,
+  too_deep,
+  too_many_elements,
+  too_large,
+  count_,
+};
+
+inline constexpr std::array<Bytes, static_cast<std::size_t>(Refusal::count_)> refusal_texts = {
+    "",
+    "a value begins with an octet that stands for no type of RESP",
+    "a line has a bare CR or LF, and not CRLF at its end",
+    "a number is none, or does not fit its type",
+    "a length is none, or negative",
+    "a boolean is neither #t nor #f",
+    "a null has something in its line",
+    "a verbatim string does not begin with the three octets of its format and a colon",
+    "a string is longer or shorter than it said",
+    "a string or an aggregate is streamed, without a length",
+    "a push or an attribute stands within another value, or where no value can follow",
+    "a line is longer than line_bytes_max",
+    "aggregates are nested deeper than depth_max",
+    "a reply has more than elements_max elements",
+    "a reply is larger than reply_bytes_max",
+};
+
+constexpr Bytes text_of(Refusal refusal) noexcept {
+  return refusal_texts[static_cast<std::size_t>(refusal)];
+}
+
+}  // namespace katana::resp
+
+// SPDX-License-Identifier: Apache-2.0
