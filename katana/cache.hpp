@@ -1,0 +1,10 @@
+// A cache in memory, with loads that are made once, and its seam for a second level.
+//
+// Links      cache
+// Invariant  it has includes only, each from what that links.
+#pragma once
+
+#include "katana/cache/cache.hpp"
+#include "katana/cache/second_level.hpp"
+
+// SPDX-License-Identifier: Apache-2.0
