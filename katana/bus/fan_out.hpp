@@ -55,6 +55,8 @@ class FanOut final : private PortOwner {
   // ---- any thread
   // Counts it as published, or as refused.
   Result<void> check(const Publication& publication);
+  // Null: this thread has no reactor.
+  Port* publishing_port();
   // To the subscribers of this process that are in no group, and with `groups` to one of each
   // group. `made` is the message if somebody needed one.
   bool deliver(const Publication& publication, bool groups, std::optional<HeldMessage>& made);
@@ -83,8 +85,6 @@ class FanOut final : private PortOwner {
  private:
   class Ports;
   Port* find_port_here() const noexcept;
-  // Null: this thread has no reactor.
-  Port* publishing_port();
   void fill(Route& route, Port& port) override;
   void remove(const LocalSubscription& entry, Port& port) noexcept override;
   // With the lock held.

@@ -5,15 +5,26 @@
 
 namespace katana::bus {
 
-MemoryBus::MemoryBus(const BusOptions& options) : fan_out_(options) {}
+MemoryBus::MemoryBus(const BusOptions& options)
+    : fan_out_(options),
+      streams_(fan_out_, [this](const Publication& publication, Stored* stored) -> Result<void> {
+        auto published = publish_storing(publication, stored);
+        if (!published) return std::unexpected(published.error());
+        return {};
+      }) {}
 
 MemoryBus::~MemoryBus() = default;
 
 Result<Published> MemoryBus::publish(const Publication& publication) {
+  return publish_storing(publication, nullptr);
+}
+
+Result<Published> MemoryBus::publish_storing(const Publication& publication, Stored* stored) {
   if (auto checked = fan_out_.check(publication); !checked) {
     return std::unexpected(checked.error());
   }
   std::optional<HeldMessage> made;
+  if (streams_.is_used()) streams_.capture(publication, made, stored);
   return Published{.nobody = !fan_out_.deliver(publication, true, made)};
 }
 

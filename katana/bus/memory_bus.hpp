@@ -7,14 +7,11 @@
 // Invariant  Promise::in_process.
 #pragma once
 
-#include <memory>
-
 #include "katana/bus/bus.hpp"
 #include "katana/bus/fan_out.hpp"
+#include "katana/bus/memory_streams.hpp"
 
 namespace katana::bus {
-
-class MemoryStreams;
 
 class MemoryBus final : public Bus {
  public:
@@ -28,10 +25,14 @@ class MemoryBus final : public Bus {
   Promise promise() const noexcept override { return Promise::in_process; }
   Health health() const override;
   BusFigures figures() const override;
+  Streams* streams() noexcept override { return &streams_; }
   FanOut& fan_out() noexcept override { return fan_out_; }
 
  private:
+  Result<Published> publish_storing(const Publication& publication, Stored* stored);
+
   FanOut fan_out_;
+  MemoryStreams streams_;
 };
 
 }  // namespace katana::bus

@@ -157,12 +157,16 @@ LocalSubscription* Port::find_member(std::uint64_t number) noexcept {
 // ---- routes ------------------------------------------------------------------------------------
 
 Route& Port::route(Bytes subject) {
-  Route* place = &(*routes_)[hash_.of(subject) & (routes_max - 1)];
   const std::uint64_t generation = owner_.generation();
-  if (place->generation == generation && place->local_generation == generation_ &&
-      place->subject == subject) [[likely]] {
-    return *place;
-  }
+  const auto is_valid = [&](const Route& route) {
+    return route.generation == generation && route.local_generation == generation_ &&
+           route.subject == subject;
+  };
+  // Most often what is published next, or given, is of the same subject: that needs no hash.
+  if (is_valid(*last_route_)) [[likely]]
+    return *last_route_;
+  Route* place = &(*routes_)[hash_.of(subject) & (routes_max - 1)];
+  if (is_valid(*place)) return *(last_route_ = place);
   if (place->is_pinned) place = &spare_route_;  // somebody walks its list
   place->subject = subject;
   place->generation = generation;
@@ -171,7 +175,7 @@ Route& Port::route(Bytes subject) {
   place->others.clear();
   place->grouped.clear();
   owner_.fill(*place, *this);
-  return *place;
+  return *(last_route_ = place);
 }
 
 // ---- messages ----------------------------------------------------------------------------------

@@ -203,6 +203,7 @@ class Port final : public SubscriptionOwner, public std::enable_shared_from_this
   unsigned giving_ = 0;
   std::unique_ptr<std::array<Route, routes_max>> routes_;
   Route spare_route_;  // in the place of one that is in use
+  Route* last_route_ = &spare_route_;
   std::vector<LocalEntry> local_;
   std::vector<LocalEntry> local_given_;
   std::size_t local_bytes_ = 0;

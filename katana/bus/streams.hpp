@@ -48,8 +48,8 @@
 namespace katana::bus {
 
 struct StreamOptions {
-  std::string name;                   // letters, digits, '-' and '_'
-  std::vector<std::string> subjects;  // patterns
+  std::string name = {};                   // letters, digits, '-' and '_'
+  std::vector<std::string> subjects = {};  // patterns
   // The oldest go when one of these is exceeded. 0: it is not bounded by that (in process: 65,536
   // messages, 64 MiB).
   std::uint64_t messages_max = 0;
@@ -85,7 +85,7 @@ struct StoredMessage {
 enum class StartAt : std::uint8_t { first, next, last, last_per_subject, sequence, time };
 
 struct ConsumeOptions {
-  std::string stream;
+  std::string stream = {};
   std::string durable = {};  // its position is kept under this name; empty: it ends with its reader
   std::string filter = {};   // a pattern; empty: all
   StartAt start = StartAt::first;  // of a durable one when it is made

@@ -9,6 +9,7 @@
 
 #include "katana/base/check.hpp"
 #include "katana/bus/fan_out.hpp"
+#include "katana/bus/memory_streams.hpp"
 #include "katana/bus/requests.hpp"
 
 namespace katana::testing {
@@ -48,6 +49,7 @@ class BusNetwork::Core {
   std::set<std::pair<std::string, std::string>> links_cut;
   std::map<std::pair<std::string, std::string>, Instant> last_arrival;
   std::map<std::string, std::size_t> group_turns;
+  std::shared_ptr<bus::MemoryStreams::State> streams = bus::MemoryStreams::make_state();
   std::uint64_t publishers = 0;
   std::uint64_t lost = 0;
 };
@@ -67,6 +69,14 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
       : core_(std::move(core)),
         name_(std::move(name)),
         fan_out_(core_->options.bus, this),
+        streams_(
+            fan_out_,
+            [this](const bus::Publication& publication, bus::Stored* stored) -> Result<void> {
+              auto published = publish_storing(publication, stored);
+              if (!published) return std::unexpected(published.error());
+              return {};
+            },
+            core_->streams),
         numbers_(++core_->publishers, core_->options.numbers),
         gaps_(core_->options.gap_entries_max),
         since_(core_->network.now()) {
@@ -99,6 +109,7 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
     figures.kept_refused = kept_refused_;
     return figures;
   }
+  bus::Streams* streams() noexcept override { return &streams_; }
   bus::FanOut& fan_out() noexcept override { return fan_out_; }
 
   const std::string& name() const noexcept { return name_; }
@@ -115,7 +126,8 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
   }
 
   // True: somebody elsewhere is subscribed.
-  bool send(const bus::Publication& publication);
+  bool send(const bus::Publication& publication, bus::Stored* stored = nullptr);
+  Result<bus::Published> publish_storing(const bus::Publication& publication, bus::Stored* stored);
   void send_numbers(const bus::Sequencer::Repeat& repeat);
   bool send_to_groups(const bus::Publication& publication);
   bool reaches(const Node& other) const {
@@ -135,6 +147,7 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
   const std::shared_ptr<Core> core_;
   const std::string name_;
   bus::FanOut fan_out_;
+  bus::MemoryStreams streams_;
   bus::Sequencer numbers_;
   bus::GapDetector gaps_;
   std::uint64_t last_interest_ = 0;
@@ -151,6 +164,11 @@ class BusNetwork::Node final : public bus::Bus, private bus::Interest {
 // ---- publishing --------------------------------------------------------------------------------
 
 Result<bus::Published> BusNetwork::Node::publish(const bus::Publication& publication) {
+  return publish_storing(publication, nullptr);
+}
+
+Result<bus::Published> BusNetwork::Node::publish_storing(const bus::Publication& publication,
+                                                         bus::Stored* stored) {
   if (auto checked = fan_out_.check(publication); !checked) {
     return std::unexpected(checked.error());
   }
@@ -161,11 +179,15 @@ Result<bus::Published> BusNetwork::Node::publish(const bus::Publication& publica
     if (auto kept = keep(publication); !kept) return std::unexpected(kept.error());
     return published;
   }
-  if (send(publication)) published.nobody = false;
+  if (send(publication, stored)) published.nobody = false;
   return published;
 }
 
-bool BusNetwork::Node::send(const bus::Publication& publication) {
+bool BusNetwork::Node::send(const bus::Publication& publication, bus::Stored* stored) {
+  if (streams_.is_used()) {
+    std::optional<bus::HeldMessage> kept;
+    streams_.capture(publication, kept, stored);
+  }
   bus::Origin origin;  // of an answer none: its subject is used once
   if (!publication.subject.starts_with(bus::inbox_prefix)) {
     origin = numbers_.next(publication.subject, core_->network.now());
@@ -333,6 +355,7 @@ Result<void> BusNetwork::Node::keep(const bus::Publication& publication) {
 void BusNetwork::Node::set_away(bool away) {
   if (std::exchange(is_away_, away) == away) return;
   since_ = core_->network.now();
+  streams_.set_available(!away);
   if (away) {
     fan_out_.tell(nullptr, {.kind = bus::NoticeKind::disconnected});
     return;

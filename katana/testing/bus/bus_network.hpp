@@ -13,7 +13,10 @@
 // The promise is that of NATS (Promise::at_most_once), and so is how it is kept: numbers for each
 // publisher and subject, repeated when a subject falls silent (bus/sequence.hpp).
 //
-// Owns       what is under way; the Bus of a node is its caller's, and may go at any time.
+// Streams (bus/streams.hpp) are kept by the network: every node that is not isolated reaches them, at
+// once, whatever links are cut.
+//
+// Owns       what is under way, and what streams keep; the Bus of a node is its caller's, and may go at any time.
 // Borrows    the SimNetwork, which outlives it and every Bus.
 // Thread     one: that of the network.
 // Allocates  for each message and node: a test's tool.
@@ -31,6 +34,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/bus/bus.hpp"
 #include "katana/bus/sequence.hpp"
+#include "katana/bus/streams.hpp"
 #include "katana/engine/sim/sim_network.hpp"
 
 namespace katana::testing {

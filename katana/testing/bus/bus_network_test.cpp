@@ -240,6 +240,37 @@ TEST_F(BusNetworkTest, a_group_over_several_nodes_has_each_message_once) {
   EXPECT_EQ(node(2).said.size(), 10u);
 }
 
+TEST_F(BusNetworkTest, a_stream_is_read_on_every_node_that_has_a_server) {
+  node(0).reactor.turn({});
+  auto ensured = node(0).bus->streams()->ensure({.name = "rooms", .subjects = {"rooms.>"}});
+  ensured.start();
+  EXPECT_TRUE(ensured.result());
+  EXPECT_TRUE(node(0).publish("rooms.lobby", "1"));
+  auto stored = node(0).bus->streams()->store("rooms.lobby", "2");
+  stored.start();
+  EXPECT_EQ(stored.result()->sequence, 2u);
+  node(1).reactor.turn({});
+  auto last = node(1).bus->streams()->last("rooms", "rooms.lobby", 10);
+  last.start();
+  const auto messages = last.result();
+  ASSERT_TRUE(messages);
+  ASSERT_EQ(messages->size(), 2u);
+  EXPECT_EQ((*messages)[1].message.payload(), "2");
+  auto made = node(1).bus->streams()->consume({.stream = "rooms", .start = bus::StartAt::next});
+  made.start();
+  auto consumer = *made.result();
+  auto next = consumer->next();
+  next.start();
+  buses_.isolate("b");
+  EXPECT_TRUE(node(2).publish("rooms.lobby", "3"));
+  pass(milliseconds(5));
+  EXPECT_FALSE(next.done());
+  buses_.rejoin("b");
+  pass(milliseconds(5));
+  ASSERT_TRUE(next.done());
+  EXPECT_EQ((**next.result()).message.payload(), "3");
+}
+
 // Whatever links lose, what came and what was told add up.
 TEST_F(BusNetworkTest, losses_add_up) {
   for (const std::uint32_t loss : {10u, 100u, 500u}) {
