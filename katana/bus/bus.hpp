@@ -114,10 +114,18 @@ class [[nodiscard]] Subscription {
   std::uint64_t number_ = 0;
 };
 
+struct Request {
+  std::string subject = {};
+  std::string payload = {};
+  Duration timeout = seconds(5);
+  std::string id = {};  // as Publication::id
+};
+
 struct Published {
   // It is known that nobody is subscribed. Known in process; of a server only by the answer to a
   // request.
   bool nobody = false;
+  bool is_here = false;  // somebody in this process is, and in no queue group
 };
 
 enum class BusState : std::uint8_t {
@@ -195,8 +203,11 @@ class Bus {
                                          SubscribeOptions options = {}) = 0;
   // The first answer. deadline_exceeded after `timeout`, or by the deadline of the coroutine, if
   // that is earlier; unavailable at once when it is known that nobody answers.
+  Task<Result<HeldMessage>> request(Request request);
   Task<Result<HeldMessage>> request(std::string subject, std::string payload,
-                                    Duration timeout = seconds(5));
+                                    Duration timeout = seconds(5)) {
+    return request({std::move(subject), std::move(payload), timeout, {}});
+  }
 
   virtual Promise promise() const noexcept = 0;
   virtual Health health() const = 0;

@@ -25,7 +25,8 @@ Result<Published> MemoryBus::publish_storing(const Publication& publication, Sto
   }
   std::optional<HeldMessage> made;
   if (streams_.is_used()) streams_.capture(publication, made, stored);
-  return Published{.nobody = !fan_out_.deliver(publication, true, made)};
+  const bool has_some = fan_out_.deliver(publication, true, made);
+  return Published{.nobody = !has_some, .is_here = has_some};
 }
 
 Result<Subscription> MemoryBus::subscribe(Bytes pattern, Handler handler,

@@ -5,7 +5,8 @@
 // Thread     store(), consume(), last() and after() a reactor's; capture() any.
 // Allocates  what is kept.
 // Fails      as Streams says.
-// Invariant  a message that is published to a subject of a stream is stored in it, by whatever call.
+// Invariant  a message that is published to a subject of a stream is stored in it, by whatever
+//            call.
 #pragma once
 
 #include <atomic>

@@ -57,6 +57,7 @@ void Requests::on_answer(const Delivery& message) noexcept {
   const auto found = waiting_.find(number);
   if (found == waiting_.end()) return;  // it is too late
   Wait& wait = *found->second;
+  if (message.status() != 0 && wait.ignores_no_responders_) return;
   wait.answer_ = message.hold();
   wait.end();
 }
@@ -90,7 +91,8 @@ void Requests::Wait::end() noexcept {
 
 // ---- requests ----------------------------------------------------------------------------------
 
-Task<Result<HeldMessage>> Bus::request(std::string subject, std::string payload, Duration timeout) {
+Task<Result<HeldMessage>> Bus::request(Request request) {
+  const std::string& subject = request.subject;
   Port& port = fan_out().port_here();
   port.requests_made.add(1);
   Requests& requests = Requests::of(fan_out(), port);
@@ -99,14 +101,16 @@ Task<Result<HeldMessage>> Bus::request(std::string subject, std::string payload,
     co_return std::unexpected(ready.error());
   }
   const Instant now = port.reactor().now();
-  const Duration left = time_left(now, timeout);
+  const Duration left = time_left(now, request.timeout);
   Requests::Wait wait(requests, left > Duration{} ? now + left : never);
   const std::string reply_to = wait.reply_to();
-  const auto published = publish({.subject = subject, .payload = payload, .reply_to = reply_to});
+  const auto published = publish(
+      {.subject = subject, .payload = request.payload, .reply_to = reply_to, .id = request.id});
   if (!published) {
     port.requests_failed.add(1);
     co_return std::unexpected(published.error());
   }
+  if (published->is_here) wait.ignore_no_responders();
   std::optional<HeldMessage> answer;
   if (!published->nobody) answer = co_await wait;
   if (answer && answer->status() == 0) co_return *std::move(answer);

@@ -45,6 +45,8 @@ class Requests final : public core::Attachment {
     Wait& operator=(const Wait&) = delete;
 
     std::string reply_to() const;
+    // Somebody in this process is asked: that a server knows of nobody is no answer.
+    void ignore_no_responders() noexcept { ignores_no_responders_ = true; }
     bool await_ready() const noexcept { return over_; }
     void await_suspend(std::coroutine_handle<> waiting) noexcept { waiting_ = waiting; }
     // Nothing: the time is over.
@@ -57,6 +59,7 @@ class Requests final : public core::Attachment {
     const std::uint64_t number_;
     std::optional<HeldMessage> answer_;
     bool over_ = false;
+    bool ignores_no_responders_ = false;
     Waiting waiting_;
   };
 

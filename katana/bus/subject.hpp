@@ -6,6 +6,9 @@
 //   rooms.>             '>' stands for one token or more, at the end
 //   rooms.>.said        no pattern: '>' is not at the end
 //
+// Subjects that begin with '_' or '$' are those of the bus itself ("_INBOX.…", "$JS.…"): a wildcard
+// at the beginning of a pattern does not stand for them.
+//
 // Names that users choose go through escape_token(), which makes one token of any octets.
 //
 // Owns       nothing.
@@ -41,6 +44,13 @@ bool matches(Bytes pattern, Bytes subject) noexcept;
 std::string escape_token(Bytes text);
 // What escape_token() was given; nothing for what it never gives.
 Result<std::string> unescape_token(Bytes token);
+
+inline bool is_hidden(Bytes subject) noexcept {
+  return subject.starts_with('_') || subject.starts_with('$');
+}
+inline bool begins_with_wildcard(Bytes pattern) noexcept {
+  return pattern.starts_with('*') || pattern.starts_with('>');
+}
 
 // Takes the first token off `rest`, and the dot behind it.
 inline Bytes next_token(Bytes& rest) noexcept {

@@ -52,7 +52,11 @@ class SubjectIndex {
   // Calls `visit(T&)` for each pattern that matches. It must not change the index.
   template <class Visit>
   void match(Bytes subject, Visit&& visit) {
-    match_below(root_, subject, visit);
+    if (!is_hidden(subject)) {
+      match_below(root_, subject, visit);
+    } else if (Node* const exact = root_.child(next_token(subject))) {
+      match_below(*exact, subject, visit);
+    }
   }
   template <class Visit>
   void for_each(Visit&& visit) {

@@ -60,6 +60,9 @@ TEST(Subject, wildcards_stand_for_one_token_or_for_the_rest) {
   EXPECT_TRUE(matches("a.>", "a.b.c"));
   EXPECT_FALSE(matches("a.>", "a"));
   EXPECT_TRUE(matches(">", "a"));
+  EXPECT_FALSE(matches(">", "_INBOX.1"));  // the bus's own
+  EXPECT_FALSE(matches("*.API.x", "$JS.API.x"));
+  EXPECT_TRUE(matches("_INBOX.*", "_INBOX.1"));
 }
 
 TEST(Subject, any_text_is_a_token_and_comes_back) {
@@ -83,8 +86,9 @@ TEST(Subject, any_text_is_a_token_and_comes_back) {
 TEST(SubjectIndex, finds_exactly_the_patterns_that_match) {
   Random random(7);
   const auto token = [&](bool wild) -> std::string {
-    const std::uint64_t drawn = random.below(wild ? 5 : 3);
-    return drawn == 3 ? "*" : drawn == 4 ? ">" : std::string(1, static_cast<char>('a' + drawn));
+    const std::uint64_t drawn = random.below(wild ? 6 : 4);
+    if (drawn >= 4) return drawn == 4 ? "*" : ">";
+    return drawn == 3 ? "_x" : std::string(1, static_cast<char>('a' + drawn));
   };
   const auto text = [&](bool wild) {
     std::string made = token(wild);

@@ -126,8 +126,8 @@ int main(int count, char** arguments) {
     const std::string question = fmt::format("a delivery to one of {}, 60 octets", members);
     const auto* answers = suite.ask({question, "ns"}, {hub_of(members, messages),
                                                        bus_of(members, messages)});
-    // With one subscriber it is the cost of a publication, which the hub shares among the lines of a
-    // turn: a figure, not a target.
+    // With one subscriber it is the cost of a publication, which the hub shares among the lines of
+    // a turn: a figure, not a target.
     if (members == 1) continue;
     suite.target(fmt::format("at most 1.05 x the hub, {} subscribers", members), answers, "the bus",
                  "the chat's hub", 1.05, micro::at_most);

@@ -173,7 +173,8 @@ Result<bus::Published> BusNetwork::Node::publish_storing(const bus::Publication&
     return std::unexpected(checked.error());
   }
   std::optional<bus::HeldMessage> made;
-  bus::Published published{.nobody = !fan_out_.deliver(publication, false, made)};
+  const bool is_here = fan_out_.deliver(publication, false, made);
+  bus::Published published{.nobody = !is_here, .is_here = is_here};
   if (is_away_) {
     published.nobody = false;  // as far as is known
     if (auto kept = keep(publication); !kept) return std::unexpected(kept.error());

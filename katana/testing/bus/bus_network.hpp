@@ -13,10 +13,11 @@
 // The promise is that of NATS (Promise::at_most_once), and so is how it is kept: numbers for each
 // publisher and subject, repeated when a subject falls silent (bus/sequence.hpp).
 //
-// Streams (bus/streams.hpp) are kept by the network: every node that is not isolated reaches them, at
-// once, whatever links are cut.
+// Streams (bus/streams.hpp) are kept by the network: every node that is not isolated reaches them,
+// at once, whatever links are cut.
 //
-// Owns       what is under way, and what streams keep; the Bus of a node is its caller's, and may go at any time.
+// Owns       what is under way, and what streams keep; the Bus of a node is its caller's, and may
+//            go at any time.
 // Borrows    the SimNetwork, which outlives it and every Bus.
 // Thread     one: that of the network.
 // Allocates  for each message and node: a test's tool.

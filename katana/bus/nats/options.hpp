@@ -1,0 +1,72 @@
+// NatsOptions: which NATS servers a bus leads to, as whom, and how long everything about it may
+// take. NatsObserver: who is told.
+//
+// Owns       values, and the secrets of the credentials.
+// Borrows    the observer, for as long as the bus lives.
+// Thread     a value. The observer is called on the bus's home reactor.
+// Fails      parse_nats_url() names the URL, what is wrong with it, and the expected form.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "katana/base/instant.hpp"
+#include "katana/base/result.hpp"
+#include "katana/bus/bus.hpp"
+#include "katana/bus/nats/credentials.hpp"
+#include "katana/bus/sequence.hpp"
+#include "katana/tls/client_options.hpp"
+#include "katana/upstream/options.hpp"
+
+namespace katana::bus {
+
+class NatsObserver {
+ public:
+  virtual ~NatsObserver() = default;
+  virtual void on_connected(const std::string& server, bool again, Duration away) noexcept = 0;
+  virtual void on_disconnected(const std::string& server, const Error& why) noexcept = 0;
+  // An attempt failed; not said again for the same reason.
+  virtual void on_unreachable(const std::string& server, const Error& why) noexcept = 0;
+  // The server refused something: a subscription, a publication.
+  virtual void on_server_error(const std::string& server, const std::string& text) noexcept = 0;
+  virtual void on_missed(Bytes pattern, Bytes subject, std::uint64_t count) noexcept = 0;
+};
+
+struct NatsOptions {
+  std::vector<upstream::Server> servers = {};
+  std::optional<tls::ClientTlsOptions> tls = std::nullopt;
+  Credentials credentials = {};
+  // Every subject is "PREFIX.subject" on the server, but for "_INBOX.…" and "$…". Tokens; empty:
+  // none.
+  std::string prefix = {};
+  std::string client_name = "katana";
+  AwayOptions away = {};
+  // The server is asked so often whether it is there, and counts as gone when the next question is
+  // due and there was no answer: after twice that at the latest.
+  Duration ping_interval = seconds(2);
+  Duration connect_timeout = seconds(2);
+  Duration backoff_min = milliseconds(20);
+  Duration backoff_max = seconds(2);
+  // Written and not yet taken by the kernel; beyond it messages are kept as while it is away.
+  std::size_t outgoing_bytes_max = std::size_t{4} * 1024 * 1024;
+  // False: messages carry no numbers, and gaps are not found.
+  bool numbers = true;
+  SequencerOptions sequencer = {};
+  std::size_t gap_entries_max = 64 * 1024;
+  BusOptions bus = {};
+  upstream::ResolverOptions resolver = {};
+  NatsObserver* observer = nullptr;
+  // Of the jitter; 0: a random one.
+  std::uint64_t seed = 0;
+};
+
+// "nats://a:4222,b,nats://c:4223": servers, and a user with a password or a token if the URL has
+// one. "tls://…" asks for TLS.
+Result<void> parse_nats_url(Bytes url, NatsOptions& options);
+
+inline constexpr std::uint16_t nats_port = 4222;
+
+}  // namespace katana::bus
+
+// SPDX-License-Identifier: Apache-2.0
