@@ -92,6 +92,9 @@ struct Loaded {
 struct PutOptions {
   Duration ttl = {};  // 0: the option's
   std::vector<std::string> tags = {};
+  // What Cache::mark() gave when the value began to be found out: it is not kept if one of its tags
+  // was removed since, or everything.
+  std::optional<std::uint64_t> mark = {};
 };
 
 namespace detail {
@@ -264,8 +267,10 @@ class Cache {
     detail::LoadedValue loaded = detail::loaded_value<Value>(std::move(value));
     loaded.ttl = options.ttl;
     loaded.tags = detail::tag_hashes(*core_, options.tags);
-    return with_key_octets(key, [&](Bytes octets) { return core_->put(octets, loaded); });
+    const std::uint64_t mark = options.mark.value_or(UINT64_MAX);
+    return with_key_octets(key, [&](Bytes octets) { return core_->put(octets, loaded, mark); });
   }
+  std::uint64_t mark() const noexcept { return core_->mark(); }
   // There is known to be none, for `ttl`; 0: negative_ttl.
   void put_absent(KeyView key, Duration ttl = {}) const {
     const detail::LoadedValue none{.ttl = ttl};

@@ -107,7 +107,7 @@ bool Core::put_in(Shard& shard, Bytes key, std::uint64_t hash, const LoadedValue
   return shard.table.put(key, hash, contents, now, garbage);
 }
 
-bool Core::put(Bytes key, const LoadedValue& loaded) {
+bool Core::put(Bytes key, const LoadedValue& loaded, std::uint64_t mark) {
   const Instant time = now();
   const std::uint64_t hash = hash_of(key);
   bool is_kept = false;
@@ -115,6 +115,7 @@ bool Core::put(Bytes key, const LoadedValue& loaded) {
     Garbage garbage;
     Shard& shard = shard_of(hash);
     const std::scoped_lock lock(shard.mutex);
+    if (mark != UINT64_MAX && is_invalidated(mark, loaded)) return false;
     detach(shard, key, hash);
     is_kept = put_in(shard, key, hash, loaded, time, garbage);
   }
@@ -160,16 +161,18 @@ Task<Result<void>> Core::remove_everywhere(std::shared_ptr<Core> self, std::stri
   co_return removed;
 }
 
-std::size_t Core::remove_tag(std::uint64_t tag) {
-  {
-    const std::scoped_lock lock(invalidated_mutex_);
-    const std::uint64_t number = ++invalidations_;
-    if (invalidated_.size() < invalidated_max) {
-      invalidated_.push_back({number, tag});
-    } else {
-      invalidated_[number % invalidated_max] = {number, tag};
-    }
+void Core::note_invalidated(std::uint64_t tag) {
+  const std::scoped_lock lock(invalidated_mutex_);
+  const std::uint64_t number = ++invalidations_;
+  if (invalidated_.size() < invalidated_max) {
+    invalidated_.push_back({number, tag});
+  } else {
+    invalidated_[(number - 1) % invalidated_max] = {number, tag};
   }
+}
+
+std::size_t Core::remove_tag(std::uint64_t tag) {
+  note_invalidated(tag);
   std::size_t removed = 0;
   for (const auto& shard : shards_) {
     Garbage garbage;
@@ -180,6 +183,7 @@ std::size_t Core::remove_tag(std::uint64_t tag) {
 }
 
 std::size_t Core::remove_prefix(Bytes prefix) {
+  note_invalidated(0);
   std::size_t removed = 0;
   for (const auto& shard : shards_) {
     Garbage garbage;
@@ -328,14 +332,14 @@ Core::RunEnd::~RunEnd() {
   flight.core->forget(shard, flight);
 }
 
-bool Core::is_invalidated(const Flight& flight, const LoadedValue& loaded) const {
+bool Core::is_invalidated(std::uint64_t since, const LoadedValue& loaded) const {
   if (loaded.tags.empty()) return false;
   const std::scoped_lock lock(invalidated_mutex_);
-  const std::uint64_t since = flight.invalidations;
   const std::uint64_t until = invalidations_.load(std::memory_order_relaxed);
   if (until - since > invalidated_.size()) return true;  // which tags they were is not known
   return std::ranges::any_of(invalidated_, [&](const Invalidated& each) {
-    return each.number > since && std::ranges::find(loaded.tags, each.tag) != loaded.tags.end();
+    if (each.number <= since) return false;
+    return each.tag == 0 || std::ranges::find(loaded.tags, each.tag) != loaded.tags.end();
   });
 }
 
@@ -344,7 +348,7 @@ void Core::keep(Shard& shard, Flight& flight, Instant time, Garbage& garbage) {
     if (flight.is_refresh) postpone_refresh(shard, flight, time);
     return;
   }
-  if (flight.detached || is_invalidated(flight, *flight.outcome)) return;
+  if (flight.detached || is_invalidated(flight.invalidations, *flight.outcome)) return;
   try {
     put_in(shard, flight.key, flight.hash, *flight.outcome, time, garbage);
   } catch (const std::bad_alloc&) {

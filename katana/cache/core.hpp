@@ -64,8 +64,10 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
     const std::scoped_lock lock(shard.mutex);
     return look(shard, key, hash, now, garbage);
   }
-  // False: it is too large.
-  bool put(Bytes key, const LoadedValue& loaded);
+  // False: it is too large, or one of its tags was removed since `mark`.
+  bool put(Bytes key, const LoadedValue& loaded, std::uint64_t mark = UINT64_MAX);
+  // Of this moment, for put(): what is removed by tag or prefix from here on.
+  std::uint64_t mark() const noexcept { return invalidations_.load(std::memory_order_acquire); }
   // Whether it was in memory.
   bool remove(Bytes key);
   static Task<Result<void>> remove_everywhere(std::shared_ptr<Core> self, std::string key);
@@ -157,7 +159,9 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   void forget(Shard& shard, const Flight& flight) noexcept;
   void detach(Shard& shard, Bytes key, std::uint64_t hash) noexcept;
   bool is_detached(Flight& flight) noexcept;
-  bool is_invalidated(const Flight& flight, const LoadedValue& loaded) const;
+  bool is_invalidated(std::uint64_t since, const LoadedValue& loaded) const;
+  // 0: every tag.
+  void note_invalidated(std::uint64_t tag);
   // Zero: it is not to be kept.
   Duration ttl_of(const LoadedValue& loaded) const noexcept;
   bool put_in(Shard& shard, Bytes key, std::uint64_t hash, const LoadedValue& loaded, Instant now,
