@@ -30,7 +30,7 @@ struct Settings : host::ApplicationSettings {
   LoginSettings login;
 };
 KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, process,
-                database, sessions, audit, login)
+                database, sessions, audit, cache, login)
 
 // A login without a session would be forgotten, and one that other sites can use is no protection.
 Result<void> check(const Settings& settings) {
@@ -116,10 +116,12 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   }
   openapi::Document document(info());
   Users& users = services.get<Users>();
+  const HttpCache& pages = services.get<HttpCache>();
 
   Group api = router.group("/api");
   if (guarded) require_login(api);
   api.use({.before = require_json});
+  if (settings->cache.http.enabled) api.use(pages.middleware());
   openapi::Routes described = document.describe(api);
   users.add_to(described, "/api");
   services.get<Data>().add_to(described, "/api");
@@ -127,6 +129,7 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   Group bare = router.group("");
   if (guarded) require_login(bare);
   bare.use({.before = require_json});
+  if (settings->cache.http.enabled) bare.use(pages.middleware());
   openapi::Routes also_described = document.describe(bare);
   users.add_to(also_described, "", "AtRoot");
 
@@ -150,8 +153,9 @@ int main(int count, char** arguments) {
   host::Application<fullstack::Settings> app(fullstack::options(tail), fullstack::check);
   app.services([&tail](registry::Registry& registry) {
     using database::Database;
-    registry.singleton<fullstack::Users>(
-        [](Database& database) { return std::make_unique<fullstack::Users>(database); });
+    registry.singleton<fullstack::Users>([](Database& database, HttpCache& pages) {
+      return std::make_unique<fullstack::Users>(database, pages);
+    });
     registry.singleton<fullstack::Data>(
         [](Database& database) { return std::make_unique<fullstack::Data>(database); });
     registry.singleton<fullstack::Live>(

@@ -16,6 +16,9 @@ namespace {
 // A user is a name and an address: what is larger is none.
 constexpr RouteOptions small_content{.content_bytes_max = 16 * 1024};
 
+// The server may keep a user, and forgets it with a change; a client asks whether it has changed.
+constexpr Bytes for_a_while = "max-age=0, s-maxage=60";
+
 std::string tag_of(std::int64_t version) { return fmt::format("\"{}\"", version); }
 
 std::optional<std::string> field_of_request(const Request& request, Bytes name) {
@@ -87,7 +90,15 @@ Users::Answer Users::get(std::int64_t id, std::optional<std::string> unless) {
   if (!*found) co_return no_such_user(id);
   const std::string tag = tag_of((*found)->version);
   if (unless && if_none_match_names(*unless, tag)) co_return Reply(304).with("ETag", tag);
-  co_return reply_with(**found, 200);
+  Reply reply = reply_with(**found, 200);
+  reply.add_field("Cache-Control", for_a_while);
+  co_return reply;
+}
+
+void Users::forget(std::int64_t id) const {
+  for (const std::string_view base : {"/api", ""}) {
+    pages_.invalidate(fmt::format("{}/users/{}", base, id));
+  }
 }
 
 Users::Answer Users::put(std::int64_t id, NewUser user, std::optional<std::string> condition) {
@@ -112,6 +123,7 @@ Users::Answer Users::put(std::int64_t id, NewUser user, std::optional<std::strin
       id, user.name, user.email, version, now);
   if (!changed) co_return refused(changed.error());
   if (!*changed) co_return version ? changed_meanwhile() : no_such_user(id);
+  forget(id);
   co_return reply_with(**changed, 200);
 }
 
@@ -128,6 +140,7 @@ Users::Answer Users::remove(std::int64_t id, std::optional<std::string> conditio
   const auto removed = co_await database_.execute(
       "DELETE FROM users WHERE id = $1 AND version = coalesce($2, version)", id, version);
   if (!removed) co_return std::unexpected<Error>(removed.error());
+  forget(id);
   if (*removed != 0) co_return Reply(204);
   if (version) co_return changed_meanwhile();
   // A user who was there is gone, which is what was asked for, as often as it is asked for.

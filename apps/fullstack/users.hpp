@@ -21,6 +21,7 @@
 #include "katana/base/task.hpp"
 #include "katana/base/timestamp.hpp"
 #include "katana/database/database.hpp"
+#include "katana/service/middleware/http_cache.hpp"
 #include "katana/service/router.hpp"
 
 namespace katana::openapi {
@@ -69,7 +70,9 @@ KATANA_DESCRIBE_STRICT(PageQuery,
 
 class Users {
  public:
-  explicit Users(database::Database& database) noexcept : database_(database) {}
+  // `pages`: replies that are kept for a while, where the settings `cache.http` say so.
+  Users(database::Database& database, HttpCache& pages) noexcept
+      : database_(database), pages_(pages) {}
 
   // Adds GET, POST {base}/users and GET, PUT, DELETE {base}/users/{id}, and describes them.
   // `id_suffix` stands behind the id of each operation, which is one of the whole document.
@@ -87,7 +90,11 @@ class Users {
   using Found = database::Result<std::optional<StoredUser>>;
   Task<Found> find(std::int64_t id);
 
+  // What is kept of a user is that no more.
+  void forget(std::int64_t id) const;
+
   database::Database& database_;
+  HttpCache& pages_;
 };
 
 }  // namespace katana::fullstack

@@ -313,6 +313,11 @@ Result<void> ApplicationCore::start_services() {
   if (!security) return std::unexpected(security.error());
   security_ = *std::move(security);
   security_->register_in(registry);
+  auto caches = Caches::make(settings()->cache, observability_->registry());
+  if (!caches) return std::unexpected(caches.error());
+  caches_ = *std::move(caches);
+  registry.instance<Caches>(*caches_);
+  registry.instance<HttpCache>(caches_->http());
   register_settings(registry);
   if (auto started = start_authentication(registry); !started) return started;
   if (add_services_) {
@@ -374,6 +379,7 @@ void ApplicationCore::stop_services() noexcept {
   statements_.reset();
   security_.reset();
   authentication_.reset();
+  caches_.reset();
 }
 
 // What of the server the pages of operations are shown to: see server/operations.hpp.

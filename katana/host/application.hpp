@@ -24,7 +24,8 @@
 //
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
 // thread::Pool (the pool "work"), database::Database and client::HttpClient if the options have
-// them, config::Config<Settings>, Authentication (the settings `auth`).
+// them, config::Config<Settings>, Authentication (the settings `auth`), Caches and HttpCache (the
+// settings `cache`).
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
@@ -59,6 +60,7 @@
 #include "katana/database/migrations.hpp"
 #include "katana/host/application_jobs.hpp"
 #include "katana/host/authentication.hpp"
+#include "katana/host/caches.hpp"
 #include "katana/host/command_line.hpp"
 #include "katana/host/database_driver.hpp"
 #include "katana/host/embedding.hpp"
@@ -317,6 +319,7 @@ class ApplicationCore {
   std::optional<database::Database> database_;
   std::unique_ptr<Security> security_;
   std::unique_ptr<Authentication> authentication_;
+  std::unique_ptr<Caches> caches_;
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
   // What settings can change while it serves; none: not enabled.

@@ -12,6 +12,7 @@ KATANA_CONFIG_DEFINE_GROUP(katana::host::ProcessSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::DatabaseSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::SessionSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::AuditSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::CacheSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::SettingsWithDatabase)
 

@@ -28,6 +28,7 @@
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/host/auth_settings.hpp"
+#include "katana/host/cache_settings.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
 #include "katana/host/security_settings.hpp"
@@ -365,6 +366,7 @@ struct ApplicationSettings {
   DatabaseSettings database;                  // for descriptions that name it
   SessionSettings sessions;
   AuditSettings audit;
+  CacheSettings cache;
   client::HttpClientOptions client;  // for the program's HttpClient
   AuthSettings auth;
   std::map<std::string, JobSettings> jobs;
@@ -376,7 +378,8 @@ KATANA_DESCRIBE(ApplicationSettings,
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth,
-                (jobs, help("background jobs of the program, by name")), sessions, audit, process)
+                (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
+                process)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -397,6 +400,7 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::ProcessSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SessionSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::AuditSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::CacheSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SettingsWithDatabase)
 

@@ -1,0 +1,72 @@
+// Caches: those of a program, with their figures in /metrics.
+//
+//   host::Caches& caches = services.get<host::Caches>();
+//   auto users = caches.make<std::int64_t, User>({.name = "users", .ttl = seconds(30)});
+//   group.use(caches.http().middleware());            // the settings cache.http
+//
+//   katana_cache_…{cache}    hits, misses, loads, evictions, bytes, entries, …
+//   katana_http_cache_…      hits, misses, requests that passed by, replies that were kept
+//
+// Owns       the HttpCache; a share of each cache that is added.
+// Borrows    the metrics, which outlive the last scrape.
+// Thread     any.
+// Allocates  when a cache is added.
+// Fails      make() for options that are wrong, and for a name that is taken twice.
+// Invariant  a cache pays nothing but when it is asked.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "katana/base/result.hpp"
+#include "katana/cache/cache.hpp"
+#include "katana/host/cache_settings.hpp"
+#include "katana/metrics/registry.hpp"
+
+namespace katana::host {
+
+class Caches {
+ public:
+  static Result<std::unique_ptr<Caches>> make(const CacheSettings& settings,
+                                              metrics::Registry& metrics);
+
+  // In memory.
+  template <class Key, class Value>
+  Result<cache::Cache<Key, Value>> make(const cache::Options& options) {
+    return added(options.name, cache::Cache<Key, Value>::make(options));
+  }
+  // With a second level behind it.
+  template <class Key, class Value>
+  Result<cache::Cache<Key, Value>> make(const cache::Options& options,
+                                        std::shared_ptr<cache::SecondLevel> level) {
+    return added(options.name, cache::Cache<Key, Value>::make(options, std::move(level)));
+  }
+  HttpCache& http() noexcept { return http_; }
+
+ private:
+  using Read = std::function<cache::Figures()>;
+  Caches(const CacheSettings& settings, metrics::Registry& metrics)
+      : metrics_(metrics), http_(settings.http) {}
+  template <class Cache>
+  Result<Cache> added(const std::string& name, Result<Cache> made) {
+    if (!made) return made;
+    auto done = add(name, [core = made->core()] { return core->figures(); });
+    if (!done) return std::unexpected(done.error());
+    return made;
+  }
+  Result<void> add(const std::string& name, Read read);
+  Result<void> add_http();
+
+  metrics::Registry& metrics_;
+  HttpCache http_;
+  std::mutex mutex_;  // of the names
+  std::set<std::string> names_;
+};
+
+}  // namespace katana::host
+
+// SPDX-License-Identifier: Apache-2.0
