@@ -1,0 +1,94 @@
+// Client: Redis, for handlers and other coroutines of a reactor.
+//
+//   auto redis = redis::Client::make(*redis::parse_url("redis://cache.internal:6379/0")).value();
+//   co_await redis.set("greeting", "hello", {.time_to_live = seconds(30)});
+//   auto greeting = co_await redis.get("greeting");
+//
+// Each reactor has one connection, which is made by the first call and kept. What is asked in one
+// turn, by whatever handlers, goes out in one send, and nobody waits for another's reply:
+// pipelining without a pipeline in the code.
+//
+// Commands that would take the connection for themselves, or change it for all others, are refused
+// with Kind::refused: blocking ones (BLPOP, XREAD with BLOCK), MULTI and WATCH (take a Script),
+// SUBSCRIBE (take a Listener), SELECT, AUTH, MONITOR and their like.
+//
+// Owns       a share of what its copies and connections have.
+// Thread     calls: a reactor's; status() and totals() any.
+// Allocates  see Call.
+// Fails      make() names the option. A call with an Error of its kind: what may have taken effect
+//            is Kind::unknown_outcome, and nothing is ever sent twice.
+// Invariant  see Pipeline.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "katana/redis/call.hpp"
+#include "katana/redis/command.hpp"
+#include "katana/redis/options.hpp"
+#include "katana/redis/script.hpp"
+#include "katana/redis/shared.hpp"
+
+namespace katana::redis {
+
+// Of set().
+struct SetOptions {
+  Duration time_to_live = {};  // zero: for ever. In milliseconds, at least one
+  enum class If : std::uint8_t { always, absent, present } condition = If::always;
+};
+
+class Client {
+ public:
+  static katana::Result<Client> make(Options options);
+
+  // ---- texts ----
+  Call<std::optional<std::string>> get(Bytes key) const;
+  Call<std::vector<std::optional<std::string>>> get_many(std::span<const std::string> keys) const;
+  // False: the condition did not hold.
+  Call<bool> set(Bytes key, Bytes value, const SetOptions& options = {}) const;
+  // The value after it.
+  Call<std::int64_t> increment(Bytes key, std::int64_t by = 1) const;
+
+  // ---- keys ----
+  // How many of them there were.
+  Call<std::int64_t> remove(Bytes key) const;
+  Call<std::int64_t> remove_many(std::span<const std::string> keys) const;
+  Call<bool> exists(Bytes key) const;
+  // False: there is no such key.
+  Call<bool> expire(Bytes key, Duration after) const;
+  // None: there is no such key, or it stays for ever.
+  Call<std::optional<Duration>> time_to_live(Bytes key) const;
+
+  // ---- everything else ----
+  Call<Reply> call(Command command, const CallOptions& options = {}) const;
+  template <class... Arguments>
+  Call<Reply> command(std::string_view name, const Arguments&... arguments) const {
+    return call(Command(name, arguments...));
+  }
+  Call<Reply> run(const Script& script, std::initializer_list<Bytes> keys,
+                  std::initializer_list<Bytes> arguments, const CallOptions& options = {}) const;
+  // How many subscribers got it.
+  Call<std::int64_t> publish(Bytes channel, Bytes message) const;
+  Call<bool> ping() const;
+
+  // Of the connections of all reactors: for readiness.
+  upstream::Status status() const { return shared_->servers()->status(); }
+  Totals totals() const { return shared_->totals(); }
+  const Options& options() const noexcept { return shared_->options(); }
+  // For what has a connection of its own (Listener).
+  const std::shared_ptr<Shared>& shared() const noexcept { return shared_; }
+
+ private:
+  explicit Client(std::shared_ptr<Shared> shared) noexcept : shared_(std::move(shared)) {}
+
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace katana::redis
+
+// SPDX-License-Identifier: Apache-2.0

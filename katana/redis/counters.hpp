@@ -1,0 +1,66 @@
+// Counters: what a client has done on one reactor; Totals: on all of them.
+//
+// Owns       numbers.
+// Thread     its reactor's adds; any reads.
+// Allocates  never.
+// Invariant  adding costs no locked instruction: each has one thread that writes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace katana::redis {
+
+// One writer, any readers.
+class Tally {
+ public:
+  void add(std::uint64_t count = 1) noexcept {
+    // relaxed: it orders nothing.
+    value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  }
+  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_ = 0;
+};
+
+struct Counters {
+  Tally commands;          // that were sent
+  Tally server_errors;     // replies that are errors
+  Tally timeouts;          // calls whose deadline came, sent or not
+  Tally unavailable;       // calls that failed because no server was up
+  Tally unknown_outcomes;  // of those that were sent, and do not only read
+  Tally overloads;         // calls that were refused by a limit
+  Tally abandoned;         // replies that came for nobody
+  Tally pushes;            // that nobody asked for
+  Tally protocol_errors;   // connections given up because of what the server said
+};
+
+struct Totals {
+  std::uint64_t commands = 0;
+  std::uint64_t server_errors = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t unavailable = 0;
+  std::uint64_t unknown_outcomes = 0;
+  std::uint64_t overloads = 0;
+  std::uint64_t abandoned = 0;
+  std::uint64_t pushes = 0;
+  std::uint64_t protocol_errors = 0;
+
+  Totals& operator+=(const Counters& of) noexcept {
+    commands += of.commands.read();
+    server_errors += of.server_errors.read();
+    timeouts += of.timeouts.read();
+    unavailable += of.unavailable.read();
+    unknown_outcomes += of.unknown_outcomes.read();
+    overloads += of.overloads.read();
+    abandoned += of.abandoned.read();
+    pushes += of.pushes.read();
+    protocol_errors += of.protocol_errors.read();
+    return *this;
+  }
+};
+
+}  // namespace katana::redis
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,68 @@
+// Pending: a command that somebody waits for, from its call to its reply.
+//
+//   queued ──written──▶ sent ──reply──▶ answered
+//      └───── deadline, outage, or its caller is gone ─────▶ failed
+//
+// Its place in the order of replies stays until the reply has come, though its caller is gone: so
+// no other caller gets that reply.
+//
+// Owns       the command until it is written, its reply, its error.
+// Borrows    the coroutine that waits.
+// Thread     its reactor's.
+// Allocates  itself, from the recycler.
+// Invariant  it is in one list of its Pipeline, or belongs to the call alone (home is null).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "katana/base/activity.hpp"
+#include "katana/base/linked_list.hpp"
+#include "katana/base/recycler.hpp"
+#include "katana/core/timer_wheel.hpp"
+#include "katana/redis/command.hpp"
+#include "katana/redis/error.hpp"
+#include "katana/redis/reply.hpp"
+
+namespace katana::redis {
+
+class Pipeline;
+
+// What a command does, for what is said when its reply is lost.
+enum class Effect : std::uint8_t { reads, writes };
+
+// Of one call.
+struct CallOptions {
+  Duration timeout = {};  // zero: Options::timeout
+  Effect effect = Effect::writes;
+};
+
+struct Pending final : ListHook<Pending>, core::TimerEntry {
+  enum class State : std::uint8_t { queued, sent, answered, failed };
+
+  Pending(Command given, Effect what);
+
+  static void* operator new(std::size_t bytes) { return recycler::allocate(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept {
+    recycler::release(memory, bytes);
+  }
+
+  Command command;
+  // Sent in the place of its digest when the server does not know it; null: no script.
+  const std::string* script = nullptr;
+  Pipeline* home = nullptr;  // whose list it is in; null: it is the call's alone
+  Waiting waiting;
+  bool awaited = false;  // somebody waits, and `waiting` is set
+  Effect effect;
+  State state = State::queued;
+  Instant sent_at = {};
+  Reply reply;
+  std::optional<Error> error;
+  std::string name;  // of the command, for errors, once that is written
+};
+
+}  // namespace katana::redis
+
+// SPDX-License-Identifier: Apache-2.0

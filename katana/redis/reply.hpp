@@ -1,0 +1,84 @@
+// Reply: what a server answered: a tree of values. ReplyBuilder: makes them of what a machine
+// reads.
+//
+// Owns       its texts and elements.
+// Thread     a value; a ReplyBuilder its connection's.
+// Allocates  for texts of more than a few octets, and for elements.
+// Fails      never: what is asked of another type is empty, or nothing.
+// Invariant  attributes are left out: nobody has asked for them. No more is held than the limits of
+//            the machine allow.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "katana/wire/resp/machine.hpp"
+
+namespace katana::redis {
+
+class Reply {
+ public:
+  using Type = resp::Kind;
+
+  Reply() noexcept = default;
+
+  Type type() const noexcept { return type_; }
+  bool is_null() const noexcept { return type_ == Type::null; }
+  bool is_error() const noexcept {
+    return type_ == Type::simple_error || type_ == Type::bulk_error;
+  }
+  bool is_text() const noexcept {
+    return type_ == Type::simple_string || type_ == Type::bulk_string || type_ == Type::verbatim ||
+           type_ == Type::big_number;
+  }
+  bool is_aggregate() const noexcept { return type_ >= Type::array; }
+
+  // Of a string, an error, a big number; else empty. Of a verbatim string without its format.
+  const std::string& text() const& noexcept { return text_; }
+  std::string text() && noexcept { return std::move(text_); }
+  // Of an integer, or a boolean.
+  std::optional<std::int64_t> integer() const noexcept;
+  // Of a number, or an integer.
+  std::optional<double> number() const noexcept;
+  // Of an aggregate; of a map keys and values in turn.
+  const std::vector<Reply>& elements() const& noexcept { return elements_; }
+  std::vector<Reply> elements() && noexcept { return std::move(elements_); }
+  // Of a map: the value of that key; null: there is none.
+  const Reply* find(std::string_view key) const noexcept;
+
+ private:
+  friend class ReplyBuilder;
+
+  std::string text_;
+  std::vector<Reply> elements_;
+  union {
+    std::int64_t integer_ = 0;
+    double number_;
+  };
+  Type type_ = Type::null;
+};
+
+class ReplyBuilder {
+ public:
+  // What a step of the machine brought. True: a reply is complete, to be taken.
+  bool add(const resp::Step& step);
+  Reply take() noexcept;
+  // Forgets what is not complete.
+  void clear() noexcept;
+
+ private:
+  Reply* begin_value(const resp::Step& step);
+
+  Reply root_;
+  // Aggregates that are not complete, the innermost last; null: an attribute, or one within.
+  std::vector<Reply*> open_;
+  Reply* text_ = nullptr;  // the string whose content is not complete; null: nobody wants it
+};
+
+}  // namespace katana::redis
+
+// SPDX-License-Identifier: Apache-2.0
