@@ -70,6 +70,7 @@ class Client {
   Call<Reply> command(std::string_view name, const Arguments&... arguments) const {
     return call(Command(name, arguments...));
   }
+  // In a program that g++ 12 compiles the call is named before it is awaited (decision 0018).
   Call<Reply> run(const Script& script, std::initializer_list<Bytes> keys,
                   std::initializer_list<Bytes> arguments, const CallOptions& options = {}) const;
   // How many subscribers got it.

@@ -3,7 +3,10 @@
 //   redis::LockTable locks(redis);
 //   const std::string name = "report:7";
 //   auto lease = co_await locks.try_acquire(name, seconds(30));
-//   if (lease && *lease) { … storage.write(data, (*lease)->token); co_await locks.release(**lease); }
+//   if (lease && *lease) {
+//     storage.write(data, (*lease)->token);
+//     co_await locks.release(**lease);
+//   }
 //
 // A lease ends by itself, also while its holder believes that it holds it: it was stopped, or Redis
 // was not reached. So what the lock protects takes the token with each write, and refuses one that
