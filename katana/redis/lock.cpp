@@ -36,7 +36,7 @@ Task<Result<std::optional<HeldLock>>> LockTable::try_acquire(std::string name,
   const std::string key = prefix_ + name;
   const std::string fence = key + ":fence";
   const std::string lasts_ms = text_of(lease);
-  auto asked = redis_.run(acquire_script, {key, fence}, {lasts_ms});
+  auto asked = redis_.run(acquire_script, 2, key, fence, lasts_ms);
   const Result<Reply> reply = co_await std::move(asked);
   if (!reply) co_return std::unexpected(reply.error());
   const std::int64_t token = reply->integer().value_or(0);
@@ -48,7 +48,7 @@ Task<Result<bool>> LockTable::renew(HeldLock lock, Duration lease) const {
   const std::string key = prefix_ + lock.name;
   const std::string token = std::to_string(lock.token);
   const std::string lasts_ms = text_of(lease);
-  auto asked = redis_.run(renew_script, {key}, {token, lasts_ms});
+  auto asked = redis_.run(renew_script, 1, key, token, lasts_ms);
   const Result<Reply> reply = co_await std::move(asked);
   if (!reply) co_return std::unexpected(reply.error());
   co_return reply->integer() == 1;
@@ -57,7 +57,7 @@ Task<Result<bool>> LockTable::renew(HeldLock lock, Duration lease) const {
 Task<Result<bool>> LockTable::release(HeldLock lock) const {
   const std::string key = prefix_ + lock.name;
   const std::string token = std::to_string(lock.token);
-  auto asked = redis_.run(release_script, {key}, {token});
+  auto asked = redis_.run(release_script, 1, key, token);
   const Result<Reply> reply = co_await std::move(asked);
   if (!reply) co_return std::unexpected(reply.error());
   co_return reply->integer() == 1;

@@ -108,7 +108,7 @@ Task<Result<void>> RedisSessionStore::create(SessionKey key, StoredSession sessi
   const std::string octets = encode_session(record);
   const std::string seen = std::to_string(record.seen_s);
   const std::string expires = std::to_string(expires_s);
-  auto asked = redis_.run(create_script, {}, {prefix_, id, owner, octets, seen, expires});
+  auto asked = redis_.run(create_script, 0, prefix_, id, owner, octets, seen, expires);
   const redis::Result<redis::Reply> made = co_await std::move(asked);
   if (!made) co_return std::unexpected(failed(made.error()));
   co_return {};
@@ -123,7 +123,7 @@ Task<Result<bool>> RedisSessionStore::update(SessionKey key, StoredSession sessi
   const std::string seen = std::to_string(record.seen_s);
   const std::string expires = std::to_string(expires_s);
   const std::string version = std::to_string(session.version);
-  auto asked = redis_.run(update_script, {}, {prefix_, id, owner, octets, seen, expires, version});
+  auto asked = redis_.run(update_script, 0, prefix_, id, owner, octets, seen, expires, version);
   const redis::Result<redis::Reply> changed = co_await std::move(asked);
   if (!changed) co_return std::unexpected(failed(changed.error()));
   co_return changed->integer() == 1;
@@ -134,7 +134,7 @@ Task<Result<void>> RedisSessionStore::touch(SessionKey key, std::int64_t seen_s,
   const std::string id = key_text(key);
   const std::string seen = std::to_string(seen_s);
   const std::string expires = std::to_string(expires_s);
-  auto asked = redis_.run(touch_script, {}, {prefix_, id, seen, expires});
+  auto asked = redis_.run(touch_script, 0, prefix_, id, seen, expires);
   const redis::Result<redis::Reply> changed = co_await std::move(asked);
   if (!changed) co_return std::unexpected(failed(changed.error()));
   co_return {};
@@ -142,7 +142,7 @@ Task<Result<void>> RedisSessionStore::touch(SessionKey key, std::int64_t seen_s,
 
 Task<Result<void>> RedisSessionStore::remove(SessionKey key) {
   const std::string id = key_text(key);
-  auto asked = redis_.run(remove_script, {}, {prefix_, id});
+  auto asked = redis_.run(remove_script, 0, prefix_, id);
   const redis::Result<redis::Reply> gone = co_await std::move(asked);
   if (!gone) co_return std::unexpected(failed(gone.error()));
   co_return {};
@@ -154,7 +154,7 @@ Task<Result<std::int64_t>> RedisSessionStore::remove_all(std::string issuer, std
   if (owner.empty()) co_return 0;
   std::string but;
   if (kept) but = key_text(*kept);
-  auto asked = redis_.run(remove_all_script, {}, {prefix_, but, owner});
+  auto asked = redis_.run(remove_all_script, 0, prefix_, but, owner);
   const redis::Result<redis::Reply> gone = co_await std::move(asked);
   if (!gone) co_return std::unexpected(failed(gone.error()));
   co_return gone->integer().value_or(0);
