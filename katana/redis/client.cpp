@@ -195,12 +195,8 @@ Call<Reply> Client::call(Command command, const CallOptions& options) const {
   return {shared_, std::move(command), options, &as_reply};
 }
 
-Call<Reply> Client::run(const Script& script, std::initializer_list<Bytes> keys,
-                        std::initializer_list<Bytes> arguments, const CallOptions& options) const {
-  Command command("EVALSHA", script.digest(), keys.size());
-  for (const Bytes key : keys) command.add(key);
-  for (const Bytes argument : arguments) command.add(argument);
-  return {shared_, std::move(command), options, &as_reply, &script.text()};
+Call<Reply> Client::send_script(const Script& script, Command command) const {
+  return {shared_, std::move(command), {}, &as_reply, &script.text()};
 }
 
 Call<std::int64_t> Client::publish(Bytes channel, Bytes message) const {

@@ -20,8 +20,8 @@
 // Invariant  see Pipeline.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,8 +70,12 @@ class Client {
   Call<Reply> command(std::string_view name, const Arguments&... arguments) const {
     return call(Command(name, arguments...));
   }
-  Call<Reply> run(const Script& script, std::initializer_list<Bytes> keys,
-                  std::initializer_list<Bytes> arguments, const CallOptions& options = {}) const;
+  // The first `key_count` of the arguments are KEYS, the others ARGV.
+  template <class... Arguments>
+  Call<Reply> run(const Script& script, std::size_t key_count,
+                  const Arguments&... arguments) const {
+    return send_script(script, Command("EVALSHA", script.digest(), key_count, arguments...));
+  }
   // How many subscribers got it.
   Call<std::int64_t> publish(Bytes channel, Bytes message) const;
   Call<bool> ping() const;
@@ -84,6 +88,8 @@ class Client {
   const std::shared_ptr<Shared>& shared() const noexcept { return shared_; }
 
  private:
+  Call<Reply> send_script(const Script& script, Command command) const;
+
   explicit Client(std::shared_ptr<Shared> shared) noexcept : shared_(std::move(shared)) {}
 
   std::shared_ptr<Shared> shared_;

@@ -112,12 +112,12 @@ TEST_F(ClientTest, a_script_that_the_server_does_not_know_is_sent_in_the_same_ca
   const Script add("return redis.call('INCRBY', KEYS[1], ARGV[1]) + " + std::to_string(::getpid()) +
                    " * 0");
   run(wait(redis.remove("s")));
-  EXPECT_EQ(run(wait(redis.run(add, {"s"}, {"5"})))->integer(), 5);
-  EXPECT_EQ(run(wait(redis.run(add, {"s"}, {"2"})))->integer(), 7);
+  EXPECT_EQ(run(wait(redis.run(add, 1, "s", "5")))->integer(), 5);
+  EXPECT_EQ(run(wait(redis.run(add, 1, "s", "2")))->integer(), 7);
   run(wait(redis.command("SCRIPT", "FLUSH")));
-  EXPECT_EQ(run(wait(redis.run(add, {"s"}, {"1"})))->integer(), 8);
+  EXPECT_EQ(run(wait(redis.run(add, 1, "s", "1")))->integer(), 8);
   const Script broken("return nonsense(");
-  EXPECT_EQ(run(wait(redis.run(broken, {}, {}))).error().kind(), Kind::server);
+  EXPECT_EQ(run(wait(redis.run(broken, 0))).error().kind(), Kind::server);
 }
 
 TEST_F(ClientTest, what_is_asked_in_one_turn_goes_out_in_one_send_and_each_gets_its_own) {

@@ -1,7 +1,7 @@
 // Script: Lua that runs in the server, as one step: nothing else runs meanwhile.
 //
 //   static const redis::Script take("return redis.call('DECRBY', KEYS[1], ARGV[1])");
-//   auto left = co_await redis.run(take, {"stock:7"}, {"2"});
+//   auto left = co_await redis.run(take, 1, "stock:7", 2);
 //
 // The server is sent the digest; one that does not know it, because it is new or was restarted, is
 // sent the text, in the same call.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "katana/base/base64.hpp"
+#include "katana/service/sessions/stored_key.hpp"
 
 namespace katana::sessions {
 
@@ -23,16 +24,6 @@ constexpr int removals_max = 4;
 
 Error failed(const database::Error& error) {
   return Error(Code::unavailable, error.describe()).within("the store of sessions failed");
-}
-
-std::string text_of(const SessionKey& key) { return encode_base64url(key.bytes()); }
-
-// Nobody: empty. Not the name itself, so that what reads the table learns no names.
-std::string whose(const std::string& issuer, const std::string& principal) {
-  if (principal.empty()) return {};
-  std::string both = issuer;
-  both.push_back('\0');
-  return text_of(crypto::sha256(both += principal));
 }
 
 // As text, since the two databases call octets differently.
@@ -79,7 +70,7 @@ Task<Result<std::optional<StoredSession>>> DatabaseSessionStore::load(SessionKey
                                                                       std::int64_t now_s) {
   const Result<void> table = co_await make_table();
   if (!table) co_return std::unexpected(table.error());
-  const std::string id = text_of(key);
+  const std::string id = key_text(key);
   const database::Result<std::optional<SessionRow>> row = co_await database_.query_one<SessionRow>(
       "SELECT record, seen_s, version FROM katana_sessions WHERE id_hash = $1 AND expires_s > $2",
       id, now_s);
@@ -99,8 +90,8 @@ Task<Result<void>> DatabaseSessionStore::create(SessionKey key, StoredSession se
   if (!table) co_return std::unexpected(table.error());
   const SessionRecord& record = *session.record;
   co_await remove_some_expired(record.seen_s);
-  const std::string id = text_of(key);
-  const std::string principal = whose(record.issuer, record.principal);
+  const std::string id = key_text(key);
+  const std::string principal = owner_text(record.issuer, record.principal);
   const std::string text = record_text(record);
   const database::Result<std::int64_t> made = co_await database_.execute(
       "INSERT INTO katana_sessions (id_hash, principal, record, seen_s, expires_s, version) "
@@ -115,8 +106,8 @@ Task<Result<bool>> DatabaseSessionStore::update(SessionKey key, StoredSession se
   const Result<void> table = co_await make_table();
   if (!table) co_return std::unexpected(table.error());
   const SessionRecord& record = *session.record;
-  const std::string id = text_of(key);
-  const std::string principal = whose(record.issuer, record.principal);
+  const std::string id = key_text(key);
+  const std::string principal = owner_text(record.issuer, record.principal);
   const std::string text = record_text(record);
   const database::Result<std::int64_t> changed = co_await database_.execute(
       "UPDATE katana_sessions SET principal = $3, record = $4, seen_s = $5, expires_s = $6, "
@@ -128,7 +119,7 @@ Task<Result<bool>> DatabaseSessionStore::update(SessionKey key, StoredSession se
 
 Task<Result<void>> DatabaseSessionStore::touch(SessionKey key, std::int64_t seen_s,
                                                std::int64_t expires_s) {
-  const std::string id = text_of(key);
+  const std::string id = key_text(key);
   const database::Result<std::int64_t> changed = co_await database_.execute(
       "UPDATE katana_sessions SET seen_s = $2, expires_s = $3 WHERE id_hash = $1 AND seen_s < $2",
       id, seen_s, expires_s);
@@ -137,7 +128,7 @@ Task<Result<void>> DatabaseSessionStore::touch(SessionKey key, std::int64_t seen
 }
 
 Task<Result<void>> DatabaseSessionStore::remove(SessionKey key) {
-  const std::string id = text_of(key);
+  const std::string id = key_text(key);
   const database::Result<std::int64_t> gone =
       co_await database_.execute("DELETE FROM katana_sessions WHERE id_hash = $1", id);
   if (!gone) co_return std::unexpected(failed(gone.error()));
@@ -149,10 +140,10 @@ Task<Result<std::int64_t>> DatabaseSessionStore::remove_all(std::string issuer,
                                                             std::optional<SessionKey> kept) {
   const Result<void> table = co_await make_table();
   if (!table) co_return std::unexpected(table.error());
-  const std::string owner = whose(issuer, principal);
+  const std::string owner = owner_text(issuer, principal);
   if (owner.empty()) co_return 0;
   std::string but;
-  if (kept) but = text_of(*kept);
+  if (kept) but = key_text(*kept);
   const database::Result<std::int64_t> gone = co_await database_.execute(
       "DELETE FROM katana_sessions WHERE principal = $1 AND id_hash <> $2", owner, but);
   if (!gone) co_return std::unexpected(failed(gone.error()));
