@@ -1,0 +1,57 @@
+// Schema: a JSON Schema (draft 2020-12), compiled, and whether data fits it.
+//
+//   Result<schema::Schema> schema = schema::Schema::compile(document);
+//   container::Findings findings;
+//   if (!schema->check(value, findings)) … findings.list() …    every fault with its place
+//   if (!schema->check_json(text, findings)) …                  the same, and whether it is JSON
+//
+// All keywords of the vocabularies Core, Applicator, Unevaluated, Validation, Meta-Data, Format
+// Annotation and Content are known. `format` and `content…` are notes, unless formats are asserted:
+// then a format that is known (Options::assert_formats) is checked. `$ref` reaches this document,
+// and those that Options names: nothing is ever fetched.
+//
+// Numbers are compared by value: 1.0 is an integer. Expressions are those of ECMA 262, as far as
+// PCRE2 has them; one that takes too many steps makes its text not fit.
+//
+// Owns       all that it was compiled from.
+// Borrows    the data, for the call.
+// Thread     any, at once.
+// Allocates  compile(); of check() only findings, `uniqueItems` of more than a few, and what
+//            `unevaluated…` has to remember; check_json() a parser for each thread.
+// Fails      compile() with an Error that names the place in the schema: "#/properties/age/minimum:
+//            expected a number". Schemas that refer to one another without end make data not fit.
+// Invariant  findings name the place in the data and the keyword, never the data itself.
+#pragma once
+
+#include <memory>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/result.hpp"
+#include "katana/container/findings.hpp"
+#include "katana/container/value.hpp"
+#include "katana/schema/options.hpp"
+
+namespace katana::schema {
+
+struct Compiled;
+
+class Schema {
+ public:
+  static Result<Schema> compile(container::Value document, Options options = {});
+  // Of that place in the document, a JSON pointer (RFC 6901), such as "/components/schemas/User".
+  static Result<Schema> compile_at(container::Value document, Bytes pointer, Options options = {});
+
+  bool check(const container::Value& value, container::Findings& findings) const;
+  // Names that come twice in an object are a finding, because readers disagree which one counts.
+  bool check_json(Bytes text, container::Findings& findings,
+                  const container::ReadOptions& options = {}) const;
+
+ private:
+  explicit Schema(std::shared_ptr<const Compiled> compiled) noexcept
+      : compiled_(std::move(compiled)) {}
+  std::shared_ptr<const Compiled> compiled_;
+};
+
+}  // namespace katana::schema
+
+// SPDX-License-Identifier: Apache-2.0
