@@ -361,6 +361,30 @@ TEST_F(CacheTest, a_load_whose_tag_was_removed_meanwhile_is_not_kept) {
   EXPECT_FALSE(pages.get("c"));
 }
 
+TEST_F(CacheTest, what_was_found_out_before_its_tag_was_removed_is_not_put) {
+  for (const int earlier : {0, 1, 5, 1022, 1023, 1024, 1025, 3000}) {
+    for (const int later : {0, 1, 500, 1022}) {
+      const auto pages = *Cache<std::string, std::string>::make({.ttl_jitter_percent = 0});
+      const auto remove = [&pages](int count) {
+        for (; count > 0; --count) pages.remove_tag("other");
+      };
+      remove(earlier);
+      PutOptions red{.ttl = {}, .tags = {"red"}, .mark = pages.mark()};
+      pages.remove_tag("red");
+      remove(later);
+      EXPECT_FALSE(pages.put("a", "x", red)) << earlier << " " << later;
+      EXPECT_FALSE(pages.get("a"));
+      red.tags = {"blue"};
+      EXPECT_TRUE(pages.put("a", "x", red));
+      red.mark = pages.mark();
+      red.tags = {"red"};
+      EXPECT_TRUE(pages.put("a", "x", red));
+      pages.clear();
+      EXPECT_FALSE(pages.put("a", "x", red)) << "everything was removed since";
+    }
+  }
+}
+
 TEST_F(CacheTest, a_value_is_loaded_again_before_its_end_by_one_of_those_who_ask) {
   const Users users = make_users({.ttl = seconds(100), .refresh_ahead_percent = 20});
   source.takes = {};

@@ -111,7 +111,8 @@ class HttpCacheState : public std::enable_shared_from_this<HttpCacheState> {
   void take_reply(const RequestView& request, PageRequest& page, Reply& reply, Instant now);
   bool keep(const RequestView& request, PageRequest& page, Reply& reply, Instant now);
   // False: the fields of the reply say that it is not to be kept.
-  bool read_fields(const Reply& reply, KeptReply& kept, Instant now) const;
+  bool read_fields(const RequestView& request, const Reply& reply, KeptReply& kept,
+                   Instant now) const;
   bool put(const RequestView& request, const PageRequest& page, std::shared_ptr<KeptReply> kept,
            Instant now);
   void invalidate_by(const RequestView& request, const Reply& reply);
@@ -505,9 +506,13 @@ void HttpCacheState::take_reply(const RequestView& request, PageRequest& page, R
   add_status(reply, fmt::format("fwd={}{}", page.why, is_kept ? "; stored" : ""));
 }
 
-bool HttpCacheState::read_fields(const Reply& reply, KeptReply& kept, Instant now) const {
+bool HttpCacheState::read_fields(const RequestView& request, const Reply& reply, KeptReply& kept,
+                                 Instant now) const {
   const CacheControl control = CacheControl::of_fields(reply.fields());
   if (control.no_store || control.no_cache || control.is_private) return false;
+  // RFC 9111 §3.5, where `private_fields` does not have it.
+  const bool is_for_all = control.is_public || control.s_maxage || control.must_revalidate;
+  if (!is_for_all && request.field("authorization")) return false;
   Duration age = {};
   bool may_keep = true;
   for_each_line(reply.fields(), [&](Bytes name, Bytes value, Bytes line) {
@@ -546,7 +551,7 @@ bool HttpCacheState::keep(const RequestView& request, PageRequest& page, Reply& 
     return false;
   }
   auto kept = std::make_shared<KeptReply>();
-  if (!read_fields(reply, *kept, now)) return false;
+  if (!read_fields(request, reply, *kept, now)) return false;
   if (reply.status() == 200 && !find_field(kept->fields, "ETag")) {
     const std::string line = "ETag: " + make_tag(reply.content()) + "\r\n";
     kept->fields += line;

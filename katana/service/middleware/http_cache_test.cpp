@@ -144,6 +144,18 @@ TEST_F(HttpCacheTest, requests_of_somebody_neither_fill_it_nor_are_answered_from
   }
 }
 
+TEST_F(HttpCacheTest, where_credentials_may_be_kept_the_reply_has_to_say_so) {
+  cache = HttpCache({.private_fields = {"cookie"}});
+  const testing::TestFields with = {{"Authorization", "Bearer a"}};
+  control = "max-age=60";
+  EXPECT_FALSE(is_kept("/page", with));
+  for (const char* said : {"public, max-age=60", "s-maxage=60", "max-age=60, must-revalidate"}) {
+    cache.clear();
+    control = said;
+    EXPECT_TRUE(is_kept("/page", with)) << said;
+  }
+}
+
 TEST_F(HttpCacheTest, conditions_ranges_contents_and_no_store_pass_by) {
   ASSERT_TRUE(is_kept());
   for (const auto& [name, value] : std::initializer_list<std::pair<const char*, const char*>>{
