@@ -10,7 +10,7 @@
 //
 // Commands that would take the connection for themselves, or change it for all others, are refused
 // with Kind::refused: blocking ones (BLPOP, XREAD with BLOCK), MULTI and WATCH (take a Script),
-// SUBSCRIBE (take a Listener), SELECT, AUTH, MONITOR and their like.
+// SUBSCRIBE (take katana/bus), SELECT, AUTH, MONITOR and their like.
 //
 // Owns       a share of what its copies and connections have.
 // Thread     calls: a reactor's; status() and totals() any.
@@ -84,7 +84,7 @@ class Client {
   upstream::Status status() const { return shared_->servers()->status(); }
   Totals totals() const { return shared_->totals(); }
   const Options& options() const noexcept { return shared_->options(); }
-  // For what has a connection of its own (Listener).
+  // For what has a connection of its own.
   const std::shared_ptr<Shared>& shared() const noexcept { return shared_; }
 
  private:
