@@ -55,6 +55,7 @@ std::string text_of(const ApplicationSettings& settings) {
   add(settings.audit);
   add(settings.client);
   add(settings.auth);
+  add(settings.bus);
   add(settings.requests);
   return text;
 }
