@@ -11,7 +11,8 @@
 // Thread     a value's.
 // Allocates  never.
 // Fails      a type that says nothing of itself does not compile.
-// Invariant  never less than what malloc of glibc takes for it.
+// Invariant  never less than what malloc of glibc takes for it; a piece that is used again may be
+//            one of up to 16 octets more, because that rest is too small to be one itself.
 #pragma once
 
 #include <concepts>
