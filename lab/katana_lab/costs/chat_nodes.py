@@ -6,9 +6,12 @@
 Each round runs one server alone and then three with a nats-server between them, each server with one reactor. The same
 messages are said in the room both times, a third of them on each of three, and each server has as many clients as the
 one: so each makes the same deliveries. With --same-clients the clients of the one are divided among the three instead,
-and what a message costs a server is shared by a third of the deliveries. A node's figure is its deliveries for each second of CPU that it used, user and
-system, the bus's connection included and the nats-server not; of three it is the sum of both. Nothing may be missing. The
-ratio is the median over rounds of (three / one) within a round.
+and what a message costs a server is shared by a third of the deliveries.
+
+A node's figure is its deliveries for each second of CPU that it used, user and system, the bus's connection included
+and the nats-server not; of three it is the sum of both. Nothing may be missing. The load comes in bursts, a second's
+messages at once: how many a turn holds is then not a matter of how busy the machine is. The ratio is the median over
+rounds of (three / one) within a round.
 """
 from __future__ import annotations
 
@@ -85,7 +88,8 @@ def main() -> None:
             ratios.append(three / one)
             print(f"round {number + 1}: one server {one:,.0f} deliveries per CPU second, each of three {three:,.0f}: "
                   f"{ratios[-1]:.2f}", flush=True)
-    print(f"each of three beside one, {options.connections} clients {'in all' if options.same_clients else 'each'}, {options.rate:g} messages/s each: median "
+    clients = f"{options.connections} clients {'in all' if options.same_clients else 'each'}"
+    print(f"each of three beside one, {clients}, {options.rate:g} messages/s each: median "
           f"{statistics.median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}")
 
 # SPDX-License-Identifier: Apache-2.0
