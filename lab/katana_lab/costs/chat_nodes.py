@@ -61,11 +61,12 @@ def deliveries_per_cpu_second(options, count, ports, log):
                 raise SystemExit(f"chat_server on port {port} did not start")
         targets = [text for port in servers[1:] for text in ("--target", f"127.0.0.1:{port}")]
         before = [proc.usage(each.pid).cpu_s for each in chats]
-        done = subprocess.run([proc.built("chat_load", options.build), "127.0.0.1", str(servers[0]), *targets,
-                               "--conns", str(options.connections * (1 if options.same_clients else count)),
-                               "--senders", str(options.connections), "--duration-s", str(options.seconds),
-                               "--rate-per-s", str(options.rate), "--burst", "1", "--threads", "1", "--json", "/dev/stdout", "--quiet"],
-                              capture_output=True, text=True, check=True)
+        connections = options.connections * (1 if options.same_clients else count)
+        numbers = {"conns": connections, "senders": options.connections, "duration-s": options.seconds,
+                   "rate-per-s": options.rate, "burst": 1, "threads": 1, "json": "/dev/stdout"}
+        flags = [text for name, value in numbers.items() for text in (f"--{name}", str(value))]
+        done = subprocess.run([proc.built("chat_load", options.build), "127.0.0.1", str(servers[0]), *targets, *flags,
+                               "--quiet"], capture_output=True, text=True, check=True)
         used = sum(proc.usage(each.pid).cpu_s - first for each, first in zip(chats, before))
         told = json.loads(done.stdout)
         if told["missing"] or told["accounts"]["unaccounted"]:
