@@ -2,12 +2,15 @@
 //
 // docs/guides/chat.md has the protocol, the limits and what they cost.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
 #include <cstdio>
 
 #include "apps/command_line.hpp"
+#include "katana/bus/subject.hpp"
 #include "katana/chat/host/chat_server.hpp"
 #include "katana/log/log.hpp"
 #include "katana/server/http_server.hpp"
@@ -43,6 +46,12 @@ struct Flags {
   int metrics_port = -1;
   std::vector<std::string> hosts;
   int websocket_port = -1;
+  std::string bus_url = "memory:";
+  std::string bus_prefix = "chat";
+  std::string node;
+  int node_slot = -1;
+  std::uint32_t history = 0;
+  std::size_t history_bytes_max = chat::HistoryOptions().bytes_max;
   std::string log_levels = "info";
   apps::TlsFlags tls;
 };
@@ -78,6 +87,37 @@ void describe_network(CLI::App& app, Flags& flags) {
       ->check(CLI::Range(0, 65535));
   flags.tls.describe(app);
   app.add_option("--log", flags.log_levels, "level of the log, as in \"info\" or \"warn\"")
+      ->capture_default_str();
+}
+
+void describe_cluster(CLI::App& app, Flags& flags) {
+  app.add_option("--bus", flags.bus_url,
+                 "what leads to the other servers of the same chat: nats://HOST:PORT,…; memory: "
+                 "there are none")
+      ->capture_default_str();
+  app.add_option("--bus-prefix", flags.bus_prefix,
+                 "of the subjects on the bus: servers with the same are one chat")
+      ->check([](const std::string& text) {
+        const bool is_token = bus::is_subject(text) && text.find('.') == std::string::npos;
+        return is_token ? std::string() : "must be one word without '.', '*' and '>'";
+      })
+      ->capture_default_str();
+  app.add_option("--node", flags.node,
+                 "name of this server, which no other one has; default: host name and port")
+      ->check([](const std::string& text) {
+        return text.size() <= 255 ? std::string() : "must have at most 255 bytes";
+      });
+  app.add_option("--node-slot", flags.node_slot,
+                 "last three digits of the numbers of clients here, which no other server has; "
+                 "default: chosen, and left to whoever had it before")
+      ->check(CLI::Range(0, chat::cluster::slots - 1));
+  app.add_option("--history", flags.history,
+                 "messages that who joins a room is told of it; 0: none")
+      ->check(CLI::Range(0u, 1000u))
+      ->capture_default_str();
+  app.add_option("--history-bytes-max", flags.history_bytes_max,
+                 "memory kept for the history of a room")
+      ->check(CLI::Range(std::size_t{1024}, std::size_t{1} << 24))
       ->capture_default_str();
 }
 
@@ -141,6 +181,14 @@ Duration duration_of(double seconds_wanted) {
   return nanoseconds(static_cast<std::int64_t>(seconds_wanted * 1e9));
 }
 
+// With a port that the kernel chooses it is another one after each start.
+std::string default_node(std::uint16_t port) {
+  std::array<char, 200> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) return {};
+  return port != 0 ? fmt::format("{}:{}", host.data(), port)
+                   : fmt::format("{}#{}", host.data(), ::getpid());
+}
+
 Result<host::ChatServerOptions> options_from(const Flags& flags, server::EngineKind engine) {
   host::ChatServerOptions options;
   auto secure = flags.tls.options();
@@ -156,6 +204,13 @@ Result<host::ChatServerOptions> options_from(const Flags& flags, server::EngineK
   options.connections_max = flags.connections_max;
   options.rooms_max = flags.rooms_max;
   options.hosts = flags.hosts;
+  options.cluster.url = flags.bus_url;
+  options.cluster.prefix = flags.bus_prefix;
+  options.cluster.node = flags.node.empty() ? default_node(flags.port) : flags.node;
+  if (flags.node_slot >= 0) {
+    options.cluster.cluster.slot = static_cast<std::uint16_t>(flags.node_slot);
+  }
+  options.history = {flags.history, flags.history_bytes_max};
   if (flags.metrics_port >= 0) {
     options.metrics_port = static_cast<std::uint16_t>(flags.metrics_port);
   }
@@ -256,6 +311,7 @@ int main(int count, char** arguments) {
   Flags flags;
   describe_network(app, flags);
   describe_limits(app, flags);
+  describe_cluster(app, flags);
   if (const auto status = command_line::parse(app, count, arguments)) return *status;
   const auto engine = server::choose_engine(flags.engine);
   if (!engine) return fail(engine.error());

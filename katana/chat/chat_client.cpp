@@ -30,6 +30,7 @@ void ChatClient::begin(bool draining) {
     drain();
   } else {
     (void)hub().join(*this, lobby_name);
+    hub().recall(*this);
   }
 }
 
@@ -49,7 +50,7 @@ std::size_t ChatClient::read(Bytes input) noexcept {
 
 // Backpressure is not to call next().
 bool ChatClient::may_go_on() noexcept {
-  if (paused()) return false;
+  if (paused() || claims_name()) return false;
   if (!hub().may_publish(*this)) {
     wait_for_relay();
     hub().wait_to_publish(*this);
@@ -105,6 +106,7 @@ void ChatClient::obey(const Step& step) noexcept {
 void ChatClient::join(Bytes room) {
   if (hub().join(*this, room)) {
     reply(fmt::format("* You are in room {}.\n", room));
+    hub().recall(*this);
   } else {
     refuse("There are as many rooms as there may be: join one of them.");
   }
@@ -128,11 +130,34 @@ void ChatClient::list_members_to(Bytes room) {
 }
 
 void ChatClient::rename(Bytes name) {
-  if (hub().rename(*this, name)) {
+  const Naming naming = hub().rename(*this, name);
+  if (naming == Naming::pending) {
+    wait_for_relay();  // what it says next it says by that name, or not
+  } else {
+    tell_name(name, naming == Naming::given);
+  }
+}
+
+void ChatClient::tell_name(Bytes name, bool given) noexcept {
+  if (given) {
     reply(fmt::format("* You are {}.\n", name));
   } else {
     refuse("Somebody has that name, or may have it by number: choose another.");
   }
+}
+
+void ChatClient::on_name_decided(Bytes name, bool given) noexcept {
+  if (ending()) return;
+  tell_name(name, given);
+  on_output();
+  on_may_publish();
+  on_turn();
+}
+
+void ChatClient::on_renamed(Bytes before) noexcept {
+  if (ending()) return;
+  reply(fmt::format("* You are {} now: {} is somebody else on another server.\n", name(), before));
+  on_output();
 }
 
 void ChatClient::refuse(Bytes why) noexcept {

@@ -72,6 +72,8 @@ class ChatClient : protected Member {
   Instant deadline() const noexcept { return std::min(machine_.deadline(), throttled_until_); }
 
   void on_too_slow(std::uint64_t messages_dropped) noexcept override;
+  void on_name_decided(Bytes name, bool given) noexcept override;
+  void on_renamed(Bytes before) noexcept override;
 
  private:
   bool may_go_on() noexcept;
@@ -80,6 +82,7 @@ class ChatClient : protected Member {
   void join(Bytes room);
   void list_members_to(Bytes room);
   void rename(Bytes name);
+  void tell_name(Bytes name, bool given) noexcept;
   void refuse(Bytes why) noexcept;
   // REQUIRES whole lines.
   void reply(Bytes lines) noexcept;

@@ -40,10 +40,11 @@ enum class Loss : std::uint8_t {
   disconnected,  // its queue was full, and the policy is to disconnect
   left,          // it was gone, or went, before it had taken the message
   draining,      // the server stopped before it had taken the message
+  bus,           // it was said on another server, and lost on its way from there
   count_,
 };
 inline constexpr std::array<Bytes, static_cast<std::size_t>(Loss::count_)> loss_names = {
-    "slow_reader", "disconnected", "left", "draining"};
+    "slow_reader", "disconnected", "left", "draining", "bus"};
 
 struct HubCounters {
   Count messages;       // accepted from members

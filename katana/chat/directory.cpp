@@ -1,6 +1,7 @@
 #include "katana/chat/directory.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "katana/base/check.hpp"
 
@@ -30,7 +31,9 @@ std::uint64_t Directory::admit() noexcept {
     dismiss();
     return 0;
   }
-  return number_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t nth = number_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t numbering = numbering_.load(std::memory_order_relaxed);
+  return nth * (numbering >> 32) + (numbering & UINT32_MAX);
 }
 
 std::optional<std::uint32_t> Directory::find_or_add(Bytes room) {
@@ -52,31 +55,48 @@ std::optional<RoomKey> Directory::join(Bytes room, unsigned reactor, std::uint64
   Room& joined = places_[*place];
   joined.members.emplace(number, name);
   members_on_[std::size_t{*place} * reactors_ + reactor].fetch_add(1, std::memory_order_relaxed);
+  note_change(joined.name);
   return RoomKey{*place, joined.generation};
 }
 
-void Directory::leave(RoomKey room, unsigned reactor, std::uint64_t number) {
+bool Directory::leave(RoomKey room, unsigned reactor, std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   Room& left = places_[room.place];
   KATANA_CHECK(left.generation == room.generation && left.members.erase(number) == 1);
   members_on_[std::size_t{room.place} * reactors_ + reactor].fetch_sub(1,
                                                                        std::memory_order_relaxed);
-  if (!left.members.empty() || room.place == 0) return;
+  note_change(left.name);
+  if (!left.members.empty() || room.place == 0) return false;
+  // Where it goes beside its members (set_outward()) ends with it.
+  for (unsigned each = 0; each < reactors_; ++each) {
+    members_on_[std::size_t{room.place} * reactors_ + each].store(0, std::memory_order_relaxed);
+  }
   by_name_.erase(left.name);
   left.name.clear();
   ++left.generation;
+  return true;
 }
 
 std::optional<Presence> Directory::who(Bytes room, std::size_t names_max) const {
   const std::lock_guard lock(mutex_);
   const auto found = by_name_.find(room);
-  if (found == by_name_.end()) return std::nullopt;
-  const Room& asked = places_[found->second];
-  Presence presence{asked.name, asked.members.size(), {}};
-  for (const auto& [number, name] : asked.members) {
-    if (presence.names.size() == names_max) break;
-    presence.names.push_back(name);
+  Presence presence{std::string(room), 0, {}};
+  std::vector<Person> first;
+  if (found != by_name_.end()) {
+    const Room& asked = places_[found->second];
+    presence.members = asked.members.size();
+    for (const auto& [number, name] : asked.members) {
+      if (first.size() == names_max) break;
+      first.push_back({number, name});
+    }
   }
+  if (remote_ != nullptr) {
+    presence.members += remote_->add_to(room, names_max, first);
+    std::ranges::sort(first, {}, &Person::number);
+    first.resize(std::min(first.size(), names_max));
+  }
+  if (found == by_name_.end() && presence.members == 0) return std::nullopt;
+  for (Person& each : first) presence.names.push_back(std::move(each.name));
   return presence;
 }
 
@@ -104,6 +124,67 @@ void Directory::give_name(Bytes name) {
 void Directory::rename(RoomKey room, std::uint64_t number, Bytes name) {
   const std::lock_guard lock(mutex_);
   places_[room.place].members.at(number) = name;
+  note_change(places_[room.place].name);
+}
+
+void Directory::renumber(RoomKey room, std::uint64_t number, std::uint64_t now, Bytes name) {
+  const std::lock_guard lock(mutex_);
+  Room& in = places_[room.place];
+  KATANA_CHECK(in.members.erase(number) == 1);
+  in.members.emplace(now, name);
+  note_change(in.name);
+}
+
+// ---- other servers of the same chat ------------------------------------------------------------
+
+void Directory::attach(const RemoteMembers& remote, void (*on_change)(void*) noexcept,
+                       void* context) {
+  const std::lock_guard lock(mutex_);
+  KATANA_REQUIRE(remote_ == nullptr);
+  remote_ = &remote;
+  on_change_ = on_change;
+  on_change_context_ = context;
+  for (const Room& each : places_) {
+    if (!each.members.empty()) note_change(each.name);
+  }
+}
+
+void Directory::detach() noexcept {
+  const std::lock_guard lock(mutex_);
+  remote_ = nullptr;
+  on_change_ = nullptr;
+  changed_.clear();
+}
+
+void Directory::note_change(const std::string& room) {
+  if (on_change_ == nullptr) return;
+  const bool is_first = changed_.empty();
+  if (changed_.emplace(room).second && is_first) on_change_(on_change_context_);
+}
+
+std::vector<ChangedRoom> Directory::take_changed(std::size_t names_max) {
+  const std::lock_guard lock(mutex_);
+  std::vector<ChangedRoom> changed;
+  for (const std::string& name : std::exchange(changed_, {})) {
+    ChangedRoom& room = changed.emplace_back();
+    room.name = name;
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) continue;
+    const Room& place = places_[found->second];
+    room.key = {found->second, place.generation};
+    room.members = static_cast<std::uint32_t>(place.members.size());
+    for (const auto& [number, of] : place.members) {
+      if (room.first.size() == names_max) break;
+      room.first.push_back({number, of});
+    }
+  }
+  return changed;
+}
+
+void Directory::set_outward(RoomKey room, unsigned reactor) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (places_[room.place].generation != room.generation || places_[room.place].name.empty()) return;
+  members_on_[std::size_t{room.place} * reactors_ + reactor].store(1, std::memory_order_relaxed);
 }
 
 }  // namespace katana::chat

@@ -1,12 +1,13 @@
 // Directory: what all reactors of a chat server agree on: numbers, names, rooms.
 //
 // Owns       the names, and for each room who is in it.
+// Borrows    what knows of other servers (attach()), until detach().
 // Thread     any. Joining, leaving, naming and asking take a mutex; a message does not.
 // Allocates  when somebody joins or takes a name.
 // Fails      join() when there are rooms_max rooms, take_name() when somebody has it.
-// Invariant  numbers are given in the order of admit(). A name is somebody's once; the names USER1,
-//            USER2, … are nobody's to take. A room exists while somebody is in it, the lobby
-//            always.
+// Invariant  numbers are given in the order of admit(), and no two of the servers of one chat give
+//            the same (set_numbering()). A name is somebody's once; the names USER1, USER2, … are
+//            nobody's to take. A room exists while somebody is in it, the lobby always.
 #pragma once
 
 #include <atomic>
@@ -38,6 +39,33 @@ struct Presence {
   std::vector<std::string> names;  // of the first to come, as many as were asked for
 };
 
+// Somebody as /who tells of them.
+struct Person {
+  std::uint64_t number = 0;
+  std::string name;
+  bool operator==(const Person&) const = default;
+};
+
+// Who is in the rooms of other servers of the same chat.
+class RemoteMembers {
+ public:
+  // Returns how many are in the room, and adds the first of them. From any thread, in a call of
+  // the directory.
+  virtual std::uint64_t add_to(Bytes room, std::size_t names_max,
+                               std::vector<Person>& names) const = 0;
+
+ protected:
+  ~RemoteMembers() = default;
+};
+
+// A room in which somebody came, went or took a name.
+struct ChangedRoom {
+  std::string name;
+  RoomKey key;
+  std::uint32_t members = 0;  // 0: there is no such room any more, or nobody in the lobby
+  std::vector<Person> first;  // to come, as many as were asked for
+};
+
 class Directory {
  public:
   // REQUIRES rooms_max and reactors of 1 at least.
@@ -50,13 +78,30 @@ class Directory {
     return connections_.load(std::memory_order_relaxed);
   }
 
+  // From here on the number of the connection that is admitted as the nth is n * stride + slot.
+  void set_numbering(std::uint32_t stride, std::uint32_t slot) noexcept {
+    // relaxed: whoever is admitted meanwhile has the one or the other.
+    numbering_.store(std::uint64_t{stride} << 32 | slot, std::memory_order_relaxed);
+  }
+
   // Connections that were given a number, so far.
   std::uint64_t admitted() const noexcept { return number_.load(std::memory_order_relaxed); }
+
+  // ---- other servers of the same chat ----
+  // `on_change(context)` is called, from any thread and in a call of the directory, when there is
+  // something to take_changed(); not again before that was called. REQUIRES that what was attached
+  // before is detached.
+  void attach(const RemoteMembers& remote, void (*on_change)(void*) noexcept, void* context);
+  void detach() noexcept;
+  std::vector<ChangedRoom> take_changed(std::size_t names_max);
+  // What is said in the room goes to `reactor` too, until the room is gone.
+  void set_outward(RoomKey room, unsigned reactor) noexcept;
 
   static RoomKey lobby() noexcept { return {}; }
   // Nothing: it would be one room too many.
   std::optional<RoomKey> join(Bytes room, unsigned reactor, std::uint64_t number, Bytes name);
-  void leave(RoomKey room, unsigned reactor, std::uint64_t number);
+  // True: nobody is left, and the room has ended.
+  bool leave(RoomKey room, unsigned reactor, std::uint64_t number);
   // Nothing: there is no such room.
   std::optional<Presence> who(Bytes room, std::size_t names_max) const;
   std::string name_of(RoomKey room) const;
@@ -66,6 +111,8 @@ class Directory {
   void give_name(Bytes name);
   // As who() tells it.
   void rename(RoomKey room, std::uint64_t number, Bytes name);
+  // Somebody has another number from here on.
+  void renumber(RoomKey room, std::uint64_t number, std::uint64_t now, Bytes name);
 
   unsigned reactors() const noexcept { return reactors_; }
   // Members that `reactor` has in the room: a moment later it may have others.
@@ -82,17 +129,23 @@ class Directory {
   };
 
   std::optional<std::uint32_t> find_or_add(Bytes room);
+  void note_change(const std::string& room);
 
   const std::uint32_t connections_max_;
   const unsigned reactors_;
   std::atomic<std::uint32_t> connections_ = 0;
   std::atomic<std::uint64_t> number_ = 0;
-  std::unique_ptr<std::atomic<std::uint32_t>[]> members_on_;  // by place, then by reactor
+  std::atomic<std::uint64_t> numbering_ = std::uint64_t{1} << 32;  // stride, slot
+  std::unique_ptr<std::atomic<std::uint32_t>[]> members_on_;       // by place, then by reactor
 
   mutable std::mutex mutex_;  // guards what follows
   std::vector<Room> places_;
   std::map<std::string, std::uint32_t, std::less<>> by_name_;
   std::set<std::string, std::less<>> names_;
+  const RemoteMembers* remote_ = nullptr;
+  void (*on_change_)(void*) noexcept = nullptr;
+  void* on_change_context_ = nullptr;
+  std::set<std::string, std::less<>> changed_;
 };
 
 }  // namespace katana::chat

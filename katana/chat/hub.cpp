@@ -36,6 +36,11 @@ Hub::FlushMessage::FlushMessage(Hub& owner) noexcept
       }),
       hub(owner) {}
 
+Hub::OrdersBell::OrdersBell(Hub& owner) noexcept
+    : Message(
+          [](Message& message) noexcept { static_cast<OrdersBell&>(message).hub.run_orders(); }),
+      hub(owner) {}
+
 Hub::Hub(const HubOptions& options, Directory& directory, unsigned index, Turn& turn)
     : options_(options),
       directory_(directory),
@@ -100,14 +105,42 @@ bool Hub::join(Member& member, Bytes room) {
   return true;
 }
 
-bool Hub::rename(Member& member, Bytes name) {
-  if (name == member.name()) return true;
-  if (!directory_.take_name(name)) return false;
-  if (member.named_) directory_.give_name(member.name());
+Naming Hub::rename(Member& member, Bytes name) {
+  if (name == member.name()) return Naming::given;
+  if (!directory_.take_name(name)) return Naming::taken;
+  if (options_.names != nullptr) {
+    // The name is kept for the member until the others have answered.
+    member.claim_ = ++last_claim_;
+    wishes_.emplace(member.claim_, Wish{&member, std::string(name)});
+    options_.names->claim(index_, member.claim_, name);
+    return Naming::pending;
+  }
+  take_name(member, name);
+  return Naming::given;
+}
+
+void Hub::take_name(Member& member, Bytes name) {
+  if (member.named_) lose_name(member.name());
   member.prefix_ = fmt::format("[{}] ", name);
   member.named_ = true;
   if (member.index_ != Member::nowhere) directory_.rename(member.room_, member.number_, name);
-  return true;
+}
+
+// Nobody here has it any more.
+void Hub::lose_name(Bytes name) {
+  if (options_.names != nullptr) options_.names->release(name);
+  directory_.give_name(name);
+}
+
+void Hub::recall(Member& member) {
+  if (options_.history == nullptr || member.index_ == Member::nowhere) return;
+  const History::Recent recent = options_.history->recent(member.room_);
+  if (recent.messages == 0) return;
+  if (!member.put(fmt::format("* The last {} message{} of this room:\n{}", recent.messages,
+                              recent.messages == 1 ? "" : "s", recent.lines))) {
+    return;  // without output blocks there is no history
+  }
+  member.history_until_ = recent.until;
 }
 
 void Hub::leave(Member& member) noexcept {
@@ -125,7 +158,9 @@ void Hub::detach(Member& member) noexcept {
   room.members.pop_back();
   member.index_ = Member::nowhere;
   counters_.members.subtract(1);
-  directory_.leave(member.room_, index_, member.number_);
+  const bool room_ended = directory_.leave(member.room_, index_, member.number_);
+  if (room_ended && options_.history != nullptr) options_.history->forget(member.room_);
+  member.history_until_ = 0;
 }
 
 void Hub::remove(Member& member, Loss why) noexcept {
@@ -142,7 +177,8 @@ void Hub::remove(Member& member, Loss why) noexcept {
   counters_.of(why).add(lost);
   counters_.delivered.add(member.sent_messages_ - lost);
   member.sent_messages_ = 0;
-  if (member.named_) directory_.give_name(member.name());
+  if (member.named_) lose_name(member.name());
+  if (member.claim_ != 0) wishes_[member.claim_].member = nullptr;
 }
 
 // ---- what is said ------------------------------------------------------------------------------
@@ -235,8 +271,11 @@ void Hub::seal(LocalRoom& room) {
   Batch& batch = Block::make(draft->size, static_cast<std::uint32_t>(draft->spans.size()));
   std::memcpy(batch.block().data(), draft->bytes.get(), draft->size);
   counters_.batches.add(1);
-  deliver(room, batch, draft.get());
-  relay(draft->room, batch);
+  deliver(room, batch, *draft);
+  Relayed relayed{
+      draft->room, &batch.block(), 0, static_cast<std::uint32_t>(draft->size), batch.messages(), 0};
+  if (options_.history != nullptr) relayed.sequence = options_.history->add(relayed);
+  relay(relayed);
   batch.let_go();
   if (spare_drafts_.size() < spare_drafts_max) {
     draft->size = 0;
@@ -248,16 +287,32 @@ void Hub::seal(LocalRoom& room) {
 // ---- to those who are to have it ---------------------------------------------------------------
 
 // From the back, because a member that reads too slowly may leave its place to the last one.
-void Hub::deliver(LocalRoom& room, Batch& batch, const Draft* own) {
+void Hub::deliver(LocalRoom& room, Batch& batch, const Draft& own) {
   if (HeldMemory* const memory = turn_.memory()) batch.charge_to(*memory);
   const auto size = static_cast<std::uint32_t>(batch.bytes().size());
   for (std::size_t index = room.members.size(); index-- > 0;) {
     Member& member = *room.members[index];
-    if (own == nullptr || member.draft_number_ != own->number) {
+    if (member.draft_number_ != own.number) {
       promise(member, batch, 0, size, batch.messages());
     } else {
-      deliver_around_own(member, batch, *own);
+      deliver_around_own(member, batch, own);
     }
+  }
+}
+
+void Hub::deliver_relayed(const Relayed& relayed, Batch& batch) {
+  if (tap_ != nullptr) {
+    tap_->on_relayed(relayed, batch);
+    return;
+  }
+  // Everybody may have left meanwhile, and others have made a room in that place.
+  LocalRoom* const room = find_room(relayed.room);
+  if (room == nullptr) return;
+  if (HeldMemory* const memory = turn_.memory()) batch.charge_to(*memory);
+  for (std::size_t index = room->members.size(); index-- > 0;) {
+    Member& member = *room->members[index];
+    if (relayed.sequence != 0 && relayed.sequence <= member.history_until_) continue;
+    promise(member, batch, relayed.begin, relayed.size, relayed.messages);
   }
 }
 
@@ -415,13 +470,18 @@ std::uint64_t Hub::drop_backlog(Member& member, Loss why) noexcept {
 
 // The gap lies between what the outbox had and what the backlog has left.
 bool Hub::report_gap(Member& member) noexcept {
-  if (member.gap_ == 0) return true;
-  fmt::memory_buffer line;
-  fmt::format_to(fmt::appender(line), "* {} message{} dropped because you read too slowly\n",
-                 member.gap_, member.gap_ == 1 ? " was" : "s were");
-  if (!member.put({line.data(), line.size()})) return false;
-  member.gap_ = 0;
-  return true;
+  if (member.gap_ == 0 && member.missed_ == 0) return true;
+  const auto tell = [&member](std::uint64_t& count, Bytes why) {
+    if (count == 0) return true;
+    fmt::memory_buffer line;
+    fmt::format_to(fmt::appender(line), "* {} message{} {}\n", count,
+                   count == 1 ? " was" : "s were", why);
+    if (!member.put({line.data(), line.size()})) return false;
+    count = 0;
+    return true;
+  };
+  return tell(member.gap_, "dropped because you read too slowly") &&
+         tell(member.missed_, "lost on the way from another server");
 }
 
 bool Hub::refill(Member& member) noexcept {
@@ -441,7 +501,7 @@ bool Hub::refill(Member& member) noexcept {
 }
 
 void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
-  if (!report_gap(member)) member.gap_ = 0;  // counted; there is no room to say so
+  if (!report_gap(member)) member.gap_ = member.missed_ = 0;  // counted; no room to say so
   const std::size_t before = member.backlog_.charged_bytes();
   while (!member.backlog_.empty()) {
     const Backlog::Entry& oldest = member.backlog_.front();
@@ -455,18 +515,18 @@ void Hub::refill_for_end(Member& member, Loss otherwise) noexcept {
 
 // ---- other reactors ----------------------------------------------------------------------------
 
-void Hub::relay(RoomKey room, Batch& batch) {
+void Hub::relay(const Relayed& relayed) {
   if (stopped_) return;
   for (Outgoing& each : outgoing_) {
-    if (directory_.members_on(room, each.to->index_) == 0) continue;
+    if (directory_.members_on(relayed.room, each.to->index_) == 0) continue;
     bool ring = false;
     counters_.relayed.add(1);
-    if (each.overflow.empty() && each.relay->push(room, batch.block(), ring)) {
+    if (each.overflow.empty() && each.relay->push(relayed, ring)) {
       if (ring) each.to->turn_.post(each.relay->batches_bell());
       continue;
     }
-    batch.block().share();
-    each.overflow.push_back({room, &batch.block()});
+    relayed.block->share();
+    each.overflow.push_back(relayed);
     ++overflow_batches_;
     counters_.relay_waits.add(1);
     push_overflow();
@@ -479,8 +539,7 @@ void Hub::push_overflow() noexcept {
     std::size_t pushed = 0;
     do {
       bool ring = false;
-      while (pushed < each.overflow.size() &&
-             each.relay->push(each.overflow[pushed].room, *each.overflow[pushed].block, ring)) {
+      while (pushed < each.overflow.size() && each.relay->push(each.overflow[pushed], ring)) {
         each.overflow[pushed++].block->drop();  // the relay has a share of its own
         if (ring) each.to->turn_.post(each.relay->batches_bell());
       }
@@ -511,13 +570,9 @@ void Hub::take_from(Relay& relay, bool all) noexcept {
   }
   const auto [more, ring] = relay.take([this, &incoming, &has_capacity](const Relayed& relayed) {
     Batch& batch = relayed.block->adopt();
-    taken_bytes_ += batch.bytes().size();
-    incoming.taken_bytes += batch.bytes().size();
-    // Everybody may have left meanwhile, and others have made a room in that place.
-    if (relayed.room.place < rooms_.size() &&
-        rooms_[relayed.room.place].generation == relayed.room.generation) {
-      deliver(rooms_[relayed.room.place], batch, nullptr);
-    }
+    taken_bytes_ += relayed.size;
+    incoming.taken_bytes += relayed.size;
+    deliver_relayed(relayed, batch);
     batch.let_go();
     return has_capacity();
   });

@@ -16,7 +16,8 @@
 // from here or from other reactors, is less than its queue holds: whoever reads loses nothing.
 //
 // Owns       drafts, and batches until their recipients have them.
-// Borrows    members, from join() to remove(); the directory; the turn.
+// Borrows    members, from join() to remove(); the directory; the turn; the history and who asks
+//            other servers, if there are any.
 // Thread     its reactor's.
 // Allocates  blocks for batches, from the recycler; backlogs.
 // Fails      std::bad_alloc, as everything that grows.
@@ -28,14 +29,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "katana/base/executor.hpp"
 #include "katana/base/instant.hpp"
 #include "katana/chat/counters.hpp"
 #include "katana/chat/directory.hpp"
+#include "katana/chat/history.hpp"
 #include "katana/chat/member.hpp"
+#include "katana/chat/neighbours.hpp"
 #include "katana/chat/relay.hpp"
 
 namespace katana::chat {
@@ -78,9 +84,38 @@ struct HubOptions {
   // Whether a room is told who joins and leaves.
   bool notices = false;
   Observer* observer = nullptr;
+  // What was said last in each room, of all hubs; null: nobody is told.
+  History* history = nullptr;
+  // Null: there are no other servers.
+  NameAuthority* names = nullptr;
 
   // A queue of `bytes`, and what belongs to it.
   void fit_queue(std::size_t bytes) noexcept;
+};
+
+// What becomes of a wish for a name.
+enum class Naming : std::uint8_t {
+  given,
+  taken,    // somebody has it, or nobody may
+  pending,  // the other servers are asked; Member::on_name_decided() follows
+};
+
+// What somebody on another thread has a hub do.
+struct HubOrder {
+  enum class Kind : std::uint8_t {
+    miss,         // `count` messages of other servers in `room` will not come
+    decide_name,  // of the claim `count`: `name`, given if `granted`
+    lose_name,    // whoever has `name` has it no more
+    renumber,     // numbers of the slot `count` are of the slot `other`, of `stride` slots
+    recall,       // `name` has lines of the history of `room`, `count` of them, up to `other`
+  };
+  Kind kind = Kind::miss;
+  RoomKey room = {};
+  std::uint64_t count = 0;
+  std::uint64_t other = 0;
+  std::uint64_t stride = 0;
+  bool granted = false;
+  std::string name = {};
 };
 
 // What a hub needs of its reactor.
@@ -110,14 +145,15 @@ class Hub {
   static void connect(const std::vector<Hub*>& hubs);
   // From here on the hub posts nothing, and drops what others send. REQUIRED of every hub when the
   // reactors have stopped, before the first of them is destroyed.
-  void stop() noexcept { stopped_ = true; }
+  void stop() noexcept;
 
   // ---- members ----
   // Moves the member from where it is, if it is anywhere. False: it would be one room too many, and
   // the member stays where it is.
   bool join(Member& member, Bytes room);
-  // False: somebody has the name, or nobody may.
-  bool rename(Member& member, Bytes name);
+  Naming rename(Member& member, Bytes name);
+  // Of a room with a history: what was said in it last, if it is known already. After join().
+  void recall(Member& member);
   // Takes the member out of its room: nothing more is promised to it.
   void leave(Member& member) noexcept;
   // The member is about to be destroyed. What it was promised and its outbox still has, or its
@@ -144,6 +180,16 @@ class Hub {
   // All of the backlog, whatever the window: the connection ends once that is sent. What finds no
   // output block is counted as lost.
   void refill_for_end(Member& member, Loss otherwise) noexcept;
+
+  // ---- other servers ----
+  // Before any reactor runs. Borrowed.
+  void set_tap(BatchTap& tap) noexcept { tap_ = &tap; }
+  // From any thread: is done on the hub's, in order.
+  void order(HubOrder order);
+  // To the members of all other hubs. REQUIRES lines of `batch`, and may_pass_on().
+  void pass_on(const Relayed& relayed) { relay(relayed); }
+  // The other hubs are not far behind.
+  bool may_pass_on() const noexcept { return overflow_batches_ < options_.relay_batches_max; }
 
   // ---- for when memory is scarce ----
   // What the member's queue keeps of batches, and of the list of them.
@@ -185,6 +231,10 @@ class Hub {
     explicit FlushMessage(Hub& owner) noexcept;
     Hub& hub;
   };
+  struct OrdersBell : Message {
+    explicit OrdersBell(Hub& owner) noexcept;
+    Hub& hub;
+  };
   struct Outgoing {
     Hub* to;
     std::unique_ptr<Relay> relay;
@@ -201,7 +251,8 @@ class Hub {
   std::size_t put_line(Member& member, Bytes prefix, Bytes text);
   void announce(Member& member, Bytes what);
   void seal(LocalRoom& room);
-  void deliver(LocalRoom& room, Batch& batch, const Draft* own);
+  void deliver(LocalRoom& room, Batch& batch, const Draft& own);
+  void deliver_relayed(const Relayed& relayed, Batch& batch);
   void deliver_around_own(Member& member, Batch& batch, const Draft& draft);
   void deliver_copy(Member& member, Batch& batch, const Draft& draft);
   void promise(Member& member, Batch& batch, std::uint32_t begin, std::uint32_t size,
@@ -218,13 +269,23 @@ class Hub {
   bool report_gap(Member& member) noexcept;
   void detach(Member& member) noexcept;
   void let_publish() noexcept;
-  void relay(RoomKey room, Batch& batch);
+  void relay(const Relayed& relayed);
   void push_overflow() noexcept;
   // Of what it holds, as much as this turn has room for.
   void take_from(Relay& relay, bool all) noexcept;
   void ask_those_left() noexcept;
   void flush_this_turn() noexcept;
   void on_relay_writable() noexcept;
+  LocalRoom* find_room(RoomKey room) noexcept;
+  void take_name(Member& member, Bytes name);
+  void lose_name(Bytes name);
+  void call_by_number(Member& member);
+  void run_orders() noexcept;
+  void run(const HubOrder& order);
+  void decide_name(const HubOrder& order);
+  void miss(const HubOrder& order);
+  void renumber(const HubOrder& order);
+  void recall(const HubOrder& order);
 
   const HubOptions options_;
   Directory& directory_;
@@ -248,6 +309,17 @@ class Hub {
   std::vector<Incoming> incoming_;
   std::vector<Relay*> left_for_next_turn_;  // with batches, and nobody rings for them
   std::size_t overflow_batches_ = 0;
+  BatchTap* tap_ = nullptr;
+  struct Wish {
+    Member* member = nullptr;
+    std::string name;
+  };
+  std::map<std::uint64_t, Wish> wishes_;  // for names, by claim
+  std::uint64_t last_claim_ = 0;
+  OrdersBell orders_bell_{*this};
+  std::mutex orders_mutex_;  // guards what follows
+  std::vector<HubOrder> orders_;
+  bool orders_stopped_ = false;
 };
 
 }  // namespace katana::chat

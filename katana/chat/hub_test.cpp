@@ -174,21 +174,21 @@ TEST_F(HubTest, a_room_that_takes_the_place_of_another_gets_nothing_of_it) {
 TEST_F(HubTest, a_name_is_one_member_s_and_nobody_s_once_it_has_gone) {
   TestMember& first = add();
   TestMember& second = add();
-  EXPECT_TRUE(hub().rename(first, "alice"));
-  EXPECT_FALSE(hub().rename(second, "alice"));
-  EXPECT_FALSE(hub().rename(second, "USER1"));
-  EXPECT_FALSE(hub().rename(second, "USER77"));
-  EXPECT_TRUE(hub().rename(second, "USERNAME"));
+  EXPECT_EQ(hub().rename(first, "alice"), Naming::given);
+  EXPECT_EQ(hub().rename(second, "alice"), Naming::taken);
+  EXPECT_EQ(hub().rename(second, "USER1"), Naming::taken);
+  EXPECT_EQ(hub().rename(second, "USER77"), Naming::taken);
+  EXPECT_EQ(hub().rename(second, "USERNAME"), Naming::given);
   hub().publish(first, "hello");
   end_turn();
   EXPECT_EQ(second.take(), "[alice] hello\n");
   const auto presence = directory_.who(lobby_name, 10);
   ASSERT_TRUE(presence);
   EXPECT_EQ(presence->names, (std::vector<std::string>{"alice", "USERNAME"}));
-  EXPECT_TRUE(hub().rename(first, "bob"));
-  EXPECT_TRUE(hub().rename(second, "alice"));
+  EXPECT_EQ(hub().rename(first, "bob"), Naming::given);
+  EXPECT_EQ(hub().rename(second, "alice"), Naming::given);
   first.remove(Loss::left);
-  EXPECT_TRUE(hub().rename(second, "bob"));
+  EXPECT_EQ(hub().rename(second, "bob"), Naming::given);
 }
 
 TEST(DirectoryTest, numbers_are_given_in_order_and_connections_have_a_limit) {

@@ -35,6 +35,8 @@ class Member : private Sender {
   const Backlog& backlog() const noexcept { return backlog_; }
   // Dropped from the backlog, and it has not been told yet.
   std::uint64_t gap() const noexcept { return gap_; }
+  // It has asked for a name, and the other servers have not answered yet.
+  bool claims_name() const noexcept { return claim_ != 0; }
 
  protected:
   ~Member() = default;
@@ -48,6 +50,10 @@ class Member : private Sender {
   // Hub::may_publish() has become true. Of several, the one that has waited longest is told last:
   // who has itself read in front of others here is read in order.
   virtual void on_may_publish() noexcept = 0;
+  // The other servers have answered: it has the name that it asked for, or not.
+  virtual void on_name_decided(Bytes /*name*/, bool /*given*/) noexcept {}
+  // Another server gave its number, or its name, before: it is called otherwise from here on.
+  virtual void on_renamed(Bytes /*before*/) noexcept {}
   // When all have been told, in order: for a member that has its lines at hand.
   virtual void on_turn() noexcept {}
   // Puts what it is promised into the outbox, in the form that the member takes it: whole lines,
@@ -71,6 +77,9 @@ class Member : private Sender {
   std::uint32_t index_ = nowhere;  // in its room
   RoomKey room_;
   std::uint64_t gap_ = 0;
+  std::uint64_t missed_ = 0;         // lost between servers, and it has not been told yet
+  std::uint64_t claim_ = 0;          // 0: it asks for no name
+  std::uint64_t history_until_ = 0;  // what is in the room's history up to there it has had
   std::uint64_t number_;
   std::string prefix_;  // "[USER12] "
   bool named_ = false;

@@ -27,12 +27,12 @@ Relay::~Relay() {
   });
 }
 
-bool Relay::push(RoomKey room, Block& block, bool& ring) noexcept {
+bool Relay::push(const Relayed& relayed, bool& ring) noexcept {
   ring = false;
   if (!has_capacity()) return false;
   const std::uint32_t end = end_.load(std::memory_order_relaxed);
-  block.share();
-  ring_[end & mask_] = {room, &block};
+  relayed.block->share();
+  ring_[end & mask_] = relayed;
   end_.store(end + 1, std::memory_order_seq_cst);
   ring = !rung_.exchange(true, std::memory_order_seq_cst);
   return true;

@@ -24,6 +24,11 @@ namespace katana::chat {
 struct Relayed {
   RoomKey room;
   Block* block = nullptr;  // with a share
+  // The lines in it.
+  std::uint32_t begin = 0;
+  std::uint32_t size = 0;
+  std::uint32_t messages = 0;
+  std::uint64_t sequence = 0;  // in the room's history; 0: there is none
 };
 
 class Relay {
@@ -39,7 +44,7 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
 
   // Shares the block. True in `ring`: post batches_bell() to the receiver.
-  bool push(RoomKey room, Block& block, bool& ring) noexcept;
+  bool push(const Relayed& relayed, bool& ring) noexcept;
   // After a push() that failed: on_writable will be called, unless there is room already (false).
   bool wait_for_capacity() noexcept;
 

@@ -46,7 +46,7 @@ struct Pair {
     Batch& batch = Block::make(text.size(), 1);
     std::memcpy(batch.block().data(), text.data(), text.size());
     bool ring = false;
-    const bool pushed = relay.push({number % 7, 0}, batch.block(), ring);
+    const bool pushed = relay.push({{number % 7, 0}, &batch.block()}, ring);
     if (ring) receiver.mailbox.post(relay.batches_bell());
     batch.let_go();
     return pushed;

@@ -8,6 +8,7 @@ namespace katana::chat_load {
 // calloc: pages that nobody writes to cost nothing, and there may be many.
 Ledger::Ledger(std::uint32_t receivers, std::uint32_t senders)
     : senders_(senders),
+      delivered_to_(receivers),
       next_(static_cast<std::uint32_t*>(std::calloc(
           std::max<std::size_t>(1, std::size_t{receivers} * senders), sizeof(std::uint32_t)))) {
   if (next_ == nullptr) throw std::bad_alloc();
@@ -20,11 +21,13 @@ void Ledger::note_other(std::uint32_t receiver, std::uint32_t sender, std::uint3
     gaps_[pair].push_back({next, sequence});
     next = sequence + 1;
     ++delivered_;
+    ++delivered_to_[receiver];
     return;
   }
   const auto found = gaps_.find(pair);
   if (found != gaps_.end() && fill_gap(found->second, sequence)) {
     ++delivered_;
+    ++delivered_to_[receiver];
     ++out_of_order_;
   } else {
     ++duplicated_;

@@ -23,11 +23,21 @@ class Ledger {
  public:
   Ledger(std::uint32_t receivers, std::uint32_t senders);
 
+  // Different messages of one receiver.
+  std::uint64_t delivered_to(std::uint32_t receiver) const noexcept {
+    return delivered_to_[receiver];
+  }
+  // The receiver has had none of the sender's messages from this one on.
+  std::uint32_t next_of(std::uint32_t receiver, std::uint32_t sender) const noexcept {
+    return next_[std::size_t{receiver} * senders_ + sender];
+  }
+
   void note(std::uint32_t receiver, std::uint32_t sender, std::uint32_t sequence) {
     std::uint32_t& next = next_[std::size_t{receiver} * senders_ + sender];
     if (sequence == next) [[likely]] {
       ++next;
       ++delivered_;
+      ++delivered_to_[receiver];
       return;
     }
     note_other(receiver, sender, sequence, next);
@@ -52,6 +62,7 @@ class Ledger {
   bool fill_gap(std::vector<Gap>& gaps, std::uint32_t sequence);
 
   std::uint32_t senders_;
+  std::vector<std::uint64_t> delivered_to_;
   std::unique_ptr<std::uint32_t[], Free> next_;
   std::unordered_map<std::uint64_t, std::vector<Gap>> gaps_;  // by pair
   std::uint64_t delivered_ = 0;

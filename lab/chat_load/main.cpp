@@ -1,6 +1,7 @@
 // chat_load: load for a chat server, and a check of every message that it delivers.
 //
 //   chat_load HOST PORT [conns] [duration_s] [msg_bytes] [rate_per_s] [do_recv] [burst]
+//             [--target HOST:PORT …]
 //
 // A message carries its sender, its number and the moment at which it was due, so that what is
 // missing, came twice, out of order or late is known and not guessed.
@@ -11,11 +12,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "katana/base/monotonic_clock.hpp"
@@ -29,6 +32,7 @@ using namespace katana::chat_load;
 constexpr const char* program = "chat_load";
 constexpr double connect_limit_s = 30;
 constexpr double probe_limit_s = 10;
+constexpr std::size_t targets_max = 64;
 
 int fail(int status, std::string_view message) {
   std::string line(message);
@@ -45,15 +49,32 @@ unsigned usable_cpus() {
 
 struct Flags {
   ChatPlan plan;
+  std::vector<std::string> more_targets;
+  double quiet_s = 0;
   std::string json;
   bool quiet = false;
 };
 
+std::optional<Target> read_target(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+  Target target{std::string(text.substr(0, colon)), 0};
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data() + colon + 1, end, target.port);
+  if (error != std::errc{} || at != end || target.port == 0) return std::nullopt;
+  return target;
+}
+
 void describe(CLI::App& app, Flags& flags) {
   ChatPlan& plan = flags.plan;
   app.set_version_flag("--version", fmt::format("{} {}", program, KATANA_VERSION));
-  app.add_option("HOST,--host", plan.host, "name or address of the server")->required();
-  app.add_option("PORT,--port", plan.port, "its port")->required()->check(CLI::Range(1, 65535));
+  app.add_option("HOST,--host", plan.targets[0].host, "name or address of the server")->required();
+  app.add_option("PORT,--port", plan.targets[0].port, "its port")
+      ->required()
+      ->check(CLI::Range(1, 65535));
+  app.add_option("--target", flags.more_targets,
+                 "HOST:PORT of one more server of the same chat; connections go to them in turn")
+      ->allow_extra_args(false);
   app.add_option("conns,--conns", plan.connections, "connections")
       ->check(CLI::Range(1u, (1u << 24) - 1))
       ->capture_default_str();
@@ -79,6 +100,10 @@ void describe(CLI::App& app, Flags& flags) {
   app.add_option("--settle-s", plan.settle_s, "longest wait for what is on its way at the end")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
+  app.add_option("--quiet-s", flags.quiet_s,
+                 "without a delivery for so long nothing more is waited for; default: 1, and 6 "
+                 "with several servers, which need as long to know that one has died")
+      ->check(CLI::Range(0.1, 3600.0));
   app.add_option("--json", flags.json, "file for the figures");
   app.add_flag("--quiet", flags.quiet, "print nothing");
 }
@@ -152,12 +177,17 @@ std::string conduct(const ChatPlan& plan, Stage& stage) {
 
 int run(Flags& flags) {
   ChatPlan& plan = flags.plan;
-  Addresses addresses;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  const int error =
-      getaddrinfo(plan.host.c_str(), std::to_string(plan.port).c_str(), &hints, &addresses.first);
-  if (error != 0) return fail(2, fmt::format("host '{}': {}", plan.host, gai_strerror(error)));
+  std::vector<Addresses> found(plan.targets.size());
+  std::vector<const addrinfo*> addresses;
+  for (std::size_t at = 0; at < plan.targets.size(); ++at) {
+    const Target& target = plan.targets[at];
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    const int error = getaddrinfo(target.host.c_str(), std::to_string(target.port).c_str(), &hints,
+                                  &found[at].first);
+    if (error != 0) return fail(2, fmt::format("host '{}': {}", target.host, gai_strerror(error)));
+    addresses.push_back(found[at].first);
+  }
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
     limit.rlim_cur = limit.rlim_max;
@@ -167,19 +197,22 @@ int run(Flags& flags) {
   Stage stage;
   std::vector<std::unique_ptr<Worker>> workers;
   for (std::uint32_t index = 0; index < plan.threads; ++index) {
-    workers.push_back(std::make_unique<Worker>(plan, *addresses.first, stage, index, plan.threads));
+    workers.push_back(std::make_unique<Worker>(plan, addresses, stage, index, plan.threads));
   }
   std::vector<std::thread> threads;
   for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
   const std::string problem = conduct(plan, stage);
   stage.phase.store(Phase::ended, std::memory_order_release);
   for (std::thread& each : threads) each.join();
+  std::vector<SenderEnd> ends(plan.sender_count());
+  for (const auto& worker : workers) worker->add_ends(ends);
   std::vector<const Figures*> figures;
+  for (const auto& worker : workers) worker->settle_accounts(ends);
   for (const auto& worker : workers) figures.push_back(&worker->figures());
   const Summary summary = summarise(plan, figures);
   if (summary.total.connected == 0) {
-    return fail(
-        1, fmt::format("no connection to {}:{}: is the server running?", plan.host, plan.port));
+    return fail(1, fmt::format("no connection to {}:{}: is the server running?",
+                               plan.targets[0].host, plan.targets[0].port));
   }
   if (!problem.empty()) return fail(1, problem);
   if (!flags.quiet) fmt::print("{}", to_text(plan, summary));
@@ -208,6 +241,15 @@ int main(int count, char** arguments) {
   }
   ChatPlan& plan = flags.plan;
   plan.threads = std::min(plan.threads, plan.connections);
+  for (const std::string& text : flags.more_targets) {
+    const auto target = read_target(text);
+    if (!target) return fail(2, fmt::format("--target '{}': give HOST:PORT", text));
+    plan.targets.push_back(*target);
+  }
+  if (plan.targets.size() > targets_max) {
+    return fail(2, fmt::format("{} targets: give at most {}", plan.targets.size(), targets_max));
+  }
+  plan.quiet_s = flags.quiet_s > 0 ? flags.quiet_s : plan.targets.size() > 1 ? 6 : 1;
   try {
     return run(flags);
   } catch (const std::exception& error) {

@@ -28,12 +28,26 @@ std::string bytes_text(double bytes) {
 }
 
 void add(Figures& total, const Figures& part) {
-  constexpr std::uint64_t Figures::* counts[] = {
-      &Figures::connected,  &Figures::connect_failures, &Figures::broken,
-      &Figures::sent,       &Figures::sent_bytes,       &Figures::unsent,
-      &Figures::expected,   &Figures::received_bytes,   &Figures::told_dropped,
-      &Figures::refused,    &Figures::unknown_lines,    &Figures::delivered,
-      &Figures::duplicated, &Figures::out_of_order};
+  constexpr std::uint64_t Figures::* counts[] = {&Figures::connected,
+                                                 &Figures::connect_failures,
+                                                 &Figures::broken,
+                                                 &Figures::sent,
+                                                 &Figures::sent_bytes,
+                                                 &Figures::unsent,
+                                                 &Figures::expected,
+                                                 &Figures::received_bytes,
+                                                 &Figures::told_dropped,
+                                                 &Figures::told_lost,
+                                                 &Figures::stayed,
+                                                 &Figures::promised,
+                                                 &Figures::kept,
+                                                 &Figures::told,
+                                                 &Figures::lost_with_server,
+                                                 &Figures::refused,
+                                                 &Figures::unknown_lines,
+                                                 &Figures::delivered,
+                                                 &Figures::duplicated,
+                                                 &Figures::out_of_order};
   for (const auto count : counts) total.*count += part.*count;
   total.wall_ns = std::max(total.wall_ns, part.wall_ns);
   total.delivering_ns = std::max(total.delivering_ns, part.delivering_ns);
@@ -98,6 +112,8 @@ Summary summarise(const ChatPlan& plan, const std::vector<const Figures*>& threa
   summary.duration_s = static_cast<double>(total.wall_ns) / 1e9;
   summary.behind_s =
       static_cast<double>(std::max<std::int64_t>(0, total.delivering_ns - total.wall_ns)) / 1e9;
+  summary.unaccounted = static_cast<std::int64_t>(total.promised) -
+                        static_cast<std::int64_t>(total.kept + total.told);
   summary.missing = total.expected - std::min(total.expected, total.delivered);
   note_what_matters(plan, summary);
   return summary;
@@ -128,6 +144,13 @@ std::string to_text(const ChatPlan& plan, const Summary& summary) {
         us(total.latency.percentile_ns(99.9)),
         us(std::max<std::int64_t>(0, total.latency.max_ns())), total.latency.count());
   }
+  if (plan.receive && plan.targets.size() > 1) {
+    text += fmt::format(
+        "accounts     {} receivers stayed: {} promised = {} delivered + {} told as dropped or lost "
+        "+ {} unaccounted; {} messages died with their server\n",
+        total.stayed, total.promised, total.kept, total.told, summary.unaccounted,
+        total.lost_with_server);
+  }
   text += fmt::format("generator    busiest thread {:.0f} % of a CPU, send lag p99 {:.0f} us{}\n",
                       100 * summary.cpu_share, us(total.send_lag.percentile_ns(99)),
                       summary.saturated ? ": SATURATED" : "");
@@ -149,6 +172,7 @@ std::string to_json(const ChatPlan& plan, const Summary& summary) {
         {"burst", plan.burst},
         {"senders", plan.sender_count()},
         {"receivers", plan.receiver_count()},
+        {"targets", plan.targets.size()},
         {"threads", plan.threads}}},
       {"connected", total.connected},
       {"sent", total.sent},
@@ -157,6 +181,14 @@ std::string to_json(const ChatPlan& plan, const Summary& summary) {
       {"delivered", total.delivered},
       {"missing", summary.missing},
       {"told_dropped", total.told_dropped},
+      {"told_lost", total.told_lost},
+      {"accounts",
+       {{"receivers", total.stayed},
+        {"promised", total.promised},
+        {"delivered", total.kept},
+        {"told", total.told},
+        {"unaccounted", summary.unaccounted},
+        {"lost_with_server", total.lost_with_server}}},
       {"duplicated", total.duplicated},
       {"out_of_order", total.out_of_order},
       {"refused", total.refused},

@@ -27,6 +27,8 @@ struct Summary {
   bool saturated = false;
   bool interrupted = false;  // it ended before its time
   std::uint64_t missing = 0;
+  // Of what was promised to receivers that stayed, neither delivered nor told; below 0: more.
+  std::int64_t unaccounted = 0;
   std::vector<std::string> notes;  // what a reader has to know
 };
 

@@ -25,14 +25,13 @@ constexpr std::uint32_t connecting_max = 256;  // at once, so that the server's 
 constexpr int events_max = 512;
 constexpr std::int64_t probe_interval_ns = 50'000'000;
 constexpr std::int64_t tick_ns = 20'000'000;  // the longest wait: to see what others do
-constexpr std::int64_t quiet_ns = 1'000'000'000;
 
 }  // namespace
 
-Worker::Worker(const ChatPlan& plan, const addrinfo& address, Stage& stage, std::uint32_t first,
-               std::uint32_t step)
+Worker::Worker(const ChatPlan& plan, const std::vector<const addrinfo*>& addresses, Stage& stage,
+               std::uint32_t first, std::uint32_t step)
     : plan_(plan),
-      address_(address),
+      addresses_(addresses),
       stage_(stage),
       step_(step),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
@@ -98,14 +97,15 @@ void Worker::wait(std::int64_t until_ns) {
 void Worker::connect_some() {
   while (connecting_ < connecting_max && next_connect_ < connections_.size()) {
     Connection& each = connections_[next_connect_++];
-    each.fd = ::socket(address_.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const addrinfo& address = *addresses_[plan_.target_of(each.number)];
+    each.fd = ::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (each.fd < 0) {
       fail_connect(each);
       continue;
     }
     const int on = 1;
     (void)setsockopt(each.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    const int result = ::connect(each.fd, address_.ai_addr, address_.ai_addrlen);
+    const int result = ::connect(each.fd, address.ai_addr, address.ai_addrlen);
     if (result != 0 && errno != EINPROGRESS) {
       fail_connect(each);
       continue;
@@ -174,16 +174,16 @@ void Worker::close(Connection& connection) {
   ++figures_.broken;
 }
 
-// The first two connections of the first thread speak until everybody who listens has heard one.
+// Two connections to each server speak until everybody who listens has heard one of every server.
 void Worker::probe(std::int64_t now) {
-  if (now < next_probe_ns_ || connections_.empty() || connections_[0].number != 0) return;
+  if (now < next_probe_ns_) return;
   next_probe_ns_ = now + probe_interval_ns;
   std::array<char, message_bytes_min> message;
-  for (std::size_t index = 0; index < std::min<std::size_t>(2, connections_.size()); ++index) {
-    if (connections_[index].fd < 0) continue;
-    write_message({plan_.run, true, connections_[index].number, 0, 0}, message.data(),
-                  message.size());
-    (void)::send(connections_[index].fd, message.data(), message.size(), MSG_NOSIGNAL);
+  for (const Connection& each : connections_) {
+    if (!plan_.probes(each.number)) break;
+    if (each.fd < 0) continue;
+    write_message({plan_.run, true, each.number, 0, 0}, message.data(), message.size());
+    (void)::send(each.fd, message.data(), message.size(), MSG_NOSIGNAL);
   }
 }
 
@@ -302,9 +302,12 @@ bool Worker::is_settled(std::int64_t now) const {
     if (each.receives) expected += sent - each.written;
   }
   // With nobody to tell us, what was sent still has to be read by the server before we go.
-  if (expected > 0 && ledger_->delivered() + figures_.told_dropped >= expected) return true;
+  if (expected > 0 &&
+      ledger_->delivered() + figures_.told_dropped + figures_.told_lost >= expected) {
+    return true;
+  }
   const std::int64_t last = std::max(last_delivery_ns_, sending_ended_ns_);
-  return now - last > quiet_ns ||
+  return now - last > static_cast<std::int64_t>(plan_.quiet_s * 1e9) ||
          now - sending_ended_ns_ > static_cast<std::int64_t>(plan_.settle_s * 1e9);
 }
 
@@ -316,6 +319,36 @@ void Worker::settle() {
   if (last_delivery_ns_ > 0) figures_.delivering_ns = last_delivery_ns_ - begin_ns_;
   done_receiving_ = true;
   stage_.done_receiving.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Worker::add_ends(std::vector<SenderEnd>& ends) const {
+  for (const Connection& each : connections_) {
+    if (each.sends) {
+      SenderEnd& end = ends[each.number];
+      end.broken = each.fd < 0;
+      end.begun = end.broken ? each.output_bytes / plan_.message_bytes : each.written;
+    }
+    if (!each.receives || each.fd < 0) continue;
+    for (std::uint32_t sender = 0; sender < ends.size(); ++sender) {
+      ends[sender].heard = std::max(ends[sender].heard, ledger_->next_of(each.receiver, sender));
+    }
+  }
+}
+
+void Worker::settle_accounts(const std::vector<SenderEnd>& ends) {
+  std::uint64_t all = 0;
+  for (const SenderEnd& each : ends) all += each.promised();
+  for (const Connection& each : connections_) {
+    if (each.sends && ends[each.number].broken) {
+      const SenderEnd& end = ends[each.number];
+      figures_.lost_with_server += end.begun - std::min<std::uint64_t>(end.begun, end.heard);
+    }
+    if (!each.receives || each.fd < 0) continue;
+    ++figures_.stayed;
+    figures_.promised += all - (each.sends ? ends[each.number].promised() : 0);
+    figures_.kept += ledger_->delivered_to(each.receiver);
+    figures_.told += each.told;
+  }
 }
 
 void Worker::receive(Connection& connection) {
@@ -354,16 +387,24 @@ void Worker::read_lines(Connection& connection, std::string_view bytes, std::int
 }
 
 void Worker::read_line(Connection& connection, std::string_view line, std::int64_t now) {
+  if (connection.history_left > 0) {
+    --connection.history_left;
+    return;
+  }
   const std::size_t name_end = line.starts_with('[') ? line.find(' ') : std::string_view::npos;
   Stamp stamp;
   if (name_end == std::string_view::npos || !read_stamp(line.substr(name_end + 1), stamp) ||
       stamp.run != plan_.run) {
-    read_notice(line);
+    read_notice(connection, line);
     return;
   }
   if (stamp.probe) {
-    if (!connection.probe_seen) stage_.probes_seen.fetch_add(1, std::memory_order_relaxed);
-    connection.probe_seen = true;
+    connection.probes_seen |= std::uint64_t{1} << plan_.target_of(stamp.sender);
+    const std::uint64_t due = plan_.probes_due(connection.number);
+    if (!connection.receiver_in && (connection.probes_seen & due) == due) {
+      connection.receiver_in = true;
+      stage_.probes_seen.fetch_add(1, std::memory_order_relaxed);
+    }
     return;
   }
   if (stamp.sender >= plan_.sender_count() ||
@@ -376,16 +417,22 @@ void Worker::read_line(Connection& connection, std::string_view line, std::int64
   last_delivery_ns_ = now;
 }
 
-void Worker::read_notice(std::string_view line) {
+void Worker::read_notice(Connection& connection, std::string_view line) {
   if (line.starts_with("! ")) {
     ++figures_.refused;
     return;
   }
   constexpr std::string_view dropped = "dropped because you read too slowly";
+  constexpr std::string_view lost = "lost on the way from another server";
+  const bool is_lost = line.ends_with(lost);
   std::uint64_t count = 0;
-  if (line.starts_with("* ") && line.find(dropped) != std::string_view::npos &&
+  if (line.starts_with("* ") && (is_lost || line.ends_with(dropped)) &&
       std::from_chars(line.data() + 2, line.data() + line.size(), count).ec == std::errc{}) {
-    figures_.told_dropped += count;
+    (is_lost ? figures_.told_lost : figures_.told_dropped) += count;
+    connection.told += count;
+  } else if (constexpr std::string_view last = "* The last "; line.starts_with(last)) {
+    (void)std::from_chars(line.data() + last.size(), line.data() + line.size(),
+                          connection.history_left);
   } else if (!line.starts_with("* ")) {
     ++figures_.unknown_lines;
   }

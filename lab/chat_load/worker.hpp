@@ -25,6 +25,16 @@ struct addrinfo;
 
 namespace katana::chat_load {
 
+// By sender: messages that were begun, and the end of what receivers that stayed have had.
+struct SenderEnd {
+  std::uint64_t begun = 0;
+  std::uint32_t heard = 0;
+  bool broken = false;
+
+  // What every receiver that stayed was to have.
+  std::uint64_t promised() const noexcept { return broken ? heard : begun; }
+};
+
 enum class Phase : std::uint8_t { connecting, probing, running, ended };
 
 // What the threads share.
@@ -50,29 +60,41 @@ struct Figures {
   std::uint64_t received_bytes = 0;
   std::uint64_t expected = 0;      // deliveries
   std::uint64_t told_dropped = 0;  // of them, what the server said it dropped
+  std::uint64_t told_lost = 0;     // and what it said was lost between servers
   std::uint64_t refused = 0;       // lines in which the server refuses one of ours
   std::uint64_t unknown_lines = 0;
   std::uint64_t delivered = 0;
   std::uint64_t duplicated = 0;
   std::uint64_t out_of_order = 0;
-  std::int64_t cpu_ns = 0;         // while it sent
-  std::int64_t wall_ns = 0;        // the same
-  std::int64_t delivering_ns = 0;  // from the begin to the last delivery
-  load::Histogram latency;         // from the moment that a message was due
-  load::Histogram send_lag;        // from that to the moment that the kernel had it
+  // Of receivers that stayed to the end. What is promised to one: every message of the others, but
+  // for what a sender's server took with it when it died, and no such receiver had any of.
+  std::uint64_t stayed = 0;
+  std::uint64_t promised = 0;
+  std::uint64_t kept = 0;              // of it, delivered
+  std::uint64_t told = 0;              // and told as dropped or lost
+  std::uint64_t lost_with_server = 0;  // messages, once each; see above
+  std::int64_t cpu_ns = 0;             // while it sent
+  std::int64_t wall_ns = 0;            // the same
+  std::int64_t delivering_ns = 0;      // from the begin to the last delivery
+  load::Histogram latency;             // from the moment that a message was due
+  load::Histogram send_lag;            // from that to the moment that the kernel had it
 };
 
 class Worker {
  public:
-  // The connections `first`, `first` + step, …
-  Worker(const ChatPlan& plan, const addrinfo& address, Stage& stage, std::uint32_t first,
-         std::uint32_t step);
+  // The connections `first`, `first` + step, …; an address for each target.
+  Worker(const ChatPlan& plan, const std::vector<const addrinfo*>& addresses, Stage& stage,
+         std::uint32_t first, std::uint32_t step);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   void run();
   const Figures& figures() const noexcept { return figures_; }
+  // When all have ended: what this thread knows of senders, and then what was promised to its
+  // receivers.
+  void add_ends(std::vector<SenderEnd>& ends) const;
+  void settle_accounts(const std::vector<SenderEnd>& ends);
 
  private:
   struct Connection {
@@ -82,14 +104,17 @@ class Worker {
     bool connecting = false;
     bool receives = false;
     bool sends = false;
-    bool probe_seen = false;
+    bool receiver_in = false;        // it has heard a probe of every server
+    std::uint64_t probes_seen = 0;   // by target
     bool blocked = false;            // the kernel takes no more of what it sends
     std::uint64_t due = 0;           // messages that it should have sent by now
     std::uint64_t written = 0;       // messages in `output`, and before
     std::uint64_t output_bytes = 0;  // of all that was written, what the kernel took
     std::string output;
     std::size_t output_at = 0;
-    std::string line;  // the beginning of one that has not ended
+    std::uint64_t told = 0;
+    std::uint32_t history_left = 0;  // lines of the room's history that are to come
+    std::string line;                // the beginning of one that has not ended
   };
 
   void connect_some();
@@ -111,10 +136,10 @@ class Worker {
   void receive(Connection& connection);
   void read_lines(Connection& connection, std::string_view bytes, std::int64_t now);
   void read_line(Connection& connection, std::string_view line, std::int64_t now);
-  void read_notice(std::string_view line);
+  void read_notice(Connection& connection, std::string_view line);
 
   const ChatPlan& plan_;
-  const addrinfo& address_;
+  const std::vector<const addrinfo*> addresses_;
   Stage& stage_;
   const std::uint32_t step_;
   int epoll_ = -1;

@@ -27,6 +27,7 @@ class Command:
 COMMANDS = {
     "cost": Command("costs.request", "lab/cost.py", "a request, beside the floor and rivals"),
     "chat-cost": Command("costs.chat", "lab/chat_cost.py", "a chat delivery, by engine, beside the floor"),
+    "chat-nodes-cost": Command("costs.chat_nodes", "lab/chat_nodes_cost.py", "a chat delivery, three servers and one"),
     "databases-cost": Command("costs.databases", "lab/databases_cost.py", "one program on SQLite and on PostgreSQL"),
     "files-cost": Command("costs.files", "lab/files_cost.py", "a static file, beside nginx with sendfile"),
     "http2-cost": Command("costs.http2", "lab/http2_cost.py", "a request of HTTP/2, beside nghttpd and h2o"),

@@ -135,11 +135,18 @@ Result<void> check(const ChatServerOptions& options) {
 
 // In the order in which they may be destroyed from the back: hubs outlive reactors.
 struct ChatServer::Parts {
-  Parts(const ChatServerOptions& options, log::Logger logger)
-      : observer(logger), directory(options.connections_max, options.rooms_max, options.reactors) {}
+  Parts(const ChatServerOptions& options, log::Logger logger, std::unique_ptr<ChatBus> opened)
+      : observer(logger),
+        // The bridge to other servers is to the hubs as one more reactor.
+        directory(options.connections_max, options.rooms_max,
+                  options.reactors + (opened != nullptr ? 1 : 0)),
+        bus(std::move(opened)) {}
 
   LogObserver observer;
   chat::Directory directory;
+  std::optional<chat::History> history;
+  std::unique_ptr<ChatBus> bus;          // null: there are no other servers
+  std::unique_ptr<ChatCluster> cluster;  // likewise
   std::unique_ptr<server::Observability> observability;
   std::optional<server::OperationsGuard> guard;
   std::optional<Service> service;
@@ -167,23 +174,35 @@ struct ChatServer::Parts {
   Gauge rooms;
 };
 
-ChatServer::ChatServer(const ChatServerOptions& options) : options_(options) {
+ChatServer::ChatServer(const ChatServerOptions& options, std::unique_ptr<ChatBus> bus)
+    : options_(options) {
   options_.chat.hub.line_bytes_max = options_.chat.limits.line_bytes_max;
   options_.reactor.engine.links_max = options_.connections_max + spare_links;
   // What a receive unseals may be more than was received: a record that was begun before it.
   if (options_.tls) options_.reactor.carry_extra_bytes += 16 * 1024;
   chat::adapt_reactor(options_.reactor, options_.chat);
-  parts_ = std::make_unique<Parts>(options_, options_.log);
+  parts_ = std::make_unique<Parts>(options_, options_.log, std::move(bus));
   options_.chat.hub.observer = &parts_->observer;
+  if (options_.history.messages_max > 0) {
+    options_.chat.hub.history = &parts_->history.emplace(options_.history);
+  }
+  if (parts_->bus == nullptr) return;
+  parts_->cluster = std::make_unique<ChatCluster>(options_.cluster, *parts_->bus, options_.port,
+                                                  parts_->directory, options_.chat.hub,
+                                                  options_.reactors, options_.log);
+  options_.chat.hub.names = &parts_->cluster->bridge();
 }
 
 ChatServer::~ChatServer() {
   for (const auto& each : parts_->chats) each->hub().stop();
+  if (parts_->cluster != nullptr) parts_->cluster->bridge().end();
 }
 
 Result<std::unique_ptr<ChatServer>> ChatServer::make(const ChatServerOptions& options) {
   if (auto checked = check(options); !checked) return std::unexpected(checked.error());
-  std::unique_ptr<ChatServer> server(new ChatServer(options));
+  auto bus = ChatBus::open(options.cluster.url, options.log);
+  if (!bus) return std::unexpected(bus.error());
+  std::unique_ptr<ChatServer> server(new ChatServer(options, *std::move(bus)));
   if (auto done = server->set_up(); !done) return std::unexpected(done.error());
   return server;
 }
@@ -226,6 +245,10 @@ Result<void> ChatServer::set_up() {
     parts.probes.back()->warn(options_.log);
     hubs.push_back(&chat.hub());
     reactors.push_back(&reactor);
+  }
+  if (parts.cluster != nullptr) {
+    parts.cluster->attach(*reactors.front(), hubs);
+    hubs.push_back(&parts.cluster->bridge().hub());
   }
   chat::Hub::connect(hubs);
   parts.group = std::make_unique<server::ReactorGroup>(
@@ -300,6 +323,9 @@ Result<void> ChatServer::register_metrics() {
   auto rooms = registry.gauge("katana_chat_rooms", "Rooms, with the lobby.");
   if (!rooms) return std::unexpected(rooms.error());
   parts.rooms = *rooms;
+  if (parts.cluster != nullptr) {
+    if (auto done = parts.cluster->register_metrics(registry); !done) return done;
+  }
   registry.before_scrape([this] { refresh_metrics(); });
   return {};
 }
@@ -321,6 +347,7 @@ void ChatServer::refresh_metrics() const {
   }
   parts.connections.set(parts.directory.connections());
   parts.rooms.set(parts.directory.rooms());
+  if (parts.cluster != nullptr) parts.cluster->refresh_metrics();
 }
 
 // The two ports do not take each other's clients: what a browser is made to send to the chat's is
@@ -406,11 +433,15 @@ ChatReport ChatServer::run() {
 
 ChatBudget ChatServer::budget() const {
   const chat::HubOptions& hub = options_.chat.hub;
-  const std::uint64_t pairs = std::uint64_t{options_.reactors} * (options_.reactors - 1);
+  const std::uint64_t hubs = options_.reactors + (parts_->bus != nullptr ? 1U : 0U);
+  const std::uint64_t pairs = hubs * (hubs - 1);
   ChatBudget budget;
   budget.relays = pairs * (std::uint64_t{hub.relay_batches_max} * 16 * 1024 + hub.turn_bytes_max);
   budget.reactor = parts_->reactors.front()->memory_budget();
-  budget.total = budget.relays + options_.reactors * budget.reactor.total();
+  if (options_.history.messages_max > 0) {
+    budget.history = std::uint64_t{options_.rooms_max} * (options_.history.bytes_max + 16 * 1024);
+  }
+  budget.total = budget.relays + budget.history + options_.reactors * budget.reactor.total();
   return budget;
 }
 

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "katana/base/result.hpp"
+#include "katana/chat/history.hpp"
+#include "katana/chat/host/chat_cluster.hpp"
 #include "katana/chat/protocol.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/log/logger.hpp"
@@ -42,6 +44,10 @@ struct ChatServerOptions {
   // TLS on the chat's port and on that of the page; none: neither has it. SIGHUP reads certificates
   // and keys again. TlsOptions::protocols is the server's to say.
   std::optional<tls::TlsOptions> tls = {};
+  // What who joins a room is told of it.
+  chat::HistoryOptions history = {};
+  // The other servers of the same chat, if there are any.
+  ChatClusterOptions cluster = {};
   core::ReactorOptions reactor = {};
   chat::ChatOptions chat = {};
   log::Logger log = {};
@@ -58,7 +64,8 @@ struct ChatReport {
 
 // What the server may come to use at most.
 struct ChatBudget {
-  std::uint64_t relays = 0;         // batches on their way between reactors
+  std::uint64_t relays = 0;         // batches on their way between reactors, and from the bus
+  std::uint64_t history = 0;        // of all rooms
   core::MemoryBudget reactor = {};  // of each; queues of slow readers are what it holds
   std::uint64_t total = 0;
 };
@@ -84,7 +91,7 @@ class ChatServer {
  private:
   struct Parts;
 
-  explicit ChatServer(const ChatServerOptions& options);
+  ChatServer(const ChatServerOptions& options, std::unique_ptr<ChatBus> bus);
   Result<void> set_up();
   Result<void> set_up_websocket();
   Result<void> load_certificates();

@@ -33,18 +33,19 @@ std::string message_text(std::uint32_t sender, std::uint32_t sequence, std::size
   return text + ".";
 }
 
-ChatClient::ChatClient(ChatWorld& world, const ChatPlan& plan, std::uint64_t seed)
-    : world_(world), plan_(plan), random_(seed), peer_(world.network()) {
+ChatClient::ChatClient(SimNetwork& network, std::uint16_t port, const ChatPlan& plan,
+                       std::uint64_t seed)
+    : network_(network), port_(port), plan_(plan), random_(seed), peer_(network) {
   plan_lines();
-  world_.network().after(plan.start, [this] {
-    peer_.connect(world_.port());
+  network_.after(plan.start, [this] {
+    peer_.connect(port_);
     if (plan_.habit != Habit::reads) peer_.stop_reading();
     if (plan_.habit == Habit::pauses) {
-      world_.network().after(milliseconds(static_cast<std::int64_t>(random_.between(1, 2000))),
-                             [this] { peer_.start_reading(); });
+      network_.after(milliseconds(static_cast<std::int64_t>(random_.between(1, 2000))),
+                     [this] { peer_.start_reading(); });
     }
     if (plan_.waits_to_talk) return;
-    world_.network().after(plan_.talks_after, [this] { talk(); });
+    network_.after(plan_.talks_after, [this] { talk(); });
   });
 }
 
@@ -84,7 +85,7 @@ void ChatClient::talk() {
   if (line.empty()) lines_.pop_front();
   const auto pause_us = static_cast<std::int64_t>(random_.below(
       static_cast<std::uint64_t>(std::max<std::int64_t>(1, plan_.pause_max.ns / 1000))));
-  world_.network().after(microseconds(pause_us), [this] { talk(); });
+  network_.after(microseconds(pause_us), [this] { talk(); });
 }
 
 void ChatClient::leave() {
@@ -117,9 +118,18 @@ void ChatClient::read_line(std::string_view line) {
   if (line.starts_with("* ") || line.starts_with("! ")) {
     std::uint32_t count = 0;
     std::string_view rest = line.substr(2);
-    if (line.find("because you read too slowly") != std::string_view::npos) {
+    const auto is_about = [line](std::string_view what) {
+      return line.find(what) != std::string_view::npos;
+    };
+    const bool is_dropped = is_about("because you read too slowly");
+    if (is_dropped || is_about("lost on the way from another server")) {
       if (!take_number(rest, count)) complain(fmt::format("no number in '{}'", line));
-      told_dropped_ += count;
+      (is_dropped ? told_dropped_ : told_lost_) += count;
+    } else if (line.starts_with("* The last ")) {
+      rest.remove_prefix(std::string_view("The last ").size());
+      if (!take_number(rest, history_left_)) complain(fmt::format("no number in '{}'", line));
+    } else if (is_about(" is somebody else on another server.")) {
+      ++renamed_;
     }
     return;
   }
@@ -142,6 +152,11 @@ void ChatClient::read_line(std::string_view line) {
       whole != message_text(sender, sequence, plan_.text_bytes_max)) {
     complain(
         fmt::format("message {} of {} was changed: '{}'", sequence, sender, line.substr(0, 60)));
+    return;
+  }
+  if (history_left_ > 0) {
+    --history_left_;
+    ++recalled_;
     return;
   }
   if (sender == plan_.number) complain("it got a message of its own");

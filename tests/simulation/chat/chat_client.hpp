@@ -1,7 +1,7 @@
 // ChatClient: one who sends lines as its plan says, reads or does not, and judges all that it gets.
 //
 // Owns       its end of one connection.
-// Borrows    the world, which must outlive it.
+// Borrows    the network, which must outlive it.
 // Thread     one; moves by events of the network.
 // Fails      faults() says what the server did that no server may do.
 // Invariant  a message says who sent it and as what number, and its text follows from these, so
@@ -42,7 +42,9 @@ std::string message_text(std::uint32_t sender, std::uint32_t sequence, std::size
 
 class ChatClient {
  public:
-  ChatClient(ChatWorld& world, const ChatPlan& plan, std::uint64_t seed);
+  ChatClient(SimNetwork& network, std::uint16_t port, const ChatPlan& plan, std::uint64_t seed);
+  ChatClient(ChatWorld& world, const ChatPlan& plan, std::uint64_t seed)
+      : ChatClient(world.network(), world.port(), plan, seed) {}
   ChatClient(const ChatClient&) = delete;
   ChatClient& operator=(const ChatClient&) = delete;
 
@@ -57,6 +59,10 @@ class ChatClient {
   void judge(bool all);
   std::uint64_t received() const noexcept { return received_; }
   std::uint64_t told_dropped() const noexcept { return told_dropped_; }
+  std::uint64_t told_lost() const noexcept { return told_lost_; }
+  std::uint64_t recalled() const noexcept { return recalled_; }
+  // As the server calls it: of its last answer to /who or to a name, and of what it was told.
+  std::uint32_t renamed() const noexcept { return renamed_; }
   const std::string& last_line() const noexcept { return last_line_; }
   const std::vector<std::string>& faults() const noexcept { return faults_; }
 
@@ -67,7 +73,8 @@ class ChatClient {
   void read_line(std::string_view line);
   void complain(std::string what);
 
-  ChatWorld& world_;
+  SimNetwork& network_;
+  std::uint16_t port_;
   ChatPlan plan_;
   Random random_;
   SimPeer peer_;
@@ -77,6 +84,10 @@ class ChatClient {
   std::size_t judged_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t told_dropped_ = 0;
+  std::uint64_t told_lost_ = 0;
+  std::uint64_t recalled_ = 0;
+  std::uint32_t history_left_ = 0;  // lines of the room's history that are to come
+  std::uint32_t renamed_ = 0;
   std::string last_line_;
   std::map<std::uint32_t, std::uint32_t> next_;  // by sender: the least that may come
   std::vector<std::string> faults_;

@@ -1,0 +1,37 @@
+// run_cluster_seed(): one seed's servers, clients and mishaps, and everything that must hold.
+//
+// Everybody is in before anybody speaks. Then the bus loses messages, delays them, is cut between
+// servers, or away from one; servers are killed, and started again under the same name; some
+// clients do not read for a while. When that is over:
+//
+//   - for each client of a server that was never killed: what it received and what it was told of
+//     is what its own server's clients said, and what each other server published;
+//   - a server that was never killed is heard to the end by all such servers, and one that was is
+//     heard equally far by all of them;
+//   - messages of one sender come in their order, whole, and once;
+//   - every server knows of everybody within the stated time, and no two clients have one name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace katana::simulation {
+
+struct ClusterVerdict {
+  std::vector<std::string> faults;  // empty: all is well
+  std::string explanation;          // the seed, its faults, and the trace; when there is a fault
+  std::uint64_t deliveries = 0;
+  std::uint64_t told_lost = 0;
+  std::uint64_t told_dropped = 0;
+  std::uint64_t kills = 0;
+  std::uint64_t renamed = 0;
+  std::uint64_t recalled = 0;  // lines of histories
+  std::uint64_t departures = 0;
+};
+
+ClusterVerdict run_cluster_seed(std::uint64_t seed, bool always_explain = false);
+
+}  // namespace katana::simulation
+
+// SPDX-License-Identifier: Apache-2.0
