@@ -9,7 +9,8 @@ constexpr const char* blocks =
     "it may block, and with it everybody's commands: ask again after a pause, or take NATS";
 constexpr const char* transacts =
     "other callers' commands would come into the transaction: take a Script";
-constexpr const char* listens = "it takes a connection for itself: to publish and subscribe, take katana/bus";
+constexpr const char* listens =
+    "it takes a connection for itself: to publish and subscribe, take katana/bus";
 constexpr const char* changes = "it changes the connection for everybody: say it in the Options";
 
 struct Row {
