@@ -34,10 +34,15 @@ Sequencer::Sequencer(std::uint64_t publisher, const SequencerOptions& options)
 Sequencer::~Sequencer() = default;
 
 Origin Sequencer::next(Bytes subject, Instant now) {
-  const auto found = entries_.find(subject);
-  Entry& entry = found != entries_.end() ? *found->second : add(subject, now);
-  order_.remove(entry);
-  order_.push_back(entry);
+  // Most often it is the subject of the last message, which is last in the order.
+  Entry* last = order_.last();
+  if (last == nullptr || last->subject != subject) {
+    const auto found = entries_.find(subject);
+    last = found != entries_.end() ? found->second.get() : &add(subject, now);
+    order_.remove(*last);
+    order_.push_back(*last);
+  }
+  Entry& entry = *last;
   entry.last = now;
   entry.silent_repeats = 0;
   if (entry.due == never) set_due(entry, now + options_.repeat_after);

@@ -2,9 +2,43 @@
 
 #include <algorithm>
 
+#include "katana/bus/subject.hpp"
 #include "katana/session/websocket_session.hpp"
 
 namespace katana::session {
+
+namespace {
+
+constexpr Bytes kind_header = "Katana-Kind";
+
+}  // namespace
+
+Topic::Topic(std::string given, const TopicsOptions& how)
+    : name(std::move(given)),
+      options(how),
+      subject(how.bus != nullptr ? how.subjects + "." + bus::escape_token(name) : std::string()) {}
+
+// What comes is framed once for the reactor.
+std::optional<bus::Subscription> Topic::hear(WebSocketPost& post) {
+  if (options.bus == nullptr) return std::nullopt;
+  bus::SubscribeOptions how;
+  how.own = false;  // publish() has delivered that
+  how.on_notice = [this](const bus::Notice& notice) {
+    if (options.on_notice) options.on_notice(name, notice);
+  };
+  auto subscribed = options.bus->subscribe(
+      subject,
+      [this, &post](const bus::Delivery& message) {
+        const bool is_binary = message.header(kind_header).value_or("") == "binary";
+        Batch& batch =
+            frame_message(message.payload(), is_binary ? MessageKind::binary : MessageKind::text);
+        post.deliver(*this, batch);
+        batch.let_go();
+      },
+      std::move(how));
+  if (!subscribed) return std::nullopt;
+  return *std::move(subscribed);
+}
 
 void Topic::add(const std::shared_ptr<WebSocketPost>& post) {
   const std::lock_guard lock(mutex);
@@ -35,7 +69,7 @@ std::shared_ptr<Topic> Topics::find_or_add(Bytes topic) {
     if (auto there = found->second.lock()) return there;
   }
   forget_some();
-  auto added = std::make_shared<Topic>(std::string(topic));
+  auto added = std::make_shared<Topic>(std::string(topic), options_);
   topics_.insert_or_assign(std::string(topic), added);
   return added;
 }
@@ -74,6 +108,14 @@ bool Topics::unsubscribe(WebSocket& socket, Bytes topic) {
 
 Published Topics::publish(Bytes topic, Bytes payload, MessageKind kind) {
   Published published;
+  if (options_.bus != nullptr) {
+    const std::string subject = options_.subjects + "." + bus::escape_token(topic);
+    const bus::Header binary[] = {{kind_header, "binary"}};
+    bus::Publication publication{.subject = subject, .payload = payload};
+    if (kind == MessageKind::binary) publication.headers = binary;
+    auto sent = options_.bus->publish(publication);
+    if (!sent) published.bus_problem = sent.error();
+  }
   const std::shared_ptr<Topic> found = find(topic);
   if (found == nullptr) return published;
   Batch& batch = frame_message(payload, kind);

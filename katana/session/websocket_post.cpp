@@ -140,7 +140,9 @@ bool WebSocketPost::is_subscribed(Slot slot, const Topic& topic) const noexcept 
 bool WebSocketPost::subscribe(Slot slot, const std::shared_ptr<Topic>& topic) {
   if (is_subscribed(slot, *topic)) return false;
   Entry& entry = entries_[slot.index];
-  std::vector<std::uint32_t>& list = subscribers_[topic.get()];
+  Subscribers& all = subscribers_[topic.get()];
+  std::vector<std::uint32_t>& list = all.entries;
+  if (list.empty()) all.elsewhere = topic->hear(*this);
   entry.subscriptions.push_back({topic, static_cast<std::uint32_t>(list.size())});
   list.push_back(slot.index);
   topic->add(shared_from_this());
@@ -163,7 +165,7 @@ bool WebSocketPost::unsubscribe(Slot slot, const std::shared_ptr<Topic>& topic) 
 // The last of the list takes the place.
 void WebSocketPost::leave_list(const Topic& topic, std::uint32_t place) noexcept {
   const auto found = subscribers_.find(&topic);
-  std::vector<std::uint32_t>& list = found->second;
+  std::vector<std::uint32_t>& list = found->second.entries;
   const std::uint32_t moved = list.back();
   list[place] = moved;
   list.pop_back();
@@ -182,7 +184,7 @@ void WebSocketPost::deliver(const Topic& topic, Batch& batch) noexcept {
   const auto found = subscribers_.find(&topic);
   if (found == subscribers_.end()) return;
   charge(batch);
-  for (const std::uint32_t index : found->second) entries_[index].session->deliver(batch);
+  for (const std::uint32_t index : found->second.entries) entries_[index].session->deliver(batch);
 }
 
 }  // namespace katana::session

@@ -17,11 +17,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "katana/base/batch.hpp"
+#include "katana/bus/bus.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/session/websocket.hpp"
 
@@ -100,7 +102,12 @@ class WebSocketPost : public std::enable_shared_from_this<WebSocketPost> {
   const std::size_t bytes_max_;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> free_;
-  std::unordered_map<const Topic*, std::vector<std::uint32_t>> subscribers_;  // indices of entries
+  // Of a topic on this reactor.
+  struct Subscribers {
+    std::vector<std::uint32_t> entries;                   // indices
+    std::optional<bus::Subscription> elsewhere = std::nullopt;  // to what other processes publish
+  };
+  std::unordered_map<const Topic*, Subscribers> subscribers_;
   Bell bell_{*this};
 
   std::atomic<core::Reactor*> reactor_ = nullptr;  // null until the first slot

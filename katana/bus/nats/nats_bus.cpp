@@ -75,6 +75,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>, private N
         link_(std::make_unique<NatsLink>(reactor, bus.shared_, bus.options_, false,
                                          static_cast<NatsLinkEvents&>(*this))),
         sequencer_(random_publisher(), bus.options_.sequencer),
+        sequence_begin_(fmt::format("{}{:x}-", sequence_header, sequencer_.publisher())),
         gaps_(bus.options_.gap_entries_max) {}
 
   // Of the home reactor, which ends with it; a bell may be on its way, and outlives it.
@@ -95,6 +96,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>, private N
     if (bus_ != nullptr) {
       const std::lock_guard lock(bus_->mutex_);
       bus_->home_ = nullptr;
+      bus_->home_reactor_ = nullptr;
       bus_->is_up_ = false;
       bus_->health_ = {.ready = false,
                        .state = BusState::closed,
@@ -125,7 +127,6 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>, private N
     return send(publication.subject, publication.reply_to, headers_, publication.payload,
                 publication.memory);
   }
-  bool is_here() const noexcept { return core::Reactor::current() == &reactor_; }
 
  private:
   struct Bell : Message {
@@ -191,6 +192,7 @@ class NatsBus::Home final : public std::enable_shared_from_this<Home>, private N
   std::unique_ptr<NatsLink> link_;
   std::unique_ptr<Groups> groups_;
   Sequencer sequencer_;
+  const std::string sequence_begin_;  // of the header, with the publisher
   GapDetector gaps_;
   std::unordered_map<std::uint64_t, Wanted> places_;  // by number; odd: of their numbers
   std::string headers_;
@@ -275,6 +277,7 @@ void NatsBus::Home::take_changes() {
   {
     const std::lock_guard lock(bus_->mutex_);
     changes.swap(bus_->changes_);
+    bus_->has_changes_.store(false, std::memory_order_relaxed);
   }
   for (const Change& each : changes) {
     const bool is_grouped = !each.group.empty();
@@ -320,9 +323,7 @@ bool NatsBus::Home::send(Bytes subject, Bytes reply_to, Bytes headers, Bytes pay
   if (is_numbered) {
     const Origin origin = sequencer_.next(subject, reactor_.now());
     arm_repeats();
-    char* to = put_text(line.data(), sequence_header);
-    to = put_hex(to, origin.publisher);
-    *to++ = '-';
+    char* to = put_text(line.data(), sequence_begin_);
     to = put_text(put_hex(to, origin.sequence), "\r\n");
     all = {line.data(), static_cast<std::size_t>(to - line.data())};
     if (!headers.empty()) {
@@ -363,6 +364,7 @@ void NatsBus::Home::send_waiting() {
     const std::lock_guard lock(bus_->mutex_);
     bus_->outgoing_bytes_ -= bus_->outgoing_.front().allocated_bytes();
     bus_->outgoing_.pop_front();
+    bus_->has_outgoing_.store(!bus_->outgoing_.empty(), std::memory_order_relaxed);
   }
 }
 
@@ -556,6 +558,7 @@ void NatsBus::start(core::Reactor& home) {
     const std::lock_guard lock(mutex_);
     KATANA_REQUIRE(home_ == nullptr);
     home_ = started.get();
+    home_reactor_ = &home;
     health_.since = home.now();
     health_.detail = "begun";
   }
@@ -596,6 +599,7 @@ void NatsBus::change(const std::shared_ptr<Pattern>& pattern, Bytes group, bool 
     numbers_.erase(found);
   }
   changes_.push_back({pattern, std::string(group), number, is_wanted});
+  has_changes_.store(true, std::memory_order_relaxed);
   ring();
 }
 
@@ -625,16 +629,16 @@ Result<Published> NatsBus::publish(const Publication& publication) {
                 fmt::format("no NATS server is connected, and '{}' is not kept for one: {}",
                             publication.subject, health().detail));
   }
-  {
-    std::unique_lock lock(mutex_);
-    if (is_up && home_ != nullptr && home_->is_here() && outgoing_.empty()) {
-      Home& home = *home_;
-      const bool has_changes = !changes_.empty();
-      lock.unlock();
-      // An answer may come at once: what it comes to is subscribed to before the question.
-      if (has_changes) home.take_changes();
-      if (home.send(publication)) return published;
-    }
+  // relaxed: on the home reactor's thread these are that thread's own, or of others whose
+  // publications are not ordered with this one.
+  const core::Reactor* const here = core::Reactor::current();
+  if (is_up && here != nullptr && here == home_reactor_.load(std::memory_order_relaxed) &&
+      !has_outgoing_.load(std::memory_order_relaxed)) {
+    // Its own thread alone ends it.
+    Home& home = *home_;
+    // An answer may come at once: what it comes to is subscribed to before the question.
+    if (has_changes_.load(std::memory_order_relaxed)) home.take_changes();
+    if (home.send(publication)) return published;
   }
   if (!made) made.emplace(make_message(publication, true));
   if (auto kept = enqueue(*made); !kept) return std::unexpected(kept.error());
@@ -653,6 +657,7 @@ Result<void> NatsBus::enqueue(HeldMessage& message) {
   }
   outgoing_.emplace_back(message.batch());
   outgoing_bytes_ += bytes;
+  has_outgoing_.store(true, std::memory_order_relaxed);
   ring();
   return {};
 }

@@ -86,6 +86,10 @@ class NatsBus final : public Bus, private Interest {
   FanOut fan_out_;
   std::unique_ptr<Streams> streams_;
   std::atomic<bool> is_up_ = false;
+  // For publications on the home reactor, which need no lock then.
+  std::atomic<const core::Reactor*> home_reactor_ = nullptr;
+  std::atomic<bool> has_changes_ = false;
+  std::atomic<bool> has_outgoing_ = false;
   std::atomic<std::uint64_t> payload_max_ = UINT64_MAX;  // of the server
   std::atomic<std::uint64_t> reconnects_ = 0;
   std::atomic<std::uint64_t> kept_refused_ = 0;

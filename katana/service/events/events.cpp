@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "katana/base/misuse.hpp"
+#include "katana/base/when.hpp"
+#include "katana/bus/subject.hpp"
+#include "katana/core/sleep.hpp"
 #include "katana/session/exchange.hpp"
 
 namespace katana {
@@ -17,6 +20,7 @@ constexpr Bytes comment = ":\n\n";
 
 std::uint64_t epoch_of(const EventTopicOptions& options) {
   if (options.epoch != 0) return options.epoch;
+  if (options.bus != nullptr) return 1;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
@@ -26,6 +30,10 @@ std::string opening_of(const EventTopicOptions& options) {
   if (options.retry <= Duration{}) return std::string(comment);
   return fmt::format("retry: {}\n\n", options.retry.count_ms());
 }
+
+constexpr Bytes name_header = "Katana-Event";
+
+std::string subject_of(const std::string& name) { return "events." + name; }
 
 bool has_line_end(Bytes text) noexcept {
   return text.find_first_of(Bytes("\r\n\0", 3)) != Bytes::npos;
@@ -237,6 +245,13 @@ EventTopic::EventTopic(const EventTopicOptions& options)
     die_of_misuse("an EventTopic was made that keeps no event, or has no heartbeat",
                   "give events_kept_max of 1 at least, and a heartbeat above 0");
   }
+  if (options.bus != nullptr &&
+      (!bus::is_subject(options.name) || options.name.find('.') != std::string::npos)) {
+    die_of_misuse(
+        "an EventTopic with a bus was made without a name, or with one of other "
+        "characters",
+        "give EventTopicOptions::name letters, digits, '-' and '_'");
+  }
 }
 
 EventTopic::~EventTopic() {
@@ -255,13 +270,27 @@ Result<std::uint64_t> EventTopic::publish(const Event& event) {
                 fmt::format("an event of {} octets is above event_bytes_max, which is {}",
                             event.data.size() + event.name.size(), options_.event_bytes_max));
   }
+  if (options_.bus != nullptr) {
+    const std::string subject = subject_of(options_.name);
+    const bus::Header named[] = {{name_header, event.name}};
+    bus::Publication publication{.subject = subject, .payload = event.data};
+    if (!event.name.empty()) publication.headers = named;
+    auto published = options_.bus->publish(publication);
+    if (!published) return std::unexpected(published.error());
+    return 0;
+  }
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = first_kept_ + kept_.size();
   auto octets = std::make_shared<std::string>();
   append_event(*octets, id_prefix_ + std::to_string(number), event);
+  keep(std::move(octets));
+  return number;
+}
+
+// With the mutex held. The newest stays, however large it is.
+void EventTopic::keep(std::shared_ptr<std::string> octets) {
   bytes_kept_ += octets->size();
   kept_.push_back(std::move(octets));
-  // The newest stays, however large it is.
   while (kept_.size() > options_.events_kept_max ||
          (bytes_kept_ > options_.bytes_kept_max && kept_.size() > 1)) {
     bytes_kept_ -= kept_.front()->size();
@@ -269,7 +298,75 @@ Result<std::uint64_t> EventTopic::publish(const Event& event) {
     ++first_kept_;
   }
   for (const auto& reactor_subscribers : all_subscribers_) reactor_subscribers->ring();
-  return number;
+}
+
+// ---- events of all processes -------------------------------------------------------------------
+
+// What was in the stream and is not any more is a gap, which readers are told as lost.
+void EventTopic::add_stored(const bus::StoredMessage& message) {
+  const Event event{.data = message.message.payload(),
+                    .name = message.message.header(name_header).value_or("")};
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t next = first_kept_ + kept_.size();
+  if (message.sequence < next) return;  // it was given again
+  if (message.sequence > next) {
+    kept_.clear();
+    bytes_kept_ = 0;
+    first_kept_ = message.sequence;
+  }
+  auto octets = std::make_shared<std::string>();
+  append_event(*octets, id_prefix_ + std::to_string(message.sequence), event);
+  keep(std::move(octets));
+}
+
+Task<Result<void>> EventTopic::read_stream() {
+  bus::Streams* const streams = options_.bus->streams();
+  if (streams == nullptr) {
+    co_return fail(Code::unsupported, "the bus keeps no streams");
+  }
+  bus::StreamOptions stream{.name = "events-" + options_.name,
+                            .subjects = {subject_of(options_.name)},
+                            .messages_max = options_.events_kept_max};
+  auto ensured = co_await streams->ensure(std::move(stream));
+  if (!ensured) co_return ensured;
+  std::uint64_t next = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    next = first_kept_ + kept_.size();
+  }
+  bus::ConsumeOptions from{
+      .stream = "events-" + options_.name, .start = bus::StartAt::sequence, .start_sequence = next};
+  auto consumer = co_await streams->consume(std::move(from));
+  if (!consumer) co_return std::unexpected(consumer.error());
+  while (true) {
+    auto message = co_await (*consumer)->next();
+    if (!message) co_return Result<void>();
+    if (!*message) co_return std::unexpected(message->error());
+    (*consumer)->acknowledge(**message);
+    add_stored(**message);
+  }
+}
+
+Task<void> EventTopic::follow_stream() {
+  while (true) {
+    auto read = co_await read_stream();
+    // Told by the bus's own records; what was read is kept, and it goes on behind it.
+    co_await core::sleep_for(read ? milliseconds(10) : milliseconds(500));
+  }
+}
+
+namespace {
+
+Task<void> until_drained() { co_await core::Reactor::current()->drain_begun().wait(); }
+
+}  // namespace
+
+Task<void> EventTopic::follow() {
+  if (options_.bus == nullptr) {
+    die_of_misuse("EventTopic::follow() of a topic without a bus",
+                  "give EventTopicOptions::bus and a name, or do not call it");
+  }
+  (void)co_await when_any(follow_stream(), until_drained());
 }
 
 Reply EventTopic::subscribe(const RequestView& request) {

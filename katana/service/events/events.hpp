@@ -5,6 +5,13 @@
 //   router.get("/prices", [&](const RequestView& request) { return prices.subscribe(request); });
 //   prices.publish({.data = R"({"tea":3})", .name = "price"});   // from any thread
 //
+// With a bus and a name it is one topic of all processes: its events are a stream of the bus, which
+// gives them their numbers, and each process has the last of them in memory. So a reader that comes
+// again, to whichever process, goes on where it was.
+//
+//   EventTopic prices({.bus = &bus, .name = "prices"});
+//   app.on_start([&] { return app.spawn([&] { return prices.follow(); }, "events"); });
+//
 //   id           every event has one. A reader that comes again with Last-Event-ID is told what it
 //                missed, as far as it is kept; also after a restart, when that is all that is kept.
 //   retry        said once, at the beginning of a stream.
@@ -16,11 +23,14 @@
 //   draining     a reader is sent what it has not been sent yet, and its stream ends.
 //
 // Owns       the events that are kept: one copy of each, whatever the number of readers.
-// Borrows    nothing after a call. Its subscribers refer to it: it outlives the server.
+// Borrows    the bus. Nothing else after a call. Its subscribers refer to it: it outlives the
+//            server.
 // Thread     subscribe() a reactor's; the rest any.
 // Allocates  for each event once, for each subscriber once.
 // Fails      publish(): invalid_argument for a name with a line end, out_of_range for an event
-//            above event_bytes_max. subscribe(): 503 when there are subscribers_max already.
+//            above event_bytes_max; with a bus as Bus::publish(): resource_exhausted, unavailable.
+//            follow() never: it tries again. subscribe(): 503 when there are subscribers_max
+//            already.
 // Invariant  a reader is told events in the order of their ids, each at most once, and none is
 //            passed over without being counted as lost.
 #pragma once
@@ -35,6 +45,9 @@
 
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
+#include "katana/base/task.hpp"
+#include "katana/bus/bus.hpp"
+#include "katana/bus/streams.hpp"
 #include "katana/service/reply.hpp"
 #include "katana/service/request.hpp"
 
@@ -60,15 +73,20 @@ struct EventTopicOptions {
   std::size_t recent_for_new = 0;
   Duration heartbeat = seconds(15);
   Duration retry = seconds(2);  // 0: not said
-  // Tells the ids of one life of the program from those of another. 0: the time at construction.
+  // Tells the ids of one life of the program from those of another. 0: the time at construction;
+  // with a bus 1, in every process.
   std::uint64_t epoch = 0;
+  // With a name, of letters, digits, '-' and '_': the subject "events.NAME" and the stream
+  // "events-NAME" of that bus. Null: of this process.
+  bus::Bus* bus = nullptr;
+  std::string name = {};
 };
 
 // What a topic has done since it was made.
 struct EventTopicFigures {
   std::uint64_t published = 0;
   std::uint64_t delivered = 0;     // given to connections
-  std::uint64_t lost = 0;          // that slow readers were not told
+  std::uint64_t lost = 0;          // that readers were not told
   std::uint64_t disconnected = 0;  // slow readers, by SlowReader::disconnect
   std::uint64_t refused = 0;       // no more subscribers than subscribers_max
   std::size_t subscribers = 0;     // at present
@@ -83,8 +101,11 @@ class EventTopic {
   EventTopic(const EventTopic&) = delete;
   EventTopic& operator=(const EventTopic&) = delete;
 
-  // The number of the event, from 1: its id is "EPOCH-NUMBER".
+  // The number of the event, from 1: its id is "EPOCH-NUMBER". With a bus 0: the stream numbers it.
   Result<std::uint64_t> publish(const Event& event);
+  // Of a topic with a bus: takes over what its stream has, and what comes, until the reactor
+  // drains. On one reactor of the process; its frame, once.
+  Task<void> follow();
   // The reply: 200 and a stream that does not end by itself.
   Reply subscribe(const RequestView& request);
   EventTopicFigures figures() const;
@@ -102,6 +123,10 @@ class EventTopic {
     std::uint64_t lost = 0;  // not 0: the cursor was moved so far, and octets are null
   };
   Taken take(std::uint64_t& cursor);
+  void keep(std::shared_ptr<std::string> octets);
+  Task<void> follow_stream();
+  Task<Result<void>> read_stream();
+  void add_stored(const bus::StoredMessage& message);
   std::uint64_t first_wanted(const RequestView& request) const;
   ReactorSubscribers& reactor_subscribers(core::Reactor& reactor);
 
