@@ -17,6 +17,7 @@
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/client/http_client.hpp"
 #include "katana/engine/sockets.hpp"
+#include "katana/host/program_bus.hpp"
 #include "katana/host/security.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
@@ -320,6 +321,7 @@ Result<void> ApplicationCore::start_services() {
   registry.instance<HttpCache>(caches_->http());
   register_settings(registry);
   if (auto started = start_authentication(registry); !started) return started;
+  if (auto started = start_bus(registry); !started) return started;
   if (add_services_) {
     if (auto added = add_services_(registry); !added) return added;
   }
@@ -348,6 +350,27 @@ Result<void> ApplicationCore::start_authentication(registry::Registry& registry)
       {.name = "auth keys",
        .run = [this](std::stop_token) { return authentication_->health(); },
        .may_block = false});
+}
+
+Result<void> ApplicationCore::start_bus(registry::Registry& registry) {
+  auto made = ProgramBus::make(settings()->bus, embedding_.has_value(), log_->logger("bus"));
+  if (!made) return std::unexpected(made.error());
+  bus_ = *std::move(made);
+  registry.instance<bus::Bus>(bus_->get());
+  if (auto added = add_bus_metrics(observability_->registry(), bus_->get()); !added) return added;
+  if (!bus_->is_remote()) return {};
+  on_start([this](const registry::Services&) {
+    return spawn(
+        [this]() -> Task<void> {
+          bus_->start();
+          co_return;
+        },
+        "connect the bus");
+  });
+  if (!settings()->bus.required) return {};
+  return observability_->checks().add({.name = "bus",
+                                       .run = [this](std::stop_token) { return bus_->health(); },
+                                       .may_block = false});
 }
 
 // What the systems know of themselves: for /metrics and /ready.
@@ -380,6 +403,7 @@ void ApplicationCore::stop_services() noexcept {
   security_.reset();
   authentication_.reset();
   caches_.reset();
+  bus_.reset();
 }
 
 // What of the server the pages of operations are shown to: see server/operations.hpp.

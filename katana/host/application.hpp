@@ -23,9 +23,9 @@
 // server/operations.hpp and the settings `operations` and http.hosts.
 //
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
-// thread::Pool (the pool "work"), database::Database and client::HttpClient if the options have
-// them, config::Config<Settings>, Authentication (the settings `auth`), Caches and HttpCache (the
-// settings `cache`).
+// thread::Pool (the pool "work"), bus::Bus, database::Database and client::HttpClient if the
+// options have them, config::Config<Settings>, Authentication (the settings `auth`), Caches and
+// HttpCache (the settings `cache`).
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
@@ -81,6 +81,7 @@
 
 namespace katana::host {
 
+class ProgramBus;
 class Security;
 
 // What a program is, whatever its configuration says.
@@ -270,6 +271,7 @@ class ApplicationCore {
   Result<void> observe_statements();
   Result<void> start_services();
   Result<void> start_authentication(registry::Registry& registry);
+  Result<void> start_bus(registry::Registry& registry);
   Result<void> add_figures();
   Result<void> start_routes();
   Result<void> make_guard();
@@ -320,6 +322,7 @@ class ApplicationCore {
   std::unique_ptr<Security> security_;
   std::unique_ptr<Authentication> authentication_;
   std::unique_ptr<Caches> caches_;
+  std::unique_ptr<ProgramBus> bus_;
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
   // What settings can change while it serves; none: not enabled.

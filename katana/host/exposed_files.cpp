@@ -107,6 +107,11 @@ std::vector<InsecureSetting> exposed_files(const ApplicationSettings& settings,
   check.look_at("auth.bearer.keys_file", settings.auth.bearer.keys_file);
   check.look_at("sessions.keys_file", settings.sessions.keys_file);
   check.look_at("audit.key_file", settings.audit.key_file);
+  check.look_at("bus.password_file", settings.bus.password_file);
+  check.look_at("bus.token_file", settings.bus.token_file);
+  check.look_at("bus.nkey_file", settings.bus.nkey_file);
+  check.look_at("bus.creds_file", settings.bus.creds_file);
+  check.look_at("bus.tls.certificate.key", settings.bus.tls.certificate.key_file);
   if (!facts.config_file.empty() && holds_a_secret(settings, facts)) {
     check.look_at("--config", facts.config_file);
   }

@@ -176,6 +176,22 @@ void judge_client(const client::HttpClientOptions& client, Findings& findings) {
   }
 }
 
+void judge_bus(const BusSettings& bus, Findings& findings) {
+  if (!bus.is_remote()) return;
+  if (bus.tls.dangerously_accept_any_certificate) {
+    findings.add("bus.tls.dangerously_accept_any_certificate", "true",
+                 "whoever is on the way can be the server", "set bus.tls.authorities_file");
+  }
+  const bool is_local = bus.url.find("//127.") != std::string::npos ||
+                        bus.url.find("//localhost") != std::string::npos ||
+                        bus.url.find("//[::1]") != std::string::npos;
+  if (!bus.url.starts_with("tls://") && !is_local) {
+    findings.add("bus.url", "nats://…",
+                 "messages, and a password or a token, go to the servers without TLS",
+                 "write tls://, and set bus.tls.authorities_file for an authority of your own");
+  }
+}
+
 // The value of a parameter behind the '?' of a URL; empty: it is not there.
 std::string_view parameter_of(std::string_view url, std::string_view name) {
   const std::size_t query = url.find('?');
@@ -231,7 +247,8 @@ std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settin
   judge_process(settings.process, findings);
   judge_sizes(settings.http, findings);
   judge_sessions(settings, findings);
-  if (facts.client) judge_client(settings.client, findings);
+  if (facts.client) judge_bus(settings.bus, findings);
+  judge_client(settings.client, findings);
   if (facts.database) judge_database(settings.database, findings);
   std::vector<InsecureSetting> found = findings.take();
   std::ranges::move(exposed_files(settings, facts), std::back_inserter(found));

@@ -3,6 +3,7 @@
 KATANA_CONFIG_DEFINE_GROUP(katana::client::HttpClientOptions)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::HttpSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::AuthSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::BusSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::OperationsSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::LogSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::RequestSettings)

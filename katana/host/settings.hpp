@@ -28,6 +28,7 @@
 #include "katana/config/units.hpp"
 #include "katana/core/reactor.hpp"
 #include "katana/host/auth_settings.hpp"
+#include "katana/host/bus_settings.hpp"
 #include "katana/host/cache_settings.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
@@ -369,6 +370,7 @@ struct ApplicationSettings {
   CacheSettings cache;
   client::HttpClientOptions client;  // for the program's HttpClient
   AuthSettings auth;
+  BusSettings bus;
   std::map<std::string, JobSettings> jobs;
   ProcessSettings process;
 };
@@ -377,7 +379,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                  help("show clients the causes of failures, SQL and table names "
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
-                (pools, help("thread pools by name; 'work' always exists")), client, auth,
+                (pools, help("thread pools by name; 'work' always exists")), client, auth, bus,
                 (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
                 process)
 
@@ -391,6 +393,7 @@ KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database)
 KATANA_CONFIG_DECLARE_GROUP(katana::client::HttpClientOptions)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::HttpSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::AuthSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::BusSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::OperationsSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::LogSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::RequestSettings)

@@ -56,6 +56,7 @@ std::string text_of(const ApplicationSettings& settings) {
   add(settings.client);
   add(settings.auth);
   add(settings.cache);
+  add(settings.bus);
   add(settings.requests);
   return text;
 }

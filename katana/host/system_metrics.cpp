@@ -78,6 +78,45 @@ const std::array log_counters{
            [](const log::Counts& of) { return double(of.dropped_warnings); }},
     LogRow{"katana_log_records_lost", "Records that an output could not take.",
            [](const log::Counts& of) { return double(of.lost); }}};
+using BusRow = Row<bus::BusFigures>;
+const std::array bus_counters{
+    BusRow{"katana_bus_published", "Messages that were published.",
+           [](const bus::BusFigures& of) { return double(of.published); }},
+    BusRow{"katana_bus_published_bytes", "Their payloads.",
+           [](const bus::BusFigures& of) { return double(of.published_bytes); }},
+    BusRow{"katana_bus_refused", "Publications that were refused with an error.",
+           [](const bus::BusFigures& of) { return double(of.refused); }},
+    BusRow{"katana_bus_delivered", "Messages given to subscribers of this process.",
+           [](const bus::BusFigures& of) { return double(of.delivered); }},
+    BusRow{"katana_bus_received", "Messages of other processes.",
+           [](const bus::BusFigures& of) { return double(of.received); }},
+    BusRow{"katana_bus_received_bytes", "Their payloads.",
+           [](const bus::BusFigures& of) { return double(of.received_bytes); }},
+    BusRow{"katana_bus_dropped", "Messages dropped because too much waited for a reactor.",
+           [](const bus::BusFigures& of) { return double(of.dropped); }},
+    BusRow{"katana_bus_missed",
+           "Messages of other processes that were missed, as their numbers show.",
+           [](const bus::BusFigures& of) { return double(of.missed); }},
+    BusRow{"katana_bus_uncertain", "Times that messages may have been missed, without a number.",
+           [](const bus::BusFigures& of) { return double(of.uncertain); }},
+    BusRow{"katana_bus_requests", "Requests.",
+           [](const bus::BusFigures& of) { return double(of.requests); }},
+    BusRow{"katana_bus_requests_failed", "Requests without an answer.",
+           [](const bus::BusFigures& of) { return double(of.requests_failed); }},
+    BusRow{"katana_bus_reconnects", "Times that a server was connected to again.",
+           [](const bus::BusFigures& of) { return double(of.reconnects); }},
+    BusRow{"katana_bus_kept_refused",
+           "Publications that were refused because no server was there, and no room to keep them.",
+           [](const bus::BusFigures& of) { return double(of.kept_refused); }}};
+const std::array bus_gauges{
+    BusRow{"katana_bus_kept", "Messages that are kept for a server.",
+           [](const bus::BusFigures& of) { return double(of.kept); }},
+    BusRow{"katana_bus_kept_size_bytes", "Their memory.",
+           [](const bus::BusFigures& of) { return double(of.kept_bytes); }},
+    BusRow{"katana_bus_waiting", "Messages that wait for reactors.",
+           [](const bus::BusFigures& of) { return double(of.waiting); }},
+    BusRow{"katana_bus_subscriptions", "Subscriptions of the process.",
+           [](const bus::BusFigures& of) { return double(of.subscriptions); }}};
 using SandboxRow = Row<std::uint64_t>;
 const std::array sandbox_counters{SandboxRow{"katana_sandbox_refused_calls",
                                              "System calls that process.sandbox refused.",
@@ -153,6 +192,24 @@ Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools) {
       tell_all(pool_counters, counters[index], figures);
       tell_all(pool_gauges, gauges[index], figures);
     }
+  });
+  return {};
+}
+
+Result<void> add_bus_metrics(metrics::Registry& registry, const bus::Bus& bus) {
+  auto counters = series_of<ObservedCounter>(registry, bus_counters, "", {});
+  if (!counters) return std::unexpected(counters.error());
+  auto gauges = series_of<Gauge>(registry, bus_gauges, "", {});
+  if (!gauges) return std::unexpected(gauges.error());
+  metrics::Description up{.name = "katana_bus_up", .help = "1: a server is connected."};
+  auto connected = registry.gauges(std::move(up));
+  if (!connected) return std::unexpected(connected.error());
+  registry.before_scrape([&bus, counters = counters->front(), gauges = gauges->front(),
+                          connected = connected->with()] {
+    const bus::BusFigures figures = bus.figures();
+    tell_all(bus_counters, counters, figures);
+    tell_all(bus_gauges, gauges, figures);
+    connected.set(bus.health().ready ? 1 : 0);
   });
   return {};
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "katana/base/result.hpp"
+#include "katana/bus/bus.hpp"
 #include "katana/database/database.hpp"
 #include "katana/host/pools.hpp"
 #include "katana/host/settings.hpp"
@@ -24,6 +25,7 @@
 namespace katana::host {
 
 Result<void> add_pool_metrics(metrics::Registry& registry, const Pools& pools);
+Result<void> add_bus_metrics(metrics::Registry& registry, const bus::Bus& bus);
 Result<void> add_database_metrics(metrics::Registry& registry, const database::Database& database);
 Result<void> add_log_metrics(metrics::Registry& registry, const log::Log& log);
 // Of the whole process: what process.sandbox refused.
