@@ -102,20 +102,20 @@ void ProgramBus::on_connected(const std::string& server, bool again, Duration aw
         "missed",
         server, milliseconds_of(away));
   } else {
-    logger_.info("bus: connected to {}", server);
+    logger_.info("connected to {}", server);
   }
 }
 
 void ProgramBus::on_disconnected(const std::string& server, const Error& why) noexcept {
-  logger_.warn("bus: lost {}: {}", server, why.describe());
+  logger_.warn("lost {}: {}", server, why.describe());
 }
 
 void ProgramBus::on_unreachable(const std::string& server, const Error& why) noexcept {
-  logger_.warn("bus: no connection to {}: {}", server, why.describe());
+  logger_.warn("no connection to {}: {}", server, why.describe());
 }
 
 void ProgramBus::on_server_error(const std::string& server, const std::string& text) noexcept {
-  logger_.error("bus: {} refuses: {}", server, text);
+  logger_.error("{} refuses: {}", server, text);
 }
 
 // On the home reactor.
@@ -125,7 +125,7 @@ void ProgramBus::on_missed(Bytes pattern, Bytes subject, std::uint64_t count) no
   const Instant now = reactor != nullptr ? reactor->now() : Instant{};
   if (missed_logged_ != Instant{} && now - missed_logged_ < seconds(1)) return;
   missed_logged_ = now;
-  logger_.warn("bus: {} messages were missed, the last to '{}' (subscription '{}')",
+  logger_.warn("{} messages were missed, the last to '{}' (subscription '{}')",
                std::exchange(missed_, 0), subject, pattern);
 }
 
