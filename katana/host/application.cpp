@@ -21,7 +21,6 @@
 #include "katana/host/security.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
-#include "katana/jobs/database/database_lock.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/service/forms/form.hpp"
 
@@ -127,7 +126,11 @@ void ApplicationCore::add_parts(const CommandLine& line) {
   if (!options_.database.empty()) {
     add(
         "database", {"configuration", "log"}, [this] { return start_database(); },
-        [this] { database_.reset(); }, "Check database.url and database.migrations");
+        [this] {
+          queues_.close();
+          database_.reset();
+        },
+        "Check database.url and database.migrations");
     of_services.emplace_back("database");
   }
   add(
@@ -157,6 +160,7 @@ void ApplicationCore::add_parts(const CommandLine& line) {
   add(
       "jobs", {"http"}, [this] { return start_jobs(); },
       [this] {
+        queues_.stop();
         jobs_.stop();
         job_lock_.reset();
       });
@@ -298,7 +302,11 @@ Result<void> ApplicationCore::start_services() {
   registry.instance<metrics::HealthChecks>(observability_->checks());
   registry.instance<Pools>(*pools_);
   registry.instance<thread::Pool>(pools_->work());
-  if (database_) registry.instance<database::Database>(*database_);
+  if (database_) {
+    registry.instance<database::Database>(*database_);
+    queues_.open(*database_, settings()->queue);
+    registry.instance<queue::JobQueue>(queues_.queue());
+  }
   if (options_.http_client) {
     client::HttpClientOptions how = settings()->client;
     how.codecs = options_.http_client_codecs;
@@ -453,9 +461,10 @@ Result<void> ApplicationCore::start_routes() {
       .development(settings()->development)
       .defaults(settings()->http.routes);
   observability_->mount(router, *guard_);
+  Group pages = router.group("");
+  pages.use(guard_->pages());
+  if (auto added = queues_.add_pages(pages); !added) return added;
   if (add_operations_) {
-    Group pages = router.group("");
-    pages.use(guard_->pages());
     if (auto added = add_operations_(*services_, pages); !added) return added;
   }
   // What is added from here on is the program's own.
@@ -626,61 +635,6 @@ server::ServerReport ApplicationCore::serve() {
         report.tasks_cancelled);
   }
   return report;
-}
-
-Result<void> ApplicationCore::start_jobs() {
-  const JobSettingsMap settings = this->settings()->jobs;
-  jobs::JobLock* lock = nullptr;
-  if (jobs_.need_lock(settings)) {
-    lock = services_->find<jobs::JobLock>();
-    if (lock == nullptr && database_) {
-      job_lock_ = std::make_unique<jobs::DatabaseJobLock>(*database_);
-      lock = job_lock_.get();
-    }
-  }
-  return jobs_.start(settings,
-                     {.reactor = server_->first_reactor(),
-                      .metrics = observability_->registry(),
-                      .checks = observability_->checks(),
-                      .lock = lock,
-                      .failures = failures_.get(),
-                      .logger = log_->logger("jobs"),
-                      .seed = embedding_ ? std::optional(embedding_->seed) : std::nullopt});
-}
-
-namespace {
-
-// On its way to the first reactor, which destroys it.
-struct SpawnMessage : Message {
-  SpawnMessage(core::Reactor& to, jobs::JobFunction given, std::string called)
-      : Message([](Message& message) noexcept {
-          const std::unique_ptr<SpawnMessage> self(static_cast<SpawnMessage*>(&message));
-          core::TaskScope& tasks = self->reactor.tasks();
-          const auto spawned = tasks.spawn(jobs::run_and_hold(std::move(self->f)), self->name);
-          if (spawned || tasks.options().failures == nullptr) return;
-          tasks.options().failures->on_failure(
-              {.what = "it was not run", .error = &spawned.error(), .place = self->name});
-        }),
-        reactor(to),
-        f(std::move(given)),
-        name(std::move(called)) {}
-  core::Reactor& reactor;
-  jobs::JobFunction f;
-  std::string name;
-};
-
-}  // namespace
-
-Result<void> ApplicationCore::spawn_function(jobs::JobFunction f, std::string name) {
-  const std::lock_guard lock(server_mutex_);
-  if (!server_) {
-    return fail(Code::unavailable,
-                "spawn() was called before the program had started, or after its end: call it in "
-                "on_start() or later");
-  }
-  core::Reactor& reactor = server_->first_reactor();
-  reactor.post(*std::make_unique<SpawnMessage>(reactor, std::move(f), std::move(name)).release());
-  return {};
 }
 
 void ApplicationCore::shutdown() noexcept {

@@ -23,9 +23,9 @@
 // server/operations.hpp and the settings `operations` and http.hosts.
 //
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
-// thread::Pool (the pool "work"), bus::Bus, database::Database and client::HttpClient if the
-// options have them, config::Config<Settings>, Authentication (the settings `auth`), Caches and
-// HttpCache (the settings `cache`).
+// thread::Pool (the pool "work"), bus::Bus, database::Database, queue::JobQueue and
+// client::HttpClient if the options have them, config::Config<Settings>, Authentication (the
+// settings `auth`), Caches and HttpCache (the settings `cache`).
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
@@ -59,6 +59,7 @@
 #include "katana/database/database.hpp"
 #include "katana/database/migrations.hpp"
 #include "katana/host/application_jobs.hpp"
+#include "katana/host/application_queues.hpp"
 #include "katana/host/authentication.hpp"
 #include "katana/host/caches.hpp"
 #include "katana/host/command_line.hpp"
@@ -174,6 +175,18 @@ class ApplicationCore {
   void job(std::string name, jobs::Schedule schedule, F f, jobs::JobOptions options = {}) {
     jobs_.add({std::move(name), std::move(schedule), with_services(std::move(f)), options});
   }
+  // f(Payload, queue::Delivery&), f(Payload), or either with a const registry::Services& in front:
+  // a coroutine that gives Task<void> or Task<Result<void>>, run by the first reactor for each job
+  // that any process has queued under that name; see jobs/queue/job_queue.hpp. Settings
+  // queue.handlers.NAME change `options`. Before start(); the program has a database.
+  //
+  //   app.queue<Welcome>("welcome", [](const registry::Services& services, Welcome job) {
+  //     return services.get<Mail>().welcome(job.user);
+  //   });
+  template <Described Payload, class F>
+  void queue(std::string name, F f, queue::HandlerOptions options = {}) {
+    queues_.add({std::move(name), queue_handler<Payload>(std::move(f)), options});
+  }
   // Likewise a coroutine, run once on the first reactor, which keeps `f` until it has ended. The
   // end of the program waits for it up to http.drain_timeout, and then cancels it. `name` is for
   // the record of its failure. An Error: the program has not started, or serves no more. Any
@@ -245,9 +258,25 @@ class ApplicationCore {
       return jobs::job_function(std::move(f));
     }
   }
+  template <class Payload, class F>
+  queue::Handler queue_handler(F f) {
+    if constexpr (std::invocable<F&, const registry::Services&, Payload, queue::Delivery&>) {
+      return queue::handler_of<Payload>(
+          [this, f = std::move(f)](Payload payload, queue::Delivery& delivery) mutable {
+            return f(*services_, std::move(payload), delivery);
+          });
+    } else if constexpr (std::invocable<F&, const registry::Services&, Payload>) {
+      return queue::handler_of<Payload>([this, f = std::move(f)](Payload payload) mutable {
+        return f(*services_, std::move(payload));
+      });
+    } else {
+      return queue::handler_of<Payload>(std::move(f));
+    }
+  }
   Result<void> start_parts(const CommandLine& line);
   Result<void> spawn_function(jobs::JobFunction f, std::string name);
   Result<void> start_jobs();
+  Result<void> start_queues();
 
   // Of what is loaded, without starting anything: everything that is wrong.
   Result<void> check_loaded() const;
@@ -305,6 +334,7 @@ class ApplicationCore {
   bool started_ = false;  // start_hooks_ have run
   bool serves_ = true;    // false: all but the server is started
   ApplicationJobs jobs_;
+  ApplicationQueues queues_;
   std::vector<Part> parts_;
   ServiceManager manager_;
   ProcessRules rules_;

@@ -49,6 +49,9 @@ Result<void> ApplicationCore::check_loaded() const {
     note("", checked.error());
   }
   if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
+  if (auto checked = queues_.check(present->queue, !options_.database.empty()); !checked) {
+    note("", checked.error());
+  }
   if (auto made = Authentication::make(present->auth, present->client, {}); !made) {
     note("", made.error());
   }

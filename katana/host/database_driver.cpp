@@ -45,6 +45,15 @@ Result<database::Database> DatabaseDrivers::open(
   return driver.open(rest_of(settings.url), settings, std::move(migrations));
 }
 
+Result<std::unique_ptr<DatabaseListener>> DatabaseDrivers::listen(const DatabaseSettings& settings,
+                                                                  const std::string& channel,
+                                                                  OnDatabaseNotification f) const {
+  const auto driver = find(settings.url);
+  if (!driver) return std::unexpected(driver.error());
+  if ((*driver)->listen == nullptr) return nullptr;
+  return (*driver)->listen(rest_of(settings.url), settings, channel, std::move(f));
+}
+
 }  // namespace katana::host
 
 // SPDX-License-Identifier: Apache-2.0

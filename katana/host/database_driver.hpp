@@ -16,7 +16,9 @@
 // Invariant  a scheme belongs to one driver: the first that has it.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,16 @@
 
 namespace katana::host {
 
+// Listens for notifications of the database until it is destroyed.
+class DatabaseListener {
+ public:
+  virtual ~DatabaseListener() = default;
+};
+
+// Called by any thread, which it does not block, with what was notified; empty: something may have
+// been missed.
+using OnDatabaseNotification = std::function<void(const std::string& payload)>;
+
 struct DatabaseDriver {
   std::string_view scheme;  // of database.url, without its colon
   std::string_view form;    // for errors, as "sqlite:FILE"
@@ -36,6 +48,11 @@ struct DatabaseDriver {
   // REQUIRES that check() passed. `migrations` are the program's, for settings that name no folder.
   Result<database::Database> (*open)(std::string_view rest, const DatabaseSettings& settings,
                                      std::vector<database::Migration> migrations);
+  // Null: this kind of database notifies nobody.
+  Result<std::unique_ptr<DatabaseListener>> (*listen)(std::string_view rest,
+                                                      const DatabaseSettings& settings,
+                                                      const std::string& channel,
+                                                      OnDatabaseNotification f) = nullptr;
 };
 
 // What ApplicationOptions::database takes: none, one, or several in braces.
@@ -52,6 +69,10 @@ class DatabaseDrivers {
   // REQUIRES !empty().
   Result<database::Database> open(const DatabaseSettings& settings,
                                   std::vector<database::Migration> migrations) const;
+  // Null where the database notifies nobody. REQUIRES that check() passed.
+  Result<std::unique_ptr<DatabaseListener>> listen(const DatabaseSettings& settings,
+                                                   const std::string& channel,
+                                                   OnDatabaseNotification f) const;
 
  private:
   Result<const DatabaseDriver*> find(std::string_view url) const;

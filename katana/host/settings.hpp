@@ -32,6 +32,7 @@
 #include "katana/host/cache_settings.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
+#include "katana/host/queue_settings.hpp"
 #include "katana/host/security_settings.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/request_id.hpp"
@@ -365,6 +366,7 @@ struct ApplicationSettings {
   MonitorSettings monitor;
   std::map<std::string, PoolSettings> pools;  // "work" is there in any case
   DatabaseSettings database;                  // for descriptions that name it
+  QueueSettings queue;                        // likewise
   SessionSettings sessions;
   AuditSettings audit;
   CacheSettings cache;
@@ -385,7 +387,7 @@ KATANA_DESCRIBE(ApplicationSettings,
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
-KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database)
+KATANA_DESCRIBE_DERIVED(SettingsWithDatabase, ApplicationSettings, database, queue)
 
 }  // namespace katana::host
 
@@ -401,6 +403,7 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::MonitorSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::PoolSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ProcessSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::DatabaseSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::QueueSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SessionSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::AuditSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::CacheSettings)

@@ -1,8 +1,10 @@
 #include "katana/host/postgres/postgres.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "katana/database/postgres/notifications.hpp"
 #include "katana/database/postgres/postgres.hpp"
 
 namespace katana::host {
@@ -39,11 +41,42 @@ Result<database::Database> open(std::string_view rest, const DatabaseSettings& s
   return database::postgres::open(*std::move(options));
 }
 
+// The handler leaves before the session ends.
+class Listening final : public DatabaseListener {
+ public:
+  Listening(std::unique_ptr<database::postgres::Notifications> notifications,
+            database::postgres::NotificationHandler handler) noexcept
+      : notifications_(std::move(notifications)), handler_(std::move(handler)) {}
+
+ private:
+  std::unique_ptr<database::postgres::Notifications> notifications_;
+  database::postgres::NotificationHandler handler_;
+};
+
+Result<std::unique_ptr<DatabaseListener>> listen(std::string_view rest,
+                                                 const DatabaseSettings& settings,
+                                                 const std::string& channel,
+                                                 OnDatabaseNotification f) {
+  auto options = options_with(rest, settings);
+  if (!options) return std::unexpected(options.error());
+  auto opened = database::postgres::Notifications::open(*std::move(options));
+  if (!opened) return std::unexpected(opened.error());
+  auto handler =
+      (*opened)->handle(channel, [f = std::move(f)](const database::postgres::Notification& told) {
+        f(told.may_have_missed ? std::string() : told.payload);
+      });
+  if (!handler) return std::unexpected(handler.error());
+  return std::make_unique<Listening>(*std::move(opened), *std::move(handler));
+}
+
 }  // namespace
 
 DatabaseDriver postgres() noexcept {
-  return {
-      .scheme = "postgresql", .form = "postgresql://USER@HOST/NAME", .check = check, .open = open};
+  return {.scheme = "postgresql",
+          .form = "postgresql://USER@HOST/NAME",
+          .check = check,
+          .open = open,
+          .listen = listen};
 }
 
 Result<database::postgres::Options> postgres_options(const DatabaseSettings& settings) {

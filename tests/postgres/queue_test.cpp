@@ -1,0 +1,243 @@
+// The job queue's table on PostgreSQL: its statements have a text of their own there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "katana/base/when.hpp"
+#include "katana/database/postgres/cluster_test.hpp"
+#include "katana/database/postgres/notifications.hpp"
+#include "katana/database/postgres/postgres.hpp"
+#include "katana/jobs/queue/job_queue.hpp"
+#include "katana/thread/loop.hpp"
+
+namespace katana::queue {
+
+struct Order {
+  std::int64_t number = 0;
+};
+KATANA_DESCRIBE(Order, number)
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class QueueInPostgres : public ::testing::Test {
+ protected:
+  QueueInPostgres() : database_(open(options_)), queue_(database_) {}
+
+  static database::Database open(database::postgres::Options options) {
+    options.wait_max = seconds(20);
+    options.connections_max = 8;
+    auto opened = database::postgres::open(std::move(options));
+    EXPECT_TRUE(opened) << opened.error().describe();
+    return *std::move(opened);
+  }
+  template <class T>
+  T run(Task<T> task) {
+    return loop_.run(std::move(task));
+  }
+  std::int64_t put(std::int64_t number, EnqueueOptions options = {}) {
+    const auto queued = run(queue_.enqueue("orders", Order{number}, std::move(options)));
+    EXPECT_TRUE(queued) << queued.error().describe();
+    return queued ? queued->id : 0;
+  }
+  std::vector<ClaimedJob> claim(std::int64_t count, Duration lease = seconds(30),
+                                const std::string& worker = "w") {
+    auto claimed = run(queue_.table().claim("orders", count, lease, worker));
+    EXPECT_TRUE(claimed) << claimed.error().describe();
+    return claimed ? *std::move(claimed) : std::vector<ClaimedJob>();
+  }
+  static Lease of(const ClaimedJob& job) { return {job.id, job.fence}; }
+
+  thread::Loop loop_;
+  database::postgres::Options options_ = database::postgres::Cluster::shared().options();
+  database::Database database_;
+  JobQueue queue_;
+};
+
+TEST_F(QueueInPostgres, jobs_are_claimed_in_their_order_and_finished) {
+  for (int number = 1; number <= 5; ++number) put(number);
+  put(6, {.priority = 10});
+  put(7, {.delay = seconds(3600)});
+  const auto first = claim(2);
+  ASSERT_THAT(first, SizeIs(2));
+  EXPECT_EQ(first[0].payload, R"({"number":6})");
+  EXPECT_EQ(first[1].payload, R"({"number":1})");
+  EXPECT_EQ(first[0].fence, 1);
+  EXPECT_GE(first[0].waited_us, 0);
+  EXPECT_THAT(claim(100), SizeIs(4));
+  EXPECT_THAT(claim(100), SizeIs(0));
+  EXPECT_TRUE(*run(queue_.table().finish(database_, of(first[0]), false)));
+  EXPECT_FALSE(*run(queue_.table().finish(database_, of(first[0]), false)));
+  EXPECT_TRUE(*run(queue_.table().finish(database_, of(first[1]), true)));
+  const auto depth = run(queue_.depth("orders"));
+  EXPECT_EQ(depth->delayed, 1);
+  EXPECT_EQ(depth->running, 4);
+  EXPECT_THAT(*run(queue_.list("orders", JobState::done)), SizeIs(1));
+}
+
+TEST_F(QueueInPostgres, a_job_of_a_transaction_is_seen_when_that_is_committed) {
+  ASSERT_TRUE(run(queue_.depth("orders")));  // makes the table
+  const auto walk = [&](bool commits) -> Task<std::string> {
+    auto transaction = co_await database_.begin();
+    if (!transaction) co_return transaction.error().describe();
+    const auto queued = co_await queue_.enqueue(*transaction, "orders", Order{1});
+    if (!queued) co_return queued.error().describe();
+    const auto before = co_await queue_.table().claim("orders", 10, seconds(30), "w");
+    if (!before || !before->empty()) co_return "claimed before the commit";
+    if (commits) {
+      const auto committed = co_await transaction->commit();
+      if (!committed) co_return committed.error().describe();
+    } else {
+      const auto undone = co_await transaction->rollback();
+      if (!undone) co_return undone.error().describe();
+    }
+    co_return "";
+  };
+  EXPECT_EQ(run(walk(false)), "");
+  EXPECT_THAT(claim(10), SizeIs(0));
+  EXPECT_EQ(run(walk(true)), "");
+  EXPECT_THAT(claim(10), SizeIs(1));
+}
+
+TEST_F(QueueInPostgres, two_claims_at_once_share_no_job) {
+  for (int number = 1; number <= 40; ++number) put(number);
+  const auto both = [&]() -> Task<std::vector<std::int64_t>> {
+    std::vector<Task<database::Result<std::vector<ClaimedJob>>>> tasks;
+    for (int worker = 0; worker < 8; ++worker) {
+      tasks.push_back(queue_.table().claim("orders", 5, seconds(30), std::to_string(worker)));
+    }
+    auto results = co_await when_all(std::move(tasks));
+    std::vector<std::int64_t> ids;
+    for (const auto& result : results) {
+      for (const ClaimedJob& job : *result) ids.push_back(job.id);
+    }
+    co_return ids;
+  };
+  const std::vector<std::int64_t> ids = run(both());
+  EXPECT_EQ(std::set<std::int64_t>(ids.begin(), ids.end()).size(), ids.size());
+  // Those that were locked while others looked are skipped, and there for the next claim.
+  EXPECT_EQ(ids.size() + claim(100).size(), 40u);
+}
+
+TEST_F(QueueInPostgres, retries_dead_letters_and_leases) {
+  JobTable& table = queue_.table();
+  put(1, {.key = "one"});
+  auto job = claim(1);
+  ASSERT_THAT(job, SizeIs(1));
+  EXPECT_TRUE(*run(table.retry(of(job[0]), Duration{}, "first")));
+  job = claim(1);
+  ASSERT_THAT(job, SizeIs(1));
+  EXPECT_EQ(job[0].attempts, 2);
+  EXPECT_TRUE(*run(table.release(of(job[0]))));
+  job = claim(1);
+  EXPECT_EQ(job[0].attempts, 2);
+  EXPECT_EQ(job[0].fence, 3);
+  EXPECT_TRUE(*run(table.bury(of(job[0]), "second")));
+  EXPECT_EQ(run(queue_.list("orders", JobState::dead))->at(0).failure, "second");
+  put(2, {.key = "one"});
+  EXPECT_EQ(run(queue_.retry("orders", job[0].id)).error().code(), Code::already_exists);
+  EXPECT_THAT(claim(1), SizeIs(1));
+  EXPECT_TRUE(run(queue_.discard("orders", job[0].id)));
+  // A lease that is over.
+  put(3);
+  const auto lost = claim(1, milliseconds(1));
+  ASSERT_THAT(lost, SizeIs(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // by the server's clock
+  const auto expired = run(table.expire("orders", 5));
+  ASSERT_TRUE(expired) << expired.error().describe();
+  ASSERT_THAT(*expired, SizeIs(1));
+  EXPECT_EQ((*expired)[0].state, JobState::waiting);
+  EXPECT_FALSE(*run(table.finish(database_, of(lost[0]), false)));
+  const auto again = claim(1);
+  EXPECT_EQ(again[0].fence, 2);
+  const auto renewed = run(table.renew("orders", "w", {again[0].id, lost[0].id + 7}, seconds(30)));
+  ASSERT_TRUE(renewed) << renewed.error().describe();
+  ASSERT_THAT(*renewed, SizeIs(1));
+  EXPECT_EQ((*renewed)[0].fence, 2);
+  EXPECT_TRUE(run(table.purge("orders", JobState::dead, Duration{}, 0)));
+}
+
+TEST_F(QueueInPostgres, a_key_lets_one_of_many_at_once_in) {
+  ASSERT_TRUE(run(queue_.depth("orders")));
+  const auto race = [&]() -> Task<std::vector<std::int64_t>> {
+    std::vector<Task<Result<Enqueued>>> tasks;
+    for (int index = 0; index < 16; ++index) {
+      tasks.push_back(queue_.enqueue("orders", Order{index}, {.key = "the same"}));
+    }
+    auto results = co_await when_all(std::move(tasks));
+    std::vector<std::int64_t> ids;
+    for (const auto& result : results) ids.push_back(result ? result->id : -1);
+    co_return ids;
+  };
+  const std::vector<std::int64_t> ids = run(race());
+  EXPECT_EQ(std::set<std::int64_t>(ids.begin(), ids.end()).size(), 1u);
+  EXPECT_NE(ids[0], -1);
+  EXPECT_EQ(run(queue_.depth("orders"))->ready, 1);
+}
+
+TEST_F(QueueInPostgres, who_listens_is_told_by_the_commit) {
+  ASSERT_TRUE(run(queue_.depth("orders")));
+  auto notifications = database::postgres::Notifications::open(options_);
+  ASSERT_TRUE(notifications) << notifications.error().describe();
+  auto subscription = (*notifications)->subscribe(notify_channel);
+  ASSERT_TRUE(subscription);
+  const auto listen = [&]() -> Task<std::string> {
+    auto first = co_await subscription->next();  // may_have_missed: it listens
+    if (!first) co_return first.error().describe();
+    auto transaction = co_await database_.begin();
+    if (!transaction) co_return transaction.error().describe();
+    const auto queued = co_await queue_.enqueue(*transaction, "orders", Order{1});
+    if (!queued) co_return queued.error().describe();
+    auto committed = co_await transaction->commit();
+    if (!committed) co_return committed.error().describe();
+    auto told = co_await subscription->next();
+    co_return told ? told->payload : told.error().describe();
+  };
+  EXPECT_EQ(run(listen()), "orders");
+}
+
+TEST_F(QueueInPostgres, the_migration_makes_the_table_that_the_queue_uses) {
+  database::postgres::Options options = database::postgres::Cluster::shared().options();
+  auto files = database::bundled_migrations(JobQueue::migrations(1));
+  ASSERT_TRUE(files) << files.error().describe();
+  options.bundled = *std::move(files);
+  database::Database migrated = open(std::move(options));
+  JobQueue queue(migrated, {.make_table = false});
+  const auto queued = run(queue.enqueue("orders", Order{1}));
+  EXPECT_TRUE(queued) << queued.error().describe();
+}
+
+// The plan of a claim: the index, not the table.
+TEST_F(QueueInPostgres, a_claim_of_a_large_backlog_uses_its_index) {
+  ASSERT_TRUE(run(queue_.depth("orders")));
+  const auto& cluster = database::postgres::Cluster::shared();
+  (void)cluster.ask(
+      "INSERT INTO katana_queue_jobs (queue, state, priority, rank_us, due_us, until_us, "
+      "queued_us, attempts, fence, key_lasts, payload, failure, worker, request_id) SELECT "
+      "'orders', 0, 0, n, n, 0, n, 0, 0, 1, '{}', '', '', '' FROM generate_series(1, 20000) AS n",
+      options_.database);
+  (void)cluster.ask("ANALYZE katana_queue_jobs", options_.database);
+  const std::string plan = cluster.ask(
+      "EXPLAIN (FORMAT JSON) SELECT id FROM katana_queue_jobs WHERE queue = 'orders' AND state = 0 "
+      "AND rank_us <= (0::bigint + (extract(epoch FROM statement_timestamp()) * 1000000)::bigint) "
+      "+ 6000000000 AND due_us <= (0::bigint + (extract(epoch FROM statement_timestamp()) * "
+      "1000000)::bigint) ORDER BY rank_us, id LIMIT 8 FOR UPDATE SKIP LOCKED",
+      options_.database);
+  EXPECT_THAT(plan, HasSubstr("katana_queue_jobs_ready"));
+  EXPECT_THAT(plan, ::testing::Not(HasSubstr("Sort")));
+}
+
+}  // namespace
+}  // namespace katana::queue
+
+// SPDX-License-Identifier: Apache-2.0
