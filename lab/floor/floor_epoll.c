@@ -2,6 +2,7 @@
 //
 //   floor_epoll PORT         one reply for every CR LF CR LF it reads; connections stay open
 //   floor_epoll PORT close   one reply for whatever the first read returns, then close
+//   floor_epoll PORT refuse  as the first, for peers of 127.0.0.0/16; others are closed when they come
 //
 // It parses nothing and issues the fewest system calls we know of: two per keep-alive request
 // (read, write) and a shared epoll_wait; four per new connection with `close` (accept4, read,
@@ -38,6 +39,8 @@ enum {
   backlog = 4096,
 };
 
+enum mode { keep, close_after_each, refuse };
+
 static const int on = 1;
 static char replies[replies_max * reply_bytes];
 static char input[65536];
@@ -47,14 +50,13 @@ static void fail(const char* what) {
   exit(1);
 }
 
-static int listen_on(int port, bool close_after_each) {
+static int listen_on(int port, bool defer) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
   if (listener < 0) fail("socket");
   if (setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) fail("SO_REUSEADDR");
   if (setsockopt(listener, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) fail("SO_REUSEPORT");
   // Accept a connection only once its request is there, so that the optimistic read finds it.
-  if (close_after_each &&
-      setsockopt(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &on, sizeof on) != 0) {
+  if (defer && setsockopt(listener, IPPROTO_TCP, TCP_DEFER_ACCEPT, &on, sizeof on) != 0) {
     fail("TCP_DEFER_ACCEPT");
   }
   const struct sockaddr_in address = {.sin_family = AF_INET,
@@ -99,12 +101,24 @@ static void serve(int connection) {
   }
 }
 
-static void accept_some(int poll, int listener, bool close_after_each) {
+static bool is_good(const struct sockaddr_in* peer) {
+  return ntohl(peer->sin_addr.s_addr) >> 16 == 0x7F00;
+}
+
+static void accept_some(int poll, int listener, enum mode mode) {
   for (int count = 0; count < accepts_per_event_max; ++count) {
-    const int connection = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+    struct sockaddr_in peer;
+    socklen_t size = sizeof peer;
+    const bool asked = mode == refuse;
+    const int connection = accept4(listener, asked ? (struct sockaddr*)&peer : NULL,
+                                   asked ? &size : NULL, SOCK_NONBLOCK);
     if (connection < 0) return;
-    if (close_after_each) {
+    if (mode == close_after_each) {
       serve_once(connection);
+      continue;
+    }
+    if (asked && !is_good(&peer)) {
+      close(connection);
       continue;
     }
     if (setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) fail("TCP_NODELAY");
@@ -113,14 +127,16 @@ static void accept_some(int poll, int listener, bool close_after_each) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3 || (argc == 3 && strcmp(argv[2], "close") != 0)) {
-    fputs("usage: floor_epoll PORT [close]\n", stderr);
+  enum mode mode = keep;
+  if (argc == 3 && strcmp(argv[2], "close") == 0) mode = close_after_each;
+  if (argc == 3 && strcmp(argv[2], "refuse") == 0) mode = refuse;
+  if (argc < 2 || argc > 3 || (argc == 3 && mode == keep)) {
+    fputs("usage: floor_epoll PORT [close|refuse]\n", stderr);
     return 2;
   }
-  const bool close_after_each = argc == 3;
   for (int index = 0; index < replies_max; ++index)
     memcpy(replies + index * reply_bytes, reply, reply_bytes);
-  const int listener = listen_on(atoi(argv[1]), close_after_each);
+  const int listener = listen_on(atoi(argv[1]), mode == close_after_each);
   const int poll = epoll_create1(0);
   if (poll < 0) fail("epoll_create1");
   watch(poll, listener, EPOLLIN);
@@ -129,7 +145,7 @@ int main(int argc, char** argv) {
     const int count = epoll_wait(poll, events, events_max, -1);
     for (int index = 0; index < count; ++index) {
       if (events[index].data.fd == listener) {
-        accept_some(poll, listener, close_after_each);
+        accept_some(poll, listener, mode);
       } else {
         serve(events[index].data.fd);
       }

@@ -4,9 +4,10 @@
 
 The server (lab/overload/attacked_server) has CPU 0. Five good clients, on CPU 1, ask twenty times a second, each 40th
 time on a new connection; the flood (katana_lab/flood.py) shares its CPU with the lowest precedence. Each kind is
-measured calm, under attack, and under attack with limits by client. Shown is the 99th percentile of the good clients'
-latency, their failures, and what became of the flood's connections. The aim is a p99 of at most twice the calm one. All
-of it stays on the loopback.
+measured calm, under attack, under attack with limits by client, and beside the least that a server can do: bare system
+calls that close every connection of the flood when it comes (lab/floor/floor_epoll.c, "refuse"). Shown is the 99th
+percentile of the good clients' latency, their failures, and what became of the flood's connections. The aim is a p99 of
+at most twice the calm one. All of it stays on the loopback.
 """
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ INTERVAL_S, GOOD, NEW_EACH = 0.01, 5, 40
 ADDRESSES = 1_000
 SETTLE_S = 3.0             # of a flood, until bursts are used up
 PORTS = proc.free_port()
+SERVERS = ("no limits", "limits", "floor")
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 EXPECTED = b"Hello, World!"
 REFUSALS = ("connections", "rate", "handshakes", "requests")
@@ -39,9 +41,12 @@ def pairs_of_ports():
             yield first
 
 
-def serving(limited, build):
-    """A fresh server; HTTPS is on the next port."""
-    flags = ["--limited"] if limited else []
+def serving(server, build):
+    """A fresh server, a member of SERVERS; HTTPS is on the next port, but for the floor's."""
+    if server == "floor":
+        floor = proc.built("floor_epoll", build)
+        return harness.serving(server, lambda port, _: [floor, str(port), "refuse"], pairs_of_ports(), "/")
+    flags = ["--limited"] if server == "limits" else []
     program = proc.built("attacked_server", build)
     return harness.serving("attacked_server", lambda port, _: [program, "--port", str(port), *flags], pairs_of_ports(),
                            "/")
@@ -114,9 +119,9 @@ def refused(port):
     return int(sum(float(line.split()[-1]) for line in lines if line.startswith(names)))
 
 
-def measure(kind, limited, options):
+def measure(kind, which, options):
     """The good clients' p99 and failures, and the flood; `kind` None: calm."""
-    with serving(limited, options.build) as server:
+    with serving(which, options.build) as server:
         good = GoodClients(server.port)
         for number in range(4 * GOOD):
             good.ask(number % GOOD)
@@ -125,11 +130,11 @@ def measure(kind, limited, options):
         if kind is None:
             good.run(options.seconds)
             return good, flood.Flooded(), 0
-        port = server.port + (1 if kind == "handshakes" else 0)
+        port = server.port + (1 if kind == "handshakes" and which != "floor" else 0)
         with flood.Running(kind, port, options.sockets, ADDRESSES, options.seconds + SETTLE_S + 0.5) as running:
             time.sleep(SETTLE_S)
             good.run(options.seconds)
-        return good, running.done, refused(server.port)
+        return good, running.done, 0 if which == "floor" else refused(server.port)
 
 
 def main():
@@ -141,16 +146,16 @@ def main():
     kinds = harness.known(parser, "kind", options.kinds, flood.KINDS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     os.sched_setaffinity(0, {harness.CLIENT_CPU})
-    lines = ["| flood | limits | p99 of good clients, µs | × calm | failures | connections of the flood | "
+    lines = ["| flood | server | p99 of good clients, µs | × calm | failures | connections of the flood | "
              "ended without a reply | refusals |", "|---|---|---|---|---|---|---|---|"]
     for _ in range(options.rounds):
-        calm = measure(None, True, options)[0]
-        lines.append(f"| none | yes | {calm.p99_us():.0f} | 1 | {calm.failures} of {len(calm.latencies_us)} | | | |")
+        calm = measure(None, "limits", options)[0]
+        lines.append(f"| none | limits | {calm.p99_us():.0f} | 1 | {calm.failures} of {len(calm.latencies_us)} | | | |")
         print(lines[-1], flush=True)
         for kind in kinds:
-            for limited in (False, True):
-                good, done, count = measure(kind, limited, options)
-                lines.append(f"| {kind} | {'yes' if limited else 'no'} | {good.p99_us():.0f} | "
+            for which in SERVERS:
+                good, done, count = measure(kind, which, options)
+                lines.append(f"| {kind} | {which} | {good.p99_us():.0f} | "
                              f"{good.p99_us() / calm.p99_us():.1f} | {good.failures} of {len(good.latencies_us)} | "
                              f"{done.opened} | {done.unanswered} | {count} |")
                 print(lines[-1], flush=True)
