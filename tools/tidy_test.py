@@ -303,6 +303,11 @@ class AwaitsTest(TidyTest):
             with self.subTest(text):
                 self.refuses({"katana/base/x.cpp": text}, "katana/base/x.cpp:")
 
+    def test_a_default_argument_of_braces_is_refused_and_a_call_of_the_constructor_accepted(self):
+        declared = "  virtual Task<Result<Stored>> store(const Row& (*row)(int),\n  Options options = %s) = 0;\n"
+        self.refuses({"katana/base/x.hpp": declared % "{}"}, "katana/base/x.hpp:")
+        self.accepts({"katana/base/x.hpp": declared % "Options()" + "void f(Options options = {});\n"})
+
     def test_statements_beside_one_are_accepted(self):
         self.accepts({"katana/base/x.cpp": "auto a = b ? c : d; co_await e();\nif (x) { y = z ? 1 : 2; }\n"
                                            "co_await f(b ? c : d);\n// a ? b : co_await c\n"})

@@ -104,7 +104,7 @@ void MemoryStreams::capture(const Publication& publication, std::optional<HeldMe
   }
 }
 
-Task<Result<void>> MemoryStreams::ensure(StreamOptions options) {
+Task<Result<void>> MemoryStreams::do_ensure(StreamOptions options) {
   if (auto available = check_available(); !available) co_return available;
   if (!is_name(options.name)) {
     co_return fail(Code::invalid_argument,
@@ -134,8 +134,8 @@ Task<Result<void>> MemoryStreams::ensure(StreamOptions options) {
   co_return Result<void>();
 }
 
-Task<Result<Stored>> MemoryStreams::store(std::string subject, std::string payload,
-                                          StoreOptions options) {
+Task<Result<Stored>> MemoryStreams::do_store(std::string subject, std::string payload,
+                                             StoreOptions options) {
   if (auto available = check_available(); !available) {
     co_return std::unexpected(available.error());
   }
@@ -271,7 +271,7 @@ class MemoryStreams::Reader final : public Consumer, private core::TimerEntry {
   bool is_closed_ = false;
 };
 
-Task<Result<std::unique_ptr<Consumer>>> MemoryStreams::consume(ConsumeOptions options) {
+Task<Result<std::unique_ptr<Consumer>>> MemoryStreams::do_consume(ConsumeOptions options) {
   if (auto available = check_available(); !available) {
     co_return std::unexpected(available.error());
   }

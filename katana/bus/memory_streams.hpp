@@ -42,10 +42,6 @@ class MemoryStreams final : public Streams {
   // False: calls fail with `unavailable`, and readers wait.
   void set_available(bool available);
 
-  Task<Result<void>> ensure(StreamOptions options) override;
-  Task<Result<Stored>> store(std::string subject, std::string payload,
-                             StoreOptions options = {}) override;
-  Task<Result<std::unique_ptr<Consumer>>> consume(ConsumeOptions options) override;
   Task<Result<std::vector<StoredMessage>>> last(std::string stream, std::string subject,
                                                 std::size_t count) override;
   Task<Result<std::vector<StoredMessage>>> after(std::string stream, std::string filter,
@@ -54,6 +50,10 @@ class MemoryStreams final : public Streams {
 
  private:
   class Reader;
+  Task<Result<void>> do_ensure(StreamOptions options) override;
+  Task<Result<Stored>> do_store(std::string subject, std::string payload,
+                                StoreOptions options) override;
+  Task<Result<std::unique_ptr<Consumer>>> do_consume(ConsumeOptions options) override;
   struct Stream;
   Result<std::shared_ptr<Stream>> find(const std::string& name) const;
   static std::vector<StoredMessage> messages_of(const Stream& stream,

@@ -26,18 +26,18 @@ class StreamsTest : public BusTest {
     return task.result();
   }
   void ensure(StreamOptions options) {
-    const auto ensured = done(streams().ensure(std::move(options)));
+    const auto ensured = done(streams().ensure(options));
     EXPECT_TRUE(ensured) << ensured.error().describe();
   }
   Stored store(std::string subject, std::string payload, std::string id = {}) {
-    const auto stored =
-        done(streams().store(std::move(subject), std::move(payload), {.id = std::move(id)}));
+    const StoreOptions once{.id = std::move(id)};
+    const auto stored = done(streams().store(std::move(subject), std::move(payload), once));
     EXPECT_TRUE(stored) << stored.error().describe();
     return stored.value_or(Stored{});
   }
   std::unique_ptr<Consumer> consume(ConsumeOptions options) {
     options.stream = "orders";
-    auto consumer = done(streams().consume(std::move(options)));
+    auto consumer = done(streams().consume(options));
     EXPECT_TRUE(consumer) << consumer.error().describe();
     return *std::move(consumer);
   }
@@ -212,7 +212,7 @@ TEST_F(StreamsTest, bounds_let_the_oldest_go) {
 
 TEST_F(StreamsTest, what_is_wrong_is_refused_with_a_reason) {
   const auto refused = [&](StreamOptions options) {
-    return done(streams().ensure(std::move(options))).error().code();
+    return done(streams().ensure(options)).error().code();
   };
   EXPECT_EQ(refused({.name = "a.b", .subjects = {"x"}}), Code::invalid_argument);
   EXPECT_EQ(refused({.name = "a", .subjects = {}}), Code::invalid_argument);
@@ -220,7 +220,8 @@ TEST_F(StreamsTest, what_is_wrong_is_refused_with_a_reason) {
   EXPECT_EQ(refused({.name = "orders", .subjects = {"other"}}), Code::already_exists);
   ensure({.name = "orders", .subjects = {"orders.>"}, .messages_max = 5});
   EXPECT_EQ(done(streams().store("elsewhere", "x")).error().code(), Code::not_found);
-  EXPECT_EQ(done(streams().consume({.stream = "none"})).error().code(), Code::not_found);
+  const ConsumeOptions none{.stream = "none"};
+  EXPECT_EQ(done(streams().consume(none)).error().code(), Code::not_found);
 }
 
 TEST_F(StreamsTest, a_reader_waits_and_ends_when_it_is_closed) {

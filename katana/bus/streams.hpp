@@ -2,10 +2,13 @@
 // position. Stream: subjects whose messages are kept, up to its bounds.
 //
 //   bus::Streams& streams = *bus.streams();
-//   co_await streams.ensure({.name = "orders", .subjects = {"orders.>"}, .messages_max = 100'000});
-//   Result<bus::Stored> stored = co_await streams.store("orders.new", json, {.id = order_id});
+//   bus::StreamOptions orders{.name = "orders", .subjects = {"orders.>"}, .messages_max = 100'000};
+//   co_await streams.ensure(orders);
+//   bus::StoreOptions once{.id = order_id};
+//   Result<bus::Stored> stored = co_await streams.store("orders.new", json, once);
 //
-//   auto consumer = co_await streams.consume({.stream = "orders", .durable = "billing"});
+//   bus::ConsumeOptions billing{.stream = "orders", .durable = "billing"};
+//   auto consumer = co_await streams.consume(billing);
 //   while (auto message = co_await (*consumer)->next()) {
 //     if (!*message) …                                       // an Error; the consumer goes on
 //     if (co_await bill(**message)) (*consumer)->acknowledge(**message);
@@ -37,6 +40,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "katana/base/instant.hpp"
@@ -111,11 +115,23 @@ class Consumer {
 class Streams {
  public:
   virtual ~Streams() = default;
-  // Makes it, or checks that it is there with these subjects and gives it the other options.
-  virtual Task<Result<void>> ensure(StreamOptions options) = 0;
-  virtual Task<Result<Stored>> store(std::string subject, std::string payload,
-                                     StoreOptions options = {}) = 0;
-  virtual Task<Result<std::unique_ptr<Consumer>>> consume(ConsumeOptions options) = 0;
+  // Makes it, or checks that it is there with these subjects and gives it the other options. Options
+  // are a variable here and below: g++ 12 destroys those of a `co_await` twice (decision 0018).
+  Task<Result<void>> ensure(const StreamOptions& options) { return do_ensure(options); }
+  Task<Result<void>> ensure(const StreamOptions&& options) = delete;
+  Task<Result<Stored>> store(std::string subject, std::string payload) {
+    return do_store(std::move(subject), std::move(payload), StoreOptions());
+  }
+  Task<Result<Stored>> store(std::string subject, std::string payload,
+                             const StoreOptions& options) {
+    return do_store(std::move(subject), std::move(payload), options);
+  }
+  Task<Result<Stored>> store(std::string subject, std::string payload,
+                             const StoreOptions&& options) = delete;
+  Task<Result<std::unique_ptr<Consumer>>> consume(const ConsumeOptions& options) {
+    return do_consume(options);
+  }
+  Task<Result<std::unique_ptr<Consumer>>> consume(const ConsumeOptions&& options) = delete;
   // The last `count` of that subject that are kept, the oldest first. At most 1,000.
   virtual Task<Result<std::vector<StoredMessage>>> last(std::string stream, std::string subject,
                                                         std::size_t count) = 0;
@@ -123,6 +139,12 @@ class Streams {
   virtual Task<Result<std::vector<StoredMessage>>> after(std::string stream, std::string filter,
                                                          std::uint64_t sequence,
                                                          std::size_t count) = 0;
+
+ private:
+  virtual Task<Result<void>> do_ensure(StreamOptions options) = 0;
+  virtual Task<Result<Stored>> do_store(std::string subject, std::string payload,
+                                        StoreOptions options) = 0;
+  virtual Task<Result<std::unique_ptr<Consumer>>> do_consume(ConsumeOptions options) = 0;
 };
 
 }  // namespace katana::bus

@@ -88,7 +88,8 @@ Task<Result<BatchChanges>> run_batch(void* given, Transaction& transaction) {
 // In a transaction of its own: every row or none. Runs again after a conflict, as transact() does.
 template <class Row>
 Task<Result<BatchChanges>> execute_many(Database& database, SqlFor<std::type_identity_t<Row>> sql,
-                                        std::vector<Row> rows, TransactionOptions options = {}) {
+                                        std::vector<Row> rows,
+                                        TransactionOptions options = TransactionOptions()) {
   detail::RowsOf<Row> batch{sql, std::move(rows)};
   co_return co_await detail::run_scope<Result<BatchChanges>>(database, &batch,
                                                              &detail::run_batch<Row>, options);

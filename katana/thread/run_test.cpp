@@ -61,7 +61,7 @@ TEST(Run, an_exception_of_the_job_is_thrown_where_it_is_awaited) {
   EXPECT_THROW(loop.run(await_failure(*pool)), std::runtime_error);
 }
 
-Task<Code> await_code(Pool& pool, RunOptions options = {}) {
+Task<Code> await_code(Pool& pool, RunOptions options = RunOptions()) {
   const Result<void> result = co_await pool.run([] {}, options);
   co_return result ? Code::internal : result.error().code();
 }

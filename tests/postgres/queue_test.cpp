@@ -46,7 +46,8 @@ class QueueInPostgres : public ::testing::Test {
     return loop_.run(std::move(task));
   }
   std::int64_t put(std::int64_t number, EnqueueOptions options = {}) {
-    const auto queued = run(queue_.enqueue("orders", Order{number}, std::move(options)));
+    const Order order{number};
+    const auto queued = run(queue_.enqueue("orders", order, options));
     EXPECT_TRUE(queued) << queued.error().describe();
     return queued ? queued->id : 0;
   }
@@ -90,7 +91,8 @@ TEST_F(QueueInPostgres, a_job_of_a_transaction_is_seen_when_that_is_committed) {
   const auto walk = [&](bool commits) -> Task<std::string> {
     auto transaction = co_await database_.begin();
     if (!transaction) co_return transaction.error().describe();
-    const auto queued = co_await queue_.enqueue(*transaction, "orders", Order{1});
+    const Order order{1};
+    const auto queued = co_await queue_.enqueue(*transaction, "orders", order);
     if (!queued) co_return queued.error().describe();
     const auto before = co_await queue_.table().claim("orders", 10, seconds(30), "w");
     if (!before || !before->empty()) co_return "claimed before the commit";
@@ -172,7 +174,9 @@ TEST_F(QueueInPostgres, a_key_lets_one_of_many_at_once_in) {
   const auto race = [&]() -> Task<std::vector<std::int64_t>> {
     std::vector<Task<Result<Enqueued>>> tasks;
     for (int index = 0; index < 16; ++index) {
-      tasks.push_back(queue_.enqueue("orders", Order{index}, {.key = "the same"}));
+      const Order order{index};
+      const EnqueueOptions same{.key = "the same"};
+      tasks.push_back(queue_.enqueue("orders", order, same));
     }
     auto results = co_await when_all(std::move(tasks));
     std::vector<std::int64_t> ids;
@@ -196,7 +200,8 @@ TEST_F(QueueInPostgres, who_listens_is_told_by_the_commit) {
     if (!first) co_return first.error().describe();
     auto transaction = co_await database_.begin();
     if (!transaction) co_return transaction.error().describe();
-    const auto queued = co_await queue_.enqueue(*transaction, "orders", Order{1});
+    const Order order{1};
+    const auto queued = co_await queue_.enqueue(*transaction, "orders", order);
     if (!queued) co_return queued.error().describe();
     auto committed = co_await transaction->commit();
     if (!committed) co_return committed.error().describe();
@@ -213,7 +218,8 @@ TEST_F(QueueInPostgres, the_migration_makes_the_table_that_the_queue_uses) {
   options.bundled = *std::move(files);
   database::Database migrated = open(std::move(options));
   JobQueue queue(migrated, {.make_table = false});
-  const auto queued = run(queue.enqueue("orders", Order{1}));
+  const Order order{1};
+  const auto queued = run(queue.enqueue("orders", order));
   EXPECT_TRUE(queued) << queued.error().describe();
 }
 

@@ -62,7 +62,7 @@ Task<Result<std::string>> JetStreams::ask(std::string api, std::string json) {
   co_return text;
 }
 
-Task<Result<void>> JetStreams::ensure(StreamOptions options) {
+Task<Result<void>> JetStreams::do_ensure(StreamOptions options) {
   const std::string name = names_.full_stream(options.name);
   if (!is_subject(name) || name.find('.') != std::string::npos || options.subjects.empty()) {
     co_return fail(Code::invalid_argument,
@@ -96,8 +96,8 @@ Task<Result<void>> JetStreams::ensure(StreamOptions options) {
   co_return Result<void>();
 }
 
-Task<Result<Stored>> JetStreams::store(std::string subject, std::string payload,
-                                       StoreOptions options) {
+Task<Result<Stored>> JetStreams::do_store(std::string subject, std::string payload,
+                                          StoreOptions options) {
   Request request{.subject = std::move(subject),
                   .payload = std::move(payload),
                   .timeout = options.timeout,
@@ -265,7 +265,7 @@ class JetStreams::Reader final : public Consumer, private core::TimerEntry {
   AsyncEvent arrived_;
 };
 
-Task<Result<std::unique_ptr<Consumer>>> JetStreams::consume(ConsumeOptions options) {
+Task<Result<std::unique_ptr<Consumer>>> JetStreams::do_consume(ConsumeOptions options) {
   auto created = co_await create(options, true);
   if (!created) co_return std::unexpected(created.error());
   auto reader = std::make_unique<Reader>(*this, options, std::move(created->name));

@@ -34,10 +34,6 @@ class JetStreams final : public Streams {
  public:
   JetStreams(Bus& bus, std::string prefix) : bus_(bus), names_{std::move(prefix)} {}
 
-  Task<Result<void>> ensure(StreamOptions options) override;
-  Task<Result<Stored>> store(std::string subject, std::string payload,
-                             StoreOptions options = {}) override;
-  Task<Result<std::unique_ptr<Consumer>>> consume(ConsumeOptions options) override;
   Task<Result<std::vector<StoredMessage>>> last(std::string stream, std::string subject,
                                                 std::size_t count) override;
   Task<Result<std::vector<StoredMessage>>> after(std::string stream, std::string filter,
@@ -46,6 +42,10 @@ class JetStreams final : public Streams {
 
  private:
   class Reader;
+  Task<Result<void>> do_ensure(StreamOptions options) override;
+  Task<Result<Stored>> do_store(std::string subject, std::string payload,
+                                StoreOptions options) override;
+  Task<Result<std::unique_ptr<Consumer>>> do_consume(ConsumeOptions options) override;
   struct Created {
     std::string name;
     std::uint64_t pending = 0;

@@ -356,13 +356,13 @@ TEST_F(NatsBusTest, one_server_of_a_cluster_may_be_killed_under_load) {
 class JetStreamTest : public NatsBusTest {
  protected:
   void ensure(Node& node, StreamOptions options) {
-    const auto ensured = done(node, node.bus->streams()->ensure(std::move(options)));
+    const auto ensured = done(node, node.bus->streams()->ensure(options));
     EXPECT_TRUE(ensured) << ensured.error().describe();
   }
   Stored store(Node& node, std::string subject, std::string payload, std::string id = {}) {
-    const auto stored = done(
-        node,
-        node.bus->streams()->store(std::move(subject), std::move(payload), {.id = std::move(id)}));
+    const StoreOptions once{.id = std::move(id)};
+    const auto stored =
+        done(node, node.bus->streams()->store(std::move(subject), std::move(payload), once));
     EXPECT_TRUE(stored) << stored.error().describe();
     return stored.value_or(Stored{});
   }
@@ -397,20 +397,21 @@ TEST_F(JetStreamTest, what_is_stored_is_acknowledged_deduplicated_and_read_from_
   publish(a, "orders.paid", "5");
   Node& b = add_node();
   turn_for(milliseconds(50));
-  auto made = done(b, b.bus->streams()->consume({.stream = "orders", .durable = "billing"}));
+  const ConsumeOptions billing{.stream = "orders", .durable = "billing"};
+  auto made = done(b, b.bus->streams()->consume(billing));
   ASSERT_TRUE(made) << made.error().describe();
   EXPECT_EQ(next(b, **made), "1=1");
   EXPECT_EQ(next(b, **made), "2=2");
-  auto from = done(b, b.bus->streams()->consume({.stream = "orders",
-                                                 .filter = "orders.new",
-                                                 .start = StartAt::sequence,
-                                                 .start_sequence = 4}));
+  const ConsumeOptions from_4{
+      .stream = "orders", .filter = "orders.new", .start = StartAt::sequence, .start_sequence = 4};
+  auto from = done(b, b.bus->streams()->consume(from_4));
   ASSERT_TRUE(from) << from.error().describe();
   EXPECT_EQ(next(b, **from), "4=4");
   // The durable position goes on in another process.
   (*made)->close();
   made->reset();
-  auto again = done(a, a.bus->streams()->consume({.stream = "orders", .durable = "billing"}));
+  const ConsumeOptions billing_again{.stream = "orders", .durable = "billing"};
+  auto again = done(a, a.bus->streams()->consume(billing_again));
   ASSERT_TRUE(again) << again.error().describe();
   auto third = done(a, (*again)->next());
   EXPECT_EQ((*third)->message.subject(), (*third)->sequence == 5 ? "orders.paid" : "orders.new");
@@ -420,8 +421,8 @@ TEST_F(JetStreamTest, what_is_not_acknowledged_comes_again) {
   Node& a = add_node();
   ensure(a, {.name = "again", .subjects = {"again"}});
   store(a, "again", "x");
-  auto made =
-      done(a, a.bus->streams()->consume({.stream = "again", .ack_wait = milliseconds(300)}));
+  const ConsumeOptions impatient{.stream = "again", .ack_wait = milliseconds(300)};
+  auto made = done(a, a.bus->streams()->consume(impatient));
   ASSERT_TRUE(made) << made.error().describe();
   EXPECT_EQ(next(a, **made, false), "1=x");
   auto second = done(a, (*made)->next());
@@ -451,12 +452,15 @@ TEST_F(JetStreamTest, the_history_of_a_subject_is_its_last_messages) {
 TEST_F(JetStreamTest, what_the_server_refuses_is_an_error_with_its_words) {
   Node& a = add_node();
   ensure(a, {.name = "one", .subjects = {"one.>"}});
-  const auto other = done(a, a.bus->streams()->ensure({.name = "one", .subjects = {"two.>"}}));
+  const StreamOptions other_subjects{.name = "one", .subjects = {"two.>"}};
+  const auto other = done(a, a.bus->streams()->ensure(other_subjects));
   EXPECT_EQ(other.error().code(), Code::already_exists);
-  const auto overlap = done(a, a.bus->streams()->ensure({.name = "two", .subjects = {"one.x"}}));
+  const StreamOptions overlapping{.name = "two", .subjects = {"one.x"}};
+  const auto overlap = done(a, a.bus->streams()->ensure(overlapping));
   EXPECT_THAT(overlap.error().describe(), HasSubstr("overlap"));
   EXPECT_EQ(done(a, a.bus->streams()->store("nowhere.x", "y")).error().code(), Code::not_found);
-  EXPECT_EQ(done(a, a.bus->streams()->consume({.stream = "none"})).error().code(), Code::not_found);
+  const ConsumeOptions none{.stream = "none"};
+  EXPECT_EQ(done(a, a.bus->streams()->consume(none)).error().code(), Code::not_found);
   EXPECT_EQ(done(a, a.bus->streams()->last("none", "x", 3)).error().code(), Code::not_found);
 }
 
@@ -487,11 +491,11 @@ TEST_F(JetStreamTest, what_was_acknowledged_survives_the_end_of_a_server) {
   auto cluster = make_cluster();
   Node& a = add(options_for({cluster[0].get(), cluster[1].get(), cluster[2].get()}));
   // The cluster elects who leads it.
+  const StreamOptions thrice{.name = "kept", .subjects = {"kept"}, .replicas = 3};
   std::optional<Error> problem;
   EXPECT_TRUE(turn_until(
       [&] {
-        auto ensured = done(
-            a, a.bus->streams()->ensure({.name = "kept", .subjects = {"kept"}, .replicas = 3}));
+        auto ensured = done(a, a.bus->streams()->ensure(thrice));
         problem.reset();
         if (!ensured) problem = ensured.error();
         if (problem) turn_for(milliseconds(200));
@@ -502,11 +506,10 @@ TEST_F(JetStreamTest, what_was_acknowledged_survives_the_end_of_a_server) {
   std::uint64_t acknowledged = 0;
   for (int number = 0; number < 60; ++number) {
     if (number == 20) follower_of(cluster, "kept").kill();
-    const std::string id = fmt::format("m{}", number);
+    const StoreOptions once{.id = fmt::format("m{}", number), .timeout = seconds(1)};
     // Again until it is acknowledged: of one id one is stored.
     for (const Instant end = monotonic_now() + seconds(20); monotonic_now() < end;) {
-      auto stored = done(a, a.bus->streams()->store("kept", std::to_string(number),
-                                                    {.id = id, .timeout = seconds(1)}));
+      auto stored = done(a, a.bus->streams()->store("kept", std::to_string(number), once));
       if (stored) {
         ++acknowledged;
         break;
@@ -517,7 +520,8 @@ TEST_F(JetStreamTest, what_was_acknowledged_survives_the_end_of_a_server) {
   EXPECT_EQ(acknowledged, 60u);
   Result<std::unique_ptr<Consumer>> made = nullptr;
   EXPECT_TRUE(turn_until([&] {
-    made = done(a, a.bus->streams()->consume({.stream = "kept"}));
+    const ConsumeOptions from_start{.stream = "kept"};
+    made = done(a, a.bus->streams()->consume(from_start));
     return made.has_value();
   })) << made.error().describe();
   Said payloads;

@@ -46,7 +46,8 @@ class [[nodiscard]] AdvisoryLock {
 };
 
 // Waits for it as long as the call may: Kind::timeout then.
-Task<database::Result<AdvisoryLock>> lock(Database& database, LockKey key, Duration timeout = {});
+Task<database::Result<AdvisoryLock>> lock(Database& database, LockKey key,
+                                          Duration timeout = Duration());
 // Does not wait: without a value when another one has it.
 Task<database::Result<std::optional<AdvisoryLock>>> try_lock(Database& database, LockKey key);
 // Until the end of this transaction or of its savepoint. Waits.

@@ -43,15 +43,15 @@ Result<void> JobQueue::check(const std::string& queue, const std::string& payloa
 
 Task<Result<Enqueued>> JobQueue::enqueue_json(const database::Nestable& transaction,
                                               std::string queue, std::string payload,
-                                              EnqueueOptions options) {
+                                              const EnqueueOptions& options) {
   const database::Queries& queries = transaction;
-  return put(queries, true, std::move(queue), std::move(payload), std::move(options));
+  return put(queries, true, std::move(queue), std::move(payload), options);
 }
 
 Task<Result<Enqueued>> JobQueue::enqueue_json(std::string queue, std::string payload,
-                                              EnqueueOptions options) {
+                                              const EnqueueOptions& options) {
   const database::Queries& queries = table_.database();
-  return put(queries, false, std::move(queue), std::move(payload), std::move(options));
+  return put(queries, false, std::move(queue), std::move(payload), options);
 }
 
 Task<Result<Enqueued>> JobQueue::put(database::Queries in, bool in_transaction, std::string queue,

@@ -9,7 +9,8 @@
 //   auto body = [&](database::Transaction& transaction) -> Task<Result<void>> {
 //     auto made = co_await transaction.execute("INSERT INTO users …", …);
 //     if (!made) co_return std::unexpected(made.error());
-//     auto queued = co_await queue.enqueue(transaction, "welcome", Welcome{7});
+//     Welcome job{7};
+//     auto queued = co_await queue.enqueue(transaction, "welcome", job);
 //     if (!queued) co_return std::unexpected(queued.error());
 //     co_return {};
 //   };
@@ -67,23 +68,36 @@ class JobQueue {
   }
 
   // Within the transaction or savepoint, which outlives the call; it has failed when this has.
+  // Payloads and options are variables: g++ 12 destroys those of a `co_await` twice (decision 0018).
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(const database::Nestable& transaction, std::string queue,
-                                 const Payload& payload, EnqueueOptions options = {}) {
-    return enqueue_json(transaction, std::move(queue), container::to_json(payload),
-                        std::move(options));
+                                 const Payload& payload,
+                                 const EnqueueOptions& options = EnqueueOptions()) {
+    return enqueue_json(transaction, std::move(queue), container::to_json(payload), options);
   }
   // In a transaction of its own.
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(std::string queue, const Payload& payload,
-                                 EnqueueOptions options = {}) {
-    return enqueue_json(std::move(queue), container::to_json(payload), std::move(options));
+                                 const EnqueueOptions& options = EnqueueOptions()) {
+    return enqueue_json(std::move(queue), container::to_json(payload), options);
   }
   // The same of a payload that is JSON already, or another text without a zero octet.
   Task<Result<Enqueued>> enqueue_json(const database::Nestable& transaction, std::string queue,
-                                      std::string payload, EnqueueOptions options = {});
+                                      std::string payload,
+                                      const EnqueueOptions& options = EnqueueOptions());
   Task<Result<Enqueued>> enqueue_json(std::string queue, std::string payload,
-                                      EnqueueOptions options = {});
+                                      const EnqueueOptions& options = EnqueueOptions());
+  template <Described Payload>
+  Task<Result<Enqueued>> enqueue(const database::Nestable&, std::string, const Payload&&,
+                                 const EnqueueOptions& = EnqueueOptions()) = delete;
+  template <Described Payload>
+  Task<Result<Enqueued>> enqueue(const database::Nestable&, std::string, const Payload&,
+                                 const EnqueueOptions&&) = delete;
+  template <Described Payload>
+  Task<Result<Enqueued>> enqueue(std::string, const Payload&&,
+                                 const EnqueueOptions& = EnqueueOptions()) = delete;
+  template <Described Payload>
+  Task<Result<Enqueued>> enqueue(std::string, const Payload&, const EnqueueOptions&&) = delete;
 
   // Jobs of that state with an id above `after`, by their ids; 1,000 at most.
   Task<Result<std::vector<JobInfo>>> list(std::string queue, JobState state, std::int64_t after = 0,

@@ -59,8 +59,8 @@ class QueueTest : public core::ReactorTest {
   }
   std::int64_t put(std::int64_t number, EnqueueOptions options = {},
                    const std::string& name = "notes") {
-    const Result<Enqueued> queued =
-        run(queue_.enqueue(name, Note{number, "note"}, std::move(options)));
+    const Note note{number, "note"};
+    const Result<Enqueued> queued = run(queue_.enqueue(name, note, options));
     EXPECT_TRUE(queued) << queued.error().describe();
     return queued ? queued->id : 0;
   }

@@ -26,7 +26,8 @@ TEST_F(QueueTest, a_job_of_a_transaction_is_there_when_that_is_committed_and_not
   auto walk = [&](bool commits) -> Task<std::string> {
     auto transaction = co_await db().begin();
     if (!transaction) co_return transaction.error().describe();
-    const auto queued = co_await queue().enqueue(*transaction, "notes", Note{1, "x"});
+    const Note note{1, "x"};
+    const auto queued = co_await queue().enqueue(*transaction, "notes", note);
     if (!queued) co_return queued.error().describe();
     co_await core::sleep_for(milliseconds(300));  // the worker is woken meanwhile
     if (!done.empty()) co_return "done before the commit";
@@ -63,7 +64,8 @@ TEST_F(QueueTest, what_others_queue_is_found_by_the_poll) {
   work({.poll = seconds(1)});
   pass(seconds(1));
   JobQueue other(db());
-  ASSERT_TRUE(run(other.enqueue("notes", Note{4, "from elsewhere"})));
+  const Note note{4, "from elsewhere"};
+  ASSERT_TRUE(run(other.enqueue("notes", note)));
   pass(milliseconds(1300));
   EXPECT_THAT(done, ElementsAre(4));
 }
@@ -187,7 +189,7 @@ TEST_F(QueueTest, done_jobs_are_kept_up_to_their_number) {
 
 TEST_F(QueueTest, what_cannot_be_queued_is_refused_with_its_reason) {
   const auto why = [&](std::string name, const Note& note, EnqueueOptions options) {
-    const auto queued = run(queue().enqueue(std::move(name), note, std::move(options)));
+    const auto queued = run(queue().enqueue(std::move(name), note, options));
     return queued ? "queued" : queued.error().describe();
   };
   EXPECT_THAT(why("a b", {}, {}), HasSubstr("'a b' is no name of a queue"));

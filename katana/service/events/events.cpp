@@ -327,7 +327,7 @@ Task<Result<void>> EventTopic::read_stream() {
   bus::StreamOptions stream{.name = "events-" + options_.name,
                             .subjects = {subject_of(options_.name)},
                             .messages_max = options_.events_kept_max};
-  auto ensured = co_await streams->ensure(std::move(stream));
+  auto ensured = co_await streams->ensure(stream);
   if (!ensured) co_return ensured;
   std::uint64_t next = 0;
   {
@@ -336,7 +336,7 @@ Task<Result<void>> EventTopic::read_stream() {
   }
   bus::ConsumeOptions from{
       .stream = "events-" + options_.name, .start = bus::StartAt::sequence, .start_sequence = next};
-  auto consumer = co_await streams->consume(std::move(from));
+  auto consumer = co_await streams->consume(from);
   if (!consumer) co_return std::unexpected(consumer.error());
   while (true) {
     auto message = co_await (*consumer)->next();

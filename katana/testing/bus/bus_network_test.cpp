@@ -242,7 +242,8 @@ TEST_F(BusNetworkTest, a_group_over_several_nodes_has_each_message_once) {
 
 TEST_F(BusNetworkTest, a_stream_is_read_on_every_node_that_has_a_server) {
   node(0).reactor.turn({});
-  auto ensured = node(0).bus->streams()->ensure({.name = "rooms", .subjects = {"rooms.>"}});
+  const bus::StreamOptions rooms{.name = "rooms", .subjects = {"rooms.>"}};
+  auto ensured = node(0).bus->streams()->ensure(rooms);
   ensured.start();
   EXPECT_TRUE(ensured.result());
   EXPECT_TRUE(node(0).publish("rooms.lobby", "1"));
@@ -256,7 +257,8 @@ TEST_F(BusNetworkTest, a_stream_is_read_on_every_node_that_has_a_server) {
   ASSERT_TRUE(messages);
   ASSERT_EQ(messages->size(), 2u);
   EXPECT_EQ((*messages)[1].message.payload(), "2");
-  auto made = node(1).bus->streams()->consume({.stream = "rooms", .start = bus::StartAt::next});
+  const bus::ConsumeOptions from_now{.stream = "rooms", .start = bus::StartAt::next};
+  auto made = node(1).bus->streams()->consume(from_now);
   made.start();
   auto consumer = *made.result();
   auto next = consumer->next();
