@@ -43,7 +43,9 @@ Result<std::unique_ptr<AuditLog>> AuditLog::open(AuditOptions options) {
   thread::PoolOptions how;
   how.name = "audit";
   how.threads_min = 1;
-  how.queue_max = 4 * log->options_.waiting_max;  // two jobs for each event, and some that are late
+  // A look for each event that waits, as many of the batch before, the one job that writes, and the
+  // late look of each thread that records.
+  how.queue_max = 2 * log->options_.waiting_max + 1 + 1024;
   auto pool = thread::Pool::create(std::move(how));
   if (!pool) return std::unexpected(pool.error().within("audit"));
   log->pool_ = *std::move(pool);
@@ -69,12 +71,14 @@ bool AuditLog::admit(const std::shared_ptr<Entry>& entry) {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= options_.waiting_max) return false;
     waiting_.push_back(entry);
+    if (std::exchange(is_write_posted_, true)) return true;  // the job before takes this one too
   }
   // Written whether or not somebody waits for it to the end.
   const auto admission = pool_->post([this] { write_waiting(); });
   if (admission == thread::Admission::accepted) return true;
   const std::lock_guard lock(mutex_);
-  return std::erase(waiting_, entry) == 0;  // unless another one's job has taken it already
+  is_write_posted_ = false;
+  return std::erase(waiting_, entry) == 0;  // unless another one's look has taken it already
 }
 
 Task<Result<void>> AuditLog::write(AuditEvent event) {
@@ -89,8 +93,10 @@ Task<Result<void>> AuditLog::write(AuditEvent event) {
     failed_.fetch_add(1, std::memory_order_relaxed);  // a count alone
     co_return std::unexpected(is_full());
   }
-  // Behind the job that writes it, on the same thread.
-  auto look = [entry]() -> Result<void> {
+  // Behind the job that writes it, on the same thread; or in its place, where another thread has yet
+  // to post it.
+  auto look = [this, entry]() -> Result<void> {
+    if (!entry->outcome) write_waiting();
     KATANA_CHECK(entry->outcome.has_value());  // or what is not written would be acknowledged
     return *entry->outcome;
   };
@@ -106,6 +112,7 @@ void AuditLog::write_waiting() noexcept {
   std::vector<std::shared_ptr<Entry>> entries;
   {
     const std::lock_guard lock(mutex_);
+    is_write_posted_ = false;
     entries.swap(waiting_);
   }
   if (entries.empty()) return;

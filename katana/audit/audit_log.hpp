@@ -90,8 +90,9 @@ class AuditLog {
   bool admit(const std::shared_ptr<Entry>& entry);
 
   const AuditOptions options_;
-  mutable std::mutex mutex_;  // guards waiting_ and head_
+  mutable std::mutex mutex_;  // guards waiting_, is_write_posted_ and head_
   std::vector<std::shared_ptr<Entry>> waiting_;
+  bool is_write_posted_ = false;  // a job that takes what waits is in the pool's queue
   AuditHead head_;
   std::unique_ptr<AuditFile> file_;  // of the thread that writes
   bool is_dirty_ = false;            // likewise

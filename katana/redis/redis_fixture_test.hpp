@@ -52,7 +52,9 @@ class RedisServer {
                                       "--save",
                                       "",
                                       "--appendonly",
-                                      "no"};
+                                      "no",
+                                      "--enable-debug-command",
+                                      "local"};
     words.insert(words.end(), more_.begin(), more_.end());
     program_.start(words);
     program_.await_port(port_);
