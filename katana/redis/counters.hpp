@@ -1,4 +1,4 @@
-// Counters: what a client has done on one reactor; Totals: on all of them.
+// Counters: what a client has done on one reactor, and what it holds; Totals: on all of them.
 //
 // Owns       numbers.
 // Thread     its reactor's adds; any reads.
@@ -18,6 +18,7 @@ class Tally {
     // relaxed: it orders nothing.
     value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
+  void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
   std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -34,6 +35,11 @@ struct Counters {
   Tally abandoned;         // replies that came for nobody
   Tally pushes;            // that nobody asked for
   Tally protocol_errors;   // connections given up because of what the server said
+  Tally scripts_sent;      // again with their text, because the server did not know the digest
+  Tally replies;           // that came for somebody
+  Tally reply_wait_ns;     // how long after the command was written, of all of these together
+  Tally waiting;           // commands that wait now, for a server or for its reply
+  Tally waiting_bytes;     // of those that are not written
 };
 
 struct Totals {
@@ -46,6 +52,11 @@ struct Totals {
   std::uint64_t abandoned = 0;
   std::uint64_t pushes = 0;
   std::uint64_t protocol_errors = 0;
+  std::uint64_t scripts_sent = 0;
+  std::uint64_t replies = 0;
+  std::uint64_t reply_wait_ns = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t waiting_bytes = 0;
 
   Totals& operator+=(const Counters& of) noexcept {
     commands += of.commands.read();
@@ -57,6 +68,11 @@ struct Totals {
     abandoned += of.abandoned.read();
     pushes += of.pushes.read();
     protocol_errors += of.protocol_errors.read();
+    scripts_sent += of.scripts_sent.read();
+    replies += of.replies.read();
+    reply_wait_ns += of.reply_wait_ns.read();
+    waiting += of.waiting.read();
+    waiting_bytes += of.waiting_bytes.read();
     return *this;
   }
 };
