@@ -88,7 +88,8 @@ bool Core::put_in(Shard& shard, Bytes key, std::uint64_t hash, const LoadedValue
     }
   }
   const Duration unheard_max = options_.second_level.memory_ttl_max;
-  if (outside_ != nullptr && !hears_changes_ && unheard_max > Duration{}) {
+  if (outside_ != nullptr && unheard_max > Duration{} &&
+      !(hears_changes_ && outside_->level().hears())) {
     ttl = std::min(ttl, unheard_max);
   }
   Contents contents{.value = loaded.value,

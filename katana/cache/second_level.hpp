@@ -70,6 +70,10 @@ class SecondLevel {
   // this level has no such messages, and what others change is seen when its time in memory is
   // over (Options::second_level.memory_ttl_max).
   virtual bool listen(std::string prefix, std::weak_ptr<ChangeListener> listener);
+  // Of a level whose listen() was true: messages come at present. While they do not, what is put
+  // into memory stays there for memory_ttl_max; when they come again on_all_changed() is called.
+  // Any thread.
+  virtual bool hears() const noexcept { return true; }
 
   // For the health check of the program: an Error says what is wrong. Not asked before a call.
   virtual Result<void> health() const = 0;

@@ -1,20 +1,161 @@
 #include "katana/cache/redis/redis_level.hpp"
 
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "katana/base/keyed_hash.hpp"
+#include "katana/base/secrets.hpp"
+#include "katana/core/reactor.hpp"
+
 namespace katana::cache {
+namespace {
+
+// Behind each value: eight octets of who wrote it, and eight of which write of theirs it was.
+constexpr std::size_t mark_bytes = 16;
+
+constexpr redis::CallOptions only_reads{.effect = redis::Effect::reads};
+
+std::uint64_t random_word() {
+  std::uint64_t word = 0;
+  fill_random({reinterpret_cast<char*>(&word), sizeof word});
+  return word;
+}
+
+// Keys of locks do not begin as those of values do, so that nobody is told of them.
+std::string prefix_of_locks(const std::string& prefix) {
+  return prefix.substr(0, prefix.find_last_not_of(':') + 1) + "-lock:";
+}
+
+}  // namespace
+
+// What Redis tells, for the caches that listen.
+class RedisLevel::Changes final : public redis::Hearer,
+                                  public std::enable_shared_from_this<Changes> {
+ public:
+  Changes(redis::Client client, std::string prefix)
+      : redis_(std::move(client)), prefix_(std::move(prefix)), writer_(random_octets(8)) {}
+
+  // The first one: true.
+  bool add(std::string prefix, std::weak_ptr<ChangeListener> listener) {
+    const std::scoped_lock lock(mutex_);
+    caches_.emplace_back(std::move(prefix), std::move(listener));
+    return caches_.size() == 1;
+  }
+  // Of a value that is about to be written: the number of that write.
+  std::uint64_t note_write(const std::string& key) {
+    const std::scoped_lock lock(mutex_);
+    const std::uint64_t number = ++writes_;
+    if (caches_.empty()) return number;
+    if (own_.size() >= own_writes_max) own_.clear();
+    own_[hash_.of(key)] = number;
+    return number;
+  }
+  std::string mark_of(std::uint64_t number) const {
+    std::string mark = writer_;
+    mark.append(reinterpret_cast<const char*>(&number), sizeof number);
+    return mark;
+  }
+  void forget(const std::string& key, std::uint64_t number) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = own_.find(hash_.of(key));
+    if (found != own_.end() && found->second == number) own_.erase(found);
+  }
+
+  void on_changed(Bytes full) noexcept override {
+    std::string key(full.substr(prefix_.size()));
+    std::uint64_t number = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto own = own_.find(hash_.of(key));
+      if (own != own_.end()) {
+        number = own->second;
+        own_.erase(own);
+      }
+    }
+    core::Reactor* const reactor = core::Reactor::current();
+    if (number != 0 && reactor != nullptr &&
+        reactor->tasks().spawn(compare(shared_from_this(), key, number), "cache")) {
+      return;
+    }
+    tell(key);
+  }
+  void on_missed() noexcept override {
+    for (const auto& [prefix, cache] : caches_now()) {
+      if (const auto listener = cache.lock()) listener->on_all_changed();
+    }
+    const std::scoped_lock lock(mutex_);
+    own_.clear();  // their messages may be among those that were missed
+  }
+
+ private:
+  using CacheList = std::vector<std::pair<std::string, std::weak_ptr<ChangeListener>>>;
+
+  CacheList caches_now() {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(caches_, [](const auto& each) { return each.second.expired(); });
+    return caches_;
+  }
+  void tell(const std::string& key) {
+    for (const auto& [prefix, cache] : caches_now()) {
+      if (!key.starts_with(prefix)) continue;
+      if (const auto listener = cache.lock()) listener->on_changed(key);
+    }
+  }
+  // Whoever writes behind this look is told of by another message.
+  static Task<void> compare(std::shared_ptr<Changes> self, std::string key, std::uint64_t number) {
+    redis::Command command("GETRANGE", self->prefix_ + key, -static_cast<int>(mark_bytes), -1);
+    const redis::Result<redis::Reply> last =
+        co_await self->redis_.call(std::move(command), only_reads);
+    if (!last || last->text() != self->mark_of(number)) self->tell(key);
+  }
+
+  const redis::Client redis_;
+  const std::string prefix_;
+  const std::string writer_;
+  const KeyedHash hash_{random_word(), random_word()};
+  std::mutex mutex_;  // guards what follows; not held while a cache is told
+  CacheList caches_;
+  std::uint64_t writes_ = 0;
+  // The last write of this process, by the hash of the key; two keys of one hash cost a load.
+  std::unordered_map<std::uint64_t, std::uint64_t> own_;
+};
+
+RedisLevel::RedisLevel(redis::Client client, std::string prefix, Listens listens)
+    : redis_(client),
+      locks_(client, prefix_of_locks(prefix)),
+      prefix_(std::move(prefix)),
+      listens_(listens),
+      listener_(client),
+      changes_(std::make_shared<Changes>(std::move(client), prefix_)) {}
+
+bool RedisLevel::listen(std::string prefix, std::weak_ptr<ChangeListener> listener) {
+  if (listens_ == Listens::no) return false;
+  if (changes_->add(std::move(prefix), std::move(listener))) listener_.track(prefix_, changes_);
+  return true;
+}
 
 Task<Result<std::optional<std::string>>> RedisLevel::get(std::string key) {
+  if (listens_ == Listens::yes) listener_.start();
   const std::string full = prefix_ + key;
   redis::Result<std::optional<std::string>> found = co_await redis_.get(full);
   if (!found) co_return std::unexpected(found.error());
+  if (!*found || (*found)->size() < mark_bytes) co_return std::nullopt;
+  (*found)->resize((*found)->size() - mark_bytes);
   co_return *std::move(found);
 }
 
 Task<Result<void>> RedisLevel::put(std::string key, std::string octets, Duration ttl) {
+  if (listens_ == Listens::yes) listener_.start();
   const std::string full = prefix_ + key;
+  const std::uint64_t number = changes_->note_write(key);
+  octets += changes_->mark_of(number);
   const redis::SetOptions options{.time_to_live = ttl};
   const redis::Result<bool> set = co_await redis_.set(full, octets, options);
-  if (!set) co_return std::unexpected(set.error());
-  co_return {};
+  if (set) co_return {};
+  changes_->forget(key, number);
+  co_return std::unexpected(set.error());
 }
 
 Task<Result<void>> RedisLevel::remove(std::string key) {

@@ -1,5 +1,6 @@
 #include "katana/cache/redis/redis_level.hpp"
 
+#include "katana/cache/cache.hpp"
 #include "katana/redis/redis_fixture_test.hpp"
 
 namespace katana::cache {
@@ -52,6 +53,105 @@ TEST_F(RedisLevelTest, an_outage_is_an_error_and_bad_health_and_both_end_with_it
   server.start();
   ASSERT_TRUE(redis::turn_until(reactor(), [&] { return run(level.get("k")).has_value(); }));
   EXPECT_TRUE(level.health());
+}
+
+struct Told final : ChangeListener {
+  void on_changed(Bytes key) noexcept override { keys.emplace_back(key); }
+  void on_all_changed() noexcept override { ++all; }
+  std::vector<std::string> keys;
+  int all = 0;
+};
+
+// What `level` tells a cache "users".
+class RedisChangesTest : public RedisLevelTest {
+ protected:
+  RedisChangesTest() {
+    EXPECT_TRUE(level.listen("users:", told));
+    EXPECT_FALSE(level.hears());
+    EXPECT_TRUE(run(level.get("users:0")));  // the first call connects
+    EXPECT_TRUE(redis::turn_until(reactor(), [&] { return level.hears(); }));
+    EXPECT_EQ(told->all, 1);
+  }
+  // Everything before it has been told then.
+  void await_all() {
+    ASSERT_TRUE(run(elsewhere.put("users:end", "x", seconds(60))));
+    ASSERT_TRUE(redis::turn_until(
+        reactor(), [&] { return std::ranges::find(told->keys, "users:end") != told->keys.end(); }));
+    std::erase(told->keys, "users:end");
+  }
+
+  std::shared_ptr<Told> told = std::make_shared<Told>();
+  RedisLevel elsewhere{client_of(server)};
+};
+
+TEST_F(RedisChangesTest, what_another_instance_writes_or_removes_is_told) {
+  ASSERT_TRUE(run(elsewhere.put("users:7", "new", seconds(60))));
+  ASSERT_TRUE(run(elsewhere.remove("users:7")));
+  ASSERT_TRUE(run(elsewhere.put("orders:7", "of another cache", seconds(60))));
+  await_all();
+  EXPECT_THAT(told->keys, testing::ElementsAre("users:7", "users:7"));
+}
+
+TEST_F(RedisChangesTest, own_writes_are_told_only_when_somebody_has_written_since) {
+  ASSERT_TRUE(run(level.put("users:1", "own", seconds(60))));
+  await_all();
+  EXPECT_THAT(told->keys, testing::IsEmpty());
+  ASSERT_TRUE(run(level.put("users:1", "own again", seconds(60))));
+  ASSERT_TRUE(run(elsewhere.put("users:1", "other", seconds(60))));
+  await_all();
+  EXPECT_THAT(told->keys, testing::Contains("users:1"));
+  EXPECT_EQ(run(level.get("users:1")).value(), "other");
+}
+
+TEST_F(RedisChangesTest, a_key_that_an_operator_deletes_is_told) {
+  ASSERT_TRUE(run(level.put("users:1", "own", seconds(60))));
+  await_all();
+  run(wait(client.remove("katana:cache:users:1")));
+  await_all();
+  EXPECT_THAT(told->keys, testing::ElementsAre("users:1"));
+}
+
+TEST_F(RedisChangesTest, behind_an_outage_everything_may_have_changed) {
+  server.kill();
+  ASSERT_TRUE(redis::turn_until(reactor(), [&] { return !level.hears(); }));
+  EXPECT_EQ(told->all, 1);
+  server.start();
+  ASSERT_TRUE(redis::turn_until(reactor(), [&] { return level.hears(); }));
+  EXPECT_EQ(told->all, 2);
+}
+
+TEST_F(RedisChangesTest, a_cache_of_another_instance_forgets_what_is_changed_here) {
+  const Options options{.name = "names", .ttl = seconds(300)};
+  const auto first = std::make_shared<RedisLevel>(client_of(server));
+  const auto second = std::make_shared<RedisLevel>(client_of(server));
+  auto here = *Cache<std::string, std::string>::make(options, first);
+  auto there = *Cache<std::string, std::string>::make(options, second);
+  for (const auto& each : {first, second}) ASSERT_TRUE(run(each->get("names:0")));
+  ASSERT_TRUE(redis::turn_until(reactor(), [&] { return first->hears() && second->hears(); }));
+  std::string name = "ada";
+  int loads = 0;
+  auto load = [&](std::string) -> Task<std::string> {
+    ++loads;
+    co_return name;
+  };
+  const auto ask = [&](auto& cache) {
+    auto got = run([](auto& of, auto& loader) -> Task<Result<Cached<std::string>>> {
+      co_return co_await of.get_or_load("7", loader);
+    }(cache, load));
+    return got && *got ? **got : std::string();
+  };
+  EXPECT_EQ(ask(here), "ada");
+  const auto is_there = [&] { return run(wait(client.exists("katana:cache:names:7"))) == true; };
+  ASSERT_TRUE(redis::turn_until(reactor(), is_there));
+  EXPECT_EQ(ask(there), "ada");
+  EXPECT_EQ(loads, 1) << "the other instance has it from Redis";
+  name = "grace";
+  here.remove("7");
+  ASSERT_TRUE(redis::turn_until(reactor(), [&] { return !there.get("7"); }));
+  EXPECT_EQ(ask(there), "grace");
+  ASSERT_TRUE(redis::turn_until(reactor(), is_there));
+  EXPECT_EQ(ask(here), "grace");
+  EXPECT_EQ(loads, 2);
 }
 
 }  // namespace
