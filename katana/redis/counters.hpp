@@ -6,24 +6,11 @@
 // Invariant  adding costs no locked instruction: each has one thread that writes.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "katana/base/tally.hpp"
+
 namespace katana::redis {
-
-// One writer, any readers.
-class Tally {
- public:
-  void add(std::uint64_t count = 1) noexcept {
-    // relaxed: it orders nothing.
-    value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-  }
-  void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
-  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_ = 0;
-};
 
 struct Counters {
   Tally commands;          // that were sent
