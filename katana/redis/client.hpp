@@ -82,6 +82,10 @@ class Client {
     return send_script(script, Command("EVALSHA", script.digest(), key_count, arguments...),
                        options);
   }
+  // EVALSHA, as `command` has been made with the script's digest.
+  Call<Reply> run(const Script& script, Command command, const CallOptions& options = {}) const {
+    return send_script(script, std::move(command), options);
+  }
   // How many subscribers got it.
   Call<std::int64_t> publish(Bytes channel, Bytes message) const;
   Call<bool> ping() const;

@@ -57,8 +57,9 @@ TEST_F(RedisLevelTest, an_outage_is_an_error_and_bad_health_and_both_end_with_it
 
 struct Told final : ChangeListener {
   void on_changed(Bytes key) noexcept override { keys.emplace_back(key); }
+  void on_tag_removed(Bytes tag) noexcept override { tags.emplace_back(tag); }
   void on_all_changed() noexcept override { ++all; }
-  std::vector<std::string> keys;
+  std::vector<std::string> keys, tags;
   int all = 0;
 };
 
@@ -118,6 +119,40 @@ TEST_F(RedisChangesTest, behind_an_outage_everything_may_have_changed) {
   server.start();
   ASSERT_TRUE(redis::turn_until(reactor(), [&] { return level.hears(); }));
   EXPECT_EQ(told->all, 2);
+}
+
+TEST_F(RedisLevelTest, a_tag_removes_all_that_has_it_and_what_was_begun_before) {
+  const auto before = run(level.tag_mark("users:"));
+  ASSERT_TRUE(before);
+  const auto put = [&](const std::string& key, std::vector<std::string> tags, std::uint64_t mark) {
+    return run(level.put_tagged("users:" + key, key, seconds(60), "users:", std::move(tags), mark));
+  };
+  for (int each = 0; each < 1200; ++each) {
+    ASSERT_EQ(put(std::to_string(each), {"all", each % 2 == 0 ? "even" : "odd"}, *before), true);
+  }
+  EXPECT_EQ(run(level.get("users:7")).value(), "7");
+  ASSERT_TRUE(run(level.remove_tag("users:", "odd")));
+  EXPECT_EQ(run(level.get("users:7")).value(), std::nullopt);
+  EXPECT_EQ(run(level.get("users:8")).value(), "8");
+  EXPECT_EQ(put("7", {"odd"}, *before), false) << "it began before";
+  EXPECT_EQ(put("8", {"even"}, *before), true) << "another tag";
+  EXPECT_EQ(put("7", {"odd"}, *run(level.tag_mark("users:"))), true);
+  ASSERT_TRUE(run(level.remove_tag("orders:", "all"))) << "of another cache";
+  EXPECT_EQ(run(level.get("users:8")).value(), "8");
+  ASSERT_TRUE(run(level.remove_tag("users:", "all")));
+  ASSERT_TRUE(run(level.remove_tag("users:", "odd")));
+  const auto left = run(wait(client.command("KEYS", "katana:cache:users:*")));
+  EXPECT_EQ(left->elements().size(), 0u);
+  const auto lasts = run(wait(client.time_to_live("katana:cache-tag:users:even"))).value();
+  ASSERT_TRUE(lasts) << "the list of keys ends with them";
+  EXPECT_LE(*lasts, seconds(60));
+}
+
+TEST_F(RedisChangesTest, a_tag_that_another_instance_removed_is_told) {
+  ASSERT_TRUE(run(elsewhere.remove_tag("users:", "red:or:blue")));
+  ASSERT_TRUE(run(elsewhere.remove_tag("orders:", "green")));
+  await_all();
+  EXPECT_THAT(told->tags, testing::ElementsAre("red:or:blue"));
 }
 
 TEST_F(RedisChangesTest, a_cache_of_another_instance_forgets_what_is_changed_here) {
