@@ -12,12 +12,16 @@
 
 namespace katana {
 
+// Begins at nought.
 class Tally {
  public:
+  // By the thread that writes.
   void add(std::uint64_t count = 1) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
+  // Likewise, for what goes down as well.
   void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+  // By any thread: the number of about now.
   std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:

@@ -20,18 +20,19 @@
 
 namespace katana::host {
 
+// One metric: a part of some figures.
 template <class Figures>
 struct FigureRow {
-  const char* name;
-  const char* help;
-  bool goes_down;  // a gauge, and no counter
-  double (*value)(const Figures&);
+  const char* name;                 // of the family, without _total
+  const char* help;                 // a sentence
+  bool goes_down;                   // a gauge, and no counter
+  double (*value)(const Figures&);  // in the unit that the name ends with
 };
 
 // The series that a row has; `label` empty: one without a label.
 struct FigureLabel {
-  std::string name = {};
-  std::string value = {};
+  std::string name = {};   // of the label
+  std::string value = {};  // and what it says
 };
 
 template <class Rows, class Read>

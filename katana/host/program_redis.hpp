@@ -32,8 +32,11 @@ class ProgramRedis final : private upstream::Observer {
   // What make() would refuse, without making anything.
   static Result<void> check(const RedisSettings& settings, const std::string& key);
 
+  // As the registry has it.
   redis::Client& client() const noexcept { return *client_; }
+  // That it was made with.
   const RedisSettings& settings() const noexcept { return settings_; }
+  // The families above, with the name of the settings as their label.
   Result<void> add_metrics(metrics::Registry& registry) const;
   // Ready, or why not.
   Result<void> health() const;

@@ -20,25 +20,26 @@ namespace katana::host {
 
 // `redis`: see redis/options.hpp.
 struct RedisSettings {
-  std::string url;
-  bool required = false;
-  std::string password_file;
-  tls::ClientTlsOptions tls;
-  std::string prefix = "katana:";
-  Duration timeout = redis::Options().timeout;
-  Duration connect_timeout = redis::Options().upstream.connect_timeout;
-  Duration wait_while_down = redis::Options().wait_while_down;
-  Duration stalled_after = redis::Options().stalled_after;
-  Duration vanished_after = redis::Options().upstream.vanished_after;
-  Duration reconnect_min = redis::Options().upstream.backoff_min;
-  Duration reconnect_max = redis::Options().upstream.backoff_max;
-  std::uint32_t connections_max = redis::Options().connections_max;
-  std::uint32_t commands_max = redis::Options().commands_max;
-  std::size_t queued_bytes_max = redis::Options().queued_bytes_max;
-  std::uint64_t reply_bytes_max = redis::Options().reply.reply_bytes_max;
-  bool lock_jobs = true;
-  Duration job_lease = seconds(30);
+  std::string url;                              // empty: no Redis
+  bool required = false;                        // /ready is 503 while none is connected
+  std::string password_file;                    // empty: no password
+  tls::ClientTlsOptions tls;                    // of rediss://…
+  std::string prefix = "katana:";               // of every key
+  Duration timeout = redis::Options().timeout;  // of a call
+  Duration connect_timeout = redis::Options().upstream.connect_timeout;  // of an attempt
+  Duration wait_while_down = redis::Options().wait_while_down;           // of calls, for a server
+  Duration stalled_after = redis::Options().stalled_after;               // without an answer
+  Duration vanished_after = redis::Options().upstream.vanished_after;  // without an acknowledgement
+  Duration reconnect_min = redis::Options().upstream.backoff_min;      // pause between attempts
+  Duration reconnect_max = redis::Options().upstream.backoff_max;      // likewise, the longest
+  std::uint32_t connections_max = redis::Options().connections_max;    // of the process
+  std::uint32_t commands_max = redis::Options().commands_max;          // of a connection, waiting
+  std::size_t queued_bytes_max = redis::Options().queued_bytes_max;    // likewise, not sent
+  std::uint64_t reply_bytes_max = redis::Options().reply.reply_bytes_max;  // of one reply
+  bool lock_jobs = true;                                                   // those of one instance
+  Duration job_lease = seconds(30);  // renewed while a job runs
 
+  // Whether there is a Redis.
   bool given() const noexcept { return !url.empty(); }
 };
 KATANA_DESCRIBE(

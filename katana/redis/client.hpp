@@ -44,6 +44,7 @@ struct SetOptions {
 
 class Client {
  public:
+  // Connects nowhere: that is for the first call.
   static katana::Result<Client> make(Options options);
 
   // ---- texts ----

@@ -29,6 +29,7 @@ struct Counters {
   Tally waiting_bytes;     // of those that are not written
 };
 
+// The same of all reactors together; what waits is that of now.
 struct Totals {
   std::uint64_t commands = 0;
   std::uint64_t server_errors = 0;

@@ -25,7 +25,9 @@ class Shared {
         servers_(std::move(servers)),
         password_(options_.password.copy()) {}
 
+  // As they were given to make(), with what that has filled in.
   const Options& options() const noexcept { return options_; }
+  // Where they are, and what is known of them.
   const std::shared_ptr<upstream::Shared>& servers() const noexcept { return servers_; }
 
   // Of the connections that are made from now on.

@@ -41,6 +41,7 @@ namespace katana::redis {
 // While Redis cannot be asked.
 enum class WhenDown : std::uint8_t { pass, refuse };
 
+// How many requests of a key pass, and what an instance may hold of that.
 struct SharedRateOptions {
   double per_second = 10;    // on average; above 0
   std::uint32_t burst = 20;  // at once; at least 1
@@ -55,8 +56,9 @@ struct SharedRateOptions {
   std::string prefix = "katana:rate:";
 };
 
+// What becomes of a request.
 struct RateVerdict {
-  bool passes = false;
+  bool passes = false;    // it is counted
   Duration wait = {};     // of one that does not: until a token is there
   bool is_known = false;  // false: Redis could not be asked
 };
@@ -65,6 +67,7 @@ class SharedRate {
  public:
   SharedRate(Client client, SharedRateOptions options);
 
+  // For one request of that key.
   Task<RateVerdict> take(std::string key);
   // Its two halves. What can be said without asking; nothing: ask(), without waiting before.
   std::optional<RateVerdict> look(Bytes key, Instant now);

@@ -37,9 +37,14 @@ namespace katana::cache {
 
 class RedisLevel final : public SecondLevel {
  public:
+  // Keys that this process has written and not been told of.
   static constexpr std::size_t own_writes_max = 4096;
 
-  enum class Listens : std::uint8_t { no, yes };
+  // Whether it asks Redis to tell of changes.
+  enum class Listens : std::uint8_t {
+    no,   // what others write is seen when its time in memory is over
+    yes,  // at once
+  };
   // `prefix`: of the keys, with a ':' at its end.
   explicit RedisLevel(redis::Client client,
                       std::string prefix = "katana:cache:", Listens listens = Listens::yes);

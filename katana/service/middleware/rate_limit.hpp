@@ -33,10 +33,11 @@ namespace katana {
 // RedisRateLimit (service/middleware/redis).
 class SharedLimit {
  public:
+  // What becomes of a request.
   struct Verdict {
     bool is_known = false;  // false: it could not be asked
-    bool passes = false;
-    Duration wait = {};  // until the next one passes, when this one does not
+    bool passes = false;    // it is counted
+    Duration wait = {};     // until the next one passes, when this one does not
   };
   virtual ~SharedLimit() = default;
   // What can be said without asking outside, on the reactor's thread; nothing: ask().
@@ -54,9 +55,9 @@ enum class WhenLimitUnknown : std::uint8_t {
 
 // How many requests of one key are served, and what the key is.
 struct RateLimitOptions {
-  double per_second = 10;    // on average; above 0
-  std::uint32_t burst = 20;  // at once; 1 or more
-  std::size_t keys_max = 64 * 1024;
+  double per_second = 10;            // on average; above 0
+  std::uint32_t burst = 20;          // at once; 1 or more
+  std::size_t keys_max = 64 * 1024;  // remembered by this process
   // Whose requests are counted together. By default the client's address (RequestView::client(),
   // which believes trusted proxies) without its port, of IPv6 the first 64 bits, which is what one
   // subscriber has, and of a Unix-domain socket the user; an unknown peer is refused (503, and
@@ -103,6 +104,7 @@ std::function<Text(const RequestView&, session::Exchange&)> rate_key(F text_of) 
 class RateLimit {
  public:
   explicit RateLimit(RateLimitOptions options);
+  // To be given to use(), as often as one likes.
   Middleware middleware() const;
   // For requests from now on; what keys have used stays. Any thread. REQUIRES a rate between
   // 0.000001 and 1000000000, and a burst of 1 to 1000000.
