@@ -19,27 +19,25 @@ void Shared::set_password(SecretText password) {
 
 std::shared_ptr<Counters> Shared::join() {
   const std::scoped_lock lock(mutex_);
-  std::erase_if(joined_, [](const auto& each) { return each.expired(); });
   if (joined_.size() >= options_.connections_max) return nullptr;
-  // What it has counted stays when its connection is gone.
+  joined_.reserve(joined_.size() + 1);
+  // What it has counted stays when its connection is gone, and is never missing in between.
   std::shared_ptr<Counters> made(new Counters, [this](Counters* counters) {
     {
       const std::scoped_lock inner(mutex_);
       gone_ += *counters;
+      std::erase(joined_, counters);
     }
     delete counters;
   });
-  joined_.push_back(made);
+  joined_.push_back(made.get());
   return made;
 }
 
 Totals Shared::totals() const {
-  std::vector<std::shared_ptr<Counters>> held;  // let go of without the lock
   const std::scoped_lock lock(mutex_);
   Totals totals = gone_;
-  for (const auto& each : joined_) {
-    if (auto counters = each.lock()) totals += *held.emplace_back(std::move(counters));
-  }
+  for (const Counters* const each : joined_) totals += *each;
   return totals;
 }
 

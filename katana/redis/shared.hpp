@@ -43,7 +43,7 @@ class Shared {
   const std::shared_ptr<upstream::Shared> servers_;
   mutable std::mutex mutex_;  // guards what follows
   SecretText password_;
-  std::vector<std::weak_ptr<Counters>> joined_;
+  std::vector<const Counters*> joined_;  // of connections that are there
   Totals gone_;
 };
 
