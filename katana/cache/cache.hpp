@@ -31,6 +31,7 @@
 //            while a load ran is not overwritten by it. Memory is at most bytes_max.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -45,6 +46,7 @@
 #include "katana/base/result.hpp"
 #include "katana/base/task.hpp"
 #include "katana/cache/core.hpp"
+#include "katana/cache/envelope.hpp"
 #include "katana/cache/heap_bytes.hpp"
 #include "katana/cache/key_form.hpp"
 #include "katana/cache/options.hpp"
@@ -131,20 +133,23 @@ Codec codec_of() noexcept {
   return codec;
 }
 
-inline std::vector<std::uint64_t> tag_hashes(const Core& core,
-                                             const std::vector<std::string>& tags) {
-  std::vector<std::uint64_t> hashes;
-  if (!tags.empty() && core.has_second_level()) [[unlikely]] {
-    throw_misuse("a value with tags was given to a cache that has a second level",
-                 "tags are found in memory alone: make a version part of the key, or keep this "
-                 "cache without a second level");
+// The tags of a value that is to be kept.
+inline void set_tags(const Core& core, const std::vector<std::string>& tags, LoadedValue& loaded) {
+  if (tags.empty()) return;
+  loaded.tags = core.hashes_of(tags);
+  if (!core.has_second_level()) return;
+  if (!core.takes_tags()) [[unlikely]] {
+    throw_misuse("a value with tags was given to a cache whose second level knows no tags",
+                 "make a version part of the key, or keep this cache without a second level");
   }
-  hashes.reserve(tags.size());
-  for (const std::string& tag : tags) hashes.push_back(core.hash_of(tag));
-  std::ranges::sort(hashes);
-  const auto [begin, end] = std::ranges::unique(hashes);
-  hashes.erase(begin, end);
-  return hashes;
+  const bool fits = tags.size() <= tags_max && std::ranges::all_of(tags, [](const auto& tag) {
+                      return tag.size() <= tag_bytes_max;
+                    });
+  if (!fits) [[unlikely]] {
+    throw_misuse("a value has more than 64 tags, or one of more than 200 octets",
+                 "with a second level tags are written there with each value: give it fewer");
+  }
+  loaded.tag_names = tags;
 }
 
 template <class T>
@@ -164,7 +169,7 @@ Result<LoadedValue> as_loaded(const Core& core, R&& result) {
   } else if constexpr (std::same_as<T, Loaded<Value>>) {
     Result<LoadedValue> loaded = as_loaded<Value>(core, std::move(result.value));
     loaded->ttl = result.ttl;
-    loaded->tags = tag_hashes(core, result.tags);
+    set_tags(core, result.tags, *loaded);
     return loaded;
   } else if constexpr (std::same_as<T, std::optional<Value>>) {
     if (!result) return LoadedValue();
@@ -266,7 +271,7 @@ class Cache {
   bool put(KeyView key, ValuePointer value, const PutOptions& options) const {
     detail::LoadedValue loaded = detail::loaded_value<Value>(std::move(value));
     loaded.ttl = options.ttl;
-    loaded.tags = detail::tag_hashes(*core_, options.tags);
+    detail::set_tags(*core_, options.tags, loaded);
     const std::uint64_t mark = options.mark.value_or(UINT64_MAX);
     return with_key_octets(key, [&](Bytes octets) { return core_->put(octets, loaded, mark); });
   }
@@ -288,8 +293,13 @@ class Cache {
     });
   }
 
-  // In memory, of this instance: a second level has no index. How many there were.
-  std::size_t remove_tag(Bytes tag) const { return core_->remove_tag(core_->hash_of(tag)); }
+  // Gone here at once, and in the background in a second level. How many there were in memory.
+  std::size_t remove_tag(Bytes tag) const { return core_->remove_tag_name(tag); }
+  // Gone here at once, and in the second level when it has been awaited. An Error: not there yet;
+  // it is tried again, and nothing is read there by this instance before it is done.
+  Task<Result<void>> remove_tag_everywhere(std::string tag) const {
+    return detail::Core::remove_tag_everywhere(core_, std::move(tag));
+  }
   // Looks at every key.
   std::size_t remove_prefix(Bytes prefix) const
     requires std::same_as<Key, std::string>

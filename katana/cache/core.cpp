@@ -88,7 +88,8 @@ bool Core::put_in(Shard& shard, Bytes key, std::uint64_t hash, const LoadedValue
     }
   }
   const Duration unheard_max = options_.second_level.memory_ttl_max;
-  if (outside_ != nullptr && !hears_changes_ && unheard_max > Duration{}) {
+  if (outside_ != nullptr && unheard_max > Duration{} &&
+      !(hears_changes_ && outside_->level().hears())) {
     ttl = std::min(ttl, unheard_max);
   }
   Contents contents{.value = loaded.value,
@@ -180,6 +181,36 @@ std::size_t Core::remove_tag(std::uint64_t tag) {
     removed += shard->table.erase_tag(tag, garbage);
   }
   return removed;
+}
+
+std::size_t Core::remove_tag_name(Bytes tag) {
+  if (outside_ == nullptr || !takes_tags()) return remove_tag(hash_of(tag));
+  // Going there before it is gone here: no load in between takes an old value from there.
+  auto removal = outside_->tag_removal(std::string(tag));
+  const std::size_t removed = remove_tag(hash_of(tag));
+  outside_->begin_remove_tag(std::move(removal));
+  return removed;
+}
+
+Task<Result<void>> Core::remove_tag_everywhere(std::shared_ptr<Core> self, std::string tag) {
+  if (self->outside_ == nullptr || !self->takes_tags()) {
+    self->remove_tag(self->hash_of(tag));
+    co_return {};
+  }
+  auto removal = self->outside_->tag_removal(tag);
+  self->remove_tag(self->hash_of(tag));
+  Result<void> removed = co_await self->outside_->remove_tag(std::move(removal));
+  co_return removed;
+}
+
+std::vector<std::uint64_t> Core::hashes_of(const std::vector<std::string>& tags) const {
+  std::vector<std::uint64_t> hashes;
+  hashes.reserve(tags.size());
+  for (const std::string& tag : tags) hashes.push_back(hash_of(tag));
+  std::ranges::sort(hashes);
+  const auto [begin, end] = std::ranges::unique(hashes);
+  hashes.erase(begin, end);
+  return hashes;
 }
 
 std::size_t Core::remove_prefix(Bytes prefix) {
@@ -284,6 +315,7 @@ Task<void> Core::run(std::shared_ptr<Flight> flight) {
       if (!flight->is_refresh) got = co_await outside->get_or_lock(key);
     }
     if (got.value) {
+      got.value->tags = core.hashes_of(got.value->tag_names);
       outcome = *got.value;
     } else {
       outcome = co_await core.load(flight);
@@ -297,7 +329,10 @@ Task<void> Core::run(std::shared_ptr<Flight> flight) {
   core.end(*flight, std::move(outcome), thrown);
   if (outside != nullptr && is_loaded && !core.is_detached(*flight)) {
     const Duration ttl = core.ttl_of(loaded);
-    if (ttl > Duration{}) co_await outside->put_loaded(key, std::move(loaded), ttl);
+    if (ttl > Duration{}) {
+      const bool is_current = co_await outside->put_loaded(key, std::move(loaded), ttl, got.mark);
+      if (!is_current) core.remove_here(flight->key);
+    }
     // Removed while it was written: whichever came there last, it is gone.
     if (core.is_detached(*flight)) (void)co_await outside->remove(outside->change(key));
   }

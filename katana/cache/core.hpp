@@ -74,6 +74,13 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   // In memory. How many there were.
   std::size_t remove_tag(std::uint64_t tag);
   std::size_t remove_prefix(Bytes prefix);
+  // In memory, and in the background in a second level.
+  std::size_t remove_tag_name(Bytes tag);
+  static Task<Result<void>> remove_tag_everywhere(std::shared_ptr<Core> self, std::string tag);
+  // Of the names of tags, in order.
+  std::vector<std::uint64_t> hashes_of(const std::vector<std::string>& tags) const;
+  // Values with tags may be put.
+  bool takes_tags() const noexcept { return outside_ == nullptr || outside_->level().has_tags(); }
 
   // The load of a key that was not found: one that runs, or a new one, which its caller is to
   // lead(). Null and an Error: none may begin. Null without one: it is there by now.
@@ -97,6 +104,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   void abandon(Flight& flight) noexcept;
 
   void on_changed(Bytes key) noexcept override;
+  void on_tag_removed(Bytes tag) noexcept override { remove_tag(hash_of(tag)); }
   void on_all_changed() noexcept override;
 
   const Options& options() const noexcept { return options_; }

@@ -19,10 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (opened->left <= Duration{}) std::abort();
     const std::string value(opened->value);
     const Timestamp until = now + std::chrono::microseconds(opened->left.ns / 1000);
-    const std::string sealed = seal(key, opened->absent ? nullptr : &value, until);
+    const std::string sealed = seal(key, opened->tags, opened->absent ? nullptr : &value, until);
     const auto again = open(sealed, key, now);
     if (!again || again->absent != opened->absent || again->value != value ||
-        again->left != opened->left) {
+        again->left != opened->left || again->tags != opened->tags) {
       std::abort();
     }
   }

@@ -37,10 +37,11 @@ inline void count(std::atomic<std::uint64_t>& number) noexcept {
 
 // What a loader found.
 struct LoadedValue {
-  std::shared_ptr<const void> value = {};  // null: there is none
-  std::size_t bytes = 0;                   // of the heap, all that goes with it
-  Duration ttl = {};                       // 0: the option's
-  std::vector<std::uint64_t> tags = {};    // hashes
+  std::shared_ptr<const void> value = {};   // null: there is none
+  std::size_t bytes = 0;                    // of the heap, all that goes with it
+  Duration ttl = {};                        // 0: the option's
+  std::vector<std::uint64_t> tags = {};     // hashes
+  std::vector<std::string> tag_names = {};  // of a cache with a second level
 };
 
 using Load = std::move_only_function<Task<Result<LoadedValue>>()>;

@@ -32,6 +32,7 @@ Outside::Outside(std::shared_ptr<SecondLevel> level, const Options& options, Cod
     : level_(std::move(level)),
       options_(options.second_level),
       name_(fmt::format("cache '{}'", options.name)),
+      prefix_(options.name + ":"),
       ttl_max_(std::max(options.ttl, options.negative_ttl)),
       codec_(codec) {}
 
@@ -54,7 +55,7 @@ void Outside::note_success() {
     const std::scoped_lock lock(mutex_);
     failures_ = 0;
     pause_ = {};
-    if (owed_.empty() || is_repairing_) return;
+    if ((owed_.empty() && owed_tags_.empty()) || is_repairing_) return;
     is_repairing_ = true;
     repairer = shared_from_this();
   }
@@ -101,7 +102,8 @@ Task<Result<T>> Outside::call(Task<Result<T>> task) {
 
 bool Outside::trusts(const std::string& key, Instant now) const {
   const std::scoped_lock lock(mutex_);
-  return now >= distrusted_until_ && !owed_.contains(key) && !changing_.contains(key);
+  return now >= distrusted_until_ && owed_tags_.empty() && tags_going_ == 0 &&
+         !owed_.contains(key) && !changing_.contains(key);
 }
 
 void Outside::owe(const std::string& key, Instant now) {
@@ -162,6 +164,74 @@ Task<void> Outside::repair(std::shared_ptr<Outside> self) {
     if (!removed) co_return;  // the next success begins again
     self->note_current(owed->first, owed->second);
   }
+  for (auto tag = self->next_owed_tag(); tag; tag = self->next_owed_tag()) {
+    const Result<void> removed =
+        co_await self->call(self->level_->remove_tag(self->prefix_, tag->first));
+    if (!removed) co_return;
+    self->note_tag_removed(tag->first, tag->second);
+  }
+}
+
+// ---- tags ----
+
+// What began to be removed as change `number`.
+void Outside::note_tag_removed(const std::string& tag, std::uint64_t number) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = owed_tags_.find(tag);
+  if (found != owed_tags_.end() && found->second <= number) owed_tags_.erase(found);
+}
+
+std::optional<std::pair<std::string, std::uint64_t>> Outside::next_owed_tag() const {
+  const std::scoped_lock lock(mutex_);
+  if (owed_tags_.empty()) return {};
+  return *owed_tags_.begin();
+}
+
+Outside::TagRemoval::TagRemoval(std::shared_ptr<Outside> outside, std::string name)
+    : of(std::move(outside)), tag(std::move(name)) {
+  const std::scoped_lock lock(of->mutex_);
+  number = ++of->changes_;
+  ++of->tags_going_;
+}
+
+Outside::TagRemoval::~TagRemoval() {
+  if (of == nullptr) return;
+  if (is_done) of->note_tag_removed(tag, number);
+  const std::scoped_lock lock(of->mutex_);
+  --of->tags_going_;
+  if (is_done) return;
+  if (of->owed_tags_.size() < of->options_.owed_max || of->owed_tags_.contains(tag)) {
+    of->owed_tags_[tag] = ++of->changes_;
+  } else {
+    of->distrusted_until_ = later(now(), of->ttl_max_);
+  }
+}
+
+Task<Result<void>> Outside::remove_tag(TagRemoval removal) {
+  if (!may_call(now())) {
+    co_return fail(Code::unavailable,
+                   fmt::format("the second level of {} fails; what has the tag is removed there "
+                               "when it answers again",
+                               name_));
+  }
+  Result<void> removed = co_await call(level_->remove_tag(prefix_, removal.tag));
+  removal.is_done = removed.has_value();
+  co_return removed;
+}
+
+Task<void> Outside::remove_tag_unseen(TagRemoval removal) {
+  (void)co_await remove_tag(std::move(removal));
+}
+
+void Outside::begin_remove_tag(TagRemoval removal) {
+  begin_write(remove_tag_unseen(std::move(removal)));
+}
+
+Task<std::optional<std::uint64_t>> Outside::tag_mark() {
+  if (!uses_tags_.load(std::memory_order_relaxed) || !may_call(now())) co_return std::nullopt;
+  const Result<std::uint64_t> mark = co_await call(level_->tag_mark(prefix_));
+  if (!mark) co_return std::nullopt;
+  co_return *mark;
 }
 
 // ---- reading ----
@@ -190,12 +260,15 @@ Task<std::optional<LoadedValue>> Outside::get(std::string key) {
     co_return std::nullopt;
   }
   count(hits_);
+  if (!opened->tags.empty()) uses_tags_.store(true, std::memory_order_relaxed);
+  loaded->tag_names = opened->tags;
   loaded->ttl = opened->left;
   co_return loaded;
 }
 
 Task<Outside::Got> Outside::get_or_lock(std::string key) {
   Got got;
+  got.mark = co_await tag_mark();
   got.value = co_await get(key);
   if (got.value || !options_.lock) co_return got;
   const Instant end = later(now(), options_.lease);
@@ -222,24 +295,44 @@ Task<void> Outside::unlock(std::string key, Lease lease) {
 
 // ---- writing ----
 
-Task<bool> Outside::write(std::string key, LoadedValue loaded, Duration ttl) {
-  if (!may_call(now())) co_return false;
+Task<std::optional<bool>> Outside::write(std::string key, LoadedValue loaded, Duration ttl,
+                                         std::optional<std::uint64_t> mark) {
+  const bool is_tagged = !loaded.tag_names.empty();
+  if (is_tagged) uses_tags_.store(true, std::memory_order_relaxed);
+  // Without a mark nobody can tell whether a tag was removed while it was found out.
+  if ((is_tagged && !mark) || !may_call(now())) co_return std::nullopt;
   std::string octets;
   if (loaded.value != nullptr) codec_.encode(loaded.value.get(), octets);
-  std::string sealed = seal(key, loaded.value != nullptr ? &octets : nullptr, after(ttl));
+  std::string sealed =
+      seal(key, loaded.tag_names, loaded.value != nullptr ? &octets : nullptr, after(ttl));
+  if (is_tagged) {
+    const Result<bool> put = co_await call(level_->put_tagged(
+        std::move(key), std::move(sealed), ttl, prefix_, std::move(loaded.tag_names), *mark));
+    if (!put) co_return std::nullopt;
+    co_return *put;
+  }
   const Result<void> put = co_await call(level_->put(std::move(key), std::move(sealed), ttl));
-  co_return put.has_value();
+  if (!put) co_return std::nullopt;
+  co_return true;
 }
 
-Task<void> Outside::put_loaded(std::string key, LoadedValue loaded, Duration ttl) {
+Task<bool> Outside::put_loaded(std::string key, LoadedValue loaded, Duration ttl,
+                               std::optional<std::uint64_t> mark) {
   const std::uint64_t number = number_now();
-  const bool written = co_await write(key, std::move(loaded), ttl);
-  if (written) note_current(key, number);
+  const std::optional<bool> written = co_await write(key, std::move(loaded), ttl, mark);
+  if (written == true) note_current(key, number);
+  co_return written != false;
 }
 
+// It is as of now: whoever removes a tag from here on removes it as well.
 Task<void> Outside::put_changed(Change change, LoadedValue loaded, Duration ttl) {
-  const bool written = co_await write(change.key(), std::move(loaded), ttl);
-  if (written) change.note_done();
+  std::optional<std::uint64_t> mark;
+  if (!loaded.tag_names.empty()) {
+    uses_tags_.store(true, std::memory_order_relaxed);
+    mark = co_await tag_mark();
+  }
+  const std::optional<bool> written = co_await write(change.key(), std::move(loaded), ttl, mark);
+  if (written == true) change.note_done();
 }
 
 Task<Result<void>> Outside::remove(Change change) {
@@ -284,7 +377,7 @@ void Outside::add_to(Figures& figures) const {
   figures.second_invalid = invalid_.load(std::memory_order_relaxed);
   figures.second_skipped = skipped_.load(std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
-  figures.owed = owed_.size();
+  figures.owed = owed_.size() + owed_tags_.size();
 }
 
 }  // namespace katana::cache::detail

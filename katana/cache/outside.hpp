@@ -44,12 +44,14 @@ class Outside : public std::enable_shared_from_this<Outside> {
 
   struct Got {
     std::optional<LoadedValue> value = {};
-    std::optional<Lease> lease = {};  // to be given to put_loaded(), or unlock()
+    std::optional<Lease> lease = {};         // to be given to put_loaded(), or unlock()
+    std::optional<std::uint64_t> mark = {};  // likewise; nothing: no tags are known here yet
   };
   // A value, or after a while nothing; with a lease where one instance is to load and it is this.
   Task<Got> get_or_lock(std::string key);
-  // What was loaded.
-  Task<void> put_loaded(std::string key, LoadedValue loaded, Duration ttl);
+  // What was loaded. False: one of its tags was removed meanwhile.
+  Task<bool> put_loaded(std::string key, LoadedValue loaded, Duration ttl,
+                        std::optional<std::uint64_t> mark);
   Task<void> unlock(std::string key, Lease lease);
   // A key that is about to change there: not read there while this lives, and owed when it ends
   // without note_done().
@@ -73,6 +75,20 @@ class Outside : public std::enable_shared_from_this<Outside> {
   // key is owed.
   void begin_put(std::string key, LoadedValue loaded, Duration ttl);
   void begin_remove(std::string key);
+  // A tag that is being removed: nothing is read there while this lives, and until it is done.
+  struct TagRemoval {
+    TagRemoval(std::shared_ptr<Outside> outside, std::string name);
+    TagRemoval(TagRemoval&&) noexcept = default;
+    ~TagRemoval();
+    std::shared_ptr<Outside> of;
+    std::string tag;
+    std::uint64_t number;
+    bool is_done = false;
+  };
+  TagRemoval tag_removal(std::string tag) { return {shared_from_this(), std::move(tag)}; }
+  // All that has that tag. An Error: it is owed.
+  Task<Result<void>> remove_tag(TagRemoval removal);
+  void begin_remove_tag(TagRemoval removal);
 
   SecondLevel& level() const noexcept { return *level_; }
   void add_to(Figures& figures) const;
@@ -95,7 +111,13 @@ class Outside : public std::enable_shared_from_this<Outside> {
   Task<void> put_changed(Change change, LoadedValue loaded, Duration ttl);
   Task<void> remove_unseen(Change change);
   Task<std::optional<LoadedValue>> get(std::string key);
-  Task<bool> write(std::string key, LoadedValue loaded, Duration ttl);
+  // Nothing: it was not written. False: one of its tags was removed since `mark`.
+  Task<std::optional<bool>> write(std::string key, LoadedValue loaded, Duration ttl,
+                                  std::optional<std::uint64_t> mark);
+  Task<std::optional<std::uint64_t>> tag_mark();
+  void note_tag_removed(const std::string& tag, std::uint64_t number);
+  Task<void> remove_tag_unseen(TagRemoval removal);
+  std::optional<std::pair<std::string, std::uint64_t>> next_owed_tag() const;
   static Task<void> repair(std::shared_ptr<Outside> self);
   bool may_call(Instant now) noexcept;
   void note_success();
@@ -112,6 +134,7 @@ class Outside : public std::enable_shared_from_this<Outside> {
   const std::shared_ptr<SecondLevel> level_;
   const SecondLevelOptions options_;
   const std::string name_;
+  const std::string prefix_;
   const Duration ttl_max_;
   const Codec codec_;
 
@@ -119,12 +142,17 @@ class Outside : public std::enable_shared_from_this<Outside> {
   unsigned failures_ = 0;     // in a row
   Duration pause_ = {};       // 0: closed
   Instant retry_at_ = {};
-  std::uint64_t changes_ = 0;                              // so far
-  std::unordered_map<std::string, std::size_t> changing_;  // how many of each run
-  std::unordered_map<std::string, std::uint64_t> owed_;    // by the number of the change
+  std::uint64_t changes_ = 0;                                 // so far
+  std::unordered_map<std::string, std::size_t> changing_;     // how many of each run
+  std::unordered_map<std::string, std::uint64_t> owed_;       // by the number of the change
+  std::unordered_map<std::string, std::uint64_t> owed_tags_;  // likewise
+  std::size_t tags_going_ = 0;                                // that are being removed
   Instant distrusted_until_ = {};
   bool is_repairing_ = false;
 
+  // Values with tags have been seen: marks are asked for from then on. Relaxed: the first of them
+  // is not written there.
+  std::atomic<bool> uses_tags_ = false;
   std::atomic<std::size_t> writes_ = 0;
   std::atomic<std::uint64_t> hits_ = 0;
   std::atomic<std::uint64_t> misses_ = 0;

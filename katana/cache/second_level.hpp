@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/instant.hpp"
@@ -39,6 +40,8 @@ class ChangeListener {
   // The key of this cache was written or removed elsewhere. Any thread. The key as it was given to
   // put(), for the call. Who cannot tell its own writes from those of others may report both.
   virtual void on_changed(Bytes key) noexcept = 0;
+  // What has this tag was removed elsewhere. Any thread.
+  virtual void on_tag_removed(Bytes tag) noexcept { (void)tag; }
   // Messages may have been missed: anything may have changed. Any thread.
   virtual void on_all_changed() noexcept = 0;
 };
@@ -60,6 +63,19 @@ class SecondLevel {
   // What is gone already is as good as removed. Other instances are told as far as the level can.
   virtual Task<Result<void>> remove(std::string key) = 0;
 
+  // A level that finds values by tags. False: values with tags are not put there, and a cache with
+  // tags refuses it.
+  virtual bool has_tags() const noexcept { return false; }
+  // What is removed by tag of a cache from here on has another mark. `prefix`: as of listen().
+  virtual Task<Result<std::uint64_t>> tag_mark(std::string prefix);
+  // put() of what began to be found out at `mark`. False: one of its tags was removed since, and it
+  // is not kept.
+  virtual Task<Result<bool>> put_tagged(std::string key, std::string octets, Duration ttl,
+                                        std::string prefix, std::vector<std::string> tags,
+                                        std::uint64_t mark);
+  // All that has that tag, and that begins with the prefix.
+  virtual Task<Result<void>> remove_tag(std::string prefix, std::string tag);
+
   // Of all instances one gets the lease, which ends by itself after `lease`. Nothing: another one
   // has it. A level without locks leaves it at this: each instance loads for itself.
   virtual Task<Result<std::optional<Lease>>> try_lock(std::string key, Duration lease);
@@ -70,6 +86,10 @@ class SecondLevel {
   // this level has no such messages, and what others change is seen when its time in memory is
   // over (Options::second_level.memory_ttl_max).
   virtual bool listen(std::string prefix, std::weak_ptr<ChangeListener> listener);
+  // Of a level whose listen() was true: messages come at present. While they do not, what is put
+  // into memory stays there for memory_ttl_max; when they come again on_all_changed() is called.
+  // Any thread.
+  virtual bool hears() const noexcept { return true; }
 
   // For the health check of the program: an Error says what is wrong. Not asked before a call.
   virtual Result<void> health() const = 0;

@@ -63,6 +63,38 @@ class FakeLevel final : public SecondLevel {
     if (lease.token == tokens) leases.erase(key);
     co_return {};
   }
+  bool has_tags() const noexcept override { return tagged; }
+  Task<Result<std::uint64_t>> tag_mark(std::string) override {
+    ++marks;
+    co_await delay();
+    if (fails) co_return fail(Code::unavailable, "connection refused");
+    co_return clock;
+  }
+  Task<Result<bool>> put_tagged(std::string key, std::string octets, Duration ttl,
+                                std::string prefix, std::vector<std::string> tags,
+                                std::uint64_t mark) override {
+    co_await delay();
+    if (fails) co_return fail(Code::unavailable, "connection refused");
+    for (const std::string& tag : tags) {
+      if (removed[prefix + tag] > mark) co_return false;
+      with_tag[prefix + tag].insert(key);
+    }
+    kept[key] = {std::move(octets), core::Reactor::current()->now() + ttl};
+    co_return true;
+  }
+  Task<Result<void>> remove_tag(std::string prefix, std::string tag) override {
+    ++removals;
+    co_await delay();
+    if (fails) co_return fail(Code::unavailable, "connection refused");
+    removed[prefix + tag] = ++clock;
+    for (const std::string& key : with_tag[prefix + tag]) kept.erase(key);
+    with_tag.erase(prefix + tag);
+    for (const auto& [of, weak] : listeners) {
+      const auto listener = weak.lock();
+      if (listener != nullptr && of == prefix) listener->on_tag_removed(tag);
+    }
+    co_return {};
+  }
   bool listen(std::string prefix, std::weak_ptr<ChangeListener> listener) override {
     if (tells) listeners.emplace_back(std::move(prefix), std::move(listener));
     return tells;
@@ -78,6 +110,10 @@ class FakeLevel final : public SecondLevel {
   };
   std::map<std::string, Kept> kept;
   std::map<std::string, Instant> leases;
+  std::map<std::string, std::uint64_t> removed;  // when a tag was
+  std::map<std::string, std::set<std::string>> with_tag;
+  std::uint64_t clock = 1;
+  bool tagged = false;
   std::vector<std::pair<std::string, std::weak_ptr<ChangeListener>>> listeners;
   std::function<std::optional<std::string>(const std::string& key)> lie;
   Duration takes = {};
@@ -85,7 +121,7 @@ class FakeLevel final : public SecondLevel {
   bool throws = false;
   bool tells = false;
   std::uint64_t tokens = 0;
-  int gets = 0, puts = 0, removals = 0, locks = 0;
+  int gets = 0, puts = 0, removals = 0, locks = 0, marks = 0;
 
  private:
   core::Sleep delay() const { return core::sleep_for(takes); }
@@ -406,6 +442,122 @@ TEST_F(SecondLevelTest, tags_are_refused_because_they_are_not_found_there) {
   EXPECT_THROW(users.put(1, value, {.ttl = {}, .tags = {"red"}}), std::logic_error);
 }
 
+class TaggedTest : public SecondLevelTest {
+ protected:
+  using Pages = Cache<std::string, std::string>;
+  TaggedTest() {
+    level->tagged = true;
+    level->tells = true;
+  }
+  Pages pages() { return *Pages::make({.name = "pages", .ttl_jitter_percent = 0}, level); }
+  Task<void> ask_for(Pages of, std::string key, std::string& answer) {
+    auto load = [this](std::string) -> Task<Loaded<std::string>> {
+      Loaded<std::string> loaded{.value = text, .tags = {"red", "all"}};
+      ++loads;
+      co_await core::sleep_for(takes);
+      co_return loaded;
+    };
+    const auto got = co_await of.get_or_load(key, load);
+    answer = got && *got ? **got : "nothing";
+  }
+  std::string ask(Node& on, const Pages& of, const std::string& key) {
+    on.turn();
+    std::string answer = "waits";
+    Task<void> task = ask_for(of, key, answer);
+    task.start();
+    deliver();
+    return answer;
+  }
+
+  std::string text = "one";
+  Duration takes = {};
+  int loads = 0;
+};
+
+TEST_F(TaggedTest, what_has_a_tag_is_gone_everywhere_with_it) {
+  const Pages here = pages(), there = pages();
+  EXPECT_EQ(ask(node, here, "first"), "one") << "which is not there: no mark had been asked for";
+  EXPECT_EQ(ask(node, here, "a"), "one");
+  EXPECT_EQ(ask(node, here, "b"), "one");
+  EXPECT_EQ(ask(other, there, "a"), "one");
+  EXPECT_EQ(ask(other, there, "b"), "one");
+  EXPECT_EQ(loads, 3) << "the other instance has found two";
+  text = "two";
+  EXPECT_EQ(here.remove_tag("red"), 3u);
+  deliver();
+  EXPECT_TRUE(level->kept.empty());
+  EXPECT_FALSE(there.get("a")) << "it was told, and the value came with its tags";
+  EXPECT_EQ(ask(other, there, "a"), "two");
+  EXPECT_EQ(ask(node, here, "a"), "two");
+  EXPECT_EQ(loads, 4);
+}
+
+TEST_F(TaggedTest, a_load_that_began_before_its_tag_was_removed_elsewhere_is_kept_nowhere) {
+  level->tells = false;  // so that only the mark tells
+  const Pages here = pages(), there = pages();
+  EXPECT_EQ(ask(node, here, "first"), "one");
+  takes = milliseconds(10);
+  node.turn();
+  std::string answer;
+  Task<void> slow = ask_for(here, "a", answer);
+  slow.start();
+  deliver();
+  other.turn();
+  there.remove_tag("all");
+  deliver();
+  pass(milliseconds(10));
+  deliver();
+  EXPECT_EQ(answer, "one") << "who waited has it";
+  EXPECT_FALSE(here.get("a"));
+  EXPECT_FALSE(level->kept.contains("pages:a"));
+}
+
+TEST_F(TaggedTest, a_tag_whose_removal_failed_is_owed_and_nothing_is_read_before_it_is_gone) {
+  const Pages here = pages(), there = pages();
+  EXPECT_EQ(ask(node, here, "first"), "one");
+  EXPECT_EQ(ask(node, here, "a"), "one");
+  ASSERT_TRUE(level->kept.contains("pages:a"));
+  level->fails = true;
+  text = "two";
+  node.turn();
+  Task<Result<void>> gone = here.remove_tag_everywhere("red");
+  gone.start();
+  deliver();
+  ASSERT_TRUE(gone.done());
+  EXPECT_FALSE(gone.result());
+  EXPECT_EQ(here.figures().owed, 1u);
+  level->fails = false;
+  EXPECT_EQ(ask(node, here, "a"), "two") << "what is there is not believed";
+  deliver();
+  EXPECT_EQ(here.figures().owed, 0u) << "the write was a success, and what is owed followed";
+}
+
+TEST_F(TaggedTest, a_value_that_is_put_has_its_tags_there_and_without_tags_no_mark_is_asked_for) {
+  const Pages here = pages(), there = pages();
+  node.turn();
+  here.put("plain", "x");
+  deliver();
+  EXPECT_EQ(ask(node, there, "plain"), "x");
+  EXPECT_EQ(level->marks, 0);
+  node.turn();
+  here.put("a", "put", {.tags = {"red"}});
+  deliver();
+  EXPECT_EQ(ask(other, there, "a"), "put");
+  EXPECT_EQ(there.remove_tag("red"), 1u);
+  deliver();
+  EXPECT_FALSE(here.get("a"));
+  EXPECT_FALSE(level->kept.contains("pages:a"));
+}
+
+TEST_F(TaggedTest, more_tags_than_an_envelope_has_are_refused) {
+  const Pages here = pages();
+  node.turn();
+  const PutOptions many{.tags = std::vector<std::string>(65, "x")};
+  EXPECT_THROW(here.put("a", "x", many), std::logic_error);
+  const PutOptions large{.tags = {std::string(201, 'x')}};
+  EXPECT_THROW(here.put("a", "x", large), std::logic_error);
+}
+
 TEST_F(SecondLevelTest, with_a_lock_one_instance_loads_for_all) {
   const Options options{.second_level = {.lock = true, .lock_poll = milliseconds(20)}};
   const Users here = instance(options), there = instance(options);
@@ -451,7 +603,7 @@ TEST(Envelope, opens_what_it_sealed_and_nothing_else) {
   using namespace detail;
   const Timestamp now(std::chrono::seconds(1000));
   const std::string value = "octets\0with zero";
-  const std::string sealed = seal("key", &value, now + std::chrono::seconds(5));
+  const std::string sealed = seal("key", {"red", ""}, &value, now + std::chrono::seconds(5));
   const auto opened = open(sealed, "key", now);
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->value, value);
@@ -460,7 +612,7 @@ TEST(Envelope, opens_what_it_sealed_and_nothing_else) {
   EXPECT_FALSE(open(sealed, "kez", now));
   EXPECT_FALSE(open(sealed, "ke", now));
   EXPECT_FALSE(open(sealed, "key", now + std::chrono::seconds(5)));
-  const std::string none = seal("key", nullptr, now + std::chrono::seconds(5));
+  const std::string none = seal("key", {}, nullptr, now + std::chrono::seconds(5));
   ASSERT_TRUE(open(none, "key", now));
   EXPECT_TRUE(open(none, "key", now)->absent);
   EXPECT_FALSE(open(none + "x", "key", now));

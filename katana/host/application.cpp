@@ -18,6 +18,7 @@
 #include "katana/client/http_client.hpp"
 #include "katana/engine/sockets.hpp"
 #include "katana/host/program_bus.hpp"
+#include "katana/host/program_redis.hpp"
 #include "katana/host/security.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/host/system_metrics.hpp"
@@ -318,15 +319,8 @@ Result<void> ApplicationCore::start_services() {
           return std::make_unique<client::HttpClient>(*std::move(made));
         });
   }
-  auto security = Security::make(*settings(), database_ ? &*database_ : nullptr);
-  if (!security) return std::unexpected(security.error());
-  security_ = *std::move(security);
-  security_->register_in(registry);
-  auto caches = Caches::make(settings()->cache, observability_->registry());
-  if (!caches) return std::unexpected(caches.error());
-  caches_ = *std::move(caches);
-  registry.instance<Caches>(*caches_);
-  registry.instance<HttpCache>(caches_->http());
+  if (auto started = start_redis(registry); !started) return started;
+  if (auto started = start_sessions_and_caches(registry); !started) return started;
   register_settings(registry);
   if (auto started = start_authentication(registry); !started) return started;
   if (auto started = start_bus(registry); !started) return started;
@@ -411,6 +405,8 @@ void ApplicationCore::stop_services() noexcept {
   security_.reset();
   authentication_.reset();
   caches_.reset();
+  cache_redis_.reset();
+  redis_.reset();
   bus_.reset();
 }
 
@@ -448,7 +444,7 @@ void ApplicationCore::use_middleware(Router& router) {
     router.use(load_shedding_.emplace(http.load_shedding).middleware());
   }
   if (http.rate_limit.enabled) {
-    router.use(rate_limit_.emplace(http.rate_limit).middleware());
+    router.use(rate_limit_.emplace(rate_limit_options()).middleware());
   }
   if (http.concurrency.enabled) router.use(concurrency_.emplace(http.concurrency));
   security_->use_last(router);
@@ -473,6 +469,7 @@ Result<void> ApplicationCore::start_routes() {
   if (add_routes_) {
     if (auto added = add_routes_(*services_, router); !added) return added;
   }
+  if (auto checked = caches_->check_names(); !checked) return checked;
   auto built = std::move(router).build();
   if (!built) return std::unexpected(built.error());
   service_.emplace(std::move(*built));
@@ -727,6 +724,12 @@ Result<void> ApplicationCore::reload_settings() {
   }
   if (auto keys = authentication_->reload(); !keys) {
     logger_.error("auth.bearer: the present keys stay: {}", keys.error().describe());
+  }
+  for (ProgramRedis* const redis : {redis_.get(), cache_redis_.get()}) {
+    if (redis == nullptr) continue;
+    if (auto read = redis->reload(); !read) {
+      logger_.error("the present password stays: {}", read.error().describe());
+    }
   }
   logger_.info("configuration: read again, {} changed", reloaded->applied.size());
   if (!reloaded->applied.empty()) {

@@ -23,9 +23,9 @@
 // server/operations.hpp and the settings `operations` and http.hosts.
 //
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
-// thread::Pool (the pool "work"), bus::Bus, database::Database, queue::JobQueue and
-// client::HttpClient if the options have them, config::Config<Settings>, Authentication (the
-// settings `auth`), Caches and HttpCache (the settings `cache`).
+// thread::Pool (the pool "work"), bus::Bus, redis::Client if redis.url is set, database::Database,
+// queue::JobQueue and client::HttpClient if the options have them, config::Config<Settings>,
+// Authentication (the settings `auth`), Caches and HttpCache (the settings `cache`).
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
@@ -83,6 +83,7 @@
 namespace katana::host {
 
 class ProgramBus;
+class ProgramRedis;
 class Security;
 
 // What a program is, whatever its configuration says.
@@ -164,9 +165,10 @@ class ApplicationCore {
       return as_result([&] { return f(services); });
     });
   }
-  // f(const registry::Services&), or f(): a coroutine that gives Task<void> or Task<Result<void>>,
-  // run by the first reactor when `schedule` says so; see jobs/schedule.hpp, jobs/job.hpp. Settings
-  // jobs.NAME may disable it, or give it another schedule. Before start().
+  // f(const registry::Services&), or f(), either with a jobs::JobRun behind: a coroutine that gives
+  // Task<void> or Task<Result<void>>, run by the first reactor when `schedule` says so; see
+  // jobs/schedule.hpp, jobs/job.hpp. Settings jobs.NAME may disable it, or give it another
+  // schedule. Before start().
   //
   //   app.job("purge", jobs::every(seconds(600)), [](const registry::Services& services) {
   //     return services.get<Sessions>().purge();
@@ -252,7 +254,10 @@ class ApplicationCore {
 
   template <class F>
   jobs::JobFunction with_services(F f) {
-    if constexpr (std::invocable<F&, const registry::Services&>) {
+    if constexpr (std::invocable<F&, const registry::Services&, jobs::JobRun>) {
+      return jobs::job_function(
+          [this, f = std::move(f)](jobs::JobRun run) mutable { return f(*services_, run); });
+    } else if constexpr (std::invocable<F&, const registry::Services&>) {
       return jobs::job_function([this, f = std::move(f)]() mutable { return f(*services_); });
     } else {
       return jobs::job_function(std::move(f));
@@ -301,6 +306,12 @@ class ApplicationCore {
   Result<void> start_services();
   Result<void> start_authentication(registry::Registry& registry);
   Result<void> start_bus(registry::Registry& registry);
+  Result<void> start_redis(registry::Registry& registry);
+  Result<void> add_redis(ProgramRedis& redis, std::string name);
+  Result<void> start_sessions_and_caches(registry::Registry& registry);
+  // Null: the program has no Redis.
+  std::unique_ptr<jobs::JobLock> make_redis_job_lock() const;
+  RateLimitOptions rate_limit_options() const;
   Result<void> add_figures();
   Result<void> start_routes();
   Result<void> make_guard();
@@ -353,6 +364,8 @@ class ApplicationCore {
   std::unique_ptr<Authentication> authentication_;
   std::unique_ptr<Caches> caches_;
   std::unique_ptr<ProgramBus> bus_;
+  std::unique_ptr<ProgramRedis> redis_;        // null: there is none
+  std::unique_ptr<ProgramRedis> cache_redis_;  // null: caches have that one, or none
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
   // What settings can change while it serves; none: not enabled.
@@ -360,7 +373,7 @@ class ApplicationCore {
   std::optional<ConcurrencyLimit> concurrency_;
   std::optional<LoadShedding> load_shedding_;
   std::optional<Service> service_;
-  std::unique_ptr<jobs::JobLock> job_lock_;  // by the database; null: not needed, or registered
+  std::unique_ptr<jobs::JobLock> job_lock_;  // null: not needed, or registered
   std::unique_ptr<server::RequestTelemetry> telemetry_;
   std::mutex server_mutex_;  // of server_ for shutdown(), and of what follows
   bool told_to_end_ = false;

@@ -82,7 +82,8 @@ Result<void> ApplicationJobs::start_one(Entry& entry, const ApplicationJobsPlace
     return fail(Code::invalid_argument,
                 fmt::format("job '{}' runs in one instance only, which needs a lock that all "
                             "instances share: give the program a database "
-                            "(ApplicationOptions::database), or register a jobs::JobLock",
+                            "(ApplicationOptions::database), set redis.url, or register a "
+                            "jobs::JobLock",
                             job.name));
   }
   const auto instruments = jobs::JobInstruments::make(place.metrics, job.name);

@@ -13,6 +13,7 @@
 #include "katana/base/monotonic_clock.hpp"
 #include "katana/host/application.hpp"
 #include "katana/host/own_health.hpp"
+#include "katana/host/program_redis.hpp"
 #include "katana/host/security.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/server/engines.hpp"
@@ -52,6 +53,7 @@ Result<void> ApplicationCore::check_loaded() const {
   if (auto checked = queues_.check(present->queue, !options_.database.empty()); !checked) {
     note("", checked.error());
   }
+  if (auto checked = check_redis(*present); !checked) note("", checked.error());
   if (auto made = Authentication::make(present->auth, present->client, {}); !made) {
     note("", made.error());
   }

@@ -15,8 +15,11 @@ Result<void> ApplicationCore::start_jobs() {
   jobs::JobLock* lock = nullptr;
   if (jobs_.need_lock(settings)) {
     lock = services_->find<jobs::JobLock>();
-    if (lock == nullptr && database_) {
-      job_lock_ = std::make_unique<jobs::DatabaseJobLock>(*database_);
+    if (lock == nullptr) {
+      job_lock_ = make_redis_job_lock();
+      if (job_lock_ == nullptr && database_) {
+        job_lock_ = std::make_unique<jobs::DatabaseJobLock>(*database_);
+      }
       lock = job_lock_.get();
     }
   }

@@ -7,8 +7,15 @@
 // Invariant  a change takes effect by a restart.
 #pragma once
 
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
 #include "katana/base/described.hpp"
+#include "katana/base/instant.hpp"
 #include "katana/host/option_descriptions.hpp"
+#include "katana/host/redis_settings.hpp"
 #include "katana/service/middleware/http_cache.hpp"
 
 namespace katana::host {
@@ -31,10 +38,48 @@ KATANA_DESCRIBE(
      help("header fields whose requests are never answered from it, and fill nothing")),
     (status_name, length(0, 64), help("name in Cache-Status; empty: the field is not sent")))
 
+// In the place of what the program says of one of its caches; what is not given stays.
+struct NamedCacheSettings {
+  std::optional<std::size_t> bytes_max;
+  std::optional<std::size_t> entries_max;
+  std::optional<Duration> ttl;
+  std::optional<Duration> negative_ttl;
+  std::optional<unsigned> refresh_ahead_percent;
+  std::optional<std::size_t> loads_max;
+  std::optional<Duration> load_timeout;
+  std::optional<bool> second_level;
+  std::optional<bool> lock;
+};
+KATANA_DESCRIBE(NamedCacheSettings,
+                (bytes_max, help("memory, with all that is kept beside the values")),
+                (entries_max, help("how many are kept")), (ttl, help("how long a value is good")),
+                (negative_ttl, help("how long it is remembered that there is none; 0: not at all")),
+                (refresh_ahead_percent,
+                 help("of the ttl: who asks in the last part begins a load, and gets the old "
+                      "value")),
+                (loads_max, help("loads at a time")), (load_timeout, help("of one load")),
+                (second_level, help("false: without the one of cache.second_level")),
+                (lock, help("one instance loads a key, the others wait for what it puts there")))
+
+// What is behind the memory of caches that ask for it.
+enum class CacheLevel : std::uint8_t { none, redis };
+KATANA_DESCRIBE_ENUM(CacheLevel, none, redis)
+
 struct CacheSettings {
   HttpCacheSettings http;
+  CacheLevel second_level = CacheLevel::none;
+  bool listen = true;
+  RedisSettings redis;
+  std::map<std::string, NamedCacheSettings> caches;
 };
-KATANA_DESCRIBE(CacheSettings, http)
+KATANA_DESCRIBE(CacheSettings, http,
+                (second_level,
+                 help("redis: instances share what caches loaded that are made for it")),
+                (listen,
+                 help("Redis tells of what other instances change (client-side caching); false: "
+                      "it is seen when second_level.memory_ttl_max is over")),
+                (redis, help("a Redis for caches alone; without a url that of `redis`")),
+                (caches, help("caches of the program, by name")))
 
 }  // namespace katana::host
 

@@ -2,6 +2,7 @@
 //
 //   host::Caches& caches = services.get<host::Caches>();
 //   auto users = caches.make<std::int64_t, User>({.name = "users", .ttl = seconds(30)});
+//   auto prices = caches.make_shared<Sku, Price>({.name = "prices"});  // and in cache.second_level
 //   group.use(caches.http().middleware());            // the settings cache.http
 //
 //   katana_cache_…{cache}    hits, misses, loads, evictions, bytes, entries, …
@@ -11,11 +12,13 @@
 // Borrows    the metrics, which outlive the last scrape.
 // Thread     any.
 // Allocates  when a cache is added.
-// Fails      make() for options that are wrong, and for a name that is taken twice.
+// Fails      make() for options that are wrong, those of the settings cache.caches included, and
+//            for a name that is taken twice; check_names() for a name in the settings that is none.
 // Invariant  a cache pays nothing but when it is asked.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -32,25 +35,44 @@ namespace katana::host {
 class Caches {
  public:
   static Result<std::unique_ptr<Caches>> make(const CacheSettings& settings,
-                                              metrics::Registry& metrics);
+                                              metrics::Registry& metrics,
+                                              std::shared_ptr<cache::SecondLevel> level = nullptr);
 
   // In memory.
   template <class Key, class Value>
   Result<cache::Cache<Key, Value>> make(const cache::Options& options) {
-    return added(options.name, cache::Cache<Key, Value>::make(options));
+    return added(options.name, cache::Cache<Key, Value>::make(configured(options)));
   }
   // With a second level behind it.
   template <class Key, class Value>
   Result<cache::Cache<Key, Value>> make(const cache::Options& options,
                                         std::shared_ptr<cache::SecondLevel> level) {
-    return added(options.name, cache::Cache<Key, Value>::make(options, std::move(level)));
+    return added(options.name,
+                 cache::Cache<Key, Value>::make(configured(options), std::move(level)));
   }
+  // With that of the settings (cache.second_level), if they have one.
+  template <class Key, class Value>
+  Result<cache::Cache<Key, Value>> make_shared(const cache::Options& options) {
+    auto level = level_of(options.name);
+    if (level == nullptr) return make<Key, Value>(options);
+    return make<Key, Value>(options, std::move(level));
+  }
+  // An Error: the settings name a cache that was not made.
+  Result<void> check_names() const;
   HttpCache& http() noexcept { return http_; }
 
  private:
   using Read = std::function<cache::Figures()>;
-  Caches(const CacheSettings& settings, metrics::Registry& metrics)
-      : metrics_(metrics), http_(settings.http) {}
+  Caches(const CacheSettings& settings, metrics::Registry& metrics,
+         std::shared_ptr<cache::SecondLevel> level)
+      : metrics_(metrics),
+        http_(settings.http),
+        named_(settings.caches),
+        level_(std::move(level)) {}
+  // As the settings want it.
+  cache::Options configured(cache::Options options) const;
+  // Null: none.
+  std::shared_ptr<cache::SecondLevel> level_of(const std::string& name) const;
   template <class Cache>
   Result<Cache> added(const std::string& name, Result<Cache> made) {
     if (!made) return made;
@@ -63,7 +85,9 @@ class Caches {
 
   metrics::Registry& metrics_;
   HttpCache http_;
-  std::mutex mutex_;  // of the names
+  const std::map<std::string, NamedCacheSettings> named_;
+  const std::shared_ptr<cache::SecondLevel> level_;  // null: none
+  mutable std::mutex mutex_;                         // of the names
   std::set<std::string> names_;
 };
 

@@ -112,6 +112,10 @@ std::vector<InsecureSetting> exposed_files(const ApplicationSettings& settings,
   check.look_at("bus.nkey_file", settings.bus.nkey_file);
   check.look_at("bus.creds_file", settings.bus.creds_file);
   check.look_at("bus.tls.certificate.key", settings.bus.tls.certificate.key_file);
+  check.look_at("redis.password_file", settings.redis.password_file);
+  check.look_at("redis.tls.certificate.key", settings.redis.tls.certificate.key_file);
+  check.look_at("cache.redis.password_file", settings.cache.redis.password_file);
+  check.look_at("cache.redis.tls.certificate.key", settings.cache.redis.tls.certificate.key_file);
   if (!facts.config_file.empty() && holds_a_secret(settings, facts)) {
     check.look_at("--config", facts.config_file);
   }

@@ -192,6 +192,33 @@ void judge_bus(const BusSettings& bus, Findings& findings) {
   }
 }
 
+// Who reaches it reads and changes sessions, limits and what caches serve.
+void judge_redis(const RedisSettings& redis, const std::string& key, Findings& findings) {
+  if (!redis.given()) return;
+  if (redis.tls.dangerously_accept_any_certificate) {
+    findings.add(key + ".tls.dangerously_accept_any_certificate", "true",
+                 "whoever is on the way can be the server", "set " + key + ".tls.authorities_file");
+  }
+  const auto options = redis::parse_url(redis.url);
+  if (!options) return;
+  const bool is_local = std::ranges::all_of(options->upstream.servers, [](const auto& each) {
+    return each.is_path() || each.host == "localhost" || server::is_loopback(each.host);
+  });
+  if (is_local) return;
+  if (!options->upstream.tls) {
+    findings.add(key + ".url", "redis://…",
+                 "sessions, and the password, go to the servers without TLS",
+                 "write rediss://, and set " + key +
+                     ".tls.authorities_file for an authority of "
+                     "your own");
+  }
+  if (redis.password_file.empty() && redis.tls.certificate.key_file.empty()) {
+    findings.add(key + ".password_file", "empty",
+                 "everybody who reaches the server reads and changes what is in it",
+                 "give the server a user with a password (ACL SETUSER), and name its file here");
+  }
+}
+
 // The value of a parameter behind the '?' of a URL; empty: it is not there.
 std::string_view parameter_of(std::string_view url, std::string_view name) {
   const std::size_t query = url.find('?');
@@ -248,6 +275,8 @@ std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settin
   judge_sizes(settings.http, findings);
   judge_sessions(settings, findings);
   if (facts.client) judge_bus(settings.bus, findings);
+  judge_redis(settings.redis, "redis", findings);
+  judge_redis(settings.cache.redis, "cache.redis", findings);
   judge_client(settings.client, findings);
   if (facts.database) judge_database(settings.database, findings);
   std::vector<InsecureSetting> found = findings.take();

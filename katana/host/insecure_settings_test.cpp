@@ -56,6 +56,26 @@ TEST(InsecureSettings, a_public_listener_wants_tls_and_names) {
   EXPECT_THAT(keys_of(settings), ElementsAre("http.listeners[0].address"));
 }
 
+TEST(InsecureSettings, a_redis_elsewhere_wants_tls_and_a_password) {
+  ApplicationSettings settings = quiet();
+  for (const char* const here :
+       {"redis://127.0.0.1", "redis://localhost,[::1]:7000", "unix:/run/redis.sock"}) {
+    settings.redis.url = here;
+    EXPECT_THAT(keys_of(settings), IsEmpty()) << here;
+  }
+  settings.redis.url = "redis://127.0.0.1,cache.internal";
+  EXPECT_THAT(keys_of(settings), ElementsAre("redis.url", "redis.password_file"));
+  settings.redis.url = "rediss://cache.internal";
+  EXPECT_THAT(keys_of(settings), ElementsAre("redis.password_file"));
+  settings.redis.password_file = "/run/absent";
+  EXPECT_THAT(keys_of(settings), IsEmpty());
+  settings.redis.tls.dangerously_accept_any_certificate = true;
+  EXPECT_THAT(keys_of(settings), ElementsAre("redis.tls.dangerously_accept_any_certificate"));
+  settings.redis = {};
+  settings.cache.redis.url = "redis://cache.internal";
+  EXPECT_THAT(keys_of(settings), ElementsAre("cache.redis.url", "cache.redis.password_file"));
+}
+
 TEST(InsecureSettings, what_is_for_development_is_not_for_others) {
   ApplicationSettings settings = quiet();
   settings.development = true;
@@ -163,6 +183,7 @@ class ExposedFiles : public testing::Test {
   std::size_t count(mode_t mode) {
     ApplicationSettings settings = quiet();
     settings.database.password_file = file("password", mode);
+    settings.redis.password_file = file("redis", 0600);
     return exposed_files(settings, {.database = true}).size();
   }
 
@@ -188,6 +209,16 @@ TEST_F(ExposedFiles, each_is_named_by_its_key_with_its_mode_and_the_remedy) {
   EXPECT_EQ(found[0].key, "http.tls.certificates[1].key");
   EXPECT_THAT(found[0].describe(), HasSubstr("its mode is 0644: others than the program may read"));
   EXPECT_THAT(found[0].describe(), HasSubstr("chmod 6"));
+}
+
+TEST_F(ExposedFiles, the_password_of_a_redis_is_one_of_them) {
+  ApplicationSettings settings = quiet();
+  settings.redis.password_file = file("one", 0644);
+  settings.cache.redis.password_file = file("two", 0644);
+  const auto found = exposed_files(settings, {});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].key, "redis.password_file");
+  EXPECT_EQ(found[1].key, "cache.redis.password_file");
 }
 
 TEST_F(ExposedFiles, a_file_of_somebody_else_may_be_replaced) {

@@ -15,17 +15,30 @@
 #include "katana/service/middleware/load_shedding.hpp"
 #include "katana/service/middleware/rate_limit.hpp"
 
+namespace katana {
+KATANA_DESCRIBE_ENUM(WhenLimitUnknown, local, refuse)
+}  // namespace katana
+
 namespace katana::host {
 
 // Counted by the address of the peer; other keys are for code to choose.
 struct RateLimitSettings : RateLimitOptions {
   bool enabled = false;
+  bool shared = false;
+  std::uint32_t lease = 5;
 };
 KATANA_DESCRIBE(RateLimitSettings, (enabled, help("limit the requests of each peer (429)")),
                 (per_second, reloadable, range(0.001, 1e8),
                  help("requests of one address, on average")),
                 (burst, reloadable, range(1, 1'000'000), help("the same, at once")),
-                (keys_max, range(8, 1 << 24), help("addresses that are remembered")))
+                (keys_max, range(8, 1 << 24), help("addresses that are remembered")),
+                (shared, help("counted by all instances together, in the Redis of `redis`")),
+                (lease, range(1, 1'000'000),
+                 help("requests that an instance takes at a time, so that most ask nobody; 1: "
+                      "each asks")),
+                (when_unknown,
+                 help("while Redis cannot be asked: local: this instance counts alone; refuse: "
+                      "503")))
 
 struct ConcurrencySettings : ConcurrencyLimitOptions {
   bool enabled = false;

@@ -114,6 +114,7 @@ bool connects(const ApplicationSettings& settings, const ProcessNeeds& needs) {
   const bool far = needs.database && !settings.database.url.starts_with(sqlite_scheme);
   return needs.connections || far || !settings.monitor.upstreams.empty() ||
          !settings.auth.bearer.jwks_url.empty() || settings.bus.is_remote() ||
+         settings.redis.given() || settings.cache.redis.given() ||
          allows(settings, SandboxUse::connections);
 }
 
@@ -138,11 +139,16 @@ void add_read(const ApplicationSettings& settings, const ProcessNeeds& needs, Pa
   read.add_folder_of(settings.sessions.keys_file);
   read.add_folder_of(settings.audit.key_file);
   const BusSettings& bus = settings.bus;
-  for (const std::string* file :
-       {&bus.password_file, &bus.token_file, &bus.nkey_file, &bus.creds_file,
-        &bus.tls.authorities_file, &bus.tls.certificate.chain_file,
-        &bus.tls.certificate.key_file}) {
+  for (const std::string* file : {&bus.password_file, &bus.token_file, &bus.nkey_file,
+                                  &bus.creds_file, &bus.tls.authorities_file,
+                                  &bus.tls.certificate.chain_file, &bus.tls.certificate.key_file}) {
     read.add_folder_of(*file);
+  }
+  for (const RedisSettings* redis : {&settings.redis, &settings.cache.redis}) {
+    read.add_folder_of(redis->password_file);
+    read.add_folder_of(redis->tls.authorities_file);
+    read.add_folder_of(redis->tls.certificate.chain_file);
+    read.add_folder_of(redis->tls.certificate.key_file);
   }
   for (const std::string& each : needs.reads) read.add(each);
   for (const std::string& each : settings.process.sandbox_read) read.add(each);

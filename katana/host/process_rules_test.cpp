@@ -38,11 +38,14 @@ TEST(ProcessRules, files_of_the_settings_are_named_by_their_folders) {
   settings.http.tls.certificates[0].key_file = "/srv/keys/key.pem";
   settings.http.listeners.push_back({.address = "unix:/srv/run/app.sock"});
   settings.http.forms.folder = "/srv/spill";
+  settings.redis.password_file = "/srv/redis/password";
+  settings.cache.redis.tls.authorities_file = "/srv/cache/ca.pem";
   settings.process.sandbox_read = {"/srv/pages/"};
   settings.process.sandbox_write = {"/srv/uploads"};
   const auto rules = file_rules_of(
       settings, {.config_file = "/srv/etc/app.yaml", .reads = {"/srv/static"}, .database = true});
-  for (const char* each : {"/srv/tls", "/srv/keys", "/srv/etc", "/srv/static", "/srv/pages"}) {
+  for (const char* each : {"/srv/tls", "/srv/keys", "/srv/etc", "/srv/static", "/srv/pages",
+                           "/srv/redis", "/srv/cache"}) {
     EXPECT_THAT(rules.read, Contains(each));
   }
   for (const char* each :
@@ -51,6 +54,17 @@ TEST(ProcessRules, files_of_the_settings_are_named_by_their_folders) {
   }
   EXPECT_THAT(rules.read, Not(Contains("/etc")));
   EXPECT_FALSE(rules.execute);
+}
+
+TEST(ProcessRules, a_redis_is_connected_to) {
+  ApplicationSettings settings = settings_of();
+  EXPECT_FALSE(file_rules_of(settings, {}).connect);
+  settings.redis.url = "redis://10.0.0.1";
+  EXPECT_TRUE(file_rules_of(settings, {}).connect);
+  EXPECT_TRUE(call_rules_of(settings, {}).connections);
+  settings.redis.url.clear();
+  settings.cache.redis.url = "unix:/run/redis.sock";
+  EXPECT_TRUE(call_rules_of(settings, {}).connections);
 }
 
 TEST(ProcessRules, a_link_is_followed_to_the_folder_of_the_file) {

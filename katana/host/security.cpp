@@ -55,6 +55,7 @@ Result<Middleware> headers_of(const HttpSettings& http) {
 // `database`: null: nothing may be opened, or there is none.
 Result<sessions::Sessions> sessions_of(const SessionSettings& settings,
                                        database::Database* database,
+                                       std::shared_ptr<sessions::SessionStore> redis,
                                        std::shared_ptr<sessions::MemorySessionStore>& memory) {
   switch (settings.store) {
     case SessionPlace::memory:
@@ -64,6 +65,7 @@ Result<sessions::Sessions> sessions_of(const SessionSettings& settings,
       return sessions::Sessions::in_store(
           settings,
           std::make_shared<sessions::DatabaseSessionStore>(*database, settings.make_table));
+    case SessionPlace::redis: return sessions::Sessions::in_store(settings, std::move(redis));
     case SessionPlace::cookies:
     case SessionPlace::off: break;
   }
@@ -102,7 +104,8 @@ Result<audit::AuditOptions> audit_options(const AuditSettings& settings) {
 }  // namespace
 
 Result<std::unique_ptr<Security>> Security::make(const ApplicationSettings& settings,
-                                                 database::Database* database) {
+                                                 database::Database* database,
+                                                 std::shared_ptr<sessions::SessionStore> redis) {
   if (auto checked = check(settings, database != nullptr); !checked) {
     return std::unexpected(checked.error());
   }
@@ -118,7 +121,7 @@ Result<std::unique_ptr<Security>> Security::make(const ApplicationSettings& sett
     made->csrf_ = *std::move(own);
   }
   if (settings.sessions.store != SessionPlace::off) {
-    auto sessions = sessions_of(settings.sessions, database, made->memory_);
+    auto sessions = sessions_of(settings.sessions, database, std::move(redis), made->memory_);
     if (!sessions) return std::unexpected(sessions.error());
     made->sessions_ = *std::move(sessions);
   }
@@ -144,9 +147,14 @@ Result<void> Security::check(const ApplicationSettings& settings, bool has_datab
       return fail(Code::invalid_argument,
                   "sessions.store is database, and the program has none; take memory or cookies");
     }
+  } else if (settings.sessions.store == SessionPlace::redis) {
+    if (!settings.redis.given()) {
+      return fail(Code::invalid_argument,
+                  "sessions.store is redis, and the program has none; set redis.url");
+    }
   } else if (settings.sessions.store != SessionPlace::off) {
     std::shared_ptr<sessions::MemorySessionStore> unused;
-    if (auto made = sessions_of(settings.sessions, nullptr, unused); !made) {
+    if (auto made = sessions_of(settings.sessions, nullptr, nullptr, unused); !made) {
       return std::unexpected(made.error());
     }
   }

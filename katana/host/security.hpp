@@ -27,9 +27,11 @@ namespace katana::host {
 
 class Security {
  public:
-  // `database`: null: the program has none.
+  // `database`: null: the program has none. `redis`: the store of sessions that are kept there;
+  // null: they are not.
   static Result<std::unique_ptr<Security>> make(const ApplicationSettings& settings,
-                                                database::Database* database);
+                                                database::Database* database,
+                                                std::shared_ptr<sessions::SessionStore> redis);
   // What make() would refuse, without opening anything.
   static Result<void> check(const ApplicationSettings& settings, bool has_database);
 

@@ -77,8 +77,8 @@ KATANA_DESCRIBE(
     (permissions_policy, length(0, 500), help("Permissions-Policy; empty: none")))
 
 // Where sessions are kept.
-enum class SessionPlace : std::uint8_t { off, cookies, memory, database };
-KATANA_DESCRIBE_ENUM(SessionPlace, off, cookies, memory, database)
+enum class SessionPlace : std::uint8_t { off, cookies, memory, database, redis };
+KATANA_DESCRIBE_ENUM(SessionPlace, off, cookies, memory, database, redis)
 
 // `sessions`: see service/sessions/sessions.hpp.
 struct SessionSettings : sessions::SessionOptions {
@@ -91,7 +91,7 @@ struct SessionSettings : sessions::SessionOptions {
 KATANA_DESCRIBE(SessionSettings,
                 (store,
                  help("off; cookies: each session is its own cookie; memory: of this process; "
-                      "database: in its table katana_sessions")),
+                      "database: in its table katana_sessions; redis: in that of `redis`")),
                 (keys, secret, length(0, 8), each(length(32, 512)),
                  help("cookies: keys of 32 octets or more; the first seals, all open")),
                 (keys_file, length(0, 4000), help("a file with those keys, one in a line")),

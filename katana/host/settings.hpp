@@ -33,6 +33,7 @@
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
 #include "katana/host/queue_settings.hpp"
+#include "katana/host/redis_settings.hpp"
 #include "katana/host/security_settings.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/request_id.hpp"
@@ -373,6 +374,7 @@ struct ApplicationSettings {
   client::HttpClientOptions client;  // for the program's HttpClient
   AuthSettings auth;
   BusSettings bus;
+  RedisSettings redis;
   std::map<std::string, JobSettings> jobs;
   ProcessSettings process;
 };
@@ -382,8 +384,8 @@ KATANA_DESCRIBE(ApplicationSettings,
                       "included, browsers as a page; never where others can reach it")),
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth, bus,
-                (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
-                process)
+                redis, (jobs, help("background jobs of the program, by name")), sessions, audit,
+                cache, process)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -396,6 +398,7 @@ KATANA_CONFIG_DECLARE_GROUP(katana::client::HttpClientOptions)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::HttpSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::AuthSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::BusSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::RedisSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::OperationsSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::LogSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::RequestSettings)

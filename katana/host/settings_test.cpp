@@ -57,6 +57,7 @@ std::string text_of(const ApplicationSettings& settings) {
   add(settings.auth);
   add(settings.cache);
   add(settings.bus);
+  add(settings.redis);
   add(settings.requests);
   return text;
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -17,6 +18,7 @@
 #include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/task.hpp"
+#include "katana/base/timestamp.hpp"
 #include "katana/jobs/schedule.hpp"
 
 namespace katana::jobs {
@@ -24,8 +26,17 @@ namespace katana::jobs {
 // Of a job's name, which is a label of metrics and a key of the configuration.
 inline constexpr std::size_t job_name_bytes_max = 64;
 
+// One run of a job.
+struct JobRun {
+  Timestamp tick = {};  // of the schedule
+  // Greater than that of all runs before, also of those on other instances that have the same lock.
+  // What the job writes to may keep the largest it has seen and refuse a smaller one: whoever comes
+  // with it was stopped in its run, and another instance has gone on.
+  std::uint64_t fence = 0;
+};
+
 // What a run calls. An Error, or an exception, is a failed run.
-using JobFunction = std::move_only_function<Task<Result<void>>()>;
+using JobFunction = std::move_only_function<Task<Result<void>>(JobRun)>;
 
 namespace detail {
 inline Task<Result<void>> as_result(Task<void> task) {
@@ -34,23 +45,27 @@ inline Task<Result<void>> as_result(Task<void> task) {
 }
 }  // namespace detail
 
-// Of what gives a Task<void> or a Task<Result<void>>. `f` stays where it is while a run of it
-// lasts.
+// Of what gives a Task<void> or a Task<Result<void>>, with or without a JobRun. `f` stays where it
+// is while a run of it lasts.
 template <class F>
 JobFunction job_function(F f) {
-  using Given = std::invoke_result_t<F&>;
-  static_assert(std::same_as<Given, Task<void>> || std::same_as<Given, Task<Result<void>>>,
-                "a job is a function that returns Task<void> or Task<Result<void>>");
-  if constexpr (std::same_as<Given, Task<void>>) {
-    return [f = std::move(f)]() mutable { return detail::as_result(f()); };
+  if constexpr (!std::invocable<F&, JobRun>) {
+    return job_function([f = std::move(f)](JobRun) mutable { return f(); });
   } else {
-    return f;
+    using Given = std::invoke_result_t<F&, JobRun>;
+    static_assert(std::same_as<Given, Task<void>> || std::same_as<Given, Task<Result<void>>>,
+                  "a job is a function that returns Task<void> or Task<Result<void>>");
+    if constexpr (std::same_as<Given, Task<void>>) {
+      return [f = std::move(f)](JobRun run) mutable { return detail::as_result(f(run)); };
+    } else {
+      return f;
+    }
   }
 }
 
 // Calls it, and holds it until its task has ended.
 inline Task<Result<void>> run_and_hold(JobFunction f) {
-  Task<Result<void>> task = f();
+  Task<Result<void>> task = f({});
   co_return co_await std::move(task);
 }
 

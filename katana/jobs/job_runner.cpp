@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "katana/base/check.hpp"
+#include "katana/base/when.hpp"
 #include "katana/core/spawn.hpp"
 #include "katana/core/timeout.hpp"
 
@@ -136,8 +137,49 @@ Task<void> JobRunner::run(Timestamp tick) {
   }
 }
 
+Task<Result<void>> JobRunner::run_once(JobRun run) {
+  Result<void> ran = co_await core::with_timeout(job_.run(run), job_.options.timeout);
+  co_return ran;
+}
+
+Task<Result<void>> JobRunner::run_leased(JobRun run, JobClaim claim, Instant asked) {
+  auto both = when_any(run_once(run), keep(std::move(claim), asked));
+  auto first = co_await both;
+  if (first.index() == 0) co_return std::get<0>(std::move(first));
+  co_return std::get<1>(std::move(first));
+}
+
+// What was asked for at `asked` lasts at least a lease from then on, whenever the answer came.
+Task<Result<void>> JobRunner::keep(JobClaim claim, Instant asked) {
+  const Duration lease = options_.lock->lease();
+  const Duration pause = nanoseconds(lease.ns / 3);
+  const Duration retry = nanoseconds(lease.ns / 30);
+  Duration next = pause;
+  for (;;) {
+    co_await core::sleep_for(next);
+    const Instant now = reactor_.now();
+    const Result<bool> renewed = co_await options_.lock->renew(claim);
+    if (renewed && !*renewed) {
+      co_return fail(Code::unavailable,
+                     "cancelled: the lease of its lock has ended, and another instance may run it");
+    }
+    if (renewed) {
+      asked = now;
+      next = pause;
+    } else if (reactor_.now() + retry >= asked + lease) {
+      co_return std::unexpected(
+          renewed.error().within("cancelled: the lease of its lock could not be renewed"));
+    } else {
+      next = retry;
+    }
+  }
+}
+
 Task<Result<JobRunner::Outcome>> JobRunner::attempt(Timestamp tick) {
+  const JobRun run{.tick = tick,
+                   .fence = static_cast<std::uint64_t>(tick.time_since_epoch().count())};
   JobClaim claim;
+  const Instant asked = reactor_.now();
   if (job_.options.one_instance) {
     const Timestamp now = wall();
     claim = {.job = job_.name, .tick = tick, .now = now, .until = later(now, job_.options.timeout)};
@@ -148,7 +190,11 @@ Task<Result<JobRunner::Outcome>> JobRunner::attempt(Timestamp tick) {
   Result<void> ran;
   std::exception_ptr thrown;
   try {
-    ran = co_await core::with_timeout(job_.run(), job_.options.timeout);
+    if (job_.options.one_instance && options_.lock->lease() > Duration{}) {
+      ran = co_await run_leased(run, claim, asked);
+    } else {
+      ran = co_await run_once(run);
+    }
   } catch (...) {
     thrown = std::current_exception();
   }

@@ -60,6 +60,11 @@ class JobRunner final : private core::TimerEntry {
   Instant overdue_after(Timestamp wall) const noexcept;
   Task<void> run(Timestamp tick);
   Task<Result<Outcome>> attempt(Timestamp tick);
+  Task<Result<void>> run_once(JobRun run);
+  // While the claim, of `asked`, is renewed.
+  Task<Result<void>> run_leased(JobRun run, JobClaim claim, Instant asked);
+  // Ends when it is lost, with an Error.
+  Task<Result<void>> keep(JobClaim claim, Instant asked);
   Task<void> release(JobClaim claim);
   void on_end(Instant began, const Result<Outcome>& outcome,
               const std::exception_ptr& thrown) noexcept;

@@ -286,6 +286,96 @@ TEST_F(JobRunnerTest, a_lock_that_cannot_be_asked_is_a_failure) {
             (std::vector<std::string>{"job purge: it failed: the lock of the job: no database"}));
 }
 
+// Leases of 30 s, which a test takes away or does not renew.
+struct LeasedLock final : JobLock {
+  explicit LeasedLock(core::Reactor& of) : reactor(of) {}
+  Task<Result<bool>> try_acquire(JobClaim) override { co_return true; }
+  Task<Result<void>> release(JobClaim, Timestamp) override {
+    ++released;
+    co_return {};
+  }
+  Duration lease() const noexcept override { return seconds(30); }
+  Task<Result<bool>> renew(JobClaim) override {
+    renewed.push_back(static_cast<double>(reactor.now().ns) / 1e9);
+    if (fails) co_return fail(Code::unavailable, "no server");
+    co_return !is_lost;
+  }
+
+  core::Reactor& reactor;
+  std::vector<double> renewed;  // when, in seconds
+  bool is_lost = false;
+  bool fails = false;
+  int released = 0;
+};
+
+class LeasedJobTest : public JobRunnerTest {
+ protected:
+  // A run that lasts for 100 s, unless it is cancelled.
+  void run_long() {
+    job_ = std::make_unique<Job>(Job{.name = "purge",
+                                     .schedule = every(seconds(1000)),
+                                     .run = job_function([this](JobRun run) -> Task<void> {
+                                       fences.push_back(run.fence);
+                                       co_await core::sleep_for(seconds(100));
+                                       runs.push_back(now_s());
+                                     }),
+                                     .options = {.run_at_start = true, .one_instance = true}});
+    runner_ = std::make_unique<JobRunner>(reactor(), *job_, status,
+                                          JobRunnerOptions{.lock = &leased, .failures = &failures});
+    runner_->start();
+    turn();
+  }
+
+  LeasedLock leased{reactor()};
+  std::vector<std::uint64_t> fences;
+};
+
+TEST_F(LeasedJobTest, a_lease_is_renewed_after_a_third_of_it_while_the_job_runs) {
+  run_long();
+  pass(seconds(200));
+  EXPECT_EQ(runs, (Times{1100}));
+  EXPECT_EQ(leased.renewed, (Times{1010, 1020, 1030, 1040, 1050, 1060, 1070, 1080, 1090, 1100}));
+  EXPECT_EQ(leased.released, 1);
+  EXPECT_EQ(figures().failures, 0u);
+  ASSERT_EQ(fences.size(), 1u);
+  EXPECT_EQ(fences[0], 1'000'000'000u) << "the tick";
+}
+
+TEST_F(LeasedJobTest, a_job_whose_lease_somebody_else_has_is_cancelled) {
+  run_long();
+  pass(seconds(15));
+  leased.is_lost = true;
+  pass(seconds(10));
+  EXPECT_EQ(runs, Times{});
+  EXPECT_EQ(failures.lines,
+            (std::vector<std::string>{"job purge: it failed: cancelled: the lease of its lock has "
+                                      "ended, and another instance may run it"}));
+  EXPECT_FALSE(figures().running);
+}
+
+TEST_F(LeasedJobTest, a_lease_that_cannot_be_renewed_cancels_the_job_before_it_ends) {
+  run_long();
+  pass(seconds(15));
+  leased.fails = true;
+  pass(seconds(24));
+  EXPECT_FALSE(figures().running) << "the lease of second 1010 ends in 1040";
+  EXPECT_EQ(runs, Times{});
+  ASSERT_EQ(failures.lines.size(), 1u);
+  EXPECT_NE(failures.lines[0].find("could not be renewed: no server"), std::string::npos);
+  EXPECT_GT(leased.renewed.size(), 10u) << "it is tried again every second";
+}
+
+TEST_F(LeasedJobTest, a_lock_that_is_there_again_in_time_is_renewed) {
+  run_long();
+  pass(seconds(15));
+  leased.fails = true;
+  pass(seconds(15));
+  leased.fails = false;
+  pass(seconds(200));
+  EXPECT_EQ(runs, (Times{1100}));
+  EXPECT_EQ(figures().failures, 0u);
+}
+
 TEST_F(JobRunnerTest, its_metrics_have_the_label_of_the_job) {
   metrics::Registry registry;
   const auto instruments = JobInstruments::make(registry, "purge");

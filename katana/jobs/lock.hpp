@@ -3,12 +3,13 @@
 //   claim: job, tick, until     → true: it is this instance's
 //
 // An instance that has a claim alone runs the job, until it gives the claim back or `until` has
-// come, whichever is first: an instance that dies in a run keeps the others waiting no longer. A
-// tick that was claimed is not claimed again, so clocks that differ by less than the time between
-// two ticks run none of them twice.
+// come, whichever is first: an instance that dies in a run keeps the others waiting no longer. With
+// a lock that has a lease() it is that which a claim lasts, and the runner renews it while the job
+// runs; a job whose lease is lost is cancelled. A tick that was claimed is not claimed again, so
+// clocks that differ by less than the time between two ticks run none of them twice.
 //
 // LocalJobLock: for instances in one process, and for tests. database/database_lock.hpp: by a
-// table.
+// table. redis/redis_job_lock.hpp: in Redis.
 //
 // Owns       LocalJobLock the last claim of each job.
 // Thread     calls: by coroutines of any reactor. LocalJobLock any.
@@ -21,6 +22,7 @@
 #include <mutex>
 #include <string>
 
+#include "katana/base/instant.hpp"
 #include "katana/base/result.hpp"
 #include "katana/base/task.hpp"
 #include "katana/base/timestamp.hpp"
@@ -42,6 +44,12 @@ class JobLock {
   virtual Task<Result<bool>> try_acquire(JobClaim claim) = 0;
   // The run of this claim has ended; others may claim later ticks from `free_at` on.
   virtual Task<Result<void>> release(JobClaim claim, Timestamp free_at) = 0;
+
+  // How long a claim lasts unless it is renewed. Zero: until its JobClaim::until.
+  virtual Duration lease() const noexcept { return {}; }
+  // The claim lasts for a lease from now on. False: it had ended, and another instance may have
+  // one.
+  virtual Task<Result<bool>> renew(JobClaim) { co_return true; }
 };
 
 class LocalJobLock final : public JobLock {

@@ -195,8 +195,9 @@ Call<Reply> Client::call(Command command, const CallOptions& options) const {
   return {shared_, std::move(command), options, &as_reply};
 }
 
-Call<Reply> Client::send_script(const Script& script, Command command) const {
-  return {shared_, std::move(command), {}, &as_reply, &script.text()};
+Call<Reply> Client::send_script(const Script& script, Command command,
+                                const CallOptions& options) const {
+  return {shared_, std::move(command), options, &as_reply, &script.text()};
 }
 
 Call<std::int64_t> Client::publish(Bytes channel, Bytes message) const {

@@ -44,6 +44,7 @@ struct SetOptions {
 
 class Client {
  public:
+  // Connects nowhere: that is for the first call.
   static katana::Result<Client> make(Options options);
 
   // ---- texts ----
@@ -74,7 +75,17 @@ class Client {
   template <class... Arguments>
   Call<Reply> run(const Script& script, std::size_t key_count,
                   const Arguments&... arguments) const {
-    return send_script(script, Command("EVALSHA", script.digest(), key_count, arguments...));
+    return run(script, CallOptions{}, key_count, arguments...);
+  }
+  template <class... Arguments>
+  Call<Reply> run(const Script& script, const CallOptions& options, std::size_t key_count,
+                  const Arguments&... arguments) const {
+    return send_script(script, Command("EVALSHA", script.digest(), key_count, arguments...),
+                       options);
+  }
+  // EVALSHA, as `command` has been made with the script's digest.
+  Call<Reply> run(const Script& script, Command command, const CallOptions& options = {}) const {
+    return send_script(script, std::move(command), options);
   }
   // How many subscribers got it.
   Call<std::int64_t> publish(Bytes channel, Bytes message) const;
@@ -84,11 +95,13 @@ class Client {
   upstream::Status status() const { return shared_->servers()->status(); }
   Totals totals() const { return shared_->totals(); }
   const Options& options() const noexcept { return shared_->options(); }
+  // For connections that are made from now on: those that are there stay. Any thread.
+  void set_password(SecretText password) const { shared_->set_password(std::move(password)); }
   // For what has a connection of its own.
   const std::shared_ptr<Shared>& shared() const noexcept { return shared_; }
 
  private:
-  Call<Reply> send_script(const Script& script, Command command) const;
+  Call<Reply> send_script(const Script& script, Command command, const CallOptions& options) const;
 
   explicit Client(std::shared_ptr<Shared> shared) noexcept : shared_(std::move(shared)) {}
 

@@ -1,4 +1,4 @@
-// Counters: what a client has done on one reactor; Totals: on all of them.
+// Counters: what a client has done on one reactor, and what it holds; Totals: on all of them.
 //
 // Owns       numbers.
 // Thread     its reactor's adds; any reads.
@@ -6,23 +6,11 @@
 // Invariant  adding costs no locked instruction: each has one thread that writes.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "katana/base/tally.hpp"
+
 namespace katana::redis {
-
-// One writer, any readers.
-class Tally {
- public:
-  void add(std::uint64_t count = 1) noexcept {
-    // relaxed: it orders nothing.
-    value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-  }
-  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_ = 0;
-};
 
 struct Counters {
   Tally commands;          // that were sent
@@ -34,8 +22,14 @@ struct Counters {
   Tally abandoned;         // replies that came for nobody
   Tally pushes;            // that nobody asked for
   Tally protocol_errors;   // connections given up because of what the server said
+  Tally scripts_sent;      // again with their text, because the server did not know the digest
+  Tally replies;           // that came for somebody
+  Tally reply_wait_ns;     // how long after the command was written, of all of these together
+  Tally waiting;           // commands that wait now, for a server or for its reply
+  Tally waiting_bytes;     // of those that are not written
 };
 
+// The same of all reactors together; what waits is that of now.
 struct Totals {
   std::uint64_t commands = 0;
   std::uint64_t server_errors = 0;
@@ -46,6 +40,11 @@ struct Totals {
   std::uint64_t abandoned = 0;
   std::uint64_t pushes = 0;
   std::uint64_t protocol_errors = 0;
+  std::uint64_t scripts_sent = 0;
+  std::uint64_t replies = 0;
+  std::uint64_t reply_wait_ns = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t waiting_bytes = 0;
 
   Totals& operator+=(const Counters& of) noexcept {
     commands += of.commands.read();
@@ -57,6 +56,11 @@ struct Totals {
     abandoned += of.abandoned.read();
     pushes += of.pushes.read();
     protocol_errors += of.protocol_errors.read();
+    scripts_sent += of.scripts_sent.read();
+    replies += of.replies.read();
+    reply_wait_ns += of.reply_wait_ns.read();
+    waiting += of.waiting.read();
+    waiting_bytes += of.waiting_bytes.read();
     return *this;
   }
 };

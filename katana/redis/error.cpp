@@ -36,8 +36,9 @@ katana::Error with_detail(Kind kind, std::string_view what, std::string_view com
 }
 
 // What a server says when it cannot serve at present, and has done nothing.
-constexpr std::array<std::string_view, 7> not_now = {
-    "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS"};
+constexpr std::array<std::string_view, 9> not_now = {
+    "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN",
+    "BUSY",    "OOM",      "MISCONF",    "NOREPLICAS"};
 
 // The words in capitals that Redis begins an error with; empty: it has none.
 std::string_view prefix_of(std::string_view line) noexcept {

@@ -24,7 +24,7 @@ namespace katana::redis {
 enum class Kind : std::uint8_t {
   server,           // the server refused the command: prefix() says how
   timeout,          // the deadline came, and nothing was done: it was not sent, or only reads
-  unavailable,      // no server, or it cannot serve now (LOADING, READONLY, …): nothing was done
+  unavailable,      // no server, or it cannot serve now (LOADING, OOM, …): nothing was done
   unknown_outcome,  // it was sent, and the answer is lost or late: it may have taken effect
   lost_reply,       // the connection was lost before the answer to a command that only reads
   overloaded,       // a limit of the client's: commands_max, queued_bytes_max, connections_max

@@ -42,11 +42,11 @@ katana::Result<void> check_hello(const Reply& reply) {
 
 }  // namespace
 
-Command Greeting::make_hello() const {
+Command Greeting::make_hello(Bytes password) const {
   Command hello("HELLO", 3);
-  if (!options_.password.empty() || !options_.user.empty()) {
+  if (!password.empty() || !options_.user.empty()) {
     hello.add("AUTH").add(options_.user.empty() ? Bytes("default") : Bytes(options_.user));
-    hello.add(options_.password.reveal());
+    hello.add(password);
   }
   if (!options_.client_name.empty()) hello.add("SETNAME").add(Bytes(options_.client_name));
   return hello;

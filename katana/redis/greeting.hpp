@@ -24,10 +24,10 @@ class Greeting {
 
   // From the first command on. `say` is called with each.
   template <class Say>
-  void begin(Say&& say) {
+  void begin(Bytes password, Say&& say) {
     left_ = 1;
     said_hello_ = false;
-    Command hello = make_hello();
+    Command hello = make_hello(password);
     say(hello.wire());
     if (options_.database == 0) return;
     ++left_;
@@ -41,7 +41,7 @@ class Greeting {
   katana::Result<void> take(const Reply& reply);
 
  private:
-  Command make_hello() const;
+  Command make_hello(Bytes password) const;
 
   const Options& options_;
   int left_ = 0;

@@ -7,29 +7,37 @@
 
 namespace katana::redis {
 
+SecretText Shared::password() const {
+  const std::scoped_lock lock(mutex_);
+  return password_.copy();
+}
+
+void Shared::set_password(SecretText password) {
+  const std::scoped_lock lock(mutex_);
+  password_ = std::move(password);
+}
+
 std::shared_ptr<Counters> Shared::join() {
   const std::scoped_lock lock(mutex_);
-  std::erase_if(joined_, [](const auto& each) { return each.expired(); });
   if (joined_.size() >= options_.connections_max) return nullptr;
-  // What it has counted stays when its connection is gone.
+  joined_.reserve(joined_.size() + 1);
+  // What it has counted stays when its connection is gone, and is never missing in between.
   std::shared_ptr<Counters> made(new Counters, [this](Counters* counters) {
     {
       const std::scoped_lock inner(mutex_);
       gone_ += *counters;
+      std::erase(joined_, counters);
     }
     delete counters;
   });
-  joined_.push_back(made);
+  joined_.push_back(made.get());
   return made;
 }
 
 Totals Shared::totals() const {
-  std::vector<std::shared_ptr<Counters>> held;  // let go of without the lock
   const std::scoped_lock lock(mutex_);
   Totals totals = gone_;
-  for (const auto& each : joined_) {
-    if (auto counters = each.lock()) totals += *held.emplace_back(std::move(counters));
-  }
+  for (const Counters* const each : joined_) totals += *each;
   return totals;
 }
 
@@ -68,6 +76,8 @@ Pipeline::Pipeline(core::Reactor& reactor, std::shared_ptr<Shared> shared,
 
 // Coroutines that still wait are not the reactor's: they find out when they are destroyed.
 Pipeline::~Pipeline() {
+  counters_->waiting.set(0);
+  counters_->waiting_bytes.set(0);
   for (LinkedList<Pending>* const list : {&queued_, &sent_, &failed_}) {
     while (!list->empty()) {
       Pending& pending = list->pop_front();
@@ -130,11 +140,27 @@ bool Pipeline::submit(Pending& pending, Instant deadline) {
   }
   pending.home = this;
   pending.state = Pending::State::queued;
-  queued_bytes_ += pending.command.wire_bytes();
-  queued_.push_back(pending);
+  enqueue(pending);
   if (deadline != never) reactor_.timers().arm(pending, deadline);
   if (queued_.size() == 1) flush();
   return true;
+}
+
+void Pipeline::enqueue(Pending& pending) noexcept {
+  queued_bytes_ += pending.command.wire_bytes();
+  queued_.push_back(pending);
+  note_waiting();
+}
+
+void Pipeline::unqueue(Pending& pending) noexcept {
+  queued_bytes_ -= pending.command.wire_bytes();
+  queued_.remove(pending);
+  note_waiting();
+}
+
+void Pipeline::note_waiting() noexcept {
+  counters_->waiting.set(queued_.size() + sent_.size());
+  counters_->waiting_bytes.set(queued_bytes_);
 }
 
 void Pipeline::flush() noexcept {
@@ -144,12 +170,12 @@ void Pipeline::flush() noexcept {
       connection_.want_writable();
       return;
     }
-    queued_bytes_ -= pending.command.wire_bytes();
-    queued_.remove(pending);
+    unqueue(pending);
     if (pending.script == nullptr) pending.command.release();
     pending.state = Pending::State::sent;
     pending.sent_at = reactor_.now();
     sent_.push_back(pending);
+    note_waiting();
     counters_->commands.add();
     if (!stall_timer_.armed()) {
       reactor_.timers().arm(stall_timer_, pending.sent_at + shared_->options().stalled_after);
@@ -183,8 +209,7 @@ void Pipeline::leave(Pending& pending) noexcept {
   } else if (pending.state == Pending::State::sent) {
     pending.command.release();  // its place stays until the reply has come
   } else if (pending.state == Pending::State::queued) {
-    home->queued_bytes_ -= pending.command.wire_bytes();
-    home->queued_.remove(pending);
+    home->unqueue(pending);
     delete &pending;
   } else {
     home->failed_.remove(pending);
@@ -199,8 +224,7 @@ void Pipeline::expire(Pending& pending) noexcept {
   counters_->timeouts.add();
 
   if (pending.state == Pending::State::queued) {
-    queued_bytes_ -= pending.command.wire_bytes();
-    queued_.remove(pending);
+    unqueue(pending);
     forget(pending);
     pending.state = Pending::State::failed;
     pending.error.emplace(
@@ -221,34 +245,24 @@ void Pipeline::expire(Pending& pending) noexcept {
 // ---- replies -----------------------------------------------------------------------------------
 
 void Pipeline::on_open() noexcept {
-  machine_.emplace(shared_->options().reply);
-  builder_.clear();
+  reader_.begin(shared_->options().reply);
   leaving_ = false;
+  const SecretText password = shared_->password();
   // The outbox is empty, and a greeting small.
-  greeting_.begin([this](Bytes wire) { (void)connection_.write(wire); });
+  greeting_.begin(password.reveal(), [this](Bytes wire) { (void)connection_.write(wire); });
 }
 
 std::size_t Pipeline::on_bytes(Bytes input) noexcept {
-  Bytes rest = input;
-  for (;;) {
-    const resp::Step step = machine_->next(rest);
-    if (step.event == resp::Event::need_bytes) return input.size() - rest.size();
-    if (step.event == resp::Event::refused) {
-      counters_->protocol_errors.add();
-      connection_.lose(katana::Error(
-          Code::data_loss,
-          fmt::format("what Redis at {} says is not RESP: {}", connection_.server().text(),
-                      resp::text_of(machine_->refusal()))));
-      return input.size();
-    }
-    const bool is_complete = builder_.add(step);
-    rest.remove_prefix(step.consumed);
-    if (is_complete && !take_reply()) return input.size();
+  const std::size_t consumed =
+      reader_.read(input, [this](Reply reply) { return take_reply(std::move(reply)); });
+  if (auto problem = reader_.problem(connection_.server().text())) {
+    counters_->protocol_errors.add();
+    connection_.lose(*std::move(problem));
   }
+  return consumed;
 }
 
-bool Pipeline::take_reply() {
-  Reply reply = builder_.take();
+bool Pipeline::take_reply(Reply reply) {
   if (reply.type() == Reply::Type::push) {
     counters_->pushes.add();
     return true;
@@ -262,7 +276,10 @@ bool Pipeline::take_reply() {
     return false;
   }
   Pending& pending = sent_.pop_front();
+  note_waiting();
   if (pending.awaited) {
+    counters_->replies.add();
+    counters_->reply_wait_ns.add(static_cast<std::uint64_t>((reactor_.now() - pending.sent_at).ns));
     answer(pending, std::move(reply));
   } else {
     counters_->abandoned.add();
@@ -310,8 +327,8 @@ void Pipeline::take_error(Pending& pending, const Reply& reply) {
 void Pipeline::send_script(Pending& pending) {
   pending.command = pending.command.renamed("EVAL", *std::exchange(pending.script, nullptr));
   pending.state = Pending::State::queued;
-  queued_bytes_ += pending.command.wire_bytes();
-  queued_.push_back(pending);
+  counters_->scripts_sent.add();
+  enqueue(pending);
   flush();
 }
 
@@ -335,8 +352,8 @@ void Pipeline::note_down(const katana::Error&) noexcept {
 void Pipeline::fail_queued() noexcept {
   const std::string why = connection_.problem() ? connection_.problem()->describe() : std::string();
   while (!queued_.empty()) {
-    Pending& pending = queued_.pop_front();
-    queued_bytes_ -= pending.command.wire_bytes();
+    Pending& pending = *queued_.first();
+    unqueue(pending);
     counters_->unavailable.add();
     fail_later(pending, Error(Kind::unavailable, "Redis cannot be reached", pending.name, why));
   }
@@ -360,6 +377,7 @@ void Pipeline::fail_sent(const katana::Error& why) noexcept {
                                 pending.name, detail));
     }
   }
+  note_waiting();
 }
 
 // Not now: what resumes may do anything, and a connection is about to be gone.

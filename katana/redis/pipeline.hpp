@@ -25,9 +25,9 @@
 #include "katana/core/reactor.hpp"
 #include "katana/redis/greeting.hpp"
 #include "katana/redis/pending.hpp"
+#include "katana/redis/reply_reader.hpp"
 #include "katana/redis/shared.hpp"
 #include "katana/upstream/connection.hpp"
-#include "katana/wire/resp/machine.hpp"
 
 namespace katana::redis {
 
@@ -69,9 +69,12 @@ class Pipeline final : public core::Attachment, private upstream::Owner {
   void on_writable() noexcept override { flush(); }
 
   std::optional<Error> refusal_of(const Pending& pending) const;
+  void enqueue(Pending& pending) noexcept;
+  void unqueue(Pending& pending) noexcept;
+  void note_waiting() noexcept;
   void flush() noexcept;
   // False: the connection is given up.
-  bool take_reply();
+  bool take_reply(Reply reply);
   bool take_greeting(const Reply& reply);
   void answer(Pending& pending, Reply reply);
   void take_error(Pending& pending, const Reply& reply);
@@ -93,8 +96,7 @@ class Pipeline final : public core::Attachment, private upstream::Owner {
   const std::shared_ptr<Shared> shared_;
   const std::shared_ptr<Counters> counters_;
   upstream::Connection connection_;
-  std::optional<resp::Machine> machine_;  // of this connection
-  ReplyBuilder builder_;
+  ReplyReader reader_;
   Greeting greeting_;
   LinkedList<Pending> queued_, sent_, failed_;
   std::size_t queued_bytes_ = 0;

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <gmock/gmock.h>
+#include <linux/filter.h>
 #include <poll.h>
 
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,9 +54,7 @@ class RedisServer {
                                       "--save",
                                       "",
                                       "--appendonly",
-                                      "no",
-                                      "--enable-debug-command",
-                                      "local"};
+                                      "no"};
     words.insert(words.end(), more_.begin(), more_.end());
     program_.start(words);
     program_.await_port(port_);
@@ -66,6 +66,14 @@ class RedisServer {
   std::uint16_t port() const noexcept { return port_; }
   std::string path() const { return program_.folder() + "/redis.sock"; }
   std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+  // A file in its folder, with that text.
+  std::string add_file(const std::string& name, const std::string& text) const {
+    const std::string path = program_.folder() + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+  // From the next start on.
+  void set_flags(std::vector<std::string> more) { more_ = std::move(more); }
 
  private:
   Program program_;
@@ -176,6 +184,16 @@ class FakeRedis {
       }
     }
     const std::string& heard() const noexcept { return heard_; }
+    void hang_up() const { ::shutdown(socket_, SHUT_RDWR); }
+    // From here on nothing that is sent here comes, and nothing is acknowledged: as if the machine
+    // were gone.
+    void vanish() const {
+      sock_filter drop_all[] = {{BPF_RET | BPF_K, 0, 0, 0}};
+      const sock_fprog program{1, drop_all};
+      if (::setsockopt(socket_, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) {
+        throw std::runtime_error("no filter of the socket");
+      }
+    }
     // The greeting of a client without password and database.
     bool greet() {
       return hear("SETNAME\r\n$6\r\nkatana\r\n") &&

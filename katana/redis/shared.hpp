@@ -21,10 +21,18 @@ namespace katana::redis {
 class Shared {
  public:
   Shared(Options options, std::shared_ptr<upstream::Shared> servers)
-      : options_(std::move(options)), servers_(std::move(servers)) {}
+      : options_(std::move(options)),
+        servers_(std::move(servers)),
+        password_(options_.password.copy()) {}
 
+  // As they were given to make(), with what that has filled in.
   const Options& options() const noexcept { return options_; }
+  // Where they are, and what is known of them.
   const std::shared_ptr<upstream::Shared>& servers() const noexcept { return servers_; }
+
+  // Of the connections that are made from now on.
+  SecretText password() const;
+  void set_password(SecretText password);
 
   // Null: there are connections_max already. Given back when the last share of it is gone.
   std::shared_ptr<Counters> join();
@@ -34,7 +42,8 @@ class Shared {
   const Options options_;
   const std::shared_ptr<upstream::Shared> servers_;
   mutable std::mutex mutex_;  // guards what follows
-  std::vector<std::weak_ptr<Counters>> joined_;
+  SecretText password_;
+  std::vector<const Counters*> joined_;  // of connections that are there
   Totals gone_;
 };
 

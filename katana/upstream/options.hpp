@@ -30,6 +30,10 @@ class Observer {
   virtual ~Observer() = default;
   // A connection of the process is down, and none was.
   virtual void on_down(const std::string& server, const Error& why) noexcept = 0;
+  // It is still down, for another reason than the last one that was told.
+  virtual void on_still_down(const std::string& server, const Error& why) noexcept {
+    (void)server, (void)why;
+  }
   // All are up again, after so long.
   virtual void on_recovered(const std::string& server, Duration down_for) noexcept = 0;
 };

@@ -87,10 +87,14 @@ void Shared::note_failure(const Server& server, const Error& why, bool was_up, b
   ++(was_up ? status_.losses : status_.failures);
   if (was_up) --status_.up;
   status_.server = server.text();
+  const bool is_told = status_.why && status_.why->describe() == why.describe();
   status_.why = why;
-  if (!is_first || status_.down++ > 0) return;
-  status_.down_since = now;
-  if (options_.observer != nullptr) options_.observer->on_down(status_.server, why);
+  if (is_first && status_.down++ == 0) {
+    status_.down_since = now;
+    if (options_.observer != nullptr) options_.observer->on_down(status_.server, why);
+  } else if (!is_told && options_.observer != nullptr) {
+    options_.observer->on_still_down(status_.server, why);
+  }
 }
 
 void Shared::note_up(const Server& server, bool was_down, Instant now) noexcept {

@@ -78,6 +78,27 @@ TEST(UpstreamShared, what_a_cluster_announces_comes_behind_the_options_and_repla
   EXPECT_EQ(shared->server_count(), 2u);
 }
 
+TEST(UpstreamShared, each_other_reason_of_an_outage_is_told_once) {
+  Outages outages;
+  Options options = test_options();
+  options.observer = &outages;
+  const auto shared = Shared::make(options).value();
+  const Server server = options.servers[0];
+  const auto fail_with = [&](const char* why, bool is_first = false) {
+    shared->note_failure(server, Error(Code::unavailable, why), false, is_first, Instant{});
+  };
+  fail_with("refused", true);
+  fail_with("refused");
+  fail_with("wrong password");
+  fail_with("wrong password");
+  fail_with("refused");
+  EXPECT_EQ(outages.notes, (std::vector<std::string>{"down 192.0.2.1:4000: refused"}));
+  EXPECT_EQ(outages.others, (std::vector<std::string>{"192.0.2.1:4000: wrong password",
+                                                      "192.0.2.1:4000: refused"}));
+  shared->note_up(server, true, Instant{});
+  EXPECT_EQ(outages.notes.size(), 2u);
+}
+
 }  // namespace
 }  // namespace katana::upstream
 

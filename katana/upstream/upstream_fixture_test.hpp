@@ -53,10 +53,14 @@ struct Outages final : Observer {
   void on_down(const std::string& server, const Error& why) noexcept override {
     notes.push_back("down " + server + ": " + why.describe());
   }
+  void on_still_down(const std::string& server, const Error& why) noexcept override {
+    others.push_back(server + ": " + why.describe());
+  }
   void on_recovered(const std::string& server, Duration down_for) noexcept override {
     notes.push_back("up " + server + " after " + std::to_string(down_for.count_ms()) + " ms");
   }
   std::vector<std::string> notes;
+  std::vector<std::string> others;  // further reasons
 };
 
 inline Options test_options() {

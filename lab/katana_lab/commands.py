@@ -26,6 +26,7 @@ class Command:
 
 COMMANDS = {
     "cost": Command("costs.request", "lab/cost.py", "a request, beside the floor and rivals"),
+    "cached-cost": Command("costs.cached", "lab/cached_cost.py", "a user from the response cache, beside /health"),
     "chat-cost": Command("costs.chat", "lab/chat_cost.py", "a chat delivery, by engine, beside the floor"),
     "chat-nodes-cost": Command("costs.chat_nodes", "lab/chat_nodes_cost.py", "a chat delivery, three servers and one"),
     "databases-cost": Command("costs.databases", "lab/databases_cost.py", "one program on SQLite and on PostgreSQL"),

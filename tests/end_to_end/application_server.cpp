@@ -7,12 +7,14 @@
 #include <string>
 #include <thread>
 
+#include "katana/cache/cache.hpp"
 #include "katana/core/sleep.hpp"
 #include "katana/host/application.hpp"
 #include "katana/host/sqlite/sqlite.hpp"
 #include "katana/service/forms/form.hpp"
 #include "katana/service/json.hpp"
 #include "katana/service/middleware/rate_limit.hpp"
+#include "katana/service/sessions/sessions.hpp"
 #include "katana/service/websocket.hpp"
 #include "katana/session/topics.hpp"
 
@@ -133,6 +135,53 @@ void add_topics(Router& router) {
                    [topics](const RequestView&) { return std::make_unique<TopicSocket>(*topics); });
 }
 
+// What instances share, where the settings say so.
+struct Visits {
+  std::int64_t count = 0;
+};
+KATANA_DESCRIBE(Visits, count)
+
+Task<Reply> count_visit(FromContext<sessions::UserSession> session) {
+  const Result<std::optional<Visits>> before = co_await session->get<Visits>();
+  if (!before) co_return problem(before.error());
+  const Visits now{before->value_or(Visits{}).count + 1};
+  const Result<void> kept = co_await session->set(now);
+  if (!kept) co_return problem(kept.error());
+  co_return Reply::text(format_text("{}", now.count));
+}
+
+using Names = cache::Cache<std::int64_t, std::string>;
+
+Task<Result<Reply>> cached_name(Names names, database::Database& database, std::int64_t id) {
+  auto load = [&database](std::int64_t key) -> Task<Result<std::optional<std::string>>> {
+    const auto user =
+        co_await database.query_one<User>("SELECT id, name FROM users WHERE id = $1", key);
+    if (!user) co_return std::unexpected(user.error());
+    co_return *user ? std::optional((*user)->name) : std::nullopt;
+  };
+  const Result<cache::Cached<std::string>> name = co_await names.get_or_load(id, load);
+  if (!name) co_return std::unexpected(name.error());
+  if (!*name) co_return problem(404, "There is no such user.");
+  co_return Reply::text(Text(**name));
+}
+
+Result<void> add_shared(const registry::Services& services, Router& router) {
+  if (services.find<sessions::Sessions>() != nullptr) router.get("/visits", count_visit);
+  auto names = services.get<host::Caches>().make_shared<std::int64_t, std::string>(
+      {.name = "names", .ttl = seconds(600)});
+  if (!names) return std::unexpected(names.error());
+  auto& database = services.get<database::Database>();
+  router.get("/cached/{id}", [names = *names, &database](Path<std::int64_t> id) {
+    return cached_name(names, database, *id);
+  });
+  router.get("/forget/{id}", [names = *names](Path<std::int64_t> id) -> Task<Result<Reply>> {
+    const Result<void> gone = co_await names.remove_everywhere(*id);
+    if (!gone) co_return std::unexpected(gone.error());
+    co_return Reply(204);
+  });
+  return {};
+}
+
 // What no handler may do: it keeps its reactor, for ever or for so long.
 void add_traps(const registry::Services& services, Router& router) {
   auto& pool = services.get<thread::Pool>();
@@ -158,17 +207,20 @@ int main(int count, char** arguments) {
   host::Application<Settings> app(
       {.name = "application_server",
        .version = "1.0",
-       .about = "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
-                "/limited/, /fail/… and /misuse/…, POST /form, and WebSocket on /topics.",
+       .about =
+           "Answers GET /greeting, /users/{id}, /work, /sleep/{ms}, /spin/{ms}, /job/{ms}, "
+           "/limited/, /cached/{id}, /forget/{id}, /visits, /fail/… and /misuse/…, POST /form, "
+           "and WebSocket on /topics.",
        .database = host::sqlite(),
        .migrations = {{"0001_users.sql",
                        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;"
                        "INSERT INTO users VALUES (7, 'ada');"}}});
-  app.routes([](const registry::Services& services, Router& router) {
+  app.routes([](const registry::Services& services, Router& router) -> Result<void> {
     add_routes(services, router);
     add_failures(services, router);
     add_topics(router);
     add_traps(services, router);
+    return add_shared(services, router);
   });
   return app.run(count, arguments);
 }

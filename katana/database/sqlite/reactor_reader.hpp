@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "katana/base/executor.hpp"
+#include "katana/base/tally.hpp"
 #include "katana/database/backend.hpp"
 #include "katana/database/sqlite/connection.hpp"
 #include "katana/database/sqlite/readers.hpp"
@@ -77,7 +78,7 @@ class ReactorReader final : private Message {
   std::uint32_t reads_this_turn_ = 0;
   WorkList to_writer_;
   WorkList to_readers_;
-  Count read_here_, moved_, snapshots_, prepared_, refused_unusable_;
+  Tally read_here_, moved_, snapshots_, prepared_, refused_unusable_;
 };
 
 }  // namespace katana::database::sqlite

@@ -26,18 +26,6 @@
 
 namespace katana::database::sqlite {
 
-// Counts that one thread writes at a time, and any reads.
-class Count {
- public:
-  void add(std::uint64_t count = 1) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-  }
-  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_ = 0;
-};
-
 class Watch {
  public:
   Watch(std::string path, const std::function<Instant()>& clock)

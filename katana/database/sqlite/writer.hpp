@@ -35,6 +35,7 @@
 
 #include "katana/base/adaptive_spin.hpp"
 #include "katana/base/executor.hpp"
+#include "katana/base/tally.hpp"
 #include "katana/database/backend.hpp"
 #include "katana/database/sqlite/connection.hpp"
 #include "katana/database/sqlite/file_identity.hpp"
@@ -136,8 +137,8 @@ class Writer final : private Message {
   bool closed_ = false;
   Instant probed_at_ = {};
 
-  Count writes_, runs_, commits_, redone_, expired_, checkpoints_, prepared_, retries_;
-  Count refused_full_, refused_waited_, refused_unusable_, timeouts_, cancelled_;
+  Tally writes_, runs_, commits_, redone_, expired_, checkpoints_, prepared_, retries_;
+  Tally refused_full_, refused_waited_, refused_unusable_, timeouts_, cancelled_;
 };
 
 }  // namespace katana::database::sqlite

@@ -9,6 +9,8 @@
 
 #include "katana/base/keyed_hash.hpp"
 #include "katana/base/misuse.hpp"
+#include "katana/core/reactor.hpp"
+#include "katana/service/middleware.hpp"
 
 namespace katana {
 namespace detail {
@@ -99,49 +101,133 @@ RateTable::Verdict RateTable::take(Bytes key, Instant now) noexcept {
 
 }  // namespace detail
 
+namespace detail {
+
+// What a RateLimit and its middleware share.
+struct RateRules {
+  Text key_of(const RequestView& request, session::Exchange& exchange) const {
+    return key ? key(request, exchange) : client_key(request, exchange);
+  }
+
+  std::function<Text(const RequestView&, session::Exchange&)> key;  // empty: by peer
+  std::shared_ptr<RateTable> table;
+  std::shared_ptr<SharedLimit> shared;  // null: none
+  WhenLimitUnknown when_unknown = WhenLimitUnknown::local;
+};
+
 namespace {
 
 std::int64_t whole_seconds(Duration time) noexcept {
   return (time.ns + seconds(1).ns - 1) / seconds(1).ns;
 }
 
-}  // namespace
+Reply too_many(const RateTable& table, Duration wait) {
+  const std::int64_t wait_s = whole_seconds(wait);
+  return problem(429, "Too many requests; Retry-After says how many seconds to wait.")
+      .with("Retry-After", format_text("{}", wait_s).bytes())
+      .with("RateLimit-Policy",
+            format_text("\"default\";q={};w={}", table.burst(), whole_seconds(table.window()))
+                .bytes())
+      .with("RateLimit", format_text("\"default\";r=0;t={}", wait_s).bytes());
+}
 
-RateLimit::RateLimit(RateLimitOptions options) : key_(std::move(options.key)) {
+std::optional<Reply> judge_here(const RateRules& rules, Bytes key, Instant now) {
+  const auto verdict = rules.table->take(key, now);
+  if (verdict.passes) return std::nullopt;
+  return too_many(*rules.table, verdict.wait);
+}
+
+std::optional<Reply> reply_to(const RateRules& rules, Bytes key, Instant now,
+                              const SharedLimit::Verdict& verdict) {
+  if (!verdict.is_known) {
+    if (rules.when_unknown == WhenLimitUnknown::local) return judge_here(rules, key, now);
+    return problem(503, "The limit of requests cannot be checked at present. Try again.")
+        .with("Retry-After", format_text("{}", whole_seconds(verdict.wait)).bytes());
+  }
+  if (verdict.passes) return std::nullopt;
+  return too_many(*rules.table, verdict.wait);
+}
+
+Task<std::optional<Reply>> ask(std::shared_ptr<const RateRules> rules, std::string key) {
+  const core::Reactor& reactor = *core::Reactor::current();
+  const SharedLimit::Verdict verdict = co_await rules->shared->ask(key);
+  co_return reply_to(*rules, key, reactor.now(), verdict);
+}
+
+// A peer without an address is never unlimited: whoever made it vanish would be.
+std::optional<Reply> refuse_unknown_peer(session::Exchange& exchange) {
+  exchange.note_failure();
+  return problem(503, "The address that requests are counted by is not known. Connect again.");
+}
+
+// A request of which nobody has to be asked makes no coroutine.
+class SharedLimitFunction final : public MiddlewareFunction {
+ public:
+  explicit SharedLimitFunction(std::shared_ptr<const RateRules> rules)
+      : MiddlewareFunction(false, nullptr, {}), rules_(std::move(rules)) {}
+
+  Progress run(const Call& call, RequestContext& context) const override {
+    const Text key = rules_->key_of(call.request, call.exchange);
+    if (key.empty() && rules_->key) return Progress::goes_on;
+    if (key.empty()) return answer(context, refuse_unknown_peer(call.exchange));
+    const Instant now = call.exchange.reactor().now();
+    if (const auto known = rules_->shared->look(key.bytes(), now)) {
+      return answer(context, reply_to(*rules_, key.bytes(), now, *known));
+    }
+    return wait(call, context, ask(rules_, std::string(key.bytes())));
+  }
+
+ private:
+  static Progress answer(RequestContext& context, std::optional<Reply> reply) {
+    if (!reply) return Progress::goes_on;
+    context.answer = *std::move(reply);
+    return Progress::answered;
+  }
+  static Progress wait(const Call& call, RequestContext& context, Task<std::optional<Reply>> task) {
+    const DeadlineScope time(call.exchange.handler_due());
+    if (task.start()) return answer(context, task.result());
+    using Pending = PendingFunction<void, std::optional<Reply>>;
+    call.exchange.hold(std::make_unique<Pending>(call.exchange, std::move(task)));
+    call.exchange.defer_request();
+    return Progress::waits;
+  }
+
+  const std::shared_ptr<const RateRules> rules_;
+};
+
+}  // namespace
+}  // namespace detail
+
+RateLimit::RateLimit(RateLimitOptions options) {
   std::random_device random;
   const std::uint64_t secret = std::uint64_t{random()} << 32 | random();
-  table_ = std::make_shared<detail::RateTable>(options.per_second, options.burst, options.keys_max,
-                                               secret);
+  auto table = std::make_shared<detail::RateTable>(options.per_second, options.burst,
+                                                   options.keys_max, secret);
+  detail::RateRules rules{.key = std::move(options.key),
+                          .table = std::move(table),
+                          .shared = std::move(options.shared_limit),
+                          .when_unknown = options.when_unknown};
+  rules_ = std::make_shared<const detail::RateRules>(std::move(rules));
 }
 
 void RateLimit::set_rate(double per_second, std::uint32_t burst) {
-  table_->set_rate(per_second, burst);
+  rules_->table->set_rate(per_second, burst);
+  if (rules_->shared != nullptr) rules_->shared->set_rate(per_second, burst);
 }
 
 Middleware RateLimit::middleware() const {
-  const bool by_peer = !key_;
-  auto key_of = key_;
-  if (by_peer) key_of = &detail::client_key;
   Middleware middleware;
-  middleware.admit = [table = table_, key_of = std::move(key_of), by_peer](
-                         const RequestView& request,
-                         session::Exchange& exchange) -> std::optional<Reply> {
-    const Text key = key_of(request, exchange);
-    // A peer without an address is never unlimited: whoever made it vanish would be.
-    if (key.empty() && by_peer) [[unlikely]] {
-      exchange.note_failure();
-      return problem(503, "The address that requests are counted by is not known. Connect again.");
-    }
-    if (key.empty()) return std::nullopt;
-    const auto verdict = table->take(key.bytes(), exchange.reactor().now());
-    if (verdict.passes) return std::nullopt;
-    const std::int64_t wait_s = whole_seconds(verdict.wait);
-    return problem(429, "Too many requests; Retry-After says how many seconds to wait.")
-        .with("Retry-After", format_text("{}", wait_s).bytes())
-        .with("RateLimit-Policy",
-              format_text("\"default\";q={};w={}", table->burst(), whole_seconds(table->window()))
-                  .bytes())
-        .with("RateLimit", format_text("\"default\";r=0;t={}", wait_s).bytes());
+  if (rules_->shared != nullptr) {
+    middleware.function = std::make_shared<const detail::SharedLimitFunction>(rules_);
+    return middleware;
+  }
+  middleware.admit = [rules = rules_](const RequestView& request,
+                                      session::Exchange& exchange) -> std::optional<Reply> {
+    const Text key = rules->key_of(request, exchange);
+    if (key.empty() && rules->key) return std::nullopt;
+    if (key.empty()) [[unlikely]]
+      return detail::refuse_unknown_peer(exchange);
+    return detail::judge_here(*rules, key.bytes(), exchange.reactor().now());
   };
   return middleware;
 }

@@ -5,7 +5,8 @@
 // Owns       a table of fixed size, shared by all reactors.
 // Thread     any; each part of the table has a lock, held for some ten nanoseconds.
 // Allocates  at construction, 16 bytes for each key.
-// Fails      429 with Retry-After and RateLimit fields; 503 for a peer that is not known. A full
+// Fails      429 with Retry-After and RateLimit fields; 503 for a peer that is not known, and, by
+//            choice, while a limit that is shared cannot be asked. A full
 //            table forgets the key that was least active: it never refuses for want of room.
 // Invariant  a key that stays below its rate is never refused; whoever does not know the table's
 //            secret cannot find keys that share a place.
@@ -16,26 +17,56 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "katana/base/instant.hpp"
+#include "katana/base/task.hpp"
 #include "katana/base/text.hpp"
 #include "katana/service/request_context.hpp"
 #include "katana/service/router.hpp"
 
 namespace katana {
 
+// A limit that the instances of a program keep together, outside of the process, such as
+// RedisRateLimit (service/middleware/redis).
+class SharedLimit {
+ public:
+  // What becomes of a request.
+  struct Verdict {
+    bool is_known = false;  // false: it could not be asked
+    bool passes = false;    // it is counted
+    Duration wait = {};     // until the next one passes, when this one does not
+  };
+  virtual ~SharedLimit() = default;
+  // What can be said without asking outside, on the reactor's thread; nothing: ask().
+  virtual std::optional<Verdict> look(Bytes key, Instant now) = 0;
+  virtual Task<Verdict> ask(std::string key) = 0;
+  // From now on. Any thread.
+  virtual void set_rate(double per_second, std::uint32_t burst) = 0;
+};
+
+// What becomes of requests while a SharedLimit cannot be asked.
+enum class WhenLimitUnknown : std::uint8_t {
+  local,   // this instance counts for itself, by the same rate and burst
+  refuse,  // 503
+};
+
 // How many requests of one key are served, and what the key is.
 struct RateLimitOptions {
-  double per_second = 10;    // on average; above 0
-  std::uint32_t burst = 20;  // at once; 1 or more
-  std::size_t keys_max = 64 * 1024;
+  double per_second = 10;            // on average; above 0
+  std::uint32_t burst = 20;          // at once; 1 or more
+  std::size_t keys_max = 64 * 1024;  // remembered by this process
   // Whose requests are counted together. By default the client's address (RequestView::client(),
   // which believes trusted proxies) without its port, of IPv6 the first 64 bits, which is what one
   // subscriber has, and of a Unix-domain socket the user; an unknown peer is refused (503, and
   // counted as a failure). Empty from a function given here: nobody's, and the request
   // passes; so what a client can leave out needs something in its place, such as the peer.
   std::function<Text(const RequestView&, session::Exchange&)> key = {};
+  // Null: this process counts alone. The rate and burst of what is here are its own.
+  std::shared_ptr<SharedLimit> shared_limit = {};
+  WhenLimitUnknown when_unknown = WhenLimitUnknown::local;
 };
 
 // To be given to use(): 429 with Retry-After beyond the limit.
@@ -44,6 +75,7 @@ Middleware rate_limit(RateLimitOptions options = {});
 namespace detail {
 
 class RateTable;
+struct RateRules;
 
 // Of the client's address; see RateLimitOptions::key.
 Text client_key(const RequestView& request, session::Exchange& exchange);
@@ -72,14 +104,14 @@ std::function<Text(const RequestView&, session::Exchange&)> rate_key(F text_of) 
 class RateLimit {
  public:
   explicit RateLimit(RateLimitOptions options);
+  // To be given to use(), as often as one likes.
   Middleware middleware() const;
   // For requests from now on; what keys have used stays. Any thread. REQUIRES a rate between
   // 0.000001 and 1000000000, and a burst of 1 to 1000000.
   void set_rate(double per_second, std::uint32_t burst);
 
  private:
-  std::shared_ptr<detail::RateTable> table_;
-  std::function<Text(const RequestView&, session::Exchange&)> key_;  // empty: by peer
+  std::shared_ptr<const detail::RateRules> rules_;
 };
 
 namespace detail {

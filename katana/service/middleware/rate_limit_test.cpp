@@ -4,11 +4,14 @@
 
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "katana/core/sleep.hpp"
 #include "katana/service/exchange_fixture_test.hpp"
+#include "katana/testing/test_server.hpp"
 
 namespace katana {
 namespace {
@@ -201,6 +204,95 @@ TEST(RateLimit, a_key_by_what_middleware_provides_is_the_same_from_every_address
   EXPECT_EQ(status_of("/api/x", "X-User: 192.0.2.3\n", 1), 204u);
   EXPECT_EQ(status_of("/open", "X-User: anna\n", 3), 204u) << "by its address";
   EXPECT_EQ(status_of("/open", "X-User: boris\n", 3), 429u);
+}
+
+// Says what a test wants: at once, after a while, or that it is not known.
+class ToldLimit final : public SharedLimit {
+ public:
+  std::optional<Verdict> look(Bytes, Instant) override {
+    ++looks;
+    return at_once;
+  }
+  Task<Verdict> ask(std::string key) override {
+    keys.push_back(std::move(key));
+    co_await core::sleep_for(milliseconds(50));
+    co_return answer;
+  }
+  void set_rate(double per_second, std::uint32_t burst) override { rate = per_second * burst; }
+
+  std::optional<Verdict> at_once;
+  Verdict answer{.is_known = true, .passes = true};
+  std::vector<std::string> keys;
+  int looks = 0;
+  double rate = 0;
+};
+
+class SharedLimitTest : public ::testing::Test {
+ protected:
+  testing::TestServer& server() {
+    if (server_) return *server_;
+    options.shared_limit = told;
+    limit_.emplace(options);
+    Router router;
+    router.use(limit_->middleware());
+    router.get("/", [] { return Reply::text("served"); });
+    return server_.emplace(std::move(router).build());
+  }
+  RateLimit& limit() {
+    server();
+    return *limit_;
+  }
+
+  std::shared_ptr<ToldLimit> told = std::make_shared<ToldLimit>();
+  RateLimitOptions options{.per_second = 1, .burst = 2};
+
+ private:
+  std::optional<RateLimit> limit_;
+  std::optional<testing::TestServer> server_;
+};
+
+TEST_F(SharedLimitTest, what_is_known_at_once_is_not_asked_for) {
+  told->at_once = SharedLimit::Verdict{.is_known = true, .passes = true};
+  for (int each = 0; each < 10; ++each) EXPECT_EQ(server().get("/").status(), 200);
+  told->at_once = SharedLimit::Verdict{.is_known = true, .wait = milliseconds(1500)};
+  const auto refused = server().get("/");
+  EXPECT_EQ(refused.status(), 429);
+  EXPECT_EQ(refused.header("retry-after"), "2");
+  EXPECT_TRUE(told->keys.empty());
+}
+
+TEST_F(SharedLimitTest, a_request_that_is_asked_for_waits_and_is_answered_as_said) {
+  EXPECT_EQ(server().get("/").content(), "served");
+  told->answer = {.is_known = true, .passes = false, .wait = seconds(3)};
+  const auto refused = server().get("/");
+  EXPECT_EQ(refused.status(), 429);
+  EXPECT_EQ(refused.header("retry-after"), "3");
+  ASSERT_EQ(told->keys.size(), 2u);
+  EXPECT_EQ(told->keys[0], told->keys[1]);
+  EXPECT_EQ(told->looks, 2);
+}
+
+TEST_F(SharedLimitTest, while_it_is_not_known_an_instance_counts_alone_or_refuses) {
+  told->at_once = SharedLimit::Verdict{.wait = seconds(1)};
+  EXPECT_EQ(server().get("/").status(), 200);
+  EXPECT_EQ(server().get("/").status(), 200);
+  EXPECT_EQ(server().get("/").status(), 429) << "the same burst";
+}
+
+TEST_F(SharedLimitTest, a_program_may_choose_to_serve_nobody_whom_it_cannot_count) {
+  options.when_unknown = WhenLimitUnknown::refuse;
+  told->answer = {.wait = seconds(1)};
+  const auto refused = server().get("/");
+  EXPECT_EQ(refused.status(), 503);
+  EXPECT_EQ(refused.header("retry-after"), "1");
+}
+
+TEST_F(SharedLimitTest, a_key_that_is_nobodys_passes_unasked_and_a_rate_is_passed_on) {
+  options.key = [](const RequestView&, session::Exchange&) { return Text(); };
+  EXPECT_EQ(server().get("/").status(), 200);
+  EXPECT_EQ(told->looks, 0);
+  limit().set_rate(3, 4);
+  EXPECT_EQ(told->rate, 12);
 }
 
 }  // namespace

@@ -90,6 +90,17 @@ std::optional<StoredSession> session_of(const redis::Reply& reply, std::int64_t 
 
 }  // namespace
 
+// What a script is given of a session.
+struct RedisSessionStore::Written {
+  Written(const SessionKey& key, const SessionRecord& record, std::int64_t expires_s)
+      : id(key_text(key)),
+        owner(owner_text(record.issuer, record.principal)),
+        octets(encode_session(record)),
+        seen(std::to_string(record.seen_s)),
+        expires(std::to_string(expires_s)) {}
+  const std::string id, owner, octets, seen, expires;
+};
+
 Task<Result<std::optional<StoredSession>>> RedisSessionStore::load(SessionKey key,
                                                                    std::int64_t now_s) {
   redis::Command command("HMGET", prefix_ + "session:" + key_text(key), "record", "seen", "expires",
@@ -102,13 +113,9 @@ Task<Result<std::optional<StoredSession>>> RedisSessionStore::load(SessionKey ke
 
 Task<Result<void>> RedisSessionStore::create(SessionKey key, StoredSession session,
                                              std::int64_t expires_s) {
-  const SessionRecord& record = *session.record;
-  const std::string id = key_text(key);
-  const std::string owner = owner_text(record.issuer, record.principal);
-  const std::string octets = encode_session(record);
-  const std::string seen = std::to_string(record.seen_s);
-  const std::string expires = std::to_string(expires_s);
-  auto asked = redis_.run(create_script, 0, prefix_, id, owner, octets, seen, expires);
+  const Written is(key, *session.record, expires_s);
+  auto asked =
+      redis_.run(create_script, 0, prefix_, is.id, is.owner, is.octets, is.seen, is.expires);
   const redis::Result<redis::Reply> made = co_await std::move(asked);
   if (!made) co_return std::unexpected(failed(made.error()));
   co_return {};
@@ -116,14 +123,10 @@ Task<Result<void>> RedisSessionStore::create(SessionKey key, StoredSession sessi
 
 Task<Result<bool>> RedisSessionStore::update(SessionKey key, StoredSession session,
                                              std::int64_t expires_s) {
-  const SessionRecord& record = *session.record;
-  const std::string id = key_text(key);
-  const std::string owner = owner_text(record.issuer, record.principal);
-  const std::string octets = encode_session(record);
-  const std::string seen = std::to_string(record.seen_s);
-  const std::string expires = std::to_string(expires_s);
+  const Written is(key, *session.record, expires_s);
   const std::string version = std::to_string(session.version);
-  auto asked = redis_.run(update_script, 0, prefix_, id, owner, octets, seen, expires, version);
+  auto asked = redis_.run(update_script, 0, prefix_, is.id, is.owner, is.octets, is.seen,
+                          is.expires, version);
   const redis::Result<redis::Reply> changed = co_await std::move(asked);
   if (!changed) co_return std::unexpected(failed(changed.error()));
   co_return changed->integer() == 1;

@@ -39,6 +39,8 @@ class RedisSessionStore final : public SessionStore {
                                         std::optional<SessionKey> kept) override;
 
  private:
+  struct Written;
+
   const redis::Client redis_;
   const std::string prefix_;
 };

@@ -1,0 +1,62 @@
+"""A redis-server as a child process, in a folder of its own."""
+import socket
+import subprocess
+import time
+
+SECONDS_MAX = 20
+
+
+def free_port():
+    """Return a port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Redis:
+    """One server, which forgets everything when it ends; a context manager that kills it."""
+
+    def __init__(self, folder, *flags, port=None):
+        self.port = port or free_port()
+        self.flags = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", "",
+                      "--appendonly", "no", *flags]
+        self.process = None
+        self.start()
+
+    def start(self):
+        """Start it, and return once it answers."""
+        self.process = subprocess.Popen(["redis-server", *self.flags], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + SECONDS_MAX
+        while True:
+            assert self.process.poll() is None, f"redis-server ended with {self.process.returncode}"
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            except OSError:
+                assert time.monotonic() < end, "redis-server does not listen"
+                time.sleep(0.01)
+
+    def kill(self):
+        """End it at once, as a crash does."""
+        self.process.kill()
+        self.process.wait(SECONDS_MAX)
+
+    def ask(self, *words):
+        """Return what redis-cli prints for a command."""
+        return subprocess.run(["redis-cli", "-p", str(self.port), *words], capture_output=True, text=True,
+                              timeout=SECONDS_MAX, check=True).stdout.strip()
+
+    @property
+    def url(self):
+        """Its URL."""
+        return f"redis://127.0.0.1:{self.port}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.kill()
+
+# SPDX-License-Identifier: Apache-2.0
