@@ -327,6 +327,11 @@ Result<void> ApplicationCore::start_services() {
   caches_ = *std::move(caches);
   registry.instance<Caches>(*caches_);
   registry.instance<HttpCache>(caches_->http());
+  auto keys = IdempotencyKeys::make(settings()->idempotency, database_ ? &*database_ : nullptr,
+                                    observability_->registry());
+  if (!keys) return std::unexpected(keys.error());
+  idempotency_keys_ = *std::move(keys);
+  registry.instance<idempotency::Idempotency>(idempotency_keys_->keys());
   register_settings(registry);
   if (auto started = start_authentication(registry); !started) return started;
   if (auto started = start_bus(registry); !started) return started;
@@ -411,6 +416,7 @@ void ApplicationCore::stop_services() noexcept {
   security_.reset();
   authentication_.reset();
   caches_.reset();
+  idempotency_keys_.reset();
   bus_.reset();
 }
 

@@ -25,7 +25,7 @@
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
 // thread::Pool (the pool "work"), bus::Bus, database::Database, queue::JobQueue and
 // client::HttpClient if the options have them, config::Config<Settings>, Authentication (the
-// settings `auth`), Caches and HttpCache (the settings `cache`).
+// settings `auth`), Caches and HttpCache (the settings `cache`), idempotency::Idempotency.
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
@@ -65,6 +65,7 @@
 #include "katana/host/command_line.hpp"
 #include "katana/host/database_driver.hpp"
 #include "katana/host/embedding.hpp"
+#include "katana/host/idempotency_keys.hpp"
 #include "katana/host/insecure_settings.hpp"
 #include "katana/host/pools.hpp"
 #include "katana/host/process_rules.hpp"
@@ -352,6 +353,7 @@ class ApplicationCore {
   std::unique_ptr<Security> security_;
   std::unique_ptr<Authentication> authentication_;
   std::unique_ptr<Caches> caches_;
+  std::unique_ptr<IdempotencyKeys> idempotency_keys_;
   std::unique_ptr<ProgramBus> bus_;
   std::unique_ptr<registry::Services> services_;
   std::unique_ptr<server::OperationsGuard> guard_;
