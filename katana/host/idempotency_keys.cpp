@@ -13,20 +13,20 @@ using idempotency::Figures;
 using idempotency::Idempotency;
 using idempotency::MemoryStore;
 
-struct Row {
+struct ResultRow {
   const char* result;
   std::uint64_t Figures::* number;
 };
-constexpr std::array request_rows{Row{"begun", &Figures::begun},
-                                  Row{"repeated", &Figures::repeated},
-                                  Row{"in_progress", &Figures::in_progress},
-                                  Row{"mismatched", &Figures::mismatched},
-                                  Row{"missing", &Figures::missing},
-                                  Row{"malformed", &Figures::malformed},
-                                  Row{"without_key", &Figures::without_key}};
-constexpr std::array reply_rows{Row{"kept", &Figures::kept},
-                                Row{"without_reply", &Figures::without_reply},
-                                Row{"released", &Figures::released}, Row{"lost", &Figures::lost}};
+constexpr std::array request_rows{ResultRow{"begun", &Figures::begun},
+                                  ResultRow{"repeated", &Figures::repeated},
+                                  ResultRow{"in_progress", &Figures::in_progress},
+                                  ResultRow{"mismatched", &Figures::mismatched},
+                                  ResultRow{"missing", &Figures::missing},
+                                  ResultRow{"malformed", &Figures::malformed},
+                                  ResultRow{"without_key", &Figures::without_key}};
+constexpr std::array reply_rows{
+    ResultRow{"kept", &Figures::kept}, ResultRow{"without_reply", &Figures::without_reply},
+    ResultRow{"released", &Figures::released}, ResultRow{"lost", &Figures::lost}};
 
 template <class Rows>
 Result<std::vector<metrics::ObservedCounter>> counters_of(metrics::Registry& registry,
@@ -36,7 +36,7 @@ Result<std::vector<metrics::ObservedCounter>> counters_of(metrics::Registry& reg
   auto family = registry.observed_counters(std::move(description));
   if (!family) return std::unexpected(family.error());
   std::vector<metrics::ObservedCounter> counters;
-  for (const Row& row : rows) counters.push_back(family->with(row.result));
+  for (const ResultRow& row : rows) counters.push_back(family->with(row.result));
   return counters;
 }
 
