@@ -6,8 +6,9 @@ Each round fills the queue with jobs that do nothing, by eight requests at a tim
 on an SQLite file, on a PostgreSQL of this run's own, and by pgbench, which is PostgreSQL's own program in C and sends
 the same statements, eight clients, prepared: an order and its job in a transaction; and a claim of one job with SKIP
 LOCKED and its removal. pgbench is the floor: it claims one at a time, keeps no leases, and does nothing else. Both
-databases flush each commit. The program has one reactor. What is done includes the start of the process. CPU is user and system, for each job: of the program or of
-pgbench, and of PostgreSQL's processes; those of pgbench's end with it, and are not counted. Everything shares this machine's CPUs.
+databases flush each commit. The program has one reactor. What is done includes the start of the process. CPU is user
+and system, for each job: of the program or of pgbench, and of PostgreSQL's processes; those of pgbench's end with it,
+and are not counted. Everything shares this machine's CPUs.
 """
 from __future__ import annotations
 
