@@ -20,6 +20,7 @@
 #include "katana_tool/new_command.hpp"
 #include "katana_tool/password_command.hpp"
 #include "katana_tool/program_command.hpp"
+#include "katana_tool/queue_command.hpp"
 #include "katana_tool/sql_command.hpp"
 
 namespace {
@@ -77,6 +78,7 @@ int main(int count, char** arguments) {
   add_program_commands(app, chosen);
   add_sql_command(app, chosen);
   add_migrate_command(app, chosen);
+  add_queue_command(app, chosen);
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
   add_password_command(app, chosen);

@@ -55,6 +55,8 @@ class Queries {
     return {*backend_, order(), transaction_, timeout_, &sql, arguments...};
   }
 
+  // Which database it is, for what is written otherwise there: "sqlite", "postgresql".
+  Bytes system() const noexcept { return backend_->system(); }
   // The same calls with this timeout for each: then they end with Kind::timeout.
   Queries within(Duration timeout) const noexcept { return {*backend_, transaction_, timeout}; }
 

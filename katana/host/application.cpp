@@ -321,6 +321,7 @@ Result<void> ApplicationCore::start_services() {
   }
   if (auto started = start_redis(registry); !started) return started;
   if (auto started = start_sessions_and_caches(registry); !started) return started;
+  if (auto started = start_idempotency(registry); !started) return started;
   register_settings(registry);
   if (auto started = start_authentication(registry); !started) return started;
   if (auto started = start_bus(registry); !started) return started;
@@ -405,6 +406,7 @@ void ApplicationCore::stop_services() noexcept {
   security_.reset();
   authentication_.reset();
   caches_.reset();
+  idempotency_keys_.reset();
   cache_redis_.reset();
   redis_.reset();
   bus_.reset();

@@ -25,7 +25,8 @@
 // In the registry: log::Log, metrics::Registry, metrics::HealthChecks, Observability, Pools,
 // thread::Pool (the pool "work"), bus::Bus, redis::Client if redis.url is set, database::Database,
 // queue::JobQueue and client::HttpClient if the options have them, config::Config<Settings>,
-// Authentication (the settings `auth`), Caches and HttpCache (the settings `cache`).
+// Authentication (the settings `auth`), Caches and HttpCache (the settings `cache`),
+// idempotency::Idempotency.
 //
 // Owns       all of it.
 // Thread     one: main's. Blocks SIGINT, SIGTERM and SIGHUP from start() on, and ignores SIGPIPE.
@@ -65,6 +66,7 @@
 #include "katana/host/command_line.hpp"
 #include "katana/host/database_driver.hpp"
 #include "katana/host/embedding.hpp"
+#include "katana/host/idempotency_keys.hpp"
 #include "katana/host/insecure_settings.hpp"
 #include "katana/host/pools.hpp"
 #include "katana/host/process_rules.hpp"
@@ -309,6 +311,7 @@ class ApplicationCore {
   Result<void> start_redis(registry::Registry& registry);
   Result<void> add_redis(ProgramRedis& redis, std::string name);
   Result<void> start_sessions_and_caches(registry::Registry& registry);
+  Result<void> start_idempotency(registry::Registry& registry);
   // Null: the program has no Redis.
   std::unique_ptr<jobs::JobLock> make_redis_job_lock() const;
   RateLimitOptions rate_limit_options() const;
@@ -363,6 +366,7 @@ class ApplicationCore {
   std::unique_ptr<Security> security_;
   std::unique_ptr<Authentication> authentication_;
   std::unique_ptr<Caches> caches_;
+  std::unique_ptr<IdempotencyKeys> idempotency_keys_;
   std::unique_ptr<ProgramBus> bus_;
   std::unique_ptr<ProgramRedis> redis_;        // null: there is none
   std::unique_ptr<ProgramRedis> cache_redis_;  // null: caches have that one, or none

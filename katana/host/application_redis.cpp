@@ -1,4 +1,5 @@
-// What an application keeps in Redis: sessions, limits, the second level of caches, locks of jobs.
+// What an application keeps in Redis: sessions, limits, the second level of caches, idempotency
+// keys, locks of jobs.
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +9,8 @@
 #include "katana/host/program_redis.hpp"
 #include "katana/host/security.hpp"
 #include "katana/jobs/redis/redis_job_lock.hpp"
+#include "katana/service/idempotency/memory_store.hpp"
+#include "katana/service/idempotency/redis/key_store.hpp"
 #include "katana/service/middleware/redis/redis_rate_limit.hpp"
 #include "katana/service/sessions/redis/session_keys.hpp"
 
@@ -71,6 +74,25 @@ Result<void> ApplicationCore::start_sessions_and_caches(registry::Registry& regi
   caches_ = *std::move(caches);
   registry.instance<Caches>(*caches_);
   registry.instance<HttpCache>(caches_->http());
+  return {};
+}
+
+Result<void> ApplicationCore::start_idempotency(registry::Registry& registry) {
+  const auto present = settings();
+  std::shared_ptr<idempotency::Store> store;
+  if (present->idempotency.store == KeyPlace::redis) {
+    if (embedding_) {
+      store = std::make_shared<idempotency::MemoryStore>(present->idempotency.memory);
+    } else if (redis_ != nullptr) {
+      store =
+          std::make_shared<idempotency::RedisStore>(redis_->client(), redis_->settings().prefix);
+    }
+  }
+  auto keys = IdempotencyKeys::make(present->idempotency, database_ ? &*database_ : nullptr,
+                                    std::move(store), observability_->registry());
+  if (!keys) return std::unexpected(keys.error());
+  idempotency_keys_ = *std::move(keys);
+  registry.instance<idempotency::Idempotency>(idempotency_keys_->keys());
   return {};
 }
 

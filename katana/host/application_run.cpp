@@ -49,6 +49,11 @@ Result<void> ApplicationCore::check_loaded() const {
   if (auto checked = Security::check(*present, !options_.database.empty()); !checked) {
     note("", checked.error());
   }
+  if (auto checked = IdempotencyKeys::check(present->idempotency, !options_.database.empty(),
+                                            present->redis.given());
+      !checked) {
+    note("", checked.error());
+  }
   if (auto checked = jobs_.check(present->jobs); !checked) note("", checked.error());
   if (auto checked = queues_.check(present->queue, !options_.database.empty()); !checked) {
     note("", checked.error());

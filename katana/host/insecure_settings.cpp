@@ -165,6 +165,15 @@ void judge_sessions(const ApplicationSettings& settings, Findings& findings) {
   }
 }
 
+void judge_idempotency(const ApplicationSettings& settings, Findings& findings) {
+  if (!settings.idempotency.enabled || settings.idempotency.scope != idempotency::Scope::everyone) {
+    return;
+  }
+  findings.add("idempotency.scope", "everyone",
+               "who guesses or learns the key of another client's request gets its reply",
+               "authenticate clients, and set it to principal");
+}
+
 void judge_client(const client::HttpClientOptions& client, Findings& findings) {
   if (client.tls.dangerously_accept_any_certificate) {
     findings.add("client.tls.dangerously_accept_any_certificate", "true",
@@ -274,6 +283,7 @@ std::vector<InsecureSetting> insecure_settings(const ApplicationSettings& settin
   judge_process(settings.process, findings);
   judge_sizes(settings.http, findings);
   judge_sessions(settings, findings);
+  judge_idempotency(settings, findings);
   if (facts.client) judge_bus(settings.bus, findings);
   judge_redis(settings.redis, "redis", findings);
   judge_redis(settings.cache.redis, "cache.redis", findings);

@@ -30,6 +30,7 @@
 #include "katana/host/auth_settings.hpp"
 #include "katana/host/bus_settings.hpp"
 #include "katana/host/cache_settings.hpp"
+#include "katana/host/idempotency_settings.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
 #include "katana/host/queue_settings.hpp"
@@ -371,6 +372,7 @@ struct ApplicationSettings {
   SessionSettings sessions;
   AuditSettings audit;
   CacheSettings cache;
+  IdempotencySettings idempotency;
   client::HttpClientOptions client;  // for the program's HttpClient
   AuthSettings auth;
   BusSettings bus;
@@ -385,7 +387,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth, bus,
                 redis, (jobs, help("background jobs of the program, by name")), sessions, audit,
-                cache, process)
+                cache, idempotency, process)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};

@@ -154,9 +154,10 @@ Reply shown_with(session::Exchange& exchange, const RequestView* request, Reply&
   return shown;
 }
 
-// False: a middleware threw, and the failure is sent.
-KATANA_RARE bool survives_after(session::Exchange& exchange, const Route& route,
-                                const RequestView& request, Reply& reply) noexcept {
+// False: the reply is sent later, or a middleware threw, and the failure is sent.
+KATANA_RARE bool passes_middleware(session::Exchange& exchange, const Route& route,
+                                   const RequestView& request, Reply& reply) noexcept {
+  if (route.has_functions && record_first(exchange, route, request, reply)) return false;
   try {
     run_after(exchange, route, request, reply);
     return true;
@@ -197,7 +198,7 @@ void report_cause(session::Exchange& exchange, unsigned status, const Error& cau
 
 void send_reply(session::Exchange& exchange, const Route& route, const RequestView* request,
                 Reply&& reply) noexcept {
-  if (!route.middleware.empty() && !survives_after(exchange, route, *request, reply)) return;
+  if (!route.middleware.empty() && !passes_middleware(exchange, route, *request, reply)) return;
   if (!reply.is_ordinary() && !prepare(exchange, route, request, reply)) return;
   const std::size_t size = reply.content().size();
   if (size > small_content_bytes && !reply.content_stays() && !exchange.takes_whole(size)) {
@@ -248,6 +249,7 @@ void PendingStream::decode_content(const http::Head& head) {
 }
 
 void PendingStream::run_middleware(Reply& reply) {
+  if (route_.has_functions) record_head(exchange_, route_, reply);
   run_after(exchange_, route_, request_->view(), reply);
 }
 

@@ -29,6 +29,7 @@
 #include "katana/service/extract.hpp"
 #include "katana/service/parameters.hpp"
 #include "katana/service/reply.hpp"
+#include "katana/service/reply_recorder.hpp"
 #include "katana/service/request.hpp"
 #include "katana/service/streaming.hpp"
 #include "katana/session/exchange.hpp"
@@ -174,6 +175,14 @@ class PendingTask final : public session::Pending {
   Task<R> task_;
 };
 
+// What a coroutine comes to, as a reply.
+inline Task<Reply> reply_of(Task<Reply> task) noexcept { return task; }
+template <class R>
+Task<Reply> reply_of(Task<R> task) {
+  R result = co_await std::move(task);
+  co_return ToReply<R>::make(std::move(result));
+}
+
 template <class F>
 class TaskHandler final : public Handler {
  public:
@@ -187,6 +196,10 @@ class TaskHandler final : public Handler {
   void serve(session::Exchange& exchange, const Route& route,
              const RequestView& request) const override {
     const auto run = [&]<class R>(Task<R> task) {
+      if (route.has_functions && has_recorder(exchange)) [[unlikely]] {
+        serve_alone(exchange, route, request, reply_of(std::move(task)));
+        return;
+      }
       const DeadlineScope time(exchange.handler_due());
       if (task.start()) {
         PendingTask<R>::finish(exchange, route, &request, task);

@@ -214,6 +214,7 @@ class Reply {
   const Error* cause() const noexcept;
   // Valid, whole, and no reason to close: nearly every reply.
   bool is_ordinary() const noexcept { return flaws_ == 0 && !close_ && source_ == nullptr; }
+  bool is_streamed() const noexcept { return source_ != nullptr; }
   std::int64_t stream_length() const noexcept { return stream_length_; }
   std::unique_ptr<ContentSource>& source() noexcept { return source_; }
   // Status, type, fields and close(), without the content.

@@ -27,6 +27,7 @@
 #include "katana/registry/type_info.hpp"
 #include "katana/service/decompression.hpp"
 #include "katana/service/reply.hpp"
+#include "katana/service/reply_recorder.hpp"
 #include "katana/session/exchange.hpp"
 
 namespace katana {
@@ -84,6 +85,8 @@ class RequestContext final : public session::RequestState {
   // What a function that suspended has come to: an answer, an exception, or neither.
   std::optional<Reply> answer;
   std::exception_ptr thrown;
+  // Of the reply, before it is sent; null: none, or it was taken.
+  std::unique_ptr<ReplyRecorder> recorder;
 
  private:
   struct Value {

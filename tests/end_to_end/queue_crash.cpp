@@ -4,6 +4,9 @@
 // id that is a multiple of five queues and rolls back. Each attempt at a job is a row of `attempts`
 // with its fence, written before a pause: the moment to be killed in. Multiples of seven are
 // counted in the job's own transaction, exactly once. Order 13 fails for ever.
+//
+// POST /fill/{count} queues jobs of the queue `nothing`, which do nothing, each in a transaction of
+// its own with the row of an order: for lab/queue_cost.py.
 #include <string>
 
 #include "katana/core/sleep.hpp"
@@ -68,6 +71,22 @@ Task<Result<void>> count_order(database::Database& db, CountOrder job, queue::De
   co_return {};
 }
 
+Task<Result<void>> fill(database::Database& db, queue::JobQueue& queue) {
+  auto transaction = co_await db.begin();
+  if (!transaction) co_return std::unexpected(transaction.error());
+  const std::int64_t id = 0;
+  auto written = co_await transaction->execute("INSERT INTO orders (id) VALUES ($1)", id);
+  if (!written) co_return std::unexpected(written.error());
+  const CountOrder job{id};
+  const auto queued = co_await queue.enqueue(*transaction, "nothing", job);
+  if (!queued) co_return std::unexpected(queued.error());
+  auto committed = co_await transaction->commit();
+  if (!committed) co_return std::unexpected(committed.error());
+  co_return {};
+}
+
+Task<Result<void>> do_nothing(CountOrder) { co_return {}; }
+
 void add_routes(const registry::Services& services, Router& router) {
   auto& db = services.get<database::Database>();
   auto& queue = services.get<queue::JobQueue>();
@@ -82,6 +101,13 @@ void add_routes(const registry::Services& services, Router& router) {
     Reply reply = Reply::text(Text(std::string(said)));
     reply.set_status(added ? 200 : 503);
     co_return reply;
+  });
+  router.post("/fill/{count}", [&db, &queue](Path<int> count) -> Task<Reply> {
+    for (int left = *count; left > 0; --left) {
+      const auto added = co_await fill(db, queue);
+      if (!added) co_return problem(Error(Code::unavailable, added.error().describe()));
+    }
+    co_return Reply(204);
   });
 }
 
@@ -110,6 +136,7 @@ int main(int count, char** arguments) {
        .backoff_max = milliseconds(50),
        .poll = milliseconds(100),
        .stop_grace = milliseconds(100)});
+  app.queue<CountOrder>("nothing", do_nothing, {.concurrency = 64});
   return app.run(count, arguments);
 }
 

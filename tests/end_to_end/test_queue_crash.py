@@ -5,9 +5,11 @@ own transaction counts exactly once. A job that was counted twice was claimed tw
 own. What always fails is a dead letter. KATANA_CRASHES=300 is the long form.
 """
 import http.client
+import json
 import os
 import random
 import sqlite3
+import subprocess
 import threading
 import time
 
@@ -147,6 +149,32 @@ def check(store, answers):
     return sum(len(fences) - 1 for fences in counted.values())
 
 
+def tool(store, *arguments, status=0):
+    """Return what `katana queue` prints."""
+    ended = subprocess.run([built("katana"), "queue", *map(str, arguments), "--database", store.url()],
+                           capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == status, ended
+    return ended.stderr if status else ended.stdout
+
+
+def check_tool(store):
+    """The dead letter is shown, waits again and is removed, by the tool and without a worker."""
+    (queue, number), = store.rows("SELECT queue, id FROM katana_queue_jobs")
+    assert tool(store, "list").splitlines()[1].split()[:5] == [queue, "0", "0", "0", "1"]
+    job = json.loads(tool(store, "show", queue))
+    assert (job["id"], job["state"], job["attempts"], job["payload"]) == (int(number), "dead", 6, ""), job
+    assert str(POISON) in json.loads(tool(store, "show", queue, "--payload"))["payload"]
+    assert tool(store, "show", queue, "--after", number) == ""
+    assert f"'{queue}' has no dead letter 99999" in tool(store, "retry", queue, 99999, status=1)
+    assert "--all" in tool(store, "retry", queue, status=2)
+    assert "1 jobs" in tool(store, "retry", queue, number)
+    assert tool(store, "show", queue) == "" and tool(store, "list").split()[-5] == "1"
+    assert "0 jobs" in tool(store, "retry", queue, "--all")
+    assert "1 jobs" in tool(store, "drop", queue, number)
+    assert number in tool(store, "drop", queue, number, status=1)
+    assert store.rows("SELECT id FROM katana_queue_jobs") == []
+
+
 def run(store, cluster, seed):
     """Kill for CRASHES times; return what check() does, the orders and the kinds of ends."""
     chance, ends = random.Random(seed), {}
@@ -178,7 +206,11 @@ def run(store, cluster, seed):
         clients.wait_for_more()
         clients.stop()
         wait_until_done(store)
-        return check(store, clients.answers), len(clients.answers), ends
+        twice = check(store, clients.answers)
+        for worker in workers:
+            worker.kill()
+        check_tool(store)
+        return twice, len(clients.answers), ends
     finally:
         clients.ends = True
         for worker in workers:

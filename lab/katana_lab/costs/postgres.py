@@ -62,9 +62,19 @@ class Cluster:
         if (done := self._psql(sql, database)).returncode:
             raise LabError(f"PostgreSQL: {done.stderr.strip()}")
 
+    def ask(self, sql: str, database: str) -> str:
+        """The first value of a statement; LabError with the reason."""
+        if (done := self._psql(sql, database)).returncode:
+            raise LabError(f"PostgreSQL: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+    def url(self, database: str) -> str:
+        """For programs."""
+        return f"postgresql://katana@/{database}?host={self.folder}&port={self.port}"
+
     def _psql(self, sql: str, database: str) -> subprocess.CompletedProcess:
-        command = [PROGRAMS[-1] / "psql", "-q", "-h", self.folder, "-p", str(self.port), "-U", "katana", "-v",
-                   "ON_ERROR_STOP=1", database]
+        command = [PROGRAMS[-1] / "psql", "-q", "-A", "-t", "-h", self.folder, "-p", str(self.port), "-U", "katana",
+                   "-v", "ON_ERROR_STOP=1", database]
         return subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
 
 

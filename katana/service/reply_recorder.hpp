@@ -1,0 +1,58 @@
+// ReplyRecorder: what has to be done about the reply to a request before it is sent, and whether or
+// not its client still waits for it. A middleware leaves one in the RequestContext of a request;
+// see service/idempotency.
+//
+//   the handler ──▶ its reply ──▶ record() ──▶ `after` of the middleware ──▶ sent
+//        └── a coroutine: as a task of the reactor, which goes on when the client has left
+//
+// Owns       the task of the reactor: the handler, its reply, and the recorder.
+// Borrows    the exchange, until it ends; the route, which outlives the reactor.
+// Thread     the reactor's.
+// Allocates  from the recycler: a copy of the request, the frames, what the exchange holds.
+// Fails      an Error of record(), and what it throws, are reported; the reply is sent all the
+//            same. A reactor that has too many tasks sends it without record().
+// Invariant  a recorder records once. A handler ends at the time at
+//            which it would have ended otherwise.
+#pragma once
+
+#include <memory>
+
+#include "katana/base/hints.hpp"
+#include "katana/base/result.hpp"
+#include "katana/base/task.hpp"
+#include "katana/session/exchange.hpp"
+
+namespace katana {
+
+class Reply;
+class RequestView;
+
+namespace detail {
+
+struct Route;
+
+class ReplyRecorder {
+ public:
+  virtual ~ReplyRecorder() = default;
+  // Of the reply as its handler made it, before any `after`; it stays where it is meanwhile.
+  // `is_whole`: it has its content, which else is streamed.
+  virtual Task<Result<void>> record(const Reply& reply, bool is_whole) = 0;
+};
+
+// Each REQUIRES a route with functions as middleware, and does nothing without a recorder.
+
+// True: the reply was taken, and is sent when it is recorded.
+KATANA_RARE bool record_first(session::Exchange& exchange, const Route& route,
+                              const RequestView& request, Reply& reply) noexcept;
+// Of a reply that is written in pieces, whose head is about to be sent: nobody waits for it.
+KATANA_RARE void record_head(session::Exchange& exchange, const Route& route,
+                             const Reply& head) noexcept;
+bool has_recorder(session::Exchange& exchange) noexcept;
+// Runs the handler, which has not begun. REQUIRES has_recorder().
+KATANA_RARE void serve_alone(session::Exchange& exchange, const Route& route,
+                             const RequestView& request, Task<Reply> handler);
+
+}  // namespace detail
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0
