@@ -7,19 +7,19 @@
 //   for (const auto& path : api.paths)
 //     for (const auto& operation : path.operations) … operation.parameters, .body, .replies
 //
-// References are resolved, also into other files, everywhere but within schemas. What is referred to
-// is repeated where it is used, with the name that it has in the components. Parameters of a path,
-// and the document's servers and security, are those of each of its operations.
+// References are resolved, also into other files, everywhere but within schemas. What is referred
+// to is repeated where it is used, with the name that it has in the components. Parameters of a
+// path, and the document's servers and security, are those of each of its operations.
 //
 // `schemas` is one JSON Schema document of draft 2020-12, whatever the description was: `nullable`,
-// `exclusiveMinimum: true`, `example`, `type: file` and `$anchor` are translated, and every `$ref` in
-// it points into it:
+// `exclusiveMinimum: true`, `example`, `type: file` and `$anchor` are translated, and every `$ref`
+// in it points into it:
 //
 //   {"$schema": …, "components": {"schemas": {"User": …}}, "inline": [ … ]}
 //
 // A schema of a description is a pointer into it, so that katana::schema compiles any of them:
-// Schema::compile_at(api.schemas, operation.body->content[0].schema->pointer). Schemas of other files
-// have names there too. `discriminator`, `xml`, `readOnly` and `x-…` stay as they were.
+// Schema::compile_at(api.schemas, operation.body->content[0].schema->pointer). Schemas of other
+// files have names there too. `discriminator`, `xml`, `readOnly` and `x-…` stay as they were.
 //
 // Owns       all it says; shares its files.
 // Thread     a value; reading is one thread's.
@@ -47,6 +47,7 @@
 #include "katana/openapi/node.hpp"
 #include "katana/openapi/problems.hpp"
 #include "katana/openapi/source.hpp"
+#include "katana/openapi/source_set.hpp"
 
 namespace katana::openapi::model {
 
@@ -109,7 +110,7 @@ struct Example {
   std::string name = {};  // empty: the one of `example`
   std::string summary = {};
   std::string description = {};
-  std::string external_value = {};      // a URL, when there is no value
+  std::string external_value = {};       // a URL, when there is no value
   std::shared_ptr<const Node> raw = {};  // shared with the file; null: there is no value
   Location location = {};
 
@@ -138,7 +139,7 @@ struct Header {
   bool deprecated = false;
   bool explode = false;                 // the style is simple
   std::optional<SchemaAt> schema = {};  // or:
-  std::vector<MediaType> content;  // one
+  std::vector<MediaType> content;       // one
   std::vector<Example> examples = {};
   Extensions extensions = {};
   Location location = {};

@@ -8,8 +8,8 @@ namespace katana::openapi::model {
 namespace {
 
 const Node& empty_object() {
-  static const Node node{.kind = Node::Kind::object, .position = {}, .text = {}, .items = {},
-                         .keys = {}};
+  static const Node node{
+      .kind = Node::Kind::object, .position = {}, .text = {}, .items = {}, .keys = {}};
   return node;
 }
 
@@ -48,9 +48,8 @@ std::string Fields::text(Bytes key) {
   const NodeAt found = any(key);
   if (!found || found.node->is(Node::Kind::text)) return found ? found.node->text : std::string();
   if (found.node->is(Node::Kind::number) || found.node->is(Node::Kind::boolean)) {
-    problems_.warning(found.location(),
-                      fmt::format("'{}' is {}, taken as text. Put it in quotes", key,
-                                  found.node->kind_name()));
+    problems_.warning(found.location(), fmt::format("'{}' is {}, taken as text. Put it in quotes",
+                                                    key, found.node->kind_name()));
     return found.node->text;
   }
   of_kind(key, Node::Kind::text, "text");
@@ -80,8 +79,8 @@ std::vector<std::string> Fields::texts(Bytes key) {
   if (!found) return texts;
   for (const Node& each : found.node->items) {
     if (each.is(Node::Kind::list) || each.is(Node::Kind::object) || each.is(Node::Kind::null)) {
-      problems_.error(found.to(each).location(), fmt::format("expected text in '{}', got {}", key,
-                                                             each.kind_name()));
+      problems_.error(found.to(each).location(),
+                      fmt::format("expected text in '{}', got {}", key, each.kind_name()));
     } else {
       texts.push_back(each.text);
     }

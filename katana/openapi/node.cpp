@@ -74,32 +74,22 @@ const Node* Node::at(Bytes pointer) const {
 
 Bytes Node::kind_name() const noexcept {
   switch (kind) {
-    case Kind::null:
-      return "null";
-    case Kind::boolean:
-      return "a boolean";
-    case Kind::number:
-      return "a number";
-    case Kind::text:
-      return "text";
-    case Kind::list:
-      return "a list";
-    case Kind::object:
-      return "an object";
+    case Kind::null: return "null";
+    case Kind::boolean: return "a boolean";
+    case Kind::number: return "a number";
+    case Kind::text: return "text";
+    case Kind::list: return "a list";
+    case Kind::object: return "an object";
   }
   return "nothing";
 }
 
 container::Value scalar_value(const Node& node) {
   switch (node.kind) {
-    case Node::Kind::boolean:
-      return node.text.starts_with('t') || node.text.starts_with('T');
-    case Node::Kind::number:
-      return number(node.text);
-    case Node::Kind::text:
-      return node.text;
-    default:
-      return nullptr;
+    case Node::Kind::boolean: return node.text.starts_with('t') || node.text.starts_with('T');
+    case Node::Kind::number: return number(node.text);
+    case Node::Kind::text: return node.text;
+    default: return nullptr;
   }
 }
 

@@ -1,16 +1,16 @@
 // parse(): the text of a file, JSON or YAML, as a tree of nodes with their positions.
 //
-// Text that begins with `{` or `[` is JSON (RFC 8259) if it can be read so, or if the name ends with
-// ".json"; all else is YAML 1.2 with the core schema. YAML's aliases are copies of what their anchor
-// stands for; `<<` takes over the keys of an object, or of several, that are not there themselves.
-// Tags are not looked at.
+// Text that begins with `{` or `[` is JSON (RFC 8259) if it can be read so, or if the name ends
+// with ".json"; all else is YAML 1.2 with the core schema. YAML's aliases are copies of what their
+// anchor stands for; `<<` takes over the keys of an object, or of several, that are not there
+// themselves. Tags are not looked at.
 //
 // Owns       nothing.
 // Thread     any.
 // Allocates  at most nodes_max nodes, whatever aliases multiply.
 // Fails      adds to `problems`: text that is not UTF-8, a syntax error, a key that stands twice, a
-//            key that is not text, a second document, more than depth_max levels or nodes_max nodes.
-//            What could be read is returned in any case.
+//            key that is not text, a second document, more than depth_max levels or nodes_max
+//            nodes. What could be read is returned in any case.
 // Invariant  no text throws or aborts.
 #pragma once
 

@@ -211,8 +211,8 @@ class Builder final : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-// The mark of an end behind the text: yaml-cpp 0.7 takes some quotes that the end of the text leaves
-// open, but none in front of that mark.
+// The mark of an end behind the text: yaml-cpp 0.7 takes some quotes that the end of the text
+// leaves open, but none in front of that mark.
 std::string with_end(Bytes text) {
   std::string source(text);
   source += source.ends_with('\n') ? "...\n" : "\n...\n";

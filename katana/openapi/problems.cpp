@@ -6,20 +6,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "katana/openapi/source.hpp"
-
 namespace katana::openapi::model {
-
-std::string Location::file() const { return source == nullptr ? std::string() : source->name(); }
-
-std::string Location::pointer() const {
-  return source == nullptr ? std::string() : source->pointer_at(position);
-}
-
-std::string Location::describe() const {
-  if (source == nullptr) return "the description";
-  return fmt::format("{}:{}:{}: #{}", file(), position.line, position.column, pointer());
-}
 
 std::string Problem::describe() const {
   std::string text = file;

@@ -15,7 +15,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,24 +22,9 @@
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/result.hpp"
-#include "katana/openapi/node.hpp"
+#include "katana/openapi/source.hpp"
 
 namespace katana::openapi::model {
-
-class Source;
-
-// Where something stands. Shares its file.
-struct Location {
-  std::shared_ptr<const Source> source = {};
-  Position position = {};
-
-  // As the file was named, or its URI.
-  std::string file() const;
-  // The JSON pointer of the value that begins there: "/paths/~1users/get".
-  std::string pointer() const;
-  // "api.yaml:12:7: #/paths/~1users/get"
-  std::string describe() const;
-};
 
 enum class Severity : std::uint8_t { error, warning };
 

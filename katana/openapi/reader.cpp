@@ -47,7 +47,12 @@ Description Reader::run(const std::string& path, Bytes text) {
 
 Description Reader::run_root(const std::shared_ptr<const Source>& root) {
   api_.schemas = container::Object();
-  if (!problems_.has_errors() || !root->root().items.empty()) {
+  if (root->root().items.empty()) {
+    if (!problems_.has_errors()) {
+      problems_.error(root->locate(root->root()),
+                      "the description is empty. It begins with 'openapi: 3.1.0'");
+    }
+  } else {
     Fields fields({root, &root->root()}, "an OpenAPI description", problems_);
     if (read_version(fields)) {
       schemas_ = std::make_unique<SchemaSet>(*sources_, problems_, api_.dialect);
@@ -64,10 +69,7 @@ Description Reader::run_root(const std::shared_ptr<const Source>& root) {
 }
 
 bool Reader::read_version(Fields& root) {
-  if (!root.at().node->is(Node::Kind::object) || root.at().node->items.empty()) {
-    problems_.error(root.location(), "the description is empty. It begins with 'openapi: 3.1.0'");
-    return false;
-  }
+  if (root.at().node->items.empty()) return false;  // no object, which was reported
   const bool is_2 = root.has("swagger");
   if (!is_2 && !root.has("openapi")) {
     problems_.error(root.location(),
@@ -112,9 +114,9 @@ void Reader::read_root(Fields& root) {
     if (const NodeAt dialect = root.any("jsonSchemaDialect");
         dialect && dialect.node->text.find("2020-12") == std::string::npos &&
         dialect.node->text.find("/oas/") == std::string::npos) {
-      problems_.error(dialect.location(), fmt::format("the dialect '{}' is not supported. JSON "
-                                                      "Schema 2020-12 is",
-                                                      dialect.node->text));
+      problems_.warning(
+          dialect.location(),
+          fmt::format("schemas of '{}' are read as JSON Schema 2020-12", dialect.node->text));
     }
   }
   if (const NodeAt security = root.list("security")) api_.security = read_security(security);

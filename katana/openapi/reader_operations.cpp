@@ -37,21 +37,20 @@ constexpr std::array styles{
 
 bool fits(In in, Style style) noexcept {
   switch (in) {
-    case In::path:
-      return style == Style::simple || style == Style::label || style == Style::matrix;
+    case In::path: return style == Style::simple || style == Style::label || style == Style::matrix;
     case In::query:
       return style != Style::simple && style != Style::label && style != Style::matrix;
-    case In::header:
-      return style == Style::simple;
-    case In::cookie:
-      return style == Style::form;
+    case In::header: return style == Style::simple;
+    case In::cookie: return style == Style::form;
   }
   return false;
 }
 
 bool equals_ignoring_case(Bytes a, Bytes b) noexcept {
   return std::ranges::equal(a, b, [](char left, char right) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+    const auto lower = [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+    };
     return lower(left) == lower(right);
   });
 }
@@ -141,7 +140,8 @@ void Reader::read_path_item(PathItem& item, const NodeAt& at, Shared shared, int
     if (is_swagger() && method.key == "trace") continue;
     const NodeAt operation = fields.object(method.key);
     if (!operation || !count_object(operation)) continue;
-    std::erase_if(item.operations, [&](const Operation& each) { return each.method == method.name; });
+    std::erase_if(item.operations,
+                  [&](const Operation& each) { return each.method == method.name; });
     item.operations.push_back(read_operation(method.name, operation, shared));
   }
   for (container::Member& each : fields.finish()) {
@@ -173,9 +173,9 @@ Operation Reader::read_operation(const std::string& method, const NodeAt& at,
     operation.servers = api_.servers;
   } else {
     const NodeAt servers = fields.list("servers");
-    operation.servers = servers                    ? read_servers(servers)
+    operation.servers = servers                   ? read_servers(servers)
                         : !shared.servers.empty() ? shared.servers
-                                                   : api_.servers;
+                                                  : api_.servers;
     if (const NodeAt body = fields.any("requestBody")) operation.body = read_body(body);
     if (const NodeAt callbacks = fields.object("callbacks")) {
       for_each(callbacks, [&](const Node::Key& key, const NodeAt& each) {
@@ -204,8 +204,8 @@ void Reader::read_parameters(Operation& operation, const NodeAt& own, const Shar
   }
   std::swap(mine, operation.parameters);
   const auto same = [](const Parameter& a, const Parameter& b) {
-    return a.in == b.in && (a.in == In::header ? equals_ignoring_case(a.name, b.name)
-                                               : a.name == b.name);
+    return a.in == b.in &&
+           (a.in == In::header ? equals_ignoring_case(a.name, b.name) : a.name == b.name);
   };
   for (Parameter& each : mine) {
     const auto known = std::ranges::find_if(
@@ -254,9 +254,9 @@ void Reader::check_template(Operation& operation, const Shared& shared) {
       return each.in == In::path && each.name == name;
     });
     if (known) continue;
-    problems_.warning(operation.location,
-                      fmt::format("the path parameter '{}' is not described: it is taken as text",
-                                  name));
+    problems_.warning(
+        operation.location,
+        fmt::format("the path parameter '{}' is not described: it is taken as text", name));
     Node schema;
     schema.kind = Node::Kind::object;
     schema.position = operation.location.position;
@@ -288,9 +288,9 @@ std::optional<Parameter> Reader::read_parameter(const Target& target) {
   if (parameter.name.empty() || in.empty()) return std::nullopt;
   if (place == std::end(places) || (is_swagger() && in == "cookie")) {
     if (!is_swagger() || (in != "body" && in != "formData")) {
-      problems_.error(fields.location(),
-                      fmt::format("a parameter cannot be in '{}'. Use path, query, header or cookie",
-                                  in));
+      problems_.error(
+          fields.location(),
+          fmt::format("a parameter cannot be in '{}'. Use path, query, header or cookie", in));
     }
     return std::nullopt;
   }
@@ -336,13 +336,13 @@ void Reader::read_style(Parameter& parameter, Fields& fields) {
     if (style && fits(parameter.in, *style)) {
       parameter.style = *style;
     } else {
-      problems_.error(fields.any("style").location(),
-                      fmt::format("a {} parameter cannot have the style '{}'",
-                                  in_name(parameter.in), name));
+      problems_.error(
+          fields.any("style").location(),
+          fmt::format("a {} parameter cannot have the style '{}'", in_name(parameter.in), name));
     }
   }
-  parameter.explode = fields.boolean("explode", parameter.style == Style::form ||
-                                                    parameter.style == Style::deep_object);
+  parameter.explode = fields.boolean(
+      "explode", parameter.style == Style::form || parameter.style == Style::deep_object);
 }
 
 void Reader::read_value(Parameter& parameter, Fields& fields) {
@@ -385,9 +385,9 @@ std::vector<MediaType> Reader::read_content(const NodeAt& object) {
   const Node& node = *object.node;
   for (std::size_t index = 0; index < node.items.size(); ++index) {
     if (node.keys[index].name.find('/') == std::string::npos) {
-      problems_.error({object.source, node.keys[index].position},
-                      fmt::format("'{}' is no media type, such as application/json",
-                                  node.keys[index].name));
+      problems_.error(
+          {object.source, node.keys[index].position},
+          fmt::format("'{}' is no media type, such as application/json", node.keys[index].name));
       continue;
     }
     if (!count_object(object)) break;

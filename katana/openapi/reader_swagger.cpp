@@ -14,10 +14,9 @@ constexpr Bytes form_type = "application/x-www-form-urlencoded";
 constexpr Bytes multipart_type = "multipart/form-data";
 
 constexpr Bytes schema_keywords[] = {
-    "type",      "format",    "items",    "default",  "maximum",     "exclusiveMaximum",
-    "minimum",   "exclusiveMinimum",      "maxLength", "minLength",  "pattern",
-    "maxItems",  "minItems",  "uniqueItems", "enum",  "multipleOf",  "x-nullable",
-    "example",
+    "type",     "format",           "items",     "default",    "maximum",    "exclusiveMaximum",
+    "minimum",  "exclusiveMinimum", "maxLength", "minLength",  "pattern",    "maxItems",
+    "minItems", "uniqueItems",      "enum",      "multipleOf", "x-nullable", "example",
 };
 
 bool is_schema_keyword(Bytes name) {

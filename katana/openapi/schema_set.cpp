@@ -20,16 +20,16 @@ using container::Object;
 using container::Value;
 
 enum class Form : std::uint8_t {
-  any,       // data, kept as it is
+  any,  // data, kept as it is
   text,
   boolean,
   number,
   natural,
-  list,      // of anything
-  names,     // a list of text
+  list,   // of anything
+  names,  // a list of text
   schema,
-  schemas,   // a list of schemas
-  map,       // of schemas
+  schemas,  // a list of schemas
+  map,      // of schemas
   special,
   dropped,
 };
@@ -139,9 +139,9 @@ std::string name_in_place(const Source& source, Bytes pointer) {
     pointer.remove_prefix(1);
     const Bytes step = pointer.substr(0, pointer.find('/'));
     pointer.remove_prefix(step.size());
-    static constexpr Bytes structure[] = {"components", "schemas", "definitions", "$defs",
-                                          "properties", "schema",  "paths",       "responses",
-                                          "content"};
+    static constexpr Bytes structure[] = {"components", "schemas",    "definitions",
+                                          "$defs",      "properties", "schema",
+                                          "paths",      "responses",  "content"};
     if (std::ranges::find(structure, step) == std::end(structure)) steps.emplace_back(step);
   }
   if (steps.empty()) steps.push_back(std::filesystem::path(source.name()).stem().string());
@@ -180,8 +180,8 @@ std::string SchemaSet::unused_name(const std::string& wanted) {
 NodeAt SchemaSet::final_target(NodeAt node) {
   for (int hops = 0; hops < 32; ++hops) {
     const Node* const reference = node.node->find("$ref");
-    const bool alone = reference != nullptr && reference->is(Node::Kind::text) &&
-                       node.node->items.size() == 1;
+    const bool alone =
+        reference != nullptr && reference->is(Node::Kind::text) && node.node->items.size() == 1;
     if (!alone) return node;
     const NodeAt next = sources_.resolve(reference->text, node.to(*reference));
     if (!next) return node;
@@ -214,8 +214,8 @@ void SchemaSet::add_components(const NodeAt& components) {
 std::string SchemaSet::name_of(const NodeAt& target, std::string base) {
   const auto known = by_node_.find(target.node);
   if (known != by_node_.end()) return named_[known->second].name;
-  std::string name = unused_name(
-      name_in_place(*target.source, target.source->pointer_at(target.node->position)));
+  std::string name =
+      unused_name(name_in_place(*target.source, target.source->pointer_at(target.node->position)));
   by_node_.emplace(target.node, named_.size());
   named_.push_back({name, target, std::move(base)});
   return name;
@@ -229,8 +229,9 @@ std::string SchemaSet::target_of(const Node& reference, const Scope& scope) {
                     fmt::format("expected a reference as text, got {}", reference.kind_name()));
     return {};
   }
-  const NodeAt target = sources_.resolve(reference.text, at, scope.base);
+  NodeAt target = sources_.resolve(reference.text, at, scope.base);
   if (!target) return {};
+  if (!by_node_.contains(target.node)) target = final_target(target);
   // Below an `$id` references are relative to it; what they lead to has that base as well, when it
   // is of the same file.
   const bool same = target.source == scope.source && target.node != &target.source->root();
@@ -313,8 +314,8 @@ Value SchemaSet::translate_object(const Node& node, const Scope& outer) {
   for (std::size_t index = 0; index < node.items.size(); ++index) {
     add_keyword(object, node.keys[index], node.items[index], scope);
   }
-  if (scope.dialect == Dialect::openapi_3_1) return object;
   translate_bounds(object, node, scope);
+  if (scope.dialect == Dialect::openapi_3_1) return object;
   if (is_true(node.find("nullable")) || is_true(node.find("x-nullable"))) {
     return with_null(std::move(object));
   }
@@ -328,8 +329,8 @@ Value SchemaSet::translate_reference(const Node& node, const Node& reference, co
   for (std::size_t index = 0; index < node.items.size(); ++index) {
     const Node::Key& key = node.keys[index];
     if (key.name == "$ref") continue;
-    if (scope.dialect == Dialect::openapi_3_1 || key.name == "description" ||
-        key.name == "title" || key.name.starts_with("x-")) {
+    if (scope.dialect == Dialect::openapi_3_1 || key.name == "description" || key.name == "title" ||
+        key.name.starts_with("x-")) {
       add_keyword(object, key, node.items[index], scope);
     } else if (key.name != "summary") {
       problems_.warning({scope.source, key.position},
@@ -356,30 +357,26 @@ bool SchemaSet::check_kind(const Node& value, Bytes key, const Scope& scope) {
       const bool scalar = !value.is(Node::Kind::list) && !value.is(Node::Kind::object);
       return expect(scalar && !value.is(Node::Kind::null), "text");
     }
-    case Form::boolean:
-      return expect(value.is(Node::Kind::boolean), "true or false");
-    case Form::number:
-      return expect(value.is(Node::Kind::number), "a number");
+    case Form::boolean: return expect(value.is(Node::Kind::boolean), "true or false");
+    case Form::number: return expect(value.is(Node::Kind::number), "a number");
     case Form::natural:
       return expect(value.is(Node::Kind::number) && !value.text.starts_with('-'),
                     "a number that is not negative");
     case Form::list:
     case Form::schemas:
-    case Form::names:
-      return expect(value.is(Node::Kind::list), "a list");
-    case Form::map:
-      return expect(value.is(Node::Kind::object), "an object");
-    default:
-      return true;
+    case Form::names: return expect(value.is(Node::Kind::list), "a list");
+    case Form::map: return expect(value.is(Node::Kind::object), "an object");
+    default: return true;
   }
 }
 
 void SchemaSet::note_unknown(const Node::Key& key, const Node&, const Scope& scope) {
   if (key.name.starts_with("x-") || scope.dialect == Dialect::openapi_3_1) return;
-  problems_.warning({scope.source, key.position},
-                    fmt::format("'{}' is not a keyword of a schema: it has no effect. Remove it, or "
-                                "name it 'x-{}'",
-                                key.name, key.name));
+  problems_.warning(
+      {scope.source, key.position},
+      fmt::format("'{}' is not a keyword of a schema: it has no effect. Remove it, or "
+                  "name it 'x-{}'",
+                  key.name, key.name));
 }
 
 void SchemaSet::add_keyword(Object& to, const Node::Key& key, const Node& value,
@@ -391,8 +388,9 @@ void SchemaSet::add_keyword(Object& to, const Node::Key& key, const Node& value,
     return;
   }
   if (keyword->only_3_1 && scope.dialect != Dialect::openapi_3_1) {
-    problems_.warning({scope.source, key.position},
-                      fmt::format("'{}' is a keyword of OpenAPI 3.1, and is taken as one", key.name));
+    problems_.warning(
+        {scope.source, key.position},
+        fmt::format("'{}' is a keyword of OpenAPI 3.1, and is taken as one", key.name));
   }
   if (key.name == "required" && value.is(Node::Kind::boolean)) {
     problems_.warning({scope.source, value.position},
@@ -405,25 +403,13 @@ void SchemaSet::add_keyword(Object& to, const Node::Key& key, const Node& value,
   }
   if (!check_kind(value, key.name, scope)) return;
   switch (keyword->form) {
-    case Form::schema:
-      to.set(key.name, translate(value, scope));
-      return;
-    case Form::schemas:
-      to.set(key.name, translate_list(value, scope));
-      return;
-    case Form::map:
-      to.set(key.name, translate_map(value, scope));
-      return;
-    case Form::text:
-      to.set(key.name, value.text);
-      return;
-    case Form::dropped:
-      return;
-    case Form::special:
-      break;
-    default:
-      to.set(key.name, to_value(value));
-      return;
+    case Form::schema: to.set(key.name, translate(value, scope)); return;
+    case Form::schemas: to.set(key.name, translate_list(value, scope)); return;
+    case Form::map: to.set(key.name, translate_map(value, scope)); return;
+    case Form::text: to.set(key.name, value.text); return;
+    case Form::dropped: return;
+    case Form::special: break;
+    default: to.set(key.name, to_value(value)); return;
   }
   if (key.name == "type") {
     add_type(to, value, scope);
@@ -440,7 +426,13 @@ void SchemaSet::add_keyword(Object& to, const Node::Key& key, const Node& value,
     }
   } else if (value.is(Node::Kind::number)) {  // exclusiveMinimum, exclusiveMaximum
     to.set(key.name, to_value(value));
-  } else if (!value.is(Node::Kind::boolean) || scope.dialect == Dialect::openapi_3_1) {
+  } else if (value.is(Node::Kind::boolean)) {
+    if (scope.dialect == Dialect::openapi_3_1) {
+      problems_.warning(
+          {scope.source, value.position},
+          fmt::format("'{}' as a boolean is of OpenAPI 3.0, and is taken as that", key.name));
+    }
+  } else {
     problems_.error({scope.source, value.position},
                     fmt::format("expected a number as '{}', got {}", key.name, value.kind_name()));
   }

@@ -57,8 +57,7 @@ class SchemaSet {
 
   container::Value translate(const Node& node, const Scope& scope);
   container::Value translate_object(const Node& node, const Scope& scope);
-  container::Value translate_reference(const Node& node, const Node& reference,
-                                       const Scope& scope);
+  container::Value translate_reference(const Node& node, const Node& reference, const Scope& scope);
   void add_keyword(container::Object& to, const Node::Key& key, const Node& value,
                    const Scope& scope);
   container::Value translate_list(const Node& list, const Scope& scope);
