@@ -163,7 +163,9 @@ TEST(DescriptionTest, every_schema_of_it_compiles) {
 paths:
   /a:
     post:
-      requestBody: {content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Page<T>'}}}}}
+      requestBody:
+        content:
+          application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Page<T>'}}}
       responses: {}
 components: {schemas: {'Page<T>': {type: integer}}}
 )");
@@ -300,8 +302,8 @@ components:
       ElementsAre(HasSubstr("2:27: #/info/version: warning: 'version' is a number, taken as text"),
                   HasSubstr("7:7: #/paths/~1a/get/sumary: warning: 'sumary' is not known in an"),
                   HasSubstr("10:10: #/paths/~1b/get: warning: operationId 'a' is also that of GET"),
-                  HasSubstr("warning: the path '/b' has no {id}: the parameter is ignored"),
                   HasSubstr("warning: 'description' is missing in a reply. Add it"),
+                  HasSubstr("warning: the path '/b' has no {id}: the parameter is ignored"),
                   HasSubstr("14:41: #/components/schemas/A/nullable: warning: 'nullable' beside"),
                   HasSubstr("15:9: #/components/schemas/B/const: warning: 'const' is a keyword of"),
                   HasSubstr("15:19: #/components/schemas/B/maxLen: warning: 'maxLen' is not a key"),
