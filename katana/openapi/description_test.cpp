@@ -73,7 +73,9 @@ paths:
       responses:
         default: {$ref: '#/components/responses/Bad'}
         4xx: {$ref: '#/components/responses/Bad'}
-        '200': {description: It, content: {application/json: {schema: {$ref: '#/components/schemas/User'}}}}
+        '200':
+          description: It
+          content: {application/json: {schema: {$ref: '#/components/schemas/User'}}}
 components:
   securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}
   parameters:
@@ -198,7 +200,9 @@ paths:
       parameters:
         - $ref: '#/parameters/Body'
         - {name: ids, in: query, type: array, items: {type: integer}, collectionFormat: multi}
-      responses: {'201': {description: x, schema: {$ref: '#/definitions/User'}, examples: {application/xml: y}}}
+      responses:
+        '201':
+          {description: x, schema: {$ref: '#/definitions/User'}, examples: {application/xml: y}}
   /files:
     post:
       parameters:
