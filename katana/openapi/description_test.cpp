@@ -69,7 +69,8 @@ paths:
       operationId: getUser
       tags: [users]
       parameters:
-        - {name: page, in: query, style: pipeDelimited, schema: {type: array, items: {type: string}}}
+        - {name: page, in: query, style: pipeDelimited,
+           schema: {type: array, items: {type: string}}}
       responses:
         default: {$ref: '#/components/responses/Bad'}
         4xx: {$ref: '#/components/responses/Bad'}
