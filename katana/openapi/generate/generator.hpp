@@ -26,15 +26,9 @@
 
 #include "katana/base/result.hpp"
 #include "katana/openapi/description.hpp"
+#include "katana/openapi/generate/options.hpp"
 
 namespace katana::openapi::generate {
-
-struct GeneratorOptions {
-  std::string name_space = "api";
-  std::string source = "api.yaml";  // as the files call it
-  bool server = true;
-  bool allow_partial = false;
-};
 
 struct GeneratedFile {
   std::string name;

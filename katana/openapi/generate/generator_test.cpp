@@ -72,7 +72,8 @@ TEST(GeneratorTest, a_discriminator_makes_a_variant_without_its_member) {
   const std::string text = types_of(R"(
     Shape:
       oneOf: [{$ref: '#/components/schemas/Circle'}, {$ref: '#/components/schemas/Square'}]
-      discriminator: {propertyName: kind, mapping: {circle: '#/components/schemas/Circle', square: Square}}
+      discriminator: {propertyName: kind, mapping: {
+        circle: '#/components/schemas/Circle', square: Square}}
     Circle: {type: object, required: [r], properties: {kind: {type: string}, r: {type: number}}}
     Square: {type: object, required: [a], properties: {kind: {type: string}, a: {type: number}}}
 )");

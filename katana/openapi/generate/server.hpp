@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "katana/openapi/generate/generator.hpp"
+#include "katana/openapi/generate/options.hpp"
 #include "katana/openapi/generate/types.hpp"
 
 namespace katana::openapi::generate {

@@ -212,7 +212,15 @@ TypeText Types::make(const std::string& pointer, const std::string& hint, std::s
     return any();
   }
   if (types.empty()) return any();
-  if (types[0] == "array") {
+  if (types[0] == "array" || types[0] == "object") {
+    return as_nullable(container_of(pointer, types[0], hint));
+  }
+  return as_nullable(scalar(schema, types[0], pointer));
+}
+
+TypeText Types::container_of(const std::string& pointer, Bytes type, const std::string& hint) {
+  const Object& schema = at(pointer).as_object();
+  if (type == "array") {
     TypeText items =
         schema.find("items") == nullptr ? any() : type_of(below(pointer, "items"), hint + "_item");
     for (Use& each : items.uses) each.complete = false;
@@ -220,19 +228,16 @@ TypeText Types::make(const std::string& pointer, const std::string& hint, std::s
     if (items.nullable) {
       for (Use& each : items.uses) each.complete = true;
     }
-    return {"std::vector<" + items.text + ">", nullable, std::move(items.uses)};
+    return {"std::vector<" + items.text + ">", false, std::move(items.uses)};
   }
-  if (types[0] == "object") {
-    const Value* const more = schema.find("additionalProperties");
-    if (more == nullptr || more->get_object() == nullptr || more->get_object()->empty()) {
-      return as_nullable(any());
-    }
-    TypeText values = type_of(below(pointer, "additionalProperties"), hint + "_value");
-    if (values.nullable) values.text = "std::optional<" + values.text + ">";
-    for (Use& each : values.uses) each.complete = values.nullable;
-    return {"std::map<std::string, " + values.text + ">", nullable, std::move(values.uses)};
+  const Value* const more = schema.find("additionalProperties");
+  if (more == nullptr || more->get_object() == nullptr || more->get_object()->empty()) {
+    return any();
   }
-  return as_nullable(scalar(schema, types[0], pointer));
+  TypeText values = type_of(below(pointer, "additionalProperties"), hint + "_value");
+  if (values.nullable) values.text = "std::optional<" + values.text + ">";
+  for (Use& each : values.uses) each.complete = values.nullable;
+  return {"std::map<std::string, " + values.text + ">", false, std::move(values.uses)};
 }
 
 TypeText Types::scalar(const Object& schema, Bytes type, const std::string&) {

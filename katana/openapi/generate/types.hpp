@@ -103,6 +103,7 @@ class Types {
   TypeText make(const std::string& pointer, const std::string& hint, std::size_t slot);
   TypeText use(std::size_t type) const;
   std::size_t declare(const std::string& pointer, const std::string& hint);
+  TypeText container_of(const std::string& pointer, Bytes type, const std::string& hint);
   TypeText scalar(const Object& schema, Bytes type, const std::string& pointer);
   TypeText structure(const std::string& pointer, const std::string& hint, std::size_t slot);
   TypeText enumeration(const std::string& pointer, const std::string& hint, std::size_t slot);
