@@ -1,0 +1,98 @@
+// katana openapi generate: described structs and the interface of a service from its description.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "apps/command_line.hpp"
+#include "katana/openapi/generate/generator.hpp"
+#include "katana_tool/openapi/openapi_command.hpp"
+
+namespace katana::tool {
+namespace {
+
+struct Flags {
+  std::string file;
+  std::string out;
+  std::string depfile;
+  openapi::generate::GeneratorOptions options = {};
+  bool types_only = false;
+  bool quiet = false;
+};
+
+int fail_with(int status, std::string_view message) {
+  return command_line::fail("katana openapi generate", status, message);
+}
+
+// What make and ninja read: the description's files as what the output depends on.
+bool write_depfile(const Flags& flags, const openapi::Description& api) {
+  std::ofstream stream(flags.depfile, std::ios::trunc);
+  stream << flags.out << "/api.cpp:";
+  for (const auto& each : api.sources) {
+    stream << ' ';
+    for (const char c : each->name()) {
+      if (c == ' ' || c == '#') stream << '\\';
+      if (c == '$') stream << '$';
+      stream << c;
+    }
+  }
+  stream << '\n';
+  return static_cast<bool>(stream.flush());
+}
+
+int run(Flags flags) {
+  openapi::model::Problems problems;
+  const openapi::Description api = openapi::read_description(flags.file, problems);
+  flags.options.source = flags.file.substr(flags.file.rfind('/') + 1);
+  flags.options.server = !flags.types_only;
+  openapi::generate::Generated made;
+  if (!problems.has_errors()) made = openapi::generate::generate(api, flags.options, problems);
+  for (const openapi::model::Problem& each : problems.sorted()) {
+    if (flags.quiet && each.severity == openapi::model::Severity::warning) continue;
+    fmt::print(stderr, "{}\n", each.describe());
+  }
+  if (problems.has_errors()) {
+    return fail_with(1, fmt::format("{} errors: nothing is written", problems.error_count()));
+  }
+  const auto written = openapi::generate::write_files(flags.out, made.files);
+  if (!written) return fail_with(1, written.error().describe());
+  if (!flags.depfile.empty() && !write_depfile(flags, api)) {
+    return fail_with(1, fmt::format("cannot write '{}'", flags.depfile));
+  }
+  fmt::print("{}: {} operations, {} types in {} files, {} of them new; {} warnings\n", flags.out,
+             made.operations, made.types, made.files.size(), *written, problems.warning_count());
+  return 0;
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& openapi, std::function<int()>& chosen) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* const generate = openapi.add_subcommand(
+      "generate", "Described structs and the interface of a service from its description.");
+  generate->add_option("FILE", flags->file, "the description: OpenAPI 3.1, 3.0 or Swagger 2.0")
+      ->type_name("FILE")
+      ->required();
+  generate->add_option("--out", flags->out, "the folder that is written, for generated files only")
+      ->type_name("FOLDER")
+      ->required();
+  generate->add_option("--namespace", flags->options.name_space, "of all that is generated")
+      ->type_name("NAME")
+      ->capture_default_str();
+  generate->add_flag("--types-only", flags->types_only, "no interfaces and routes");
+  generate->add_flag("--allow-partial", flags->options.allow_partial,
+                     "leave to the handler what is not decoded, with a warning for each");
+  generate->add_flag("--quiet", flags->quiet, "no warnings");
+  generate
+      ->add_option("--depfile", flags->depfile, "what the output depends on, for make and ninja")
+      ->type_name("FILE");
+  generate->callback([flags, &chosen] { chosen = [flags] { return run(*flags); }; });
+}
+
+}  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

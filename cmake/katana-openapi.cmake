@@ -1,0 +1,49 @@
+# katana_openapi(TARGET FILE [NAMESPACE NAME] [ALLOW_PARTIAL])
+#
+# The code of an OpenAPI description as a part of TARGET: `#include "api.hpp"` has its structs and interfaces, made by
+# `katana openapi generate` when FILE, or a file that it refers to, changes: docs/guides/openapi-spec-first.md. FILE is
+# relative to the directory of the CMakeLists.txt; NAMESPACE is api unless it is given.
+function(katana_openapi target file)
+  cmake_parse_arguments(PARSE_ARGV 2 openapi "ALLOW_PARTIAL" "NAMESPACE" "")
+  if(openapi_UNPARSED_ARGUMENTS OR NOT TARGET ${target})
+    message(FATAL_ERROR "katana_openapi(${target} ${file} ${ARGN}): ${target} has to be a target, and there is no option "
+      "'${openapi_UNPARSED_ARGUMENTS}'")
+  endif()
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+  if(NOT EXISTS ${file})
+    message(FATAL_ERROR "katana_openapi(${target}): there is no ${file}")
+  endif()
+  if(TARGET katana_tool)
+    set(tool $<TARGET_FILE:katana_tool>)
+    set(tool_depends katana_tool)
+  else()
+    find_program(KATANA_TOOL katana HINTS ${katana_DIR}/../../../bin ${katana_DIR}/../../../../bin DOC "the program katana")
+    if(NOT KATANA_TOOL)
+      message(FATAL_ERROR "katana_openapi(${target}): the program katana is not found, which makes the code: install it "
+        "(component katana-programs, package katana-tools), or name it by -DKATANA_TOOL=FILE")
+    endif()
+    set(tool ${KATANA_TOOL})
+    set(tool_depends ${KATANA_TOOL})
+  endif()
+  if(NOT openapi_NAMESPACE)
+    set(openapi_NAMESPACE api)
+  endif()
+  set(partial "")
+  if(openapi_ALLOW_PARTIAL)
+    set(partial --allow-partial)
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/katana_openapi/${target}_${openapi_NAMESPACE})
+  # Files for each tag are not known before; api.cpp includes them.
+  add_custom_command(OUTPUT ${folder}/api.cpp ${folder}/api.hpp
+    COMMAND ${tool} openapi generate ${file} --out ${folder} --namespace ${openapi_NAMESPACE} ${partial} --quiet
+      --depfile ${folder}.d
+    COMMAND ${CMAKE_COMMAND} -E touch ${folder}/api.cpp ${folder}/api.hpp
+    DEPENDS ${file} ${tool_depends}
+    DEPFILE ${folder}.d
+    COMMENT "Generating ${openapi_NAMESPACE} from ${file}" VERBATIM)
+  target_sources(${target} PRIVATE ${folder}/api.cpp ${folder}/api.hpp)
+  set_source_files_properties(${folder}/api.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  target_include_directories(${target} PRIVATE ${folder})
+endfunction()
+
+# SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,173 @@
+#include "katana/openapi/generate/generator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "katana/openapi/generate/names.hpp"
+#include "katana/openapi/generate/server.hpp"
+#include "katana/openapi/generate/types.hpp"
+
+namespace katana::openapi::generate {
+namespace {
+
+constexpr const char* list_name = "katana-openapi.txt";
+
+std::string types_file(Types& types, const GeneratorOptions& options) {
+  return fmt::format(
+      "// Made from {} by katana openapi generate: not to be changed.\n"
+      "// clang-format off\n"
+      "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n#include <limits>\n#include <map>\n"
+      "#include <optional>\n#include <string>\n#include <variant>\n#include <vector>\n\n"
+      "#include \"katana/base/described.hpp\"\n#include "
+      "\"katana/base/described_variant.hpp\"\n#include \"katana/base/patch.hpp\"\n"
+      "#include \"katana/container/value.hpp\"\n\n"
+      "namespace {} {{\n\n{}\n}}  // namespace {}\n",
+      options.source, options.name_space, types.text(), options.name_space);
+}
+
+// A file that includes the others of its kind.
+std::string gathered(const std::vector<GeneratedFile>& files, const GeneratorOptions& options,
+                     Bytes extension) {
+  std::string text = fmt::format(
+      "// Made from {} by katana openapi generate: not to be changed.\n// clang-format off\n",
+      options.source);
+  text +=
+      extension == ".hpp" ? "#pragma once\n\n#include \"types.hpp\"\n" : "\n#include \"api.hpp\"\n";
+  for (const GeneratedFile& each : files) {
+    if (each.name.ends_with(extension) && each.name != "api.hpp") {
+      text += "#include \"" + each.name + "\"\n";
+    }
+  }
+  return text;
+}
+
+std::string operation_name(const model::Operation& operation) {
+  if (!operation.id.empty()) return operation.id;
+  return operation.method + " " + operation.path;
+}
+
+// FNV-1a: it tells an edited file, not an attacker.
+std::string hash_of(Bytes text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
+}
+
+// Name → hash, of what was written before.
+std::map<std::string, std::string> list_of(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> list;
+  std::istringstream lines(text_of(folder / list_name));
+  std::string hash;
+  std::string name;
+  while (lines >> hash >> name) {
+    const bool inside = name.find('/') == std::string::npos && name != "..";
+    if (inside) list[name] = hash;
+  }
+  return list;
+}
+
+}  // namespace
+
+Generated generate(const Description& api, const GeneratorOptions& options,
+                   model::Problems& problems) {
+  Generated generated;
+  Types types(api, problems);
+  types.add_components();
+  if (options.server) {
+    std::map<std::string, ServerText> servers;
+    std::map<std::string, Scope> names;
+    for (const model::PathItem& path : api.paths) {
+      for (const model::Operation& each : path.operations) {
+        const std::string tag = each.tags.empty() ? "default" : each.tags[0];
+        const std::string file = value_name(tag) == "value" ? "tag" : value_name(tag);
+        const auto server = servers.try_emplace(file, types, options, problems, file).first;
+        const std::string name = names["all"].take(value_name(operation_name(each)));
+        server->second.add(each, name);
+        ++generated.operations;
+      }
+    }
+    for (const auto& [tag, server] : servers) {
+      generated.files.push_back({server.file_name() + ".hpp", server.header()});
+      generated.files.push_back({server.file_name() + ".cpp", server.source()});
+    }
+  }
+  generated.files.push_back({"api.hpp", gathered(generated.files, options, ".hpp")});
+  generated.files.push_back({"api.cpp", gathered(generated.files, options, ".cpp")});
+  generated.files.push_back({"types.hpp", types_file(types, options)});
+  generated.types = types.count();
+  std::ranges::sort(generated.files, {}, &GeneratedFile::name);
+  return generated;
+}
+
+Result<std::size_t> write_files(const std::string& folder,
+                                const std::vector<GeneratedFile>& files) {
+  namespace fs = std::filesystem;
+  const fs::path root(folder);
+  std::error_code error;
+  fs::create_directories(root, error);
+  if (error) {
+    return fail(Code::permission_denied,
+                fmt::format("cannot make the folder '{}': {}", folder, error.message()));
+  }
+  const std::map<std::string, std::string> before = list_of(root);
+  const auto is_ours = [&](const std::string& name) {
+    const auto known = before.find(name);
+    return known != before.end() && hash_of(text_of(root / name)) == known->second;
+  };
+  std::set<std::string> made;
+  for (const GeneratedFile& each : files) {
+    made.insert(each.name);
+    if (!fs::exists(root / each.name) || is_ours(each.name)) continue;
+    if (text_of(root / each.name) == each.text) continue;
+    return fail(Code::already_exists,
+                fmt::format("'{}' was {}: it is not overwritten. Move your changes elsewhere, "
+                            "remove it, and generate again",
+                            (root / each.name).string(),
+                            before.contains(each.name) ? "changed since it was generated"
+                                                       : "not generated"));
+  }
+  std::string list;
+  std::size_t written = 0;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    if (fs::exists(root / name) && text_of(root / name) == text) return true;
+    ++written;
+    std::ofstream stream(root / name, std::ios::binary | std::ios::trunc);
+    stream.write(text.data(), static_cast<std::streamsize>(text.size()));
+    return static_cast<bool>(stream.flush());
+  };
+  for (const GeneratedFile& each : files) {
+    list += hash_of(each.text) + " " + each.name + "\n";
+    if (!write(each.name, each.text)) {
+      return fail(Code::unavailable, fmt::format("cannot write '{}'", (root / each.name).string()));
+    }
+  }
+  for (const auto& [name, hash] : before) {
+    if (!made.contains(name) && is_ours(name)) fs::remove(root / name, error);
+  }
+  const std::size_t count = written;
+  if (!write(list_name, list)) {
+    return fail(Code::unavailable, fmt::format("cannot write '{}'", (root / list_name).string()));
+  }
+  return count;
+}
+
+}  // namespace katana::openapi::generate
+
+// SPDX-License-Identifier: Apache-2.0

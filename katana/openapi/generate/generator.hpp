@@ -1,0 +1,52 @@
+// generate(): the sources of a service from its description, as files with their text.
+//
+//   types.hpp            every schema as a described struct, enum, variant or alias
+//   api.hpp, api.cpp     all of it: api.cpp is to be compiled, or the files that it includes
+//   pets_api.hpp, .cpp   for each tag an abstract class with an operation for each of its
+//                        operations, replies by status, and add_routes(group, api)
+//
+// What the generated code does not decode is an error with its place. With allow_partial it is a
+// warning, and left to the handler, which has the whole request.
+//
+// write_files() writes below a folder. It keeps a list of what it wrote there, katana-openapi.txt,
+// with a hash of each file. It refuses to replace a file that is not in the list, or that was
+// changed since; files of the list that are not made any more are removed.
+//
+// Owns       the text.
+// Thread     any.
+// Allocates  freely.
+// Fails      generate() adds to `problems`: look at has_errors(). write_files() names the file and
+//            the remedy; it then has written nothing.
+// Invariant  the same description and options give the same text.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/openapi/description.hpp"
+#include "katana/openapi/generate/options.hpp"
+
+namespace katana::openapi::generate {
+
+struct GeneratedFile {
+  std::string name;
+  std::string text;
+};
+
+struct Generated {
+  std::vector<GeneratedFile> files = {};  // by name
+  std::size_t operations = 0;
+  std::size_t types = 0;
+};
+
+Generated generate(const Description& api, const GeneratorOptions& options,
+                   model::Problems& problems);
+
+// How many files were written; those that are as they were are not touched.
+Result<std::size_t> write_files(const std::string& folder, const std::vector<GeneratedFile>& files);
+
+}  // namespace katana::openapi::generate
+
+// SPDX-License-Identifier: Apache-2.0

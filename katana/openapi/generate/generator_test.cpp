@@ -1,0 +1,151 @@
+#include "katana/openapi/generate/generator.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "katana/openapi/generate/names.hpp"
+
+namespace katana::openapi::generate {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* head = "openapi: 3.1.0\ninfo: {title: T, version: '1'}\n";
+
+std::string types_of(const std::string& schemas) {
+  model::Problems problems;
+  const Description api = read_description_text(
+      "api.yaml", std::string(head) + "components:\n  schemas:\n" + schemas, problems);
+  const Generated made = generate(api, {}, problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.as_error().describe();
+  return made.files.back().text;
+}
+
+TEST(NamesTest, names_of_a_description_become_safe_identifiers) {
+  EXPECT_EQ(type_name("pet-store.user"), "PetStoreUser");
+  EXPECT_EQ(type_name("HTTPError"), "HttpError");
+  EXPECT_EQ(type_name("3d"), "Type3d");
+  EXPECT_EQ(type_name("Größe"), "GrE");
+  EXPECT_EQ(type_name("Value"), "ValueType");
+  EXPECT_EQ(value_name("petId"), "pet_id");
+  EXPECT_EQ(value_name("class"), "class_");
+  EXPECT_EQ(value_name("+1"), "n1");
+  EXPECT_EQ(value_name("世界"), "value");
+  EXPECT_EQ(literal("a\"\\\n\xc3"), R"("a\"\\\012\303")");
+  Scope scope;
+  EXPECT_EQ(scope.take("a"), "a");
+  EXPECT_EQ(scope.take("a"), "a_2");
+}
+
+TEST(GeneratorTest, constraints_become_rules) {
+  const std::string text = types_of(R"(
+    User:
+      type: object
+      required: [name, age, nick]
+      properties:
+        name: {type: string, minLength: 1, maxLength: 9, pattern: '^[a-z]+$'}
+        age: {type: integer, format: int32, minimum: 0, exclusiveMaximum: 150}
+        nick: {type: [string, 'null']}
+        mail: {type: string, format: email}
+        size: {type: number, default: 1.5}
+        parent: {$ref: '#/components/schemas/User'}
+        children: {type: array, items: {$ref: '#/components/schemas/User'}}
+)");
+  EXPECT_THAT(text, HasSubstr("(name, length(1, 9), pattern(\"[a-z]+\"))"));
+  EXPECT_THAT(text, HasSubstr("(age, range(0, 149))"));
+  EXPECT_THAT(text, HasSubstr("std::int32_t age = 0;"));
+  EXPECT_THAT(text, HasSubstr("(nick, required)"));
+  EXPECT_THAT(text, HasSubstr("std::optional<std::string> nick = {};"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<std::string> mail = {};"));
+  EXPECT_THAT(text, HasSubstr("(mail, format::email, not_null)"));
+  EXPECT_THAT(text, HasSubstr("double size = 1.5;"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<katana::container::Value> parent = {};"));
+  EXPECT_THAT(text, HasSubstr("katana::Patch<std::vector<User>> children = {};"));
+}
+
+TEST(GeneratorTest, a_discriminator_makes_a_variant_without_its_member) {
+  const std::string text = types_of(R"(
+    Shape:
+      oneOf: [{$ref: '#/components/schemas/Circle'}, {$ref: '#/components/schemas/Square'}]
+      discriminator: {propertyName: kind, mapping: {
+        circle: '#/components/schemas/Circle', square: Square}}
+    Circle: {type: object, required: [r], properties: {kind: {type: string}, r: {type: number}}}
+    Square: {type: object, required: [a], properties: {kind: {type: string}, a: {type: number}}}
+)");
+  EXPECT_THAT(text, HasSubstr("using Shape = std::variant<ShapeCircle, ShapeSquare>;"));
+  EXPECT_THAT(text, HasSubstr("KATANA_DESCRIBE_VARIANT(Shape, \"kind\""));
+  EXPECT_THAT(text, HasSubstr("struct ShapeCircle {\n  double r = 0;\n};"));
+}
+
+TEST(GeneratorTest, what_is_not_decoded_is_an_error_with_its_place_unless_it_is_allowed) {
+  const std::string text = std::string(head) + R"(paths:
+  /a:
+    post:
+      parameters: [{name: f, in: query, style: deepObject, schema: {type: object}}]
+      requestBody: {required: true, content: {text/csv: {}}}
+      responses: {'200': {description: x}}
+)";
+  model::Problems problems;
+  generate(read_description_text("api.yaml", text, problems), {}, problems);
+  EXPECT_EQ(problems.error_count(), 2u);
+  EXPECT_THAT(problems.as_error().describe(),
+              HasSubstr("api.yaml:6:20: #/paths/~1a/post/parameters/0: the query parameter 'f' of "
+                        "style 'deepObject' is not decoded. Generate with --allow-partial"));
+  model::Problems allowed;
+  GeneratorOptions options;
+  options.allow_partial = true;
+  const Generated made =
+      generate(read_description_text("api.yaml", text, allowed), options, allowed);
+  EXPECT_FALSE(allowed.has_errors());
+  EXPECT_EQ(allowed.warning_count(), 2u);
+  EXPECT_EQ(made.operations, 1u);
+}
+
+class WriteFilesTest : public ::testing::Test {
+ protected:
+  WriteFilesTest() { std::filesystem::remove_all(folder_); }
+  ~WriteFilesTest() override { std::filesystem::remove_all(folder_); }
+  std::string content(const std::string& name) const {
+    std::ifstream stream(folder_ + "/" + name);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+  }
+  void change(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ + "/" + name) << text;
+  }
+  std::string folder_ = ::testing::TempDir() + "katana_openapi_write_files";
+};
+
+TEST_F(WriteFilesTest, files_are_replaced_and_removed_and_equal_ones_are_left) {
+  ASSERT_EQ(write_files(folder_, {{"a.hpp", "1"}, {"b.hpp", "1"}}), 2u);
+  ASSERT_EQ(write_files(folder_, {{"a.hpp", "1"}, {"c.hpp", "1"}}), 1u);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/b.hpp"));
+  ASSERT_EQ(write_files(folder_, {{"a.hpp", "2"}, {"c.hpp", "1"}}), 1u);
+  EXPECT_EQ(content("a.hpp"), "2");
+}
+
+TEST_F(WriteFilesTest, a_file_of_the_user_is_never_touched) {
+  ASSERT_EQ(write_files(folder_, {{"a.hpp", "1"}, {"b.hpp", "1"}}), 2u);
+  change("a.hpp", "mine");
+  change("own.hpp", "mine");
+  const auto changed = write_files(folder_, {{"a.hpp", "2"}, {"b.hpp", "2"}});
+  ASSERT_FALSE(changed);
+  EXPECT_THAT(changed.error().describe(), HasSubstr("was changed since it was generated"));
+  EXPECT_EQ(content("b.hpp"), "1");
+  const auto own = write_files(folder_, {{"own.hpp", "2"}});
+  ASSERT_FALSE(own);
+  EXPECT_THAT(own.error().describe(), HasSubstr("was not generated"));
+  EXPECT_EQ(content("a.hpp"), "mine");
+  EXPECT_EQ(content("own.hpp"), "mine");
+}
+
+}  // namespace
+}  // namespace katana::openapi::generate
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,136 @@
+// Types: the schemas of a description as types of C++, and the text that declares them.
+//
+//   object with properties      described struct; `additionalProperties: false` is STRICT
+//   object with other names     std::map<std::string, T>
+//   allOf                       one struct of all properties
+//   oneOf, anyOf, discriminator std::variant of described structs
+//   enum of text                described enum
+//   array, number, text         std::vector, std::int32_t … double, std::string, with their rules
+//   not required                katana::Patch, which is not written when it is not there; with a
+//                               default the type itself; of parameters std::optional
+//   null among the types        std::optional
+//   anything else               katana::container::Value, and a warning that says so
+//
+// Owns       the types.
+// Borrows    the description and the problems, for its life.
+// Thread     one.
+// Allocates  freely.
+// Fails      adds a warning for what a type cannot check.
+// Invariant  one schema is one type; the text depends on the description alone.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/openapi/description.hpp"
+#include "katana/openapi/generate/names.hpp"
+
+namespace katana::openapi::generate {
+
+struct Use {
+  std::size_t type = 0;   // of declared types
+  bool complete = false;  // it has to be complete there
+};
+// A type as it is written, and what it needs.
+struct TypeText {
+  std::string text = {};
+  bool nullable = false;
+  std::vector<Use> uses = {};
+};
+
+class Types {
+ public:
+  Types(const Description& api, model::Problems& problems) : api_(api), problems_(problems) {}
+
+  // The type of a schema; `hint` names it when it has no name.
+  TypeText type_of(Bytes pointer, const std::string& hint);
+  // All named schemas.
+  void add_components();
+  // A struct of the parameters of an operation.
+  struct Field {
+    std::string name;  // as it is sent
+    std::string pointer;
+    bool required = false;
+    std::string description = {};
+  };
+  std::string add_parameters(const std::string& name, const std::vector<Field>& fields);
+  // Whether it is one value that may be written as text: a number, a boolean, text, an enum.
+  bool is_text_value(const TypeText& type) const;
+  // A struct, an enum or a variant.
+  bool is_declared(const TypeText& type) const;
+  bool is_list_of_text_values(const TypeText& type) const;
+  // The name of a type in the same scope.
+  std::string take_name(const std::string& wanted) { return scope_.take(wanted); }
+  // The declarations, in an order in which they compile.
+  std::string text();
+  std::size_t count() const noexcept { return declared_.size(); }
+
+ private:
+  struct Member {
+    std::string name;
+    std::string json;
+    TypeText type;
+    bool optional = false;
+    bool patch = false;  // not written when it is not there
+    std::string initialiser = {};
+    std::vector<std::string> rules = {};
+    std::string description = {};
+  };
+  enum class Form { pending, structure, enumeration, alias, variant };
+  struct Declared {
+    std::string name;
+    std::string pointer;
+    Form form = Form::pending;
+    bool strict = false;
+    std::vector<Member> members = {};                             // of a struct
+    std::vector<std::pair<std::string, std::string>> names = {};  // of an enum: C++, JSON
+    TypeText alias = {};
+    std::vector<std::pair<std::size_t, std::string>> alternatives = {};
+    std::string discriminator = {};
+    int state = 0;
+    bool described = false;
+  };
+  using Value = container::Value;
+  using Object = container::Object;
+
+  const Value& at(Bytes pointer) const;
+  Bytes follow(Bytes pointer) const;
+  void warn(Bytes pointer, std::string words);
+  static TypeText any();
+  TypeText make(const std::string& pointer, const std::string& hint, std::size_t slot);
+  TypeText use(std::size_t type) const;
+  std::size_t declare(const std::string& pointer, const std::string& hint);
+  TypeText container_of(const std::string& pointer, Bytes type, const std::string& hint);
+  TypeText scalar(const Object& schema, Bytes type, const std::string& pointer);
+  TypeText structure(const std::string& pointer, const std::string& hint, std::size_t slot);
+  TypeText enumeration(const std::string& pointer, const std::string& hint, std::size_t slot);
+  TypeText variant(const std::string& pointer, const std::string& hint, Bytes key,
+                   std::size_t slot);
+  bool collect(Bytes pointer, std::vector<std::pair<std::string, std::string>>& properties,
+               std::vector<std::string>& required, bool& strict, int depth);
+  void add_member(Declared& to, Scope& scope, const std::string& json, const std::string& pointer,
+                  bool required, const std::string& hint);
+  std::vector<std::string> rules_of(Bytes pointer, Bytes type);
+  void set_default(Member& member, const std::string& pointer);
+  // Past aliases.
+  const TypeText& underlying(const TypeText& type) const;
+  void emit(std::size_t index, std::string& text);
+  void emit_struct(Declared& type, std::string& text);
+  void describe(std::size_t index, std::string& text);
+  std::string member_type(const Member& member) const;
+
+  const Description& api_;
+  model::Problems& problems_;
+  Scope scope_;
+  std::vector<Declared> declared_;
+  std::map<std::string, std::size_t, std::less<>> by_pointer_;
+  std::map<std::string, TypeText, std::less<>> made_;
+  int depth_ = 0;
+};
+
+}  // namespace katana::openapi::generate
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "katana/openapi/generate/types.hpp"
+
+namespace katana::openapi::generate {
+
+const TypeText& Types::underlying(const TypeText& type) const {
+  const TypeText* at = &type;
+  for (int hops = 0; hops < 32 && at->uses.size() == 1; ++hops) {
+    const Declared& declared = declared_[at->uses[0].type];
+    if (declared.form != Form::alias || declared.name != at->text) break;
+    at = &declared.alias;
+  }
+  return *at;
+}
+
+bool Types::is_text_value(const TypeText& type) const {
+  const TypeText& plain = underlying(type);
+  if (plain.uses.size() == 1) {
+    const Declared& declared = declared_[plain.uses[0].type];
+    return declared.form == Form::enumeration && declared.name == plain.text;
+  }
+  return plain.uses.empty() && (plain.text.starts_with("std::int") || plain.text == "double" ||
+                                plain.text == "bool" || plain.text == "std::string");
+}
+
+bool Types::is_declared(const TypeText& type) const {
+  const TypeText& plain = underlying(type);
+  return plain.uses.size() == 1 && declared_[plain.uses[0].type].name == plain.text;
+}
+
+bool Types::is_list_of_text_values(const TypeText& type) const {
+  const TypeText& list = underlying(type);
+  if (!list.text.starts_with("std::vector<") || list.text == "std::vector<std::byte>") return false;
+  TypeText item = list;
+  item.text = list.text.substr(12, list.text.size() - 13);
+  return is_text_value(item);
+}
+
+std::string Types::member_type(const Member& member) const {
+  const char* const wrapper = member.patch ? "katana::Patch<" : "std::optional<";
+  return member.optional ? wrapper + member.type.text + ">" : member.type.text;
+}
+
+void Types::emit_struct(Declared& type, std::string& text) {
+  fmt::format_to(std::back_inserter(text), "struct {} {{\n", type.name);
+  for (Member& each : type.members) {
+    const std::string line = "  " + member_type(each) + " " + each.name;
+    const bool plain = each.type.text.starts_with("std::int") || each.type.text == "double" ||
+                       each.type.text == "bool";
+    const std::string initialiser = !each.initialiser.empty()  ? each.initialiser
+                                    : each.optional || !plain  ? "{}"
+                                    : each.type.text == "bool" ? "false"
+                                                               : "0";
+    fmt::format_to(std::back_inserter(text), "{} = {};\n", line, initialiser);
+  }
+  text += "};\n\n";
+}
+
+// Depth first: what has to be complete comes before. Where that leads back to itself, the member
+// becomes any JSON value.
+void Types::emit(std::size_t index, std::string& text) {
+  if (declared_[index].state != 0) return;
+  declared_[index].state = 1;
+  const auto ready = [&](TypeText& type) {
+    for (const Use& each : type.uses) {
+      const Form form = declared_[each.type].form;
+      const bool forward = form == Form::structure && !each.complete;
+      if (forward) continue;
+      emit(each.type, text);
+      if (declared_[each.type].state == 2) continue;
+      warn(declared_[index].pointer, "a type that contains itself is any JSON value there");
+      type = any();
+      return false;
+    }
+    return true;
+  };
+  switch (declared_[index].form) {
+    case Form::structure:
+      for (std::size_t member = 0; member < declared_[index].members.size(); ++member) {
+        TypeText type = declared_[index].members[member].type;
+        if (!ready(type)) {
+          Member& broken = declared_[index].members[member];
+          broken.type = type;
+          broken.rules.clear();
+          broken.optional = broken.patch;
+          if (broken.name != broken.json) {
+            broken.rules.push_back("named(" + literal(broken.json) + ")");
+          }
+        }
+      }
+      emit_struct(declared_[index], text);
+      break;
+    case Form::variant: {
+      std::vector<std::string> names;
+      for (const auto& [part, name] : declared_[index].alternatives) {
+        emit(part, text);
+        names.push_back(declared_[part].name);
+      }
+      fmt::format_to(std::back_inserter(text), "using {} = std::variant<{}>;\n\n",
+                     declared_[index].name, fmt::join(names, ", "));
+      break;
+    }
+    default: {
+      TypeText type = declared_[index].alias;
+      ready(type);
+      declared_[index].alias = type;
+      fmt::format_to(std::back_inserter(text), "using {} = {};\n\n", declared_[index].name,
+                     type.text);
+      break;
+    }
+    case Form::enumeration: break;  // in front of all
+  }
+  declared_[index].state = 2;
+}
+
+void Types::describe(std::size_t index, std::string& text) {
+  Declared& type = declared_[index];
+  if (type.described) return;
+  type.described = true;
+  if (type.form == Form::alias) {
+    for (const Use& each : type.alias.uses) describe(each.type, text);
+    return;
+  }
+  if (type.form == Form::variant) {
+    for (const auto& [part, name] : type.alternatives) describe(part, text);
+    fmt::format_to(std::back_inserter(text), "KATANA_DESCRIBE_VARIANT({}, {}", type.name,
+                   literal(type.discriminator));
+    for (const auto& [part, name] : type.alternatives) {
+      fmt::format_to(std::back_inserter(text), ",\n                        ({}, {})",
+                     declared_[part].name, literal(name));
+    }
+    text += ")\n";
+    return;
+  }
+  if (type.form != Form::structure) return;
+  for (const Member& each : type.members) {
+    for (const Use& use : each.type.uses) describe(use.type, text);
+  }
+  fmt::format_to(std::back_inserter(text), "KATANA_DESCRIBE{}({}", type.strict ? "_STRICT" : "",
+                 type.name);
+  for (const Member& each : type.members) {
+    if (each.rules.empty()) {
+      fmt::format_to(std::back_inserter(text), ",\n    {}", each.name);
+    } else {
+      fmt::format_to(std::back_inserter(text), ",\n    ({}, {})", each.name,
+                     fmt::join(each.rules, ", "));
+    }
+  }
+  text += ")\n";
+}
+
+std::string Types::text() {
+  std::string text;
+  for (Declared& each : declared_) {
+    if (each.form == Form::structure)
+      fmt::format_to(std::back_inserter(text), "struct {};\n", each.name);
+  }
+  text += '\n';
+  for (Declared& each : declared_) {
+    if (each.form != Form::enumeration) continue;
+    each.state = 2;
+    fmt::format_to(std::back_inserter(text), "enum class {} {{\n", each.name);
+    for (const auto& [name, json] : each.names) {
+      fmt::format_to(std::back_inserter(text), "  {},\n", name);
+    }
+    fmt::format_to(std::back_inserter(text), "}};\nKATANA_DESCRIBE_ENUM({}", each.name);
+    for (const auto& [name, json] : each.names) {
+      fmt::format_to(std::back_inserter(text), ",\n    ({}, {})", name, literal(json));
+    }
+    text += ")\n\n";
+  }
+  for (std::size_t index = 0; index < declared_.size(); ++index) emit(index, text);
+  for (std::size_t index = 0; index < declared_.size(); ++index) describe(index, text);
+  return text;
+}
+
+}  // namespace katana::openapi::generate
+
+// SPDX-License-Identifier: Apache-2.0
