@@ -30,6 +30,7 @@
 #include "katana/host/auth_settings.hpp"
 #include "katana/host/bus_settings.hpp"
 #include "katana/host/cache_settings.hpp"
+#include "katana/host/docs_settings.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
 #include "katana/host/queue_settings.hpp"
@@ -373,6 +374,7 @@ struct ApplicationSettings {
   client::HttpClientOptions client;  // for the program's HttpClient
   AuthSettings auth;
   BusSettings bus;
+  DocsSettings docs;  // for programs that have a renderer
   std::map<std::string, JobSettings> jobs;
   ProcessSettings process;
 };
@@ -383,7 +385,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth, bus,
                 (jobs, help("background jobs of the program, by name")), sessions, audit, cache,
-                process)
+                docs, process)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -407,6 +409,7 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::QueueSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SessionSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::AuditSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::CacheSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::DocsSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SettingsWithDatabase)
 
