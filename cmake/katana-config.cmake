@@ -5,6 +5,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/katana-components.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/katana-externals.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/katana-embed.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/katana-openapi-document.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/katana-sql.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/katana-openapi.cmake)
 

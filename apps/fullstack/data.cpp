@@ -37,10 +37,13 @@ void Data::add_to(openapi::Routes& routes, const std::string& base) {
   openapi::Operation add_words;
   add_words.id = "addData";
   add_words.summary = "Stores a JSON object";
+  add_words.description = "Of any shape. It is kept as it came, member for member.";
   add_words.tag = "data";
   add_words.problems = {406};
   add_words.replies = {openapi::json_reply<StoredDocument>(
       201, "The document is stored.", {{"Location", "Where the document is served."}})};
+  add_words.replies[0].links = {
+      {.name = "getData", .operation_id = "getData", .parameters = {{"id", "$response.body#/id"}}}};
   add_words.example = container::Object{{"sensor", "roof"}, {"celsius", 21.5}, {"ok", true}};
   routes.post(
       "/data",
@@ -52,7 +55,9 @@ void Data::add_to(openapi::Routes& routes, const std::string& base) {
   openapi::Operation get_words;
   get_words.id = "getData";
   get_words.summary = "A document that was stored";
+  get_words.description = "As it was stored.";
   get_words.tag = "data";
+  get_words.parameters = {{.name = "id", .description = "As addData gave it."}};
   get_words.problems = {404, 406};
   get_words.replies = {openapi::json_reply<DataDocument>(200, "The document.")};
   routes.get("/data/{id}", [this](Path<std::int64_t> id) { return get(*id); }, get_words);

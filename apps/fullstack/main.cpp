@@ -20,6 +20,7 @@
 #include "katana/host/sqlite/sqlite.hpp"
 #include "katana/service/accept.hpp"
 #include "katana/service/openapi/openapi.hpp"
+#include "katana/service/openapi/swagger_ui/swagger_ui.hpp"
 #include "migrations.hpp"  // made from migrations/ by the build
 
 namespace katana::fullstack {
@@ -30,7 +31,7 @@ struct Settings : host::ApplicationSettings {
   LoginSettings login;
 };
 KATANA_DESCRIBE(Settings, development, http, operations, log, requests, monitor, pools, process,
-                database, sessions, audit, cache, bus, login)
+                database, sessions, audit, cache, bus, docs, login)
 
 // A login without a session would be forgotten, and one that other sites can use is no protection.
 Result<void> check(const Settings& settings) {
@@ -54,6 +55,7 @@ host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
       "GET / is a dashboard.";
   options.database = {host::sqlite(), host::postgres()};
   options.migrations = embedded::migrations();
+  options.docs = openapi::swagger_ui();
   options.sinks = {{.output = std::move(tail)}};
   return options;
 }
@@ -63,12 +65,35 @@ std::optional<Reply> require_json(const RequestView& request) {
   return problem(406, "This is served as application/json, which Accept does not take.");
 }
 
-openapi::Info info() {
+openapi::Info info(std::string description) {
   return {.title = "KATANA full stack",
           .version = KATANA_VERSION,
-          .description =
-              "Users and documents. What is under /api/users is under /users, too: the "
-              "same users, with Location and Link as they were asked for."};
+          .description = std::move(description),
+          .contact = {.name = "The operator of this service"},
+          .license = {.name = "Apache-2.0", .identifier = "Apache-2.0"}};
+}
+
+const openapi::Tag users_tag{.name = "users",
+                             .description = "People with a name and an e-mail address."};
+
+openapi::Document described() {
+  openapi::Document document(
+      info("Users and documents. What is under /api/users is under /users, too: see "
+           "/openapi-root.json."));
+  document.tag(users_tag)
+      .tag({.name = "data", .description = "JSON documents of any shape, kept as they came."})
+      .tag({.name = "operation", .description = "For those who run the program."})
+      .problem_types(problem_types());
+  return document;
+}
+
+// A document of its own: whoever follows links would take one user for two.
+openapi::Document described_at_root() {
+  openapi::Document document(info("The users of /api/users under /users: the same users, with "
+                                  "Location and Link as they were asked for."),
+                             "root");
+  document.tag(users_tag).problem_types(problem_types());
+  return document;
 }
 
 // What /health and /ready say.
@@ -90,10 +115,11 @@ KATANA_DESCRIBE(Health, (status, pattern("[a-z]+"), help("pass or fail")), check
 // What is served beside the API, described for whoever reads the document.
 void describe_operations(openapi::Document& document) {
   const auto add = [&document](std::string_view path, std::string id, std::string summary,
-                               std::vector<openapi::ReplyWords> replies) {
+                               std::string description, std::vector<openapi::ReplyWords> replies) {
     openapi::Operation operation;
     operation.id = std::move(id);
     operation.summary = std::move(summary);
+    operation.description = std::move(description);
     operation.tag = "operation";
     operation.replies = std::move(replies);
     document.add(http::Method::get, path, {}, operation);
@@ -101,9 +127,12 @@ void describe_operations(openapi::Document& document) {
   const std::vector<openapi::ReplyWords> health = {
       openapi::json_reply<Health>(200, "Every check passed."),
       openapi::json_reply<Health>(503, "Some check did not pass.")};
-  add("/health", "health", "Whether the program is alive", health);
-  add("/ready", "ready", "Whether it may be sent requests", health);
+  add("/health", "health", "Whether the program is alive",
+      "A status for everybody; each check for those who may see the operations pages.", health);
+  add("/ready", "ready", "Whether it may be sent requests",
+      "As /health, with what the program needs: its database, its pools.", health);
   add("/metrics", "metrics", "Figures for Prometheus",
+      "Every figure of the program, in the text format of Prometheus.",
       {openapi::text_reply(200, "Every figure.", "text/plain")});
 }
 
@@ -114,7 +143,7 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
     auto added = add_login(router, services, settings->login, settings->client);
     if (!added) return added;
   }
-  openapi::Document document(info());
+  openapi::Document document = described();
   Users& users = services.get<Users>();
   const HttpCache& pages = services.get<HttpCache>();
 
@@ -122,19 +151,22 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   if (guarded) require_login(api);
   api.use({.before = require_json});
   if (settings->cache.http.enabled) api.use(pages.middleware());
-  openapi::Routes described = document.describe(api);
-  users.add_to(described, "/api");
-  services.get<Data>().add_to(described, "/api");
+  openapi::Routes routes = document.describe(api);
+  users.add_to(routes, "/api");
+  services.get<Data>().add_to(routes, "/api");
 
   Group bare = router.group("");
   if (guarded) require_login(bare);
   bare.use({.before = require_json});
   if (settings->cache.http.enabled) bare.use(pages.middleware());
-  openapi::Routes also_described = document.describe(bare);
-  users.add_to(also_described, "", "AtRoot");
+  openapi::Document document_at_root = described_at_root();
+  openapi::Routes at_root = document_at_root.describe(bare);
+  users.add_to(at_root, "");
 
   describe_operations(document);
-  router.get("/openapi.json", [text = document.to_json()] { return Reply::json(Text(text)); });
+  document.serve(router);
+  document_at_root.serve(router, "/openapi-root.json");
+  problem_types().serve(router);
   return {};
 }
 

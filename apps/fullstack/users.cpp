@@ -31,10 +31,18 @@ Reply no_such_user(std::int64_t id) {
   return problem(404, fmt::format("There is no user {}.", id));
 }
 
-Reply changed_meanwhile() {
-  return problem(412,
-                 "If-Match does not match the current ETag of the user: get it again and retry.");
-}
+constexpr ProblemType email_taken{
+    .uri = "/problems/email-taken",
+    .status = 409,
+    .title = "The e-mail address is taken",
+    .description = "Two users never share an address, whatever its case: take another one."};
+constexpr ProblemType user_changed{
+    .uri = "/problems/user-changed",
+    .status = 412,
+    .title = "The user has changed",
+    .description = "If-Match does not match the current ETag of the user: get it again and retry."};
+
+Reply changed_meanwhile() { return problem(user_changed, user_changed.description); }
 
 Reply reply_with(const StoredUser& user, unsigned status) {
   return json_reply<User>(user, status).with("ETag", tag_of(user.version));
@@ -43,12 +51,14 @@ Reply reply_with(const StoredUser& user, unsigned status) {
 // 409 when the address is taken; every other error is what the database says.
 Result<Reply> refused(const database::Error& error) {
   if (error.kind() == database::Kind::constraint_violation && error.which() == "users.email") {
-    return problem(409, "Another user has this e-mail address.");
+    return problem(email_taken, "Another user has this e-mail address.");
   }
   return std::unexpected<Error>(error);
 }
 
 }  // namespace
+
+openapi::ProblemTypes problem_types() { return {email_taken, user_changed}; }
 
 Task<Users::Found> Users::find(std::int64_t id) {
   co_return co_await database_.query_one<StoredUser>(
@@ -153,51 +163,69 @@ Users::Answer Users::remove(std::int64_t id, std::optional<std::string> conditio
 
 namespace {
 
-const openapi::ReplyField etag{"ETag", "The version of the user, for If-Match."};
+const openapi::ReplyField etag{.name = "ETag",
+                               .description = "The version of the user, for If-Match."};
 // In words, not as a parameter: whoever tries out what a parameter may be has no tag that fits.
 const std::string if_match =
     "With If-Match (RFC 9110 §13.1.1) the change is made only if the user still has one of these "
     "entity tags.";
 
+openapi::Operation words(std::string id, std::string summary, std::string description,
+                         std::vector<unsigned> problems, std::vector<openapi::ReplyWords> replies) {
+  openapi::Operation operation;
+  operation.id = std::move(id);
+  operation.summary = std::move(summary);
+  operation.description = std::move(description);
+  operation.tag = "users";
+  operation.problems = std::move(problems);
+  operation.replies = std::move(replies);
+  return operation;
+}
+
+openapi::ReplyWords user_reply(unsigned status, std::string description) {
+  return openapi::json_reply<User>(status, std::move(description), {etag});
+}
+
+openapi::Operation words_of_add() {
+  openapi::Operation add_words =
+      words("addUser", "Adds a user", "The id is the server's to give, and is never given again.",
+            {406}, {user_reply(201, "The user was added.")});
+  add_words.types = {&email_taken};
+  openapi::ReplyWords& added = add_words.replies[0];
+  added.fields.push_back({.name = "Location", .description = "Where the user is served."});
+  for (const char* const next : {"getUser", "putUser", "deleteUser"}) {
+    added.links.push_back(
+        {.name = next, .operation_id = next, .parameters = {{"id", "$response.body#/id"}}});
+  }
+  add_words.examples = {
+      {.name = "ada", .value = openapi::to_value(NewUser{"Ada Lovelace", "ada@example.org"})},
+      {.name = "grace", .value = openapi::to_value(NewUser{"Grace Hopper", "grace@example.org"})}};
+  return add_words;
+}
+
 }  // namespace
 
-void Users::add_to(openapi::Routes& routes, const std::string& base, const std::string& id_suffix) {
+void Users::add_to(openapi::Routes& routes, const std::string& base) {
   using http::Method;
-  const auto words = [&id_suffix](const std::string& id, std::string summary,
-                                  std::vector<unsigned> problems,
-                                  std::vector<openapi::ReplyWords> replies) {
-    openapi::Operation operation;
-    operation.id = id + id_suffix;
-    operation.summary = std::move(summary);
-    operation.tag = "users";
-    operation.problems = std::move(problems);
-    operation.replies = std::move(replies);
-    return operation;
-  };
-  const auto user_reply = [](unsigned status, std::string description) {
-    return openapi::json_reply<User>(status, std::move(description), {etag});
-  };
   openapi::Operation list_words =
-      words("listUsers", "Users, by id, a page at a time", {406},
+      words("listUsers", "Users, by id, a page at a time",
+            "`next` and Link name the page behind; a page that is the last has neither.", {406},
             {openapi::json_reply<UserPage>(200, "A page of users.",
                                            {{"Link", "The next page, if there is one."}})});
   routes.route(
       Method::get, "/users", [this, base](Query<PageQuery> page) { return list(base, *page); },
       list_words);
 
-  openapi::Operation add_words =
-      words("addUser", "Adds a user", {406, 409}, {user_reply(201, "The user was added.")});
-  add_words.replies[0].fields.push_back({"Location", "Where the user is served."});
-  add_words.example = openapi::to_value(NewUser{"Ada Lovelace", "ada@example.org"});
   routes.route(
       Method::post, "/users",
-      [this, base](Json<NewUser> user) { return add(base, std::move(user.value)); }, add_words,
+      [this, base](Json<NewUser> user) { return add(base, std::move(user.value)); }, words_of_add(),
       small_content);
 
-  openapi::Operation get_words =
-      words("getUser", "One user", {404, 406},
-            {user_reply(200, "The user."),
-             openapi::empty_reply(304, "If-None-Match names the present version.", {etag})});
+  openapi::Operation get_words = words(
+      "getUser", "One user", "With If-None-Match, only if it is another one by now.", {404, 406},
+      {user_reply(200, "The user."),
+       openapi::empty_reply(304, "If-None-Match names the present version.", {etag})});
+  get_words.parameters = {{.name = "id", .description = "As addUser gave it."}};
   routes.route(
       Method::get, "/users/{id}",
       [this](Path<std::int64_t> id, Request request) {
@@ -205,9 +233,10 @@ void Users::add_to(openapi::Routes& routes, const std::string& base, const std::
       },
       get_words);
 
-  openapi::Operation put_words = words("putUser", "Replaces a user", {404, 406, 409, 412},
+  openapi::Operation put_words = words("putUser", "Replaces a user", if_match, {404, 406},
                                        {user_reply(200, "The user as it is from here on.")});
-  put_words.description = if_match;
+  put_words.types = {&email_taken, &user_changed};
+  put_words.parameters = get_words.parameters;
   put_words.example = openapi::to_value(NewUser{"Ada King", "ada.king@example.org"});
   routes.route(
       Method::put, "/users/{id}",
@@ -217,9 +246,10 @@ void Users::add_to(openapi::Routes& routes, const std::string& base, const std::
       put_words, small_content);
 
   openapi::Operation delete_words =
-      words("deleteUser", "Deletes a user", {404, 406, 412},
+      words("deleteUser", "Deletes a user", if_match, {404, 406},
             {openapi::empty_reply(204, "The user is gone; also when it was gone already.")});
-  delete_words.description = if_match;
+  delete_words.types = {&user_changed};
+  delete_words.parameters = get_words.parameters;
   routes.route(
       Method::delete_, "/users/{id}",
       [this](Path<std::int64_t> id, Request request) {

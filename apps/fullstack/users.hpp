@@ -25,10 +25,14 @@
 #include "katana/service/router.hpp"
 
 namespace katana::openapi {
+class ProblemTypes;
 class Routes;
-}
+}  // namespace katana::openapi
 
 namespace katana::fullstack {
+
+// What may be wrong with a request about users; each has a page.
+openapi::ProblemTypes problem_types();
 
 struct NewUser {
   std::string name;
@@ -75,8 +79,7 @@ class Users {
       : database_(database), pages_(pages) {}
 
   // Adds GET, POST {base}/users and GET, PUT, DELETE {base}/users/{id}, and describes them.
-  // `id_suffix` stands behind the id of each operation, which is one of the whole document.
-  void add_to(openapi::Routes& routes, const std::string& base, const std::string& id_suffix = "");
+  void add_to(openapi::Routes& routes, const std::string& base);
 
  private:
   using Answer = Task<Result<Reply>>;

@@ -6,6 +6,7 @@
 #include "katana/host/sqlite/sqlite.hpp"
 #include "katana/http.hpp"
 #include "katana/service/events/events.hpp"
+#include "katana/service/openapi/openapi.hpp"
 #include "migrations.hpp"  // made from migrations/ by the build
 
 namespace bookmarks {
@@ -46,6 +47,11 @@ Task<std::optional<std::string>> title_of(const HttpClient& http, std::string ur
   co_return std::string(text.substr(begin + 7, end - begin - 7));
 }
 
+constexpr ProblemType known_already{.uri = "/problems/known-already",
+                                    .status = 409,
+                                    .title = "You have this bookmark already",
+                                    .description = "A user has each URL once. Change the other."};
+
 Reply no_such(std::int64_t id) { return problem(404, fmt::format("There is no bookmark {}.", id)); }
 
 Task<Result<Json<std::vector<Bookmark>>>> list(FromContext<auth::Principal> user,
@@ -67,7 +73,7 @@ Task<Result<Reply>> add(FromContext<auth::Principal> user, Json<NewBookmark> giv
       "RETURNING id, url, title, added",
       user->id(), given->url, title, current_time());
   if (!made && made.error().kind() == database::Kind::constraint_violation) {
-    co_return problem(409, "You have this bookmark already.");
+    co_return problem(known_already, "You have a bookmark of this URL.");
   }
   if (!made) co_return std::unexpected<Error>(made.error());
   (void)changes->publish({.data = container::to_json(**made), .name = "added"});
@@ -130,6 +136,56 @@ Task<Result<void>> find_titles(const registry::Services& services) {
   co_return Result<void>();
 }
 
+openapi::Document described() {
+  openapi::Document document({.title = "Bookmarks",
+                              .version = "1.0.0",
+                              .description = "Bookmarks of users who send a token.",
+                              .contact = {.name = "The operator of this service"}});
+  document.tag({.name = "bookmarks", .description = "Pages that a user wants to find again."});
+  document.problem_types({known_already});
+  return document;
+}
+
+void add_routes(openapi::Routes routes) {
+  routes.get("/", page,
+             {.id = "page",
+              .summary = "Bookmarks as a page",
+              .description = "The newest hundred, as HTML.",
+              .replies = {openapi::text_reply(200, "A page.", "text/html")}});
+  routes.get("/bookmarks", list,
+             {.id = "listBookmarks",
+              .summary = "Bookmarks, by id, a page at a time",
+              .description = "`after` is the id of the last one of the page before."});
+  routes.post("/bookmarks", add,
+              {.id = "addBookmark",
+               .summary = "Keeps a bookmark",
+               .description = "Without a title it has that of its page, if that can be had.",
+               .replies = {openapi::json_reply<Bookmark>(201, "It is kept.",
+                                                         {{"Location", "Of the bookmark."}})},
+               .example = openapi::to_value(NewBookmark{"https://example.org/", {}}),
+               .types = {&known_already}});
+  routes.patch("/bookmarks/{id}", change,
+               {.id = "changeBookmark",
+                .summary = "Changes a bookmark",
+                .description = "What the content does not name stays (RFC 7396).",
+                .problems = {404},
+                .replies = {openapi::json_reply<Bookmark>(200, "As it is from here on.")}});
+  routes.delete_("/bookmarks/{id}", remove,
+                 {.id = "removeBookmark",
+                  .summary = "Forgets a bookmark",
+                  .description = "For good.",
+                  .problems = {404},
+                  .replies = {openapi::empty_reply(204, "It is gone.")}});
+  const auto events = [](const RequestView& request, Inject<EventTopic> changes) {
+    return changes->subscribe(request);
+  };
+  routes.get("/events", events,
+             {.id = "events",
+              .summary = "Bookmarks as they are added",
+              .description = "Server-sent events, each called `added`.",
+              .replies = {openapi::events_reply<Bookmark>("A stream that does not end.")}});
+}
+
 }  // namespace
 
 host::ApplicationOptions options() {
@@ -147,11 +203,10 @@ void configure(Program& app) {
     router.deny_by_default();
     router.use(services.get<host::Authentication>().bearer());
     router.use(auth::require(auth::authenticated()));
-    router.get("/", page).get("/bookmarks", list).post("/bookmarks", add);
-    router.patch("/bookmarks/{id}", change).delete_("/bookmarks/{id}", remove);
-    router.get("/events", [](const RequestView& request, Inject<EventTopic> changes) {
-      return changes->subscribe(request);
-    });
+    openapi::Document document = described();
+    add_routes(document.describe(router).tagged("bookmarks"));
+    document.serve(router.anonymous());
+    openapi::ProblemTypes({known_already}).serve(router.anonymous());
   });
   app.job("titles", jobs::every(seconds(600)), find_titles);
 }

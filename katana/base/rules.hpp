@@ -12,6 +12,7 @@
 //   secret                  not repeated in messages; configuration and logs do not show it
 //   byte_count              a whole number of bytes, which people may write as 16KiB
 //   reloadable              may change while the program runs
+//   deprecated              still read and written, and to be left out by new clients
 //   help("…")               what it means, for whoever has to set it
 //
 // A std::optional or Patch member is judged by what it holds; an empty one breaks no rule.
@@ -183,6 +184,8 @@ struct Rules {
   bool reloadable = false;
   bool byte_count = false;
   bool not_null = false;
+  // New clients leave it out.
+  bool deprecated = false;
   Bytes help = {};
   Bytes name = {};
 
@@ -338,6 +341,16 @@ struct NotNull {
     to.not_null = true;
   }
 };
+// What `deprecated` is made of.
+struct Deprecated {
+  // Marks the member.
+  template <class T>
+  constexpr void apply(Rules<T>& to) const {
+    to.deprecated = true;
+  }
+};
+// New clients leave it out.
+inline constexpr Deprecated deprecated;
 inline constexpr CountsBytes byte_count;
 inline constexpr NotNull not_null;
 inline constexpr Required required;

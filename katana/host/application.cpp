@@ -202,11 +202,14 @@ Result<void> ApplicationCore::start_parts(const CommandLine& line) {
 
 Result<void> ApplicationCore::start_log() {
   const auto present = settings();
-  log::Options log_settings = log_options(present->log);
-  log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(), options_.sinks.end());
+  log::Options log_settings;
   if (embedding_) {
     log_settings.sinks = embedding_->sinks;
     log_settings.mode = log::Mode::synchronous;
+  } else {
+    log_settings = log_options(present->log);
+    log_settings.sinks.insert(log_settings.sinks.end(), options_.sinks.begin(),
+                              options_.sinks.end());
   }
   auto log = log::Log::start(std::move(log_settings));
   if (!log) return std::unexpected(log.error());
@@ -249,7 +252,7 @@ Result<void> ApplicationCore::start_metrics() {
 }
 
 Result<void> ApplicationCore::start_pools() {
-  auto made = Pools::make(settings()->pools, failures_.get());
+  auto made = Pools::make(settings()->pools, failures_.get(), describes_);
   if (!made) return std::unexpected(made.error());
   pools_ = std::move(*made);
   return {};
@@ -344,6 +347,7 @@ Result<void> ApplicationCore::start_authentication(registry::Registry& registry)
   auto made = Authentication::make(settings()->auth, how, log_->logger("auth"));
   if (!made) return std::unexpected(made.error());
   authentication_ = *std::move(made);
+  if (describes_) authentication_->describe_only();
   registry.instance<Authentication>(*authentication_);
   if (embedding_ || !authentication_->is_remote()) return {};
   on_start([this](const registry::Services&) {
@@ -472,10 +476,26 @@ Result<void> ApplicationCore::start_routes() {
     if (auto added = add_routes_(*services_, router); !added) return added;
   }
   if (auto checked = caches_->check_names(); !checked) return checked;
+  add_docs_page(router);
   auto built = std::move(router).build();
   if (!built) return std::unexpected(built.error());
   service_.emplace(std::move(*built));
   return {};
+}
+
+// Open to all, as the documents are that it shows.
+void ApplicationCore::add_docs_page(Router& router) {
+  const auto present = settings();
+  const bool is_on = present->docs.enabled == DocsUse::on ||
+                     (present->docs.enabled == DocsUse::development && present->development);
+  if (!is_on || !options_.docs || !router.has_document()) return;
+  if (options_.docs->files.empty()) {
+    const std::string remedy(options_.docs->remedy);
+    logger_.warn("docs: {} has no renderer: {}", present->docs.path, remedy);
+  }
+  openapi::docs_page(
+      router.anonymous(), *options_.docs,
+      {.path = present->docs.path, .title = options_.name, .origins = present->docs.origins});
 }
 
 // What it borrows of the running program.

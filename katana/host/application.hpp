@@ -80,6 +80,7 @@
 #include "katana/server/observability.hpp"
 #include "katana/server/operations.hpp"
 #include "katana/server/request_telemetry.hpp"
+#include "katana/service/openapi/docs_page.hpp"
 #include "katana/service/router.hpp"
 
 namespace katana::host {
@@ -114,6 +115,9 @@ struct ApplicationOptions {
   // those of static_files(), and to write.
   std::vector<std::string> reads = {};
   std::vector<std::string> writes = {};
+  // The renderer of the page that shows its OpenAPI documents where the settings `docs` say so:
+  // openapi::swagger_ui(). Empty: there is no such page.
+  std::optional<openapi::DocsAssets> docs = {};
   // Called with every failure of a handler or a job, on its thread; see failure_log.hpp.
   server::OnError on_error = {};
   // Called with each statement of the database that is over; see statement_telemetry.hpp.
@@ -218,6 +222,10 @@ class ApplicationCore {
   // In the reverse order of the start. The destructor calls it.
   void stop() noexcept;
 
+  // Whether it only says what it serves (--print-openapi): a part, or what makes a service, may
+  // leave out what needs a network.
+  bool describes() const noexcept { return describes_; }
+
   // Once started.
   std::uint16_t port() const noexcept { return server_->port(); }
   std::string url() const { return server_->url(); }
@@ -290,6 +298,7 @@ class ApplicationCore {
   int check_config(const CommandLine& line);
   InsecureFacts facts_of(const CommandLine& line) const;
   int print_routes(const CommandLine& line);
+  int print_openapi(const CommandLine& line);
   int check_health(const CommandLine& line);
   // Of a flag that only prints something; none: the program is to run.
   std::optional<int> answer(const CommandLine& line);
@@ -319,6 +328,7 @@ class ApplicationCore {
   Result<void> start_routes();
   Result<void> make_guard();
   void use_middleware(Router& router);
+  void add_docs_page(Router& router);
   void tell_operations() const;
   std::string exposed_url() const;
   Result<void> start_http();
@@ -347,6 +357,7 @@ class ApplicationCore {
   std::vector<std::function<Result<void>(const registry::Services&)>> stop_hooks_;
   bool started_ = false;  // start_hooks_ have run
   bool serves_ = true;    // false: all but the server is started
+  bool describes_ = false;
   ApplicationJobs jobs_;
   ApplicationQueues queues_;
   std::vector<Part> parts_;

@@ -11,13 +11,16 @@
 #include <vector>
 
 #include "katana/base/monotonic_clock.hpp"
+#include "katana/container/json_read.hpp"
 #include "katana/host/application.hpp"
+#include "katana/host/describing.hpp"
 #include "katana/host/own_health.hpp"
 #include "katana/host/program_redis.hpp"
 #include "katana/host/security.hpp"
 #include "katana/host/server_options.hpp"
 #include "katana/server/engines.hpp"
 #include "katana/server/option_mistakes.hpp"
+#include "katana/service/openapi/document.hpp"
 #include "katana/tls/credentials.hpp"
 
 namespace katana::host {
@@ -108,6 +111,40 @@ int ApplicationCore::print_routes(const CommandLine& line) {
   return 0;
 }
 
+// Of what the program serves; see describing.hpp.
+int ApplicationCore::print_openapi(const CommandLine& line) {
+  serves_ = false;
+  describes_ = true;
+  embedding_ = describing();
+  startup_.start_one_by_one();
+  add_parts(line);
+  if (auto started = startup_.start(); !started) {
+    const bool is_usage = started.error().code() == Code::invalid_argument;
+    return fail_with(is_usage ? 2 : 1, started.error().describe());
+  }
+  const std::vector<ServiceDocument>& documents = service_->documents();
+  auto chosen = documents.begin();
+  if (!line.document.empty()) {
+    chosen = std::ranges::find(documents, line.document, &ServiceDocument::name);
+  }
+  if (chosen == documents.end()) {
+    std::string names;
+    for (const ServiceDocument& each : documents) names += fmt::format(" '{}'", each.name);
+    if (names.empty()) {
+      return fail_with(1,
+                       "the program has no OpenAPI document: give it one by "
+                       "openapi::Document::serve() or keep()");
+    }
+    return fail_with(2, fmt::format("--document: there is no document '{}'; there are:{}",
+                                    line.document, names));
+  }
+  const auto value = container::read_json<container::Value>(chosen->text);
+  if (!value) return fail_with(1, value.error().describe());
+  fmt::print("{}", openapi::indented(*value));
+  startup_.stop();
+  return std::fflush(stdout) == 0 ? 0 : fail_with(1, "standard output cannot be written");
+}
+
 // Of another process: the one that serves.
 int ApplicationCore::check_health(const CommandLine& line) {
   if (auto loaded = load(sources_of(line)); !loaded) {
@@ -140,6 +177,7 @@ std::optional<int> ApplicationCore::answer(const CommandLine& line) {
   }
   if (line.check_config) return check_config(line);
   if (line.print_routes) return print_routes(line);
+  if (line.print_openapi) return print_openapi(line);
   if (line.health_check) return check_health(line);
   return std::nullopt;
 }

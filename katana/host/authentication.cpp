@@ -15,15 +15,24 @@ namespace {
 
 class Unconfigured final : public auth::Authenticator {
  public:
+  explicit Unconfigured(bool serves) noexcept : serves_(serves) {}
+
   auth::Attempt attempt(const RequestView&, session::Exchange&) const override {
     return auth::Attempt::none();
   }
   std::string challenge() const override { return {}; }
-  SecurityScheme scheme() const override { return {.name = "bearer", .detail = "bearer"}; }
+  // As bearer tokens have it: what is described does not depend on the settings.
+  SecurityScheme scheme() const override {
+    return {.name = "bearer", .detail = "bearer", .format = "JWT"};
+  }
   std::string mistake() const override {
+    if (!serves_) return {};
     return "routes are behind bearer tokens, and there are no keys to verify them: set auth.bearer "
            "with an issuer, and jwks_url or keys_file";
   }
+
+ private:
+  const bool serves_;
 };
 
 bool is_secret(jose::Algorithm algorithm) noexcept {
@@ -99,7 +108,9 @@ Result<auth::TokenKeys::Set> Authentication::read_keys() const {
 }
 
 auth::Authentication Authentication::bearer() const {
-  if (keys_ == nullptr) return auth::Authentication(std::make_shared<const Unconfigured>());
+  if (keys_ == nullptr) {
+    return auth::Authentication(std::make_shared<const Unconfigured>(!describes_));
+  }
   auth::BearerOptions options;
   options.keys = keys_;
   options.rules = {.issuers = {settings_.issuer},

@@ -34,6 +34,8 @@ class Authentication {
                                                       const client::HttpClientOptions& client,
                                                       log::Logger logger);
 
+  // For a program that only says what it serves: bearer() is no mistake without keys.
+  void describe_only() noexcept { describes_ = true; }
   // To be given to use(); one for each group, or one for all.
   auth::Authentication bearer() const;
   // What bearer() compares tokens with.
@@ -51,6 +53,7 @@ class Authentication {
   Result<void> make_keys(const client::HttpClientOptions& client);
   Result<auth::TokenKeys::Set> read_keys() const;
 
+  bool describes_ = false;
   const BearerSettings settings_;
   const log::Logger logger_;
   std::shared_ptr<auth::TokenKeys> keys_;  // null: there are no settings

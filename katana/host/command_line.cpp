@@ -24,6 +24,9 @@ constexpr Flag flags[] = {
     {"--print-defaults", "", "print every key with its default and its meaning, as YAML, and end"},
     {"--print-schema", "", "print the JSON Schema of the configuration, for editors, and end"},
     {"--print-routes", "", "start all but the server, print every route, and end"},
+    {"--print-openapi", "",
+     "print the OpenAPI document of what is served, and end: nothing is opened for it"},
+    {"--document", "NAME", "with --print-openapi: of several documents, this one"},
     {"--health-check", "",
      "ask the program that runs with this configuration for /health, and end: 0 or 1"},
     {"--list-engines", "", "print every engine and whether it runs here, and end"},
@@ -53,6 +56,8 @@ void take(CommandLine& line, std::string_view name, std::string value) {
   if (name == "--print-defaults") line.print_defaults = true;
   if (name == "--print-schema") line.print_schema = true;
   if (name == "--print-routes") line.print_routes = true;
+  if (name == "--print-openapi") line.print_openapi = true;
+  if (name == "--document") line.document = std::move(value);
   if (name == "--health-check") line.health_check = true;
   if (name == "--list-engines") line.list_engines = true;
   if (name == "--version") line.version = true;

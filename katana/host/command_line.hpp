@@ -1,8 +1,8 @@
 // CommandLine: the flags that every application has.
 //
 //   --config FILE   --set KEY=VALUE …   --port N   --database URL   --print-config   --check-config
-//   --strict   --print-defaults   --print-schema   --print-routes   --health-check   --list-engines
-//   --help   --version
+//   --strict   --print-defaults   --print-schema   --print-routes   --print-openapi
+//   --document NAME   --health-check   --list-engines   --help   --version
 //
 // A value may stand behind its flag or behind "=".
 //
@@ -33,6 +33,8 @@ struct CommandLine {
   bool print_defaults = false;
   bool print_schema = false;
   bool print_routes = false;
+  bool print_openapi = false;
+  std::string document = {};  // of print_openapi; empty: the first
   bool health_check = false;
   bool list_engines = false;
   bool help = false;

@@ -9,9 +9,10 @@
 namespace katana::host {
 
 Result<std::unique_ptr<Pools>> Pools::make(const std::map<std::string, PoolSettings>& settings,
-                                           FailureObserver* failures) {
+                                           FailureObserver* failures, bool stopped) {
   auto made = std::make_unique<Pools>();
   made->failures_ = failures;
+  made->stopped_ = stopped;
   if (!settings.contains("work")) {
     if (auto added = made->add("work", {}); !added) return std::unexpected(added.error());
   }
@@ -30,6 +31,7 @@ Result<void> Pools::add(const std::string& name, const PoolSettings& settings) {
                             ? settings.threads_max
                             : std::max(settings.threads_min, server::usable_cpus());
   options.queue_max = settings.queue_max;
+  options.stopped = stopped_;
   if (failures_ != nullptr) {
     options.on_failure = [failures = failures_,
                           place = fmt::format("pool '{}'", name)](std::exception_ptr thrown) {

@@ -25,8 +25,10 @@ namespace katana::host {
 
 class Pools {
  public:
+  // `stopped`: no thread is started, and no job accepted.
   static Result<std::unique_ptr<Pools>> make(const std::map<std::string, PoolSettings>& settings,
-                                             FailureObserver* failures = nullptr);
+                                             FailureObserver* failures = nullptr,
+                                             bool stopped = false);
 
   // For whatever has no pool of its own.
   thread::Pool& work() const noexcept { return *work_; }
@@ -39,6 +41,7 @@ class Pools {
   Result<void> add(const std::string& name, const PoolSettings& settings);
 
   FailureObserver* failures_ = nullptr;
+  bool stopped_ = false;
   std::vector<std::unique_ptr<thread::Pool>> pools_;
   thread::Pool* work_ = nullptr;
 };

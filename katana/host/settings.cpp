@@ -16,6 +16,7 @@ KATANA_CONFIG_DEFINE_GROUP(katana::host::QueueSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::SessionSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::AuditSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::CacheSettings)
+KATANA_CONFIG_DEFINE_GROUP(katana::host::DocsSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DEFINE_GROUP(katana::host::SettingsWithDatabase)
 

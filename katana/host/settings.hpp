@@ -30,6 +30,7 @@
 #include "katana/host/auth_settings.hpp"
 #include "katana/host/bus_settings.hpp"
 #include "katana/host/cache_settings.hpp"
+#include "katana/host/docs_settings.hpp"
 #include "katana/host/idempotency_settings.hpp"
 #include "katana/host/middleware_settings.hpp"
 #include "katana/host/option_descriptions.hpp"
@@ -377,6 +378,7 @@ struct ApplicationSettings {
   AuthSettings auth;
   BusSettings bus;
   RedisSettings redis;
+  DocsSettings docs;  // for programs that have a renderer
   std::map<std::string, JobSettings> jobs;
   ProcessSettings process;
 };
@@ -387,7 +389,7 @@ KATANA_DESCRIBE(ApplicationSettings,
                 http, operations, log, requests, monitor,
                 (pools, help("thread pools by name; 'work' always exists")), client, auth, bus,
                 redis, (jobs, help("background jobs of the program, by name")), sessions, audit,
-                cache, idempotency, process)
+                cache, idempotency, docs, process)
 
 // Of a program with a database, and what the settings of one derive from.
 struct SettingsWithDatabase : ApplicationSettings {};
@@ -412,6 +414,7 @@ KATANA_CONFIG_DECLARE_GROUP(katana::host::QueueSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SessionSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::AuditSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::CacheSettings)
+KATANA_CONFIG_DECLARE_GROUP(katana::host::DocsSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::ApplicationSettings)
 KATANA_CONFIG_DECLARE_GROUP(katana::host::SettingsWithDatabase)
 

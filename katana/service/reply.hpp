@@ -255,6 +255,11 @@ struct PreparedReply {
   static void append_fields(Reply& reply, Bytes lines) { reply.fields_.append(lines); }
   // Outlives the reply.
   static void refer_content_type(Reply& reply, Bytes type) noexcept { reply.content_type_ = type; }
+  // Content that outlives the reply, and its connection's output.
+  static void refer_content(Reply& reply, Bytes content) noexcept {
+    reply.content_ = content;
+    reply.content_stays_ = true;
+  }
   static void set_source(Reply& reply, std::int64_t length,
                          std::unique_ptr<ContentSource> source) noexcept {
     reply.stream_length_ = length;

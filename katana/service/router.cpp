@@ -194,6 +194,16 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
   parts_->routes.back().mark.timeout = options.timeout;
 }
 
+Group& Group::document(std::function<Result<ServiceDocument>()> make) {
+  parts_->make_documents.push_back(std::move(make));
+  return *this;
+}
+
+Group& Group::on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell) {
+  parts_->on_documents.push_back(std::move(tell));
+  return *this;
+}
+
 Result<Service> Router::build() && {
   RouteTable table = std::move(parts_->table).build();
   for (std::uint32_t index = 0; index < parts_->routes.size(); ++index) {
@@ -204,6 +214,17 @@ Result<Service> Router::build() && {
     parts_->routes[index].services = parts_->services;
     parts_->routes[index].development = parts_->development;
   }
+  for (const auto& make : parts_->make_documents) {
+    auto made = make();
+    if (made) {
+      parts_->documents.push_back(*std::move(made));
+    } else {
+      parts_->mistakes.push_back(std::move(made).error());
+    }
+  }
+  for (const auto& tell : parts_->on_documents) tell(parts_->documents);
+  parts_->make_documents.clear();  // they may hold what holds these parts
+  parts_->on_documents.clear();
   if (!parts_->mistakes.empty()) return std::unexpected(all_of(parts_->mistakes));
   // Groups made from this router still share its parts: what they add from here on goes nowhere.
   auto parts = std::make_shared<detail::ServiceParts>(std::move(*parts_));

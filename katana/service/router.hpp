@@ -58,6 +58,13 @@ struct RouteOptions {
   Duration timeout = {};
 };
 
+// What a service says about itself, such as an OpenAPI document.
+struct ServiceDocument {
+  std::string name = {};  // of several: "public"
+  std::string path = {};  // that serves it; empty: none
+  std::string text = {};  // JSON
+};
+
 class Service;
 
 namespace detail {
@@ -88,6 +95,9 @@ struct ServiceParts {
   std::vector<Route> routes;
   std::deque<Middleware> middleware;  // whose elements routes point to
   std::vector<Error> mistakes;
+  std::vector<std::function<Result<ServiceDocument>()>> make_documents;
+  std::vector<ServiceDocument> documents;
+  std::vector<std::function<void(const std::vector<ServiceDocument>&)>> on_documents;
   const registry::Services* services = nullptr;
   bool development = false;
   RouteDefaults defaults;
@@ -189,6 +199,14 @@ class Group {
     return *this;
   }
 
+  // A document about what is served. build() calls `make`, once every route is there, and takes its
+  // Error for one of its own.
+  Group& document(std::function<Result<ServiceDocument>()> make);
+  // Whether there will be one.
+  bool has_document() const noexcept { return !parts_->make_documents.empty(); }
+  // build() calls it with all of them, once they are made.
+  Group& on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell);
+
   // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
   // and HEAD of /static/site.css with public/site.css. build() fails when there is no such folder.
   Group& files(std::string_view prefix, const std::string& folder, FilesOptions options = {});
@@ -237,6 +255,8 @@ class Service {
   const RouteTable& table() const noexcept { return table_; }
   const detail::Route& route(std::uint32_t index) const noexcept { return parts_->routes[index]; }
   std::size_t route_count() const noexcept { return parts_->routes.size(); }
+  // In the order in which they were added.
+  const std::vector<ServiceDocument>& documents() const noexcept { return parts_->documents; }
   // Stands for no route: what middleware of the whole router adds to 404 and its like.
   const detail::Route& fallback() const noexcept { return fallback_; }
 

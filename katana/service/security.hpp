@@ -8,26 +8,44 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace katana {
+
+// A way to get a token (OAuth Flow Object, OpenAPI 3.1 §4.8.29).
+struct OAuthFlow {
+  // How the client gets its token.
+  enum class Kind : std::uint8_t { authorization_code, client_credentials, implicit, password };
+  // Which of them it is.
+  Kind kind = Kind::authorization_code;
+  std::string authorization_url = {};  // of authorization_code and implicit
+  std::string token_url = {};          // of all but implicit
+  std::string refresh_url = {};        // empty: none
+  std::vector<std::pair<std::string, std::string>> scopes = {};  // with what each allows
+};
 
 // A way to say who asks, as OpenAPI names them (Security Scheme Object, OpenAPI 3.1 §4.8.27).
 struct SecurityScheme {
   // What it is made of.
   enum class Kind : std::uint8_t {
-    http,        // the field Authorization, with a scheme
-    field,       // a field of the request with a key in it
-    cookie,      // a cookie
-    mutual_tls,  // a certificate of the client's
+    http,            // the field Authorization, with a scheme
+    field,           // a field of the request with a key in it
+    cookie,          // a cookie
+    mutual_tls,      // a certificate of the client's
+    query,           // a parameter of the query with a key in it
+    openid_connect,  // a token of an OpenID provider, whose configuration is at a URL
+    oauth2,          // a token of an OAuth 2 server, by one of `flows`
   };
   std::string name = {};  // of the scheme in the document: "bearer"
   // Decides what `detail` is.
   Kind kind = Kind::http;
-  std::string detail = {};  // the scheme of Authorization, or the name of the field or cookie
+  // The scheme of Authorization, the name of the field, cookie or parameter, or the URL.
+  std::string detail = {};
   std::string format = {};  // of a bearer token: "JWT"
   // For people; empty: none.
   std::string description = {};
+  std::vector<OAuthFlow> flows = {};  // of oauth2
 };
 
 struct SecurityWords {

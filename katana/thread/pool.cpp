@@ -95,7 +95,11 @@ Pool::~Pool() {
 Result<std::unique_ptr<Pool>> Pool::create(PoolOptions options) {
   if (auto completed = complete(options); !completed) return std::unexpected(completed.error());
   std::unique_ptr<Pool> pool(new Pool(std::move(options)));
-  if (auto started = pool->start(); !started) return std::unexpected(started.error());
+  if (pool->options_.stopped) {
+    (void)pool->stop(StopMode::immediate);
+  } else if (auto started = pool->start(); !started) {
+    return std::unexpected(started.error());
+  }
   return pool;
 }
 

@@ -69,6 +69,7 @@ struct PoolOptions {
   // a line on standard error, at most one in a second, with the number of those left out.
   std::function<void(std::exception_ptr)> on_failure = {};
   ManualClock* clock = nullptr;  // null: the machine's monotonic clock. Borrowed.
+  bool stopped = false;          // as after stop(): no thread is started, no job accepted
 };
 
 inline constexpr unsigned threads_limit = 1024;

@@ -5,6 +5,7 @@ namespace katana::tool {
 void add_openapi_commands(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* const openapi = app.add_subcommand("openapi", "OpenAPI documents.");
   openapi->require_subcommand(1);
+  add_dump_command(*openapi, chosen);
   add_generate_command(*openapi, chosen);
 }
 

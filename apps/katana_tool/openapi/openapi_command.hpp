@@ -14,6 +14,7 @@ namespace katana::tool {
 void add_openapi_commands(CLI::App& app, std::function<int()>& chosen);
 
 // Each has a file of its own, and is added to `openapi`.
+void add_dump_command(CLI::App& openapi, std::function<int()>& chosen);
 void add_generate_command(CLI::App& openapi, std::function<int()>& chosen);
 
 }  // namespace katana::tool

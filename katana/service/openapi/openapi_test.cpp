@@ -312,8 +312,11 @@ TEST(OpenApiDocument, an_operation_needs_no_words) {
   document.describe(router).get(
       "/items/{id}", [](Path<int> id) { return Reply::text("x" + std::to_string(*id)); });
   const Value made = document.to_value();
-  EXPECT_EQ(at(made, "/paths/~1items~1{id}/get/parameters/0/name"), R"("id")");
-  EXPECT_EQ(at(made, "/paths/~1items~1{id}/get/summary"), "nothing");
+  const std::string operation = "/paths/~1items~1{id}/get";
+  EXPECT_EQ(at(made, operation + "/parameters/0/name"), R"("id")");
+  EXPECT_EQ(at(made, operation + "/summary"), "nothing");
+  EXPECT_EQ(at(made, operation + "/operationId"), R"("getItemsById")");
+  EXPECT_EQ(at(made, operation + "/responses/2XX/description"), R"("The request was served.")");
   EXPECT_TRUE(std::move(router).build());
 }
 

@@ -1,0 +1,152 @@
+// katana openapi dump: the document of a program, for the repository of that program.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "katana/container/json_read.hpp"
+#include "katana/service/openapi/document.hpp"
+#include "katana_tool/files.hpp"
+#include "katana_tool/openapi/openapi_command.hpp"
+#include "katana_tool/openapi/text_diff.hpp"
+#include "katana_tool/program_command.hpp"
+
+namespace katana::tool {
+namespace {
+
+struct DumpFlags {
+  std::string program;
+  std::string config_file;
+  std::vector<std::string> sets;
+  std::string document;
+  std::string specification = "3.1";
+  std::string out;
+  std::string check;
+};
+
+// What a program prints, its standard error going where ours does.
+Result<std::string> output_of(const std::vector<std::string>& words) {
+  std::vector<std::string> owned(words);
+  std::vector<char*> arguments;
+  for (std::string& each : owned) arguments.push_back(each.data());
+  arguments.push_back(nullptr);
+  std::array<int, 2> ends{};
+  const auto failed = [&](const char* what) {
+    return fail(Code::unavailable, fmt::format("cannot {} '{}': {}", what, words.front(),
+                                               std::generic_category().message(errno)));
+  };
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return failed("make a pipe for");
+  const pid_t child = fork();
+  if (child < 0) return failed("start");
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    execvp(arguments[0], arguments.data());
+    fmt::print(stderr, "katana: cannot run '{}': {}; build it, or name it with --program\n",
+               words.front(), std::generic_category().message(errno));
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string text;
+  std::array<char, 64 * 1024> piece;
+  while (true) {
+    const ssize_t count = read(ends[0], piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(count));
+  }
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
+  return fail(Code::unavailable,
+              fmt::format("'{} --print-openapi' failed, see above", words.front()));
+}
+
+Result<std::string> document_of(const DumpFlags& flags) {
+  std::vector<std::string> words = {flags.program, "--print-openapi"};
+  if (words.front().empty()) {
+    auto name = project_name();
+    if (!name) return std::unexpected(name.error());
+    words.front() = "build/" + *name;
+  }
+  if (!flags.config_file.empty()) words.insert(words.end(), {"--config", flags.config_file});
+  for (const std::string& each : flags.sets) words.insert(words.end(), {"--set", each});
+  if (!flags.document.empty()) words.insert(words.end(), {"--document", flags.document});
+  auto text = output_of(words);
+  if (!text || flags.specification == "3.1") return text;
+  auto value = container::read_json<container::Value>(*text);
+  if (!value || value->get_object() == nullptr) {
+    return fail(Code::invalid_argument, fmt::format("'{}' printed no document", words.front()));
+  }
+  return openapi::indented(openapi::as_3_0(std::move(value->as_object())));
+}
+
+int check(const DumpFlags& flags, const std::string& text) {
+  const auto kept = read_file(flags.check);
+  if (!kept) {
+    fmt::print(stderr, "katana: {}; write it: katana openapi dump --out {}\n",
+               kept.error().describe(), flags.check);
+    return 1;
+  }
+  const std::string difference = text_diff(*kept, text);
+  if (difference.empty()) return 0;
+  fmt::print("--- {}\n+++ the program's\n{}", flags.check, difference);
+  std::fflush(stdout);
+  fmt::print(stderr,
+             "katana: {} is not what the program serves, see above; if the change is meant, write "
+             "it anew: katana openapi dump --out {}\n",
+             flags.check, flags.check);
+  return 1;
+}
+
+int run(const DumpFlags& flags) {
+  const auto text = document_of(flags);
+  if (!text) {
+    fmt::print(stderr, "katana: {}\n", text.error().describe());
+    return text.error().code() == Code::unavailable ? 1 : 2;
+  }
+  if (!flags.check.empty()) return check(flags, *text);
+  if (flags.out.empty()) {
+    fmt::print("{}", *text);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  }
+  const auto written = replace_file(flags.out, *text);
+  if (written) return 0;
+  fmt::print(stderr, "katana: {}\n", written.error().describe());
+  return 1;
+}
+
+}  // namespace
+
+void add_dump_command(CLI::App& openapi, std::function<int()>& chosen) {
+  const auto flags = std::make_shared<DumpFlags>();
+  CLI::App* const command = openapi.add_subcommand(
+      "dump", "Print the document of the project's program, which is not started for it.");
+  command->add_option("--program", flags->program,
+                      "the program; default: build/NAME of project(NAME)");
+  command->add_option("--config", flags->config_file, "its file of settings; default: none");
+  command->add_option("--set", flags->sets, "KEY=VALUE, as for the program");
+  command->add_option("--document", flags->document, "of several documents, this one");
+  command->add_option("--specification", flags->specification, "the version of OpenAPI")
+      ->check(CLI::IsMember({"3.1", "3.0"}))
+      ->capture_default_str();
+  CLI::Option* const out = command->add_option("--out", flags->out, "a file to write");
+  command
+      ->add_option("--check", flags->check,
+                   "a file that is to be the document: shows what differs, and is 1 then")
+      ->excludes(out);
+  command->callback([flags, &chosen] { chosen = [flags] { return run(*flags); }; });
+}
+
+}  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0
