@@ -18,6 +18,7 @@
 #include "katana_tool/manual.hpp"
 #include "katana_tool/migrate_command.hpp"
 #include "katana_tool/new_command.hpp"
+#include "katana_tool/openapi/openapi_command.hpp"
 #include "katana_tool/password_command.hpp"
 #include "katana_tool/program_command.hpp"
 #include "katana_tool/sql_command.hpp"
@@ -76,6 +77,7 @@ int main(int count, char** arguments) {
   add_dev_command(app, chosen);
   add_program_commands(app, chosen);
   add_sql_command(app, chosen);
+  add_openapi_commands(app, chosen);
   add_migrate_command(app, chosen);
   add_log_command(app, chosen);
   add_audit_command(app, chosen);
