@@ -37,6 +37,7 @@ COMMANDS = {
     "under-attack": Command("costs.under_attack", "lab/under_attack.py", "a good client's latency during floods"),
     "postgres-cost": Command("costs.postgres", "lab/postgres_cost.py", "a read of PostgreSQL, beside other clients"),
     "postgres-http-cost": Command("costs.postgres_http", "lab/postgres_http_cost.py", "a row over HTTP, beside axum"),
+    "openapi-sql": Command("costs.openapi_sql", "lab/openapi_sql.py", "operations on SQLite, by their OpenAPI"),
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
     "compile-cost": Command("costs.compile", "lab/compile_cost.py", "what headers cost the compiler"),
