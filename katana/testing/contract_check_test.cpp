@@ -114,6 +114,16 @@ TEST_F(ContractCheckTest, a_wrong_request_that_is_taken_is_a_departure_of_the_se
       "  header field 'X-Kind': does not match its pattern");
 }
 
+TEST_F(ContractCheckTest, another_type_of_json_may_be_taken) {
+  TestServer server(service(), by_description());
+  const std::string item = R"({"name":"a","count":1})";
+  EXPECT_EQ(server.post("/items", item, {{"Content-Type", "application/x.item+json"}}).status(),
+            200u);
+  EXPECT_TRUE(server.post("/items", item, {{"Content-Type", "text/csv"}})
+                  .problem()
+                  .contains("Content-Type: expected application/json, got 'text/csv'"));
+}
+
 TEST_F(ContractCheckTest, a_test_may_switch_it_off) {
   TestOptions options = by_description();
   options.check_contract = false;
