@@ -92,22 +92,35 @@ class Comparison {
     changes_.push_back(std::move(made));
   }
 
+  // By their names; what is left, by their shapes, as long as that is one path's.
   void compare_paths() {
-    std::map<std::string, const model::PathItem*> after;
-    for (const model::PathItem& each : after_.paths) after.emplace(shape_of(each.path), &each);
-    std::set<std::string> shapes;
+    std::set<const model::PathItem*> known;
+    std::vector<const model::PathItem*> gone;
     for (const model::PathItem& each : before_.paths) {
-      const std::string shape = shape_of(each.path);
-      shapes.insert(shape);
-      const auto found = after.find(shape);
-      if (found != after.end()) {
-        compare_path(each, *found->second);
+      const auto* const same = find_named(after_.paths, each.path, &model::PathItem::path);
+      if (same == nullptr) {
+        gone.push_back(&each);
         continue;
       }
-      for (const model::Operation& operation : each.operations) note_removed(operation, "api-path");
+      known.insert(same);
+      compare_path(each, *same);
+    }
+    for (const model::PathItem* const each : gone) {
+      const std::string shape = shape_of(each->path);
+      const auto found = std::ranges::find_if(after_.paths, [&](const model::PathItem& other) {
+        return !known.contains(&other) && shape_of(other.path) == shape;
+      });
+      if (found != after_.paths.end()) {
+        known.insert(&*found);
+        compare_path(*each, *found);
+        continue;
+      }
+      for (const model::Operation& operation : each->operations) {
+        note_removed(operation, "api-path");
+      }
     }
     for (const model::PathItem& each : after_.paths) {
-      if (shapes.contains(shape_of(each.path))) continue;
+      if (known.contains(&each)) continue;
       for (const model::Operation& operation : each.operations) note_added(operation);
     }
   }

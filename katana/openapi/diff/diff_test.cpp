@@ -218,6 +218,16 @@ TEST(OpenApiDiff, what_was_removed_breaks_unless_it_was_announced) {
             "2026-12-01\n");
 }
 
+TEST(OpenApiDiff, paths_of_one_shape_are_told_apart_by_their_names) {
+  const auto at = [](const char* name, const char* method) {
+    return std::string("  /a/{") + name + "}: {" + method + ": {parameters: [{name: " + name +
+           ", in: path, required: true, schema: {type: string}}], " + ok + "}}\n";
+  };
+  const std::string both = document(at("id", "get") + at("digest", "delete"));
+  EXPECT_EQ(changes(both, both), "");
+  EXPECT_EQ(changes(both, document(at("id", "get") + at("other", "delete"))), "");
+}
+
 TEST(OpenApiDiff, parameters) {
   const auto with = [](const std::string& parameters) {
     return document(
