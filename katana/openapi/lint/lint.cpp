@@ -322,12 +322,24 @@ class Linter {
     if (!at.is_object()) return;
     const bool is_data = name == "example" || name == "default" || name == "value" ||
                          name == "enum" || name == "const" || name.starts_with("x-");
-    if (is_data && !holds_names(outer)) return;
+    if (is_data && !holds_names(outer)) {
+      if (name.starts_with("x-")) note_references(at);
+      return;
+    }
     const bool is_map = name == "properties" || name == "schemas";
     if (!is_map) check_object(at);
     for_each_member(at, [&](const std::string& key, const At& each) {
       if (name == "examples" && !is_map) check_example(each);
       walk(each, is_map ? std::string() : key, name);
+    });
+  }
+
+  // Extensions may be of the specification's kinds, as x-webhooks are.
+  void note_references(const At& at) {
+    for_each_item(at, [&](std::size_t, const At& each) { note_references(each); });
+    for_each_member(at, [&](const std::string& key, const At& each) {
+      if (key == "$ref") references_.insert(percent_decoded(each.node->text));
+      note_references(each);
     });
   }
 

@@ -51,8 +51,8 @@ TEST(OpenApiLint, what_is_missing) {
 TEST(OpenApiLint, paths_and_their_parameters) {
   EXPECT_EQ(findings(with(ok, "", "/items/")), "path-keys-no-trailing-slash #/paths/~1items~1\n");
   EXPECT_EQ(findings(with(ok, "", "/items?x=1")), "path-not-include-query #/paths/~1items?x=1\n");
-  EXPECT_TRUE(findings(with(ok, "", "'/items/{id}'"))
-                  .contains("path-params #/paths/~1items~1{id}/get\n"));
+  EXPECT_TRUE(
+      findings(with(ok, "", "'/items/{id}'")).contains("path-params #/paths/~1items~1{id}/get\n"));
   const std::string twice = findings(
       with("parameters: [{name: q, in: query, schema: {}}, {name: q, in: query, schema: {}}], " +
            std::string(ok)));
@@ -72,6 +72,10 @@ TEST(OpenApiLint, names_that_stand_for_something_have_to_be_defined) {
   EXPECT_TRUE(findings(twice).contains("operation-tag-defined #/paths/~1more/get/tags/0\n"));
   EXPECT_EQ(findings(with(ok, "components: {schemas: {Unused: {type: string}}}\n")),
             "oas3-unused-component #/components/schemas/Unused\n");
+  EXPECT_EQ(findings(with(ok,
+                          "x-more: {a: {$ref: '#/components/schemas/Used'}}\n"
+                          "components: {schemas: {Used: {type: string}}}\n")),
+            "");
 }
 
 TEST(OpenApiLint, schemas_and_their_examples) {
