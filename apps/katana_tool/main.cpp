@@ -77,7 +77,6 @@ int main(int count, char** arguments) {
   add_add_command(app, chosen);
   add_dev_command(app, chosen);
   add_program_commands(app, chosen);
-  add_openapi_commands(app, chosen);
   add_sql_command(app, chosen);
   add_openapi_commands(app, chosen);
   add_migrate_command(app, chosen);

@@ -35,6 +35,8 @@ enum Type : std::uint8_t {
   object_type = 64,
   all_types = 127
 };
+// "an integer or null"
+std::string words_of_types(std::uint8_t types);
 
 // What has an `$id`, or is a whole document.
 struct Resource {
@@ -68,6 +70,7 @@ enum class Judgement : std::uint8_t { keywords, always, never };
 
 struct Node {
   std::string where;  // "#/properties/age", for messages
+  const Value* source = nullptr;
   const Resource* resource = nullptr;
   Judgement judgement = Judgement::keywords;
   std::uint8_t types = all_types;
@@ -121,7 +124,7 @@ struct Compiled {
   std::deque<Node> nodes;
   std::deque<Resource> resources;
   std::deque<Value> documents;
-  const Node* root = nullptr;
+  std::vector<const Node*> roots;  // of the pointers that were asked for, in their order
 };
 
 }  // namespace katana::schema

@@ -74,17 +74,17 @@ class Compiler {
  public:
   explicit Compiler(Options options) : options_(std::move(options)) {}
 
-  std::shared_ptr<const Compiled> run(Value document, Bytes pointer) {
+  std::shared_ptr<const Compiled> run(Value document, std::span<const std::string> pointers) {
     for (auto& [uri, each] : options_.documents) add_document(uri, std::move(each));
     const Value& root = add_document(options_.uri, std::move(document));
-    const Value* const wanted = root.at(pointer);
-    if (wanted == nullptr) {
-      throw Invalid{fmt::format("there is nothing at '#{}'", pointer)};
+    for (const std::string& pointer : pointers) {
+      const Value* const wanted = root.at(pointer);
+      if (wanted == nullptr) throw Invalid{fmt::format("there is nothing at '#{}'", pointer)};
+      if (!places_.contains(wanted)) {
+        index(*wanted, {places_.at(&root).resource, "#" + pointer}, 0);
+      }
+      compiled_->roots.push_back(node_of(*wanted));
     }
-    if (!places_.contains(wanted)) {
-      index(*wanted, {places_.at(&root).resource, "#" + std::string(pointer)}, 0);
-    }
-    compiled_->root = node_of(*wanted);
     while (!waiting_.empty()) {
       const auto [value, node] = waiting_.back();
       waiting_.pop_back();
@@ -214,6 +214,7 @@ class Compiler {
     Node& node = compiled_->nodes.emplace_back();
     nodes_.emplace(&value, &node);
     node.where = places_.at(&value).where;
+    node.source = &value;
     node.resource = places_.at(&value).resource;
     waiting_.emplace_back(&value, &node);
     return &node;
@@ -458,6 +459,7 @@ class Compiler {
         if (at == node.properties.end()) {
           at = node.properties.insert(at, {std::move(name), nullptr, false});
         }
+        if (is_of_other_direction(at->schema)) continue;
         node.required += at->is_required ? 0 : 1;
         at->is_required = true;
       }
@@ -467,6 +469,25 @@ class Compiler {
         node.dependent_required.push_back({each.name, texts_of(each.value, "dependentRequired")});
       }
     }
+  }
+
+  // A property that only the other side sends need not be there, although it is `required`.
+  bool is_of_other_direction(const Node* property) {
+    if (options_.direction == Direction::any || property == nullptr) return false;
+    const Bytes mark = options_.direction == Direction::request ? "readOnly" : "writeOnly";
+    Place place{const_cast<Resource*>(property->resource), property->where};
+    const Value* value = property->source;
+    for (std::size_t steps = 0; steps < depth_max; ++steps) {
+      const Object* const schema = value->get_object();
+      if (schema == nullptr) return false;
+      const Value* const found = schema->find(mark);
+      if (found != nullptr) return *found == Value(true);
+      const std::string* const reference = text_of(*schema, "$ref", place);
+      if (reference == nullptr) return false;
+      value = &resolve(*reference, place, "$ref");
+      place = places_.at(value);
+    }
+    return false;
   }
 
   void fill_format() {
@@ -492,9 +513,11 @@ class Compiler {
 
 }  // namespace
 
-Result<std::shared_ptr<const Compiled>> compile(Value document, Bytes pointer, Options options) {
+Result<std::shared_ptr<const Compiled>> compile(Value document,
+                                                std::span<const std::string> pointers,
+                                                Options options) {
   try {
-    return Compiler(std::move(options)).run(std::move(document), pointer);
+    return Compiler(std::move(options)).run(std::move(document), pointers);
   } catch (const Invalid& invalid) {
     return fail(Code::invalid_argument, invalid.message);
   }

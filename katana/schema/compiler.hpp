@@ -6,6 +6,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 
 #include "katana/base/bytes.hpp"
 #include "katana/base/result.hpp"
@@ -15,8 +17,9 @@
 
 namespace katana::schema {
 
-// Of the schema at `pointer` (RFC 6901).
-Result<std::shared_ptr<const Compiled>> compile(container::Value document, Bytes pointer,
+// Of the schemas at `pointers` (RFC 6901), which share what they refer to.
+Result<std::shared_ptr<const Compiled>> compile(container::Value document,
+                                                std::span<const std::string> pointers,
                                                 Options options);
 
 }  // namespace katana::schema

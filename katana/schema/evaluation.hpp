@@ -60,7 +60,6 @@ class Evaluated {
 
 // A random key for each process: nobody can choose items that collide.
 const KeyedHash& item_hash();
-std::string words_of_types(std::uint8_t types);
 
 template <class View>
 class Evaluation {
@@ -253,12 +252,14 @@ class Evaluation {
   // ---- arrays ----
 
   bool check_items(const Node& node, const View& instance, Evaluated* notes) {
-    const std::size_t size = instance.size();
-    if (size < node.items_min) {
-      return fault("must have at least {} items", node.items_min);
-    }
-    if (size > node.items_max) {
-      return fault("must have at most {} items", node.items_max);
+    if (node.items_min != 0 || node.items_max != SIZE_MAX) {
+      const std::size_t size = instance.size();
+      if (size < node.items_min) {
+        return fault("must have at least {} items", node.items_min);
+      }
+      if (size > node.items_max) {
+        return fault("must have at most {} items", node.items_max);
+      }
     }
     bool fits = true;
     std::size_t index = 0;
@@ -324,12 +325,14 @@ class Evaluation {
 
   bool check_object(const Node& node, const View& instance, Evaluated* notes) {
     if (!node.looks_at_properties) return true;
-    const std::size_t size = instance.size();
-    if (size < node.properties_min) {
-      return fault("must have at least {} members", node.properties_min);
-    }
-    if (size > node.properties_max) {
-      return fault("must have at most {} members", node.properties_max);
+    if (node.properties_min != 0 || node.properties_max != SIZE_MAX) {  // to count costs
+      const std::size_t size = instance.size();
+      if (size < node.properties_min) {
+        return fault("must have at least {} members", node.properties_min);
+      }
+      if (size > node.properties_max) {
+        return fault("must have at most {} members", node.properties_max);
+      }
     }
     bool fits = true;
     std::size_t index = 0;

@@ -215,7 +215,7 @@ bool Schema::check_json(Bytes text, container::Findings& findings,
   } else if (std::string path; !parser.names.check(JsonView(root), path)) {
     findings.add(path, "comes twice");
   } else {
-    fits = Evaluation<JsonView>(findings).run(*compiled_->root, JsonView(root));
+    fits = Evaluation<JsonView>(findings).run(*root_, JsonView(root));
   }
   if (parser.copy_bytes > Parser::kept_bytes_max) parser = Parser();
   return fits;

@@ -24,8 +24,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
 #include "katana/base/result.hpp"
 #include "katana/container/findings.hpp"
 #include "katana/container/value.hpp"
@@ -34,6 +38,7 @@
 namespace katana::schema {
 
 struct Compiled;
+struct Node;
 
 class Schema {
  public:
@@ -41,15 +46,25 @@ class Schema {
   // Of that place in the document, a JSON pointer (RFC 6901), such as "/components/schemas/User".
   static Result<Schema> compile_at(container::Value document, Bytes pointer, Options options = {});
 
+  // Of several places in it, in their order: they share what they refer to, and the document.
+  static Result<std::vector<Schema>> compile_each(container::Value document,
+                                                  std::span<const std::string> pointers,
+                                                  Options options = {});
+
   bool check(const container::Value& value, container::Findings& findings) const;
+  // A string, without a Value of it.
+  bool check_text(Bytes text, container::Findings& findings) const;
   // Names that come twice in an object are a finding, because readers disagree which one counts.
   bool check_json(Bytes text, container::Findings& findings,
                   const container::ReadOptions& options = {}) const;
+  // What data of it look like: see shape.hpp. Valid as long as the schema.
+  const Node& root() const noexcept KATANA_VIEW { return *root_; }
 
  private:
-  explicit Schema(std::shared_ptr<const Compiled> compiled) noexcept
-      : compiled_(std::move(compiled)) {}
+  Schema(std::shared_ptr<const Compiled> compiled, const Node* root) noexcept
+      : compiled_(std::move(compiled)), root_(root) {}
   std::shared_ptr<const Compiled> compiled_;
+  const Node* root_;
 };
 
 }  // namespace katana::schema

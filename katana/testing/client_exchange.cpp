@@ -48,7 +48,10 @@ TestReply completed(ClientExchange& exchange) {
   TestReply reply(exchange.status, exchange.fields, std::move(exchange.content));
   reply.set_trailers(exchange.trailers);
   exchange.content.clear();
-  return reply;
+  if (!exchange.judge || exchange.upgrades) return reply;
+  const std::string why = exchange.judge(reply);
+  if (why.empty()) return reply;
+  return TestReply(fmt::format("{}: {}", exchange.request, why));
 }
 
 }  // namespace katana::testing::detail

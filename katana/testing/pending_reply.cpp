@@ -27,6 +27,7 @@ std::string_view PendingReply::content_so_far() const noexcept {
 
 std::string PendingReply::take_content() {
   if (state_->reply) return state_->reply->take_content();
+  state_->content_was_taken = true;
   return std::exchange(state_->content, {});
 }
 

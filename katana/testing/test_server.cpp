@@ -13,6 +13,7 @@
 #include "katana/session/http1_protocol.hpp"
 #include "katana/session/http2_protocol.hpp"
 #include "katana/testing/client_exchange.hpp"
+#include "katana/testing/contract_check.hpp"
 
 namespace katana::testing {
 namespace {
@@ -87,11 +88,34 @@ struct TestServer::Core final : detail::ClientLoop {
     if (!make) return;
     Result<std::unique_ptr<TestTarget>> made = nullptr;
     loop.within([&] { made = std::exchange(make, nullptr)(loop, options); });
-    if (made) {
-      front = *std::move(made);
-    } else {
+    if (!made) {
       mistake = made.error();
+      return;
     }
+    front = *std::move(made);
+    if (options.check_contract && options.contract != nullptr) {
+      contracts.push_back(options.contract);
+    }
+  }
+  // What is compared when the reply is whole; a null function: nothing.
+  std::function<std::string(const TestReply&)> judge_of(const Begin& how, TestFields fields,
+                                                        const ClientExchange& exchange) const {
+    if (contracts.empty()) return nullptr;
+    return [checks = contracts, method = std::string(how.method), target = std::string(how.target),
+            content = std::string(how.content), in_pieces = how.in_pieces,
+            fields = std::move(fields), &exchange](const TestReply& reply) {
+      if (exchange.content_was_taken) return std::string();
+      for (const auto& check : checks) {
+        std::string why = check->judge({.method = method,
+                                        .target = target,
+                                        .fields = fields,
+                                        .content = content,
+                                        .has_whole_content = !in_pieces,
+                                        .reply = reply});
+        if (!why.empty()) return why;
+      }
+      return std::string();
+    };
   }
   void leave(std::string_view why) {
     for (const Open& each : connections) each.connection->give_up(why);
@@ -162,6 +186,7 @@ struct TestServer::Core final : detail::ClientLoop {
   TestTargetMaker make;               // null: it was called
   std::optional<Error> mistake;       // why there is no `front`
   std::unique_ptr<TestTarget> front;  // behind the network, on which it is
+  std::vector<std::shared_ptr<ContractCheck>> contracts;
   std::vector<Open> connections;
 };
 
@@ -212,6 +237,7 @@ PendingReply TestServer::begin_as(const Begin& how) {
     return PendingReply(std::move(state));
   }
   const TestFields fields = core_->all_fields(how);
+  state->judge = core_->judge_of(how, fields, *state);
   const bool has_content = !how.content.empty() || how.method == "POST" || how.method == "PUT";
   core_->connection().begin(state, {.method = how.method,
                                     .target = how.target,

@@ -11,6 +11,8 @@
 //   auto socket = server.websocket("/chat");       // see test_websocket.hpp
 //   auto events = server.events("/events");        // see test_events.hpp
 //
+// Replies that depart from an OpenAPI description fail their tests: see contract_check.hpp.
+//
 // The service runs behind its real protocol on the simulated engine: parsing, limits, timeouts and
 // flow control are those of a server. Any test framework serves, or none.
 //
@@ -45,6 +47,8 @@
 
 namespace katana::testing {
 
+class ContractCheck;
+
 // What every request of a server goes by.
 enum class TestProtocol : std::uint8_t {
   http1,  // a connection for each request that is under way
@@ -67,6 +71,9 @@ struct TestOptions {
   // Content that a reply may have; beyond it the request ends with a problem.
   std::size_t content_bytes_max = std::size_t{64} * 1024 * 1024;
   TestProtocol protocol = TestProtocol::http1;
+  // Requests and replies are compared with an OpenAPI description: see contract_check.hpp.
+  bool check_contract = true;
+  std::shared_ptr<ContractCheck> contract = {};
   // The client resets its connection once so many bytes of one reply have come. 0: it does not.
   std::size_t reset_after_bytes = 0;
 };

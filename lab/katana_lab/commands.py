@@ -41,6 +41,7 @@ COMMANDS = {
     "queue-cost": Command("costs.queue", "lab/queue_cost.py", "a job of the queue, beside pgbench"),
     "scale": Command("costs.scale", "lab/scale.py", "a model of ten million connections on forty machines"),
     "scale-inputs": Command("costs.scale_inputs", "lab/scale_inputs.py", "what that model takes as given, measured"),
+    "openapi-sql": Command("costs.openapi_sql", "lab/openapi_sql.py", "operations on SQLite, by their OpenAPI"),
     "startup": Command("costs.startup", "lab/startup.py", "from exec to the first reply, by part"),
     "templates": Command("costs.templates", "lab/templates.py", "the configuration templates, beside the defaults"),
     "compile-cost": Command("costs.compile", "lab/compile_cost.py", "what headers cost the compiler"),

@@ -14,8 +14,12 @@ namespace katana::tool {
 void add_openapi_commands(CLI::App& app, std::function<int()>& chosen);
 
 // Each has a file of its own, and is added to `openapi`.
+void add_diff_command(CLI::App& openapi, std::function<int()>& chosen);
 void add_dump_command(CLI::App& openapi, std::function<int()>& chosen);
 void add_generate_command(CLI::App& openapi, std::function<int()>& chosen);
+void add_lint_command(CLI::App& openapi, std::function<int()>& chosen);
+void add_mock_command(CLI::App& openapi, std::function<int()>& chosen);
+void add_requests_command(CLI::App& openapi, std::function<int()>& chosen);
 
 }  // namespace katana::tool
 

@@ -39,7 +39,7 @@ NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 
 
 def read_reply(link):
-    """Read one whole reply, which must be a 200."""
+    """Read one whole reply, which must be a 200 or a 201."""
     received = b""
     while True:
         piece = link.recv(65536)
@@ -48,15 +48,19 @@ def read_reply(link):
         received += piece
         head, behind, content = received.partition(b"\r\n\r\n")
         length = LENGTH.search(head + b"\r\n")
-        if behind and (not head.startswith(b"HTTP/1.1 200 ") or length is None):
-            raise LabError(f"a 200 with Content-Length is wanted, and this came: {received!r}")
+        if behind and (not head.startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 201 ")) or length is None):
+            raise LabError(f"a 200 or 201 with Content-Length is wanted, and this came: {received!r}")
         if behind and len(content) == int(length[1]):
             return
 
 
-def load(port, path, connections, rounds):
+def load(port, path, connections, rounds, content=None):
     """Send a request on every connection in turn, then read every reply; return how many requests that were."""
-    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    fields = f"Host: 127.0.0.1:{port}\r\n"
+    if content is not None:
+        fields += f"Content-Type: application/json\r\nContent-Length: {len(content.encode())}\r\n"
+    method = "GET" if content is None else "POST"
+    request = f"{method} {path} HTTP/1.1\r\n{fields}\r\n{content or ''}".encode()
     links = [socket.create_connection(("127.0.0.1", port), 60) for _ in range(connections)]
     for _ in range(rounds):
         for link in links:
@@ -86,7 +90,7 @@ def count(options, rounds):
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *server]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
             try:
-                requests = load(ready_port(process), options.path, options.connections, rounds)
+                requests = load(ready_port(process), options.path, options.connections, rounds, options.content)
             finally:
                 process.send_signal(signal.SIGTERM)
                 process.wait(60)
@@ -139,7 +143,8 @@ def describe(options):
     version = subprocess.run(["g++-12", "-dumpfullversion"], capture_output=True, text=True, check=False)
     kernel = platform.release().split("-")[0]
     return [f"`{command.strip()}`, {time.strftime('%Y-%m-%d')}, Linux {kernel}, g++ {version.stdout.strip()}.", "",
-            f"`GET {options.path}` on {options.connections} keep-alive connections, one reactor."]
+            f"`{'GET' if options.content is None else 'POST'} {options.path}` on {options.connections} keep-alive "
+            "connections, one reactor."]
 
 
 def parse_options():
@@ -149,6 +154,7 @@ def parse_options():
     add("--build", type=pathlib.Path, default=ROOT / "build" / "count")
     add("--server", metavar="COMMAND", help="another program; {folder} is an empty one")
     add("--path", default="/plaintext", help="what is asked for, with 200 and Content-Length")
+    add("--content", metavar="JSON", help="sent by POST, instead of GET")
     add("--connections", type=int, default=64)
     add("--rounds", type=int, nargs=2, default=(25, 150), metavar=("SHORT", "LONG"))
     add("--engine", default="epoll-edge")

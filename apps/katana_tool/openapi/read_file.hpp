@@ -1,0 +1,20 @@
+// What the commands of `katana openapi` read: a description, or what is wrong with it.
+//
+// Owns       nothing.
+// Thread     one.
+// Allocates  freely.
+// Fails      a line for each problem on standard error, and none.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "katana/openapi/description.hpp"
+
+namespace katana::tool {
+
+std::optional<openapi::Description> read_or_say(const char* command, const std::string& file);
+
+}  // namespace katana::tool
+
+// SPDX-License-Identifier: Apache-2.0

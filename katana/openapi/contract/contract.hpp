@@ -1,0 +1,179 @@
+// Contract: an OpenAPI description as the judge of requests and of replies.
+//
+//   Result<openapi::Contract> contract = openapi::Contract::compile(description);
+//   const auto found = contract->find("GET", "/users/7");
+//   openapi::Violations violations;
+//   found.operation->check_request(request, violations);
+//   found.operation->check_reply(reply, violations);
+//
+// A request: its parameters, decoded by their styles and checked by their schemas, its media type,
+// and its content by the schema of that. A reply: its status, fields, media type and content.
+//
+//   content             checked by its schema
+//   application/json    and …+json: as text, nothing is built of it
+//   application/x-www-form-urlencoded, multipart/form-data: as an object; files are strings
+//   text/…              as a string
+//   other               only the media type counts
+//
+// What a document does not forbid is allowed: query parameters, fields and cookies that it does not
+// name. `readOnly` properties are required of replies only, `writeOnly` ones of requests only.
+//
+// Owns       all that it was compiled from.
+// Borrows    requests and replies, for the call.
+// Thread     any, at once.
+// Allocates  compile(), find(); a check for what is wrong, for parameters that are lists or
+//            objects, and for forms.
+// Fails      compile() with an Error that names the place in the description.
+// Invariant  the same document and message give the same violations, in the same order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/hints.hpp"
+#include "katana/base/result.hpp"
+#include "katana/container/value.hpp"
+#include "katana/openapi/contract/parameter.hpp"
+#include "katana/openapi/contract/path_templates.hpp"
+#include "katana/openapi/contract/violation.hpp"
+#include "katana/openapi/description.hpp"
+#include "katana/schema/schema.hpp"
+
+namespace katana::openapi {
+
+// The header fields of a message, wherever they are.
+class Fields {
+ public:
+  // The first of that name, ignoring case.
+  virtual std::optional<Bytes> find(Bytes name) const = 0;
+
+ protected:
+  ~Fields() = default;
+};
+
+struct RequestParts {
+  std::span<const std::pair<Bytes, Bytes>> path;  // PathValues, or those of a router
+  Bytes query;                                    // raw, without "?"
+  const Fields& fields;
+  Bytes content;  // decoded, if it had a Content-Encoding
+  // False: there is content that the caller does not have.
+  bool has_whole_content = true;
+};
+
+struct ReplyParts {
+  unsigned status = 200;
+  const Fields& fields;
+  Bytes content_type;  // empty: none
+  Bytes content;
+  bool has_content = true;  // false: to HEAD, or it is not looked at
+};
+
+// A content by its media type, or by a range of them: "image/*".
+struct MediaContract {
+  enum class Kind : std::uint8_t { json, form, multipart, text, other };
+  std::string range;  // without parameters, in lower case
+  Kind kind = Kind::other;
+  std::string schema_pointer = {};  // in Description::schemas; empty: there is none
+  std::optional<schema::Schema> schema = {};
+};
+
+struct ReplyContract {
+  std::string status;  // "200", "4XX", "default"
+  std::vector<MediaContract> contents;
+  std::vector<ParameterContract> fields;
+};
+
+struct QueryScratch;  // of a check
+
+class ContractOperation {
+ public:
+  const std::string& id() const noexcept KATANA_VIEW { return id_; }          // or empty
+  const std::string& method() const noexcept KATANA_VIEW { return method_; }  // "GET"
+  const std::string& path() const noexcept KATANA_VIEW { return path_; }      // the template
+  const std::vector<ParameterContract>& parameters() const noexcept KATANA_VIEW {
+    return parameters_;
+  }
+  const std::vector<MediaContract>& contents() const noexcept KATANA_VIEW { return contents_; }
+  const std::vector<ReplyContract>& replies() const noexcept KATANA_VIEW { return replies_; }
+  bool requires_content() const noexcept { return requires_content_; }
+  // "GET /users/{id}"
+  std::string describe() const { return method_ + " " + path_; }
+
+  // False: something was added to the violations.
+  bool check_request(const RequestParts& request, Violations& violations) const;
+  bool check_parameters(const RequestParts& request, Violations& violations) const;
+  bool check_content(const RequestParts& request, Violations& violations) const;
+  bool check_reply(const ReplyParts& reply, Violations& violations) const;
+  // What the document says of that status: its own, its range's, or `default`; null: nothing.
+  const ReplyContract* reply_for(unsigned status) const noexcept;
+
+ private:
+  friend class Contract;
+  // Whom a name in a query belongs to.
+  struct QueryName {
+    std::string name;
+    std::uint32_t parameter;
+    bool is_member;  // of an exploded object
+  };
+  void prepare();
+  void check_query(Bytes query, Violations& violations) const;
+  void take_member(Bytes name, Bytes raw, QueryScratch& scratch) const;
+  void check_gathered(QueryScratch& scratch, std::uint64_t& seen, Violations& violations) const;
+  const QueryName* find_query(Bytes name) const noexcept;
+
+  std::string id_, method_, path_;
+  std::vector<ParameterContract> parameters_;
+  std::vector<MediaContract> contents_;
+  std::vector<ReplyContract> replies_;
+  bool requires_content_ = false;
+  std::vector<QueryName> query_names_;       // by name
+  std::vector<std::uint32_t> deep_objects_;  // parameters of that style
+  std::optional<std::uint32_t> takes_rest_;  // an exploded object that has any names
+  bool has_query_ = false;
+};
+
+struct ContractOptions {
+  // Formats such as date-time, uuid and email are checked.
+  bool assert_formats = true;
+  // Replies are checked, too: costs the memory of a second compilation.
+  bool check_replies = true;
+};
+
+class Contract {
+ public:
+  static Result<Contract> compile(const Description& description, ContractOptions options = {});
+
+  struct Found {
+    const ContractOperation* operation = nullptr;  // null: the document has none
+    PathValues values;                             // of the path that was asked for
+    bool has_path = false;                         // it has others for the path
+  };
+  // `path` is a normal one, below one of base_paths(). HEAD is what GET is.
+  Found find(Bytes method, Bytes path) const;
+  // By its operationId; null: there is none.
+  const ContractOperation* find_id(Bytes id) const noexcept KATANA_VIEW;
+  // In the order of the description.
+  std::span<const ContractOperation> operations() const noexcept KATANA_VIEW { return operations_; }
+  // Of its servers: "/v1", and "" when there is none.
+  const std::vector<std::string>& base_paths() const noexcept KATANA_VIEW { return base_paths_; }
+
+ private:
+  Contract() = default;
+  void add(const model::PathItem& path);
+  Result<void> compile_schemas(const container::Value& schemas, const ContractOptions& options);
+  std::vector<ContractOperation> operations_;
+  std::vector<std::string> base_paths_;
+  PathTemplates templates_;
+  std::vector<std::vector<std::size_t>> by_path_;  // operations, by the index of the template
+};
+
+}  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

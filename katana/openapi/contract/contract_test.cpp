@@ -1,0 +1,316 @@
+#include "katana/openapi/contract/contract.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/openapi/description.hpp"
+#include "katana/wire/http/characters.hpp"
+
+namespace katana::openapi {
+namespace {
+
+class MapFields final : public Fields {
+ public:
+  MapFields(std::initializer_list<std::pair<std::string, std::string>> all) : all_(all) {}
+  std::optional<Bytes> find(Bytes name) const override {
+    for (const auto& [known, value] : all_) {
+      if (http::equals_ignoring_case(known, name)) return value;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> all_;
+};
+
+Contract contract_of(const std::string& yaml) {
+  model::Problems problems;
+  const Description description = read_description_text("api.yaml", yaml, problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.as_error().describe();
+  auto made = Contract::compile(description);
+  EXPECT_TRUE(made) << (made ? "" : made.error().describe());
+  return *std::move(made);
+}
+
+constexpr const char* head = R"(openapi: 3.1.0
+info: {title: t, version: "1"}
+paths:
+)";
+
+// One parameter of a GET of /x, or of /x/{p}; what is said of a request with that text.
+class ParameterTest : public ::testing::Test {
+ protected:
+  static std::string said(const std::string& in, const std::string& words,
+                          const std::string& text) {
+    const bool is_path = in == "path";
+    const std::string yaml = std::string(head) + (is_path ? "  /x/{p}:\n" : "  /x:\n") +
+                             "    get:\n      parameters:\n        - {name: p, in: " + in +
+                             (is_path ? ", required: true" : "") + ", " + words +
+                             "}\n      responses: {'200': {description: ok}}\n";
+    const Contract contract = contract_of(yaml);
+    const std::string path = is_path ? "/x/" + text : "/x";
+    const auto found = contract.find("GET", path);
+    if (found.operation == nullptr) return "no operation";
+    const MapFields fields = {{in == "cookie" ? "Cookie" : "P", text}};
+    const MapFields none = {};
+    const bool is_field = in == "header" || in == "cookie";
+    Violations violations;
+    const bool fits = found.operation->check_request(
+        {.path = found.values,
+         .query = in == "query" ? Bytes(text) : Bytes(),
+         .fields = is_field ? static_cast<const Fields&>(fields) : none,
+         .content = {}},
+        violations);
+    EXPECT_EQ(fits, violations.empty());
+    return violations.describe();
+  }
+  static constexpr const char* integer = "schema: {type: integer, minimum: 1}";
+  static constexpr const char* list = "schema: {type: array, items: {type: integer}, maxItems: 3}";
+  static constexpr const char* object =
+      "schema: {type: object, required: [a], additionalProperties: false, "
+      "properties: {a: {type: integer}, b: {type: string}}}";
+};
+
+TEST_F(ParameterTest, a_text_is_what_the_schema_takes) {
+  EXPECT_EQ(said("query", integer, "p=7"), "");
+  EXPECT_EQ(said("query", integer, "p=0"), "query parameter 'p': must be at least 1");
+  EXPECT_EQ(said("query", integer, "p=x"), "query parameter 'p': expected an integer, got 'x'");
+  EXPECT_EQ(said("query", integer, "p=1.5"),
+            "query parameter 'p': expected an integer, got a number");
+  EXPECT_EQ(said("query", "schema: {type: boolean}", "p=true"), "");
+  EXPECT_EQ(said("query", "schema: {type: boolean}", "p=yes"),
+            "query parameter 'p': expected a boolean, got 'yes'");
+  EXPECT_EQ(said("query", "schema: {type: string, maxLength: 3}", "p=1234"),
+            "query parameter 'p': must have at most 3 characters");
+  EXPECT_EQ(said("query", "schema: {type: string, minLength: 3}", "p=a%20b"), "");
+  EXPECT_EQ(said("query", "schema: {type: string, format: uuid}", "p=7"),
+            "query parameter 'p': is no uuid");
+  // Both are taken: it is the one that fits.
+  EXPECT_EQ(said("query", "schema: {type: [integer, string], minimum: 5, minLength: 1}", "p=3"),
+            "");
+  EXPECT_EQ(said("query", "schema: {anyOf: [{type: integer}, {enum: [all]}]}", "p=all"), "");
+  EXPECT_EQ(said("query", "schema: {}", "p=anything"), "");
+}
+
+TEST_F(ParameterTest, what_is_missing_or_given_twice_is_said) {
+  EXPECT_EQ(said("query", "required: true, schema: {type: string}", ""),
+            "query parameter 'p': is missing");
+  EXPECT_EQ(said("query", "schema: {type: string}", ""), "");
+  EXPECT_EQ(said("query", integer, "p=7&p=8"), "query parameter 'p': is given more than once");
+  EXPECT_EQ(said("query", integer, "%70=0"), "query parameter 'p': must be at least 1");
+  EXPECT_EQ(said("query", integer, "p=%zz"),
+            "query parameter 'p': expected valid percent-encoding, got '%zz'");
+  EXPECT_EQ(said("cookie", integer, "a=1; p=7; p=8"), "cookie 'p': is given more than once");
+}
+
+TEST_F(ParameterTest, lists_in_all_styles) {
+  const auto with = [](const char* style) { return std::string(style) + ", " + list; };
+  EXPECT_EQ(said("query", list, "p=1&p=2"), "");
+  EXPECT_EQ(said("query", list, "p=1&q=9&p=x"),
+            "query parameter 'p' /1: expected an integer, got a string");
+  EXPECT_EQ(said("query", list, "p=1&p=2&p=3&p=4"),
+            "query parameter 'p': must have at most 3 items");
+  EXPECT_EQ(said("query", with("style: form, explode: false"), "p=1,2"), "");
+  EXPECT_EQ(said("query", with("style: form, explode: false"), "p=1,2,3,4"),
+            "query parameter 'p': must have at most 3 items");
+  EXPECT_EQ(said("query", with("style: spaceDelimited, explode: false"), "p=1%202+3"),
+            "query parameter 'p' /1: expected an integer, got a string");
+  EXPECT_EQ(said("query", with("style: spaceDelimited, explode: false"), "p=1%202"), "");
+  EXPECT_EQ(said("query", with("style: pipeDelimited, explode: false"), "p=1|2|x"),
+            "query parameter 'p' /2: expected an integer, got a string");
+  EXPECT_EQ(said("query", with("style: pipeDelimited, explode: false"), "p=1%7C2"), "");
+  EXPECT_EQ(said("path", list, "1,2"), "");
+  EXPECT_EQ(said("path", list, "1,x"), "path parameter 'p' /1: expected an integer, got a string");
+  EXPECT_EQ(said("path", with("style: label, explode: true"), ".1.2"), "");
+  EXPECT_EQ(said("path", with("style: label"), "1,2"),
+            "path parameter 'p': expected the style 'label', got '1,2'");
+  EXPECT_EQ(said("path", with("style: matrix, explode: true"), ";p=1;p=2"), "");
+  EXPECT_EQ(said("path", with("style: matrix"), ";p=1,x"),
+            "path parameter 'p' /1: expected an integer, got a string");
+  EXPECT_EQ(said("header", list, "1, 2 ,3"), "");
+  EXPECT_EQ(said("cookie", "explode: false, " + std::string(list), "p=1,2"), "");
+}
+
+TEST_F(ParameterTest, objects_in_all_styles) {
+  const auto with = [](const char* style) { return std::string(style) + ", " + object; };
+  EXPECT_EQ(said("query", object, "a=1&b=2&other=3"), "");
+  EXPECT_EQ(said("query", object, "a=x"),
+            "query parameter 'p' /a: expected an integer, got a string");
+  EXPECT_EQ(said("query", object, "b=2"), "query parameter 'p' /a: is missing");
+  EXPECT_EQ(said("query", with("style: form, explode: false"), "p=a,1,b,2"), "");
+  EXPECT_EQ(said("query", with("style: form, explode: false"), "p=a,1,b"),
+            "query parameter 'p': expected names and values in turn");
+  EXPECT_EQ(said("query", with("style: deepObject"), "p[a]=1&p%5Bb%5D=x"), "");
+  EXPECT_EQ(said("query", with("style: deepObject"), "p[c]=1&p[a]=2"),
+            "query parameter 'p' /c: is not allowed");
+  EXPECT_EQ(said("query", with("style: deepObject"), "p[a]=1&p[a]=2"),
+            "query parameter 'p' /a: is given more than once");
+  EXPECT_EQ(said("path", object, "a,1"), "");
+  EXPECT_EQ(said("path", with("explode: true"), "a=1,b=2"), "");
+  EXPECT_EQ(said("path", with("style: label, explode: true"), ".a=1.b=2"), "");
+  EXPECT_EQ(said("path", with("style: matrix, explode: true"), ";a=1;b=2"), "");
+  EXPECT_EQ(said("path", with("style: matrix"), ";p=a,x"),
+            "path parameter 'p' /a: expected an integer, got a string");
+  EXPECT_EQ(said("header", with("explode: true"), "a=1, b=2"), "");
+  EXPECT_EQ(said("query", "content: {application/json: {" + std::string(object) + "}}",
+                 "p=%7B%22a%22:%22x%22%7D"),
+            "query parameter 'p' /a: expected an integer, got a string");
+}
+
+constexpr const char* users = R"(openapi: 3.1.0
+info: {title: t, version: "1"}
+servers: [{url: "https://shop.example/v1/"}]
+paths:
+  /users:
+    post:
+      operationId: createUser
+      requestBody:
+        required: true
+        content:
+          application/json: {schema: {$ref: '#/components/schemas/User'}}
+          application/x-www-form-urlencoded: {schema: {$ref: '#/components/schemas/User'}}
+          multipart/form-data: {schema: {$ref: '#/components/schemas/User'}}
+          text/*: {schema: {type: string, maxLength: 5}}
+      responses:
+        '201':
+          description: made
+          headers: {Location: {required: true, schema: {type: string, pattern: '^/users/'}}}
+          content: {application/json: {schema: {$ref: '#/components/schemas/User'}}}
+        '204': {description: nothing}
+        4XX:
+          description: refused
+          content: {application/problem+json: {schema: {type: object, required: [title]}}}
+  /users/{id}:
+    get:
+      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+      responses: {default: {description: any}}
+  /users/me:
+    get: {operationId: me, responses: {'200': {description: ok}}}
+  /files/{name}.{kind}:
+    get:
+      parameters:
+        - {name: name, in: path, required: true, schema: {type: string}}
+        - {name: kind, in: path, required: true, schema: {enum: [json, csv]}}
+      responses: {'200': {description: ok}}
+components:
+  schemas:
+    User:
+      type: object
+      required: [id, name, age, password]
+      properties:
+        id: {type: integer, readOnly: true}
+        name: {type: string, minLength: 1}
+        age: {type: integer}
+        password: {type: string, writeOnly: true}
+        tags: {type: array, items: {type: integer}}
+      additionalProperties: false
+)";
+
+class UsersTest : public ::testing::Test {
+ protected:
+  std::string request(Bytes type, Bytes content) {
+    const MapFields fields = {{"content-type", std::string(type)}};
+    const MapFields none = {};
+    const auto found = contract_.find("POST", "/v1/users");
+    Violations violations;
+    found.operation->check_request(
+        {.path = {}, .query = {}, .fields = type.empty() ? none : fields, .content = content},
+        violations);
+    return violations.describe();
+  }
+  std::string reply(unsigned status, Bytes type, Bytes content, Bytes location = "/users/7") {
+    const MapFields fields = {{"Location", std::string(location)}};
+    const MapFields none = {};
+    Violations violations;
+    contract_.find("POST", "/v1/users")
+        .operation->check_reply({.status = status,
+                                 .fields = location.empty() ? none : fields,
+                                 .content_type = type,
+                                 .content = content},
+                                violations);
+    return violations.describe();
+  }
+  const Contract contract_ = contract_of(users);
+};
+
+TEST_F(UsersTest, a_literal_segment_goes_before_a_parameter) {
+  EXPECT_EQ(contract_.find("GET", "/v1/users/me").operation->id(), "me");
+  const auto other = contract_.find("HEAD", "/v1/users/7");
+  ASSERT_NE(other.operation, nullptr);
+  EXPECT_EQ(other.operation->describe(), "GET /users/{id}");
+  EXPECT_EQ(other.values.front().second, "7");
+  EXPECT_EQ(contract_.find("GET", "/users/7").operation, nullptr);
+  EXPECT_TRUE(contract_.find("PUT", "/v1/users/7").has_path);
+  const auto file = contract_.find("GET", "/v1/files/a.b.csv");
+  ASSERT_NE(file.operation, nullptr);
+  EXPECT_EQ(file.values.front().second, "a.b");
+  EXPECT_EQ(file.values.back().second, "csv");
+  EXPECT_EQ(contract_.find("GET", "/v1/files/.csv").operation, nullptr);
+}
+
+TEST_F(UsersTest, content_is_checked_by_its_media_type) {
+  EXPECT_EQ(request("application/json", R"({"name":"a","age":1,"password":"x"})"), "");
+  EXPECT_EQ(request("application/json; charset=utf-8", R"({"name":"","age":"x","password":"y"})"),
+            "content /name: must have at least 1 characters\n"
+            "content /age: expected an integer, got a string");
+  EXPECT_EQ(request("application/json", "{"),
+            "content: not JSON: The JSON document has an "
+            "improper structure: missing or superfluous commas, "
+            "braces, missing keys, etc.");
+  EXPECT_EQ(request("image/png", "x"),
+            "Content-Type: expected application/json, application/x-www-form-urlencoded, "
+            "multipart/form-data, text/*, got 'image/png'");
+  EXPECT_EQ(request("", "x").substr(0, 24), "Content-Type: is missing");
+  EXPECT_EQ(request("", "").substr(0, 43), "Content-Type: is missing, as is the content");
+  EXPECT_EQ(request("text/csv", "123456"), "content: must have at most 5 characters");
+}
+
+TEST_F(UsersTest, forms_are_objects) {
+  EXPECT_EQ(request("application/x-www-form-urlencoded", "name=a+b&age=7&password=x&tags=1&tags=2"),
+            "");
+  EXPECT_EQ(request("application/x-www-form-urlencoded", "name=a&age=x&password=x&tags=1"),
+            "content /age: expected an integer, got a string");
+  EXPECT_EQ(request("application/x-www-form-urlencoded", "name=%zz"),
+            "content: expected valid percent-encoding, got '%zz'");
+  const Bytes form =
+      "--b\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nada\r\n"
+      "--b\r\nContent-Disposition: form-data; name=\"age\"\r\n\r\n36\r\n"
+      "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nx\r\n"
+      "--b\r\nContent-Disposition: form-data; name=\"tags\"\r\nContent-Type: application/json\r\n"
+      "\r\n[1, \"y\"]\r\n--b--\r\n";
+  EXPECT_EQ(request("multipart/form-data; boundary=b", form),
+            "content /tags/1: expected an integer, got a string");
+  EXPECT_EQ(request("multipart/form-data; boundary=b", form.substr(0, 60)),
+            "content: the last boundary is missing");
+}
+
+TEST_F(UsersTest, members_of_the_other_direction_are_not_required) {
+  EXPECT_EQ(request("application/json", R"({"name":"a","age":1})"),
+            "content /password: is missing");
+  EXPECT_EQ(reply(201, "application/json", R"({"name":"a","age":1})"), "content /id: is missing");
+  EXPECT_EQ(reply(201, "application/json", R"({"id":1,"name":"a","age":1})"), "");
+}
+
+TEST_F(UsersTest, a_reply_has_a_status_fields_and_content_that_are_described) {
+  EXPECT_EQ(reply(200, "application/json", "{}"),
+            "status: 200 is not among those that are described: 201, 204, 4XX");
+  EXPECT_EQ(reply(204, "", ""), "");
+  EXPECT_EQ(reply(204, "text/plain", "x"),
+            "content: status 204 is described without content, and has 'text/plain'");
+  EXPECT_EQ(reply(409, "application/problem+json", "{}"), "content /title: is missing");
+  EXPECT_EQ(reply(409, "application/json", R"({"title":"x"})"),
+            "Content-Type: expected application/problem+json, got 'application/json'");
+  EXPECT_EQ(reply(201, "application/json", R"({"id":1,"name":"a","age":1})", ""),
+            "header field 'Location': is missing");
+  EXPECT_EQ(reply(201, "application/json", R"({"id":1,"name":"a","age":1})", "/u"),
+            "header field 'Location': does not match its pattern");
+}
+
+}  // namespace
+}  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,84 @@
+// ParameterContract: one of an operation's, and how its text in a request becomes data.
+//
+//   style            in      7           [7, 8]          {"a": 7, "b": 8}      explode
+//   simple           path    7           7,8             a,7,b,8    a=7,b=8    header as well
+//   label            path    .7          .7,8   .7.8     .a,7,b,8   .a=7.b=8
+//   matrix           path    ;n=7        ;n=7,8 ;n=7;n=8 ;n=a,7,b,8 ;a=7;b=8
+//   form             query   n=7         n=7,8  n=7&n=8  n=a,7,b,8  a=7&b=8    cookie as well
+//   spaceDelimited   query               n=7%208         n=a%207%20b%208
+//   pipeDelimited    query               n=7|8           n=a|7|b|8
+//   deepObject       query                               n[a]=7&n[b]=8
+//
+// What the schema takes decides what a text is: "7" is a number where one is taken. Where both are
+// taken, it is the one that fits.
+//
+// Owns       its name and its schema.
+// Thread     any, at once.
+// Allocates  for lists and objects, and for text with escapes.
+// Fails      by Violations, which name the parameter and show what came.
+// Source     OpenAPI 3.1.1 §4.8.12, RFC 6570.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/container/value.hpp"
+#include "katana/openapi/contract/violation.hpp"
+#include "katana/openapi/description.hpp"
+#include "katana/schema/schema.hpp"
+
+namespace katana::openapi {
+
+struct ParameterContract {
+  std::string name;
+  Part in = Part::query;
+  model::Style style = model::Style::form;
+  bool explode = true;
+  bool required = false;
+  bool allow_empty = false;         // "?name" and "?name=" are no value (deprecated by OpenAPI)
+  bool is_json = false;             // by `content`: application/json
+  std::string schema_pointer = {};  // in Description::schemas; empty: there is none
+  std::optional<schema::Schema> schema = {};
+
+  // What prepare() makes of the schema.
+  enum class Kind : std::uint8_t { scalar, list, object };
+  struct Member {
+    std::string name;
+    std::uint8_t types;
+  };
+  Kind kind = Kind::scalar;
+  std::uint8_t types = 0;        // of a scalar
+  std::uint8_t item_types = 0;   // of a list
+  std::vector<Member> members;   // of an object
+  std::uint8_t other_types = 0;  // of its other members
+  bool takes_other_names = false;
+
+  void prepare();
+  // In a query each of its items is a pair of its own.
+  bool is_list_of_pairs() const noexcept {
+    return kind == Kind::list && explode && style == model::Style::form && in == Part::query;
+  }
+  // The parameter was there, with that text: escapes and all.
+  void check(Bytes raw, Violations& violations) const;
+  // The same, of text that has no escapes.
+  void check_plain(Bytes text, Violations& violations) const;
+  // The items of an exploded list in a query.
+  void check_items(std::span<const Bytes> raw, Violations& violations) const;
+  // The members of an exploded object in a query.
+  struct RawMember {
+    Bytes name;  // decoded
+    Bytes raw;
+  };
+  void check_members(std::span<const RawMember> raw, Violations& violations) const;
+  void add_missing(Violations& violations) const;
+  // Texts of one member or item, as data.
+  std::uint8_t types_of_member(Bytes member) const noexcept;
+};
+
+}  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

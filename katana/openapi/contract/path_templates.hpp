@@ -1,0 +1,57 @@
+// PathTemplates: which path of a document a request's path is: "/users/{id}", "/files/{name}.json".
+//
+// Owns       the templates.
+// Borrows    the path, which the values of parameters lie in.
+// Thread     any, at once, once all are added.
+// Allocates  find(): the list of values.
+// Fails      add() for a template that is none, with the reason.
+// Invariant  what is literal goes before what is a parameter, from the left (OpenAPI 3.1.1
+//            §4.8.8.2), whatever the order in which they were added.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/base/result.hpp"
+
+namespace katana::openapi {
+
+// Names are the template's, values are escaped as the path is.
+using PathValues = std::vector<std::pair<Bytes, Bytes>>;
+
+class PathTemplates {
+ public:
+  // `index` is what find() gives.
+  Result<void> add(Bytes path, std::size_t index);
+  struct Match {
+    std::size_t index;
+    PathValues values;
+  };
+  // All that fit, the most specific first. `path` is a normal one (wire/http/url.hpp).
+  std::vector<Match> find(Bytes path) const;
+
+ private:
+  struct Piece {
+    bool is_parameter;
+    std::string text;  // or the name
+  };
+  using Segment = std::vector<Piece>;
+  struct Template {
+    std::size_t index;
+    std::string rank;  // a letter for each segment; less is more specific
+    std::vector<Segment> segments;
+  };
+  static Result<Segment> segment_of(Bytes text, Bytes path);
+  static bool match(const Segment& segment, Bytes text, PathValues& values);
+
+  std::map<std::size_t, std::vector<Template>> by_size_;  // by number of segments
+};
+
+}  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,63 @@
+// Violation: where a request or a reply departs from what its operation says.
+//
+// Owns       its words.
+// Thread     a value.
+// Allocates  only for what is wrong.
+// Fails      never; beyond the limit violations are counted, not kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "katana/base/bytes.hpp"
+#include "katana/container/findings.hpp"
+
+namespace katana::openapi {
+
+enum class Part : std::uint8_t {
+  operation,  // the document has none for this path and method
+  path,       // a parameter of it
+  query,
+  header,  // of the request or of the reply
+  cookie,
+  content_type,
+  content,
+  status
+};
+
+struct Violation {
+  Part part;
+  std::string name;     // of the parameter or header field; of the rest empty
+  std::string pointer;  // into the content or the value of the parameter (RFC 6901)
+  std::string words;    // "must be at least 1"
+  // "query parameter 'limit': must be at least 1", "content /items/3: is missing"
+  std::string describe() const;
+};
+
+class Violations {
+ public:
+  explicit Violations(std::size_t count_max = 16) noexcept : count_max_(count_max) {}
+
+  bool empty() const noexcept { return list_.empty(); }
+  const std::vector<Violation>& list() const noexcept { return list_; }
+  std::size_t left_out() const noexcept { return left_out_; }
+  // The content is not of its media type at all, as text that is no JSON.
+  bool malformed() const noexcept { return malformed_; }
+  // One a line.
+  std::string describe() const;
+
+  void add(Part part, Bytes name, std::string pointer, std::string words);
+  void add_findings(Part part, Bytes name, const container::Findings& findings);
+
+ private:
+  std::size_t count_max_;
+  std::size_t left_out_ = 0;
+  bool malformed_ = false;
+  std::vector<Violation> list_;
+};
+
+}  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

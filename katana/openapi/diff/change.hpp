@@ -1,0 +1,32 @@
+// Change: one of those between two OpenAPI descriptions.
+//
+// Owns       its words.
+// Thread     a value.
+// Allocates  its words.
+// Fails      never.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "katana/base/bytes.hpp"
+
+namespace katana::openapi {
+
+enum class Level : std::uint8_t { info, warning, breaking };
+Bytes level_name(Level level) noexcept;
+
+struct Change {
+  std::string rule;  // "new-required-request-property"
+  Level level;
+  std::string operation;  // "GET /items/{id}"; empty: of the whole description
+  std::string words;      // "content application/json /count: the type changed from …"
+  // "api.yaml:12:7: #/components/schemas/Item", in the new one; of what was removed in the old one.
+  std::string place;
+  // "breaking: GET /items/{id}: rule: words [place]"
+  std::string describe() const;
+};
+
+}  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,72 @@
+// RequestSampler: requests that a description takes, drawn from a seed: for load and for tests.
+//
+//   auto sampler = openapi::RequestSampler::make(description, {.seed = 7});
+//   Result<openapi::DrawnRequest> request = sampler->draw();
+//
+// Operations are drawn by their weights: `x-weight` of an operation, 1 without it, or what the
+// options say by operationId or "GET /items/{id}"; 0 is never. Parameters that are required are
+// there, others now and then; content is of the first media type that can be made (JSON, forms,
+// text). Values are those of schema::Sampler: examples first, else by the schema. A parameter whose
+// values are known, such as the ids that there are, takes them from a range of the options.
+//
+// Owns       its contract and random numbers.
+// Thread     one.
+// Allocates  freely.
+// Fails      make() as Contract::compile(), and for a weight of no operation. draw() for an
+//            operation that cannot be drawn, with its name and the reason.
+// Invariant  what is drawn obeys the description: it was checked. The same seed gives the same
+//            requests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/openapi/contract/contract.hpp"
+#include "katana/openapi/description.hpp"
+#include "katana/schema/samples/sampler.hpp"
+
+namespace katana::openapi {
+
+struct DrawnRequest {
+  std::string operation;  // its operationId, or "GET /items/{id}"
+  std::string method;
+  std::string target;                                            // path and query, as they are sent
+  std::vector<std::pair<std::string, std::string>> fields = {};  // Content-Type among them
+  std::string content = {};
+};
+
+struct RequestSampleOptions {
+  std::uint64_t seed = 1;
+  std::map<std::string, double> weights = {};
+  // Of parameters by name: whole numbers from first to second.
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges = {};
+  bool examples = false;  // of schemas: many requests are to differ
+};
+
+class RequestSampler {
+ public:
+  static Result<RequestSampler> make(const Description& description, RequestSampleOptions options);
+  Result<DrawnRequest> draw();
+
+ private:
+  RequestSampler(Contract contract, RequestSampleOptions options);
+  const ContractOperation& choose();
+  std::optional<DrawnRequest> try_draw(const ContractOperation& operation, std::string& why);
+  std::optional<std::string> text_of(const ParameterContract& parameter, std::string& why);
+  bool add_query(const ParameterContract& parameter, std::string& query, std::string& why);
+  bool add_content(const ContractOperation& operation, DrawnRequest& request, std::string& why);
+
+  Contract contract_;
+  RequestSampleOptions options_;
+  schema::Sampler sampler_;
+  std::vector<double> weights_;  // of operations, each with those before it
+};
+
+}  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

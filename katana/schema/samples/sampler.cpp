@@ -1,0 +1,32 @@
+#include "katana/schema/samples/sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "katana/container/findings.hpp"
+#include "katana/schema/compiled.hpp"
+#include "katana/schema/samples/drawing.hpp"
+
+namespace katana::schema {
+
+Result<container::Value> Sampler::draw(const Schema& schema) {
+  std::string fault = "nothing was tried";
+  for (std::size_t tries = 0; tries < options_.tries_max; ++tries) {
+    SampleOptions options = options_;
+    // In the end with as little as there is: fewer choices, fewer contradictions.
+    if (tries > options_.tries_max / 2) options.optional_per_1024 = 0;
+    container::Value value = Drawing(random_, options, tries).draw({&schema.root()}, {}, 0);
+    container::Findings findings(1);
+    if (schema.check(value, findings)) return value;
+    fault = findings.error().message();
+  }
+  return fail(Code::unavailable,
+              fmt::format("no data was found for the schema {} in {} tries; of the last one: {}",
+                          schema.root().where, options_.tries_max, fault));
+}
+
+}  // namespace katana::schema
+
+// SPDX-License-Identifier: Apache-2.0

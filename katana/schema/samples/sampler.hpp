@@ -1,0 +1,46 @@
+// Sampler: data that a schema takes, drawn from a seed: for mock servers, load and tests.
+//
+//   schema::Sampler sampler(4711);
+//   Result<container::Value> user = sampler.draw(schema);
+//
+// `const`, `enum`, `example`, `examples` and `default` are used where they are there, by choice.
+// Else bounds, lengths, patterns and formats decide, and where they leave it open a name such as
+// "email" or "city" does, so that what is drawn reads well. What is random stays small: a few
+// items, optional members now and then, and fewer of both the deeper they are.
+//
+// Owns       its random numbers.
+// Borrows    the schema, for the call.
+// Thread     one.
+// Allocates  freely.
+// Fails      when nothing that was drawn fits, as for a schema that takes nothing, with the first
+//            fault of the last try.
+// Invariant  what is drawn fits: it was checked. The same seed, options and schemas give the same
+//            data on every machine.
+#pragma once
+
+#include <cstdint>
+
+#include "katana/base/random.hpp"
+#include "katana/base/result.hpp"
+#include "katana/container/value.hpp"
+#include "katana/schema/samples/sample_options.hpp"
+#include "katana/schema/schema.hpp"
+
+namespace katana::schema {
+
+class Sampler {
+ public:
+  explicit Sampler(std::uint64_t seed, SampleOptions options = {}) noexcept
+      : random_(seed), options_(options) {}
+
+  Result<container::Value> draw(const Schema& schema);
+  Random& random() noexcept { return random_; }
+
+ private:
+  Random random_;
+  SampleOptions options_;
+};
+
+}  // namespace katana::schema
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,95 @@
+// ContractRoutes: routes that an OpenAPI description adds, each checked by what it says before its
+// handler is called. For what a program does not know as C++ types; described structs check
+// themselves.
+//
+//   const auto contract = std::make_shared<const openapi::Contract>(
+//       *openapi::Contract::compile(description));
+//   openapi::ContractRoutes routes(router.group("/v1"), contract);
+//   routes.operation("createUser", [](const RequestView& request) { … });    // its operationId
+//
+// Parameters that do not fit are answered with 400, another media type with 415, content with 400
+// when it is malformed, else with 422 and all its faults: the problem documents of Path<T>,
+// Query<T> and Json<T>. The handler is called with what fits, as it was sent.
+//
+// With `replies` what handlers answer is checked, too: every departure is reported with the route,
+// the request's id and its trace, as "content /items/3/email: is no email". For development and
+// staging: it costs as much as checking the requests.
+//
+// A handler that reads its content in pieces (ContentReader) gets it unchecked; its media type is.
+//
+// Owns       the contract, shared.
+// Thread     one while building; checks run on the reactors.
+// Allocates  a check as Contract does, and the problem documents.
+// Fails      Router::build(): for an operation that the description does not have, for one that is
+//            added twice, and for those that nobody serves, if require_all() says so.
+// Invariant  a handler sees only requests that obey the description.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/openapi/contract/contract.hpp"
+#include "katana/service/router.hpp"
+
+namespace katana::openapi {
+
+// What becomes of a reply that departs from the description.
+enum class Replies : std::uint8_t {
+  unchecked,
+  reported,  // and sent as it is
+  refused,   // and 500 is sent instead
+};
+
+struct ValidationOptions {
+  Replies replies = Replies::unchecked;  // the contract has to be compiled with check_replies
+};
+
+class ContractRoutes : private Group {
+ public:
+  ContractRoutes(Group group, std::shared_ptr<const Contract> contract,
+                 ValidationOptions options = {});
+
+  // Serves the operation of that id. `handler` is any that Group::route() takes.
+  template <class F>
+  ContractRoutes& operation(Bytes id, F handler, RouteOptions options = {}) {
+    if constexpr (katana::detail::is_sound<katana::detail::handler_misuse<F>(), F>()) {
+      serve(contract_->find_id(id), id, katana::detail::make_handler(std::move(handler)),
+            katana::detail::traits_of<F>(), options);
+    }
+    return *this;
+  }
+  // The same for an operation without an id.
+  template <class F>
+  ContractRoutes& operation(http::Method method, Bytes path, F handler, RouteOptions options = {}) {
+    if constexpr (katana::detail::is_sound<katana::detail::handler_misuse<F>(), F>()) {
+      serve(find(method, path), path, katana::detail::make_handler(std::move(handler)),
+            katana::detail::traits_of<F>(), options);
+    }
+    return *this;
+  }
+  // Operations that no handler serves yet, as "GET /users/{id}", in the order of the description.
+  std::vector<std::string> unserved() const;
+  // What is unserved() from here on is a mistake of Router::build(), with its name.
+  ContractRoutes& require_all();
+  // What is unserved() is checked and answered with 501.
+  ContractRoutes& answer_rest();
+
+ private:
+  const ContractOperation* find(http::Method method, Bytes path) const noexcept;
+  void serve(const ContractOperation* operation, Bytes asked,
+             std::unique_ptr<katana::detail::Handler> handler, katana::detail::HandlerTraits traits,
+             const RouteOptions& options);
+  void refuse(std::string why);
+
+  std::shared_ptr<const Contract> contract_;
+  ValidationOptions options_;
+  std::shared_ptr<std::set<const ContractOperation*>> served_;
+};
+
+}  // namespace katana::openapi
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,42 @@
+// ValidatedHandler: a handler behind the check of its operation. What it says of a request is a
+// Reply, as Path<T>, Query<T> and Json<T> would have it.
+//
+// Owns       the handler, and a share of the contract.
+// Thread     the reactor's; one object serves all.
+// Allocates  as the check; the reply.
+// Fails      never.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "katana/openapi/contract/contract.hpp"
+#include "katana/service/handler.hpp"
+#include "katana/service/middleware.hpp"
+
+namespace katana::openapi::detail {
+
+class ValidatedHandler final : public katana::detail::Handler {
+ public:
+  ValidatedHandler(std::unique_ptr<katana::detail::Handler> inner,
+                   std::shared_ptr<const Contract> contract, const ContractOperation& operation);
+
+  std::string mistake() const override { return inner_->mistake(); }
+  void serve(session::Exchange& exchange, const katana::detail::Route& route,
+             const RequestView& request) const override;
+
+ private:
+  std::unique_ptr<katana::detail::Handler> inner_;
+  std::shared_ptr<const Contract> contract_;
+  const ContractOperation& operation_;
+};
+
+// REQUIRES violations of a request.
+Reply refusal_of(const ContractOperation& operation, const Violations& violations);
+// Checks what handlers of the operation answer. `sends_500`: instead of what departs.
+Middleware reply_check(std::shared_ptr<const Contract> contract, const ContractOperation& operation,
+                       bool sends_500);
+
+}  // namespace katana::openapi::detail
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,94 @@
+// ContractCheck: the requests and replies of tests, compared with the service's OpenAPI
+// description.
+//
+//   TestServer server(service(), {.contract = *ContractCheck::of_document(openapi_json)});
+//
+// A reply that departs from its operation becomes a TestReply without a status, whose problem()
+// says where and how:
+//
+//   GET /items/7: the reply 200 departs from the OpenAPI description of GET /items/{id}:
+//   content /count: expected an integer, got a string
+//
+// So does one to a request that the description refuses and the service took (2xx, 3xx). A request
+// that is wrong on purpose and is refused is no departure. Neither is a status that servers give on
+// their own, such as 304, 413 and 5xx, where the description does not have it. What the document
+// does not describe is not judged, and counted.
+//
+// TestOptions::check_contract switches it off for a test.
+//
+// Owns       the contract, and what was seen, shared by all servers of the process that have the
+//            same document, for coverage.
+// Thread     any: tests may run on several.
+// Allocates  freely: a test's tool.
+// Fails      of_document(), for a document that is no description.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "katana/base/result.hpp"
+#include "katana/openapi/contract/contract.hpp"
+#include "katana/testing/test_reply.hpp"
+
+namespace katana::testing {
+
+// A request as it was sent, and what came.
+struct RecordedExchange {
+  std::string_view method;
+  std::string_view target;
+  const TestFields& fields;
+  std::string_view content;
+  bool has_whole_content = true;  // false: it was sent in pieces
+  const TestReply& reply;
+};
+
+// Which operations and replies of a description tests have met.
+struct ContractCoverage {
+  struct Operation {
+    std::string name;  // "GET /items/{id}"
+    std::size_t count = 0;
+    std::set<std::string> seen_statuses = {};   // as the description has them: "200", "4XX"
+    std::set<std::string> other_statuses = {};  // described, and never seen
+  };
+  std::vector<Operation> operations = {};               // in the order of the description
+  std::map<std::string, std::size_t> undescribed = {};  // "GET /health", and how often
+  std::size_t operations_seen() const noexcept;
+  // A table for people: what was never seen first.
+  std::string describe() const;
+};
+
+class ContractCheck {
+ public:
+  // Of the text of a document, JSON or YAML. The same text gives the same check, process-wide.
+  static Result<std::shared_ptr<ContractCheck>> of_document(const std::string& text);
+  explicit ContractCheck(openapi::Contract contract);
+
+  // How it departs; empty: it does not.
+  std::string judge(const RecordedExchange& exchange);
+  ContractCoverage coverage() const;
+
+ private:
+  std::string judge_described(const RecordedExchange& exchange,
+                              const openapi::Contract::Found& found, std::string_view query) const;
+  void note(const RecordedExchange& exchange, const openapi::ContractOperation* operation,
+            std::string_view path);
+
+  const openapi::Contract contract_;
+  mutable std::mutex mutex_;  // of what follows
+  std::map<const openapi::ContractOperation*, std::map<std::string, std::size_t>> seen_;
+  std::map<std::string, std::size_t> undescribed_;
+};
+
+// Of every document that a server of this process was made with: for the end of a test program.
+std::vector<ContractCoverage> contract_coverage();
+
+}  // namespace katana::testing
+
+// SPDX-License-Identifier: Apache-2.0
