@@ -234,6 +234,10 @@ class ApplicationCore {
   // The program's name, and what else it was made with.
   const ApplicationOptions& options() const noexcept { return options_; }
   const registry::Services& made() const noexcept { return *services_; }
+  // What its routes say about themselves: Service::documents().
+  std::vector<ServiceDocument> documents() const {
+    return service_ ? service_->documents() : std::vector<ServiceDocument>();
+  }
   const Startup& startup() const noexcept { return startup_; }
   const ApplicationJobs& jobs() const noexcept { return jobs_; }
   // Reads the configuration again, as SIGHUP does. Any thread. The log says what came of it.

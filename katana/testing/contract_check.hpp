@@ -1,10 +1,9 @@
 // ContractCheck: the requests and replies of tests, compared with the service's OpenAPI
 // description.
 //
-//   TestServer server(service(), {.contract = *ContractCheck::of_document(openapi_json)});
-//
-// A reply that departs from its operation becomes a TestReply without a status, whose problem()
-// says where and how:
+// A TestServer makes one by itself of each document that its service has (Group::document(),
+// openapi::Document::serve() or keep()). A reply that departs from its operation becomes a
+// TestReply without a status, whose problem() says where and how:
 //
 //   GET /items/7: the reply 200 departs from the OpenAPI description of GET /items/{id}:
 //   content /count: expected an integer, got a string
@@ -14,7 +13,8 @@
 // their own, such as 304, 413 and 5xx, where the description does not have it. What the document
 // does not describe is not judged, and counted.
 //
-// TestOptions::check_contract switches it off for a test.
+// TestOptions::check_contract switches it off for a test; TestOptions::contract is another
+// description, as of_document() makes it.
 //
 // Owns       the contract, and what was seen, shared by all servers of the process that have the
 //            same document, for coverage.

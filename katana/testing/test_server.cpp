@@ -49,6 +49,7 @@ struct Front final : TestTarget {
     KATANA_CHECK(own.start());
     KATANA_CHECK(own.listen({}, http1));
     port = own.port(0);
+    documents = service.documents();
     loop.add(own);
   }
   ~Front() override { loop.remove(own); }
@@ -93,9 +94,23 @@ struct TestServer::Core final : detail::ClientLoop {
       return;
     }
     front = *std::move(made);
-    if (options.check_contract && options.contract != nullptr) {
-      contracts.push_back(options.contract);
+    if (const auto read = read_contracts(); !read) {
+      mistake = read.error().within("the service has a document that is no OpenAPI description");
+      front.reset();
     }
+  }
+  Result<void> read_contracts() {
+    if (!options.check_contract) return {};
+    if (options.contract != nullptr) {
+      contracts.push_back(options.contract);
+      return {};
+    }
+    for (const ServiceDocument& each : front->documents) {
+      auto check = ContractCheck::of_document(each.text);
+      if (!check) return std::unexpected(check.error());
+      contracts.push_back(*std::move(check));
+    }
+    return {};
   }
   // What is compared when the reply is whole; a null function: nothing.
   std::function<std::string(const TestReply&)> judge_of(const Begin& how, TestFields fields,

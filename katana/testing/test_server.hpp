@@ -11,7 +11,8 @@
 //   auto socket = server.websocket("/chat");       // see test_websocket.hpp
 //   auto events = server.events("/events");        // see test_events.hpp
 //
-// Replies that depart from an OpenAPI description fail their tests: see contract_check.hpp.
+// Replies that depart from the OpenAPI documents of the service fail their tests: see
+// contract_check.hpp.
 //
 // The service runs behind its real protocol on the simulated engine: parsing, limits, timeouts and
 // flow control are those of a server. Any test framework serves, or none.
@@ -71,8 +72,10 @@ struct TestOptions {
   // Content that a reply may have; beyond it the request ends with a problem.
   std::size_t content_bytes_max = std::size_t{64} * 1024 * 1024;
   TestProtocol protocol = TestProtocol::http1;
-  // Requests and replies are compared with an OpenAPI description: see contract_check.hpp.
+  // Requests and replies are compared with the OpenAPI documents of the service, if it has any: see
+  // contract_check.hpp.
   bool check_contract = true;
+  // Instead of those.
   std::shared_ptr<ContractCheck> contract = {};
   // The client resets its connection once so many bytes of one reply have come. 0: it does not.
   std::size_t reset_after_bytes = 0;

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "katana/base/result.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/service/router.hpp"
 #include "katana/testing/test_loop.hpp"
 
 namespace katana::testing {
@@ -23,7 +25,8 @@ class TestTarget {
   TestTarget& operator=(const TestTarget&) = delete;
 
   core::Reactor& reactor;
-  std::uint16_t port = 0;  // of its first listener
+  std::uint16_t port = 0;                       // of its first listener
+  std::vector<ServiceDocument> documents = {};  // of its service
 };
 
 // Small pools: a test makes many reactors.

@@ -145,6 +145,7 @@ Result<std::unique_ptr<TestTarget>> TestApplication::start_program(TestLoop& loo
   }
   is_running_ = true;
   auto target = std::make_unique<Target>(program_.server().first_reactor(), program_.port(), loop);
+  target->documents = program_.documents();
   loop.turn({});  // jobs count their time from here on, not from the first request
   return target;
 }
