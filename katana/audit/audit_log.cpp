@@ -93,7 +93,7 @@ Task<Result<void>> AuditLog::write(AuditEvent event) {
     failed_.fetch_add(1, std::memory_order_relaxed);  // a count alone
     co_return std::unexpected(is_full());
   }
-  // Behind the job that writes it, on the same thread; or in its place, where another thread has yet
+  // Behind the job that writes it, on the same thread; in its place, where another thread has yet
   // to post it.
   auto look = [this, entry]() -> Result<void> {
     if (!entry->outcome) write_waiting();
