@@ -21,6 +21,23 @@ std::int64_t number_in(const char* text) noexcept {
   return number;
 }
 
+// Rows as they come: one in a result, and from libpq 17 on up to 16, which costs half as much for
+// twelve rows and a third for a hundred (decision 0094). What a result holds stays bounded.
+#ifdef LIBPQ_HAS_CHUNK_MODE
+int take_rows_as_they_come(PGconn* pg) noexcept {
+  constexpr int rows_of_result_max = 16;
+  return PQsetChunkedRowsMode(pg, rows_of_result_max);
+}
+constexpr bool has_rows_behind(ExecStatusType status) noexcept {
+  return status == PGRES_TUPLES_CHUNK;
+}
+#else
+int take_rows_as_they_come(PGconn* pg) noexcept { return PQsetSingleRowMode(pg); }
+constexpr bool has_rows_behind(ExecStatusType status) noexcept {
+  return status == PGRES_SINGLE_TUPLE;
+}
+#endif
+
 }  // namespace
 
 std::int64_t server_timeout_ms(Duration left) noexcept {
@@ -125,9 +142,9 @@ void Connection::read_results() {
 
 void Connection::take_result(Unit& unit, const PGresult& result) {
   const ExecStatusType status = PQresultStatus(&result);
-  if (status != PGRES_SINGLE_TUPLE && !unit.ends_group) unit.answered = true;
+  if (has_rows_behind(status)) return take_rows(unit, result);
+  if (!unit.ends_group) unit.answered = true;
   switch (status) {
-    case PGRES_SINGLE_TUPLE: return take_rows(unit, result);
     case PGRES_TUPLES_OK: take_rows(unit, result); return take_final(unit, result);
     case PGRES_COMMAND_OK: return take_final(unit, result);
     case PGRES_FATAL_ERROR: return take_error(unit, result);
@@ -319,14 +336,14 @@ void Connection::finish_unit(Unit& unit, Duration ran) {
   }
 }
 
-// Rows come one by one from a statement that is next in order and was asked for that.
+// Of a statement that is next in order, and has rows.
 void Connection::begin_current() noexcept {
   if (in_flight_.empty()) return;
   if (current_ == 0) front_at_ = home_.now();
   const Unit& unit = in_flight_[current_];
   if (unit.step != Step::statement || unit.prepared->forms.empty()) return;
   // Refused only when its rows are here already, and then they are few.
-  (void)PQsetSingleRowMode(pg_.get());
+  (void)take_rows_as_they_come(pg_.get());
 }
 
 void Connection::finish(Work& work, std::optional<Error> error) {
