@@ -175,13 +175,18 @@ class PendingTask final : public session::Pending {
   Task<R> task_;
 };
 
-// What a coroutine comes to, as a reply.
-inline Task<Reply> reply_of(Task<Reply> task) noexcept { return task; }
 template <class R>
-Task<Reply> reply_of(Task<R> task) {
-  R result = co_await std::move(task);
-  co_return ToReply<R>::make(std::move(result));
-}
+class HandlerTask final : public HandlerRun {
+ public:
+  explicit HandlerTask(Task<R> task) noexcept : task_(std::move(task)) {}
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) noexcept override {
+    return std::move(task_).operator co_await().await_suspend(waiting);
+  }
+  Reply await_resume() override { return ToReply<R>::make(task_.result()); }
+
+ private:
+  Task<R> task_;
+};
 
 template <class F>
 class TaskHandler final : public Handler {
@@ -197,7 +202,7 @@ class TaskHandler final : public Handler {
              const RequestView& request) const override {
     const auto run = [&]<class R>(Task<R> task) {
       if (route.has_functions && has_recorder(exchange)) [[unlikely]] {
-        serve_alone(exchange, route, request, reply_of(std::move(task)));
+        serve_alone(exchange, route, request, std::make_unique<HandlerTask<R>>(std::move(task)));
         return;
       }
       const DeadlineScope time(exchange.handler_due());

@@ -59,6 +59,8 @@ void send(Recipient& to, const std::exception_ptr& thrown) noexcept {
   }
 }
 
+Task<Reply> reply_of(std::unique_ptr<HandlerRun> run) { co_return co_await *run; }
+
 Result<void> is_late(const Recipient& recipient) {
   if (recipient.exchange != nullptr) return {};  // which says so itself
   return fail(Code::deadline_exceeded,
@@ -151,11 +153,11 @@ void record_head(session::Exchange& exchange, const Route& route, const Reply& h
 }
 
 void serve_alone(session::Exchange& exchange, const Route& route, const RequestView& request,
-                 Task<Reply> handler) {
+                 std::unique_ptr<HandlerRun> handler) {
   std::unique_ptr<ReplyRecorder> recorder = std::move(context_of(exchange)->recorder);
   const Duration time = exchange.handler_due() - exchange.reactor().now();
   const std::shared_ptr<Recipient> recipient = hold_recipient(exchange, route, request);
-  auto task = run_alone(recipient, std::move(recorder), std::move(handler), time);
+  auto task = run_alone(recipient, std::move(recorder), reply_of(std::move(handler)), time);
   const Result<void> spawned = exchange.reactor().tasks().spawn(std::move(task), route.mark.name);
   if (spawned) return;
   send_reply(exchange, route, &request,

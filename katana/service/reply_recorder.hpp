@@ -15,6 +15,7 @@
 //            which it would have ended otherwise.
 #pragma once
 
+#include <coroutine>
 #include <memory>
 
 #include "katana/base/hints.hpp"
@@ -39,6 +40,17 @@ class ReplyRecorder {
   virtual Task<Result<void>> record(const Reply& reply, bool is_whole) = 0;
 };
 
+// A handler's coroutine, whatever it comes to. Awaited by the one coroutine of serve_alone(): a
+// coroutine template would be one more for each type of result, and g++ 12 refuses it in a unity
+// build where that type is in an anonymous namespace.
+class HandlerRun {
+ public:
+  virtual ~HandlerRun() = default;
+  bool await_ready() const noexcept { return false; }
+  virtual std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) noexcept = 0;
+  virtual Reply await_resume() = 0;  // rethrows what left it
+};
+
 // Each REQUIRES a route with functions as middleware, and does nothing without a recorder.
 
 // True: the reply was taken, and is sent when it is recorded.
@@ -50,7 +62,7 @@ KATANA_RARE void record_head(session::Exchange& exchange, const Route& route,
 bool has_recorder(session::Exchange& exchange) noexcept;
 // Runs the handler, which has not begun. REQUIRES has_recorder().
 KATANA_RARE void serve_alone(session::Exchange& exchange, const Route& route,
-                             const RequestView& request, Task<Reply> handler);
+                             const RequestView& request, std::unique_ptr<HandlerRun> handler);
 
 }  // namespace detail
 }  // namespace katana
