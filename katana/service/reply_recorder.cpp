@@ -10,6 +10,21 @@
 
 namespace katana::detail {
 
+// g++ 12 copies an awaiter into the frame, and HandlerRun is abstract.
+struct HandlerRunAwaiter {
+  HandlerRun* run;
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) const noexcept {
+    return run->await_suspend(waiting);
+  }
+  Reply await_resume() const { return run->await_resume(); }
+};
+
+Task<Reply> reply_of(std::unique_ptr<HandlerRun> run) {
+  const HandlerRunAwaiter awaiter{run.get()};
+  co_return co_await awaiter;
+}
+
 // Whom a reply is for, for as long as it waits.
 struct Recipient {
   session::Exchange* exchange;  // null: it has ended
@@ -58,8 +73,6 @@ void send(Recipient& to, const std::exception_ptr& thrown) noexcept {
     send_failure(exchange, to.route, &request->view());
   }
 }
-
-Task<Reply> reply_of(std::unique_ptr<HandlerRun> run) { co_return co_await *run; }
 
 Result<void> is_late(const Recipient& recipient) {
   if (recipient.exchange != nullptr) return {};  // which says so itself

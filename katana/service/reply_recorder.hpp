@@ -40,13 +40,12 @@ class ReplyRecorder {
   virtual Task<Result<void>> record(const Reply& reply, bool is_whole) = 0;
 };
 
-// A handler's coroutine, whatever it comes to. Awaited by the one coroutine of serve_alone(): a
+// A handler's coroutine, whatever it comes to. One coroutine of serve_alone() awaits it: a
 // coroutine template would be one more for each type of result, and g++ 12 refuses it in a unity
 // build where that type is in an anonymous namespace.
 class HandlerRun {
  public:
   virtual ~HandlerRun() = default;
-  bool await_ready() const noexcept { return false; }
   virtual std::coroutine_handle<> await_suspend(std::coroutine_handle<> waiting) noexcept = 0;
   virtual Reply await_resume() = 0;  // rethrows what left it
 };
