@@ -170,6 +170,7 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
   }
   Group behind(*this);
   behind.use_functions(std::move(traits.awaited));
+  if (parts_->innermost != nullptr) behind.middleware_.push_back(parts_->innermost);
   const DecompressionOptions* decoding = nullptr;
   bool has_functions = false, functions_want_content = false;
   for (const Middleware* each : behind.middleware_) {
@@ -201,6 +202,12 @@ Group& Group::document(std::function<Result<ServiceDocument>()> make) {
 
 Group& Group::on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell) {
   parts_->on_documents.push_back(std::move(tell));
+  return *this;
+}
+
+Router& Router::innermost(Middleware middleware) {
+  parts_->middleware.push_back(std::move(middleware));
+  parts_->innermost = &parts_->middleware.back();
   return *this;
 }
 

@@ -73,6 +73,8 @@ struct ReplyParts {
   Bytes content_type;  // empty: none
   Bytes content;
   bool has_content = true;  // false: to HEAD, or it is not looked at
+  // False: others add fields later, so that none is missing yet.
+  bool has_all_fields = true;
 };
 
 // A content by its media type, or by a range of them: "image/*".
@@ -113,6 +115,8 @@ class ContractOperation {
   bool check_reply(const ReplyParts& reply, Violations& violations) const;
   // What the document says of that status: its own, its range's, or `default`; null: nothing.
   const ReplyContract* reply_for(unsigned status) const noexcept;
+  // Whether it does so; what it says by `default` is not meant for 206 and 304.
+  bool says_of(unsigned status) const noexcept;
 
  private:
   friend class Contract;
@@ -173,6 +177,10 @@ class Contract {
   PathTemplates templates_;
   std::vector<std::vector<std::size_t>> by_path_;  // operations, by the index of the template
 };
+
+// A status that protocol and middleware answer whatever the operation is, such as 304, 413 and 5xx:
+// it need not be described.
+bool is_status_of_any_server(unsigned status) noexcept;
 
 }  // namespace katana::openapi
 
