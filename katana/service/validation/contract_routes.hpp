@@ -39,11 +39,12 @@ namespace katana::openapi {
 
 // What becomes of a reply that departs from the description.
 enum class Replies : std::uint8_t {
-  unchecked,
-  reported,  // and sent as it is
-  refused,   // and 500 is sent instead
+  unchecked,  // and sent: it is not seen
+  reported,   // and sent as it is
+  refused,    // and 500 is sent instead
 };
 
+// What is checked beside the requests.
 struct ValidationOptions {
   Replies replies = Replies::unchecked;  // the contract has to be compiled with check_replies
 };
