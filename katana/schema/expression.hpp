@@ -25,9 +25,8 @@ enum class Found : std::uint8_t {
 
 class Expression {
  public:
-  static constexpr std::uint32_t steps_max = 100'000;  // PCRE2's match limit, of one find()
-
-  // `text` is UTF-8.
+  // PCRE2's match limit, of one find().
+  static constexpr std::uint32_t steps_max = 100'000;
   static Result<Expression> compile(Bytes text);
   // Anywhere in the text, which is UTF-8.
   Found find(Bytes text) const noexcept;
