@@ -27,6 +27,8 @@ class Expression {
  public:
   // PCRE2's match limit, of one find().
   static constexpr std::uint32_t steps_max = 100'000;
+
+  // `text` is UTF-8.
   static Result<Expression> compile(Bytes text);
   // Anywhere in the text, which is UTF-8.
   Found find(Bytes text) const noexcept;
