@@ -34,14 +34,15 @@
 
 namespace katana::queue {
 
+// What claim() gives of a row that this worker now has.
 struct ClaimedJob {
-  std::int64_t id = 0;
-  std::int64_t fence = 0;
-  std::int64_t attempts = 0;  // this one included
-  std::int64_t rank_us = 0;
+  std::int64_t id = 0;         // of the row, for as long as it exists
+  std::int64_t fence = 0;      // of this claim: one more than that of the claim before
+  std::int64_t attempts = 0;   // this one included
+  std::int64_t rank_us = 0;    // place in the order of claims; since 1970
   std::int64_t waited_us = 0;  // since it was due
-  std::string payload;
-  std::string request_id;
+  std::string payload;         // as it was queued
+  std::string request_id;      // of the request that queued it; empty: none did
 };
 KATANA_DESCRIBE(ClaimedJob, id, fence, attempts, rank_us, waited_us, payload, request_id)
 
@@ -60,11 +61,12 @@ struct ExpiredJob {
 
 // What waits in a queue; counts stop at depth_max.
 inline constexpr std::int64_t depth_max = 100'000;
+// As depth() counts it, at one moment.
 struct QueueDepth {
-  std::int64_t ready = 0;    // due, and not begun
-  std::int64_t delayed = 0;  // due later
-  std::int64_t running = 0;
-  std::int64_t dead = 0;
+  std::int64_t ready = 0;      // due, and not begun
+  std::int64_t delayed = 0;    // due later
+  std::int64_t running = 0;    // claimed by a worker of any process
+  std::int64_t dead = 0;       // dead letters that are kept
   std::int64_t waited_us = 0;  // how long the next one has been due
 };
 KATANA_DESCRIBE(QueueDepth, ready, delayed, running, dead, waited_us)
