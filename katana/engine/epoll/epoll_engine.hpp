@@ -41,7 +41,11 @@
 
 namespace katana::engine {
 
-enum class Trigger : std::uint8_t { edge, level };
+// How epoll tells of a socket that is ready.
+enum class Trigger : std::uint8_t {
+  edge,   // EPOLLET: once for each change; the engine reads until there is no more
+  level,  // again in each turn while it is ready
+};
 
 template <Trigger trigger, class S, class Rules = Decided>
 class EpollEngine {
@@ -269,7 +273,7 @@ class EpollEngine {
     std::uint32_t next_free = 0;
     std::uint32_t interest = 0;  // what epoll was told
     std::size_t receive_max = 0;
-    bool in_set = false;         // it was told at all
+    bool in_set = false;  // it was told at all
     bool paused = false;
     bool send_pending = false;
     bool input_ended = false;

@@ -42,6 +42,7 @@ enum class KeyLasts : std::uint8_t {
   until_removed,  // for HandlerOptions::done_kept longer
 };
 
+// Of one job.
 struct EnqueueOptions {
   Duration delay = {};   // not begun before
   int priority = 0;      // -100 to 100; see priority_step
@@ -77,8 +78,8 @@ KATANA_DESCRIBE(JobInfo, id, queue, state, priority, attempts, queued_us, due_us
 
 // How one queue is worked by one process.
 struct HandlerOptions {
-  unsigned concurrency = 8;  // jobs at a time, in this process
-  unsigned attempts_max = 16;
+  unsigned concurrency = 8;         // jobs at a time, in this process
+  unsigned attempts_max = 16;       // claims of a job; after the last that fails it is dead
   Duration timeout = seconds(300);  // of one attempt, which is then cancelled and has failed
   // A process that dies keeps a job from the others for so long. Renewed while its handler runs.
   Duration lease = seconds(30);
