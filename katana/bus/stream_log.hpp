@@ -76,6 +76,7 @@ class StreamLog {
 
  private:
   void remove(std::map<std::uint64_t, Entry>::iterator entry);
+  void limit_subjects();
   void limit();
   bool is_duplicate(Bytes id, Instant now, std::uint64_t& sequence);
 

@@ -283,7 +283,7 @@ struct Operation {
 // The Path Item Object: what one path, webhook or callback has for each method.
 struct PathItem {
   std::string path = {};                   // as Operation::path
-  std::string component = {};              // not filled in yet: always empty
+  std::string component = {};              // its name in the components, when it was referred to
   std::string summary = {};                // its own, else that of its reference's target
   std::string description = {};            // likewise; CommonMark
   std::vector<Operation> operations = {};  // GET, PUT, POST, DELETE, OPTIONS, HEAD, PATCH, TRACE

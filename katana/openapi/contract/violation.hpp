@@ -42,7 +42,7 @@ class Violations {
  public:
   explicit Violations(std::size_t count_max = 16) noexcept : count_max_(count_max) {}
 
-  bool empty() const noexcept { return list_.empty(); }
+  bool empty() const noexcept { return list_.empty() && left_out_ == 0; }
   // In the order in which the checks found them.
   const std::vector<Violation>& list() const noexcept { return list_; }
   // How many are not in list(), which was full.
