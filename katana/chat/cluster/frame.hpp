@@ -79,7 +79,7 @@ inline constexpr Bytes stamp_header = "Katana-Chat";
 
 // What one server has in a room.
 struct RoomRecord {
-  std::string room;           // its name
+  std::string room;           // of that name on all servers
   std::uint32_t members = 0;  // of that server; 0: none any more
   std::vector<Person> first;  // to come, as many as are told of
   bool operator==(const RoomRecord&) const = default;
@@ -92,7 +92,7 @@ struct NameRecord {
 };
 struct Position {
   NodeId of = 0;           // whose stream; 0: the sender's
-  std::string room;        // its name
+  std::string room;        // in which the stream is
   std::uint64_t next = 0;  // messages of the stream so far: the number of the next one
   bool operator==(const Position&) const = default;
 };
@@ -100,8 +100,8 @@ struct Position {
 // To all, every ClusterOptions::heartbeat.
 struct Heartbeat {
   std::string name;  // of the server
-  std::uint16_t slot =
-      0;  // 0 to 999; of two servers with one the later gives it up, unless it is fixed
+  // 0 to 999; of two servers with the same the later gives it up, unless it is fixed.
+  std::uint16_t slot = 0;
   std::int64_t claimed_ms = 0;  // when it took the slot
   std::uint64_t version = 0;    // of the sender's last changes
   // The number of this heartbeat, and which of its frames this is. Whoever has missed some of them
@@ -142,9 +142,9 @@ struct Verdict {
 struct HistoryWanted {
   NodeId to = 0;            // who is asked
   std::uint64_t token = 0;  // the sender's number of the question, for the answer
-  std::string room;         // its name
-  std::uint32_t messages =
-      0;  // the sender's HistoryOptions::messages_max; the answer may have more
+  std::string room;         // one that begins here
+  // The sender's HistoryOptions::messages_max; the answer may have more.
+  std::uint32_t messages = 0;
 };
 // Messages that follow one another in one stream.
 struct HistoryEntry {
@@ -157,7 +157,7 @@ struct HistoryEntry {
 struct History {
   NodeId to = 0;                      // who asked
   std::uint64_t token = 0;            // HistoryWanted::token
-  std::string room;                   // its name
+  std::string room;                   // HistoryWanted::room, or the answer is ignored
   std::vector<HistoryEntry> entries;  // oldest first
 };
 // Nothing: no frame of this version, an unknown kind, or more than control_bytes_max.

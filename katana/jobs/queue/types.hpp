@@ -62,7 +62,7 @@ struct Enqueued {
 // A job as list() shows it.
 struct JobInfo {
   std::int64_t id = 0;                 // for retry() and discard(); grows
-  std::string queue;                   // its name
+  std::string queue;                   // that list() was asked for
   JobState state = JobState::waiting;  // when it was listed
   std::int64_t priority = 0;           // as it was queued: -100 to 100
   std::int64_t attempts = 0;           // claims that count: those given back do not
