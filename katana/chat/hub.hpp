@@ -110,7 +110,7 @@ struct HubOrder {
     decide_name,  // of the claim `count`: `name`, given if `granted`
     lose_name,    // whoever has `name` has it no more
     renumber,     // numbers of the slot `count` are of the slot `other`, of `stride` slots
-    recall,       // `name` has lines of the history of `room`, `count` of them, up to `other`
+    recall,       // `name` has `count` lines of the history of `room`
   };
   Kind kind = Kind::miss;    // says what the others mean
   RoomKey room = {};         // miss, recall: whose members are told
