@@ -40,12 +40,16 @@ namespace katana::schema {
 // What of an instance was evaluated, by the number of the item or member.
 class Evaluated {
  public:
+  // Allocates when the number is the largest so far.
   void add(std::size_t index) {
     if (index >= seen_.size()) seen_.resize(index + 1);
     seen_[index] = true;
   }
+  // Whatever number they have.
   void add_all() noexcept { all_ = true; }
+  // Of any number.
   bool has(std::size_t index) const { return all_ || (index < seen_.size() && seen_[index]); }
+  // What the other has is evaluated here, too.
   void merge(const Evaluated& other) {
     all_ = all_ || other.all_;
     for (std::size_t at = 0; at < other.seen_.size(); ++at) {
@@ -66,6 +70,7 @@ class Evaluation {
  public:
   explicit Evaluation(container::Findings& findings) : findings_(findings) {}
 
+  // True: it holds. Else the findings say where it does not. Once.
   bool run(const Node& node, const View& instance) { return evaluate(node, instance, nullptr); }
 
  private:

@@ -34,6 +34,7 @@
 
 namespace katana::openapi {
 
+// What compare() cannot see in the two.
 struct DiffOptions {
   // What was announced to go by `x-sunset` (YYYY-MM-DD) may go on that day.
   std::string today = {};  // empty: as if every sunset had come

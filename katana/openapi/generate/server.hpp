@@ -21,6 +21,7 @@ class ServerText {
              std::string tag)
       : types_(types), options_(options), problems_(problems), tag_(std::move(tag)) {}
 
+  // `name` is that of its function, and of no other operation of the description.
   void add(const model::Operation& operation, const std::string& name);
   // "pets_api"
   std::string file_name() const;

@@ -42,11 +42,12 @@ class ReportedPlaces;
 // What becomes of a reply that departs from the description.
 enum class Replies : std::uint8_t {
   by_router,  // as Router::check_replies() says when the route is added: else nobody looks
-  unchecked,
-  reported,  // and sent as it is
-  refused,   // and 500 is sent instead
+  unchecked,  // and sent: it is not seen
+  reported,   // and sent as it is
+  refused,    // and 500 is sent instead
 };
 
+// What is checked beside the requests.
 struct ValidationOptions {
   Replies replies = Replies::by_router;  // checks need ContractOptions::check_replies
 };

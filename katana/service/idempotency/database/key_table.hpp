@@ -55,6 +55,7 @@ class DatabaseStore final : public Store {
 
   // How many rows are gone; call it again while it is expired_rows_max.
   static constexpr std::int64_t expired_rows_max = 500;
+  // At most expired_rows_max rows whose time is over, in one statement.
   Task<Result<std::int64_t>> remove_expired();
 
  private:
