@@ -4,14 +4,29 @@
 // Thread     a value.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace katana::openapi::generate {
+
+// A request that an operation takes, or why there is none.
+struct RequestSample {
+  std::string target = {};
+  std::vector<std::pair<std::string, std::string>> fields = {};
+  std::string content = {};
+  std::string why_not = {};
+};
 
 struct GeneratorOptions {
   std::string name_space = "api";
   std::string source = "api.yaml";  // as the files call it
   bool server = true;
+  bool client = false;
+  bool tests = false;  // of the server
+  // Of the tests, by "GET /items/{id}".
+  std::map<std::string, RequestSample> samples = {};
   bool allow_partial = false;
 };
 
