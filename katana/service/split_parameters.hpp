@@ -30,17 +30,17 @@ namespace katana {
 // The query as the members of T; lists are split.
 template <Described T>
 struct SplitQuery {
-  T value;
+  T value;  // what was read
 };
 // Header fields as the members of T; lists are split.
 template <Described T>
 struct SplitHeader {
-  T value;
+  T value;  // what was read
 };
 // Cookies as the members of T; lists are split.
 template <Described T>
 struct SplitCookie {
-  T value;
+  T value;  // what was read
 };
 
 // How a segment is written: 3,4 or .3.4 or ;name=3,4.
@@ -49,13 +49,13 @@ enum class SegmentStyle : std::uint8_t { simple, label, matrix };
 // The next {parameter} of the pattern, of that style: a value or a std::vector of values.
 template <class T, SegmentStyle style, bool explode = false>
 struct StyledPath {
-  T value;
+  T value;  // what was read
 };
 
 // Content that may be left out: nothing without content and Content-Type, else as P.
 template <class P>
 struct IfSent {
-  std::optional<decltype(P::value)> value;
+  std::optional<decltype(P::value)> value;  // nothing: there was no content
 };
 
 namespace detail {

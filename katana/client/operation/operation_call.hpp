@@ -96,6 +96,7 @@ class OperationCall {
   OperationCall(const ApiSettings& settings, const char* method, const char* path,
                 const char* server);
 
+  // {name} of the path: a value or a list of values, percent-encoded.
   template <class T>
   void path(Bytes name, const T& value, PathStyle style = PathStyle::simple, bool explode = false) {
     std::vector<std::string> items;
@@ -106,18 +107,21 @@ class OperationCall {
     }
     put_path(name, items, style, explode);
   }
+  // The members of `values` that are there, as names and values.
   template <Described T>
   void query(const T& values) {
     each_text(values, [this](Bytes name, const std::vector<std::string>& items, char separator) {
       put_query(name, items, separator);
     });
   }
+  // The same as header fields; a list is one field, its items between commas.
   template <Described T>
   void header(const T& values) {
     each_text(values, [this](Bytes name, const std::vector<std::string>& items, char) {
       put_header(name, items);
     });
   }
+  // The same as one Cookie field.
   template <Described T>
   void cookie(const T& values) {
     each_text(values, [this](Bytes name, const std::vector<std::string>& items, char) {

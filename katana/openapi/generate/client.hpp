@@ -21,6 +21,7 @@ class ClientText {
   ClientText(const GeneratorOptions& options, const Description& api, std::string tag)
       : options_(options), api_(api), tag_(std::move(tag)) {}
 
+  // One more operation.
   void add(const OperationPlan& plan);
   // "pets_client"
   std::string file_name() const;

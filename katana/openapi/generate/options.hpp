@@ -13,18 +13,18 @@ namespace katana::openapi::generate {
 
 // A request that an operation takes, or why there is none.
 struct RequestSample {
-  std::string target = {};
-  std::vector<std::pair<std::string, std::string>> fields = {};
-  std::string content = {};
-  std::string why_not = {};
+  std::string target = {};                                       // path and query
+  std::vector<std::pair<std::string, std::string>> fields = {};  // of the header
+  std::string content = {};                                      // as it is sent
+  std::string why_not = {};                                      // empty: there is a request
 };
 
 struct GeneratorOptions {
   std::string name_space = "api";
   std::string source = "api.yaml";  // as the files call it
   bool server = true;
-  bool client = false;
-  bool tests = false;  // of the server
+  bool client = false;  // a client for each tag
+  bool tests = false;   // of the server
   // Of the tests, by "GET /items/{id}".
   std::map<std::string, RequestSample> samples = {};
   bool allow_partial = false;

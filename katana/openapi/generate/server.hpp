@@ -17,9 +17,10 @@ namespace katana::openapi::generate {
 
 class ServerText {
  public:
+  // An argument of an operation.
   struct Argument {
-    std::string type;
-    std::string name;
+    std::string type;       // in the interface
+    std::string name;       // in both
     std::string extractor;  // "katana::Path<std::int64_t>"
     std::string passed;     // "std::move(pet_id.value)"
   };
@@ -29,6 +30,7 @@ class ServerText {
   ServerText(const GeneratorOptions& options, std::string tag)
       : options_(options), tag_(std::move(tag)) {}
 
+  // One more operation.
   void add(const OperationPlan& plan);
   // "pets_api"
   std::string file_name() const;

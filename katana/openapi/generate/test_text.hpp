@@ -19,6 +19,7 @@ class TestText {
   TestText(const GeneratorOptions& options, std::string tag)
       : options_(options), tag_(std::move(tag)) {}
 
+  // One more operation.
   void add(const OperationPlan& plan);
   // "pets_api_test.cpp"
   std::string file_name() const;
