@@ -59,7 +59,6 @@ class DatabaseStore final : public Store {
 
  private:
   Task<Result<void>> make_table();
-  Task<Result<void>> try_make_table();
   Task<void> remove_some_expired();
 
   database::Database& database_;
