@@ -1,10 +1,11 @@
-# katana_openapi(TARGET FILE [NAMESPACE NAME] [ALLOW_PARTIAL])
+# katana_openapi(TARGET FILE [NAMESPACE NAME] [CLIENT] [NO_SERVER] [ALLOW_PARTIAL])
 #
 # The code of an OpenAPI description as a part of TARGET: `#include "api.hpp"` has its structs and interfaces, made by
 # `katana openapi generate` when FILE, or a file that it refers to, changes: docs/guides/openapi-spec-first.md. FILE is
-# relative to the directory of the CMakeLists.txt; NAMESPACE is api unless it is given.
+# relative to the directory of the CMakeLists.txt; NAMESPACE is api unless it is given. CLIENT: typed clients, too, for which TARGET links
+# katana::client; NO_SERVER: no interfaces and routes.
 function(katana_openapi target file)
-  cmake_parse_arguments(PARSE_ARGV 2 openapi "ALLOW_PARTIAL" "NAMESPACE" "")
+  cmake_parse_arguments(PARSE_ARGV 2 openapi "CLIENT;NO_SERVER;ALLOW_PARTIAL" "NAMESPACE" "")
   if(openapi_UNPARSED_ARGUMENTS OR NOT TARGET ${target})
     message(FATAL_ERROR "katana_openapi(${target} ${file} ${ARGN}): ${target} has to be a target, and there is no option "
       "'${openapi_UNPARSED_ARGUMENTS}'")
@@ -28,14 +29,20 @@ function(katana_openapi target file)
   if(NOT openapi_NAMESPACE)
     set(openapi_NAMESPACE api)
   endif()
-  set(partial "")
+  set(flags "")
+  if(openapi_CLIENT)
+    list(APPEND flags --client)
+  endif()
+  if(openapi_NO_SERVER)
+    list(APPEND flags --no-server)
+  endif()
   if(openapi_ALLOW_PARTIAL)
-    set(partial --allow-partial)
+    list(APPEND flags --allow-partial)
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/katana_openapi/${target}_${openapi_NAMESPACE})
   # Files for each tag are not known before; api.cpp includes them.
   add_custom_command(OUTPUT ${folder}/api.cpp ${folder}/api.hpp
-    COMMAND ${tool} openapi generate ${file} --out ${folder} --namespace ${openapi_NAMESPACE} ${partial} --quiet
+    COMMAND ${tool} openapi generate ${file} --out ${folder} --namespace ${openapi_NAMESPACE} ${flags} --quiet
       --depfile ${folder}.d
     COMMAND ${CMAKE_COMMAND} -E touch ${folder}/api.cpp ${folder}/api.hpp
     DEPENDS ${file} ${tool_depends}

@@ -236,7 +236,7 @@ struct RequestSettings {
   Duration slow = seconds(1);
   std::uint32_t failure_records_max = 5;
   Duration failure_period = seconds(10);
-  ReplyCheckUse check_replies = ReplyCheckUse::development;
+  ReplyCheckUse check_replies = ReplyCheckUse::development;  // against the program's documents
 };
 KATANA_DESCRIBE(
     RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),

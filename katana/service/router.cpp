@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "katana/service/request_words.hpp"
+
 namespace katana {
 namespace {
 
@@ -138,6 +140,19 @@ std::vector<const SecurityWords*> Group::security() const {
   std::vector<const SecurityWords*> words;
   for (const Middleware* each : middleware_) {
     if (each->security != nullptr) words.push_back(each->security.get());
+  }
+  return words;
+}
+
+std::vector<const RequestWords*> Group::words(http::Method method) const {
+  std::vector<const RequestWords*> words;
+  for (const Middleware* each : middleware_) {
+    if (each->words == nullptr) continue;
+    const std::vector<http::Method>& methods = each->words->methods;
+    const bool is_of_all = methods.empty();
+    if (is_of_all || std::ranges::find(methods, method) != methods.end()) {
+      words.push_back(each->words.get());
+    }
   }
   return words;
 }

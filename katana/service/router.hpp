@@ -145,6 +145,8 @@ class Group {
   Group anonymous() const;
   // What the middleware of the group says about who may use its routes, outermost first.
   std::vector<const SecurityWords*> security() const;
+  // What it asks of requests with this method, and may answer, outermost first.
+  std::vector<const RequestWords*> words(http::Method method) const;
   std::string_view prefix() const noexcept { return prefix_; }
 
   // Serves the pattern below the prefix, by a function with parameters that the request fills. What

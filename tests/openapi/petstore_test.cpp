@@ -1,10 +1,12 @@
-// A service that was generated from petstore.yaml answers as that says.
+// A service that was generated from petstore.yaml answers as that says, and its client asks so.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <memory>
 
 #include "api.hpp"
+#include "katana/testing/fake_upstream.hpp"
 #include "katana/testing/test_server.hpp"
 
 namespace {
@@ -49,11 +51,58 @@ class Pets final : public petstore::PetsApi {
   std::map<std::int64_t, petstore::Pet> pets_;
 };
 
+std::string joined(const auto& list) {
+  std::string text;
+  for (const auto& each : list) {
+    if (!text.empty()) text += '+';
+    if constexpr (requires { text += each; } &&
+                  !std::is_arithmetic_v<std::decay_t<decltype(each)>>) {
+      text += each;
+    } else {
+      text += std::to_string(each);
+    }
+  }
+  return text;
+}
+
+// Answers with what it understood.
+class Shelves final : public petstore::ShelvesApi {
+ public:
+  katana::Task<petstore::FindShelvesReply> find_shelves(
+      katana::Request, std::vector<std::int64_t> ids, petstore::FindShelvesQuery query,
+      petstore::FindShelvesHeader header, petstore::FindShelvesCookie cookie) override {
+    const std::string text = joined(ids) + "/" + joined(query.sort) + "/" + joined(query.size) +
+                             "/" + query.filter_colour.value_or("-") + "/" +
+                             (query.filter_full.value_or(false) ? "full" : "") + "/" +
+                             joined(header.x_tags) + "/" + joined(cookie.seen);
+    if (ids[0] == 418) {
+      co_return petstore::FindShelvesReply::undescribed(
+          katana::Reply(302).with("Location", "/elsewhere"));
+    }
+    co_return petstore::FindShelvesReply::status_200(katana::Text(text));
+  }
+  katana::Task<petstore::AddLabelReply> add_label(katana::Request, std::vector<std::int64_t>,
+                                                  petstore::AddLabelForm form) override {
+    co_return petstore::AddLabelReply::status_200(
+        katana::Text(form.text + " x " + std::to_string(form.copies)));
+  }
+  katana::Task<petstore::AddPictureReply> add_picture(katana::Request, std::vector<std::int64_t>,
+                                                      petstore::AddPictureForm form) override {
+    co_return petstore::AddPictureReply::status_200(katana::Text(
+        form.picture.filename + "=" + form.picture.content + "/" + form.note.value_or("-")));
+  }
+  katana::Task<petstore::FillReply> fill(katana::Request, std::vector<std::int64_t>,
+                                         std::optional<petstore::Label> content) override {
+    co_return petstore::FillReply::status_200(katana::Text(content ? content->text : "nothing"));
+  }
+};
+
 class PetstoreTest : public testing::Test {
  protected:
   static katana::Result<katana::Service> service() {
     katana::Router router;
     petstore::add_routes(router, std::make_shared<Pets>());
+    petstore::add_routes(router, std::make_shared<Shelves>());
     return std::move(router).build();
   }
   katana::testing::TestServer server_{service()};
@@ -83,6 +132,149 @@ TEST_F(PetstoreTest, what_the_description_refuses_does_not_reach_the_handler) {
   EXPECT_EQ(server_.get("/pets/x").status(), 400u);
   EXPECT_EQ(server_.get("/pets", {{"X-Trace", "123456789"}}).status(), 400u);
   EXPECT_EQ(server_.post("/pets", R"({"name":"Nobody"})").status(), 409u);
+}
+
+TEST_F(PetstoreTest, parameters_of_other_styles_are_read) {
+  const auto found = server_.get(
+      "/shelves/;ids=3;ids=4?sort=a,b%2Cc&size=1%7C2%7c3&filter%5Bcolour%5D=red&filter[full]=true",
+      {{"X-Tags", "x, y"}, {"Cookie", "seen=7,8"}});
+  EXPECT_EQ(found.content(), "3+4/a+b,c/1+2+3/red/full/x+y/7+8") << found;
+  for (const char* const target :
+       {"/shelves/3", "/shelves/;ids=x", "/shelves/;ids=1?sort=a,b,c,d",
+        "/shelves/;ids=1?size=1%7Cx", "/shelves/;ids=1?filter[full]=maybe"}) {
+    EXPECT_EQ(server_.get(target).status(), 400u) << target;
+  }
+}
+
+// The generated client at the generated service, by way of both protocols' code.
+class PetstoreClientTest : public PetstoreTest {
+ protected:
+  static katana::client::HttpClient make_http() {
+    katana::client::HttpClientOptions options;
+    options.tls.system_authorities = false;
+    options.seed = 1;
+    return *katana::client::HttpClient::make(options);
+  }
+  static katana::client::ApiSettings settings() {
+    katana::client::ApiSettings settings;
+    settings.base_url = "http://pets.example/v1/";
+    settings.fields = {{"Authorization", "Bearer secret"}};
+    return settings;
+  }
+  // What came of it, or of the Error.
+  template <class T>
+  katana::Result<T> finish(katana::Task<katana::Result<T>> task) {
+    server_.loop().within([&] { task.start(); });
+    server_.loop().run_while([&] { return !task.done(); }, katana::seconds(60));
+    return task.result();
+  }
+
+  void SetUp() override {
+    ASSERT_TRUE(server_.start());
+    server_.advance(katana::milliseconds(1));  // its reactor is that of this thread
+  }
+
+  katana::testing::FakeUpstream upstream_{
+      server_, "http://pets.example", [](katana::Router& router) {
+        katana::Group group = router.group("/v1");
+        petstore::add_routes(group, std::make_shared<Pets>());
+        petstore::add_routes(group, std::make_shared<Shelves>());
+      }};
+  petstore::PetsClient pets_{make_http(), settings()};
+  petstore::ShelvesClient shelves_{make_http(), settings()};
+};
+
+TEST_F(PetstoreClientTest, a_pet_is_added_found_listed_and_deleted) {
+  petstore::NewPet pet;
+  pet.name = "Rex";
+  pet.status = petstore::Status::on_hold;
+  const auto added = finish(pets_.add_pet(pet));
+  ASSERT_TRUE(added) << added.error().describe();
+  ASSERT_NE(added->status_201(), nullptr);
+  EXPECT_EQ(added->status_201()->id, 1);
+  EXPECT_EQ(added->status_other(), nullptr);
+  EXPECT_EQ(added->response().find("location"), "/pets/1");
+  petstore::ListPetsQuery query;
+  query.status = {petstore::Status::on_hold};
+  petstore::ListPetsHeader header;
+  header.x_trace = "é&=";
+  const auto listed = finish(pets_.list_pets(query, header));
+  ASSERT_TRUE(listed) << listed.error().describe();
+  ASSERT_EQ(listed->status_200()->size(), 1u);
+  EXPECT_EQ((*listed->status_200())[0].name, "Rex");
+  EXPECT_EQ(upstream_.requests()[1].target, "/v1/pets?limit=20&status=on-hold");
+  EXPECT_EQ(upstream_.requests()[1].field("authorization"), "Bearer secret");
+  EXPECT_EQ(finish(pets_.delete_(1))->status(), 204u);
+  const auto gone = finish(pets_.get_pet(1));
+  ASSERT_TRUE(gone) << gone.error().describe();
+  EXPECT_EQ(gone->status(), 404u);
+  EXPECT_EQ(gone->status_200(), nullptr);
+  EXPECT_EQ(gone->status_404()->message, "none");
+}
+
+TEST_F(PetstoreClientTest, replies_that_are_not_described_are_errors_that_name_them) {
+  pets_ = petstore::PetsClient(make_http(), {.base_url = "http://pets.example/v2"});
+  const auto unknown = finish(pets_.delete_(1));
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().describe(),
+              testing::HasSubstr("DELETE /pets/{petId}: the description has no reply 404"));
+  const auto other = finish(shelves_.find_shelves({418}, {}, {}, {}));
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().describe(), testing::HasSubstr("has no reply 302"));
+  petstore::NewPet pet;  // 422 of the service, as a problem document without a `message`
+  const auto refused = finish(pets_.add_pet(pet));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().describe(),
+              testing::HasSubstr("POST /pets: the content of the reply 404: /message"));
+  pets_ = petstore::PetsClient(make_http());
+  const auto nowhere = finish(pets_.get_pet(1));
+  ASSERT_FALSE(nowhere);
+  EXPECT_THAT(nowhere.error().describe(), testing::HasSubstr("set ApiSettings::base_url"));
+  pets_ = petstore::PetsClient(
+      make_http(), {.base_url = "http://pets.example/v1", .timeout = katana::seconds(2)});
+  upstream_.delay(katana::seconds(9));
+  const auto late = finish(pets_.get_pet(1));
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code(), katana::Code::deadline_exceeded);
+}
+
+TEST_F(PetstoreClientTest, parameters_and_forms_are_written_as_the_service_reads_them) {
+  petstore::FindShelvesQuery query;
+  query.sort = {"a,b", "c d"};
+  query.size = {1, 2};
+  query.filter_colour = "r&d";
+  query.filter_full = true;
+  petstore::FindShelvesHeader header;
+  header.x_tags = {"x", "y"};
+  petstore::FindShelvesCookie cookie;
+  cookie.seen = {7, 8};
+  const auto found = finish(shelves_.find_shelves({3, 4}, query, header, cookie));
+  ASSERT_TRUE(found) << found.error().describe();
+  EXPECT_EQ(found->status_200(), "3+4/a,b+c d/1+2/r&d/full/x+y/7+8");
+  EXPECT_EQ(upstream_.requests()[0].target,
+            "/v1/shelves/;ids=3;ids=4?sort=a%2Cb,c%20d&size=1%7C2&filter%5Bcolour%5D=r%26d"
+            "&filter%5Bfull%5D=true");
+  petstore::AddLabelForm label;
+  label.text = "a&b =";
+  label.copies = 3;
+  EXPECT_EQ(finish(shelves_.add_label({1}, label))->status_200(), "a&b = x 3");
+  petstore::AddPictureForm picture;
+  picture.picture = {"a\"b.png", "image/png", "--katana-part\r\n"};
+  const auto sent = finish(shelves_.add_picture({1}, picture));
+  EXPECT_EQ(sent->status_200(), "a%22b.png=--katana-part\r\n/-");
+  EXPECT_EQ(finish(shelves_.fill({1}, {}))->status_200(), "nothing");
+  petstore::Label full;
+  full.text = "full";
+  EXPECT_EQ(finish(shelves_.fill({1}, full))->status_200(), "full");
+}
+
+TEST_F(PetstoreClientTest, what_cannot_be_written_is_an_error_and_nothing_is_sent) {
+  petstore::FindShelvesHeader header;
+  header.x_tags = {"x", "y,z"};
+  const auto comma = finish(shelves_.find_shelves({1}, {}, header, {}));
+  ASSERT_FALSE(comma);
+  EXPECT_THAT(comma.error().describe(), testing::HasSubstr("'X-Tags' has a comma"));
+  EXPECT_TRUE(upstream_.requests().empty());
 }
 
 }  // namespace

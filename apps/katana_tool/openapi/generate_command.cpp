@@ -10,6 +10,7 @@
 
 #include "apps/command_line.hpp"
 #include "katana/openapi/generate/generator.hpp"
+#include "katana/openapi/requests/request_sampler.hpp"
 #include "katana_tool/openapi/openapi_command.hpp"
 
 namespace katana::tool {
@@ -19,8 +20,10 @@ struct Flags {
   std::string file;
   std::string out;
   std::string depfile;
+  std::string tests;
   openapi::generate::GeneratorOptions options = {};
   bool types_only = false;
+  bool no_server = false;
   bool quiet = false;
 };
 
@@ -44,11 +47,36 @@ bool write_depfile(const Flags& flags, const openapi::Description& api) {
   return static_cast<bool>(stream.flush());
 }
 
+// A request for each operation, always the same.
+void draw_samples(const openapi::Description& api, openapi::generate::GeneratorOptions& options) {
+  auto sampler = openapi::RequestSampler::make(api, {.seed = 1, .examples = true});
+  for (const auto& path : api.paths) {
+    for (const auto& each : path.operations) {
+      const std::string name = each.method + " " + each.path;
+      openapi::generate::RequestSample& sample = options.samples[name];
+      if (!sampler) {
+        sample.why_not = sampler.error().describe();
+        continue;
+      }
+      auto drawn = sampler->draw_of(name);
+      if (!drawn) {
+        sample.why_not = drawn.error().describe();
+      } else {
+        sample = {
+            std::move(drawn->target), std::move(drawn->fields), std::move(drawn->content), {}};
+      }
+    }
+  }
+}
+
 int run(Flags flags) {
   openapi::model::Problems problems;
   const openapi::Description api = openapi::read_description(flags.file, problems);
   flags.options.source = flags.file.substr(flags.file.rfind('/') + 1);
-  flags.options.server = !flags.types_only;
+  flags.options.server = !flags.types_only && !flags.no_server;
+  if (flags.types_only) flags.options.client = false;
+  flags.options.tests = !flags.tests.empty();
+  if (flags.options.tests && !problems.has_errors()) draw_samples(api, flags.options);
   openapi::generate::Generated made;
   if (!problems.has_errors()) made = openapi::generate::generate(api, flags.options, problems);
   for (const openapi::model::Problem& each : problems.sorted()) {
@@ -60,6 +88,12 @@ int run(Flags flags) {
   }
   const auto written = openapi::generate::write_files(flags.out, made.files);
   if (!written) return fail_with(1, written.error().describe());
+  if (!flags.tests.empty()) {
+    const auto begun = openapi::generate::write_new_files(flags.tests, made.tests);
+    if (!begun) return fail_with(1, begun.error().describe());
+    fmt::print("{}: {} of {} test files are new; those that were there are as they were\n",
+               flags.tests, *begun, made.tests.size());
+  }
   if (!flags.depfile.empty() && !write_depfile(flags, api)) {
     return fail_with(1, fmt::format("cannot write '{}'", flags.depfile));
   }
@@ -83,7 +117,14 @@ void add_generate_command(CLI::App& openapi, std::function<int()>& chosen) {
   generate->add_option("--namespace", flags->options.name_space, "of all that is generated")
       ->type_name("NAME")
       ->capture_default_str();
-  generate->add_flag("--types-only", flags->types_only, "no interfaces and routes");
+  generate->add_flag("--client", flags->options.client, "a typed client for each tag, too");
+  generate
+      ->add_option("--tests", flags->tests,
+                   "a folder where tests of each tag are begun; a file that is there stays")
+      ->type_name("FOLDER");
+  generate->add_flag("--no-server", flags->no_server, "no interfaces and routes");
+  generate->add_flag("--types-only", flags->types_only,
+                     "neither interfaces and routes nor clients");
   generate->add_flag("--allow-partial", flags->options.allow_partial,
                      "leave to the handler what is not decoded, with a warning for each");
   generate->add_flag("--quiet", flags->quiet, "no warnings");

@@ -11,8 +11,11 @@
 #include <sstream>
 #include <system_error>
 
+#include "katana/openapi/generate/client.hpp"
 #include "katana/openapi/generate/names.hpp"
+#include "katana/openapi/generate/operation_plan.hpp"
 #include "katana/openapi/generate/server.hpp"
+#include "katana/openapi/generate/test_text.hpp"
 #include "katana/openapi/generate/types.hpp"
 
 namespace katana::openapi::generate {
@@ -21,16 +24,22 @@ namespace {
 constexpr const char* list_name = "katana-openapi.txt";
 
 std::string types_file(Types& types, const GeneratorOptions& options) {
+  const std::string text = types.text();
+  std::string includes;
+  if (types.has_separators()) includes += "#include \"katana/base/separators.hpp\"\n";
+  includes += "#include \"katana/container/value.hpp\"\n";
+  if (types.has_files()) includes += "#include \"katana/service/forms/form_fields.hpp\"\n";
   return fmt::format(
       "// Made from {} by katana openapi generate: not to be changed.\n"
       "// clang-format off\n"
-      "#pragma once\n\n#include <cstddef>\n#include <cstdint>\n#include <limits>\n#include <map>\n"
+      "#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n#include "
+      "<limits>\n#include <map>\n"
       "#include <optional>\n#include <string>\n#include <variant>\n#include <vector>\n\n"
       "#include \"katana/base/described.hpp\"\n#include "
       "\"katana/base/described_variant.hpp\"\n#include \"katana/base/patch.hpp\"\n"
-      "#include \"katana/container/value.hpp\"\n\n"
+      "{}\n"
       "namespace {} {{\n\n{}\n}}  // namespace {}\n",
-      options.source, options.name_space, types.text(), options.name_space);
+      options.source, includes, options.name_space, text, options.name_space);
 }
 
 // A file that includes the others of its kind.
@@ -83,6 +92,40 @@ std::map<std::string, std::string> list_of(const std::filesystem::path& folder) 
   return list;
 }
 
+// The servers and the clients, by tag.
+void add_operations(const Description& api, const GeneratorOptions& options,
+                    model::Problems& problems, Types& types, Generated& generated) {
+  std::map<std::string, ServerText> servers;
+  std::map<std::string, ClientText> clients;
+  std::map<std::string, TestText> tests;
+  Planner planner(types, options, problems);
+  Scope names;
+  for (const model::PathItem& path : api.paths) {
+    for (const model::Operation& each : path.operations) {
+      const std::string tag = each.tags.empty() ? "default" : each.tags[0];
+      const std::string file = value_name(tag) == "value" ? "tag" : value_name(tag);
+      const std::string name = names.take(value_name(operation_name(each)));
+      const OperationPlan plan = planner.plan(each, name, file);
+      ++generated.operations;
+      if (options.server) servers.try_emplace(file, options, file).first->second.add(plan);
+      if (options.server && options.tests) {
+        tests.try_emplace(file, options, file).first->second.add(plan);
+      }
+      if (!options.client) continue;
+      clients.try_emplace(file, options, api, file).first->second.add(plan);
+    }
+  }
+  const auto write = [&](const auto& each) {
+    generated.files.push_back({each.file_name() + ".hpp", each.header()});
+    generated.files.push_back({each.file_name() + ".cpp", each.source()});
+  };
+  for (const auto& [tag, server] : servers) write(server);
+  for (const auto& [tag, client] : clients) write(client);
+  for (const auto& [tag, test] : tests) {
+    generated.tests.push_back({test.file_name(), test.source()});
+  }
+}
+
 }  // namespace
 
 Generated generate(const Description& api, const GeneratorOptions& options,
@@ -90,24 +133,7 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   Generated generated;
   Types types(api, problems);
   types.add_components();
-  if (options.server) {
-    std::map<std::string, ServerText> servers;
-    std::map<std::string, Scope> names;
-    for (const model::PathItem& path : api.paths) {
-      for (const model::Operation& each : path.operations) {
-        const std::string tag = each.tags.empty() ? "default" : each.tags[0];
-        const std::string file = value_name(tag) == "value" ? "tag" : value_name(tag);
-        const auto server = servers.try_emplace(file, types, options, problems, file).first;
-        const std::string name = names["all"].take(value_name(operation_name(each)));
-        server->second.add(each, name);
-        ++generated.operations;
-      }
-    }
-    for (const auto& [tag, server] : servers) {
-      generated.files.push_back({server.file_name() + ".hpp", server.header()});
-      generated.files.push_back({server.file_name() + ".cpp", server.source()});
-    }
-  }
+  if (options.server || options.client) add_operations(api, options, problems, types, generated);
   generated.files.push_back({"api.hpp", gathered(generated.files, options, ".hpp")});
   generated.files.push_back({"api.cpp", gathered(generated.files, options, ".cpp")});
   generated.files.push_back({"types.hpp", types_file(types, options)});
@@ -166,6 +192,29 @@ Result<std::size_t> write_files(const std::string& folder,
     return fail(Code::unavailable, fmt::format("cannot write '{}'", (root / list_name).string()));
   }
   return count;
+}
+
+Result<std::size_t> write_new_files(const std::string& folder,
+                                    const std::vector<GeneratedFile>& files) {
+  namespace fs = std::filesystem;
+  const fs::path root(folder);
+  std::error_code error;
+  fs::create_directories(root, error);
+  if (error) {
+    return fail(Code::permission_denied,
+                fmt::format("cannot make the folder '{}': {}", folder, error.message()));
+  }
+  std::size_t written = 0;
+  for (const GeneratedFile& each : files) {
+    if (fs::exists(root / each.name)) continue;
+    std::ofstream stream(root / each.name, std::ios::binary);
+    stream << each.text;
+    if (!stream.flush()) {
+      return fail(Code::unavailable, fmt::format("cannot write '{}'", (root / each.name).string()));
+    }
+    ++written;
+  }
+  return written;
 }
 
 }  // namespace katana::openapi::generate

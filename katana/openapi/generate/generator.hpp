@@ -4,6 +4,7 @@
 //   api.hpp, api.cpp     all of it: api.cpp is to be compiled, or the files that it includes
 //   pets_api.hpp, .cpp   for each tag an abstract class with an operation for each of its
 //                        operations, replies by status, and add_routes(group, api)
+//   pets_client.hpp, .cpp  by choice: for each tag a client, with the same arguments
 //
 // What the generated code does not decode is an error with its place. With allow_partial it is a
 // warning, and left to the handler, which has the whole request.
@@ -39,6 +40,7 @@ struct GeneratedFile {
 // What generate() made, for write_files().
 struct Generated {
   std::vector<GeneratedFile> files = {};  // by name
+  std::vector<GeneratedFile> tests = {};  // by name; for write_new_files()
   std::size_t operations = 0;             // that have a function and a route; without the server 0
   std::size_t types = 0;                  // that types.hpp declares
 };
@@ -48,6 +50,10 @@ Generated generate(const Description& api, const GeneratorOptions& options,
 
 // How many files were written; those that are as they were are not touched.
 Result<std::size_t> write_files(const std::string& folder, const std::vector<GeneratedFile>& files);
+
+// Those that are not there yet, and how many they are: files that become the user's.
+Result<std::size_t> write_new_files(const std::string& folder,
+                                    const std::vector<GeneratedFile>& files);
 
 }  // namespace katana::openapi::generate
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "katana/openapi/generate/names.hpp"
@@ -87,7 +88,7 @@ TEST(GeneratorTest, what_is_not_decoded_is_an_error_with_its_place_unless_it_is_
   /a:
     post:
       parameters: [{name: f, in: query, style: deepObject, schema: {type: object}}]
-      requestBody: {required: true, content: {text/csv: {}}}
+      requestBody: {required: true, content: {multipart/mixed: {}}}
       responses: {'200': {description: x}}
 )";
   model::Problems problems;
@@ -104,6 +105,56 @@ TEST(GeneratorTest, what_is_not_decoded_is_an_error_with_its_place_unless_it_is_
   EXPECT_FALSE(allowed.has_errors());
   EXPECT_EQ(allowed.warning_count(), 2u);
   EXPECT_EQ(made.operations, 1u);
+}
+
+TEST(GeneratorTest, a_client_has_the_operations_of_the_server_and_reads_replies_by_status) {
+  const std::string text = std::string(head) + R"(servers:
+  - {url: 'https://{host}/v1', variables: {host: {default: a.test}}}
+paths:
+  /a/{id}:
+    get:
+      operationId: getA
+      tags: [main]
+      parameters:
+        - {name: id, in: path, required: true, style: label, schema: {type: integer}}
+        - name: ids
+          in: query
+          style: spaceDelimited
+          explode: false
+          schema: {type: array, items: {type: string}}
+      responses:
+        '200':
+          description: x
+          content: {application/json: {schema: {type: boolean}}, text/csv: {}}
+        5XX: {description: y}
+)";
+  model::Problems problems;
+  GeneratorOptions options;
+  options.client = options.tests = true;
+  options.samples["GET /a/{id}"].target = "/a/.7";
+  const Generated made =
+      generate(read_description_text("api.yaml", text, problems), options, problems);
+  EXPECT_FALSE(problems.has_errors()) << problems.as_error().describe();
+  std::map<std::string, std::string> files;
+  for (const GeneratedFile& each : made.files) files[each.name] = each.text;
+  ASSERT_EQ(files.size(), 7u);
+  EXPECT_THAT(files["main_client.hpp"],
+              HasSubstr("get_a(std::int64_t id, const GetAQuery& query) const;"));
+  EXPECT_THAT(files["main_client.hpp"], HasSubstr("const bool* status_200() const noexcept"));
+  EXPECT_THAT(files["main_client.hpp"],
+              HasSubstr("std::optional<katana::Bytes> status_200_text_csv() const"));
+  EXPECT_THAT(files["main_client.cpp"], HasSubstr("\"GET\", \"/a/{id}\", \"https://a.test/v1\""));
+  EXPECT_THAT(files["main_client.cpp"], HasSubstr("PathStyle::label, false"));
+  EXPECT_THAT(files["main_client.cpp"], HasSubstr("} else if (status / 100 == 5) {"));
+  EXPECT_THAT(files["main_client.cpp"], HasSubstr("content.undescribed();"));
+  EXPECT_THAT(files["main_api.cpp"],
+              HasSubstr("katana::StyledPath<std::int64_t, katana::SegmentStyle::label, false> id"));
+  ASSERT_EQ(made.tests.size(), 1u);
+  EXPECT_THAT(made.tests[0].text, HasSubstr("server_.send(\"GET\", \"/a/.7\""));
+  EXPECT_THAT(made.tests[0].text,
+              HasSubstr("EXPECT_TRUE(status == 200 || status / 100 == 5) << reply;"));
+  EXPECT_THAT(made.tests[0].text, HasSubstr("co_return GetAReply::status_200({});"));
+  EXPECT_THAT(files["types.hpp"], HasSubstr("katana::Separator{\"ids\", ' '}"));
 }
 
 class WriteFilesTest : public ::testing::Test {
@@ -143,6 +194,13 @@ TEST_F(WriteFilesTest, a_file_of_the_user_is_never_touched) {
   EXPECT_THAT(own.error().describe(), HasSubstr("was not generated"));
   EXPECT_EQ(content("a.hpp"), "mine");
   EXPECT_EQ(content("own.hpp"), "mine");
+}
+
+TEST_F(WriteFilesTest, tests_are_begun_once) {
+  ASSERT_EQ(write_new_files(folder_, {{"a_test.cpp", "1"}, {"b_test.cpp", "1"}}), 2u);
+  change("a_test.cpp", "mine");
+  ASSERT_EQ(write_new_files(folder_, {{"a_test.cpp", "2"}, {"c_test.cpp", "2"}}), 1u);
+  EXPECT_EQ(content("a_test.cpp"), "mine");
 }
 
 }  // namespace

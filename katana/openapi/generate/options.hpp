@@ -4,15 +4,30 @@
 // Thread     a value.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace katana::openapi::generate {
+
+// A request that an operation takes, or why there is none.
+struct RequestSample {
+  std::string target = {};                                       // path and query
+  std::vector<std::pair<std::string, std::string>> fields = {};  // of the header
+  std::string content = {};                                      // as it is sent
+  std::string why_not = {};                                      // empty: there is a request
+};
 
 struct GeneratorOptions {
   std::string name_space = "api";   // a name of C++, also "shop::api"; not checked
   std::string source = "api.yaml";  // as the files call it
-  bool server = true;               // false: types.hpp alone
-  bool allow_partial = false;       // leaves to handlers what is not decoded, with warnings
+  bool server = true;               // interfaces and routes; with client and tests false: types.hpp
+  bool client = false;              // a client for each tag
+  bool tests = false;               // of the server
+  // Of the tests, by "GET /items/{id}".
+  std::map<std::string, RequestSample> samples = {};
+  bool allow_partial = false;  // leaves to handlers what is not decoded, with warnings
 };
 
 }  // namespace katana::openapi::generate

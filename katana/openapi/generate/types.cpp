@@ -20,8 +20,6 @@ using container::List;
 using container::Object;
 using container::Value;
 
-constexpr std::size_t members_max = 80;  // base/described.hpp
-
 std::string below(Bytes pointer, Bytes step) {
   std::string result(pointer);
   append_pointer(result, step);
@@ -537,6 +535,8 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
   for (const Field& each : fields) {
     add_member(made, scope, each.name, each.pointer, each.required, name + "_" + each.name);
     Member& member = made.members.back();
+    if (each.file) become_file(member);
+    if (each.separator != '\0') made.separators.emplace_back(each.name, each.separator);
     member.patch = false;
     std::erase(member.rules, "not_null");
     // Of a query a list that is not there is empty.
@@ -548,8 +548,52 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
     const bool marked = std::ranges::find(member.rules, "required") != member.rules.end();
     if (each.required && !marked) member.rules.emplace_back("required");
   }
+  has_separators_ = has_separators_ || !made.separators.empty();
   declared_[index] = std::move(made);
   return declared_[index].name;
+}
+
+void Types::become_file(Member& member) {
+  has_files_ = true;
+  const bool list = member.type.text.starts_with("std::vector<std::string");
+  member.type = {list ? "std::vector<katana::FormFile>" : "katana::FormFile", false, {}};
+  std::erase_if(member.rules, [](const std::string& rule) {
+    return !rule.starts_with("named(") && rule != "required" && rule != "defaulted";
+  });
+}
+
+std::vector<Types::Field> Types::text_members_of(Bytes pointer, const std::string& hint) {
+  std::vector<Field> fields = form_members_of(pointer, hint, false);
+  const bool lists = std::ranges::any_of(fields, [&](const Field& each) {
+    return is_list_of_text_values(type_of(each.pointer, hint + "_" + each.name));
+  });
+  if (lists) fields.clear();
+  return fields;
+}
+
+std::vector<Types::Field> Types::form_members_of(Bytes pointer, const std::string& hint,
+                                                 bool parts) {
+  std::vector<std::pair<std::string, std::string>> properties;
+  std::vector<std::string> required;
+  bool strict = false;
+  if (!collect(pointer, properties, required, strict, 0)) return {};
+  std::vector<Field> fields;
+  for (const auto& [name, place] : properties) {
+    const TypeText type = type_of(place, hint + "_" + name);
+    if (!is_text_value(type) && !is_list_of_text_values(type)) return {};
+    const bool needed = std::ranges::find(required, name) != required.end();
+    fields.push_back({name, place, needed});
+    fields.back().file = parts && is_file(place);
+  }
+  return fields;
+}
+
+bool Types::is_file(Bytes pointer) const {
+  const Bytes target = follow(pointer);
+  const Object* const schema = at(target).get_object();
+  if (schema == nullptr) return false;
+  if (text_of(*schema, "type") == "array") return is_file(below(target, "items"));
+  return text_of(*schema, "format") == "binary" || schema->find("contentMediaType") != nullptr;
 }
 
 }  // namespace katana::openapi::generate

@@ -30,6 +30,9 @@
 
 namespace katana::openapi::generate {
 
+// What a struct may have: base/described.hpp.
+inline constexpr std::size_t members_max = 80;
+
 // A declared type in the text of another one.
 struct Use {
   std::size_t type = 0;   // its index, in the order in which they were made
@@ -56,8 +59,17 @@ class Types {
     std::string pointer;           // in Description::schemas
     bool required = false;         // false: the request may be without it
     std::string description = {};  // a comment of the member; empty: none
+    char separator = '\0';         // of a list in one text: base/separators.hpp
+    bool file = false;             // of a form
   };
   std::string add_parameters(const std::string& name, const std::vector<Field>& fields);
+  // The properties of an object of texts, numbers and the like; none when it is another.
+  std::vector<Field> text_members_of(Bytes pointer, const std::string& hint);
+  // The same of a form, which has lists, too, and files when it is of parts.
+  std::vector<Field> form_members_of(Bytes pointer, const std::string& hint, bool parts);
+  // A struct with a file has been made.
+  bool has_files() const noexcept { return has_files_; }
+  bool has_separators() const noexcept { return has_separators_; }
   // Whether it is one value that may be written as text: a number, a boolean, text, an enum.
   bool is_text_value(const TypeText& type) const;
   // A struct, an enum or a variant.
@@ -91,6 +103,7 @@ class Types {
     TypeText alias = {};
     std::vector<std::pair<std::size_t, std::string>> alternatives = {};
     std::string discriminator = {};
+    std::vector<std::pair<std::string, char>> separators = {};  // by the names that are sent
     int state = 0;
     bool described = false;
   };
@@ -115,6 +128,8 @@ class Types {
   void add_member(Declared& to, Scope& scope, const std::string& json, const std::string& pointer,
                   bool required, const std::string& hint);
   std::vector<std::string> rules_of(Bytes pointer, Bytes type);
+  void become_file(Member& member);
+  bool is_file(Bytes pointer) const;
   void set_default(Member& member, const std::string& pointer);
   // Past aliases.
   const TypeText& underlying(const TypeText& type) const;
@@ -130,6 +145,8 @@ class Types {
   std::map<std::string, std::size_t, std::less<>> by_pointer_;
   std::map<std::string, TypeText, std::less<>> made_;
   int depth_ = 0;
+  bool has_files_ = false;
+  bool has_separators_ = false;
 };
 
 }  // namespace katana::openapi::generate

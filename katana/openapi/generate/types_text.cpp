@@ -150,6 +150,17 @@ void Types::describe(std::size_t index, std::string& text) {
     }
   }
   text += ")\n";
+  if (type.separators.empty()) return;
+  fmt::format_to(std::back_inserter(text),
+                 "constexpr auto katana_separators(const {}*) {{\n  return std::array{{",
+                 type.name);
+  const char* between = "";
+  for (const auto& [name, separator] : type.separators) {
+    fmt::format_to(std::back_inserter(text), "{}katana::Separator{{{}, '{}'}}", between,
+                   literal(name), separator == '\t' ? "\\t" : std::string(1, separator));
+    between = ", ";
+  }
+  text += "};\n}\n";
 }
 
 std::string Types::text() {

@@ -46,7 +46,7 @@ std::string escaped_for(Part in, Bytes text) {
 Bytes separator_of(const ParameterContract& parameter) {
   switch (parameter.style) {
     case Style::space_delimited: return "%20";
-    case Style::pipe_delimited: return "|";
+    case Style::pipe_delimited: return "%7C";  // a request-target has no bare one
     case Style::tab_delimited: return "%09";
     case Style::label: return parameter.explode ? "." : ",";
     default: return ",";
@@ -176,8 +176,16 @@ const ContractOperation& RequestSampler::choose() {
   return contract_.operations()[index];
 }
 
-Result<DrawnRequest> RequestSampler::draw() {
-  const ContractOperation& operation = choose();
+Result<DrawnRequest> RequestSampler::draw() { return draw_from(choose()); }
+
+Result<DrawnRequest> RequestSampler::draw_of(Bytes operation) {
+  for (const ContractOperation& each : contract_.operations()) {
+    if (each.id() == operation || each.describe() == operation) return draw_from(each);
+  }
+  return fail(Code::not_found, fmt::format("the description has no operation '{}'", operation));
+}
+
+Result<DrawnRequest> RequestSampler::draw_from(const ContractOperation& operation) {
   std::string why;
   for (std::size_t tries = 0; tries < tries_max; ++tries) {
     if (auto drawn = try_draw(operation, why)) return *std::move(drawn);

@@ -56,10 +56,13 @@ class RequestSampler {
   static Result<RequestSampler> make(const Description& description, RequestSampleOptions options);
   // The next request; it depends on those before it.
   Result<DrawnRequest> draw();
+  // Of that operation: its operationId, or "GET /items/{id}".
+  Result<DrawnRequest> draw_of(Bytes operation);
 
  private:
   RequestSampler(Contract contract, RequestSampleOptions options);
   const ContractOperation& choose();
+  Result<DrawnRequest> draw_from(const ContractOperation& operation);
   std::optional<DrawnRequest> try_draw(const ContractOperation& operation, std::string& why);
   std::optional<std::string> text_of(const ParameterContract& parameter, std::string& why);
   bool add_query(const ParameterContract& parameter, std::string& query, std::string& why);

@@ -60,7 +60,6 @@ class DatabaseStore final : public Store {
 
  private:
   Task<Result<void>> make_table();
-  Task<Result<void>> try_make_table();
   Task<void> remove_some_expired();
 
   database::Database& database_;

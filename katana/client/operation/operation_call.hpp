@@ -1,0 +1,269 @@
+// OperationCall: one request of a generated client: parameters by their style, content, reply.
+//
+//   client::OperationCall call(settings, "GET", "/pets/{petId}", "https://pets.example/v1");
+//   call.path("petId", id);                    // {petId}, percent-encoded
+//   call.query(query);                         // a described struct: names and values
+//   co_return co_await client::run<GetPetResponse>(http, std::move(call));
+//
+// `katana openapi generate --client` writes such code; a program may, too. Values are those of
+// service/extract.hpp: numbers, booleans, text, described enums, types with a TextForm, lists of
+// them. An empty std::optional and an empty list are not sent. A list of a struct is written by
+// katana_separators() (base/separators.hpp), else as a name for each item.
+//
+// Owns       its texts.
+// Borrows    settings for the constructor; values for the call.
+// Thread     a value; run() as HttpClient::fetch().
+// Allocates  freely.
+// Fails      take() and run() with an Error that begins with method and path: no base URL, a cookie
+//            or a segment that cannot be written, what HttpClient::fetch() says, a reply that is
+//            not as described.
+// Invariant  a value cannot add a parameter, a segment, a cookie or a field of its own.
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "katana/base/described.hpp"
+#include "katana/base/result.hpp"
+#include "katana/base/separators.hpp"
+#include "katana/base/task.hpp"
+#include "katana/base/text_form.hpp"
+#include "katana/client/http_client.hpp"
+#include "katana/container/json_read.hpp"
+#include "katana/container/json_write.hpp"
+
+namespace katana::client {
+
+// What all calls of a generated client have in common.
+struct ApiSettings {
+  // "https://api.example/v1". Empty: the first server of the description.
+  std::string base_url = {};
+  // Of a whole call. Zero: HttpClientOptions::timeout.
+  Duration timeout = {};
+  // With every request, such as Authorization. A redirect does not take them to another origin.
+  std::vector<Request::Field> fields = {};
+  // With every request, such as an API key, by name.
+  std::vector<std::pair<std::string, std::string>> query = {};
+};
+
+// How a path parameter is written: 3,4 or .3.4 or ;name=3,4.
+enum class PathStyle : std::uint8_t { simple, label, matrix };
+
+namespace detail {
+
+// One value as text; a type that has none is written as JSON.
+template <class T>
+std::string parameter_text(const T& value) {
+  if constexpr (std::same_as<T, std::string>) {
+    return value;
+  } else if constexpr (std::same_as<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    char text[64];
+    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+  } else if constexpr (DescribedEnum<T>) {
+    return std::string(enumerator_name(value));
+  } else if constexpr (TextFormed<T>) {
+    return std::string(Bytes(TextForm<T>::write(value)));
+  } else {
+    return container::to_json(value);
+  }
+}
+
+// Calls take(const auto& value) unless it is absent.
+template <class M, class Take>
+void if_there(const M& member, Take&& take) {
+  if constexpr (is_optional<M>) {
+    if (member) take(*member);
+  } else {
+    take(member);
+  }
+}
+
+}  // namespace detail
+
+class OperationCall {
+ public:
+  // `path` has {names}; `server` is the base URL when the settings have none.
+  OperationCall(const ApiSettings& settings, const char* method, const char* path,
+                const char* server);
+
+  // {name} of the path: a value or a list of values, percent-encoded.
+  template <class T>
+  void path(Bytes name, const T& value, PathStyle style = PathStyle::simple, bool explode = false) {
+    std::vector<std::string> items;
+    if constexpr (ListMember<T>) {
+      for (const auto& item : value) items.push_back(detail::parameter_text(item));
+    } else {
+      items.push_back(detail::parameter_text(value));
+    }
+    put_path(name, items, style, explode);
+  }
+  // The members of `values` that are there, as names and values.
+  template <Described T>
+  void query(const T& values) {
+    each_text(values, [this](Bytes name, const std::vector<std::string>& items, char separator) {
+      put_query(name, items, separator);
+    });
+  }
+  // The same as header fields; a list is one field, its items between commas.
+  template <Described T>
+  void header(const T& values) {
+    each_text(values, [this](Bytes name, const std::vector<std::string>& items, char) {
+      put_header(name, items);
+    });
+  }
+  // The same as one Cookie field.
+  template <Described T>
+  void cookie(const T& values) {
+    each_text(values, [this](Bytes name, const std::vector<std::string>& items, char) {
+      put_cookie(name, items);
+    });
+  }
+
+  // ---- content, one of these
+  template <class T>
+  void json(const T& value, const char* type = "application/json") {
+    set_content(container::to_json(value), type);
+  }
+  void content(std::string content, std::string type) {
+    set_content(std::move(content), std::move(type));
+  }
+  // application/x-www-form-urlencoded
+  template <Described T>
+  void form(const T& values) {
+    std::string text;
+    each_text(values, [&text](Bytes name, const std::vector<std::string>& items, char separator) {
+      append_pairs(text, name, items, separator);
+    });
+    set_content(std::move(text), "application/x-www-form-urlencoded");
+  }
+  // multipart/form-data: members of a type with `filename` and `content` are files.
+  template <Described T>
+  void multipart(const T& values);
+
+  // The request, or why there is none.
+  Result<Request> take() &&;
+  // "GET /pets/{petId}"
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  template <class T, class Take>
+  static void each_text(const T& values, Take&& take) {
+    for_each_field(values, [&](const auto& field, const auto& member) {
+      detail::if_there(member, [&]<class M>(const M& value) {
+        std::vector<std::string> items;
+        if constexpr (ListMember<M>) {
+          for (const auto& item : value) items.push_back(detail::parameter_text(item));
+          if (items.empty()) return;
+        } else {
+          items.push_back(detail::parameter_text(value));
+        }
+        take(field.name, items, separator_of<T>(field.name));
+      });
+    });
+  }
+  static void append_pairs(std::string& text, Bytes name, const std::vector<std::string>& items,
+                           char separator);
+  void put_path(Bytes name, const std::vector<std::string>& items, PathStyle style, bool explode);
+  void put_query(Bytes name, const std::vector<std::string>& items, char separator);
+  void put_header(Bytes name, const std::vector<std::string>& items);
+  void put_cookie(Bytes name, const std::vector<std::string>& items);
+  void put_part(Bytes name, Bytes filename, Bytes type, Bytes content);
+  void finish_parts();
+  void set_content(std::string content, std::string type);
+  void fail_with(std::string words);
+
+  std::string name_;
+  std::string method_;
+  std::string base_;
+  std::string path_;
+  std::string query_;
+  std::string cookies_;
+  std::string content_;
+  std::string content_type_;
+  struct Part {
+    std::string head;
+    std::string content;
+  };
+  std::vector<Part> parts_;
+  std::vector<Request::Field> fields_;
+  std::vector<std::string> secret_;
+  Duration timeout_;
+  bool has_content_ = false;
+  std::optional<Error> error_;
+};
+
+// Reads the content of a reply as its description says; the first mistake is kept.
+class ReplyContent {
+ public:
+  ReplyContent(const Response& response, const char* operation) noexcept
+      : response_(response), operation_(operation) {}
+
+  // Whether the content is of that type: "text/csv", "text/*", "*/*".
+  bool is(Bytes type) const noexcept;
+  template <class T>
+  void json(T& value) {
+    if (!check_json()) return;
+    container::Findings findings;
+    if (!container::read_json(response_.content(), value, findings)) refuse(findings.error());
+  }
+  // The type is none of those that are described, which `types` names.
+  void refuse_type(const char* types);
+  // The status is not described.
+  void undescribed();
+  const std::optional<Error>& error() const noexcept { return error_; }
+
+ private:
+  bool check_json();
+  void refuse(const Error& error);
+
+  const Response& response_;
+  const char* operation_;
+  std::optional<Error> error_;
+};
+
+// Sends it. R::from(Response) makes the result.
+template <class R>
+Task<Result<R>> run(HttpClient http, OperationCall call) {
+  Result<Request> request = std::move(call).take();
+  if (!request) co_return std::unexpected(request.error());
+  Result<Response> response = co_await http.fetch(*std::move(request));
+  if (!response) co_return std::unexpected(response.error());
+  co_return R::from(*std::move(response));
+}
+
+template <Described T>
+void OperationCall::multipart(const T& values) {
+  for_each_field(values, [&](const auto& field, const auto& member) {
+    const auto put = [&]<class V>(const V& value) {
+      if constexpr (requires { value.filename, value.content_type, value.content; }) {
+        put_part(field.name, value.filename, value.content_type, value.content);
+      } else if constexpr (Described<V> || DictionaryMember<V>) {
+        put_part(field.name, {}, "application/json", container::to_json(value));
+      } else {
+        put_part(field.name, {}, {}, detail::parameter_text(value));
+      }
+    };
+    detail::if_there(member, [&]<class M>(const M& value) {
+      if constexpr (ListMember<M>) {
+        for (const auto& item : value) put(item);
+      } else {
+        put(value);
+      }
+    });
+  });
+  finish_parts();
+}
+
+}  // namespace katana::client
+
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,48 @@
+// ClientText: a typed client of the operations of one tag.
+//
+// Owns       its text.
+// Borrows    the options and the description, for its life.
+// Thread     one.
+// Allocates  freely.
+// Fails      never: what cannot be sent is not in the plan.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "katana/openapi/description.hpp"
+#include "katana/openapi/generate/operation_plan.hpp"
+#include "katana/openapi/generate/options.hpp"
+
+namespace katana::openapi::generate {
+
+class ClientText {
+ public:
+  ClientText(const GeneratorOptions& options, const Description& api, std::string tag)
+      : options_(options), api_(api), tag_(std::move(tag)) {}
+
+  // One more operation.
+  void add(const OperationPlan& plan);
+  // "pets_client"
+  std::string file_name() const;
+  std::string header() const;
+  std::string source() const;
+
+ private:
+  void add_response(const OperationPlan& plan, const std::string& name);
+  void add_reader(const OperationPlan& plan, const std::string& name);
+  void add_call(const OperationPlan& plan, const std::string& response);
+  std::string server_of(const model::Operation& operation) const;
+
+  const GeneratorOptions& options_;
+  const Description& api_;
+  std::string tag_;
+  std::string responses_;
+  std::string operations_;
+  std::string readers_;
+  std::string calls_;
+};
+
+}  // namespace katana::openapi::generate
+
+// SPDX-License-Identifier: Apache-2.0

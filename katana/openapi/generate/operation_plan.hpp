@@ -1,0 +1,112 @@
+// OperationPlan: what the server's and the client's code of an operation have in common: its
+// arguments and replies as types.
+//
+// Owns       its texts.
+// Borrows    the description.
+// Thread     a value; the planner is one thread's.
+// Allocates  freely.
+// Fails      adds to the problems what the code does not decode: an error, or a warning if it is
+//            allowed.
+// Invariant  both sides have the same arguments in the same order.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "katana/openapi/generate/options.hpp"
+#include "katana/openapi/generate/types.hpp"
+
+namespace katana::openapi::generate {
+
+// How content is read and written.
+enum class ContentForm { json, form, multipart, text };
+
+// Content of a request or of a reply.
+struct PlannedContent {
+  ContentForm form = ContentForm::json;  // how it is read
+  std::string media_type = {};           // as it is sent
+  std::string type = {};                 // of C++
+  std::string name = {};  // of a reply, what tells it from others of the status: "_text_csv"
+};
+
+// A parameter of the path, in the order of the path.
+struct PlannedPath {
+  std::string sent_name = {};                 // as the description has it
+  std::string type = {};                      // of C++
+  std::string name = {};                      // of the argument
+  model::Style style = model::Style::simple;  // of the segment
+  bool explode = false;                       // of a list in it
+  bool is_list = false;                       // std::vector
+};
+
+// The query, header fields or cookies, as one struct.
+struct PlannedGroup {
+  model::In in = model::In::query;  // never the path
+  std::string type = {};            // the struct
+  std::string name = {};            // of the argument
+  bool split = false;               // has katana_separators()
+};
+
+// The content of a request.
+struct PlannedBody {
+  PlannedContent content = {};  // of the one type that is read
+  std::string name = {};        // of the argument; empty: there is none
+  bool optional = false;        // may be left out
+};
+
+// A status with its contents.
+struct PlannedReply {
+  const model::Reply* reply = nullptr;        // borrowed from the description
+  std::string method = {};                    // "status_200", "status_4xx", "status_other"
+  std::vector<PlannedContent> contents = {};  // one JSON at most
+};
+
+// An operation as both sides have it.
+struct OperationPlan {
+  const model::Operation* operation = nullptr;  // borrowed from the description
+  std::string name = {};                        // "get_pet"
+  std::string type = {};                        // "GetPet"
+  std::string reply_type = {};                  // "GetPetReply", of the server
+  std::string response_type = {};               // "GetPetResponse", of the client
+  std::string pattern = {};                     // of the router
+  std::vector<PlannedPath> paths = {};          // the first arguments
+  std::vector<PlannedGroup> groups = {};        // then these
+  PlannedBody body = {};                        // then this
+  std::vector<PlannedReply> replies = {};       // by status, the default last
+};
+
+// Makes plans. Borrows its arguments for its life.
+class Planner {
+ public:
+  Planner(Types& types, const GeneratorOptions& options, model::Problems& problems)
+      : types_(types), options_(options), problems_(problems) {}
+
+  // `name` is the operation's in C++, of which no other has it; `tag` names types of its path.
+  OperationPlan plan(const model::Operation& operation, const std::string& name,
+                     const std::string& tag);
+
+ private:
+  void leave(const model::Location& location, std::string words);
+  void add_paths(OperationPlan& plan, const std::string& tag);
+  void add_group(OperationPlan& plan, model::In in);
+  // Its members; false: it is not decoded.
+  bool add_member(const OperationPlan& plan, const model::Parameter& parameter,
+                  std::vector<Types::Field>& fields);
+  void add_body(OperationPlan& plan);
+  PlannedContent content_of(const model::MediaType& media, const std::string& hint);
+  PlannedReply reply_of(const OperationPlan& plan, const model::Reply& reply);
+
+  Types& types_;
+  const GeneratorOptions& options_;
+  model::Problems& problems_;
+  Scope arguments_;
+};
+
+// A comment of one line, whatever the text has.
+std::string one_line(Bytes text);
+
+}  // namespace katana::openapi::generate
+
+// SPDX-License-Identifier: Apache-2.0
