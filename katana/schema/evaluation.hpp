@@ -101,13 +101,17 @@ class Evaluation {
     const Scope* const outer = scope_;
     const Scope entered{outer, node.resource};
     if (outer == nullptr || outer->resource != node.resource) scope_ = &entered;
-    Evaluated own;
     const bool asks = node.unevaluated_items != nullptr || node.unevaluated_properties != nullptr;
-    Evaluated* const notes = evaluated != nullptr ? evaluated : asks ? &own : nullptr;
-    const bool fits = evaluate_keywords(node, instance, notes);
+    const bool fits = asks && evaluated == nullptr ? evaluate_noting(node, instance)
+                                                   : evaluate_keywords(node, instance, evaluated);
     scope_ = outer;
     --depth_;
     return fits;
+  }
+
+  bool evaluate_noting(const Node& node, const View& instance) {
+    Evaluated own;
+    return evaluate_keywords(node, instance, &own);
   }
 
   bool evaluate_keywords(const Node& node, const View& instance, Evaluated* notes) {
@@ -164,7 +168,9 @@ class Evaluation {
   }
 
   bool check_text(const Node& node, Bytes text) {
-    if (node.length_min != 0 || node.length_max != SIZE_MAX) {
+    // A code point is one to four octets: that decides nearly always.
+    const bool is_long_enough = text.size() / 4 >= node.length_min;
+    if (!is_long_enough || text.size() > node.length_max) {
       const std::size_t length = count_code_points(text);
       if (length < node.length_min) {
         return fault("must have at least {} characters", node.length_min);

@@ -57,6 +57,9 @@ struct ParameterContract {
   std::vector<Member> members;   // of an object
   std::uint8_t other_types = 0;  // of its other members
   bool takes_other_names = false;  // of an object: any names, with `other_types`
+  // Every integer between them is right; without any, the schema says more than bounds.
+  std::int64_t integer_min = 0;
+  std::int64_t integer_max = -1;  // likewise
 
   // Once, when `schema` is there, before the first check.
   void prepare();

@@ -69,14 +69,17 @@ ValidatedHandler::ValidatedHandler(std::unique_ptr<katana::detail::Handler> inne
 
 void ValidatedHandler::serve(session::Exchange& exchange, const katana::detail::Route& route,
                              const RequestView& request) const {
-  const PathOf path(request.parameters());
+  // Most operations have none, and the places of all of them are set to nothing first.
+  std::optional<PathOf> path;
+  if (request.parameters().size() != 0) path.emplace(request.parameters());
   const HeadFields fields(request.head());
   Violations violations;
-  const RequestParts parts{.path = path.values(),
-                           .query = request.query(),
-                           .fields = fields,
-                           .content = request.content(),
-                           .has_whole_content = content_wanted != ContentWanted::stream};
+  const RequestParts parts{
+      .path = path ? path->values() : std::span<const std::pair<Bytes, Bytes>>(),
+      .query = request.query(),
+      .fields = fields,
+      .content = request.content(),
+      .has_whole_content = content_wanted != ContentWanted::stream};
   if (operation_.check_parameters(parts, violations) && operation_.check_content(parts, violations))
       [[likely]] {
     inner_->serve(exchange, route, request);
