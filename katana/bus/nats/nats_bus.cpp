@@ -51,8 +51,8 @@ bool take_hex(Bytes& text, char delimiter, std::uint64_t& number) noexcept {
   return failure == std::errc() && at == digits.data() + digits.size();
 }
 
-// What the server holds against its max_payload: the payload, the headers with their first line, the
-// line of the numbers at its longest, and the empty line (HPUB of the NATS client protocol).
+// What the server holds against its max_payload: the payload, and headers with their first line,
+// the longest line of numbers, and the empty line (HPUB of the NATS client protocol).
 std::size_t bytes_of(const Publication& publication) noexcept {
   constexpr std::size_t numbers_line = sequence_header.size() + 16 + 1 + 16 + 2;
   std::size_t bytes = nats::header_line.size() + numbers_line + 2 + publication.payload.size();

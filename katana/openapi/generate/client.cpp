@@ -215,7 +215,7 @@ std::string ClientText::header() const {
       "// clang-format off\n"
       "#pragma once\n\n#include <memory>\n#include <optional>\n#include <utility>\n"
       "#include <variant>\n\n"
-      "#include \"katana/client/operation/operation_call.hpp\"\n#include \"types.hpp\"\n\n"
+      "#include \"katana/client/operation/operation_call.hpp\"\n#include \"{5}.hpp\"\n\n"
       "namespace {1} {{\n\n{2}"
       "// The operations, called at a server. A call borrows its arguments until it returns, and\n"
       "// then needs neither them nor this object.\n"
@@ -227,7 +227,7 @@ std::string ClientText::header() const {
       "{4}\n private:\n  katana::client::HttpClient http_;\n"
       "  std::shared_ptr<const katana::client::ApiSettings> settings_;\n}};\n\n"
       "}}  // namespace {1}\n",
-      options_.source, options_.name_space, responses_, name, operations_);
+      options_.source, options_.name_space, responses_, name, operations_, types_file_of(tag_));
 }
 
 std::string ClientText::source() const {

@@ -23,23 +23,50 @@ namespace {
 
 constexpr const char* list_name = "katana-openapi.txt";
 
-std::string types_file(Types& types, const GeneratorOptions& options) {
-  const std::string text = types.text();
+std::string types_file(const Types& types, const GeneratorOptions& options, Bytes text,
+                       Bytes own_includes) {
   std::string includes;
   if (types.has_separators()) includes += "#include \"katana/base/separators.hpp\"\n";
   includes += "#include \"katana/container/value.hpp\"\n";
   if (types.has_files()) includes += "#include \"katana/service/forms/form_fields.hpp\"\n";
+  includes += own_includes;
   return fmt::format(
       "// Made from {} by katana openapi generate: not to be changed.\n"
       "// clang-format off\n"
-      "#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n#include "
-      "<limits>\n#include <map>\n"
-      "#include <optional>\n#include <string>\n#include <variant>\n#include <vector>\n\n"
-      "#include \"katana/base/described.hpp\"\n#include "
-      "\"katana/base/described_variant.hpp\"\n#include \"katana/base/patch.hpp\"\n"
-      "{}\n"
-      "namespace {} {{\n\n{}\n}}  // namespace {}\n",
+      "#pragma once\n\n#include <array>\n#include <cstddef>\n#include <cstdint>\n"
+      "#include <limits>\n#include <map>\n#include <optional>\n#include <string>\n"
+      "#include <variant>\n#include <vector>\n\n"
+      "#include \"katana/base/described.hpp\"\n"
+      "#include \"katana/base/described_variant.hpp\"\n#include \"katana/base/patch.hpp\"\n"
+      "{}\nnamespace {} {{\n\n{}\n}}  // namespace {}\n",
       options.source, includes, options.name_space, text, options.name_space);
+}
+
+// types.hpp has all of them; those of each tag are in a file of their own, so that a program
+// compiles only what it uses.
+void add_types(Types& types, const GeneratorOptions& options, Generated& generated) {
+  const std::map<std::string, std::string> texts = types.texts();
+  std::string all = "#include \"shared.hpp\"\n";
+  std::string shared;
+  std::string other;
+  for (const auto& [home, text] : texts) {
+    if (home == shared_types) {
+      shared = text;
+    } else if (home == other_types) {
+      other = text;
+    }
+  }
+  const auto add = [&](const std::string& name, Bytes text, Bytes includes) {
+    generated.files.push_back({name, types_file(types, options, text, includes)});
+  };
+  for (const std::string& tag : types.tags()) {
+    const auto own = texts.find(tag);
+    const std::string name = types_file_of(tag) + ".hpp";
+    add(name, own == texts.end() ? Bytes() : Bytes(own->second), "#include \"shared.hpp\"\n");
+    all += "#include \"" + name + "\"\n";
+  }
+  add("shared.hpp", shared, {});
+  add("types.hpp", other, all);
 }
 
 // A file that includes the others of its kind.
@@ -51,7 +78,7 @@ std::string gathered(const std::vector<GeneratedFile>& files, const GeneratorOpt
   text +=
       extension == ".hpp" ? "#pragma once\n\n#include \"types.hpp\"\n" : "\n#include \"api.hpp\"\n";
   for (const GeneratedFile& each : files) {
-    if (each.name.ends_with(extension) && each.name != "api.hpp") {
+    if (each.name.ends_with(extension)) {
       text += "#include \"" + each.name + "\"\n";
     }
   }
@@ -105,6 +132,7 @@ void add_operations(const Description& api, const GeneratorOptions& options,
       const std::string tag = each.tags.empty() ? "default" : each.tags[0];
       const std::string file = value_name(tag) == "value" ? "tag" : value_name(tag);
       const std::string name = names.take(value_name(operation_name(each)));
+      types.set_tag(file);
       const OperationPlan plan = planner.plan(each, name, file);
       ++generated.operations;
       if (options.server) servers.try_emplace(file, options, file).first->second.add(plan);
@@ -136,7 +164,7 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   if (options.server || options.client) add_operations(api, options, problems, types, generated);
   generated.files.push_back({"api.hpp", gathered(generated.files, options, ".hpp")});
   generated.files.push_back({"api.cpp", gathered(generated.files, options, ".cpp")});
-  generated.files.push_back({"types.hpp", types_file(types, options)});
+  add_types(types, options, generated);
   generated.types = types.count();
   std::ranges::sort(generated.files, {}, &GeneratedFile::name);
   return generated;

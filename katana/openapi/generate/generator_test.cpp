@@ -137,7 +137,7 @@ paths:
   EXPECT_FALSE(problems.has_errors()) << problems.as_error().describe();
   std::map<std::string, std::string> files;
   for (const GeneratedFile& each : made.files) files[each.name] = each.text;
-  ASSERT_EQ(files.size(), 7u);
+  ASSERT_EQ(files.size(), 9u);
   EXPECT_THAT(files["main_client.hpp"],
               HasSubstr("get_a(std::int64_t id, const GetAQuery& query) const;"));
   EXPECT_THAT(files["main_client.hpp"], HasSubstr("const bool* status_200() const noexcept"));
@@ -154,7 +154,40 @@ paths:
   EXPECT_THAT(made.tests[0].text,
               HasSubstr("EXPECT_TRUE(status == 200 || status / 100 == 5) << reply;"));
   EXPECT_THAT(made.tests[0].text, HasSubstr("co_return GetAReply::status_200({});"));
-  EXPECT_THAT(files["types.hpp"], HasSubstr("katana::Separator{\"ids\", ' '}"));
+  EXPECT_THAT(files["main_types.hpp"], HasSubstr("katana::Separator{\"ids\", ' '}"));
+}
+
+TEST(GeneratorTest, a_tag_includes_its_own_types_and_those_that_it_shares) {
+  const std::string text = std::string(head) + R"(paths:
+  /a:
+    get:
+      tags: [one]
+      responses:
+        '200':
+          description: x
+          content: {application/json: {schema: {$ref: '#/components/schemas/One'}}}
+  /b:
+    get:
+      tags: [two]
+      responses:
+        '200':
+          description: x
+          content: {application/json: {schema: {$ref: '#/components/schemas/Both'}}}
+components:
+  schemas:
+    One: {type: object, properties: {both: {$ref: '#/components/schemas/Both'}}}
+    Both: {type: object, properties: {n: {type: integer}}}
+    None: {type: object, properties: {n: {type: integer}}}
+)";
+  model::Problems problems;
+  const Generated made = generate(read_description_text("api.yaml", text, problems), {}, problems);
+  std::map<std::string, std::string> files;
+  for (const GeneratedFile& each : made.files) files[each.name] = each.text;
+  EXPECT_THAT(files["one_types.hpp"], HasSubstr("struct One {"));
+  EXPECT_THAT(files["one_types.hpp"], Not(HasSubstr("struct Both {")));
+  EXPECT_THAT(files["shared.hpp"], HasSubstr("struct Both {"));
+  EXPECT_THAT(files["types.hpp"], HasSubstr("struct None {"));
+  EXPECT_THAT(files["two_api.hpp"], HasSubstr("#include \"two_types.hpp\""));
 }
 
 class WriteFilesTest : public ::testing::Test {

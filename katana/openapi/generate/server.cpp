@@ -160,13 +160,13 @@ std::string ServerText::header() const {
       "// clang-format off\n"
       "#pragma once\n\n#include <memory>\n#include <string>\n#include <utility>\n\n"
       "#include \"katana/base/task.hpp\"\n#include \"katana/service/json.hpp\"\n"
-      "#include \"katana/service/router.hpp\"\n#include \"types.hpp\"\n\n"
+      "#include \"katana/service/router.hpp\"\n#include \"{}.hpp\"\n\n"
       "namespace {} {{\n\n{}class {} {{\n public:\n  virtual ~{}() = default;\n{}}};\n\n"
       "// The operations as routes. The object lives as long as they do.\n"
       "void add_routes(katana::Group& group, std::shared_ptr<{}> api);\n\n"
       "}}  // namespace {}\n",
-      options_.source, options_.name_space, replies_, name, name, operations_, name,
-      options_.name_space);
+      options_.source, types_file_of(tag_), options_.name_space, replies_, name, name, operations_,
+      name, options_.name_space);
 }
 
 std::string ServerText::source() const {

@@ -135,6 +135,14 @@ void Types::add_components() {
 }
 
 TypeText Types::type_of(Bytes pointer, const std::string& hint) {
+  TypeText type = find_or_make(pointer, hint);
+  if (!tag_.empty()) {
+    for (const Use& each : type.uses) roots_[tag_].insert(each.type);
+  }
+  return type;
+}
+
+TypeText Types::find_or_make(Bytes pointer, const std::string& hint) {
   const std::string key(pointer);
   if (const auto known = made_.find(key); known != made_.end()) return known->second;
   const bool named = key.starts_with("/components/schemas/") && key.find('/', 20) == Bytes::npos;
@@ -550,6 +558,7 @@ std::string Types::add_parameters(const std::string& name, const std::vector<Fie
   }
   has_separators_ = has_separators_ || !made.separators.empty();
   declared_[index] = std::move(made);
+  roots_[tag_].insert(index);
   return declared_[index].name;
 }
 

@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,13 @@ namespace katana::openapi::generate {
 
 // What a struct may have: base/described.hpp.
 inline constexpr std::size_t members_max = 80;
+
+// Keys of Types::texts(), which no tag has.
+inline constexpr const char* shared_types = ":shared";
+inline constexpr const char* other_types = ":other";
+
+// "pets_types": what has the types that one tag uses.
+inline std::string types_file_of(const std::string& tag) { return value_name(tag) + "_types"; }
 
 // A declared type in the text of another one.
 struct Use {
@@ -77,8 +85,20 @@ class Types {
   bool is_list_of_text_values(const TypeText& type) const;
   // The name of a type in the same scope.
   std::string take_name(const std::string& wanted) { return scope_.take(wanted); }
-  // The declarations, in an order in which they compile.
-  std::string text();
+  // What is made from here on is of the operations of that tag.
+  void set_tag(const std::string& tag) {
+    tag_ = tag;
+    roots_[tag];
+  }
+  // Those that set_tag() named.
+  std::set<std::string> tags() const {
+    std::set<std::string> tags;
+    for (const auto& [tag, roots] : roots_) tags.insert(tag);
+    return tags;
+  }
+  // The declarations by the tag that alone uses them, in an order in which they compile. Those of
+  // several tags are shared_types'; types of no operation are other_types'.
+  std::map<std::string, std::string> texts();
   std::size_t count() const noexcept { return declared_.size(); }
 
  private:
@@ -106,6 +126,7 @@ class Types {
     std::vector<std::pair<std::string, char>> separators = {};  // by the names that are sent
     int state = 0;
     bool described = false;
+    std::string home = {};  // the key of its text
   };
   using Value = container::Value;
   using Object = container::Object;
@@ -114,6 +135,7 @@ class Types {
   Bytes follow(Bytes pointer) const;
   void warn(Bytes pointer, std::string words);
   static TypeText any();
+  TypeText find_or_make(Bytes pointer, const std::string& hint);
   TypeText make(const std::string& pointer, const std::string& hint, std::size_t slot);
   TypeText use(std::size_t type) const;
   std::size_t declare(const std::string& pointer, const std::string& hint);
@@ -133,9 +155,12 @@ class Types {
   void set_default(Member& member, const std::string& pointer);
   // Past aliases.
   const TypeText& underlying(const TypeText& type) const;
-  void emit(std::size_t index, std::string& text);
+  std::vector<std::size_t> used_by(const Declared& type) const;
+  void find_homes();
+  void emit_enumerations();
+  void emit(std::size_t index);
   void emit_struct(Declared& type, std::string& text);
-  void describe(std::size_t index, std::string& text);
+  void describe(std::size_t index);
   std::string member_type(const Member& member) const;
 
   const Description& api_;
@@ -144,6 +169,9 @@ class Types {
   std::vector<Declared> declared_;
   std::map<std::string, std::size_t, std::less<>> by_pointer_;
   std::map<std::string, TypeText, std::less<>> made_;
+  std::string tag_ = {};
+  std::map<std::string, std::set<std::size_t>> roots_;  // of tags
+  std::map<std::string, std::string> texts_;
   int depth_ = 0;
   bool has_files_ = false;
   bool has_separators_ = false;

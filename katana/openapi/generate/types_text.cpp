@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "katana/openapi/generate/types.hpp"
 
@@ -61,7 +65,8 @@ void Types::emit_struct(Declared& type, std::string& text) {
 
 // Depth first: what has to be complete comes before. Where that leads back to itself, the member
 // becomes any JSON value.
-void Types::emit(std::size_t index, std::string& text) {
+void Types::emit(std::size_t index) {
+  std::string& text = texts_[declared_[index].home];
   if (declared_[index].state != 0) return;
   declared_[index].state = 1;
   const auto ready = [&](TypeText& type) {
@@ -69,7 +74,7 @@ void Types::emit(std::size_t index, std::string& text) {
       const Form form = declared_[each.type].form;
       const bool forward = form == Form::structure && !each.complete;
       if (forward) continue;
-      emit(each.type, text);
+      emit(each.type);
       if (declared_[each.type].state == 2) continue;
       warn(declared_[index].pointer, "a type that contains itself is any JSON value there");
       type = any();
@@ -96,7 +101,7 @@ void Types::emit(std::size_t index, std::string& text) {
     case Form::variant: {
       std::vector<std::string> names;
       for (const auto& [part, name] : declared_[index].alternatives) {
-        emit(part, text);
+        emit(part);
         names.push_back(declared_[part].name);
       }
       fmt::format_to(std::back_inserter(text), "using {} = std::variant<{}>;\n\n",
@@ -116,16 +121,17 @@ void Types::emit(std::size_t index, std::string& text) {
   declared_[index].state = 2;
 }
 
-void Types::describe(std::size_t index, std::string& text) {
+void Types::describe(std::size_t index) {
+  std::string& text = texts_[declared_[index].home];
   Declared& type = declared_[index];
   if (type.described) return;
   type.described = true;
   if (type.form == Form::alias) {
-    for (const Use& each : type.alias.uses) describe(each.type, text);
+    for (const Use& each : type.alias.uses) describe(each.type);
     return;
   }
   if (type.form == Form::variant) {
-    for (const auto& [part, name] : type.alternatives) describe(part, text);
+    for (const auto& [part, name] : type.alternatives) describe(part);
     fmt::format_to(std::back_inserter(text), "KATANA_DESCRIBE_VARIANT({}, {}", type.name,
                    literal(type.discriminator));
     for (const auto& [part, name] : type.alternatives) {
@@ -137,7 +143,7 @@ void Types::describe(std::size_t index, std::string& text) {
   }
   if (type.form != Form::structure) return;
   for (const Member& each : type.members) {
-    for (const Use& use : each.type.uses) describe(use.type, text);
+    for (const Use& use : each.type.uses) describe(use.type);
   }
   fmt::format_to(std::back_inserter(text), "KATANA_DESCRIBE{}({}", type.strict ? "_STRICT" : "",
                  type.name);
@@ -163,15 +169,40 @@ void Types::describe(std::size_t index, std::string& text) {
   text += "};\n}\n";
 }
 
-std::string Types::text() {
-  std::string text;
-  for (Declared& each : declared_) {
-    if (each.form == Form::structure)
-      fmt::format_to(std::back_inserter(text), "struct {};\n", each.name);
+std::vector<std::size_t> Types::used_by(const Declared& type) const {
+  std::vector<std::size_t> used;
+  const auto add = [&](const TypeText& text) {
+    for (const Use& each : text.uses) used.push_back(each.type);
+  };
+  for (const Member& each : type.members) add(each.type);
+  for (const auto& [part, name] : type.alternatives) used.push_back(part);
+  add(type.alias);
+  return used;
+}
+
+void Types::find_homes() {
+  std::vector<std::set<Bytes>> tags(declared_.size());
+  for (const auto& [tag, roots] : roots_) {
+    std::vector<std::size_t> open(roots.begin(), roots.end());
+    while (!open.empty()) {
+      const std::size_t index = open.back();
+      open.pop_back();
+      if (!tags[index].insert(tag).second) continue;
+      for (const std::size_t each : used_by(declared_[index])) open.push_back(each);
+    }
   }
-  text += '\n';
+  for (std::size_t index = 0; index < declared_.size(); ++index) {
+    const std::set<Bytes>& users = tags[index];
+    declared_[index].home = users.empty()       ? other_types
+                            : users.size() == 1 ? std::string(*users.begin())
+                                                : shared_types;
+  }
+}
+
+void Types::emit_enumerations() {
   for (Declared& each : declared_) {
     if (each.form != Form::enumeration) continue;
+    std::string& text = texts_[each.home];
     each.state = 2;
     fmt::format_to(std::back_inserter(text), "enum class {} {{\n", each.name);
     for (const auto& [name, json] : each.names) {
@@ -183,9 +214,20 @@ std::string Types::text() {
     }
     text += ")\n\n";
   }
-  for (std::size_t index = 0; index < declared_.size(); ++index) emit(index, text);
-  for (std::size_t index = 0; index < declared_.size(); ++index) describe(index, text);
-  return text;
+}
+
+std::map<std::string, std::string> Types::texts() {
+  find_homes();
+  for (Declared& each : declared_) {
+    if (each.form == Form::structure) {
+      fmt::format_to(std::back_inserter(texts_[each.home]), "struct {};\n", each.name);
+    }
+  }
+  for (auto& [home, text] : texts_) text += '\n';
+  emit_enumerations();
+  for (std::size_t index = 0; index < declared_.size(); ++index) emit(index);
+  for (std::size_t index = 0; index < declared_.size(); ++index) describe(index);
+  return texts_;
 }
 
 }  // namespace katana::openapi::generate
