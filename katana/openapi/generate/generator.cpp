@@ -69,20 +69,19 @@ void add_types(Types& types, const GeneratorOptions& options, Generated& generat
   add("types.hpp", other, all);
 }
 
-// A file that includes the others of its kind.
+// A file that includes the others of its kind. api.cpp does not need the types of no operation.
 std::string gathered(const std::vector<GeneratedFile>& files, const GeneratorOptions& options,
                      Bytes extension) {
   std::string text = fmt::format(
       "// Made from {} by katana openapi generate: not to be changed.\n// clang-format off\n",
       options.source);
-  text +=
-      extension == ".hpp" ? "#pragma once\n\n#include \"types.hpp\"\n" : "\n#include \"api.hpp\"\n";
+  std::string includes = extension == ".hpp" ? "#pragma once\n\n#include \"types.hpp\"\n" : "\n";
   for (const GeneratedFile& each : files) {
-    if (each.name.ends_with(extension)) {
-      text += "#include \"" + each.name + "\"\n";
-    }
+    if (!each.name.ends_with(extension)) continue;
+    includes += "#include \"" + each.name + "\"\n";
   }
-  return text;
+  if (includes == "\n") includes += "#include \"types.hpp\"\n";
+  return text + includes;
 }
 
 std::string operation_name(const model::Operation& operation) {
@@ -162,8 +161,10 @@ Generated generate(const Description& api, const GeneratorOptions& options,
   Types types(api, problems);
   types.add_components();
   if (options.server || options.client) add_operations(api, options, problems, types, generated);
-  generated.files.push_back({"api.hpp", gathered(generated.files, options, ".hpp")});
-  generated.files.push_back({"api.cpp", gathered(generated.files, options, ".cpp")});
+  std::string all_headers = gathered(generated.files, options, ".hpp");
+  std::string all_sources = gathered(generated.files, options, ".cpp");
+  generated.files.push_back({"api.hpp", std::move(all_headers)});
+  generated.files.push_back({"api.cpp", std::move(all_sources)});
   add_types(types, options, generated);
   generated.types = types.count();
   std::ranges::sort(generated.files, {}, &GeneratedFile::name);
