@@ -118,6 +118,17 @@ std::map<std::string, std::string> list_of(const std::filesystem::path& folder) 
   return list;
 }
 
+std::string file_of(const model::Operation& operation) {
+  const std::string tag = operation.tags.empty() ? "default" : operation.tags[0];
+  return value_name(tag) == "value" ? "tag" : value_name(tag);
+}
+
+// No schema has the name of a class of the tag.
+void reserve(Types& types, const std::string& tag) {
+  types.take_name(type_name(tag) + "Api");
+  types.take_name(type_name(tag) + "Client");
+}
+
 // The servers and the clients, by tag.
 void add_operations(const Description& api, const GeneratorOptions& options,
                     model::Problems& problems, Types& types, Generated& generated) {
@@ -128,8 +139,7 @@ void add_operations(const Description& api, const GeneratorOptions& options,
   Scope names;
   for (const model::PathItem& path : api.paths) {
     for (const model::Operation& each : path.operations) {
-      const std::string tag = each.tags.empty() ? "default" : each.tags[0];
-      const std::string file = value_name(tag) == "value" ? "tag" : value_name(tag);
+      const std::string file = file_of(each);
       const std::string name = names.take(value_name(operation_name(each)));
       types.set_tag(file);
       const OperationPlan plan = planner.plan(each, name, file);
@@ -159,6 +169,9 @@ Generated generate(const Description& api, const GeneratorOptions& options,
                    model::Problems& problems) {
   Generated generated;
   Types types(api, problems);
+  for (const model::PathItem& path : api.paths) {
+    for (const model::Operation& each : path.operations) reserve(types, file_of(each));
+  }
   types.add_components();
   if (options.server || options.client) add_operations(api, options, problems, types, generated);
   std::string all_headers = gathered(generated.files, options, ".hpp");
