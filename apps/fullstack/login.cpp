@@ -16,6 +16,7 @@
 #include "katana/service/forms/form_fields.hpp"
 #include "katana/service/html.hpp"
 #include "katana/service/oidc/oidc_login.hpp"
+#include "katana/service/security.hpp"
 #include "katana/service/sessions/form_token.hpp"
 #include "katana/service/sessions/sessions.hpp"
 
@@ -229,7 +230,10 @@ Result<void> add_login(Router& router, const registry::Services& services,
   return {};
 }
 
-void require_login(Group& group) { group.use(sessions::session_principal).use(require_editor); }
+void require_login(Group& group, const sessions::Sessions& sessions) {
+  static const auto decides = std::make_shared<const SecurityWords>(SecurityWords{.decides = true});
+  group.use(sessions.require_login()).use({.security = decides}).use(require_editor);
+}
 
 }  // namespace katana::fullstack
 

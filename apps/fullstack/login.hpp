@@ -28,6 +28,7 @@
 #include "katana/registry/services.hpp"
 #include "katana/service/oidc/oidc_settings.hpp"
 #include "katana/service/router.hpp"
+#include "katana/service/sessions/sessions.hpp"
 
 namespace katana::fullstack {
 
@@ -56,7 +57,7 @@ KATANA_DESCRIBE(LoginSettings, (enabled, help("who uses the API has to log in"))
 Result<void> add_login(Router& router, const registry::Services& services,
                        const LoginSettings& settings, const client::HttpClientOptions& client);
 // What is added to the group from now on is for those who may.
-void require_login(Group& group);
+void require_login(Group& group, const sessions::Sessions& sessions);
 
 }  // namespace katana::fullstack
 

@@ -21,6 +21,7 @@
 #include "katana/service/accept.hpp"
 #include "katana/service/openapi/openapi.hpp"
 #include "katana/service/openapi/swagger_ui/swagger_ui.hpp"
+#include "katana/service/validation/reply_checks.hpp"
 #include "migrations.hpp"  // made from migrations/ by the build
 
 namespace katana::fullstack {
@@ -56,6 +57,7 @@ host::ApplicationOptions options(std::shared_ptr<LogTail> tail) {
   options.database = {host::sqlite(), host::postgres()};
   options.migrations = embedded::migrations();
   options.docs = openapi::swagger_ui();
+  options.check_replies = openapi::check_replies;
   options.sinks = {{.output = std::move(tail)}};
   return options;
 }
@@ -148,7 +150,7 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   const HttpCache& pages = services.get<HttpCache>();
 
   Group api = router.group("/api");
-  if (guarded) require_login(api);
+  if (guarded) require_login(api, services.get<sessions::Sessions>());
   api.use({.before = require_json});
   if (settings->cache.http.enabled) api.use(pages.middleware());
   openapi::Routes routes = document.describe(api);
@@ -156,7 +158,7 @@ Result<void> add_routes(const registry::Services& services, Router& router) {
   services.get<Data>().add_to(routes, "/api");
 
   Group bare = router.group("");
-  if (guarded) require_login(bare);
+  if (guarded) require_login(bare, services.get<sessions::Sessions>());
   bare.use({.before = require_json});
   if (settings->cache.http.enabled) bare.use(pages.middleware());
   openapi::Document document_at_root = described_at_root();

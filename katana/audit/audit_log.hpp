@@ -43,10 +43,10 @@ enum class Sync : std::uint8_t { each, interval, never };
 KATANA_DESCRIBE_ENUM(Sync, each, interval, never)
 
 struct AuditOptions {
-  std::string file;
-  std::string key = {};  // of the chain: 32 octets or more; empty: it is not keyed
-  Sync sync = Sync::each;
-  Duration sync_interval = seconds(1);
+  std::string file;        // mode 0600; one process writes it. It is made if it is not there
+  std::string key = {};    // of the chain: 32 octets or more; empty: it is not keyed
+  Sync sync = Sync::each;  // with each an event that was acknowledged is on the disk
+  Duration sync_interval = seconds(1);  // of Sync::interval: what a power cut may take
   std::uint64_t file_bytes_max = std::uint64_t{64} << 20;  // then it is rotated; none is deleted
   std::size_t waiting_max = 1024;                          // events that are not written yet
 };

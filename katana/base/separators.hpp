@@ -23,6 +23,7 @@
 
 namespace katana {
 
+// By what the values of one list member stand apart in one text.
 struct Separator {
   Bytes name;            // of the member, as it is sent
   char separator = ',';  // of a query also ' ', '|' and '\t', which are escaped there

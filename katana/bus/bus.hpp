@@ -62,8 +62,13 @@ namespace katana::bus {
 class FanOut;
 class Streams;
 
-enum class Promise : std::uint8_t { in_process, at_most_once };
+// How far a bus can be relied on; see above.
+enum class Promise : std::uint8_t {
+  in_process,    // there is no other process: nothing is lost but by the bounds of queues
+  at_most_once,  // others may miss messages: subscribers should heed notices
+};
 
+// How one subscription differs from a plain one.
 struct SubscribeOptions {
   // Of those that subscribe to the same pattern in the same group, one is given a message. One
   // token. Empty: none.
@@ -75,6 +80,7 @@ struct SubscribeOptions {
   std::move_only_function<void(const Notice&)> on_notice = {};
 };
 
+// Called on the subscriber's reactor for each message, which is borrowed for the call.
 using Handler = std::move_only_function<void(const Delivery&)>;
 
 // Where subscriptions are.
@@ -114,13 +120,15 @@ class [[nodiscard]] Subscription {
   std::uint64_t number_ = 0;
 };
 
+// A message that is to be answered; see Bus::request().
 struct Request {
-  std::string subject = {};
-  std::string payload = {};
-  Duration timeout = seconds(5);
-  std::string id = {};  // as Publication::id
+  std::string subject = {};       // of who answers; the subject of the answer is made by the bus
+  std::string payload = {};       // at most BusOptions::payload_bytes_max octets
+  Duration timeout = seconds(5);  // to the answer; the coroutine's deadline may be earlier
+  std::string id = {};            // as Publication::id
 };
 
+// Who may have a message that publish() took; both false: nothing is known.
 struct Published {
   // It is known that nobody is subscribed. Known in process; of a server only by the answer to a
   // request.
@@ -128,6 +136,7 @@ struct Published {
   bool is_here = false;  // somebody in this process is, and in no queue group
 };
 
+// How the bus stands with its server.
 enum class BusState : std::uint8_t {
   in_process,  // there is no server
   connecting,  // for the first time
@@ -135,41 +144,43 @@ enum class BusState : std::uint8_t {
   reconnecting,  // it was connected; see Health::since
   closed,        // for good: Health::detail says why
 };
-Bytes name_of(BusState state) noexcept;
+Bytes name_of(BusState state) noexcept;  // as the enumerator is spelt; for logs and health pages
 
+// How the bus stood when health() was called.
 struct Health {
-  bool ready = false;
-  BusState state = BusState::connecting;
-  Instant since = {};       // it has been in this state
-  std::string detail = {};  // the server, or why there is none
+  bool ready = false;  // what is published leaves the process now; without a server always true
+  BusState state = BusState::connecting;  // `ready` is true for in_process and connected alone
+  Instant since = {};                     // it has been in this state
+  std::string detail = {};                // the server, or why there is none
 };
 
 // Since the bus was made, over all reactors.
 struct BusFigures {
-  std::uint64_t published = 0;
+  std::uint64_t published = 0;        // calls of publish() whose subject and sizes are right
   std::uint64_t published_bytes = 0;  // payloads
   std::uint64_t refused = 0;          // publications, with an Error
   std::uint64_t delivered = 0;        // calls of handlers
   std::uint64_t received = 0;         // from other processes
-  std::uint64_t received_bytes = 0;
-  std::uint64_t dropped = 0;         // for one reactor, because too much waited for it
-  std::uint64_t stream_dropped = 0;  // by the bounds of a Messages
-  std::uint64_t missed = 0;          // that the numbers of publishers showed
-  std::uint64_t uncertain = 0;       // times that `may_have_missed` was told
-  std::uint64_t duplicates = 0;      // that the numbers showed, and nobody was given
-  std::uint64_t requests = 0;
+  std::uint64_t received_bytes = 0;   // payloads
+  std::uint64_t dropped = 0;          // for one reactor, because too much waited for it
+  std::uint64_t stream_dropped = 0;   // by the bounds of a Messages
+  std::uint64_t missed = 0;           // that the numbers of publishers showed
+  std::uint64_t uncertain = 0;        // times that `may_have_missed` was told
+  std::uint64_t duplicates = 0;       // that the numbers showed, and nobody was given
+  std::uint64_t requests = 0;         // begun, whatever came of them
   std::uint64_t requests_failed = 0;  // unanswered, or refused
-  std::uint64_t reconnects = 0;
-  std::uint64_t kept = 0;  // at present, for a server that is away
-  std::uint64_t kept_bytes = 0;
-  std::uint64_t kept_refused = 0;   // publications for which there was no room
-  std::uint64_t subscriptions = 0;  // at present
-  std::uint64_t waiting = 0;        // at present, for reactors
-  std::uint64_t waiting_bytes = 0;
+  std::uint64_t reconnects = 0;       // the first connection is none
+  std::uint64_t kept = 0;             // at present, for a server that is away
+  std::uint64_t kept_bytes = 0;       // of these: memory, with the texts of each message
+  std::uint64_t kept_refused = 0;     // publications for which there was no room
+  std::uint64_t subscriptions = 0;    // at present
+  std::uint64_t waiting = 0;          // at present, for reactors
+  std::uint64_t waiting_bytes = 0;    // of these: memory
 };
 
+// Bounds of a bus, fixed when it is made.
 struct BusOptions {
-  std::size_t payload_bytes_max = 1024 * 1024;
+  std::size_t payload_bytes_max = 1024 * 1024;  // beyond it publish() is out_of_range
   // For each reactor.
   std::size_t queue_messages_max = 64 * 1024;
   std::size_t queue_bytes_max = std::size_t{64} * 1024 * 1024;
@@ -183,10 +194,11 @@ enum class WhenAway : std::uint8_t {
   refuse,  // unavailable
   keep,    // for when the server is there again, in order; beyond the bounds: resource_exhausted
 };
+// The bounds count what waits for the home reactor, too: they hold with a server as well.
 struct AwayOptions {
-  WhenAway policy = WhenAway::keep;
-  std::size_t messages_max = 8 * 1024;
-  std::size_t bytes_max = std::size_t{8} * 1024 * 1024;
+  WhenAway policy = WhenAway::keep;                      // holds before the first connection, too
+  std::size_t messages_max = 8 * 1024;                   // of all threads together
+  std::size_t bytes_max = std::size_t{8} * 1024 * 1024;  // memory, with the texts of each message
 };
 
 class Bus {
@@ -195,10 +207,13 @@ class Bus {
   Bus(const Bus&) = delete;
   Bus& operator=(const Bus&) = delete;
 
+  // Never waits. After unavailable or resource_exhausted it was given here all the same.
   virtual Result<Published> publish(const Publication& publication) = 0;
+  // Without headers, id and reply subject.
   Result<Published> publish(Bytes subject, Bytes payload) {
     return publish({.subject = subject, .payload = payload});
   }
+  // Until the Subscription is destroyed; what was published before the call is not given.
   virtual Result<Subscription> subscribe(Bytes pattern, Handler handler,
                                          SubscribeOptions options = {}) = 0;
   // The first answer. deadline_exceeded after `timeout`, or by the deadline of the coroutine, if
@@ -209,9 +224,9 @@ class Bus {
     return request({std::move(subject), std::move(payload), timeout, {}});
   }
 
-  virtual Promise promise() const noexcept = 0;
-  virtual Health health() const = 0;
-  virtual BusFigures figures() const = 0;
+  virtual Promise promise() const noexcept = 0;  // the same for the life of the bus
+  virtual Health health() const = 0;             // takes a lock: for probes, not for each message
+  virtual BusFigures figures() const = 0;  // takes locks and sums over the reactors: for metrics
   // What keeps messages. Null: this bus does not.
   virtual Streams* streams() noexcept { return nullptr; }
   // The reactors' side of it.

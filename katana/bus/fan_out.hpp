@@ -45,7 +45,7 @@ class FanOut final : private PortOwner {
   FanOut(const FanOut&) = delete;
   FanOut& operator=(const FanOut&) = delete;
 
-  using PortOwner::options;
+  using PortOwner::options;  // the limits it was made with; they never change
 
   // ---- a reactor's thread
   Result<Subscription> subscribe(Bytes pattern, Handler handler, SubscribeOptions options);
@@ -68,8 +68,8 @@ class FanOut final : private PortOwner {
   void tell(const std::shared_ptr<Pattern>& pattern, const Notice& notice);
   // The patterns that somebody is subscribed to, with their groups ("" for none).
   struct Wanted {
-    std::shared_ptr<Pattern> pattern;
-    std::string group;
+    std::shared_ptr<Pattern> pattern;  // without the prefix of a server
+    std::string group;                 // queue group; empty: subscribers in none
   };
   std::vector<Wanted> wanted() const;
   void add_figures(BusFigures& figures) const;

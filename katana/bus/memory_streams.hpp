@@ -29,7 +29,7 @@ class MemoryStreams final : public Streams {
 
   // What several nodes of a simulation share.
   struct State;
-  static std::shared_ptr<State> make_state();
+  static std::shared_ptr<State> make_state();  // without streams; given to several, they share all
 
   MemoryStreams(FanOut& fan_out, Publish publish, std::shared_ptr<State> state = make_state());
   ~MemoryStreams() override;

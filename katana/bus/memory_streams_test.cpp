@@ -202,6 +202,10 @@ TEST_F(StreamsTest, bounds_let_the_oldest_go) {
   store("s.b", "4");
   store("s.b", "5");
   EXPECT_EQ(texts_of(done(streams().after("small", ">", 0, 10))), (Said{"3", "4", "5"}));
+  ensure({.name = "small", .subjects = {"s.*"}, .messages_per_subject_max = 1});
+  EXPECT_EQ(texts_of(done(streams().after("small", ">", 0, 10))), (Said{"3", "5"}))
+      << "a bound that is lowered holds at once";
+  ensure({.name = "small", .subjects = {"s.*"}, .age_max = seconds(60)});
   pass(seconds(61));
   on(0);
   EXPECT_EQ(texts_of(done(streams().after("small", ">", 0, 10))), Said{});

@@ -33,16 +33,17 @@
 
 namespace katana::bus {
 
+// One line of a message's headers; both parts are borrowed.
 struct Header {
-  Bytes name;
-  Bytes value;
+  Bytes name;   // compared ignoring case; may come several times
+  Bytes value;  // blanks in front of it are lost
 };
 
 inline constexpr std::size_t header_bytes_max = 4096;  // of a message, all together
 
 struct Publication {
-  Bytes subject;
-  Bytes payload = {};
+  Bytes subject;                         // without wildcards (subject.hpp)
+  Bytes payload = {};                    // any octets; at most BusOptions::payload_bytes_max
   Bytes reply_to = {};                   // a subject; empty: nobody is to answer
   std::span<const Header> headers = {};  // names without ':' and blanks, values without line ends
   // Of the same id a stream stores one (streams.hpp). Empty: none.
@@ -58,7 +59,7 @@ Result<void> check_publication(const Publication& publication, std::size_t paylo
 // publisher publishes to this subject.
 struct Origin {
   std::uint64_t publisher = 0;  // 0: the publisher does not count
-  std::uint64_t sequence = 0;
+  std::uint64_t sequence = 0;   // from 1; the upper bits are a generation (sequence.hpp)
 };
 
 namespace detail {
@@ -88,11 +89,14 @@ inline const Envelope& envelope_of(const Block& block) noexcept {
 
 class HeldMessage;
 
+// Valid for the call that it is given to; hold() keeps it longer.
 class Delivery {
  public:
   Delivery(Batch& batch, Batch& memory) noexcept : batch_(&batch), memory_(&memory) {}
 
+  // As it was published, not the pattern.
   Bytes subject() const noexcept { return envelope().subject(); }
+  // Lies in memory(); it stays where it is while somebody retains that.
   Bytes payload() const noexcept { return {envelope().payload, envelope().payload_size}; }
   // Where an answer is to be published; empty: nowhere.
   Bytes reply_to() const noexcept { return envelope().reply_to(); }
@@ -117,11 +121,13 @@ class Delivery {
   }
 
  protected:
+  // At the beginning of the block of batch().
   const detail::Envelope& envelope() const noexcept { return detail::envelope_of(batch_->block()); }
   Batch* batch_;   // of the envelope
   Batch* memory_;  // of the payload; the same when it lies there
 };
 
+// Keeps the memory of a message on its reactor. Once it is moved from, only destroy or assign it.
 class HeldMessage : public Delivery {
  public:
   // Takes the references that the caller has.
@@ -173,8 +179,9 @@ class Posted {
   }
 
   explicit operator bool() const noexcept { return block_ != nullptr; }
+  // REQUIRES that there is a message.
   const detail::Envelope& envelope() const noexcept { return detail::envelope_of(*block_); }
-  std::size_t allocated_bytes() const noexcept;
+  std::size_t allocated_bytes() const noexcept;  // memory of all its blocks, as Delivery's
   // This reactor's hold on it, in place of the share.
   HeldMessage adopt() &&;
 
@@ -203,6 +210,7 @@ void for_each_header(Bytes headers, Visit&& visit) {
   }
 }
 
+// Carries Publication::id; JetStream finds duplicates by it.
 inline constexpr Bytes message_id_header = "Nats-Msg-Id";
 
 }  // namespace katana::bus

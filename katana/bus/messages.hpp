@@ -25,28 +25,31 @@
 
 namespace katana::bus {
 
+// What happens to a message for which a Messages has no room.
 enum class SlowSubscriber : std::uint8_t {
-  drop_oldest,
-  drop_newest,
-  disconnect,  // what waits is still read; then comes `closed`, and the end
+  drop_oldest,  // it takes the place of the longest waiting ones: for readers of the latest state
+  drop_newest,  // it is lost, and what waits stays: for readers of a whole beginning
+  disconnect,   // what waits is still read; then comes `closed`, and the end
 };
 
+// Bounds of one Messages, and how it subscribes.
 struct MessagesOptions {
-  std::size_t messages_max = 1024;
-  std::size_t bytes_max = std::size_t{4} * 1024 * 1024;
-  SlowSubscriber policy = SlowSubscriber::drop_oldest;
-  std::string queue_group = {};
-  bool own = true;
+  std::size_t messages_max = 1024;                       // notices do not count
+  std::size_t bytes_max = std::size_t{4} * 1024 * 1024;  // memory, as Delivery::allocated_bytes()
+  SlowSubscriber policy = SlowSubscriber::drop_oldest;   // when one of the two is exceeded
+  std::string queue_group = {};                          // as SubscribeOptions::queue_group
+  bool own = true;                                       // as SubscribeOptions::own
 };
 
 // One of the two.
 struct Received {
-  std::optional<HeldMessage> message = std::nullopt;
-  std::optional<Notice> notice = std::nullopt;  // its subject is empty
+  std::optional<HeldMessage> message = std::nullopt;  // of the reader's reactor
+  std::optional<Notice> notice = std::nullopt;        // its subject is empty
 };
 
 class Messages {
  public:
+  // Subscribes on this reactor, by whose memory what waits is counted.
   static Result<std::unique_ptr<Messages>> open(Bus& bus, Bytes pattern,
                                                 MessagesOptions options = {});
   Messages(const Messages&) = delete;
@@ -58,10 +61,10 @@ class Messages {
   std::optional<Received> try_next() noexcept;
   void close() noexcept;
 
-  bool is_closed() const noexcept { return closed_; }
-  std::size_t waiting() const noexcept { return queue_.size(); }
-  std::size_t waiting_bytes() const noexcept { return bytes_; }
-  std::uint64_t dropped() const noexcept { return dropped_; }
+  bool is_closed() const noexcept { return closed_; }             // what waits can still be read
+  std::size_t waiting() const noexcept { return queue_.size(); }  // messages and notices
+  std::size_t waiting_bytes() const noexcept { return bytes_; }   // memory, of the messages
+  std::uint64_t dropped() const noexcept { return dropped_; }     // by its policy, since open()
 
  private:
   Messages(Bus& bus, MessagesOptions options) noexcept : bus_(bus), options_(std::move(options)) {}

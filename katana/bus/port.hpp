@@ -39,32 +39,37 @@ class Port;
 struct Pattern {
   explicit Pattern(Bytes given) : text(given) {}
 
+  // A reactor that has subscribers in no group.
   struct Share {
-    std::shared_ptr<Port> port;
-    std::size_t subscribers = 0;
+    std::shared_ptr<Port> port;   // each reactor stands in one Share
+    std::size_t subscribers = 0;  // when it becomes 0, the Share is removed
   };
+  // A subscriber of a group.
   struct Member {
-    std::shared_ptr<Port> port;
-    std::uint64_t number = 0;
+    std::shared_ptr<Port> port;  // several members may have the same
+    std::uint64_t number = 0;    // of its subscription on that port
   };
+  // Its members take turns; one whose reactor has no room is passed over.
   struct Group {
-    std::vector<Member> members;
-    std::size_t next = 0;
+    std::vector<Member> members;  // in the order in which they subscribed
+    std::size_t next = 0;         // who had the last message: the search begins behind it
   };
+  // Then the FanOut forgets it.
   bool is_unused() const noexcept { return shares.empty() && groups.empty(); }
 
-  const std::string text;
-  std::vector<Share> shares;  // without those of groups
-  std::map<std::string, Group, std::less<>> groups;
-  std::uint64_t interest = 0;  // what the Interest likes to remember
+  const std::string text;                            // is_pattern(); read without the lock
+  std::vector<Share> shares;                         // without those of groups
+  std::map<std::string, Group, std::less<>> groups;  // by the name of the queue group
+  std::uint64_t interest = 0;                        // what the Interest likes to remember
 };
 
+// Outlives its cancellation while messages are being given, so that lists stay valid.
 struct LocalSubscription {
-  std::shared_ptr<Pattern> pattern;
-  Handler handler;
-  SubscribeOptions options;
-  std::uint64_t number = 0;  // of its port
-  bool alive = true;
+  std::shared_ptr<Pattern> pattern;  // shared with all who have the same text
+  Handler handler;                   // not called once `alive` is false
+  SubscribeOptions options;          // on_notice is called on the port's reactor
+  std::uint64_t number = 0;          // of its port
+  bool alive = true;  // false: cancelled, and skipped where it still stands in a list
 };
 
 // What waits for a reactor.
@@ -72,10 +77,10 @@ struct PortEntry {
   Posted message = {};                         // none: a notice
   std::shared_ptr<Pattern> pattern = nullptr;  // of whose subscribers; null: by the subject
   std::uint64_t member = 0;                    // of a queue group: to this one
-  NoticeKind kind = NoticeKind::missed;
-  MissReason reason = MissReason::none;
-  std::uint64_t count = 0;
-  std::string subject = {};
+  NoticeKind kind = NoticeKind::missed;        // this and the following: of a notice
+  MissReason reason = MissReason::none;        // as Notice::reason
+  std::uint64_t count = 0;                     // as Notice::count
+  std::string subject = {};                    // a copy of Notice::subject, which is lent
 };
 
 // One writes, any reads.
@@ -93,18 +98,19 @@ class PortCount {
 
 // Who is to have what is published to a subject from one reactor.
 struct Route {
-  std::string subject;
-  std::uint64_t generation = 0;        // of the bus's subscriptions, when it was made
-  std::uint64_t local_generation = 0;  // of the port's
-  std::vector<LocalSubscription*> here;
-  std::vector<std::shared_ptr<Port>> others;
-  std::vector<std::shared_ptr<Pattern>> grouped;
-  bool is_pinned = false;
+  std::string subject;                   // the key: a place of the cache has one subject at a time
+  std::uint64_t generation = 0;          // of the bus's subscriptions, when it was made
+  std::uint64_t local_generation = 0;    // of the port's
+  std::vector<LocalSubscription*> here;  // of this reactor, in no group
+  std::vector<std::shared_ptr<Port>> others;  // reactors with a subscriber in no group; each once
+  std::vector<std::shared_ptr<Pattern>> grouped;  // that have groups, wherever their members are
+  bool is_pinned = false;  // `here` is being walked: it is not to be filled anew
 };
 
 // The bus, as its ports see it.
 class PortOwner {
  public:
+  // Any thread; they never change.
   const BusOptions& options() const noexcept { return options_; }
   // acquire: who subscribed before it was read is found.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
@@ -115,6 +121,7 @@ class PortOwner {
  protected:
   explicit PortOwner(const BusOptions& options) noexcept : options_(options) {}
   ~PortOwner() = default;
+  // After each change of who is subscribed: every Route is out of date then.
   void note_change() noexcept { generation_.fetch_add(1, std::memory_order_release); }
 
  private:

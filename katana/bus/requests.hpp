@@ -44,7 +44,7 @@ class Requests final : public core::Attachment {
     Wait(const Wait&) = delete;
     Wait& operator=(const Wait&) = delete;
 
-    std::string reply_to() const;
+    std::string reply_to() const;  // for Publication::reply_to; below the inbox of the reactor
     // Somebody in this process is asked: that a server knows of nobody is no answer.
     void ignore_no_responders() noexcept { ignores_no_responders_ = true; }
     bool await_ready() const noexcept { return over_; }

@@ -42,10 +42,12 @@
 
 namespace katana::bus {
 
+// Bits of a number that count messages; those above them are its generation.
 inline constexpr unsigned generation_shift = 40;
 
+// How much a publisher remembers, and how soon a loss at the end is found.
 struct SequencerOptions {
-  std::size_t subjects_max = 16 * 1024;
+  std::size_t subjects_max = 16 * 1024;  // at least 1; beyond it the longest silent one goes
   // The number is repeated so long after a message, and then twice more, each time after twice as
   // long; while messages come, so often, too.
   Duration repeat_after = seconds(2);
@@ -59,12 +61,14 @@ class Sequencer {
   Sequencer(const Sequencer&) = delete;
   Sequencer& operator=(const Sequencer&) = delete;
 
+  // As given: not 0, and unlike that of every other publisher of the bus.
   std::uint64_t publisher() const noexcept { return publisher_; }
   // Of the message that is published now.
   Origin next(Bytes subject, Instant now);
 
+  // A number that is to be sent again, without a message.
   struct Repeat {
-    Bytes subject;
+    Bytes subject;  // borrowed, for the visit
     Origin origin;  // the last number
     Duration age;   // since the first of its generation
   };
@@ -104,6 +108,7 @@ class Sequencer {
   std::multimap<Instant, Entry*> due_;
 };
 
+// The receivers' side: one for all subscriptions of a connection.
 class GapDetector {
  public:
   explicit GapDetector(std::size_t entries_max = 64 * 1024);
@@ -115,11 +120,13 @@ class GapDetector {
   void add(std::uint64_t subscription, Instant now);
   void remove(std::uint64_t subscription) noexcept;
 
+  // What its subscribers are to be told; all zero: nothing.
   struct Verdict {
-    std::uint64_t missed = 0;
-    bool may_have_missed = false;
-    bool is_duplicate = false;
+    std::uint64_t missed = 0;      // messages that are known to be lost
+    bool may_have_missed = false;  // what was known of this publisher was forgotten
+    bool is_duplicate = false;     // the message is to be dropped
   };
+  // For a subscription that was not added, or an origin that does not count, it says nothing.
   Verdict on_message(std::uint64_t subscription, Bytes subject, Origin origin);
   // A number that was repeated, with the age of the first one.
   Verdict on_repeat(std::uint64_t subscription, Bytes subject, Origin origin, Duration age,

@@ -33,6 +33,7 @@ StreamLog::StreamLog(StreamOptions options) : options_(with_bounds(std::move(opt
 
 void StreamLog::set_options(StreamOptions options) {
   options_ = with_bounds(std::move(options));
+  limit_subjects();
   limit();
 }
 
@@ -85,6 +86,18 @@ void StreamLog::remove(std::map<std::uint64_t, Entry>::iterator entry) {
   if (same->second.empty()) by_subject_.erase(same);
   bytes_ -= entry->second.bytes;
   entries_.erase(entry);
+}
+
+void StreamLog::limit_subjects() {
+  if (options_.messages_per_subject_max == 0) return;
+  std::vector<std::uint64_t> above;
+  for (const auto& [subject, sequences] : by_subject_) {
+    for (std::size_t index = 0; index + options_.messages_per_subject_max < sequences.size();
+         ++index) {
+      above.push_back(sequences[index]);
+    }
+  }
+  for (const std::uint64_t sequence : above) remove(entries_.find(sequence));
 }
 
 // The newest stays, however large it is.

@@ -51,6 +51,7 @@
 
 namespace katana::bus {
 
+// What ensure() makes; a stream that is there with these subjects gets the rest of them.
 struct StreamOptions {
   std::string name = {};                   // letters, digits, '-' and '_'
   std::vector<std::string> subjects = {};  // patterns
@@ -66,11 +67,13 @@ struct StreamOptions {
   bool in_memory = false;
 };
 
+// For one store().
 struct StoreOptions {
-  std::string id = {};
-  Duration timeout = seconds(5);
+  std::string id = {};  // of the same within duplicate_window one is stored; empty: no check
+  Duration timeout = seconds(5);  // for the server's answer; in process nothing is waited for
 };
 
+// The acknowledgement of a message.
 struct Stored {
   std::uint64_t sequence = 0;  // in its stream, from 1
   bool is_duplicate = false;   // its id was there: it was not stored again
@@ -78,28 +81,38 @@ struct Stored {
 
 // What a stream knows of a message.
 struct StoredMessage {
-  HeldMessage message;
-  std::uint64_t sequence = 0;
+  HeldMessage message;           // of the reactor that read it
+  std::uint64_t sequence = 0;    // in its stream, from 1; a filter leaves gaps
   std::uint32_t deliveries = 1;  // how often this consumer was given it
   std::uint64_t waiting = 0;     // that come after it, when it was given
-  Timestamp stored_at = {};
-  std::string ack_to = {};  // where it is acknowledged; of JetStream
+  Timestamp stored_at = {};      // wall clock of who keeps it, in microseconds
+  std::string ack_to = {};       // where it is acknowledged; of JetStream
 };
 
-enum class StartAt : std::uint8_t { first, next, last, last_per_subject, sequence, time };
+// Where a consumer begins that has no position yet, among what its filter lets through.
+enum class StartAt : std::uint8_t {
+  first,             // the oldest that is kept
+  next,              // only what is stored from now on
+  last,              // the newest that is kept, and what follows it
+  last_per_subject,  // the newest of each subject, and what is stored from now on
+  sequence,          // ConsumeOptions::start_sequence, or the first behind it that is kept
+  time,              // the first that was stored at ConsumeOptions::start_time or later
+};
 
+// Of a consumer. A durable one that exists goes on with its position, whatever `start` says.
 struct ConsumeOptions {
-  std::string stream = {};
+  std::string stream = {};   // its name, which ensure() has made; else not_found
   std::string durable = {};  // its position is kept under this name; empty: it ends with its reader
   std::string filter = {};   // a pattern; empty: all
-  StartAt start = StartAt::first;  // of a durable one when it is made
-  std::uint64_t start_sequence = 1;
-  Timestamp start_time = {};
-  Duration ack_wait = seconds(30);
-  std::uint32_t deliveries_max = 0;  // 0: until it is acknowledged
-  std::size_t unacknowledged_max = 256;
+  StartAt start = StartAt::first;        // of a durable one when it is made
+  std::uint64_t start_sequence = 1;      // of StartAt::sequence
+  Timestamp start_time = {};             // of StartAt::time
+  Duration ack_wait = seconds(30);       // then it is given again; above the slowest handling
+  std::uint32_t deliveries_max = 0;      // 0: until it is acknowledged
+  std::size_t unacknowledged_max = 256;  // while so many are, no new ones are given
 };
 
+// Reads one stream; one coroutine waits in next() at a time. Destroying it ends it.
 class Consumer {
  public:
   virtual ~Consumer() = default;
@@ -115,8 +128,9 @@ class Consumer {
 class Streams {
  public:
   virtual ~Streams() = default;
-  // Makes it, or checks that it is there with these subjects and gives it the other options. Options
-  // are a variable here and below: g++ 12 destroys those of a `co_await` twice (decision 0018).
+  // Makes it, or checks that it is there with these subjects and gives it the other options.
+  // Options are a variable here and below: g++ 12 destroys those of a `co_await` twice (decision
+  // 0018).
   Task<Result<void>> ensure(const StreamOptions& options) { return do_ensure(options); }
   Task<Result<void>> ensure(const StreamOptions&& options) = delete;
   Task<Result<Stored>> store(std::string subject, std::string payload) {

@@ -26,8 +26,8 @@
 
 namespace katana::bus {
 
-inline constexpr std::size_t subject_bytes_max = 512;
-inline constexpr std::size_t subject_tokens_max = 32;
+inline constexpr std::size_t subject_bytes_max = 512;  // of subjects and patterns
+inline constexpr std::size_t subject_tokens_max = 32;  // bounds the depth of an index, too
 
 // May be published to.
 bool is_subject(Bytes text) noexcept;
@@ -45,9 +45,11 @@ std::string escape_token(Bytes text);
 // What escape_token() was given; nothing for what it never gives.
 Result<std::string> unescape_token(Bytes token);
 
+// Of the bus itself: begins with '_' or '$'.
 inline bool is_hidden(Bytes subject) noexcept {
   return subject.starts_with('_') || subject.starts_with('$');
 }
+// Then it matches no hidden subject.
 inline bool begins_with_wildcard(Bytes pattern) noexcept {
   return pattern.starts_with('*') || pattern.starts_with('>');
 }

@@ -92,8 +92,8 @@ struct Loaded {
 
 // Of one put().
 struct PutOptions {
-  Duration ttl = {};  // 0: the option's
-  std::vector<std::string> tags = {};
+  Duration ttl = {};                   // 0: the option's
+  std::vector<std::string> tags = {};  // by which remove_tag() finds it
   // What Cache::mark() gave when the value began to be found out: it is not kept if one of its tags
   // was removed since, or everything.
   std::optional<std::uint64_t> mark = {};
@@ -198,6 +198,7 @@ concept HasNothingToDestroy =
 template <class Key, class Value>
 class Cache {
  public:
+  // Shared with the cache: it lives on when the entry is removed or gives way.
   using ValuePointer = std::shared_ptr<const Value>;
   // How keys are given: a view, where keys are text.
   using KeyView = std::conditional_t<std::same_as<Key, std::string>, Bytes, const Key&>;
@@ -255,6 +256,7 @@ class Cache {
     F loader_;
   };
   template <class F>
+  // Awaited: Result<Cached<Value>>. What is in memory is given at once, without a suspension.
   GetOrLoad<std::remove_cvref_t<F>> get_or_load(Key key, F&& loader) const {
     static_assert(detail::HasNothingToDestroy<F>,
                   "a loader that owns something is a variable, which is given by its name "
@@ -308,7 +310,9 @@ class Cache {
   }
   std::size_t clear() const { return core_->remove_prefix({}); }
 
+  // Adds up the shards under their locks: for metrics, not for each request.
   Figures figures() const { return core_->figures(); }
+  // As make() was given them.
   const Options& options() const noexcept { return core_->options(); }
   // What one value may take, with its key.
   std::size_t value_bytes_max() const noexcept { return core_->value_bytes_max(); }

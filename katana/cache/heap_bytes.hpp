@@ -99,6 +99,7 @@ std::size_t pointed_heap_bytes(const T& pointer) {
 }  // namespace detail
 
 template <class T>
+// Bytes of the heap that the value refers to, without sizeof(T), as the allocator rounds them.
 std::size_t heap_bytes(const T& value) {
   using namespace detail;
   if constexpr (SaysHeapBytes<T>) {

@@ -94,27 +94,27 @@ Result<void> check(const Options& options);
 
 // Of now, and since the cache was made.
 struct Figures {
-  std::uint64_t hits = 0;           // negative ones included
-  std::uint64_t negative_hits = 0;  // of those: it was known that there is none
-  std::uint64_t misses = 0;
-  std::uint64_t loads = 0;  // begun, refreshes included
-  std::uint64_t load_failures = 0;
-  std::uint64_t loads_refused = 0;  // too many ran and waited
-  std::uint64_t loads_moved = 0;    // to another reactor, because theirs ended
-  std::uint64_t joined = 0;         // waited for a load that another one had begun
-  std::uint64_t refreshes = 0;      // ahead of the end
-  std::uint64_t evictions = 0;
-  std::uint64_t expired = 0;
-  std::uint64_t refused = 0;  // values that are too large
-  std::uint64_t second_hits = 0;
-  std::uint64_t second_misses = 0;
+  std::uint64_t hits = 0;             // negative ones included
+  std::uint64_t negative_hits = 0;    // of those: it was known that there is none
+  std::uint64_t misses = 0;           // neither a value nor a known absence
+  std::uint64_t loads = 0;            // begun, refreshes included
+  std::uint64_t load_failures = 0;    // with an Error or an exception
+  std::uint64_t loads_refused = 0;    // too many ran and waited
+  std::uint64_t loads_moved = 0;      // to another reactor, because theirs ended
+  std::uint64_t joined = 0;           // waited for a load that another one had begun
+  std::uint64_t refreshes = 0;        // ahead of the end
+  std::uint64_t evictions = 0;        // entries that gave way for want of room
+  std::uint64_t expired = 0;          // entries found when their time was over
+  std::uint64_t refused = 0;          // values that are too large
+  std::uint64_t second_hits = 0;      // looks that found a value or a known absence
+  std::uint64_t second_misses = 0;    // looks that found nothing
   std::uint64_t second_failures = 0;  // calls that failed or took too long
   std::uint64_t second_invalid = 0;   // octets that are none of ours
   std::uint64_t second_skipped = 0;   // calls that were not made: it is left alone
-  std::size_t loads_running = 0;
-  std::size_t entries = 0;
-  std::size_t bytes = 0;
-  std::size_t owed = 0;  // removals that the second level did not get yet
+  std::size_t loads_running = 0;      // at present
+  std::size_t entries = 0;            // in memory at present
+  std::size_t bytes = 0;              // that these take, of bytes_max
+  std::size_t owed = 0;               // removals that the second level did not get yet
 };
 
 }  // namespace katana::cache

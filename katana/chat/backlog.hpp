@@ -16,14 +16,17 @@
 
 namespace katana::chat {
 
+// As a Member owns it.
 class Backlog {
  public:
+  // Lines that follow one another in a batch.
   struct Entry {
-    Batch* batch;
-    std::uint32_t begin;
-    std::uint32_t size;
-    std::uint32_t messages;
-    std::uint32_t charged;
+    Batch* batch;            // with a share, which pop() gives up
+    std::uint32_t begin;     // of the lines, in the batch
+    std::uint32_t size;      // their bytes
+    std::uint32_t messages;  // lines that these are
+    std::uint32_t charged;   // of charged_bytes(): the entry, and the block if it is the last of it
+    // The lines; they live as long as the entry.
     Bytes bytes() const noexcept { return batch->bytes().substr(begin, size); }
   };
 
@@ -33,10 +36,12 @@ class Backlog {
   Backlog& operator=(const Backlog&) = delete;
 
   bool empty() const noexcept { return first_ == entries_.size(); }
+  // Of the entries and of the blocks that they keep.
   std::size_t charged_bytes() const noexcept { return charged_; }
   // Of the entries alone.
   std::size_t list_bytes() const noexcept { return entries_.capacity() * sizeof(Entry); }
 
+  // Takes a share of the batch. REQUIRES that `begin` and `size` are within it.
   void push(Batch& batch, std::uint32_t begin, std::uint32_t size, std::uint32_t messages);
   // REQUIRES an entry.
   const Entry& front() const noexcept { return entries_[first_]; }

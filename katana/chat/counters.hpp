@@ -43,6 +43,7 @@ enum class Loss : std::uint8_t {
   bus,           // it was said on another server, and lost on its way from there
   count_,
 };
+// By Loss: values of a label of metrics.
 inline constexpr std::array<Bytes, static_cast<std::size_t>(Loss::count_)> loss_names = {
     "slow_reader", "disconnected", "left", "draining", "bus"};
 
@@ -51,8 +52,9 @@ struct HubCounters {
   Count message_bytes;  // as they were framed
   Count refused;        // lines that were not accepted
   Count due;            // one for each message and recipient
-  Count due_bytes;
-  Count delivered;  // of those, what the kernel took whole
+  Count due_bytes;      // of these messages, as they were framed
+  Count delivered;      // of those, what the kernel took whole
+  // By Loss; one for each message and recipient.
   std::array<Count, static_cast<std::size_t>(Loss::count_)> dropped;
   Count batches;           // blocks that were framed
   Count relayed;           // batches handed to other reactors
@@ -66,11 +68,13 @@ struct HubCounters {
   Count queued_bytes;      // present number: charged to members for what waits behind their outbox
   Count queue_peak_bytes;  // the most that one member has had queued
 
+  // The sum of `dropped`. Any thread.
   std::uint64_t lost() const noexcept {
     std::uint64_t sum = 0;
     for (const Count& each : dropped) sum += each.value();
     return sum;
   }
+  // REQUIRES one that is not count_.
   Count& of(Loss loss) noexcept { return dropped[static_cast<std::size_t>(loss)]; }
 };
 

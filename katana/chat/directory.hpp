@@ -24,25 +24,26 @@
 
 namespace katana::chat {
 
-inline constexpr Bytes lobby_name = "lobby";
+inline constexpr Bytes lobby_name = "lobby";  // where everybody begins; it never ends
 
 // The generation tells a room from earlier ones in its place.
 struct RoomKey {
-  std::uint32_t place = 0;
-  std::uint32_t generation = 0;
+  std::uint32_t place = 0;       // from 0, which is the lobby's, to rooms_max - 1
+  std::uint32_t generation = 0;  // grows with each room that is made in the place
   bool operator==(const RoomKey&) const = default;
 };
 
+// What who() knows of a room, other servers included.
 struct Presence {
-  std::string room;
-  std::uint64_t members = 0;
+  std::string room;                // that who() was asked for
+  std::uint64_t members = 0;       // of all servers
   std::vector<std::string> names;  // of the first to come, as many as were asked for
 };
 
 // Somebody as /who tells of them.
 struct Person {
-  std::uint64_t number = 0;
-  std::string name;
+  std::uint64_t number = 0;  // of the connection: it is the n of USERn
+  std::string name;          // "USER12", or the name that was taken
   bool operator==(const Person&) const = default;
 };
 
@@ -60,8 +61,8 @@ class RemoteMembers {
 
 // A room in which somebody came, went or took a name.
 struct ChangedRoom {
-  std::string name;
-  RoomKey key;
+  std::string name;           // of the room
+  RoomKey key;                // the lobby's if there is no such room any more
   std::uint32_t members = 0;  // 0: there is no such room any more, or nobody in the lobby
   std::vector<Person> first;  // to come, as many as were asked for
 };
@@ -97,6 +98,7 @@ class Directory {
   // What is said in the room goes to `reactor` too, until the room is gone.
   void set_outward(RoomKey room, unsigned reactor) noexcept;
 
+  // Place and generation 0: it is there from the beginning.
   static RoomKey lobby() noexcept { return {}; }
   // Nothing: it would be one room too many.
   std::optional<RoomKey> join(Bytes room, unsigned reactor, std::uint64_t number, Bytes name);
@@ -107,13 +109,16 @@ class Directory {
   std::string name_of(RoomKey room) const;
   std::uint32_t rooms() const;
 
+  // False: somebody here has it, or it is of the form USERn. Other servers are not asked.
   bool take_name(Bytes name);
+  // Anybody may take it from here on; nothing happens if nobody had it.
   void give_name(Bytes name);
   // As who() tells it.
   void rename(RoomKey room, std::uint64_t number, Bytes name);
   // Somebody has another number from here on.
   void renumber(RoomKey room, std::uint64_t number, std::uint64_t now, Bytes name);
 
+  // As many as have members counted by members_on().
   unsigned reactors() const noexcept { return reactors_; }
   // Members that `reactor` has in the room: a moment later it may have others.
   std::uint32_t members_on(RoomKey room, unsigned reactor) const noexcept {

@@ -35,6 +35,7 @@ class Sender {
   Sender() = default;
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
+  // It is in a list of a FairTurn.
   bool waits() const noexcept { return next_ != this; }
 
  protected:
@@ -62,6 +63,7 @@ class Sender {
   bool spent_ = false;            // it has waited since it had its share
 };
 
+// Of one hub.
 class FairTurn {
  public:
   explicit FairTurn(std::size_t bytes_max) noexcept { set_bytes_max(bytes_max); }
@@ -100,6 +102,7 @@ class FairTurn {
     senders_ = 0;
   }
 
+  // Somebody waits: begin() and let_on() are due.
   bool anybody_waits() const noexcept { return waiting_ != 0; }
   // Is let on by let_on(), in its turn.
   void wait(Sender& speaker) noexcept {

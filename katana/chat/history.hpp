@@ -25,6 +25,7 @@ namespace katana::chat {
 
 struct Relayed;
 
+// Of each room.
 struct HistoryOptions {
   std::uint32_t messages_max = 0;     // that who joins is told; 0: there is no history
   std::size_t bytes_max = 64 * 1024;  // of a room
@@ -34,18 +35,18 @@ class History {
  public:
   // Where a batch was said first: a server, and how many messages of the room it had before.
   struct Origin {
-    std::uint64_t node;  // 0: it is not known yet
-    std::uint64_t first;
+    std::uint64_t node;   // 0: it is not known yet
+    std::uint64_t first;  // 0 while the node is
   };
   struct Kept {
-    Origin origin;
-    std::uint32_t messages;
-    std::string lines;
+    Origin origin;           // as it goes to another server, and comes from one
+    std::uint32_t messages;  // lines, at least 1
+    std::string lines;       // a copy, each with its '\n'
   };
   struct Recent {
-    std::string lines;
-    std::uint32_t messages = 0;
-    std::uint64_t until = 0;  // the number of the newest
+    std::string lines;           // a copy, oldest first; empty: there are none
+    std::uint32_t messages = 0;  // lines that these are
+    std::uint64_t until = 0;     // the number of the newest
   };
 
   explicit History(const HistoryOptions& options) : options_(options) {}
@@ -53,6 +54,7 @@ class History {
   History(const History&) = delete;
   History& operator=(const History&) = delete;
 
+  // As it was made with; any thread.
   const HistoryOptions& options() const noexcept { return options_; }
 
   // Its number; Relayed::sequence is not looked at.

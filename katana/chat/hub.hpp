@@ -46,6 +46,7 @@
 
 namespace katana::chat {
 
+// What is dropped when a member's queue is full.
 enum class SlowReader : std::uint8_t {
   drop,        // its oldest messages
   disconnect,  // it
@@ -67,8 +68,9 @@ class Observer {
   ~Observer() = default;
 };
 
+// Of each of the hubs that are connected; what it refers to is borrowed.
 struct HubOptions {
-  SlowReader slow_reader = SlowReader::drop;
+  SlowReader slow_reader = SlowReader::drop;  // when queue_bytes_max is reached
   // Of one member, outbox and backlog together.
   std::size_t queue_bytes_max = 4 * turn_bytes_most;
   // Of that, what the outbox refers to, and can therefore not be dropped any more: one gathered
@@ -95,27 +97,28 @@ struct HubOptions {
 
 // What becomes of a wish for a name.
 enum class Naming : std::uint8_t {
-  given,
+  given,    // the member has it
   taken,    // somebody has it, or nobody may
   pending,  // the other servers are asked; Member::on_name_decided() follows
 };
 
 // What somebody on another thread has a hub do.
 struct HubOrder {
+  // What it does, and which members it reads.
   enum class Kind : std::uint8_t {
     miss,         // `count` messages of other servers in `room` will not come
     decide_name,  // of the claim `count`: `name`, given if `granted`
     lose_name,    // whoever has `name` has it no more
     renumber,     // numbers of the slot `count` are of the slot `other`, of `stride` slots
-    recall,       // `name` has lines of the history of `room`, `count` of them, up to `other`
+    recall,       // `name` has `count` lines of the history of `room`
   };
-  Kind kind = Kind::miss;
-  RoomKey room = {};
-  std::uint64_t count = 0;
-  std::uint64_t other = 0;
-  std::uint64_t stride = 0;
-  bool granted = false;
-  std::string name = {};
+  Kind kind = Kind::miss;    // says what the others mean
+  RoomKey room = {};         // miss, recall: whose members are told
+  std::uint64_t count = 0;   // messages, the token of a claim, or a slot
+  std::uint64_t other = 0;   // renumber: the slot that they have now
+  std::uint64_t stride = 0;  // renumber: of numbers from one connection to the next
+  bool granted = false;      // decide_name: nobody else has it
+  std::string name = {};     // a name, or lines of the history
 };
 
 // What a hub needs of its reactor.
@@ -200,9 +203,13 @@ class Hub {
   // Drops all of the member's backlog, as that of a slow reader. False: it has none.
   bool drop_for_memory(Member& member) noexcept;
 
+  // The one that all hubs of the server share.
   Directory& directory() noexcept { return directory_; }
+  // Written on its reactor's thread, read from any.
   HubCounters& counters() noexcept { return counters_; }
+  // As it was made with; any thread.
   const HubOptions& options() const noexcept { return options_; }
+  // That of its reactor, from 0 on; a bridge's is behind those.
   unsigned index() const noexcept { return index_; }
 
  private:

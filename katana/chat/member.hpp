@@ -26,6 +26,7 @@ class Member : private Sender {
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
+  // The n of USERn; Hub::order() may give it another (HubOrder::Kind::renumber).
   std::uint64_t number() const noexcept { return number_; }
   // "USER12", or what it has called itself.
   Bytes name() const noexcept { return Bytes(prefix_).substr(1, prefix_.size() - 3); }

@@ -29,6 +29,7 @@ class NameAuthority {
 // Takes what is relayed to a hub, in place of members. Calls come from its reactor.
 class BatchTap {
  public:
+  // `batch` is that of relayed.block; who keeps it longer than the call takes a share.
   virtual void on_relayed(const Relayed& relayed, Batch& batch) = 0;
 
  protected:

@@ -16,16 +16,17 @@
 
 namespace katana::chat {
 
+// Of one server; its reactors have the same.
 struct ChatOptions {
-  Limits limits = {};
-  HubOptions hub = {};
+  Limits limits = {};   // of a line, and of how long a client may be silent
+  HubOptions hub = {};  // queues, turns and relays
   // Lines of one client in a second; it may be ahead of that by as many as `rate_burst`. A client
   // that sends more is read later: nothing is lost. 0: no limit.
   std::uint32_t rate_max_per_s = 0;
   std::uint32_t rate_burst = 100;
   // The last line of every connection when the server stops; empty: none.
   std::string farewell = "The server is stopping. Goodbye.";
-  std::uint32_t who_names_max = 100;
+  std::uint32_t who_names_max = 100;  // that /who tells of a room; the others are only counted
 };
 
 class ChatProtocol final : public core::Protocol, private Turn {
@@ -37,7 +38,9 @@ class ChatProtocol final : public core::Protocol, private Turn {
   std::size_t session_bytes() const noexcept override;
   core::Session* open(void* memory, core::Connection& connection) noexcept override;
 
+  // Of this reactor; its thread, but for order() and counters().
   Hub& hub() noexcept { return hub_; }
+  // As it was made with.
   const ChatOptions& options() const noexcept { return options_; }
 
  private:

@@ -21,8 +21,9 @@
 
 namespace katana::chat {
 
+// Lines of one block, on their way to another reactor.
 struct Relayed {
-  RoomKey room;
+  RoomKey room;            // whose members are to get them
   Block* block = nullptr;  // with a share
   // The lines in it.
   std::uint32_t begin = 0;
@@ -33,6 +34,7 @@ struct Relayed {
 
 class Relay {
  public:
+  // Called with the `receiver` or `sender` it was given with.
   using Action = void (*)(void* context, Relay& relay) noexcept;
 
   // `on_batches` is called on the receiver's thread when there is something to take, `on_writable`
@@ -48,6 +50,7 @@ class Relay {
   // After a push() that failed: on_writable will be called, unless there is room already (false).
   bool wait_for_capacity() noexcept;
 
+  // What take() leaves to do.
   struct Taken {
     bool more;  // perhaps: nobody rings for it, so it is to be asked for
     bool ring;  // post writable_bell() to the sender
@@ -74,7 +77,9 @@ class Relay {
     return {more, sender_waits_.exchange(false, std::memory_order_seq_cst)};
   }
 
+  // Runs `on_batches` where it is posted; it is the relay's, and posted once at a time.
   Message& batches_bell() noexcept { return batches_bell_; }
+  // Runs `on_writable`, likewise.
   Message& writable_bell() noexcept { return writable_bell_; }
 
  private:

@@ -472,6 +472,7 @@ Result<void> ApplicationCore::start_routes() {
   // What is added from here on is the program's own.
   if (guard_->guards_application()) router.use(guard_->application());
   use_middleware(router);
+  check_replies(router);
   if (add_routes_) {
     if (auto added = add_routes_(*services_, router); !added) return added;
   }

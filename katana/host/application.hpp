@@ -118,6 +118,10 @@ struct ApplicationOptions {
   // The renderer of the page that shows its OpenAPI documents where the settings `docs` say so:
   // openapi::swagger_ui(). Empty: there is no such page.
   std::optional<openapi::DocsAssets> docs = {};
+  // How replies are checked by the program's OpenAPI documents where the setting
+  // requests.check_replies says so: openapi::check_replies (service/validation/reply_checks.hpp).
+  // Empty: only those of openapi::ContractRoutes are.
+  void (*check_replies)(Router& router, ReplyChecks checks) = nullptr;
   // Called with every failure of a handler or a job, on its thread; see failure_log.hpp.
   server::OnError on_error = {};
   // Called with each statement of the database that is over; see statement_telemetry.hpp.
@@ -333,6 +337,7 @@ class ApplicationCore {
   Result<void> make_guard();
   void use_middleware(Router& router);
   void add_docs_page(Router& router);
+  void check_replies(Router& router);
   void tell_operations() const;
   std::string exposed_url() const;
   Result<void> start_http();

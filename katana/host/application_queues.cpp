@@ -46,7 +46,8 @@ void fit_drain(queue::HandlerOptions& options, Duration drain_timeout) {
 
 Result<void> add_counters(metrics::Registry& metrics, queue::JobQueue& queue) {
   const auto queued = metrics.observed_counters(
-      {.name = "katana_queue_jobs_queued", .help = "Jobs that this process queued, or tried to."});
+      {.name = "katana_queue_jobs_queued",
+       .help = "Jobs that this process queued, also in transactions that were rolled back."});
   if (!queued) return std::unexpected(queued.error());
   const auto known = metrics.observed_counters(
       {.name = "katana_queue_jobs_known",

@@ -256,6 +256,40 @@ TEST_F(ApplicationTest, routes_and_forms_without_limits_of_their_own_have_those_
   FormLimits::set_defaults(before);
 }
 
+// What openapi::check_replies() is asked for, by what the settings say.
+TEST_F(ApplicationTest, replies_are_checked_in_development_or_as_a_setting_says) {
+  static ReplyChecks asked = ReplyChecks::off;
+  const auto checks_of = [this](const std::string& settings) {
+    write("port: 0\n", settings);
+    Application<> app({.name = "checked", .check_replies = [](Router& router, ReplyChecks checks) {
+                         asked = checks;
+                         router.check_replies(checks);
+                       }});
+    asked = ReplyChecks::off;
+    ReplyChecks of_routes = ReplyChecks::off;
+    app.routes([&of_routes](const registry::Services&, Router& router) {
+      of_routes = router.group("/x").reply_checks();
+    });
+    EXPECT_TRUE(app.start(line()));
+    EXPECT_EQ(asked, of_routes);
+    return asked;
+  };
+  EXPECT_EQ(checks_of(""), ReplyChecks::off);
+  EXPECT_EQ(checks_of("development: true\n"), ReplyChecks::report);
+  EXPECT_EQ(checks_of("development: true\nrequests: {check_replies: off}\n"), ReplyChecks::off);
+  EXPECT_EQ(checks_of("development: true\nrequests: {check_replies: refuse}\n"),
+            ReplyChecks::refuse);
+  EXPECT_EQ(checks_of("requests: {check_replies: report}\n"), ReplyChecks::report);
+}
+
+TEST_F(ApplicationTest, replies_of_documents_that_nobody_can_check_are_told_in_the_log) {
+  write("port: 0\n", "requests: {check_replies: report}\n");
+  Application<> app({.name = "plain"});
+  ASSERT_TRUE(app.start(line()));
+  app.stop();
+  EXPECT_THAT(log_text(), HasSubstr("set ApplicationOptions::check_replies"));
+}
+
 TEST_F(ApplicationTest, a_server_name_that_no_field_can_have_fails_the_start_and_is_named) {
   write("server_name: \"a\\r\\nSet-Cookie: b\"\n");
   Application<> app({.name = "named"});

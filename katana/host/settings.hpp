@@ -217,6 +217,15 @@ KATANA_DESCRIBE(
     (token, length(0, 512), secret,
      help("bearer token that these pages require (Authorization: Bearer …); empty: none")))
 
+// What becomes of a reply that departs from the program's OpenAPI document.
+enum class ReplyCheckUse : std::uint8_t {
+  development,  // report where `development` is true, else off
+  report,       // it is sent, and each place that departs is logged once
+  refuse,       // 500 is sent instead
+  off,
+};
+KATANA_DESCRIBE_ENUM(ReplyCheckUse, development, report, refuse, off)
+
 struct RequestSettings {
   bool ids = true;
   bool access_log = true;
@@ -227,6 +236,7 @@ struct RequestSettings {
   Duration slow = seconds(1);
   std::uint32_t failure_records_max = 5;
   Duration failure_period = seconds(10);
+  ReplyCheckUse check_replies = ReplyCheckUse::development;  // against the program's documents
 };
 KATANA_DESCRIBE(
     RequestSettings, (ids, help("accept or make X-Request-Id, and return it")),
@@ -242,7 +252,10 @@ KATANA_DESCRIBE(
      help("log requests that take longer as slow; 0: never")),
     (failure_records_max, at_most(100'000),
      help("failure records per kind and route in each failure_period; 0: none")),
-    (failure_period, option_rules::timeout, help("period in which failure_records_max applies")))
+    (failure_period, option_rules::timeout, help("period in which failure_records_max applies")),
+    (check_replies, help("replies that depart from the OpenAPI document: report: log each place "
+                         "once; refuse: send 500 instead; development: report where development "
+                         "is true")))
 
 struct UpstreamSettings {
   std::string url;

@@ -24,8 +24,11 @@ class Fields {
   // `what` as messages call it: "an operation".
   Fields(NodeAt at, Bytes what, Problems& problems);
 
+  // An empty node in its place when it was no object.
   const NodeAt& at() const noexcept { return at_; }
+  // Of the object; without a line when it was none.
   Location location() const { return at_.location(); }
+  // Does not ask for it: finish() reports it still.
   bool has(Bytes key) const noexcept { return at_.node->find(key) != nullptr; }
 
   // Empty, or `otherwise`, when it is not there.

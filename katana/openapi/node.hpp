@@ -16,27 +16,38 @@
 
 namespace katana::openapi::model {
 
-// From 1; a column counts octets in JSON and characters in YAML. 0: not in a file.
+// Where a value or a key begins in its file.
 struct Position {
-  std::uint32_t line = 0;
-  std::uint32_t column = 0;
+  std::uint32_t line = 0;    // from 1; 0: not in a file
+  std::uint32_t column = 0;  // likewise; counts octets in JSON, characters in YAML
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
+// A value, with all that is in it.
 struct Node {
-  enum class Kind : std::uint8_t { null, boolean, number, text, list, object };
-
-  struct Key {
-    std::string name;
-    Position position;
+  // As the file has it, whatever a schema wants there.
+  enum class Kind : std::uint8_t {
+    null,     // in YAML what is left empty, too
+    boolean,  // "true"; in YAML "True" and "TRUE", too
+    number,   // kept as text: scalar_value() makes a number of it
+    text,     // in YAML all that is quoted, or is none of the others
+    list,     // `items`
+    object,   // `items` and `keys`
   };
 
-  Kind kind = Kind::null;
-  Position position;
+  // The name of a member of an object.
+  struct Key {
+    std::string name;   // decoded, as the text of a node
+    Position position;  // of the key, not of its value
+  };
+
+  Kind kind = Kind::null;   // says which of the members below it has
+  Position position;        // where it begins; of what a YAML alias copies: where that stands
   std::string text;         // of text; of a number and a boolean, as they were written
   std::vector<Node> items;  // of a list, and the values of an object
   std::vector<Key> keys;    // of an object, one for each item
 
+  // By the kind alone: an empty list is one.
   bool is(Kind other) const noexcept { return kind == other; }
   // The value of a key of an object; null if there is none.
   const Node* find(Bytes key) const noexcept;

@@ -23,20 +23,24 @@
 
 namespace katana::openapi::model {
 
+// A fault in the text; SourceSet makes it a Problem of the file.
 struct ParseProblem {
-  Position position;
-  std::string words;
+  Position position;  // where it was found
+  std::string words;  // without the place: "expected a value"
 };
 
+// A text as far as it could be read.
 struct Parsed {
-  Node root = {};
-  std::size_t nodes = 0;
-  std::vector<ParseProblem> problems = {};
+  Node root = {};                           // null when nothing could be read
+  std::size_t nodes = 0;                    // counted against nodes_max: with what aliases copied
+  std::vector<ParseProblem> problems = {};  // in the order found; empty: all was read
 };
 
 Parsed parse(Bytes text, Bytes name, std::size_t depth_max, std::size_t nodes_max);
 
+// As parse(), by RFC 8259 alone; `text` has to be UTF-8.
 Parsed parse_json(Bytes text, std::size_t depth_max, std::size_t nodes_max);
+// As parse(), by YAML 1.2 alone; `text` has to be UTF-8.
 Parsed parse_yaml(Bytes text, std::size_t depth_max, std::size_t nodes_max);
 // Leaves the first of each name, and reports the others.
 void drop_repeated(Node& object, std::vector<ParseProblem>& problems);

@@ -26,14 +26,19 @@
 
 namespace katana::openapi::model {
 
-enum class Severity : std::uint8_t { error, warning };
+// Whether the description may be used in spite of it.
+enum class Severity : std::uint8_t {
+  error,    // no: what was read is only a part of it
+  warning,  // yes, in the sense that its words say
+};
 
+// One thing that is wrong, with a copy of its place.
 struct Problem {
-  Severity severity = Severity::error;
-  std::string file;
-  Position position;
-  std::string pointer;
-  std::string words;
+  Severity severity = Severity::error;  // sorted() has errors first
+  std::string file;                     // as Location::file()
+  Position position;                    // line 0: of the whole file
+  std::string pointer;                  // RFC 6901, without '#'; empty: the root
+  std::string words;                    // what is wrong, and the remedy
 
   // "api.yaml:12:7: #/info: 'title' is missing. Add it"; a warning says so in front of its words.
   std::string describe() const;
@@ -43,15 +48,18 @@ class Problems {
  public:
   explicit Problems(std::size_t count_max = 100) noexcept : count_max_(count_max) {}
 
+  // `location` may have no source: the description as a whole.
   void error(const Location& location, std::string words) {
     add(Severity::error, location, std::move(words));
   }
+  // Likewise.
   void warning(const Location& location, std::string words) {
     add(Severity::warning, location, std::move(words));
   }
   // Of a file that has no tree to point into.
   void add(Problem problem);
 
+  // To be asked before what was read is used.
   bool has_errors() const noexcept { return errors_ != 0; }
   // Those that were not kept included.
   std::size_t error_count() const noexcept { return errors_; }

@@ -473,6 +473,7 @@ void Reader::check_links() {
 // ---- the model ----
 
 const Operation* Description::find_operation(Bytes id) const noexcept {
+  if (id.empty()) return nullptr;  // that of operations without one
   for (const auto* const items : {&paths, &webhooks}) {
     for (const PathItem& item : *items) {
       for (const Operation& each : item.operations) {

@@ -26,7 +26,9 @@ class Reader {
  public:
   Reader(Options options, Problems& problems);
 
+  // Reads `path` by Options::load.
   Description run(const std::string& path);
+  // Takes `text` for what the file has, which is not read.
   Description run(const std::string& path, Bytes text);
 
  private:
@@ -127,6 +129,7 @@ class Reader {
   int callbacks_ = 0;  // in one another
 };
 
+// The style of that name in OpenAPI 3; none for another, such as "tabDelimited".
 std::optional<Style> style_of(Bytes name) noexcept;
 
 }  // namespace katana::openapi::model

@@ -124,6 +124,11 @@ void Reader::read_path_item(PathItem& item, const NodeAt& at, Shared shared, int
       return;
     }
     const NodeAt target = sources_->resolve(reference.node->text, reference);
+    constexpr Bytes components = "/components/pathItems/";
+    const Bytes text = reference.node->text;
+    if (const std::size_t found = text.find(components); hops == 0 && found != Bytes::npos) {
+      item.component = text.substr(found + components.size());
+    }
     if (target) read_path_item(item, target, shared, hops + 1);
   }
   if (fields.has("summary")) item.summary = fields.text("summary");

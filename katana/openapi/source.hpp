@@ -23,8 +23,8 @@ class Source;
 
 // Where something stands. Shares its file.
 struct Location {
-  std::shared_ptr<const Source> source = {};
-  Position position = {};
+  std::shared_ptr<const Source> source = {};  // null: nowhere
+  Position position = {};                     // where it begins
 
   // As the file was named, or its URI.
   std::string file() const;
@@ -41,6 +41,7 @@ class Source : public std::enable_shared_from_this<Source> {
  public:
   Source(std::string uri, Node root) : uri_(std::move(uri)), root_(std::move(root)) {}
 
+  // A path with '%', '#' and '?' escaped (uri_of_path()), or a URI.
   const std::string& uri() const noexcept { return uri_; }
   // For messages: of a file its path.
   std::string name() const;
@@ -68,12 +69,15 @@ class Source : public std::enable_shared_from_this<Source> {
 
 // A node and the file that it is of.
 struct NodeAt {
-  std::shared_ptr<const Source> source = {};
-  const Node* node = nullptr;
+  std::shared_ptr<const Source> source = {};  // keeps the node
+  const Node* node = nullptr;                 // null: it is not there
 
   explicit operator bool() const noexcept { return node != nullptr; }
+  // The value of that key; without a node if there is none, or no object.
   NodeAt find(Bytes key) const { return {source, node == nullptr ? nullptr : node->find(key)}; }
+  // REQUIRES `other` in the same file.
   NodeAt to(const Node& other) const { return {source, &other}; }
+  // Without a node the file, at no line.
   Location location() const {
     return node == nullptr ? Location{source, {}} : Location{source, node->position};
   }

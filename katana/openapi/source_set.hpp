@@ -26,15 +26,17 @@
 
 namespace katana::openapi::model {
 
+// How much is read. What is more is an error, and is not read.
 struct Limits {
   std::size_t file_bytes_max = 64 * 1024 * 1024;  // of each file
-  std::size_t files_max = 2'000;
-  std::size_t nodes_max = 8'000'000;    // of all files, with what YAML's aliases repeat
-  std::size_t depth_max = 128;          // of lists and objects in one another
-  std::size_t schemas_max = 1'000'000;  // with all that is inside of them
+  std::size_t files_max = 2'000;                  // with the first one
+  std::size_t nodes_max = 8'000'000;              // of all files, with what YAML's aliases repeat
+  std::size_t depth_max = 128;                    // of lists and objects in one another
+  std::size_t schemas_max = 1'000'000;            // with all that is inside of them
   std::size_t objects_max = 4'000'000;  // of the model: what is referred to counts at each use
 };
 
+// Gives the whole of a file. Called once for each, on the thread that reads; it may block.
 using Load = std::move_only_function<Result<std::string>(const std::string& path)>;
 
 // What SourceSet calls the file of that path.

@@ -51,7 +51,7 @@ KATANA_DESCRIBE(PasswordOptions, cost, (threads, range(1, 256), help("hashes tha
 
 // What came of a password that was given.
 struct Verdict {
-  bool right = false;
+  bool right = false;  // it is the password
   // It was kept with another cost than that of the options; only when it is right.
   bool needs_rehash = false;
 };

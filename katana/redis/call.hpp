@@ -69,6 +69,7 @@ class [[nodiscard]] Call {
   Call(Call&&) noexcept = default;
   Call& operator=(Call&&) = delete;
 
+  // What the coroutine's frame has while it waits.
   struct Awaiter {
     bool await_ready() const noexcept { return false; }
     bool await_suspend(std::coroutine_handle<> waiting) { return call.call_.begin(waiting); }
@@ -77,7 +78,7 @@ class [[nodiscard]] Call {
       if (!reply) return std::unexpected(std::move(reply).error());
       return call.convert_(*std::move(reply), {});
     }
-    Call& call;
+    Call& call;  // of the same co_await expression
   };
   Awaiter operator co_await() && noexcept { return {*this}; }
 

@@ -39,7 +39,13 @@ namespace katana::redis {
 // Of set().
 struct SetOptions {
   Duration time_to_live = {};  // zero: for ever. In milliseconds, at least one
-  enum class If : std::uint8_t { always, absent, present } condition = If::always;
+  // What must be so of the key, or nothing is set.
+  enum class If : std::uint8_t {
+    always,   // nothing
+    absent,   // NX: there is no such key
+    present,  // XX: there is one
+  };
+  If condition = If::always;  // judged by the server, in the same step
 };
 
 class Client {

@@ -36,8 +36,11 @@ class Command {
   Command(Command&&) noexcept = default;
   Command& operator=(Command&&) noexcept = default;
 
+  // One argument behind the others, copied. Any octets.
   Command& add(Bytes argument);
+  // Without the terminating zero.
   Command& add(const char* argument) { return add(Bytes(argument)); }
+  // In decimal digits; a floating-point number with as many as read back the same.
   template <class Number>
     requires(std::is_arithmetic_v<Number> && !std::same_as<Number, bool> &&
              !std::same_as<Number, char>)

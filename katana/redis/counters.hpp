@@ -31,20 +31,20 @@ struct Counters {
 
 // The same of all reactors together; what waits is that of now.
 struct Totals {
-  std::uint64_t commands = 0;
-  std::uint64_t server_errors = 0;
-  std::uint64_t timeouts = 0;
-  std::uint64_t unavailable = 0;
-  std::uint64_t unknown_outcomes = 0;
-  std::uint64_t overloads = 0;
-  std::uint64_t abandoned = 0;
-  std::uint64_t pushes = 0;
-  std::uint64_t protocol_errors = 0;
-  std::uint64_t scripts_sent = 0;
-  std::uint64_t replies = 0;
-  std::uint64_t reply_wait_ns = 0;
-  std::uint64_t waiting = 0;
-  std::uint64_t waiting_bytes = 0;
+  std::uint64_t commands = 0;          // sent
+  std::uint64_t server_errors = 0;     // replies that are errors
+  std::uint64_t timeouts = 0;          // calls whose deadline came
+  std::uint64_t unavailable = 0;       // calls that found no server up
+  std::uint64_t unknown_outcomes = 0;  // sent, not only reading, and without a reply
+  std::uint64_t overloads = 0;         // calls refused by a limit
+  std::uint64_t abandoned = 0;         // replies that came for nobody
+  std::uint64_t pushes = 0;            // that nobody asked for
+  std::uint64_t protocol_errors = 0;   // connections given up for what the server said
+  std::uint64_t scripts_sent = 0;      // with their text, for an unknown digest
+  std::uint64_t replies = 0;           // that came for somebody
+  std::uint64_t reply_wait_ns = 0;     // of all of these together
+  std::uint64_t waiting = 0;           // commands, now
+  std::uint64_t waiting_bytes = 0;     // of those that are not written
 
   Totals& operator+=(const Counters& of) noexcept {
     commands += of.commands.read();

@@ -21,6 +21,7 @@
 
 namespace katana::redis {
 
+// Why a call failed, and whether anything was done.
 enum class Kind : std::uint8_t {
   server,           // the server refused the command: prefix() says how
   timeout,          // the deadline came, and nothing was done: it was not sent, or only reads
@@ -31,8 +32,10 @@ enum class Kind : std::uint8_t {
   mismatch,         // the answer is not what the call can give: another type, or another command
   refused,          // a command that must not go over a shared connection
 };
+// The enumerator's name, as metrics and messages have it.
 std::string_view kind_name(Kind kind) noexcept;
 
+// Of one call. Slices into a katana::Error, whose code follows from the kind.
 class Error : public katana::Error {
  public:
   // `command`: its name alone. `detail` is for the log.
@@ -41,6 +44,7 @@ class Error : public katana::Error {
   // What the server said, as in "WRONGTYPE Operation against a key holding the wrong kind".
   static Error of_server(std::string_view line, std::string_view command);
 
+  // What to branch on.
   Kind kind() const noexcept { return kind_; }
   // Of what the server said its first word, as in "WRONGTYPE", "NOSCRIPT"; else empty.
   std::string_view prefix() const noexcept { return prefix_; }
@@ -55,9 +59,11 @@ class Error : public katana::Error {
   std::string prefix_;
 };
 
+// What calls of this namespace give.
 template <class T>
 using Result = std::expected<T, Error>;
 
+// As the constructor of Error.
 inline std::unexpected<Error> fail(Kind kind, std::string_view what, std::string_view command = {},
                                    std::string_view detail = {}) {
   return std::unexpected(Error(kind, what, command, detail));

@@ -36,7 +36,7 @@ namespace katana::redis {
 
 // A name that is held.
 struct HeldLock {
-  std::string name;
+  std::string name;         // as it was asked for, without the table's prefix
   std::uint64_t token = 0;  // greater than those of all who held it before
 };
 

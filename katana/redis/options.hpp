@@ -15,6 +15,7 @@
 
 namespace katana::redis {
 
+// Of redis:// and rediss://, where the URL says none.
 inline constexpr std::uint16_t default_port = 6379;
 
 struct Options {

@@ -35,12 +35,18 @@ enum class Effect : std::uint8_t { reads, writes };
 
 // Of one call.
 struct CallOptions {
-  Duration timeout = {};  // zero: Options::timeout
-  Effect effect = Effect::writes;
+  Duration timeout = {};           // zero: Options::timeout
+  Effect effect = Effect::writes;  // reads: a lost reply is Kind::lost_reply, and nothing was done
 };
 
 struct Pending final : ListHook<Pending>, core::TimerEntry {
-  enum class State : std::uint8_t { queued, sent, answered, failed };
+  // See above.
+  enum class State : std::uint8_t {
+    queued,    // not written; may still be withdrawn
+    sent,      // written: a reply is owed, also when the caller is gone
+    answered,  // `reply` is there
+    failed,    // `error` is there
+  };
 
   Pending(Command given, Effect what);
 
@@ -49,7 +55,7 @@ struct Pending final : ListHook<Pending>, core::TimerEntry {
     recycler::release(memory, bytes);
   }
 
-  Command command;
+  Command command;  // released once it is written
   // Sent in the place of its digest when the server does not know it; null: no script.
   const std::string* script = nullptr;
   Pipeline* home = nullptr;  // whose list it is in; null: it is the call's alone

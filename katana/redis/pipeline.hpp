@@ -47,7 +47,9 @@ class Pipeline final : public core::Attachment, private upstream::Owner {
   // Its caller is gone, or has what it waited for. Destroys it, now or when its reply has come.
   static void leave(Pending& pending) noexcept;
 
+  // Greeted by the server: what is submitted now goes out at the end of the turn.
   bool is_up() const noexcept { return connection_.is_up(); }
+  // Commands that are here, whatever their state.
   std::size_t load() const noexcept { return queued_.size() + sent_.size() + failed_.size(); }
 
  private:

@@ -22,19 +22,25 @@ namespace katana::redis {
 
 class Reply {
  public:
+  // As RESP3 has them.
   using Type = resp::Kind;
 
   Reply() noexcept = default;
 
+  // Null of a reply that nothing was put into.
   Type type() const noexcept { return type_; }
+  // The server has nothing: no such key, or a condition did not hold.
   bool is_null() const noexcept { return type_ == Type::null; }
+  // text() is the server's message, its prefix first.
   bool is_error() const noexcept {
     return type_ == Type::simple_error || type_ == Type::bulk_error;
   }
+  // text() is its content. A big number counts: it fits no integer.
   bool is_text() const noexcept {
     return type_ == Type::simple_string || type_ == Type::bulk_string || type_ == Type::verbatim ||
            type_ == Type::big_number;
   }
+  // Array, map, set or push: elements() are its content.
   bool is_aggregate() const noexcept { return type_ >= Type::array; }
 
   // Of a string, an error, a big number; else empty. Of a verbatim string without its format.
@@ -62,6 +68,7 @@ class Reply {
   Type type_ = Type::null;
 };
 
+// One at a time, from the steps of one machine.
 class ReplyBuilder {
  public:
   // What a step of the machine brought. True: a reply is complete, to be taken.

@@ -28,6 +28,7 @@ class Script {
     }
   }
 
+  // The Lua source, as EVAL takes it.
   const std::string& text() const noexcept { return text_; }
   // 40 digits.
   Bytes digest() const noexcept { return digest_; }

@@ -40,12 +40,16 @@ namespace katana::schema {
 // What of an instance was evaluated, by the number of the item or member.
 class Evaluated {
  public:
+  // Allocates when the number is the largest so far.
   void add(std::size_t index) {
     if (index >= seen_.size()) seen_.resize(index + 1);
     seen_[index] = true;
   }
+  // Whatever number they have.
   void add_all() noexcept { all_ = true; }
+  // Of any number.
   bool has(std::size_t index) const { return all_ || (index < seen_.size() && seen_[index]); }
+  // What the other has is evaluated here, too.
   void merge(const Evaluated& other) {
     all_ = all_ || other.all_;
     for (std::size_t at = 0; at < other.seen_.size(); ++at) {
@@ -66,6 +70,7 @@ class Evaluation {
  public:
   explicit Evaluation(container::Findings& findings) : findings_(findings) {}
 
+  // True: it holds. Else the findings say where it does not. Once.
   bool run(const Node& node, const View& instance) { return evaluate(node, instance, nullptr); }
 
  private:
@@ -96,13 +101,17 @@ class Evaluation {
     const Scope* const outer = scope_;
     const Scope entered{outer, node.resource};
     if (outer == nullptr || outer->resource != node.resource) scope_ = &entered;
-    Evaluated own;
     const bool asks = node.unevaluated_items != nullptr || node.unevaluated_properties != nullptr;
-    Evaluated* const notes = evaluated != nullptr ? evaluated : asks ? &own : nullptr;
-    const bool fits = evaluate_keywords(node, instance, notes);
+    const bool fits = asks && evaluated == nullptr ? evaluate_noting(node, instance)
+                                                   : evaluate_keywords(node, instance, evaluated);
     scope_ = outer;
     --depth_;
     return fits;
+  }
+
+  bool evaluate_noting(const Node& node, const View& instance) {
+    Evaluated own;
+    return evaluate_keywords(node, instance, &own);
   }
 
   bool evaluate_keywords(const Node& node, const View& instance, Evaluated* notes) {
@@ -159,7 +168,9 @@ class Evaluation {
   }
 
   bool check_text(const Node& node, Bytes text) {
-    if (node.length_min != 0 || node.length_max != SIZE_MAX) {
+    // A code point is one to four octets: that decides nearly always.
+    const bool is_long_enough = text.size() / 4 >= node.length_min;
+    if (!is_long_enough || text.size() > node.length_max) {
       const std::size_t length = count_code_points(text);
       if (length < node.length_min) {
         return fault("must have at least {} characters", node.length_min);

@@ -16,12 +16,19 @@
 
 namespace katana::schema {
 
-enum class Found : std::uint8_t { no, yes, costly };
+// Whether a text matches.
+enum class Found : std::uint8_t {
+  no,      // nowhere
+  yes,     // somewhere in it
+  costly,  // not known: given up after steps_max
+};
 
 class Expression {
  public:
+  // PCRE2's match limit, of one find().
   static constexpr std::uint32_t steps_max = 100'000;
 
+  // `text` is UTF-8.
   static Result<Expression> compile(Bytes text);
   // Anywhere in the text, which is UTF-8.
   Found find(Bytes text) const noexcept;

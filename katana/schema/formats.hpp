@@ -10,7 +10,9 @@
 
 namespace katana::schema {
 
+// Whether a string is of the format.
 using FormatCheck = bool (*)(Bytes);
+// Null: not known, as formats of others are.
 FormatCheck format_check(Bytes name) noexcept;
 
 }  // namespace katana::schema

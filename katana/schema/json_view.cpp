@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -39,6 +40,8 @@ class JsonView {
     }
     return null_type;
   }
+  bool is_object() const noexcept { return element_.is_object(); }
+  bool is_composed() const noexcept { return element_.is_array() || element_.is_object(); }
   Number number() const noexcept {
     std::int64_t integer = 0;
     if (element_.get_int64().get(integer) == simdjson::SUCCESS) return static_cast<Number>(integer);
@@ -110,44 +113,37 @@ class Names {
   }
 
  private:
+  // The path is made from its end, and only when there is one.
   bool look(const JsonView& view, std::string& path) {
-    const std::size_t size = path.size();
+    if (view.is_object()) return check_members(view, path);
+    std::size_t index = 0;
     bool good = true;
-    if (view.type() == array_type) {
-      std::size_t index = 0;
-      view.for_each_item([&](const JsonView& item) {
-        const Type type = item.type();
-        if (type == array_type || type == object_type) {
-          path.append("/").append(std::to_string(index));
-          good = look(item, path);
-          if (good) path.resize(size);
-        }
-        ++index;
-        return good;
-      });
-    } else if (view.type() == object_type) {
-      good = check_members(view, path);
-    }
+    view.for_each_item([&](const JsonView& item) {
+      if (item.is_composed() && !look(item, path)) {
+        path.insert(0, "/" + std::to_string(index));
+        good = false;
+      }
+      ++index;
+      return good;
+    });
     return good;
   }
 
   bool check_members(const JsonView& view, std::string& path) {
-    const std::size_t size = path.size();
     const std::size_t first = names_.size();
     bool good = true;
     view.for_each_member([&](Bytes name, const JsonView& value) {
       names_.push_back(name);
-      const Type type = value.type();
-      if (type != array_type && type != object_type) return true;
-      path.append("/").append(escaped(name));
-      good = look(value, path);
-      if (good) path.resize(size);
+      if (value.is_composed() && !look(value, path)) {
+        path.insert(0, "/" + escaped(name));
+        good = false;
+      }
       return good;
     });
     if (!good) return false;
     const std::span<Bytes> own(names_.data() + first, names_.size() - first);
     if (const Bytes* const twice = find_repeated(own)) {
-      path.append("/").append(escaped(*twice));
+      path = "/" + escaped(*twice);
       good = false;
     }
     names_.resize(first);
@@ -161,9 +157,17 @@ class Names {
       const auto found = std::ranges::adjacent_find(names);
       return found == names.end() ? nullptr : &*found;
     }
-    for (std::size_t at = 1; at < names.size(); ++at) {
+    // Names of one mark may be the same; nearly all have one of their own.
+    std::uint64_t marks = 0;
+    for (std::size_t at = 0; at < names.size(); ++at) {
+      const Bytes name = names[at];
+      const auto first = static_cast<unsigned char>(name.empty() ? '\0' : name.front());
+      const std::uint64_t mark = std::uint64_t{1} << ((first + 5 * name.size()) % 64);
+      const bool is_seen = (marks & mark) != 0;
+      marks |= mark;
+      if (!is_seen) continue;
       for (std::size_t before = 0; before < at; ++before) {
-        if (names[before] == names[at]) return &names[at];
+        if (names[before] == name) return &names[at];
       }
     }
     return nullptr;

@@ -15,6 +15,7 @@ namespace katana::schema {
 using Number = long double;
 static_assert(sizeof(long double) > sizeof(double));
 
+// Without a fraction: 1.0 is one.
 bool is_integer(Number number) noexcept;
 // By their shortest decimal digits. REQUIRES divisor > 0.
 bool is_multiple(Number number, Number divisor) noexcept;

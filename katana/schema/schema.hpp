@@ -42,6 +42,7 @@ struct Node;
 
 class Schema {
  public:
+  // Of the whole document, which it takes. The Error says where it is wrong.
   static Result<Schema> compile(container::Value document, Options options = {});
   // Of that place in the document, a JSON pointer (RFC 6901), such as "/components/schemas/User".
   static Result<Schema> compile_at(container::Value document, Bytes pointer, Options options = {});
@@ -51,6 +52,7 @@ class Schema {
                                                   std::span<const std::string> pointers,
                                                   Options options = {});
 
+  // False: `findings` has more, with their places in the value. Any thread.
   bool check(const container::Value& value, container::Findings& findings) const;
   // A string, without a Value of it.
   bool check_text(Bytes text, container::Findings& findings) const;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -128,6 +129,41 @@ TEST(Schema, data_of_many_kinds_is_bounded) {
   container::Findings twice;
   EXPECT_FALSE(schema.check_json(R"([{"a~": [{"b": 1, "c": 2, "b": 3}]}])", twice));
   EXPECT_EQ(twice.error().message(), "/0/a~0/0/b: comes twice");
+}
+
+// Names are compared where their marks are the same: first octet and length, or a chance.
+TEST(Schema, a_name_that_comes_twice_is_found_among_any_others) {
+  const Schema any = compiled("true");
+  for (std::size_t size = 1; size <= 40; ++size) {
+    for (std::size_t twice = 0; twice <= size; ++twice) {  // size: none does
+      std::string text = "{";
+      for (std::size_t at = 0; at < size; ++at) {
+        text += "\"" + std::string(at % 7, 'x') + std::to_string(at) + "\":1,";
+      }
+      const std::string name = std::string(twice % 7, 'x') + std::to_string(twice);
+      text += "\"" + (twice == size ? std::string() : name) + "\":[]}";
+      container::Findings findings;
+      EXPECT_EQ(any.check_json(text, findings), twice == size) << text;
+      if (twice < size) EXPECT_EQ(findings.error().message(), "/" + name + ": comes twice");
+    }
+  }
+}
+
+TEST(Schema, lengths_are_of_code_points_whatever_their_octets) {
+  const Schema schema = compiled(R"({"minLength": 2, "maxLength": 3})");
+  for (const auto& [text, fits] : std::initializer_list<std::pair<const char*, bool>>{
+           {"a", false},
+           {"ab", true},
+           {"abc", true},
+           {"abcd", false},
+           {"\u00e9", false},
+           {"\u00e9\u00e9\u00e9", true},
+           {"\U0001F600", false},
+           {"\U0001F600\U0001F600", true},
+           {"\U0001F600\U0001F600\U0001F600\U0001F600", false}}) {
+    container::Findings findings;
+    EXPECT_EQ(schema.check_json('"' + std::string(text) + '"', findings), fits) << text;
+  }
 }
 
 TEST(Schema, a_place_in_a_document_is_a_schema_with_the_documents_references) {

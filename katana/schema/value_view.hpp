@@ -28,6 +28,7 @@ class ValueView {
   // A name as an instance of its own.
   static ValueView of_text(Bytes text) noexcept { return ValueView(text); }
 
+  // One bit; a number without a fraction is integer_type.
   Type type() const noexcept {
     if (value_ == nullptr) return string_type;
     switch (value_->kind()) {
@@ -43,28 +44,34 @@ class ValueView {
     }
     return null_type;
   }
+  // Of another type 0.
   Number number() const noexcept {
     if (const auto integer = value_->get_integer()) return static_cast<Number>(*integer);
     if (const auto natural = value_->get_natural()) return static_cast<Number>(*natural);
     return static_cast<Number>(value_->get_real().value_or(0));
   }
+  // Valid as long as the value. Of another type, and of octets, empty.
   Bytes text() const noexcept {
     if (value_ == nullptr) return text_;
     return value_->kind() == container::Kind::text ? Bytes(value_->as_text()) : Bytes();
   }
+  // REQUIRES boolean_type.
   bool boolean() const noexcept { return *value_ == Value(true); }
   std::size_t size() const noexcept {
     if (const auto* const list = value_->get_list()) return list->size();
     return value_->as_object().size();
   }
+  // REQUIRES object_type.
   bool has(Bytes name) const noexcept { return value_->as_object().find(name) != nullptr; }
 
+  // `visit` is false when it wants no more.
   template <class Visit>
   void for_each_item(Visit&& visit) const {
     for (const Value& each : value_->as_list()) {
       if (!visit(ValueView(each))) return;
     }
   }
+  // Likewise, with the name, in the order of the object.
   template <class Visit>
   void for_each_member(Visit&& visit) const {
     for (const container::Member& each : value_->as_object()) {

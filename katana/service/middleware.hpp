@@ -48,6 +48,7 @@
 namespace katana {
 
 struct DecompressionOptions;
+struct RequestWords;
 struct SecurityWords;
 namespace detail {
 class MiddlewareFunction;
@@ -73,6 +74,8 @@ struct Middleware {
   std::string mistake = {};
   // Who may pass it; null: it does not ask. See service/auth.
   std::shared_ptr<const SecurityWords> security = {};
+  // What it asks of requests and may answer, for OpenAPI; null: nothing.
+  std::shared_ptr<const RequestWords> words = {};
   // What Group::use() makes of a function; called behind `before`.
   std::shared_ptr<const detail::MiddlewareFunction> function = {};
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "katana/service/request_words.hpp"
+
 namespace katana {
 namespace {
 
@@ -142,6 +144,19 @@ std::vector<const SecurityWords*> Group::security() const {
   return words;
 }
 
+std::vector<const RequestWords*> Group::words(http::Method method) const {
+  std::vector<const RequestWords*> words;
+  for (const Middleware* each : middleware_) {
+    if (each->words == nullptr) continue;
+    const std::vector<http::Method>& methods = each->words->methods;
+    const bool is_of_all = methods.empty();
+    if (is_of_all || std::ranges::find(methods, method) != methods.end()) {
+      words.push_back(each->words.get());
+    }
+  }
+  return words;
+}
+
 void Group::use_functions(detail::MiddlewareFunctions functions) {
   for (auto& each : functions) use({.function = std::move(each)});
 }
@@ -170,6 +185,7 @@ void Group::add(std::optional<http::Method> method, std::string_view pattern,
   }
   Group behind(*this);
   behind.use_functions(std::move(traits.awaited));
+  if (parts_->innermost != nullptr) behind.middleware_.push_back(parts_->innermost);
   const DecompressionOptions* decoding = nullptr;
   bool has_functions = false, functions_want_content = false;
   for (const Middleware* each : behind.middleware_) {
@@ -201,6 +217,12 @@ Group& Group::document(std::function<Result<ServiceDocument>()> make) {
 
 Group& Group::on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell) {
   parts_->on_documents.push_back(std::move(tell));
+  return *this;
+}
+
+Router& Router::innermost(Middleware middleware) {
+  parts_->middleware.push_back(std::move(middleware));
+  parts_->innermost = &parts_->middleware.back();
   return *this;
 }
 

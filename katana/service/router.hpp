@@ -58,6 +58,13 @@ struct RouteOptions {
   Duration timeout = {};
 };
 
+// What becomes of a reply that departs from the OpenAPI description of its operation.
+enum class ReplyChecks : std::uint8_t {
+  off,     // nobody looks
+  report,  // it is sent, and each place that departs is reported once
+  refuse,  // 500 is sent instead, and reported
+};
+
 // What a service says about itself, such as an OpenAPI document.
 struct ServiceDocument {
   std::string name = {};  // of several: "public"
@@ -101,6 +108,8 @@ struct ServiceParts {
   const registry::Services* services = nullptr;
   bool development = false;
   RouteDefaults defaults;
+  const Middleware* innermost = nullptr;  // one of the above
+  ReplyChecks reply_checks = ReplyChecks::off;
 };
 }  // namespace detail
 
@@ -136,6 +145,8 @@ class Group {
   Group anonymous() const;
   // What the middleware of the group says about who may use its routes, outermost first.
   std::vector<const SecurityWords*> security() const;
+  // What it asks of requests with this method, and may answer, outermost first.
+  std::vector<const RequestWords*> words(http::Method method) const;
   std::string_view prefix() const noexcept { return prefix_; }
 
   // Serves the pattern below the prefix, by a function with parameters that the request fills. What
@@ -207,6 +218,9 @@ class Group {
   // build() calls it with all of them, once they are made.
   Group& on_documents(std::function<void(const std::vector<ServiceDocument>&)> tell);
 
+  // What Router::check_replies() said.
+  ReplyChecks reply_checks() const noexcept { return parts_->reply_checks; }
+
   // Serves the files below `folder` at and below `prefix`: files("/static", "public") answers GET
   // and HEAD of /static/site.css with public/site.css. build() fails when there is no such folder.
   Group& files(std::string_view prefix, const std::string& folder, FilesOptions options = {});
@@ -237,6 +251,15 @@ class Router : public Group {
   // For routes that are added after this call. An Application says what http.routes has.
   Router& defaults(const RouteDefaults& defaults) noexcept {
     parts_->defaults = defaults;
+    return *this;
+  }
+  // Behind the middleware of every route that is added after this call: its `after` and `amend` see
+  // what handlers answer before anybody else does. One; the last call counts.
+  Router& innermost(Middleware middleware);
+  // For routes of openapi::ContractRoutes that are added after this call and do not say otherwise.
+  // openapi::check_replies() is for those of the service's own documents as well.
+  Router& check_replies(ReplyChecks checks) noexcept {
+    parts_->reply_checks = checks;
     return *this;
   }
   // Where Inject<T> takes services from; they outlive the Service. An Application calls it.

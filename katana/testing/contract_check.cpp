@@ -28,13 +28,6 @@ class ListFields final : public openapi::Fields {
   const TestFields& fields_;
 };
 
-// What protocol and middleware answer whatever the operation is.
-bool is_of_the_server(unsigned status) noexcept {
-  constexpr unsigned statuses[] = {206, 304, 405, 406, 408, 411, 412, 413, 414,
-                                   415, 416, 417, 421, 426, 428, 429, 431};
-  return status >= 500 || std::ranges::find(statuses, status) != std::end(statuses);
-}
-
 struct Known {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<ContractCheck>> checks;  // by text
@@ -115,11 +108,11 @@ std::string ContractCheck::judge_described(const RecordedExchange& exchange,
        .content = exchange.content,
        .has_whole_content = exchange.has_whole_content && !has_coding(exchange.fields)},
       of_request);
-  const bool is_known = operation.reply_for(reply.status()) != nullptr;
+  const bool is_known = operation.says_of(reply.status());
   const bool is_refused = reply.status() >= 400;
   // Whoever checks requests by the description refuses them, whether it describes that or not.
-  const bool is_judged =
-      is_known || (!is_of_the_server(reply.status()) && (!is_refused || of_request.empty()));
+  const bool is_judged = is_known || (!openapi::is_status_of_any_server(reply.status()) &&
+                                      (!is_refused || of_request.empty()));
   openapi::Violations of_reply;
   if (is_judged) {
     operation.check_reply(

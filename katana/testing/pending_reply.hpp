@@ -63,6 +63,7 @@ class PendingReply {
 
   // ---- what has come of a reply that is not complete ----
   unsigned status() const noexcept;  // 0: no head
+  // None: no such field, or no head yet.
   std::optional<std::string_view> header(std::string_view name) const noexcept;
   // Valid until time passes.
   std::string_view content_so_far() const noexcept;

@@ -28,7 +28,9 @@ class TestLoop final : private VirtualWallClock {
       : network_(network), thread_wait_(thread_wait) {}
 
   engine::SimNetwork& network() noexcept { return network_; }
+  // Virtual: moves by turns alone.
   Instant now() const noexcept { return network_.now(); }
+  // Virtual, too.
   Timestamp wall_time() const noexcept { return current_time(); }
 
   // The last one that is added takes its turns last, and is core::Reactor::current() between them.

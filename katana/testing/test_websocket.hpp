@@ -42,24 +42,24 @@ struct TestSocketOptions {
 
 // A message of the server's.
 struct TestMessage {
-  std::string content = {};
-  bool is_text = false;
+  std::string content = {};  // put together of its frames
+  bool is_text = false;      // false: binary
 };
 
 // How a connection ended.
 struct TestClose {
   std::uint16_t code = 1006;  // 1005: the close frame had none; 1006: there was no close frame
-  std::string reason = {};
-  std::string problem = {};  // of the connection or of what the server sent; empty: none
+  std::string reason = {};    // of the close frame; empty: none
+  std::string problem = {};   // of the connection or of what the server sent; empty: none
 };
 
 // A frame as it stands, right or wrong.
 struct TestFrame {
-  unsigned opcode = 1;
-  std::string_view payload = {};
-  bool last = true;
-  bool masked = true;
-  bool compressed = false;  // RSV1
+  unsigned opcode = 1;            // RFC 6455 §5.2; 1: text
+  std::string_view payload = {};  // before masking; borrowed
+  bool last = true;               // FIN
+  bool masked = true;             // false: a fault of a client
+  bool compressed = false;        // RSV1
 };
 
 class TestWebSocket {

@@ -22,14 +22,17 @@ namespace katana::upstream {
 
 class AddressCache {
  public:
+  // Numeric, in the order in which they are to be tried.
   using Addresses = std::vector<std::string>;
+  // How long an entry is kept.
   struct Lifetimes {
-    Duration found;
-    Duration failed;
+    Duration found;   // with addresses
+    Duration failed;  // with an Error
   };
+  // What is known of a name.
   struct Entry {
-    Result<Addresses> addresses;
-    Instant until;
+    Result<Addresses> addresses;  // an Error: the name could not be resolved
+    Instant until;                // the first instant at which it is not used any more
   };
 
   AddressCache(std::size_t names_max, Lifetimes lifetimes) noexcept

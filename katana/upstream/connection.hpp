@@ -66,7 +66,14 @@ class Owner {
 
 class Connection final : private core::TimerEntry {
  public:
-  enum class State : std::uint8_t { stopped, waiting, resolving, connecting, up };
+  // As the diagram above has it.
+  enum class State : std::uint8_t {
+    stopped,     // not begun, or stop() was called
+    waiting,     // for the next attempt
+    resolving,   // the name is being looked up
+    connecting,  // from the first address to established()
+    up,          // from established() until it is lost
+  };
 
   Connection(core::Reactor& reactor, std::shared_ptr<Shared> shared, Owner& owner);
   // Resets what is open.
@@ -74,7 +81,9 @@ class Connection final : private core::TimerEntry {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  // Of this moment; its reactor's thread.
   State state() const noexcept { return state_; }
+  // established() was called, and it was not lost since.
   bool is_up() const noexcept { return state_ == State::up; }
   // Of the attempt, or the connection.
   const Server& server() const noexcept { return server_; }

@@ -25,6 +25,7 @@ namespace katana::upstream {
 // spread over a cluster. listed: the first of the list.
 enum class Order : std::uint8_t { spread, listed };
 
+// Of all connections of one Shared together. It must not call back into them.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -39,9 +40,9 @@ class Observer {
 };
 
 struct Options {
-  std::string kind = "server";  // for messages: what listens there, such as "Redis"
-  std::vector<Server> servers = {};
-  Order order = Order::spread;
+  std::string kind = "server";       // for messages: what listens there, such as "Redis"
+  std::vector<Server> servers = {};  // at least one
+  Order order = Order::spread;       // of the first attempt; later ones go down the list
   // Of an attempt, for each address of the server: connection, TLS, and what the protocol says
   // until Connection::established() is called.
   Duration connect_timeout = seconds(2);

@@ -25,6 +25,7 @@
 
 namespace katana::upstream {
 
+// Of one resolver, which the reactors share.
 struct ResolverOptions {
   // Threads that call getaddrinfo. Borrowed. Null: two of its own, started with the first name.
   thread::Pool* pool = nullptr;

@@ -21,6 +21,7 @@ struct Server {
   // What its certificate has to be for; empty: `host`.
   std::string certificate_name = {};
 
+  // A Unix-domain socket: no name is looked up.
   bool is_path() const noexcept { return host.starts_with('/'); }
   // host:port, [v6]:port, or the path.
   std::string text() const;

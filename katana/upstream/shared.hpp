@@ -29,16 +29,18 @@ struct Status {
   std::uint32_t down = 0;   // that want to be, and whose last attempt failed or that were lost
   std::string server = {};  // that the last failure is of
   std::optional<Error> why = std::nullopt;  // of the last failure; none: nothing is down
-  Instant down_since = never;
-  std::uint64_t attempts = 0;
+  Instant down_since = never;  // when the first of those that are down went down; never: none is
+  std::uint64_t attempts = 0;  // to reach a server, since make()
   std::uint64_t failures = 0;  // attempts that did not come to be established
   std::uint64_t losses = 0;    // established connections that broke
 };
 
 class Shared {
  public:
+  // Checks the options and reads the files of TLS.
   static Result<std::shared_ptr<Shared>> make(const Options& options);
 
+  // As make() was given them.
   const Options& options() const noexcept { return options_; }
   // Null: plaintext.
   const std::shared_ptr<const tls::ClientContext>& tls() const noexcept { return tls_; }
@@ -51,6 +53,7 @@ class Shared {
   // the options. Of more than servers_max the last are left out; false then.
   bool announce(const std::vector<Server>& servers);
 
+  // Of all connections at this moment.
   Status status() const;
 
   // ---- what connections report ----

@@ -21,7 +21,7 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 from pydantic import BaseModel, ConfigDict
 
-from katana_lab import LabError, proc
+from katana_lab import LabError, proc, scenario
 from katana_lab.files import parse, read_json
 from katana_lab.models import Load
 
@@ -212,8 +212,9 @@ def run(program: str, load: Load, port: int, duration_s: float, cpus: Sequence[i
     """Run the generator once, pinned, to its end; its log has intervals of `interval_s`."""
     with tempfile.TemporaryDirectory(prefix="katana-lab-load-") as folder:
         report, log = Path(folder) / "load.json", Path(folder) / "load.hdr"
+        drawn = scenario.prepare(load.scenario, port, Path(program).with_name("katana"), Path(folder))
         command = [proc.tool("taskset"), "-c", ",".join(map(str, cpus)), program, "--quiet", "--json", str(report),
-                   "--hdr", str(log), "--interval", f"{1000 * interval_s:.0f}ms",
+                   "--hdr", str(log), "--interval", f"{1000 * interval_s:.0f}ms", *drawn,
                    *arguments(load, port, duration_s, len(cpus))]
         started = time.monotonic()
         said = _finish(command, duration_s + GRACE_S)

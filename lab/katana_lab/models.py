@@ -23,6 +23,26 @@ LOAD_SWEEPS = ("connections", "pipeline", "requests_per_connection", "header_byt
                "message_bytes")
 
 
+class Fill(StrictModel):
+    """What is added before the load, so that there is something to read: requests of one operation."""
+
+    operation: str
+    count: int = Field(200, ge=1, le=100_000)
+    unique: dict[str, str] = Field({}, description="members of the content; {number} in them counts the requests")
+
+
+class Scenario(StrictModel):
+    """Requests of the server's OpenAPI document, drawn by `katana openapi requests`, in place of one request."""
+
+    document: str = Field("/openapi.json", pattern=r"^/")
+    weights: dict[str, float] = Field(min_length=1, description="operationId: its share; others are not asked for")
+    ranges: dict[str, str] = Field({}, description="values that there are: {id: 1-200}")
+    requests: int = Field(20_000, ge=1, le=1_000_000, description="that are drawn; then they come again")
+    seed: int = 1
+    statuses: str = Field("2xx,3xx", description="what counts as a success")
+    fill: Fill | None = None
+
+
 class Load(StrictModel):
     """What katana-load does. Without `rate_per_s` it is a closed loop: a reply brings the next request."""
 
@@ -39,6 +59,7 @@ class Load(StrictModel):
     response_bytes: int | None = Field(None, ge=0, description="asks /bytes/N instead of `path`")
     body: str | None = None
     message_bytes: int | None = Field(None, ge=0, le=1 << 20, description="WebSocket: of each message; 13 without it")
+    scenario: Scenario | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Load:
@@ -46,6 +67,8 @@ class Load(StrictModel):
             raise ValueError("pipeline and rate_per_s exclude one another")
         if self.message_bytes is not None and self.protocol != "websocket":
             raise ValueError("message_bytes is of protocol: websocket")
+        if self.scenario is not None and (self.protocol != "http1" or self.method != "GET" or self.body is not None):
+            raise ValueError("a scenario says what is sent, by http1: leave protocol, method and body out")
         return self
 
     @property
@@ -59,7 +82,7 @@ class Variant(StrictModel):
 
     server: Name
     options: dict[Name, Value] = {}
-    load: dict[str, Value | dict[str, str]] = {}         # what differs from the experiment's load
+    load: dict[str, Value | dict[str, str] | dict[str, object]] = {}     # what differs from the experiment's load
     note: str = ""
 
 
@@ -261,7 +284,10 @@ def cases_of(experiment: Experiment, quick: bool) -> list[Case]:
                     options[sweep.parameter.removeprefix("option:")] = value
                 else:
                     load[sweep.parameter] = value
-            merged = Load.model_validate({**experiment.load.model_dump(), **load})
+            base = experiment.load.model_dump()
+            if isinstance(load.get("scenario"), dict):
+                load["scenario"] = {**(base["scenario"] or {}), **load["scenario"]}
+            merged = Load.model_validate({**base, **load})
             cases.append(Case(f"{name} · {label}" if label else name, name, value, label, variant.server, options,
                               merged, variant.note))
     return cases

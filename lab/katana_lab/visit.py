@@ -68,7 +68,7 @@ def serving(bench: Bench, server: peers.Server, case: Case, places: Places) -> I
         try:
             with proc.uninterrupted():                           # or it might start and have no owner
                 process = proc.start(command, places.server, log)
-            is_plain = case.load.method == "GET" and case.load.protocol != "websocket"
+            is_plain = case.load.method == "GET" and case.load.protocol != "websocket" and case.load.scenario is None
             probe = case.load.target if is_plain else server.peer.paths[0]
             proc.wait_until_up(server.name, port, probe, process, log=log)
             yield Running(process, port, work, command)

@@ -125,6 +125,9 @@ void describe_requests(CLI::App& app, Flags& flags, Typed& typed) {
       ->allow_extra_args(false);
   app.add_option("-b,--body", typed.body, "content of the requests, or @FILE");
   app.add_option("--urls", flags.url_file, "file of lines [METHOD] URL-or-path, sent in turn");
+  app.add_option("--requests-file", flags.requests_file,
+                 "file of requests, a JSON object a line as `katana openapi requests` writes it, "
+                 "sent in turn");
   app.add_option("--expect-status", typed.statuses, "what counts as success")
       ->capture_default_str();
   app.add_option("--expect-length", typed.expect_length, "of the content, in octets");
@@ -238,6 +241,18 @@ Result<void> read_websocket(const Typed& typed, Flags& flags) {
   return {};
 }
 
+// Its lines say what each request is.
+Result<void> read_requests_file(const Typed& typed, const Flags& flags) {
+  if (flags.requests_file.empty()) return {};
+  if (flags.plan.http2 || flags.plan.websocket) {
+    return wrong("--requests-file is of HTTP/1.1; leave --http2 and --websocket out");
+  }
+  if (flags.request.method != "GET" || !flags.url_file.empty() || !typed.body.empty()) {
+    return wrong("--requests-file says what is sent; leave --method, --body and --urls out");
+  }
+  return {};
+}
+
 Result<std::string> text_or_file(const std::string& text) {
   if (!text.starts_with('@')) return text;
   return read_file(text.substr(1));
@@ -278,6 +293,7 @@ Result<void> finish(const Typed& typed, Flags& flags) {
   if (auto read = read_connection_ramp(typed, plan); !read) return read;
   if (auto read = read_protocol(typed, plan); !read) return read;
   if (auto read = read_contents(typed, flags); !read) return read;
+  if (auto read = read_requests_file(typed, flags); !read) return read;
   if (auto read = read_websocket(typed, flags); !read) return read;
   if (plan.connections < plan.threads) {
     return wrong(fmt::format("{} threads and {} connections: each thread needs one; give -c {}",

@@ -21,6 +21,7 @@ struct Flags {
   TlsSpec tls;
   std::string url;
   std::string url_file;
+  std::string requests_file;
   std::string json_file;  // "-": standard output
   std::string hdr_file;
   bool quiet = false;

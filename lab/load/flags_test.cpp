@@ -45,6 +45,14 @@ TEST(Flags, a_rate_makes_an_open_loop_that_covers_the_warm_up) {
   EXPECT_NEAR(flags->plan.rates.count_until(Instant{2'500'000'000}), 2500, 1e-6);
 }
 
+TEST(Flags, a_file_of_requests_says_all_of_them) {
+  EXPECT_EQ(parse({"--requests-file", "x", "a"})->requests_file, "x");
+  EXPECT_EQ(refusal({"--requests-file", "x", "--http2", "a"}),
+            "--requests-file is of HTTP/1.1; leave --http2 and --websocket out");
+  EXPECT_EQ(refusal({"--requests-file", "x", "-b", "y", "a"}),
+            "--requests-file says what is sent; leave --method, --body and --urls out");
+}
+
 TEST(Flags, a_ramp_has_its_own_time) {
   const auto flags = parse({"--ramp", "2s:100,3s:100", "a"});
   ASSERT_TRUE(flags);

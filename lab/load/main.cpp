@@ -65,7 +65,13 @@ Result<Target> make_target(const Flags& flags) {
     if (!read) return fail(Code::invalid_argument, "--urls " + read.error().describe());
     list = *read + "\n";
   }
-  auto requests = make_requests(*url, flags.request, list);
+  if (!flags.requests_file.empty()) {
+    auto read = read_file(flags.requests_file);
+    if (!read) return fail(Code::invalid_argument, "--requests-file " + read.error().describe());
+    list = *std::move(read);
+  }
+  auto requests = flags.requests_file.empty() ? make_requests(*url, flags.request, list)
+                                              : read_requests(*url, flags.request, list);
   if (!requests) return std::unexpected(requests.error());
   auto address = resolve(*url);
   if (!address) return std::unexpected(address.error());

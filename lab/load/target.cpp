@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "katana/base/bytes.hpp"
 #include "katana/wire/http/characters.hpp"
@@ -135,6 +136,25 @@ Result<void> check_spec(const RequestSpec& spec) {
   return {};
 }
 
+// Throws nlohmann's exceptions for what is no request.
+Result<Request> read_request(const Url& url, const RequestSpec& spec, Bytes line) {
+  const auto read = nlohmann::json::parse(line);
+  RequestSpec one = spec;
+  one.method = read.at("method").get<std::string>();
+  one.body = read.value("content", "");
+  const std::string target = read.at("target").get<std::string>();
+  const auto fields = read.value("fields", nlohmann::json::object());
+  for (const auto& [name, value] : fields.items()) {
+    one.headers.push_back(fmt::format("{}: {}", name, value.get<std::string>()));
+  }
+  if (auto checked = check_spec(one); !checked) return std::unexpected(checked.error());
+  if (!target.starts_with('/')) {
+    return fail(Code::invalid_argument, "its target does not begin with '/'");
+  }
+  if (auto checked = check_path(target, target); !checked) return std::unexpected(checked.error());
+  return build(url, one, one.method, target);
+}
+
 }  // namespace
 
 Result<Url> parse_url(std::string_view text) {
@@ -203,6 +223,31 @@ Result<std::vector<Request>> make_requests(const Url& url, const RequestSpec& sp
     return fail(Code::invalid_argument, "the URL list names no URL");
   }
   if (requests.empty()) requests.push_back(build(url, spec, spec.method, url.path));
+  return requests;
+}
+
+Result<std::vector<Request>> read_requests(const Url& url, const RequestSpec& spec,
+                                           std::string_view lines) {
+  std::vector<Request> requests;
+  std::size_t number = 0;
+  while (!lines.empty()) {
+    ++number;
+    const auto end = std::min(lines.find('\n'), lines.size());
+    const Bytes line = trimmed(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (line.empty()) continue;
+    Result<Request> made = fail(Code::invalid_argument, "it is no request");
+    try {
+      made = read_request(url, spec, line);
+    } catch (const nlohmann::json::exception& error) {
+      made = fail(Code::invalid_argument, error.what());
+    }
+    if (!made) {
+      return std::unexpected(made.error().within(fmt::format("requests, line {}", number)));
+    }
+    requests.push_back(*std::move(made));
+  }
+  if (requests.empty()) return fail(Code::invalid_argument, "there are no requests");
   return requests;
 }
 

@@ -68,6 +68,11 @@ Result<Address> resolve(const Url& url);
 Result<std::vector<Request>> make_requests(const Url& url, const RequestSpec& spec,
                                            std::string_view url_list);
 
+// `lines`: a request each as `katana openapi requests` writes it, {"method", "target", "fields",
+// "content"} as JSON; what `spec` has of headers is added to each.
+Result<std::vector<Request>> read_requests(const Url& url, const RequestSpec& spec,
+                                           std::string_view lines);
+
 }  // namespace katana::load
 
 // SPDX-License-Identifier: Apache-2.0

@@ -115,6 +115,32 @@ TEST(Requests, what_cannot_be_sent_is_refused_with_its_place) {
   EXPECT_EQ(refusal({}, "# nothing\n"), "the URL list names no URL");
 }
 
+TEST(Requests, lines_of_json_are_whole_requests) {
+  const auto requests = read_requests(*parse_url("http://a:81/"), {},
+                                      R"({"operation":"get","method":"GET","target":"/x?y=1",)"
+                                      R"("fields":{"Accept":"a/b"},"content":""})"
+                                      "\n\n"
+                                      R"({"method":"PUT","target":"/z","content":"{}"})"
+                                      "\n");
+  ASSERT_TRUE(requests) << requests.error().describe();
+  ASSERT_EQ(requests->size(), 2u);
+  EXPECT_EQ((*requests)[0].octets, "GET /x?y=1 HTTP/1.1\r\nHost: a:81\r\nAccept: a/b\r\n\r\n");
+  EXPECT_EQ((*requests)[1].octets, "PUT /z HTTP/1.1\r\nHost: a:81\r\nContent-Length: 2\r\n\r\n{}");
+}
+
+TEST(Requests, a_line_that_is_no_request_is_named) {
+  for (const char* const wrong :
+       {"{", "{}", "[]", R"({"method":"GET","target":"x"})", R"({"method":"G T","target":"/"})",
+        R"({"method":"GET","target":"/ a"})", R"({"method":"GET","target":7})",
+        R"({"method":"GET","target":"/","fields":{"A":"b\r\nC: d"}})"}) {
+    const auto requests = read_requests(*parse_url("http://a/"), {}, wrong);
+    ASSERT_FALSE(requests) << wrong;
+    EXPECT_NE(requests.error().describe().find("requests, line 1: "), std::string::npos)
+        << requests.error().describe();
+  }
+  EXPECT_FALSE(read_requests(*parse_url("http://a/"), {}, "\n"));
+}
+
 TEST(Resolve, names_the_host_that_has_no_address) {
   const auto address = resolve(*parse_url("http://no-such-host.invalid/"));
   ASSERT_FALSE(address);

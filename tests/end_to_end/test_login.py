@@ -161,4 +161,13 @@ def test_a_login_without_sessions_is_refused_at_the_start(tmp_path):
     done = run_program(tmp_path, *flags, "--set", "sessions.store=memory")
     assert done.returncode == 2 and "http.csrf.enabled: true" in done.stderr
 
+
+def test_the_document_says_that_a_cookie_is_asked_for(client):
+    """For whoever writes a client: the cookie by its name, 401 without it, 403 for whoever may not."""
+    document = client.get("/openapi.json").json()
+    scheme = document["components"]["securitySchemes"]["session"]
+    assert (scheme["type"], scheme["in"], scheme["name"]) == ("apiKey", "cookie", "session")
+    added = document["paths"]["/api/users"]["post"]
+    assert added["security"] == [{"session": []}] and {"401", "403"} <= set(added["responses"])
+
 # SPDX-License-Identifier: Apache-2.0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import comments
 
+# A description of members is no declaration: Doxygen would take the words in it for functions.
 DOXYFILE = """
 PROJECT_NAME = KATANA
 INPUT = katana
@@ -25,6 +26,8 @@ AUTOLINK_SUPPORT = NO
 MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = YES
 SKIP_FUNCTION_MACROS = NO
+PREDEFINED = "KATANA_DESCRIBE(...)=" "KATANA_DESCRIBE_STRICT(...)=" "KATANA_DESCRIBE_DERIVED(...)="
+PREDEFINED += "KATANA_DESCRIBE_ENUM(...)="
 WARNINGS = NO
 QUIET = YES
 SORT_MEMBER_DOCS = NO

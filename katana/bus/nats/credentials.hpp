@@ -21,6 +21,7 @@ namespace katana::bus {
 class NkeySeed {
  public:
   NkeySeed() = default;
+  // 58 characters, with blanks around them or not. invalid_argument for any other nkey, too.
   static Result<NkeySeed> parse(Bytes text);
 
   bool empty() const noexcept { return seed_.empty(); }
@@ -33,12 +34,13 @@ class NkeySeed {
   SecretText seed_;  // 32 octets
 };
 
+// Sent with CONNECT; what is empty is left out.
 struct Credentials {
-  std::string user = {};
-  SecretText password = {};
-  SecretText token = {};
-  NkeySeed nkey = {};
-  SecretText jwt = {};  // with `nkey`, which proves it
+  std::string user = {};     // empty: `password` is not sent either
+  SecretText password = {};  // goes to the server as it is: wants TLS
+  SecretText token = {};     // auth_token; goes as it is, too
+  NkeySeed nkey = {};        // signs the server's nonce, and never leaves the process
+  SecretText jwt = {};       // with `nkey`, which proves it
 };
 
 // The whole of the file, without the white space at its end.

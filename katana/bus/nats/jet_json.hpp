@@ -15,14 +15,16 @@
 
 namespace katana::bus::jet {
 
+// Of the answer to STREAM.INFO.
 struct Stream {
-  std::vector<std::string> subjects;
-  std::uint64_t first_sequence = 0;
-  std::uint64_t last_sequence = 0;
+  std::vector<std::string> subjects;  // patterns with the prefix, in the server's order
+  std::uint64_t first_sequence = 0;   // the oldest that is kept
+  std::uint64_t last_sequence = 0;    // of the last that was stored, kept or not; 0: none was
 };
+// Of the answer to CONSUMER.CREATE and CONSUMER.DURABLE.CREATE.
 struct NewConsumer {
-  std::string name;
-  std::uint64_t pending = 0;
+  std::string name;           // the server's choice, unless it is durable
+  std::uint64_t pending = 0;  // num_pending: messages that it has yet to be given
 };
 
 // `name` and `subjects` as the server has them.
@@ -40,11 +42,12 @@ Result<Stored> read_stored(Bytes json);
 
 // Of the subject by which a message is acknowledged; nothing: it is none.
 struct Place {
-  std::uint64_t sequence = 0;
-  std::uint32_t deliveries = 1;
-  std::uint64_t waiting = 0;
-  Timestamp stored_at = {};
+  std::uint64_t sequence = 0;    // in the stream, not of the consumer
+  std::uint32_t deliveries = 1;  // with this one
+  std::uint64_t waiting = 0;     // as num_pending, when this one was sent
+  Timestamp stored_at = {};      // by the server's clock; nanoseconds are cut to microseconds
 };
+// "$JS.ACK.…" with 9 tokens, or those of newer servers with a domain and an account.
 std::optional<Place> read_place(Bytes ack_to);
 
 }  // namespace katana::bus::jet

@@ -24,10 +24,10 @@ namespace katana::bus {
 
 // What the API needs to know of its bus.
 struct JetNames {
-  std::string prefix = {};
-  std::string full_subject(Bytes subject) const;
-  std::string subject_of(Bytes full) const;
-  std::string full_stream(Bytes name) const;
+  std::string prefix = {};  // as NatsOptions::prefix, without the dot behind it
+  std::string full_subject(Bytes subject) const;  // "orders.new" is "shop.orders.new"
+  std::string subject_of(Bytes full) const;       // the way back; others stay as they are
+  std::string full_stream(Bytes name) const;      // "shop_orders"; a prefix's dots become '-'
 };
 
 class JetStreams final : public Streams {

@@ -30,19 +30,24 @@ namespace katana::bus {
 
 // A message as it came; borrowed for the call.
 struct NatsMessage {
-  std::uint64_t subscription = 0;
-  Bytes subject = {};
-  Bytes reply_to = {};
-  std::uint16_t status = 0;
-  Bytes headers = {};  // "Name: value\r\n", for each
-  Bytes payload = {};
+  std::uint64_t subscription = 0;  // the sid that subscribe() was given
+  Bytes subject = {};              // with the prefix, as the server sends it
+  Bytes reply_to = {};             // empty: nobody waits for an answer
+  std::uint16_t status = 0;        // of the line NATS/1.0, such as 503: no responders; 0: none
+  Bytes headers = {};              // "Name: value\r\n", for each
+  Bytes payload = {};              // without the headers
 };
 
+// What a link tells its owner, on its reactor.
 class NatsLinkEvents {
  public:
+  // The server has answered CONNECT: it knows of no subscription yet.
   virtual void on_up(const ServerInfo& info) noexcept = 0;
+  // What was written may be lost. The next server is tried without a call.
   virtual void on_down(const Error& why) noexcept = 0;
+  // An attempt ended before on_up(), by the network or by the server's refusal.
   virtual void on_unreachable(const Error& why) noexcept = 0;
+  // In the order in which the server sent them.
   virtual void on_message(const NatsMessage& message) noexcept = 0;
   // A message of that subscription was larger than it may be, and is dropped.
   virtual void on_too_large(std::uint64_t subscription, Bytes subject) noexcept = 0;
@@ -62,6 +67,7 @@ class NatsLink final : private upstream::Owner, private core::TimerEntry {
   NatsLink(const NatsLink&) = delete;
   NatsLink& operator=(const NatsLink&) = delete;
 
+  // Connects, and again after each loss, until stop().
   void start() noexcept { connection_.start(); }
   // What was written is sent.
   void stop() noexcept;

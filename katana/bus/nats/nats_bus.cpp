@@ -51,6 +51,16 @@ bool take_hex(Bytes& text, char delimiter, std::uint64_t& number) noexcept {
   return failure == std::errc() && at == digits.data() + digits.size();
 }
 
+// What the server holds against its max_payload: the payload, and headers with their first line,
+// the longest line of numbers, and the empty line (HPUB of the NATS client protocol).
+std::size_t bytes_of(const Publication& publication) noexcept {
+  constexpr std::size_t numbers_line = sequence_header.size() + 16 + 1 + 16 + 2;
+  std::size_t bytes = nats::header_line.size() + numbers_line + 2 + publication.payload.size();
+  for (const Header& each : publication.headers) bytes += each.name.size() + each.value.size() + 4;
+  if (!publication.id.empty()) bytes += message_id_header.size() + publication.id.size() + 4;
+  return bytes;
+}
+
 // Takes the line of the numbers off the headers; its writer puts it first.
 Origin take_origin(Bytes& headers) noexcept {
   if (!headers.starts_with(sequence_header)) return {};
@@ -614,11 +624,11 @@ Result<Published> NatsBus::publish(const Publication& publication) {
     return std::unexpected(checked.error());
   }
   const std::uint64_t payload_max = payload_max_.load(std::memory_order_relaxed);
-  if (publication.payload.size() > payload_max) [[unlikely]] {
+  if (const std::size_t bytes = bytes_of(publication); bytes > payload_max) [[unlikely]] {
     return fail(Code::out_of_range,
-                fmt::format("a message to '{}' of {} octets is above the server's max_payload, "
-                            "which is {}",
-                            publication.subject, publication.payload.size(), payload_max));
+                fmt::format("a message to '{}' of {} octets, its headers included, is above the "
+                            "server's max_payload, which is {}",
+                            publication.subject, bytes, payload_max));
   }
   std::optional<HeldMessage> made;
   const Published published{.is_here = fan_out_.deliver(publication, false, made)};

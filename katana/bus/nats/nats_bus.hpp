@@ -43,6 +43,7 @@ namespace katana::bus {
 
 class NatsBus final : public Bus, private Interest {
  public:
+  // Does not connect; until start() what is published is treated as NatsOptions::away says.
   static Result<std::unique_ptr<NatsBus>> make(NatsOptions options);
   ~NatsBus() override;
 
@@ -59,6 +60,7 @@ class NatsBus final : public Bus, private Interest {
   Streams* streams() noexcept override;
   FanOut& fan_out() noexcept override { return fan_out_; }
 
+  // Any thread. The secrets are in it.
   const NatsOptions& options() const noexcept { return options_; }
   // As the server knows it.
   std::string full_subject(Bytes subject) const;

@@ -21,10 +21,13 @@
 
 namespace katana::bus {
 
+// For logs and metrics of a whole bus; subscribers are told by notices. Must not block.
 class NatsObserver {
  public:
   virtual ~NatsObserver() = default;
+  // `again`: not the first time. `away`: since it was lost; 0 the first time.
   virtual void on_connected(const std::string& server, bool again, Duration away) noexcept = 0;
+  // A connection that was up has ended; attempts go on.
   virtual void on_disconnected(const std::string& server, const Error& why) noexcept = 0;
   // An attempt failed; not said again for the same reason.
   virtual void on_unreachable(const std::string& server, const Error& why) noexcept = 0;
@@ -34,9 +37,10 @@ class NatsObserver {
 };
 
 struct NatsOptions {
-  std::vector<upstream::Server> servers = {};
+  std::vector<upstream::Server> servers = {};  // at least one; it names those of its cluster
+  // None: plain, and a server that asks for TLS is given up.
   std::optional<tls::ClientTlsOptions> tls = std::nullopt;
-  Credentials credentials = {};
+  Credentials credentials = {};  // the same for all servers
   // Every subject is "PREFIX.subject" on the server, but for "_INBOX.…" and "$…". Tokens; empty:
   // none.
   std::string prefix = {};
@@ -61,10 +65,11 @@ struct NatsOptions {
   std::uint64_t seed = 0;
 };
 
-// "nats://a:4222,b,nats://c:4223": servers, and a user with a password or a token if the URL has
-// one. "tls://…" asks for TLS.
+// "nats://a:4222,b,nats://c:4223": servers, which are added to the options. "tls://…" asks
+// for TLS. Passwords and tokens are refused: they have files.
 Result<void> parse_nats_url(Bytes url, NatsOptions& options);
 
+// Of a server whose address has none.
 inline constexpr std::uint16_t nats_port = 4222;
 
 }  // namespace katana::bus

@@ -54,24 +54,26 @@ class BridgeObserver {
   ~BridgeObserver() = default;
 };
 
+// Fixed when the Bridge is made.
 struct BridgeOptions {
-  ClusterOptions cluster = {};
-  std::string prefix = "chat";  // of its subjects: one chat on a bus that has several
-  BridgeObserver* observer = nullptr;
+  ClusterOptions cluster = {};         // its id, name and slot, and how long it waits
+  std::string prefix = "chat";         // of its subjects: one chat on a bus that has several
+  BridgeObserver* observer = nullptr;  // borrowed; null: nobody is told
 };
 
+// Since it was made; read from any thread.
 struct BridgeCounters {
-  Count published;  // messages of members here, once each
-  Count published_batches;
-  Count published_bytes;
-  Count not_published;  // messages that the bus did not take
-  Count received;       // messages of members elsewhere, once each
-  Count received_batches;
-  Count received_bytes;
-  Count overflowed;  // of these, what the reactors here were too far behind for
-  Count copied;      // batches that came in blocks much larger than they are
-  Count malformed;   // messages of the bus that are none of a chat
-  Count histories;   // that another server was asked for
+  Count published;          // messages of members here, once each
+  Count published_batches;  // messages of the bus that these were
+  Count published_bytes;    // their payloads, without headers
+  Count not_published;      // messages that the bus did not take
+  Count received;           // messages of members elsewhere, once each
+  Count received_batches;   // messages of the bus that these were
+  Count received_bytes;     // their payloads, without headers
+  Count overflowed;         // of these, what the reactors here were too far behind for
+  Count copied;             // batches that came in blocks much larger than they are
+  Count malformed;          // messages of the bus that are none of a chat
+  Count histories;          // that another server was asked for
 };
 
 class Bridge final : public NameAuthority, private NodeHost, private BatchTap, private Turn {
@@ -81,6 +83,7 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
          const HubOptions& hub_options, unsigned index);
   ~Bridge();
 
+  // Has no members: relays lead from it to the hubs of the reactors, and back.
   Hub& hub() noexcept { return hub_; }
   // The hubs of the reactors, by index. Its reactor is the first one's. Before any runs.
   void attach(core::Reactor& reactor, const std::vector<Hub*>& hubs);
@@ -90,9 +93,13 @@ class Bridge final : public NameAuthority, private NodeHost, private BatchTap, p
   // REQUIRED when the reactors have stopped, before the first of them is destroyed.
   void end() noexcept;
 
+  // What its node counts; read from any thread.
   NodeCounters& node_counters() noexcept { return node_.counters(); }
+  // Of the bus; any thread.
   BridgeCounters& counters() noexcept { return counters_; }
+  // The number that this server has now, 0 to 999. Its reactor's thread.
   std::uint16_t slot() const noexcept { return node_.slot(); }
+  // Who is on the other servers. Its reactor's thread, but for add_to().
   const Roster& roster() const noexcept { return roster_; }
   // Messages of the room that another server is known to have published: each was given to the
   // members here, or told as missed. Its reactor's thread.

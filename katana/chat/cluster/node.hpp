@@ -38,6 +38,7 @@
 
 namespace katana::chat::cluster {
 
+// Since it was made, but for the two present numbers; read from any thread.
 struct NodeCounters {
   Count nodes;             // present number of others
   Count remote_members;    // present number
@@ -56,6 +57,7 @@ struct NodeCounters {
   Count forgotten;         // positions that were dropped to make room
 };
 
+// What a Node does and tells: on its thread, within the calls of it.
 class NodeHost {
  public:
   // To all others; to one.
@@ -96,11 +98,14 @@ class Node {
   void on_deadline(Instant now);
   Instant deadline() const noexcept { return deadline_; }
 
+  // Somebody came, went or took a name here; members of 0: nobody is in the room any more.
   void on_local_room(RoomRecord record, Instant now);
+  // How what was said is to be published.
   struct Said {
-    std::uint64_t first = 0;
-    bool wanted = false;  // another server has members there
+    std::uint64_t first = 0;  // BatchStamp::first
+    bool wanted = false;      // another server has members there
   };
+  // Members here said so many messages in the room: their numbers are taken.
   Said said(Bytes room, std::uint32_t messages);
   // What another server has said arrived.
   IncomingStreams::Arrival arrived(Bytes room, const BatchStamp& stamp, Instant now);
@@ -115,9 +120,13 @@ class Node {
   // Of another server's stream, from the first position that was heard on.
   IncomingStreams::Heard heard(NodeId node, Bytes room) const;
 
+  // Of this run, as ClusterOptions has it.
   NodeId id() const noexcept { return options_.id; }
+  // The number of this server now, 0 to 999; NodeHost::on_slot() tells of another.
   std::uint16_t slot() const noexcept { return slot_; }
+  // Read from any thread.
   NodeCounters& counters() noexcept { return counters_; }
+  // Other servers that are there.
   std::size_t nodes() const noexcept { return nodes_alive_; }
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* lobby = "lobby";
 
-class NodeTest : public testing::Test {
+class NodeTest : public ::testing::Test {
  protected:
   void start_three() {
     for (const char* const name : {"a:1", "b:1", "c:1"}) net_.add(name);

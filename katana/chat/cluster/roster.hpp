@@ -27,8 +27,11 @@ class Roster final : public RemoteMembers {
   void set_hidden(NodeId node, bool hidden);
   void remove(NodeId node);
 
+  // Those in which the server has members, hidden or not.
   std::vector<std::string> rooms_of(NodeId node) const;
+  // That the server has told of, hidden or not; 0: none.
   std::uint32_t members_of(NodeId node, Bytes room) const;
+  // Of rooms_of().
   std::size_t rooms_count(NodeId node) const;
   // Of all servers that are not hidden.
   std::uint64_t members() const;

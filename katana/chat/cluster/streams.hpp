@@ -57,8 +57,9 @@ class IncomingStreams {
  public:
   // Positions; both 0: there is no stream.
   struct Heard {
-    std::uint64_t began = 0;
-    std::uint64_t next = 0;
+    std::uint64_t began = 0;  // the first position that was heard on
+    std::uint64_t next = 0;   // all before it was delivered or told as missing
+    // Delivered, or told as missing.
     std::uint64_t messages() const noexcept { return next - began; }
   };
   struct Arrival {

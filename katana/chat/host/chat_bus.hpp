@@ -17,7 +17,9 @@ class ChatBus final : private bus::NatsObserver {
   // Null for "" and "memory:": there are no other servers. Else "nats://a,b" or "tls://a,b".
   static Result<std::unique_ptr<ChatBus>> open(const std::string& url, const log::Logger& log);
 
+  // Usable after start(); lives as long as this.
   bus::Bus& bus() noexcept { return *bus_; }
+  // On the reactor's thread: connects, and goes on trying.
   void start(core::Reactor& reactor) { bus_->start(reactor); }
 
  private:

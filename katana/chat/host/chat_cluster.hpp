@@ -18,6 +18,7 @@
 
 namespace katana::host {
 
+// Which other servers there are, and who this one is among them.
 struct ChatClusterOptions {
   // "nats://a,b": what leads to the other servers. Empty, or "memory:": there are none.
   std::string url = {};
@@ -36,6 +37,7 @@ class ChatCluster final : private chat::cluster::BridgeObserver {
               log::Logger log);
   ~ChatCluster();
 
+  // Its counters on any thread, all else on its reactor's.
   chat::cluster::Bridge& bridge() noexcept { return bridge_; }
   // Before any reactor runs: the bridge begins with its first turn.
   void attach(core::Reactor& reactor, const std::vector<chat::Hub*>& hubs);

@@ -26,13 +26,14 @@
 
 namespace katana::host {
 
+// Checked by make(), which names the option that is wrong.
 struct ChatServerOptions {
-  std::string address = "127.0.0.1";  // numeric
-  std::uint16_t port = 9000;          // 0: the kernel chooses
-  unsigned reactors = 1;
-  server::EngineKind engine = server::EngineKind::epoll_edge;
-  bool pin = false;
-  Duration drain_timeout = seconds(10);
+  std::string address = "127.0.0.1";                           // numeric
+  std::uint16_t port = 9000;                                   // 0: the kernel chooses
+  unsigned reactors = 1;                                       // threads, each with a hub
+  server::EngineKind engine = server::EngineKind::epoll_edge;  // of all reactors
+  bool pin = false;                        // reactor n to the n-th CPU that this process may use
+  Duration drain_timeout = seconds(10);    // from the signal on; then who is left is cut off
   std::uint32_t connections_max = 10'000;  // of all reactors
   std::uint32_t rooms_max = 1024;          // the lobby is one
   // Of /metrics, /health and /ready on the same address; 0: the kernel chooses. None: no listener.
@@ -55,11 +56,11 @@ struct ChatServerOptions {
 
 // What was done by the time that run() returned.
 struct ChatReport {
-  std::uint64_t connections = 0;
-  std::uint64_t messages = 0;
-  std::uint64_t delivered = 0;
-  std::uint64_t dropped = 0;
-  std::uint64_t cut_off = 0;  // connections that drain_timeout or a second signal ended
+  std::uint64_t connections = 0;  // that were given a number
+  std::uint64_t messages = 0;     // accepted from members
+  std::uint64_t delivered = 0;    // messages by recipients: taken whole by the kernel
+  std::uint64_t dropped = 0;      // messages by recipients: lost, for any reason of Loss
+  std::uint64_t cut_off = 0;      // connections that drain_timeout or a second signal ended
 };
 
 // What the server may come to use at most.
@@ -67,11 +68,12 @@ struct ChatBudget {
   std::uint64_t relays = 0;         // batches on their way between reactors, and from the bus
   std::uint64_t history = 0;        // of all rooms
   core::MemoryBudget reactor = {};  // of each; queues of slow readers are what it holds
-  std::uint64_t total = 0;
+  std::uint64_t total = 0;          // bytes, as are the others: relays, history and all reactors
 };
 
 class ChatServer {
  public:
+  // An Error names the option, the file of TLS, or what is wrong with the bus's URL.
   static Result<std::unique_ptr<ChatServer>> make(const ChatServerOptions& options);
   ~ChatServer();
   ChatServer(const ChatServer&) = delete;
@@ -82,10 +84,15 @@ class ChatServer {
   // Serves until a signal says to stop.
   ChatReport run();
 
+  // The one that is listened on, chosen by the kernel or not; 0 before start().
   std::uint16_t port() const noexcept { return port_; }
+  // Likewise; 0 also if there is no such listener.
   std::uint16_t metrics_port() const noexcept { return metrics_port_; }
+  // Likewise; 0 also if there is no such listener.
   std::uint16_t websocket_port() const noexcept { return websocket_port_; }
+  // Of the options; it does not change.
   ChatBudget budget() const;
+  // Of the chat's port, as https:// or http://; after start().
   std::string url() const;
 
  private:

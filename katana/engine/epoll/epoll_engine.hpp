@@ -41,7 +41,11 @@
 
 namespace katana::engine {
 
-enum class Trigger : std::uint8_t { edge, level };
+// What epoll tells of a link.
+enum class Trigger : std::uint8_t {
+  edge,   // EPOLLET: that something arrived, once; what was left is remembered
+  level,  // that something is there, in each turn; interest is taken back to pause
+};
 
 template <Trigger trigger, class S, class Rules = Decided>
 class EpollEngine {
@@ -75,6 +79,7 @@ class EpollEngine {
   EpollEngine(const EpollEngine&) = delete;
   EpollEngine& operator=(const EpollEngine&) = delete;
 
+  // Makes the epoll instance and the eventfd of wake(); SIGPIPE is ignored from here on.
   Result<void> start() {
     ignore_broken_pipes();
     epoll_ = epoll_create1(EPOLL_CLOEXEC);
@@ -87,6 +92,7 @@ class EpollEngine {
     return {};
   }
 
+  // An Error: the socket cannot be opened, bound or watched; earlier listeners stay.
   Result<Listener> listen(const ListenOptions& options) {
     auto opened = open_listener(options);
     if (!opened) return std::unexpected(opened.error());
@@ -102,7 +108,9 @@ class EpollEngine {
     return listener;
   }
 
+  // As the kernel has it. REQUIRES one that listen() gave.
   std::uint16_t port(Listener listener) const { return port_of(socket(listener)); }
+  // -1: it is closed. REQUIRES one that listen() gave.
   int socket(Listener listener) const { return listeners_[listener].fd; }
 
   // A socket that connects takes no bytes, as one whose peer does not read.
@@ -131,9 +139,13 @@ class EpollEngine {
     return slot->failure != 0 ? slot->failure : take_socket_error(slot->fd);
   }
 
+  // Takes the listeners' interest back; connections wait in their queues.
   void pause_accept() { set_accept_paused(true); }
+  // While the table of links is full it takes effect with the next close().
   void resume_accept() { set_accept_paused(false); }
 
+  // They close handshake_grace later, in a turn(). A listener shared with another process is left
+  // to it at once.
   void close_listeners() {
     if (closing_at_ != never) return;
     for (ListenSocket& listener : listeners_) {
@@ -146,8 +158,10 @@ class EpollEngine {
     closing_at_ = clocks_.now + handshake_grace;
     set_accept_paused(false);
   }
+  // False once close_listeners() has closed them all; pausing does not count.
   bool accepting() const { return !listeners_closed_; }
 
+  // One send or sendmsg now; the rest goes when epoll tells of room (EPOLLOUT).
   Sent send(Link link, std::span<const iovec> gathered, std::size_t& accepted) {
     accepted = 0;
     Slot* const slot = find(link);
@@ -161,6 +175,7 @@ class EpollEngine {
     return send_later(link, *slot, count, accepted);
   }
 
+  // The file by sendfile, never waiting for the socket.
   Sent send_file(Link link, std::span<const iovec> before, const FilePart& part,
                  std::size_t& accepted) {
     accepted = 0;
@@ -172,11 +187,13 @@ class EpollEngine {
     return sent.full ? wait_until_writable(link, *slot) : Sent::completed;
   }
 
+  // No system call. Level: interest is taken back when the kernel tells of the link meanwhile.
   void pause_receive(Link link) {
     // Nothing is told to the kernel: most pauses end before another byte arrives.
     if (Slot* const slot = find(link)) slot->paused = true;
   }
 
+  // Edge: what was left unread comes from a turn(), not from this call.
   void resume_receive(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr || !slot->paused) return;
@@ -188,14 +205,17 @@ class EpollEngine {
     }
   }
 
+  // Never more than Options::receive_bytes_max, which it is for a new link.
   void limit_receive(Link link, std::size_t bytes) {
     if (Slot* const slot = find(link)) slot->receive_max = std::min(bytes, receive_bytes_max_);
   }
 
+  // shutdown(SHUT_WR): the peer sees the end behind what the kernel has.
   void shutdown_send(Link link) {
     if (Slot* const slot = find(link)) ::shutdown(slot->fd, SHUT_WR);
   }
 
+  // Frees the place in the table: when it was full, accepting goes on.
   void close(Link link) {
     Slot* const slot = find(link);
     if (slot == nullptr) return;
@@ -211,11 +231,13 @@ class EpollEngine {
     }
   }
 
+  // By SO_LINGER of zero: what the kernel has not sent is dropped.
   void reset(Link link) {
     if (Slot* const slot = find(link)) reset_on_close(slot->fd);
     close(link);
   }
 
+  // Level-triggered in both forms. An Error: epoll does not take the descriptor.
   Result<void> watch(int fd, Watcher& watcher) {
     const auto place = std::ranges::find(watchers_, -1, &Watched::fd);
     const auto index = static_cast<std::uint32_t>(place - watchers_.begin());
@@ -228,6 +250,7 @@ class EpollEngine {
     return {};
   }
 
+  // REQUIRED before the descriptor is closed; nothing happens if it is not watched.
   void unwatch(int fd) {
     for (Watched& each : watchers_) {
       if (each.fd != fd) continue;
@@ -236,12 +259,14 @@ class EpollEngine {
     }
   }
 
+  // By the eventfd; any thread, after start().
   void wake() noexcept {
     const std::uint64_t one = 1;
     // Ignored: the only failure is a full counter, and then the reactor has been woken already.
     (void)!::write(wake_, &one, sizeof one);
   }
 
+  // One epoll_wait; time is read behind it.
   void turn(Duration wait_max) {
     const int count =
         epoll_wait(epoll_, events_.data(), rules_.events_per_wait_max, wait_ms(wait_max));
@@ -257,9 +282,13 @@ class EpollEngine {
       finish_listeners();
   }
 
+  // Of the last turn(); before the first, of the construction.
   Instant now() const { return clocks_.now; }
+  // CLOCK_MONOTONIC at this moment; any thread.
   Instant read_clock() const noexcept { return read_monotonic(); }
+  // Seconds since 1970, read with now().
   std::int64_t wall_clock_s() const { return clocks_.wall_clock_s; }
+  // The one receive buffer, which all links share.
   std::size_t memory_bytes() const { return receive_bytes_max_; }
 
  private:
@@ -269,7 +298,7 @@ class EpollEngine {
     std::uint32_t next_free = 0;
     std::uint32_t interest = 0;  // what epoll was told
     std::size_t receive_max = 0;
-    bool in_set = false;         // it was told at all
+    bool in_set = false;  // it was told at all
     bool paused = false;
     bool send_pending = false;
     bool input_ended = false;

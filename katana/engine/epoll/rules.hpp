@@ -14,6 +14,7 @@
 
 namespace katana::engine {
 
+// The product's; the default of EpollEngine.
 struct Decided {
   // A recv that fills less than the buffer has drained the socket. True: recv again until EAGAIN
   // (edge-triggered only).
@@ -37,13 +38,14 @@ struct Decided {
   static constexpr int refusals_per_event_max = 8;
 };
 
+// Of the ablation experiments and the tests of the contract: set before the engine is made.
 struct Undecided {
-  bool read_again = Decided::read_again;
-  bool first_read = Decided::first_read;
-  bool deferred_accept = Decided::deferred_accept;
-  bool inherited_options = Decided::inherited_options;
-  bool delete_before_close = Decided::delete_before_close;
-  bool close_at_turn_end = Decided::close_at_turn_end;
+  bool read_again = Decided::read_again;  // edge-triggered only
+  bool first_read = Decided::first_read;  // false: one epoll_wait more for each connection
+  bool deferred_accept = Decided::deferred_accept;      // false: accepted at the handshake
+  bool inherited_options = Decided::inherited_options;  // false: setsockopt on each accepted socket
+  bool delete_before_close = Decided::delete_before_close;  // true: one epoll_ctl more a link
+  bool close_at_turn_end = Decided::close_at_turn_end;  // true: the number is free again only then
   int accepts_per_event_max = Decided::accepts_per_event_max;  // 1 …
   int events_per_wait_max = Decided::events_per_wait_max;      // 1 … Decided's
 };

@@ -1,7 +1,16 @@
 #include "katana/jobs/database/database_lock.hpp"
 
+#include <utility>
+#include <vector>
+
+#include "katana/database/make_missing.hpp"
+
 namespace katana::jobs {
 namespace {
+
+constexpr database::SqlFor<> table(
+    "CREATE TABLE IF NOT EXISTS katana_job_locks (job TEXT PRIMARY KEY, tick BIGINT NOT NULL, "
+    "held_until BIGINT NOT NULL)");
 
 std::int64_t us_of(Timestamp time) noexcept { return time.time_since_epoch().count(); }
 
@@ -9,9 +18,10 @@ std::int64_t us_of(Timestamp time) noexcept { return time.time_since_epoch().cou
 
 Task<Result<bool>> DatabaseJobLock::try_acquire(JobClaim claim) {
   if (!has_table_.load(std::memory_order_relaxed)) {
-    const Result<std::int64_t> made = co_await database_.execute(
-        "CREATE TABLE IF NOT EXISTS katana_job_locks (job TEXT PRIMARY KEY, tick BIGINT NOT NULL, "
-        "held_until BIGINT NOT NULL)");
+    const database::Queries& queries = database_;
+    std::vector<database::SqlFor<>> missing = {table};
+    const database::Result<void> made =
+        co_await database::make_missing(queries, std::move(missing));
     if (!made) co_return std::unexpected(made.error().within("the table katana_job_locks"));
     has_table_.store(true, std::memory_order_relaxed);
   }

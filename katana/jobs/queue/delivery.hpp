@@ -32,7 +32,7 @@ namespace katana::queue {
 
 // Why a handler was told to stop.
 enum class Stopped : std::uint8_t {
-  no,
+  no,          // it may go on
   lease_lost,  // another worker may have the job by now: what this one writes may be a duplicate
   draining,    // the program ends, and the job is given back
 };
@@ -44,8 +44,11 @@ class Delivery : public ListHook<Delivery> {
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
+  // Its name, as the worker was given it.
   const std::string& queue() const noexcept { return queue_; }
+  // Of the row: the same in each attempt.
   std::int64_t id() const noexcept { return job_.id; }
+  // Grows with each claim of the job: what it writes to is to refuse a lower one than it has seen.
   std::int64_t fence() const noexcept { return job_.fence; }
   // From 1 on.
   std::int64_t attempt() const noexcept { return job_.attempts; }

@@ -75,8 +75,8 @@ Task<Result<Enqueued>> JobQueue::put(database::Queries in, bool in_transaction, 
     const database::Result<std::optional<std::int64_t>> id =
         co_await table_.insert(in, queue, payload, options, request_id, options_.notify);
     if (!id) co_return std::unexpected(within_queue(id.error(), queue));
-    queued_.fetch_add(1, std::memory_order_relaxed);
     if (*id) {
+      queued_.fetch_add(1, std::memory_order_relaxed);
       // SQLite's worker claims behind this transaction, whose end its statement waits for.
       // PostgreSQL notifies when the transaction is committed.
       if (!in_transaction || !table_.is_postgres()) wake(queue);

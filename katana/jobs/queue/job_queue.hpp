@@ -43,8 +43,9 @@
 
 namespace katana::queue {
 
+// Of one JobQueue; processes that share a table may differ in them.
 struct QueueOptions {
-  std::size_t payload_bytes_max = std::size_t{64} << 10;
+  std::size_t payload_bytes_max = std::size_t{64} << 10;  // of its text: 64 KiB
   // The table is made when it is first needed. False: by the program's migrations; see
   // JobQueue::migrations().
   bool make_table = true;
@@ -68,7 +69,8 @@ class JobQueue {
   }
 
   // Within the transaction or savepoint, which outlives the call; it has failed when this has.
-  // Payloads and options are variables: g++ 12 destroys those of a `co_await` twice (decision 0018).
+  // Payloads and options are variables: g++ 12 destroys those of a `co_await` twice (decision
+  // 0018).
   template <Described Payload>
   Task<Result<Enqueued>> enqueue(const database::Nestable& transaction, std::string queue,
                                  const Payload& payload,
@@ -122,8 +124,8 @@ class JobQueue {
   void remove_waker(const std::shared_ptr<Waker>& waker) noexcept;
   // How many were queued here, and how many of them had been there.
   struct Counts {
-    std::uint64_t queued = 0;
-    std::uint64_t known = 0;
+    std::uint64_t queued = 0;  // calls of enqueue(), rolled back ones included
+    std::uint64_t known = 0;   // of these, whose key another job had: nothing was added
   };
   Counts counts() const noexcept;
 

@@ -34,37 +34,40 @@
 
 namespace katana::queue {
 
+// What claim() gives of a row that this worker now has.
 struct ClaimedJob {
-  std::int64_t id = 0;
-  std::int64_t fence = 0;
-  std::int64_t attempts = 0;  // this one included
-  std::int64_t rank_us = 0;
+  std::int64_t id = 0;         // of the row, for as long as it exists
+  std::int64_t fence = 0;      // of this claim: one more than that of the claim before
+  std::int64_t attempts = 0;   // this one included
+  std::int64_t rank_us = 0;    // place in the order of claims; since 1970
   std::int64_t waited_us = 0;  // since it was due
-  std::string payload;
-  std::string request_id;
+  std::string payload;         // as it was queued
+  std::string request_id;      // of the request that queued it; empty: none did
 };
 KATANA_DESCRIBE(ClaimedJob, id, fence, attempts, rank_us, waited_us, payload, request_id)
 
 // A job whose lease a worker has or had.
 struct Lease {
-  std::int64_t id = 0;
-  std::int64_t fence = 0;
+  std::int64_t id = 0;     // of the job
+  std::int64_t fence = 0;  // of its claim: another's is greater, and this one's calls give false
 };
 KATANA_DESCRIBE(Lease, id, fence)
 
+// A job whose worker let its lease end: it died, was stopped, or lost the database.
 struct ExpiredJob {
-  std::int64_t id = 0;
-  std::int64_t attempts = 0;
-  JobState state = JobState::waiting;
+  std::int64_t id = 0;                 // of the row
+  std::int64_t attempts = 0;           // the one that was lost included
+  JobState state = JobState::waiting;  // from now on: waiting, or dead after the last attempt
 };
 
 // What waits in a queue; counts stop at depth_max.
 inline constexpr std::int64_t depth_max = 100'000;
+// As depth() counts it, at one moment.
 struct QueueDepth {
-  std::int64_t ready = 0;    // due, and not begun
-  std::int64_t delayed = 0;  // due later
-  std::int64_t running = 0;
-  std::int64_t dead = 0;
+  std::int64_t ready = 0;      // due, and not begun
+  std::int64_t delayed = 0;    // due later
+  std::int64_t running = 0;    // claimed by a worker of any process
+  std::int64_t dead = 0;       // dead letters that are kept
   std::int64_t waited_us = 0;  // how long the next one has been due
 };
 KATANA_DESCRIBE(QueueDepth, ready, delayed, running, dead, waited_us)
@@ -73,9 +76,12 @@ class JobTable {
  public:
   explicit JobTable(database::Database& database) noexcept;
 
+  // Else SQLite.
   bool is_postgres() const noexcept { return is_postgres_; }
+  // That it was made with.
   database::Database& database() const noexcept { return database_; }
 
+  // The table for both databases, as migration `number` of a program that makes it itself.
   static std::vector<database::MigrationFile> migrations(unsigned number);
   // Makes what is missing. Once it has succeeded it asks nothing.
   Task<database::Result<void>> make();
@@ -112,6 +118,7 @@ class JobTable {
                                              std::int64_t most);
   Task<database::Result<QueueDepth>> depth(std::string queue);
 
+  // At most `count` of that state, in the order of their ids, from behind `after`.
   Task<database::Result<std::vector<JobInfo>>> list(std::string queue, JobState state,
                                                     std::int64_t after, std::int64_t count);
   // Dead letters wait again, one of that id or, with 0, `count` of the queue.

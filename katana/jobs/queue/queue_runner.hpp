@@ -38,11 +38,12 @@ using Handler = std::move_only_function<Task<Result<void>>(Delivery&)>;
 
 // One queue, and how it is worked.
 struct QueueHandler {
-  std::string queue;
-  Handler handler;
-  HandlerOptions options = {};
+  std::string queue;            // its name: a label of metrics
+  Handler handler;              // called for several jobs at a time, up to `concurrency`
+  HandlerOptions options = {};  // checked by Worker::check()
 };
 
+// What a Worker gives each of its runners.
 struct QueueRunnerOptions {
   FailureObserver* failures = nullptr;  // null: the reactor's
   std::uint64_t seed = 1;               // of jitter

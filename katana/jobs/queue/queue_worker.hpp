@@ -57,8 +57,9 @@ Handler handler_of(F f) {
   };
 }
 
+// What start() borrows of the process, and who this worker is.
 struct WorkerPlace {
-  metrics::Registry& metrics;
+  metrics::Registry& metrics;              // gets the instruments of each queue
   FailureObserver* failures = nullptr;     // null: the reactor's
   std::optional<std::uint64_t> seed = {};  // of jitter; none: by chance
   std::optional<std::string> worker = {};  // none: a name by chance
@@ -80,7 +81,10 @@ class Worker {
   bool empty() const noexcept { return handlers_.empty(); }
   std::vector<std::unique_ptr<QueueHandler>>& handlers() noexcept { return handlers_; }
 
+  // An Error: options are out of their bounds, or a queue has two handlers.
   Result<void> check() const;
+  // Checks, registers the metrics, and begins with the reactor's next turn.
+  // After an Error call stop(): some queues may have begun.
   Result<void> start(core::Reactor& reactor, const WorkerPlace& place);
   // REQUIRES that the reactor has drained, or its tasks are cancelled.
   void stop() noexcept;

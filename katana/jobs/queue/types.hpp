@@ -26,6 +26,7 @@ inline constexpr int priority_max = 100;                // and -100 the lowest
 // another from its turn for ever.
 inline constexpr Duration priority_step = seconds(60);
 
+// The row has the number of it, so the order stays.
 enum class JobState : std::uint8_t {
   waiting,  // for its time, or for a worker
   running,  // a worker has its lease
@@ -41,41 +42,44 @@ enum class KeyLasts : std::uint8_t {
   until_removed,  // for HandlerOptions::done_kept longer
 };
 
+// Of one job.
 struct EnqueueOptions {
   Duration delay = {};   // not begun before
   int priority = 0;      // -100 to 100; see priority_step
   std::string key = {};  // of several jobs with one key the first is queued; empty: none
-  KeyLasts key_lasts = KeyLasts::until_done;
+  KeyLasts key_lasts = KeyLasts::until_done;  // nothing without a key
 
+  // An Error: the delay is negative, or the priority or the key is out of its bounds.
   Result<void> check() const;
 };
 
+// What enqueue() gives; in a transaction it is true once that is committed.
 struct Enqueued {
-  std::int64_t id = 0;
-  bool is_new = true;  // false: the id is that of the job that has the key
+  std::int64_t id = 0;  // of the row, as Delivery::id()
+  bool is_new = true;   // false: the id is that of the job that has the key
 };
 
 // A job as list() shows it.
 struct JobInfo {
-  std::int64_t id = 0;
-  std::string queue;
-  JobState state = JobState::waiting;
-  std::int64_t priority = 0;
-  std::int64_t attempts = 0;
-  std::int64_t queued_us = 0;  // since 1970, as are the others
-  std::int64_t due_us = 0;
-  std::int64_t until_us = 0;  // running: the end of its lease; done, dead: when it ended
-  std::string failure;        // of the last attempt; empty: none has failed
-  std::string request_id;     // of the request that queued it
-  std::string payload;        // JSON
+  std::int64_t id = 0;                 // for retry() and discard(); grows
+  std::string queue;                   // that list() was asked for
+  JobState state = JobState::waiting;  // when it was listed
+  std::int64_t priority = 0;           // as it was queued: -100 to 100
+  std::int64_t attempts = 0;           // claims that count: those given back do not
+  std::int64_t queued_us = 0;          // since 1970, as are the others
+  std::int64_t due_us = 0;             // when it may begin: after a failure, the next attempt
+  std::int64_t until_us = 0;           // running: the end of its lease; done, dead: when it ended
+  std::string failure;                 // of the last attempt; empty: none has failed
+  std::string request_id;              // of the request that queued it
+  std::string payload;                 // JSON
 };
 KATANA_DESCRIBE(JobInfo, id, queue, state, priority, attempts, queued_us, due_us, until_us, failure,
                 request_id, payload)
 
 // How one queue is worked by one process.
 struct HandlerOptions {
-  unsigned concurrency = 8;  // jobs at a time, in this process
-  unsigned attempts_max = 16;
+  unsigned concurrency = 8;         // jobs at a time, in this process
+  unsigned attempts_max = 16;       // claims of a job; after the last that fails it is dead
   Duration timeout = seconds(300);  // of one attempt, which is then cancelled and has failed
   // A process that dies keeps a job from the others for so long. Renewed while its handler runs.
   Duration lease = seconds(30);

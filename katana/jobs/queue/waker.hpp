@@ -23,18 +23,21 @@ class Waker final : private Message, public std::enable_shared_from_this<Waker> 
   Waker(const Waker&) = delete;
   Waker& operator=(const Waker&) = delete;
 
+  // From here on a wake sets `woken` and the event, in a turn of the executor.
   void attach(Executor& executor, AsyncEvent& event, bool& woken) {
     const std::lock_guard lock(mutex_);
     executor_ = &executor;
     event_ = &event;
     woken_ = &woken;
   }
+  // Nothing is touched after it; a message that is on its way does nothing.
   void detach() noexcept {
     const std::lock_guard lock(mutex_);
     executor_ = nullptr;
     event_ = nullptr;
     woken_ = nullptr;
   }
+  // Posts to the executor, unless a message is on its way.
   void wake() noexcept {
     const std::lock_guard lock(mutex_);
     if (executor_ == nullptr || kept_ != nullptr) return;

@@ -276,7 +276,7 @@ bool ContractOperation::check_reply(const ReplyParts& reply, Violations& violati
   for (const ParameterContract& each : contract->fields) {
     if (const auto raw = reply.fields.find(each.name)) {
       each.check(*raw, violations);
-    } else if (each.required) {
+    } else if (each.required && reply.has_all_fields) {
       each.add_missing(violations);
     }
   }
@@ -300,6 +300,18 @@ bool ContractOperation::check_reply(const ReplyParts& reply, Violations& violati
     check_by_schema(*media, reply.content_type, reply.content, violations);
   }
   return violations.list().size() + violations.left_out() == before;
+}
+
+bool ContractOperation::says_of(unsigned status) const noexcept {
+  const ReplyContract* const found = reply_for(status);
+  if (found == nullptr) return false;
+  return found->status != "default" || status >= 400 || !is_status_of_any_server(status);
+}
+
+bool is_status_of_any_server(unsigned status) noexcept {
+  constexpr unsigned statuses[] = {206, 304, 405, 406, 408, 411, 412, 413, 414,
+                                   415, 416, 417, 421, 426, 428, 429, 431};
+  return status >= 500 || std::ranges::find(statuses, status) != std::end(statuses);
 }
 
 }  // namespace katana::openapi

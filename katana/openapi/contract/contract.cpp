@@ -239,6 +239,7 @@ Contract::Found Contract::find(Bytes method, Bytes path) const {
 }
 
 const ContractOperation* Contract::find_id(Bytes id) const noexcept {
+  if (id.empty()) return nullptr;  // that of operations without one
   const auto found = std::ranges::find(operations_, id, &ContractOperation::id);
   return found == operations_.end() ? nullptr : &*found;
 }

@@ -58,36 +58,51 @@ class Fields {
   ~Fields() = default;
 };
 
+// What the checks see of a request; nothing is kept.
 struct RequestParts {
   std::span<const std::pair<Bytes, Bytes>> path;  // PathValues, or those of a router
   Bytes query;                                    // raw, without "?"
-  const Fields& fields;
-  Bytes content;  // decoded, if it had a Content-Encoding
+  const Fields& fields;                           // with Content-Type and Cookie
+  Bytes content;                                  // decoded, if it had a Content-Encoding
   // False: there is content that the caller does not have.
   bool has_whole_content = true;
 };
 
+// What check_reply() sees of a reply; nothing is kept.
 struct ReplyParts {
-  unsigned status = 200;
-  const Fields& fields;
-  Bytes content_type;  // empty: none
-  Bytes content;
+  unsigned status = 200;    // 100 to 599
+  const Fields& fields;     // those that are sent
+  Bytes content_type;       // empty: none
+  Bytes content;            // decoded, if it has a Content-Encoding
   bool has_content = true;  // false: to HEAD, or it is not looked at
+  // False: others add fields later, so that none is missing yet.
+  bool has_all_fields = true;
 };
 
 // A content by its media type, or by a range of them: "image/*".
 struct MediaContract {
-  enum class Kind : std::uint8_t { json, form, multipart, text, other };
+  // How content becomes data for its schema.
+  enum class Kind : std::uint8_t {
+    json,       // application/json, …+json
+    form,       // application/x-www-form-urlencoded
+    multipart,  // multipart/form-data
+    text,       // text/… but for text/event-stream
+    other,      // not at all: the media type alone is checked
+  };
   std::string range;  // without parameters, in lower case
+  // Of "*/*" other: JSON that comes is checked there all the same.
   Kind kind = Kind::other;
   std::string schema_pointer = {};  // in Description::schemas; empty: there is none
+  // Compiled for the direction of the message. None: any content is right.
   std::optional<schema::Schema> schema = {};
 };
 
+// What the description says of one status.
 struct ReplyContract {
   std::string status;  // "200", "4XX", "default"
+  // Ordered as ContractOperation::contents(). Empty: the reply may have no content.
   std::vector<MediaContract> contents;
-  std::vector<ParameterContract> fields;
+  std::vector<ParameterContract> fields;  // without Content-Type, which `contents` has
 };
 
 struct QueryScratch;  // of a check
@@ -97,11 +112,15 @@ class ContractOperation {
   const std::string& id() const noexcept KATANA_VIEW { return id_; }          // or empty
   const std::string& method() const noexcept KATANA_VIEW { return method_; }  // "GET"
   const std::string& path() const noexcept KATANA_VIEW { return path_; }      // the template
+  // Without Accept, Content-Type and Authorization (OpenAPI 3.1.1 §4.8.12.2.1).
   const std::vector<ParameterContract>& parameters() const noexcept KATANA_VIEW {
     return parameters_;
   }
+  // Exact ones, then "text/*", then "*/*": the first that fits counts. Empty: none is checked.
   const std::vector<MediaContract>& contents() const noexcept KATANA_VIEW { return contents_; }
+  // By status: exact ones, ranges, "default".
   const std::vector<ReplyContract>& replies() const noexcept KATANA_VIEW { return replies_; }
+  // `required` of the body: without it, no content at all is right, too.
   bool requires_content() const noexcept { return requires_content_; }
   // "GET /users/{id}"
   std::string describe() const { return method_ + " " + path_; }
@@ -113,6 +132,8 @@ class ContractOperation {
   bool check_reply(const ReplyParts& reply, Violations& violations) const;
   // What the document says of that status: its own, its range's, or `default`; null: nothing.
   const ReplyContract* reply_for(unsigned status) const noexcept;
+  // Whether it does so; what it says by `default` is not meant for 206 and 304.
+  bool says_of(unsigned status) const noexcept;
 
  private:
   friend class Contract;
@@ -139,6 +160,7 @@ class ContractOperation {
   bool has_query_ = false;
 };
 
+// Which checks compile() prepares.
 struct ContractOptions {
   // Formats such as date-time, uuid and email are checked.
   bool assert_formats = true;
@@ -148,8 +170,10 @@ struct ContractOptions {
 
 class Contract {
  public:
+  // `description` is not needed afterwards. It takes 64 parameters of an operation.
   static Result<Contract> compile(const Description& description, ContractOptions options = {});
 
+  // What find() gives. Points into the contract, and into the path.
   struct Found {
     const ContractOperation* operation = nullptr;  // null: the document has none
     PathValues values;                             // of the path that was asked for
@@ -173,6 +197,10 @@ class Contract {
   PathTemplates templates_;
   std::vector<std::vector<std::size_t>> by_path_;  // operations, by the index of the template
 };
+
+// A status that protocol and middleware answer whatever the operation is, such as 304, 413 and 5xx:
+// it need not be described.
+bool is_status_of_any_server(unsigned status) noexcept;
 
 }  // namespace katana::openapi
 

@@ -96,6 +96,45 @@ TEST_F(ParameterTest, a_text_is_what_the_schema_takes) {
   EXPECT_EQ(said("query", "schema: {}", "p=anything"), "");
 }
 
+// Integers between bounds are told without the schema; everything else is asked of it.
+TEST_F(ParameterTest, integers_at_their_bounds) {
+  struct Case {
+    const char* schema;
+    const char* text;
+    bool fits;
+  };
+  constexpr Case cases[] = {
+      {"{type: integer, minimum: 1, maximum: 50}", "1", true},
+      {"{type: integer, minimum: 1, maximum: 50}", "50", true},
+      {"{type: integer, minimum: 1, maximum: 50}", "51", false},
+      {"{type: integer, minimum: 1, maximum: 50}", "5.0", true},
+      {"{type: integer, minimum: 1, maximum: 50}", "", false},
+      {"{type: integer, minimum: 1.5}", "1", false},
+      {"{type: integer, minimum: 1.5}", "2", true},
+      {"{type: integer}", "-9223372036854775808", true},
+      {"{type: integer}", "18446744073709551615", true},
+      {"{type: integer, maximum: 1.0e300}", "9223372036854775807", true},
+      {"{type: integer, minimum: 1.0e300}", "9223372036854775807", false},
+      {"{type: integer, exclusiveMinimum: 3}", "3", false},
+      {"{type: integer, multipleOf: 5}", "7", false},
+      {"{type: integer, enum: [1, 2]}", "3", false},
+      {"{type: integer, not: {const: 3}}", "3", false},
+      {"{type: number, maximum: 2}", "3", false},
+      {"{type: number, maximum: 2}", "2", true},
+      {"{type: number, maximum: 2}", "1.5", true},
+      {"{type: string, maxLength: 1}", "12", false},
+      {"{type: boolean}", "1", false},
+  };
+  for (const Case& each : cases) {
+    const std::string words = std::string("schema: ") + each.schema;
+    for (const char* const in : {"query", "header"}) {
+      const std::string prefix = std::string(in) == "query" ? "p=" : "";
+      const std::string found = said(in, words, prefix + each.text);
+      EXPECT_EQ(found.empty(), each.fits) << in << " " << each.schema << " " << each.text << found;
+    }
+  }
+}
+
 TEST_F(ParameterTest, what_is_missing_or_given_twice_is_said) {
   EXPECT_EQ(said("query", "required: true, schema: {type: string}", ""),
             "query parameter 'p': is missing");

@@ -15,6 +15,7 @@
 
 namespace katana::openapi {
 
+// `content` as it came: escapes are decoded here. At most 1000 values, here and below.
 Result<container::Value> urlencoded_value(Bytes content, const schema::Schema& schema);
 // `type` is the whole field, with its boundary.
 Result<container::Value> multipart_value(Bytes type, Bytes content, const schema::Schema& schema);

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "katana/container/json_read.hpp"
@@ -146,7 +150,37 @@ class Making {
   Violations& violations_;
 };
 
+// The bounds of a schema of integers that says nothing else, as far as std::int64_t goes.
+void set_integer_range(ParameterContract& parameter, const schema::Node& node) {
+  constexpr auto lowest = std::numeric_limits<std::int64_t>::min();
+  constexpr auto highest = std::numeric_limits<std::int64_t>::max();
+  const bool says_more = node.judgement != schema::Judgement::keywords || node.has_applicators ||
+                         node.constant != nullptr || node.alternatives != nullptr || node.above ||
+                         node.below || node.multiple_of ||
+                         (node.types & (schema::integer_type | schema::number_type)) == 0;
+  if (says_more || (parameter.types & schema::integer_type) == 0) return;
+  const auto limit = [](const std::optional<schema::Number>& given, std::int64_t otherwise) {
+    if (!given) return otherwise;
+    return *given > lowest && *given < highest ? static_cast<std::int64_t>(*given) : otherwise;
+  };
+  if (node.minimum && (*node.minimum >= highest || !schema::is_integer(*node.minimum))) return;
+  if (node.maximum && (*node.maximum <= lowest || !schema::is_integer(*node.maximum))) return;
+  parameter.integer_min = limit(node.minimum, lowest);
+  parameter.integer_max = limit(node.maximum, highest);
+}
+
+// Nearly every number of a query. False: it is for check_scalar() to say.
+bool is_in_integer_range(const ParameterContract& parameter, Bytes text) noexcept {
+  if (parameter.integer_min > parameter.integer_max) return false;
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end && number >= parameter.integer_min &&
+         number <= parameter.integer_max;
+}
+
 void check_scalar(const ParameterContract& parameter, Bytes text, Violations& violations) {
+  if (is_in_integer_range(parameter, text)) return;
   const schema::Schema& schema = *parameter.schema;
   Findings findings;
   bool fits = false;
@@ -184,8 +218,8 @@ void ParameterContract::prepare() {
   if (is_json || types == schema::all_types || (types & scalar_types) != 0) {
     kind = Kind::scalar;
     types &= static_cast<std::uint8_t>(~(schema::array_type | schema::object_type));
-    if (types != 0) return;
-    types = schema::string_type;
+    if (types == 0) types = schema::string_type;
+    if (!is_json) set_integer_range(*this, schema->root());
   } else if (is_list) {
     kind = Kind::list;
     item_types = shape.item(0).types();

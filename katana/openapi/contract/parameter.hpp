@@ -34,29 +34,34 @@
 namespace katana::openapi {
 
 struct ParameterContract {
-  std::string name;
-  Part in = Part::query;
-  model::Style style = model::Style::form;
-  bool explode = true;
-  bool required = false;
+  std::string name;                         // of a header field, case does not count
+  Part in = Part::query;                    // path, query, header or cookie
+  model::Style style = model::Style::form;  // as model::Parameter::style
+  bool explode = true;                      // as model::Parameter::explode
+  bool required = false;                    // always true of a path
   bool allow_empty = false;         // "?name" and "?name=" are no value (deprecated by OpenAPI)
   bool is_json = false;             // by `content`: application/json
   std::string schema_pointer = {};  // in Description::schemas; empty: there is none
-  std::optional<schema::Schema> schema = {};
+  std::optional<schema::Schema> schema = {};  // none: any text is right
 
   // What prepare() makes of the schema.
   enum class Kind : std::uint8_t { scalar, list, object };
+  // A member of an object, and which types its schema takes.
   struct Member {
-    std::string name;
-    std::uint8_t types;
+    std::string name;    // as in `properties`
+    std::uint8_t types;  // bits such as schema::string_type
   };
-  Kind kind = Kind::scalar;
+  Kind kind = Kind::scalar;      // scalar, too, where the schema takes one beside lists or objects
   std::uint8_t types = 0;        // of a scalar
   std::uint8_t item_types = 0;   // of a list
   std::vector<Member> members;   // of an object
   std::uint8_t other_types = 0;  // of its other members
-  bool takes_other_names = false;
+  bool takes_other_names = false;  // of an object: any names, with `other_types`
+  // Every integer between them is right; without any, the schema says more than bounds.
+  std::int64_t integer_min = 0;
+  std::int64_t integer_max = -1;  // likewise
 
+  // Once, when `schema` is there, before the first check.
   void prepare();
   // In a query each of its items is a pair of its own.
   bool is_list_of_pairs() const noexcept {
@@ -71,7 +76,7 @@ struct ParameterContract {
   // The members of an exploded object in a query.
   struct RawMember {
     Bytes name;  // decoded
-    Bytes raw;
+    Bytes raw;   // with its escapes
   };
   void check_members(std::span<const RawMember> raw, Violations& violations) const;
   void add_missing(Violations& violations) const;

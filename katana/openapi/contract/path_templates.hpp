@@ -28,9 +28,10 @@ class PathTemplates {
  public:
   // `index` is what find() gives.
   Result<void> add(Bytes path, std::size_t index);
+  // A template that the path is one of.
   struct Match {
-    std::size_t index;
-    PathValues values;
+    std::size_t index;  // as given to add()
+    PathValues values;  // in their order; they point into the template and the path
   };
   // All that fit, the most specific first. `path` is a normal one (wire/http/url.hpp).
   std::vector<Match> find(Bytes path) const;

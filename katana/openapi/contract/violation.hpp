@@ -16,6 +16,7 @@
 
 namespace katana::openapi {
 
+// What of a message is wrong.
 enum class Part : std::uint8_t {
   operation,  // the document has none for this path and method
   path,       // a parameter of it
@@ -28,7 +29,7 @@ enum class Part : std::uint8_t {
 };
 
 struct Violation {
-  Part part;
+  Part part;            // of a reply: header, content_type, content or status
   std::string name;     // of the parameter or header field; of the rest empty
   std::string pointer;  // into the content or the value of the parameter (RFC 6901)
   std::string words;    // "must be at least 1"
@@ -36,19 +37,24 @@ struct Violation {
   std::string describe() const;
 };
 
+// What is wrong with one message; checks add to it.
 class Violations {
  public:
   explicit Violations(std::size_t count_max = 16) noexcept : count_max_(count_max) {}
 
-  bool empty() const noexcept { return list_.empty(); }
+  bool empty() const noexcept { return list_.empty() && left_out_ == 0; }
+  // In the order in which the checks found them.
   const std::vector<Violation>& list() const noexcept { return list_; }
+  // How many are not in list(), which was full.
   std::size_t left_out() const noexcept { return left_out_; }
   // The content is not of its media type at all, as text that is no JSON.
   bool malformed() const noexcept { return malformed_; }
   // One a line.
   std::string describe() const;
 
+  // Copies the name. The first `count_max` are kept.
   void add(Part part, Bytes name, std::string pointer, std::string words);
+  // Those of a schema, one violation each; of Part::content they decide malformed(), too.
   void add_findings(Part part, Bytes name, const container::Findings& findings);
 
  private:

@@ -13,12 +13,18 @@
 
 namespace katana::openapi {
 
-enum class Level : std::uint8_t { info, warning, breaking };
+// What compare() says it means; here what `katana openapi diff` makes of it.
+enum class Level : std::uint8_t {
+  info,      // shown with --all alone
+  warning,   // status 1 with --fail-on warning
+  breaking,  // status 1
+};
+// The word for it in describe(): "breaking".
 Bytes level_name(Level level) noexcept;
 
 struct Change {
-  std::string rule;  // "new-required-request-property"
-  Level level;
+  std::string rule;       // "new-required-request-property"
+  Level level;            // by the rule and, of data, its direction
   std::string operation;  // "GET /items/{id}"; empty: of the whole description
   std::string words;      // "content application/json /count: the type changed from …"
   // "api.yaml:12:7: #/components/schemas/Item", in the new one; of what was removed in the old one.

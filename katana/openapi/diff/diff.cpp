@@ -58,6 +58,25 @@ const T* find_named(const std::vector<T>& list, Bytes name, std::string T::* mem
   return found == list.end() ? nullptr : &*found;
 }
 
+// What clients receive of a webhook is its request, and what they send its response: rules of the
+// direction are called by the part.
+std::string webhook_rule(std::string rule) {
+  constexpr Bytes request = "request", response = "response";
+  std::string made = rule.starts_with("webhook-") ? "" : "webhook-";
+  for (Bytes left = rule; !left.empty();) {
+    const bool is_request = left.starts_with(request);
+    const bool is_response = left.starts_with(response);
+    if (is_request || is_response) {
+      made += is_request ? response : request;
+      left.remove_prefix((is_request ? request : response).size());
+    } else {
+      made += left.front();
+      left.remove_prefix(1);
+    }
+  }
+  return made;
+}
+
 // RFC 9110 §5.1
 bool is_same_field(Bytes one, Bytes other) {
   return std::ranges::equal(one, other, {}, lower, lower);
@@ -87,6 +106,7 @@ class Comparison {
 
  private:
   void add(std::string rule, Level level, std::string words, const model::Location& place) {
+    if (is_webhook_) rule = webhook_rule(std::move(rule));
     Change made{std::move(rule), level, operation_, std::move(words), place.describe()};
     if (!known_.emplace(made.operation, made.rule, made.words).second) return;
     changes_.push_back(std::move(made));
@@ -271,13 +291,7 @@ class Comparison {
           fmt::format("{} is {}", name, after.deprecated ? "deprecated" : "deprecated no more"),
           after.location);
     }
-    if (before.style != after.style || (before.explode != after.explode && is_composed(after))) {
-      add("request-parameter-serialization-changed", Level::breaking,
-          fmt::format("{} is written as {}{}, no longer as {}{}", name, style_name(after.style),
-                      after.explode ? ", exploded" : "", style_name(before.style),
-                      before.explode ? ", exploded" : ""),
-          after.location);
-    }
+    compare_serialization(before, after, name, "request");
     scope_ = name + " ";
     if (before.schema && after.schema) {
       schemas_.compare(SchemaOf::request_parameter, before.schema->pointer, after.schema->pointer);
@@ -287,6 +301,18 @@ class Comparison {
                        after.content[0].schema->pointer);
     }
     scope_.clear();
+  }
+
+  void compare_serialization(const model::Parameter& before, const model::Parameter& after,
+                             const std::string& name, const char* side) {
+    if (before.style == after.style && (before.explode == after.explode || !is_composed(after))) {
+      return;
+    }
+    add(fmt::format("{}-parameter-serialization-changed", side), Level::breaking,
+        fmt::format("{} is written as {}{}, no longer as {}{}", name, style_name(after.style),
+                    after.explode ? ", exploded" : "", style_name(before.style),
+                    before.explode ? ", exploded" : ""),
+        after.location);
   }
 
   // `explode` means something for lists and objects alone.
@@ -327,6 +353,7 @@ class Comparison {
                     after.body->location);
   }
 
+  // `of` says who sends it.
   void compare_content(SchemaOf of, const std::string& name,
                        const std::vector<model::MediaType>& before,
                        const std::vector<model::MediaType>& after, const model::Location& place) {
@@ -519,17 +546,139 @@ class Comparison {
     }
   }
 
+  // ---- webhooks ----
+
   void compare_webhooks() {
     operation_.clear();
+    is_webhook_ = true;
     for (const model::PathItem& each : before_.webhooks) {
-      if (find_named(after_.webhooks, each.path, &model::PathItem::path) != nullptr) continue;
+      const auto* const found = find_named(after_.webhooks, each.path, &model::PathItem::path);
+      if (found != nullptr) {
+        compare_webhook(each, *found);
+        continue;
+      }
+      operation_.clear();
       add("webhook-removed", Level::breaking,
           fmt::format("the webhook '{}' was removed", each.path), each.location);
     }
+    operation_.clear();
     for (const model::PathItem& each : after_.webhooks) {
       if (find_named(before_.webhooks, each.path, &model::PathItem::path) != nullptr) continue;
       add("webhook-added", Level::info, fmt::format("the webhook '{}' was added", each.path),
           each.location);
+    }
+    is_webhook_ = false;
+  }
+
+  void compare_webhook(const model::PathItem& before, const model::PathItem& after) {
+    const auto name = [&](const model::Operation& operation) {
+      operation_ = fmt::format("webhook {} {}", operation.method, before.path);
+    };
+    for (const model::Operation& each : before.operations) {
+      name(each);
+      const auto* const found =
+          find_named(after.operations, each.method, &model::Operation::method);
+      if (found == nullptr) {
+        add("webhook-removed", Level::breaking, "it was removed", each.location);
+        continue;
+      }
+      compare_deprecation(each, *found);
+      compare_received_parameters(each, *found);
+      compare_received_body(each, *found);
+      compare_answers(each, *found);
+    }
+    for (const model::Operation& each : after.operations) {
+      if (find_named(before.operations, each.method, &model::Operation::method) != nullptr)
+        continue;
+      name(each);
+      add("webhook-added", Level::info, "it was added", each.location);
+    }
+  }
+
+  void compare_received_parameters(const model::Operation& before, const model::Operation& after) {
+    const auto find = [](const model::Operation& of, const model::Parameter& parameter) {
+      const auto found = std::ranges::find_if(of.parameters, [&](const model::Parameter& each) {
+        return each.in == parameter.in &&
+               (each.in == model::In::header ? is_same_field(each.name, parameter.name)
+                                             : each.name == parameter.name);
+      });
+      return found == of.parameters.end() ? nullptr : &*found;
+    };
+    for (const model::Parameter& each : before.parameters) {
+      const model::Parameter* const found = find(after, each);
+      const std::string name = fmt::format("the {} parameter '{}'", in_name(each.in), each.name);
+      if (found == nullptr) {
+        add("response-parameter-removed", each.required ? Level::breaking : Level::info,
+            name + " was removed", each.location);
+        continue;
+      }
+      if (each.required != found->required) {
+        add(found->required ? "response-parameter-became-required"
+                            : "response-parameter-became-optional",
+            found->required ? Level::info : Level::breaking,
+            fmt::format("{} became {}", name, found->required ? "required" : "optional"),
+            found->location);
+      }
+      compare_serialization(each, *found, name, "response");
+      if (!each.schema || !found->schema) continue;
+      scope_ = name + " ";
+      schemas_.compare(SchemaOf::received_parameter, each.schema->pointer, found->schema->pointer);
+      scope_.clear();
+    }
+    for (const model::Parameter& each : after.parameters) {
+      if (find(before, each) != nullptr) continue;
+      add("response-parameter-added", Level::info,
+          fmt::format("the {} parameter '{}' was added", in_name(each.in), each.name),
+          each.location);
+    }
+  }
+
+  void compare_received_body(const model::Operation& before, const model::Operation& after) {
+    if (!before.body && !after.body) return;
+    if (!before.body) {
+      add("response-body-added", Level::info, "content was added", after.body->location);
+      return;
+    }
+    if (!after.body) {
+      add("response-body-removed", Level::breaking, "the content was removed", before.location);
+      return;
+    }
+    if (before.body->required != after.body->required) {
+      add(after.body->required ? "response-body-became-required" : "response-body-became-optional",
+          after.body->required ? Level::info : Level::breaking,
+          fmt::format("the content became {}", after.body->required ? "required" : "optional"),
+          after.body->location);
+    }
+    compare_content(SchemaOf::reply_body, "content", before.body->content, after.body->content,
+                    after.body->location);
+  }
+
+  // What clients may answer.
+  void compare_answers(const model::Operation& before, const model::Operation& after) {
+    for (const model::Reply& each : before.replies) {
+      const auto* const found = find_named(after.replies, each.status, &model::Reply::status);
+      if (found == nullptr) {
+        const bool counts = is_success(each.status) || each.status == "default";
+        add("request-status-removed", counts ? Level::breaking : Level::info,
+            fmt::format("the reply {} is not taken any more", each.status), each.location);
+        continue;
+      }
+      compare_content(SchemaOf::request_body, each.status, each.content, found->content,
+                      found->location);
+      for (const model::Header& field : found->headers) {
+        const bool was_required = std::ranges::any_of(each.headers, [&](const model::Header& old) {
+          return old.required && is_same_field(old.name, field.name);
+        });
+        if (!field.required || was_required) continue;
+        add("request-header-became-required", Level::breaking,
+            fmt::format("{} header field '{}' became required", each.status, field.name),
+            field.location);
+      }
+    }
+    for (const model::Reply& each : after.replies) {
+      if (find_named(before.replies, each.status, &model::Reply::status) != nullptr) continue;
+      add("request-status-added", Level::info,
+          fmt::format("the reply {} is taken, too", each.status), each.location);
     }
   }
 
@@ -537,7 +686,8 @@ class Comparison {
   const Description& after_;
   const DiffOptions& options_;
   std::string operation_;
-  std::string scope_;  // in front of the words of schemas
+  std::string scope_;        // in front of the words of schemas
+  bool is_webhook_ = false;  // so that what clients receive is the request
   SchemaDiff schemas_;
   std::vector<Change> changes_;
   std::set<std::tuple<std::string, std::string, std::string>> known_;

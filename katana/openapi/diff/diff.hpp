@@ -12,6 +12,10 @@
 //   warning    it depends on the client, or on data: a pattern that changed
 //   info       no client notices, or it is better off
 //
+// Of a webhook clients receive the request and send the response, so that the directions are the
+// other way round. Its rules begin with "webhook-" (`webhook-request-property-type-changed`),
+// beside oasdiff's webhook-added and webhook-removed.
+//
 // Paths are compared whatever their parameters are called. Schemas are compared where they are
 // used, through their references; of alternatives (oneOf, anyOf, allOf) those that are equal, or
 // that are called the same, are paired.
@@ -30,6 +34,7 @@
 
 namespace katana::openapi {
 
+// What compare() cannot see in the two.
 struct DiffOptions {
   // What was announced to go by `x-sunset` (YYYY-MM-DD) may go on that day.
   std::string today = {};  // empty: as if every sunset had come

@@ -293,6 +293,61 @@ TEST(OpenApiDiff, security) {
             "breaking api-security-scope-added: the scope 'w' of b is wanted as well\n");
 }
 
+// What a webhook brings is received by clients, and what they answer is sent by them.
+TEST(OpenApiDiff, webhooks_have_the_directions_the_other_way_round) {
+  const auto with = [](const std::string& schema, const std::string& more = "",
+                       const std::string& replies = "{'204': {description: ok}}") {
+    return document("  /x: {get: {" + std::string(ok) + "}}\n",
+                    "webhooks:\n  sold:\n    post:\n      requestBody: {content: "
+                    "{application/json: {schema: " +
+                        schema + "}}}\n      responses: " + replies + "\n" + more);
+  };
+  const auto content = [&](const std::string& schema) {
+    return with(
+        "{type: object}", "",
+        "{'200': {description: ok, content: {application/json: {schema: " + schema + "}}}}");
+  };
+  EXPECT_EQ(changes(with("{type: integer}"), with("{type: integer}")), "");
+  EXPECT_EQ(changes(with("{type: integer}"), with("{type: number}")),
+            "breaking webhook-request-body-type-generalized: content application/json the type "
+            "changed from integer to number\n");
+  EXPECT_EQ(changes(with("{type: integer}"), with("{type: integer, minimum: 1}")),
+            "info webhook-request-body-min-set: content application/json minimum changed from none "
+            "to 1\n");
+  EXPECT_EQ(changes(content("{type: integer}"), content("{type: number}")),
+            "info webhook-response-body-type-generalized: 200 application/json the type changed "
+            "from integer to number\n");
+  EXPECT_EQ(changes(content("{type: object}"),
+                    content("{type: object, required: [a], properties: {a: {type: string}}}")),
+            "breaking webhook-new-required-response-property: 200 application/json the required "
+            "property 'a' was added\n");
+  EXPECT_EQ(changes(with("{}"), with("{}", "", "{'200': {description: ok}}")),
+            "breaking webhook-response-status-removed: the reply 204 is not taken any more\n"
+            "info webhook-response-status-added: the reply 200 is taken, too\n");
+}
+
+TEST(OpenApiDiff, parameters_of_webhooks_are_received) {
+  const auto with = [](const std::string& parameters, const std::string& method = "post") {
+    return document("  /x: {get: {" + std::string(ok) + "}}\n",
+                    "webhooks: {sold: {" + method + ": {parameters: [" + parameters + "], " +
+                        std::string(ok) + "}}}\n");
+  };
+  const std::string id = "{name: X-Id, in: header, required: true, schema: {type: integer}}";
+  EXPECT_EQ(
+      changes(with(id), with("")),
+      "breaking webhook-request-parameter-removed: the header parameter 'X-Id' was removed\n");
+  EXPECT_EQ(changes(with(""), with(id)),
+            "info webhook-request-parameter-added: the header parameter 'X-Id' was added\n");
+  EXPECT_EQ(
+      changes(with(id), with("{name: x-id, in: header, schema: {type: string}}")),
+      "breaking webhook-request-parameter-became-optional: the header parameter 'X-Id' became "
+      "optional\n"
+      "breaking webhook-request-parameter-type-changed: the header parameter 'X-Id' the type "
+      "changed from integer to string\n");
+  EXPECT_EQ(changes(with(id), with(id, "put")),
+            "breaking webhook-removed: it was removed\ninfo webhook-added: it was added\n");
+}
+
 TEST(OpenApiDiff, a_change_names_its_place) {
   const auto made =
       compare(read(with_schema("{type: string}")), read(with_schema("{type: integer}")));

@@ -155,6 +155,8 @@ std::string SchemaDiff::subject() const {
       return is_inside ? "request-parameter-property" : "request-parameter";
     case SchemaOf::reply_body: return is_inside ? "response-property" : "response-body";
     case SchemaOf::reply_field: return "response-header";
+    case SchemaOf::received_parameter:
+      return is_inside ? "response-parameter-property" : "response-parameter";
   }
   return {};
 }

@@ -19,7 +19,14 @@
 namespace katana::openapi::detail {
 
 // What a schema is of, which begins the names of its rules.
-enum class SchemaOf : std::uint8_t { request_body, request_parameter, reply_body, reply_field };
+// By who sends it: clients the first two. Of a webhook that is the reply.
+enum class SchemaOf : std::uint8_t {
+  request_body,
+  request_parameter,
+  reply_body,
+  reply_field,
+  received_parameter,  // of a webhook
+};
 
 class SchemaDiff {
  public:

@@ -31,16 +31,18 @@
 
 namespace katana::openapi::generate {
 
+// A file, not yet written.
 struct GeneratedFile {
-  std::string name;
-  std::string text;
+  std::string name;  // in the folder: "pets_api.hpp"
+  std::string text;  // the whole of it
 };
 
+// What generate() made, for write_files().
 struct Generated {
   std::vector<GeneratedFile> files = {};  // by name
   std::vector<GeneratedFile> tests = {};  // by name; for write_new_files()
-  std::size_t operations = 0;
-  std::size_t types = 0;
+  std::size_t operations = 0;             // that have a function and a route; without the server 0
+  std::size_t types = 0;                  // that types.hpp declares
 };
 
 Generated generate(const Description& api, const GeneratorOptions& options,

@@ -20,14 +20,14 @@ struct RequestSample {
 };
 
 struct GeneratorOptions {
-  std::string name_space = "api";
+  std::string name_space = "api";   // a name of C++, also "shop::api"; not checked
   std::string source = "api.yaml";  // as the files call it
-  bool server = true;
-  bool client = false;  // a client for each tag
-  bool tests = false;   // of the server
+  bool server = true;               // interfaces and routes; with client and tests false: types.hpp
+  bool client = false;              // a client for each tag
+  bool tests = false;               // of the server
   // Of the tests, by "GET /items/{id}".
   std::map<std::string, RequestSample> samples = {};
-  bool allow_partial = false;
+  bool allow_partial = false;  // leaves to handlers what is not decoded, with warnings
 };
 
 }  // namespace katana::openapi::generate

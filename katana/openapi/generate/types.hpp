@@ -41,15 +41,16 @@ inline constexpr const char* other_types = ":other";
 // "pets_types": what has the types that one tag uses.
 inline std::string types_file_of(const std::string& tag) { return value_name(tag) + "_types"; }
 
+// A declared type in the text of another one.
 struct Use {
-  std::size_t type = 0;   // of declared types
+  std::size_t type = 0;   // its index, in the order in which they were made
   bool complete = false;  // it has to be complete there
 };
 // A type as it is written, and what it needs.
 struct TypeText {
-  std::string text = {};
-  bool nullable = false;
-  std::vector<Use> uses = {};
+  std::string text = {};       // "std::vector<Pet>"
+  bool nullable = false;       // null is a value: whoever writes it adds std::optional
+  std::vector<Use> uses = {};  // the declared types in `text`
 };
 
 class Types {
@@ -62,12 +63,12 @@ class Types {
   void add_components();
   // A struct of the parameters of an operation.
   struct Field {
-    std::string name;  // as it is sent
-    std::string pointer;
-    bool required = false;
-    std::string description = {};
-    char separator = '\0';  // of a list in one text: base/separators.hpp
-    bool file = false;      // of a form
+    std::string name;              // as it is sent
+    std::string pointer;           // in Description::schemas
+    bool required = false;         // false: the request may be without it
+    std::string description = {};  // a comment of the member; empty: none
+    char separator = '\0';         // of a list in one text: base/separators.hpp
+    bool file = false;             // of a form
   };
   std::string add_parameters(const std::string& name, const std::vector<Field>& fields);
   // The properties of an object of texts, numbers and the like; none when it is another.

@@ -22,6 +22,7 @@
 
 namespace katana::openapi {
 
+// What lint() does not say.
 struct LintOptions {
   std::vector<std::string> without = {};  // rules by name
 };

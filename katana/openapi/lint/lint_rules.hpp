@@ -15,22 +15,29 @@
 
 namespace katana::openapi {
 
-enum class LintSeverity : std::uint8_t { error, warning };
-
-struct LintRule {
-  Bytes name;
-  LintSeverity severity;
-  Bytes words;  // what it wants
+// Spectral's; decides the status of `katana openapi lint`.
+enum class LintSeverity : std::uint8_t {
+  error,    // always gives status 1
+  warning,  // does not with --fail-on error
 };
+
+// What lint() looks for, in any dialect.
+struct LintRule {
+  Bytes name;             // what LintOptions::without takes
+  LintSeverity severity;  // of each of its findings
+  Bytes words;            // what it wants
+};
+// All of them, by name; they stay for the life of the program.
 std::span<const LintRule> lint_rules() noexcept;
 
+// A place that departs from a rule.
 struct Finding {
-  std::string rule;
-  LintSeverity severity;
-  std::string file;
-  model::Position position;
-  std::string pointer;  // "/paths/~1items/get"
-  std::string words;
+  std::string rule;          // LintRule::name
+  LintSeverity severity;     // that of the rule
+  std::string file;          // as it was given, or its URI
+  model::Position position;  // line 0: of the whole file
+  std::string pointer;       // "/paths/~1items/get"
+  std::string words;         // what is wrong there
   // "api.yaml:12:7: warning: operation-tags: #/paths/~1items/get: …"
   std::string describe() const;
 };

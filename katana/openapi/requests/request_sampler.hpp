@@ -32,17 +32,19 @@
 
 namespace katana::openapi {
 
+// A request without a host: the target goes below the URL of a server.
 struct DrawnRequest {
   std::string operation;  // its operationId, or "GET /items/{id}"
-  std::string method;
-  std::string target;                                            // path and query, as they are sent
+  std::string method;     // "GET"
+  std::string target;     // path and query, as they are sent
   std::vector<std::pair<std::string, std::string>> fields = {};  // Content-Type among them
-  std::string content = {};
+  std::string content = {};                                      // empty: none
 };
 
+// What is drawn, and how often.
 struct RequestSampleOptions {
-  std::uint64_t seed = 1;
-  std::map<std::string, double> weights = {};
+  std::uint64_t seed = 1;                      // any; another gives other requests
+  std::map<std::string, double> weights = {};  // by operationId or "GET /items/{id}"; 0 or more
   // Of parameters by name: whole numbers from first to second.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> ranges = {};
   bool examples = false;  // of schemas: many requests are to differ
@@ -50,7 +52,9 @@ struct RequestSampleOptions {
 
 class RequestSampler {
  public:
+  // `description` is not needed afterwards.
   static Result<RequestSampler> make(const Description& description, RequestSampleOptions options);
+  // The next request; it depends on those before it.
   Result<DrawnRequest> draw();
   // Of that operation: its operationId, or "GET /items/{id}".
   Result<DrawnRequest> draw_of(Bytes operation);

@@ -26,6 +26,7 @@ class Drawing {
 
   // All of the nodes look at one place, which has that name or none.
   using Nodes = std::vector<const Node*>;
+  // `given` has one at least. `depth` is that of the place: 0 at the outermost.
   Value draw(const Nodes& given, Bytes name, std::size_t depth);
 
  private:

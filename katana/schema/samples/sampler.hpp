@@ -33,7 +33,9 @@ class Sampler {
   explicit Sampler(std::uint64_t seed, SampleOptions options = {}) noexcept
       : random_(seed), options_(options) {}
 
+  // Code::unavailable after SampleOptions::tries_max. Draws before it count.
   Result<container::Value> draw(const Schema& schema);
+  // For whoever draws more from the same seed.
   Random& random() noexcept { return random_; }
 
  private:

@@ -17,6 +17,7 @@
 #include "katana/service/idempotency/stored_reply.hpp"
 #include "katana/service/reply_recorder.hpp"
 #include "katana/service/request_context.hpp"
+#include "katana/service/request_words.hpp"
 
 namespace katana::idempotency {
 namespace detail {
@@ -380,6 +381,37 @@ void IdempotentRequest::note_kept() const noexcept {
   mark_->has_kept.store(true, std::memory_order_relaxed);
 }
 
+namespace {
+
+std::shared_ptr<const RequestWords> words_of(const Options& options) {
+  RequestWords words;
+  for (const std::string& each : options.methods) words.methods.push_back(http::method_from(each));
+  // No method of the document, and no method at all would be every one.
+  if (words.methods.empty()) words.methods.push_back(http::Method::extension);
+  // RFC 9651 §3.3.3, and parameters; a bare key has neither white space nor their delimiters.
+  const std::string quoted = R"re("(?:[ !#-\[\]-~]|\\["\\])+"(?:;.*)?)re";
+  const std::string bare = R"([!#-+\--:<-\[\]-~]+)";
+  words.fields.push_back(
+      {.name = "Idempotency-Key",
+       .description = fmt::format(
+           "Names the request, as a UUID does: sent again with the same key it is not carried out "
+           "again, and has the same reply for {} s. At most {} octets.",
+           options.kept.ns / 1'000'000'000, key_bytes_max),
+       .pattern = options.bare_keys ? fmt::format("^(?:{}|{})$", quoted, bare)
+                                    : fmt::format("^{}$", quoted),
+       .required = options.required});
+  words.problems = {400, 409, 422};
+  if (!options.runs_without_store) words.problems.push_back(503);
+  if (!options.repeated_field.empty()) {
+    words.reply_fields.push_back(
+        {.name = options.repeated_field,
+         .description = "`true`: the request was carried out before, and this is its reply."});
+  }
+  return std::make_shared<const RequestWords>(std::move(words));
+}
+
+}  // namespace
+
 Result<Idempotency> Idempotency::make(Options options, std::shared_ptr<Store> store) {
   if (store == nullptr) {
     return fail(Code::invalid_argument, "idempotency: it wants a store, and got none");
@@ -408,6 +440,7 @@ Result<Idempotency> Idempotency::make(Options options, std::shared_ptr<Store> st
 
 Middleware Idempotency::middleware() const {
   Middleware middleware;
+  if (state_->options.enabled) middleware.words = words_of(state_->options);
   middleware.function = std::make_shared<const detail::KeyFunction>(state_);
   return middleware;
 }

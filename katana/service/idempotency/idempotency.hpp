@@ -73,6 +73,7 @@ class IdempotentRequest {
 
 class Idempotency {
  public:
+  // The Error names the option. Takes a share of the store.
   static Result<Idempotency> make(Options options, std::shared_ptr<Store> store);
 
   // For use().

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "katana/service/idempotency/idempotency_fixture_test.hpp"
 #include "katana/service/idempotency/key_field.hpp"
 #include "katana/service/idempotency/stored_reply.hpp"
+#include "katana/service/request_words.hpp"
 
 namespace katana::idempotency {
 namespace {
@@ -47,6 +50,7 @@ TEST(StoredReply, is_read_as_it_was_written_and_nothing_else_is) {
     EXPECT_FALSE(decode(Bytes(octets).substr(0, size))) << size;
   }
   EXPECT_FALSE(decode("\x02" + octets.substr(1)));
+  EXPECT_FALSE(decode(octets.substr(0, 1) + "\x03" + octets.substr(2))) << "an unknown flag";
 }
 
 TEST_F(OrdersTest, the_same_request_gets_the_same_reply_and_is_carried_out_once) {
@@ -317,6 +321,48 @@ TEST_F(OrdersTest, nothing_is_looked_at_while_it_is_off) {
   post();
   EXPECT_EQ(post().content(), R"({"order":2})");
   EXPECT_EQ(post("/key").content(), "none");
+}
+
+TEST_F(OrdersTest, what_is_asked_of_requests_is_told_for_openapi) {
+  const auto words_of = [this] { return Idempotency::make(options, store)->middleware().words; };
+  options.methods = {"POST", "BREW"};
+  const std::shared_ptr<const RequestWords> words = words_of();
+  ASSERT_NE(words, nullptr);
+  EXPECT_EQ(words->methods, (std::vector{http::Method::post, http::Method::extension}));
+  ASSERT_EQ(words->fields.size(), 1U);
+  EXPECT_EQ(words->fields[0].name, "Idempotency-Key");
+  EXPECT_FALSE(words->fields[0].required);
+  EXPECT_EQ(words->problems, (std::vector<unsigned>{400, 409, 422, 503}));
+  EXPECT_EQ(words->reply_fields[0].name, "Idempotent-Replayed");
+  options.required = options.runs_without_store = true;
+  options.repeated_field.clear();
+  options.methods.clear();
+  EXPECT_TRUE(words_of()->fields[0].required);
+  EXPECT_EQ(words_of()->problems, (std::vector<unsigned>{400, 409, 422}));
+  EXPECT_TRUE(words_of()->reply_fields.empty());
+  EXPECT_FALSE(words_of()->methods.empty()) << "which would be all";
+  options.enabled = false;
+  EXPECT_EQ(words_of(), nullptr);
+}
+
+// The pattern of the document takes the keys that parse_key() takes; the size is said in words.
+TEST_F(OrdersTest, the_pattern_that_is_told_is_that_of_keys) {
+  const auto matches = [this](const std::string& key) {
+    const Middleware middleware = Idempotency::make(options, store)->middleware();
+    return std::regex_match(key, std::regex(middleware.words->fields[0].pattern));
+  };
+  for (const bool bare : {false, true}) {
+    options.bare_keys = bare;
+    for (int octet = 0x20; octet < 0x80; ++octet) {
+      const std::string one(1, static_cast<char>(octet));
+      for (const std::string& key : {"a" + one + "b", "\"a" + one + "b\"", "\"a\\" + one + "b\""}) {
+        EXPECT_EQ(matches(key), parse_key(key, bare).has_value()) << key;
+      }
+    }
+    EXPECT_TRUE(matches(R"("a";b;c=1; d="x;y")"));
+    EXPECT_FALSE(matches("\"\""));
+    EXPECT_FALSE(matches(""));
+  }
 }
 
 TEST_F(OrdersTest, options_that_are_wrong_are_named) {

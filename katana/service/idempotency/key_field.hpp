@@ -17,7 +17,7 @@
 
 namespace katana::idempotency {
 
-inline constexpr std::size_t key_bytes_max = 255;
+inline constexpr std::size_t key_bytes_max = 255;  // without its quotes; longer ones are malformed
 
 // `bare`: a key without quotes, as many clients send it, is taken, too: visible ASCII but '"', ',',
 // ';' and '\'. Parameters behind the string are ignored.

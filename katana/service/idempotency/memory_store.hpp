@@ -19,8 +19,9 @@
 
 namespace katana::idempotency {
 
+// Beyond either limit a new key is refused.
 struct MemoryStoreOptions {
-  std::size_t keys_max = 100'000;
+  std::size_t keys_max = 100'000;  // in progress and done together
   // What keys and replies take, with what the tables take for each.
   std::size_t bytes_max = std::size_t{64} << 20;
 };
@@ -34,8 +35,9 @@ class MemoryStore final : public Store {
   Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) override;
   Task<Result<void>> release(Claim claim) override;
 
+  // At present; what has expired counts until it is removed.
   struct Figures {
-    std::size_t keys = 0;
+    std::size_t keys = 0;   // in progress and done
     std::size_t bytes = 0;  // about
   };
   // Any thread.

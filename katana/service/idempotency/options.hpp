@@ -21,10 +21,11 @@ enum class Scope : std::uint8_t {
   everyone,   // a key means the same whoever sends it: only for keys that nobody can guess
 };
 
+// Of one Idempotency, and all routes behind it.
 struct Options {
-  bool enabled = true;    // false: middleware() lets everything pass
-  bool required = false;  // 400 for a request of `methods` without a key
-  Scope scope = Scope::principal;
+  bool enabled = true;             // false: middleware() lets everything pass
+  bool required = false;           // 400 for a request of `methods` without a key
+  Scope scope = Scope::principal;  // principal: behind authentication
   // Of other methods the field is not looked at.
   std::vector<std::string> methods = {"POST", "PATCH"};
   // A key that is no string in quotes is taken as well.
@@ -63,7 +64,7 @@ struct Figures {
   std::uint64_t without_reply = 0;  // kept as done, without a reply, which is streamed or too large
   std::uint64_t released = 0;       // keys that are free again
   std::uint64_t lost = 0;           // claims that were over before their reply
-  std::uint64_t store_failures = 0;
+  std::uint64_t store_failures = 0;  // calls that failed, or took longer than store_timeout
 };
 
 }  // namespace katana::idempotency

@@ -30,21 +30,23 @@ namespace katana::idempotency {
 // A claim: the key, with whom it is of and their route; what they asked for; and a number of this
 // one attempt.
 struct Claim {
-  crypto::Sha256 key;
-  crypto::Sha256 fingerprint;
-  std::int64_t token = 0;
+  crypto::Sha256 key;          // what a record is found by
+  crypto::Sha256 fingerprint;  // differs: the key is used for another request
+  std::int64_t token = 0;      // of the attempt that holds the key
 };
 
+// What claim() found.
 enum class ClaimState : std::uint8_t {
   claimed,      // nobody else has it, for as long as the lease lasts
   in_progress,  // another attempt has it
   done,         // and `reply` says what came of it
 };
 
+// The answer of claim().
 struct Claimed {
-  ClaimState state = ClaimState::claimed;
-  crypto::Sha256 fingerprint = {};  // of in_progress and done: what was asked for then
-  std::string reply = {};           // of done: as keep() got it
+  ClaimState state = ClaimState::claimed;  // other than claimed: the handler must not run
+  crypto::Sha256 fingerprint = {};         // of in_progress and done: what was asked for then
+  std::string reply = {};                  // of done: as keep() got it
 };
 
 class Store {
@@ -53,6 +55,7 @@ class Store {
   // Where it is, for messages: "memory".
   virtual std::string words() const = 0;
 
+  // Takes the key if nobody has it, or its time is over.
   virtual Task<Result<Claimed>> claim(Claim claim, Duration lease) = 0;
   // `reply` is not empty. False: the claim was lost, or is done already.
   virtual Task<Result<bool>> keep(Claim claim, std::string reply, Duration kept) = 0;

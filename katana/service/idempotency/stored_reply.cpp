@@ -39,6 +39,7 @@ std::string encode(const StoredReply& reply) {
 
 std::optional<StoredReply> decode(Bytes octets) {
   if (octets.size() < head_bytes || octets[0] != form_number) return {};
+  if ((octets[1] & ~flag_whole) != 0) return {};
   StoredReply reply;
   reply.is_whole = (octets[1] & flag_whole) != 0;
   reply.status = static_cast<unsigned>(get(octets.substr(2), 2));

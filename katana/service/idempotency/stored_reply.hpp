@@ -18,14 +18,16 @@
 namespace katana::idempotency {
 
 struct StoredReply {
-  unsigned status = 0;
-  bool is_whole = true;  // false: the request was carried out, and of its reply nothing was kept
-  std::string type = {};
+  unsigned status = 0;      // of HTTP
+  bool is_whole = true;     // false: the request was carried out, and of its reply nothing was kept
+  std::string type = {};    // Content-Type; empty: none
   std::string fields = {};  // complete lines
-  std::string content = {};
+  std::string content = {};  // as the handler gave it
 };
 
+// For Store::keep(); never empty.
 std::string encode(const StoredReply& reply);
+// Nothing: octets that encode() did not make.
 std::optional<StoredReply> decode(Bytes octets);
 
 }  // namespace katana::idempotency

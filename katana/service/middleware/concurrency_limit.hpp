@@ -28,19 +28,19 @@ namespace katana {
 
 // Limits of all reactors together.
 struct ConcurrencyLimitOptions {
-  std::uint32_t running_max = 64;    // 1 or more
-  std::uint32_t waiting_max = 1024;  // 0: nobody waits
-  Duration wait_max = seconds(1);
-  Duration busy_after = milliseconds(100);
-  Duration busy_wait_max = milliseconds(20);
+  std::uint32_t running_max = 64;           // 1 or more
+  std::uint32_t waiting_max = 1024;         // 0: nobody waits
+  Duration wait_max = seconds(1);           // in the queue; then 503
+  Duration busy_after = milliseconds(100);  // of a queue that was never empty: busy_wait_max holds
+  Duration busy_wait_max = milliseconds(20);  // instead of wait_max
 };
 
 // Requests that run and that wait at present.
 struct ConcurrencyFigures {
-  std::uint32_t running = 0;
-  std::uint32_t waiting = 0;
+  std::uint32_t running = 0;       // now; above running_max only after set() lowered it
+  std::uint32_t waiting = 0;       // now; likewise
   std::uint64_t refused_full = 0;  // since the start
-  std::uint64_t refused_late = 0;
+  std::uint64_t refused_late = 0;  // since the start: waited too long
 };
 
 namespace detail {
@@ -68,6 +68,7 @@ class ConcurrencyLimit {
  public:
   explicit ConcurrencyLimit(const ConcurrencyLimitOptions& options);
   Task<std::expected<RunningRequest, Reply>> operator()() const;
+  // Of all reactors. Any thread.
   ConcurrencyFigures figures() const;
   // For requests from now on; a raised running_max lets on those that wait, a lowered one is
   // reached as requests end. Any thread. REQUIRES running_max of 1 or more.

@@ -52,11 +52,12 @@
 
 namespace katana {
 
+// Limits hold for all reactors together; Router::build() fails for wrong ones.
 struct HttpCacheOptions {
-  bool enabled = true;                            // false: middleware() does nothing
-  std::string name = "http";                      // in metrics
-  std::size_t bytes_max = std::size_t{64} << 20;  // of memory, all that it takes
-  std::size_t entries_max = 100'000;
+  bool enabled = true;                                 // false: middleware() does nothing
+  std::string name = "http";                           // in metrics
+  std::size_t bytes_max = std::size_t{64} << 20;       // of memory, all that it takes
+  std::size_t entries_max = 100'000;                   // replies that are kept
   std::size_t reply_bytes_max = std::size_t{1} << 20;  // of one reply's content
   // Nothing is kept for longer, whatever a reply says.
   Duration fresh_max = seconds(24 * 3600);
@@ -73,15 +74,15 @@ struct HttpCacheOptions {
 
 // Since it was made.
 struct HttpCacheFigures {
-  std::uint64_t hits = 0;
+  std::uint64_t hits = 0;          // answered with what was kept
   std::uint64_t stale_hits = 0;    // of those
   std::uint64_t not_modified = 0;  // of those: 304
   std::uint64_t misses = 0;        // that went to the handler
   std::uint64_t passed_by = 0;     // requests that may not be answered from it
-  std::uint64_t kept = 0;
-  std::uint64_t not_kept = 0;  // replies that may not be
-  std::uint64_t waited = 0;    // for another request's reply
-  std::uint64_t invalidated = 0;
+  std::uint64_t kept = 0;          // replies that were put into it
+  std::uint64_t not_kept = 0;      // replies that may not be
+  std::uint64_t waited = 0;        // for another request's reply
+  std::uint64_t invalidated = 0;   // replies that were removed
 };
 
 namespace detail {

@@ -26,8 +26,8 @@ namespace katana {
 
 // When requests are refused, and which never are.
 struct LoadSheddingOptions {
-  double utilisation_max = 0.95;  // of a reactor's time; above 0, below 1
-  Duration window = milliseconds(50);
+  double utilisation_max = 0.95;       // of a reactor's time; above 0, below 1
+  Duration window = milliseconds(50);  // utilisation is measured, and the share set, once in it
   // Who is served all the same: health checks, the requests of operators.
   std::function<bool(const RequestView&)> spares = {};
 };
@@ -39,6 +39,7 @@ Middleware load_shedding(LoadSheddingOptions options = {});
 class LoadShedding {
  public:
   explicit LoadShedding(LoadSheddingOptions options);
+  // To be given to use().
   Middleware middleware() const;
   // From the next window on. Any thread. REQUIRES more than 0 and less than 1.
   void set_utilisation_max(double utilisation_max);

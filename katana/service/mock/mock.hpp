@@ -32,14 +32,16 @@
 
 namespace katana::openapi {
 
+// What a mock checks, and draws from.
 struct MockOptions {
-  std::uint64_t seed = 1;
-  bool checks_requests = true;
-  bool checks_credentials = true;
+  std::uint64_t seed = 1;          // another draws other data
+  bool checks_requests = true;     // false: what does not fit is answered as what does
+  bool checks_credentials = true;  // false: no operation asks for any
 };
 
 class Mock {
  public:
+  // Compiles a contract of its own, which checks formats.
   static Result<Mock> make(Description description, const MockOptions& options = {});
   // All paths below the group's prefix.
   void add_to(Group group) const;

@@ -34,8 +34,8 @@ KATANA_DESCRIBE(LoginState, browser, nonce, verifier, return_to, expires_s)
 
 class StateSealer {
  public:
-  static constexpr std::size_t secret_bytes_min = 32;
-  static constexpr std::size_t secrets_max = 8;
+  static constexpr std::size_t secret_bytes_min = 32;  // of each secret
+  static constexpr std::size_t secrets_max = 8;        // the first seals, all of them open
 
   // `client`: what is sealed for one client of a provider does not open for another.
   static Result<StateSealer> make(std::span<const std::string> secrets, const std::string& client);

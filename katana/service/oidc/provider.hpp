@@ -48,9 +48,9 @@ KATANA_DESCRIBE(ProviderMetadata, issuer, authorization_endpoint, token_endpoint
                 authorization_response_iss_parameter_supported)
 
 struct Provider {
-  ProviderMetadata metadata;
-  std::shared_ptr<auth::RemoteKeys> keys;
-  Instant asked_at;
+  ProviderMetadata metadata;               // of its discovery document
+  std::shared_ptr<auth::RemoteKeys> keys;  // of jwks_uri, fetched when they are first needed
+  Instant asked_at;                        // when the document was asked for: it is renewed by age
 };
 
 // https, or http on loopback, without a fragment. The Error says what else it is.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/patch.hpp"
 #include "katana/service/openapi/openapi.hpp"
 #include "katana/testing/test_server.hpp"
 
@@ -20,6 +21,11 @@ struct Order {
   std::string size;
 };
 KATANA_DESCRIBE(Order, id, note, (size, deprecated, help("Use width and height.")))
+
+struct OrderPatch {
+  Patch<std::string> note;
+};
+KATANA_DESCRIBE(OrderPatch, note)
 
 struct Upload {
   FormFile picture;
@@ -144,6 +150,15 @@ TEST(OpenApiDocument, a_form_that_needs_a_file_is_multipart_alone) {
   EXPECT_EQ(shown(made, content + "/multipart~1form-data/encoding"),
             R"({"picture":{"contentType":"image/png, image/jpeg"}})");
   EXPECT_EQ(shown(made, content + "/multipart~1form-data/schema/required"), R"(["picture"])");
+}
+
+TEST(OpenApiDocument, a_patch_is_a_merge_patch_and_json) {
+  const Value document = document_with([](Path<int>, Json<OrderPatch>) { return Reply(204); }, {},
+                                       http::Method::patch);
+  const std::string content = "/paths/~1orders~1{id}/patch/requestBody/content";
+  const std::string schema = R"({"schema":{"$ref":"#/components/schemas/OrderPatch"}})";
+  EXPECT_EQ(shown(document, content), R"({"application/merge-patch+json":)" + schema +
+                                          R"(,"application/json":)" + schema + "}");
 }
 
 TEST(OpenApiDocument, streams_name_the_schema_of_their_items) {

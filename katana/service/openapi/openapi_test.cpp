@@ -10,6 +10,7 @@
 
 #include "katana/base/duration_text.hpp"
 #include "katana/base/patch.hpp"
+#include "katana/service/request_words.hpp"
 
 namespace katana::openapi {
 namespace {
@@ -304,6 +305,42 @@ TEST(OpenApiDocument, who_may_ask_is_a_scheme_and_a_requirement) {
   EXPECT_NE(made.at("/paths/~1items/get/responses/403"), nullptr);
   EXPECT_EQ(made.at("/paths/~1open/get/security"), nullptr);
   EXPECT_EQ(made.at("/paths/~1open/get/responses/401"), nullptr);
+}
+
+TEST(OpenApiDocument, what_middleware_asks_of_requests_is_in_its_operations) {
+  RequestWords words;
+  words.methods = {http::Method::post};
+  words.fields = {
+      {.name = "X-Key", .description = "Names it.", .pattern = "^a+$", .required = true},
+      {.name = "X-Own", .description = "of the middleware"}};
+  words.problems = {409, 422};
+  words.reply_fields = {{.name = "X-Again", .description = "It is one."}};
+  Router router;
+  router.use(Middleware{.words = std::make_shared<const RequestWords>(std::move(words))});
+  Document document({.title = "Shop", .version = "1"});
+  Routes routes = document.describe(router);
+  routes.post("/items", [] { return Json<int>{1}; },
+              {.fields = {{.name = "X-Own", .description = "of the operation"}}});
+  routes.get("/items", [] { return Json<int>{1}; });
+  routes.anonymous().post("/open", [] { return Reply(204); },
+                          {.replies = {empty_reply(204, "Done."), empty_reply(304, "Known.")}});
+  const Value made = document.to_value();
+  EXPECT_EQ(at(made, "/paths/~1items/post/parameters"),
+            R"([{"name":"X-Own","in":"header","required":false,"description":"of the operation",)"
+            R"("schema":{"type":"string"}},)"
+            R"({"name":"X-Key","in":"header","required":true,"description":"Names it.",)"
+            R"("schema":{"type":"string","pattern":"^a+$"}}])");
+  EXPECT_EQ(at(made, "/paths/~1items/post/responses/409/$ref"),
+            R"("#/components/responses/Problem409")");
+  EXPECT_NE(made.at("/paths/~1items/post/responses/422"), nullptr);
+  EXPECT_EQ(at(made, "/paths/~1items/post/responses/200/headers/X-Again/description"),
+            R"("It is one.")");
+  EXPECT_EQ(made.at("/paths/~1items/get/parameters"), nullptr);
+  EXPECT_EQ(made.at("/paths/~1items/get/responses/409"), nullptr);
+  EXPECT_EQ(made.at("/paths/~1items/get/responses/200/headers"), nullptr);
+  EXPECT_NE(made.at("/paths/~1open/post/responses/409"), nullptr);
+  EXPECT_NE(made.at("/paths/~1open/post/responses/204/headers/X-Again"), nullptr);
+  EXPECT_EQ(made.at("/paths/~1open/post/responses/304/headers"), nullptr);
 }
 
 TEST(OpenApiDocument, an_operation_needs_no_words) {

@@ -205,6 +205,7 @@ struct SignatureWords {
   // When nothing goes wrong.
   std::optional<ReplyWords> reply = {};
   bool form_needs_parts = false;  // a file of it is required
+  bool is_merge_patch = false;    // `content` is one (RFC 7396)
 };
 
 // Replies, for Operation::replies.

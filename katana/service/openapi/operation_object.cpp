@@ -150,6 +150,7 @@ Object content_object(Parts& parts, const RouteName& route, const SignatureWords
   if (words.content != nullptr) {
     Object media = media_of(words.content(parts.schemas));
     add_examples(media, operation);
+    if (words.is_merge_patch) content.set("application/merge-patch+json", media);
     content.set("application/json", std::move(media));
   }
   return content;

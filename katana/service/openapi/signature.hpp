@@ -96,7 +96,10 @@ struct Words<P> {
 };
 template <class T>
 struct Words<Json<T>> {
-  static void add(Schemas&, SignatureWords& words) { words.content = &schema_of<T>; }
+  static void add(Schemas&, SignatureWords& words) {
+    words.content = &schema_of<T>;
+    if constexpr (Described<T>) words.is_merge_patch = has_patches<T>;
+  }
 };
 
 template <class T>

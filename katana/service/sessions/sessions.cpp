@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
 #include "katana/service/cookies.hpp"
 #include "katana/service/request_context.hpp"
+#include "katana/service/security.hpp"
 #include "katana/service/sessions/session_manager.hpp"
 
 namespace katana::sessions {
@@ -84,6 +86,16 @@ Middleware Sessions::middleware() const {
     }
   };
   return middleware;
+}
+
+Middleware Sessions::require_login() const {
+  SecurityWords words;
+  words.schemes.push_back({.name = "session",
+                           .kind = SecurityScheme::Kind::cookie,
+                           .detail = manager_->options.cookie_name,
+                           .description = "Of a browser that has logged in."});
+  return {.security = std::make_shared<const SecurityWords>(std::move(words)),
+          .function = katana::detail::make_middleware_function(session_principal)};
 }
 
 Task<Result<std::int64_t>> Sessions::end_all(std::string issuer, std::string principal) const {

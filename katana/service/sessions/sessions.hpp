@@ -6,7 +6,7 @@
 //   router.use(sessions->middleware());
 //   router.post("/login", log_in);                        // FromContext<UserSession>
 //   Group account = router.group("/account");
-//   account.use(session_principal);
+//   account.use(sessions->require_login());
 //   account.get("/", show);                               // FromContext<auth::Principal>
 //
 // A request whose handler does not ask for its session costs the look for its cookie, and nothing
@@ -43,6 +43,8 @@ class Sessions {
 
   // To be given to use(): handlers behind it may take FromContext<UserSession>.
   Middleware middleware() const;
+  // Behind it: session_principal(), which an OpenAPI document tells of as a key in a cookie.
+  Middleware require_login() const;
   // All sessions of a principal, for when a password changes or an account is closed. Of
   // in_cookies(): Code::unsupported.
   Task<Result<std::int64_t>> end_all(std::string issuer, std::string principal) const;

@@ -65,7 +65,7 @@ inline Result<Service> service_with(const Result<Sessions>& sessions) {
   router.post("/notes/{text}", add_note).get("/notes", show_notes);
   router.post("/login/{user}", log_in).post("/logout", log_out).post("/end_others", end_others);
   Group account = router.group("/account");
-  account.use(session_principal);
+  account.use(sessions->require_login());
   account.get("", [](FromContext<auth::Principal> who) {
     return Reply::text(format_text("{} by {} {}", who->id(), name_of(who->method()),
                                    who->has_role("reader") ? "reads" : "does not read"));

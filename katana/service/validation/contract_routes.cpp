@@ -4,16 +4,31 @@
 
 #include <algorithm>
 
+#include "katana/service/validation/reply_checks.hpp"
 #include "katana/service/validation/validated_handler.hpp"
 
 namespace katana::openapi {
+namespace {
+
+ReplyChecks checks_of(Replies replies, const Group& group) noexcept {
+  switch (replies) {
+    case Replies::by_router: return group.reply_checks();
+    case Replies::unchecked: return ReplyChecks::off;
+    case Replies::reported: return ReplyChecks::report;
+    case Replies::refused: return ReplyChecks::refuse;
+  }
+  return ReplyChecks::off;
+}
+
+}  // namespace
 
 ContractRoutes::ContractRoutes(Group group, std::shared_ptr<const Contract> contract,
                                ValidationOptions options)
     : Group(std::move(group)),
       contract_(std::move(contract)),
       options_(options),
-      served_(std::make_shared<std::set<const ContractOperation*>>()) {}
+      served_(std::make_shared<std::set<const ContractOperation*>>()),
+      places_(std::make_shared<detail::ReportedPlaces>()) {}
 
 const ContractOperation* ContractRoutes::find(http::Method method, Bytes path) const noexcept {
   const auto operations = contract_->operations();
@@ -37,8 +52,8 @@ void ContractRoutes::serve(const ContractOperation* operation, Bytes asked,
     return;
   }
   ContractRoutes route(*this);
-  if (options_.replies != Replies::unchecked) {
-    route.use(detail::reply_check(contract_, *operation, options_.replies == Replies::refused));
+  if (const ReplyChecks checks = checks_of(options_.replies, *this); checks != ReplyChecks::off) {
+    route.use(detail::reply_check(contract_, *operation, checks, places_));
   }
   route.add(http::method_from(operation->method()), operation->path(),
             std::make_unique<detail::ValidatedHandler>(std::move(handler), contract_, *operation),

@@ -11,9 +11,8 @@
 // when it is malformed, else with 422 and all its faults: the problem documents of Path<T>,
 // Query<T> and Json<T>. The handler is called with what fits, as it was sent.
 //
-// With `replies` what handlers answer is checked, too: every departure is reported with the route,
-// the request's id and its trace, as "content /items/3/email: is no email". For development and
-// staging: it costs as much as checking the requests.
+// With `replies` what handlers answer is checked, too: reply_checks.hpp says what is reported. An
+// Application does so where the setting requests.check_replies says it: in development.
 //
 // A handler that reads its content in pieces (ContentReader) gets it unchecked; its media type is.
 //
@@ -36,16 +35,21 @@
 #include "katana/service/router.hpp"
 
 namespace katana::openapi {
+namespace detail {
+class ReportedPlaces;
+}
 
 // What becomes of a reply that departs from the description.
 enum class Replies : std::uint8_t {
-  unchecked,
-  reported,  // and sent as it is
-  refused,   // and 500 is sent instead
+  by_router,  // as Router::check_replies() says when the route is added: else nobody looks
+  unchecked,  // and sent: it is not seen
+  reported,   // and sent as it is
+  refused,    // and 500 is sent instead
 };
 
+// What is checked beside the requests.
 struct ValidationOptions {
-  Replies replies = Replies::unchecked;  // the contract has to be compiled with check_replies
+  Replies replies = Replies::by_router;  // checks need ContractOptions::check_replies
 };
 
 class ContractRoutes : private Group {
@@ -88,6 +92,7 @@ class ContractRoutes : private Group {
   std::shared_ptr<const Contract> contract_;
   ValidationOptions options_;
   std::shared_ptr<std::set<const ContractOperation*>> served_;
+  std::shared_ptr<detail::ReportedPlaces> places_;
 };
 
 }  // namespace katana::openapi

@@ -158,11 +158,47 @@ TEST_F(ContractRoutesTest, a_wrong_reply_is_reported_and_sent) {
   EXPECT_EQ(reply.content(), answer_);
   ASSERT_EQ(failures_.all.size(), 1u);
   EXPECT_EQ(failures_.all[0],
-            "GET /items: a reply departs from the OpenAPI description: the reply 200 departs from "
-            "its description: content /0/count: expected an integer, got a string");
+            "GET /items: a reply departs from its description: status 200, content /0/count: "
+            "expected an integer, got a string; correct the handler, or responses/200 of the "
+            "operation 'listItems' (GET /items)");
   answer_ = "[]";
   EXPECT_EQ(served.get("/items", cookie_).status(), 200u);
   EXPECT_EQ(failures_.all.size(), 1u);
+}
+
+TEST_F(ContractRoutesTest, a_router_says_what_becomes_of_replies_where_the_routes_do_not) {
+  const auto failures_of = [this](ReplyChecks checks, Replies replies) {
+    Router router;
+    router.check_replies(checks);
+    ContractRoutes routes(router.group(""), contract(), {.replies = replies});
+    routes.operation("listItems", [](const RequestView&) { return Reply::json("{}"); });
+    testing::TestOptions test;
+    test.http.failures = &failures_;
+    failures_.all.clear();
+    testing::TestServer served(std::move(router).build(), test);
+    const unsigned status = served.get("/items", cookie_).status();
+    EXPECT_EQ(status, checks == ReplyChecks::refuse ? 500u : 200u);
+    return failures_.all.size();
+  };
+  EXPECT_EQ(failures_of(ReplyChecks::off, Replies::by_router), 0u);
+  EXPECT_EQ(failures_of(ReplyChecks::report, Replies::by_router), 1u);
+  EXPECT_EQ(failures_of(ReplyChecks::refuse, Replies::by_router), 1u);
+  EXPECT_EQ(failures_of(ReplyChecks::report, Replies::unchecked), 0u);
+}
+
+TEST_F(ContractRoutesTest, a_reply_that_is_written_in_pieces_is_judged_by_its_head) {
+  Router router;
+  ContractRoutes routes(router.group(""), contract(), {.replies = Replies::reported});
+  routes.operation("listItems", [](ReplyWriter writer) -> Task<void> {
+    writer.begin(200, "application/json");
+    co_await writer.write("[");
+    co_await writer.write("]");
+  });
+  testing::TestOptions test;
+  test.http.failures = &failures_;
+  testing::TestServer served(std::move(router).build(), test);
+  EXPECT_EQ(served.get("/items", cookie_).content(), "[]");
+  EXPECT_TRUE(failures_.all.empty()) << failures_.all[0];
 }
 
 TEST_F(ContractRoutesTest, a_wrong_reply_becomes_500_where_that_is_chosen) {

@@ -12,7 +12,6 @@
 
 #include "katana/openapi/contract/contract.hpp"
 #include "katana/service/handler.hpp"
-#include "katana/service/middleware.hpp"
 
 namespace katana::openapi::detail {
 
@@ -33,9 +32,6 @@ class ValidatedHandler final : public katana::detail::Handler {
 
 // REQUIRES violations of a request.
 Reply refusal_of(const ContractOperation& operation, const Violations& violations);
-// Checks what handlers of the operation answer. `sends_500`: instead of what departs.
-Middleware reply_check(std::shared_ptr<const Contract> contract, const ContractOperation& operation,
-                       bool sends_500);
 
 }  // namespace katana::openapi::detail
 

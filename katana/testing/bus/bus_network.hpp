@@ -40,6 +40,7 @@
 
 namespace katana::testing {
 
+// The faults of every link, and what each node's bus is made with. The defaults lose nothing.
 struct BusNetworkOptions {
   // Of every message, between two nodes.
   Duration delay_min = microseconds(100);

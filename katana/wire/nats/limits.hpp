@@ -6,6 +6,7 @@
 
 namespace katana::nats {
 
+// Given to a Machine, which refuses what exceeds one of them.
 struct Limits {
   // Of a line but INFO, without its line end. A server sends subjects of others in it, and has a
   // limit of its own (max_control_line, 4 KiB).

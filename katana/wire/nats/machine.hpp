@@ -29,32 +29,35 @@
 
 namespace katana::nats {
 
+// What a step has found, and what is expected of the caller.
 enum class Event : std::uint8_t {
-  need_bytes,
-  info,
-  message,
-  piece,
-  ping,
-  pong,
-  ok,
-  error,
-  refused,
+  need_bytes,  // call again with more input behind what was not consumed
+  info,        // first on a connection, and again when the cluster changes
+  message,     // its pieces follow, at least one
+  piece,       // octets of the message before; headers come first
+  ping,        // answer with pong_line, or the server ends the connection
+  pong,        // all that was written before our PING has been processed
+  ok,          // of verbose connections alone; may be ignored
+  error,       // most are followed by the end of the connection
+  refused,     // see refusal(); close the connection
 };
 
+// The line of MSG or HMSG; its texts are views of the input.
 struct MessageHead {
-  Bytes subject;
-  Bytes reply_to;
+  Bytes subject;                   // not checked, but for controls
+  Bytes reply_to;                  // empty: the line has none
   std::uint64_t subscription = 0;  // its sid
-  std::uint32_t header_size = 0;
-  std::uint32_t size = 0;  // with the headers
+  std::uint32_t header_size = 0;   // octets in front of the payload; 0: MSG, without headers
+  std::uint32_t size = 0;          // with the headers
 };
 
+// Result of Machine::next().
 struct Step {
-  Event event = Event::need_bytes;
-  std::size_t consumed = 0;
-  Bytes text = {};        // of info, piece and error
-  MessageHead head = {};  // of message
-  bool is_last = false;   // of piece
+  Event event = Event::need_bytes;  // at most one for each call
+  std::size_t consumed = 0;         // octets of the input; may be more than 0 with need_bytes
+  Bytes text = {};                  // of info, piece and error
+  MessageHead head = {};            // of message
+  bool is_last = false;             // of piece
 };
 
 class Machine {

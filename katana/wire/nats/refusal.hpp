@@ -8,11 +8,11 @@
 namespace katana::nats {
 
 enum class Refusal : std::uint8_t {
-  none,
-  unknown_operation,
-  line_too_long,
-  bad_arguments,  // not as many as the operation has, or not what they should be
-  bad_size,       // no number, or headers larger than the message
+  none,               // the machine goes on
+  unknown_operation,  // most often another protocol on that port
+  line_too_long,      // Limits::line_bytes_max, or info_bytes_max
+  bad_arguments,      // not as many as the operation has, or not what they should be
+  bad_size,           // no number, or headers larger than the message
   message_too_large,
   no_line_end,  // behind the octets of a message
   count_,

@@ -15,11 +15,11 @@
 
 namespace katana::nats {
 
-inline constexpr Bytes ping_line = "PING\r\n";
-inline constexpr Bytes pong_line = "PONG\r\n";
-inline constexpr Bytes line_end = "\r\n";
+inline constexpr Bytes ping_line = "PING\r\n";        // the server answers it behind all before
+inline constexpr Bytes pong_line = "PONG\r\n";        // the answer to the server's PING
+inline constexpr Bytes line_end = "\r\n";             // behind each operation, and each payload
 inline constexpr Bytes header_line = "NATS/1.0\r\n";  // in front of headers
-inline constexpr std::size_t number_bytes_max = 20;
+inline constexpr std::size_t number_bytes_max = 20;   // decimal digits of 64 bits
 
 // "PUB subject reply size\r\n", "HPUB subject reply header-size size\r\n"; behind it come
 // header_line, the headers, an empty line if there are any, and the payload; then line_end.
@@ -38,8 +38,10 @@ char* write_subscribe(char* to, Bytes subject, Bytes group, std::uint64_t subscr
 
 // "UNSUB sid\r\n"
 inline constexpr std::size_t unsubscribe_bytes_max = 8 + number_bytes_max;
+// To memory of unsubscribe_bytes_max octets; gives the end of what it wrote.
 char* write_unsubscribe(char* to, std::uint64_t subscription) noexcept;
 
+// In decimal, to memory of number_bytes_max octets; gives its end.
 char* write_number(char* to, std::uint64_t number) noexcept;
 
 }  // namespace katana::nats

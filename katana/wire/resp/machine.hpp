@@ -44,6 +44,7 @@ namespace katana::resp {
 // What Limits::depth_max may be.
 inline constexpr std::uint32_t depth_limit = 32;
 
+// Beyond any of them the machine refuses.
 struct Limits {
   std::size_t line_bytes_max = 16 * 1024;    // without its CRLF; at most 16 KiB less than a carry
   std::uint32_t depth_max = 8;               // aggregates within one another; 1 … depth_limit
@@ -51,17 +52,18 @@ struct Limits {
   std::uint64_t reply_bytes_max = std::uint64_t{64} * 1024 * 1024;  // lines and strings together
 };
 
+// Of a value, by its first octet: the table above.
 enum class Kind : std::uint8_t {
-  null,
-  simple_string,
-  simple_error,
-  integer,
-  boolean,
-  number,
-  big_number,
-  bulk_string,
-  bulk_error,
-  verbatim,  // its first four octets are the format and a colon, as in "txt:"
+  null,           // also RESP2's $-1 and *-1
+  simple_string,  // Step::text, one line
+  simple_error,   // likewise
+  integer,        // Step::integer
+  boolean,        // Step::integer, 0 or 1
+  number,         // Step::number
+  big_number,     // Step::text, its digits
+  bulk_string,    // its content in parts
+  bulk_error,     // likewise
+  verbatim,       // its first four octets are the format and a colon, as in "txt:"
   array,
   set,
   map,
@@ -72,17 +74,18 @@ enum class Kind : std::uint8_t {
 // For messages: "a bulk string".
 Bytes name_of(Kind kind) noexcept;
 
+// What a step reports.
 enum class Event : std::uint8_t {
-  need_bytes,
-  value,  // all that there is of it, or an aggregate's beginning, or a string's
-  part,   // the next of a string's content, perhaps nothing
+  need_bytes,  // call again with more behind what is not consumed
+  value,       // all that there is of it, or an aggregate's beginning, or a string's
+  part,        // the next of a string's content, perhaps nothing
   refused,
 };
 
 // What one call of next() did.
 struct Step {
-  Event event = Event::need_bytes;
-  Kind kind = Kind::null;
+  Event event = Event::need_bytes;  // says which members hold
+  Kind kind = Kind::null;           // of a value, and of a part's string
   // Of a string: its content is complete with this step. Of every other value true.
   bool complete = true;
   // The reply is complete: what comes next belongs to another one.
@@ -100,7 +103,9 @@ class Machine {
  public:
   explicit Machine(const Limits& limits = {}) noexcept;
 
+  // `input` begins where the last call's `consumed` ended.
   Step next(Bytes input) noexcept;
+  // `none` until Event::refused.
   Refusal refusal() const noexcept { return refusal_; }
   // A reply has begun and is not complete, as far as is consumed.
   bool within_reply() const noexcept {

@@ -10,24 +10,25 @@
 namespace katana::resp {
 
 enum class Refusal : std::uint8_t {
-  none,
-  unknown_type,
-  bad_line_end,
-  bad_number,
-  bad_length,
-  bad_boolean,
-  bad_null,
-  bad_verbatim,
-  bad_string_end,
-  streamed,
-  misplaced_push,
-  line_too_long,
-  too_deep,
-  too_many_elements,
-  too_large,
-  count_,
+  none,               // nothing is refused
+  unknown_type,       // often no Redis at the other end
+  bad_line_end,       // of any line
+  bad_number,         // of integer, number, big_number
+  bad_length,         // of strings and aggregates
+  bad_boolean,        // RESP3 alone
+  bad_null,           // RESP3 alone
+  bad_verbatim,       // RESP3 alone
+  bad_string_end,     // where CRLF has to be
+  streamed,           // RESP3 has them, Redis does not send them
+  misplaced_push,     // RESP3 alone
+  line_too_long,      // Limits
+  too_deep,           // Limits
+  too_many_elements,  // Limits
+  too_large,          // Limits
+  count_,             // how many there are; no refusal
 };
 
+// By Refusal.
 inline constexpr std::array<Bytes, static_cast<std::size_t>(Refusal::count_)> refusal_texts = {
     "",
     "a value begins with an octet that stands for no type of RESP",
@@ -46,6 +47,7 @@ inline constexpr std::array<Bytes, static_cast<std::size_t>(Refusal::count_)> re
     "a reply is larger than reply_bytes_max",
 };
 
+// For messages; of `none` empty. REQUIRES less than count_.
 constexpr Bytes text_of(Refusal refusal) noexcept {
   return refusal_texts[static_cast<std::size_t>(refusal)];
 }

@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 
-from katana_lab import ROOT, LabError, proc
+from katana_lab import ROOT, LabError, proc, scenario
 
 # What a program with users is asked, mostly to read. Other operations of the document: not at all.
 WEIGHTS = {"listUsers": 30, "getUser": 40, "addUser": 10, "putUser": 5, "deleteUser": 1, "addData": 7, "getData": 7}
@@ -96,14 +96,9 @@ def bytes_of(drawn, port):
 
 
 def draw(options, folder, count, weights):
-    """Return requests of the document, drawn by `katana openapi requests`."""
-    flags = [flag for name, weight in weights.items() for flag in ("--weight", f"{name}={weight}")]
-    done = subprocess.run([options.build / "katana", "openapi", "requests", folder / "openapi.json", "--count",
-                           str(count), "--seed", str(options.seed), "--range", f"id=1-{USERS}", *flags],
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise LabError(done.stderr.strip())
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    """Return requests of the document."""
+    return scenario.draw(options.build / "katana", folder / "openapi.json", count, options.seed, weights,
+                         {"id": f"1-{USERS}"})
 
 
 def fill(connection, options, folder, port, operations):

@@ -1,5 +1,6 @@
 """The laboratory on the real generator and the real server, where a build has them (KATANA_BUILD)."""
 import contextlib
+import dataclasses
 import os
 import subprocess
 import sys
@@ -88,5 +89,19 @@ def test_our_own_server_is_measured_on_every_engine_without_an_error(real):
             requests = sum(value for key, value in one.metrics.items() if key.startswith("katana_http_requests"))
             assert requests >= one.figures["latency_samples"] > 100       # the server counts warm-up, too
     assert any(case.visits for case in result.cases)
+
+
+def test_a_scenario_of_openapi_is_drawn_filled_and_answered(real, places):
+    if not all((BUILD / each).exists() for each in ("fullstack", "katana")):
+        pytest.skip(f"{BUILD} has no fullstack or no katana")
+    experiment = runner.find_experiments(["openapi_sql"], quick=True)["openapi_sql"]
+    case = cases_of(experiment, quick=True)[0]
+    load = case.load.model_copy(update={"scenario": case.load.scenario.model_copy(update={"requests": 2_000})})
+    case = dataclasses.replace(case, load=load)
+    found = visit.measure(real, peers.load_peers()["fullstack"], case, places, experiment, SHORT, 0)[0]
+    assert not found.errors and not found.void, (found.errors, found.void)
+    assert found.figures["latency_samples"] > 100
+    served = {key for key, value in found.metrics.items() if "route_requests" in key and value > 0}
+    assert all(any(each in key for key in served) for each in ("/api/users/{id}", "/api/data")), sorted(served)
 
 # SPDX-License-Identifier: Apache-2.0

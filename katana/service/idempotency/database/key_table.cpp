@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "katana/base/base64.hpp"
 #include "katana/core/reactor.hpp"
+#include "katana/database/make_missing.hpp"
 
 namespace katana::idempotency {
 
@@ -101,19 +103,12 @@ database::MigrationFile DatabaseStore::migration(unsigned number) {
           "CREATE INDEX katana_idempotency_until ON katana_idempotency (until_s);\n"};
 }
 
-// PostgreSQL refuses the second of two that make it at the same time; it is there then.
 Task<Result<void>> DatabaseStore::make_table() {
   if (has_table_.load(std::memory_order_relaxed)) co_return {};
-  const Result<void> made = co_await try_make_table();
-  if (made) co_return {};
-  co_return co_await try_make_table();
-}
-
-Task<Result<void>> DatabaseStore::try_make_table() {
-  const database::Result<std::int64_t> made = co_await database_.execute(table);
+  const Queries& queries = database_;
+  std::vector<SqlFor<>> missing = {table, ends_index};
+  const database::Result<void> made = co_await database::make_missing(queries, std::move(missing));
   if (!made) co_return std::unexpected(failed(made.error()));
-  const database::Result<std::int64_t> indexed = co_await database_.execute(ends_index);
-  if (!indexed) co_return std::unexpected(failed(indexed.error()));
   has_table_.store(true, std::memory_order_relaxed);
   co_return {};
 }

@@ -55,11 +55,11 @@ class DatabaseStore final : public Store {
 
   // How many rows are gone; call it again while it is expired_rows_max.
   static constexpr std::int64_t expired_rows_max = 500;
+  // At most expired_rows_max rows whose time is over, in one statement.
   Task<Result<std::int64_t>> remove_expired();
 
  private:
   Task<Result<void>> make_table();
-  Task<Result<void>> try_make_table();
   Task<void> remove_some_expired();
 
   database::Database& database_;

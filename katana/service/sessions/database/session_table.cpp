@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "katana/base/base64.hpp"
+#include "katana/database/make_missing.hpp"
 #include "katana/service/sessions/stored_key.hpp"
 
 namespace katana::sessions {
@@ -19,8 +21,19 @@ KATANA_DESCRIBE(SessionRow, record, seen_s, version)
 
 namespace {
 
+using database::SqlFor;
+
 constexpr std::int64_t removal_period_s = 60;
 constexpr int removals_max = 4;
+
+constexpr SqlFor<> sessions_table(
+    "CREATE TABLE IF NOT EXISTS katana_sessions (id_hash TEXT PRIMARY KEY, principal TEXT NOT "
+    "NULL, record TEXT NOT NULL, seen_s BIGINT NOT NULL, expires_s BIGINT NOT NULL, version "
+    "BIGINT NOT NULL)");
+constexpr SqlFor<> by_principal(
+    "CREATE INDEX IF NOT EXISTS katana_sessions_principal ON katana_sessions (principal)");
+constexpr SqlFor<> by_end(
+    "CREATE INDEX IF NOT EXISTS katana_sessions_expires ON katana_sessions (expires_s)");
 
 Error failed(const database::Error& error) {
   return Error(Code::unavailable, error.describe()).within("the store of sessions failed");
@@ -42,26 +55,12 @@ database::MigrationFile DatabaseSessionStore::migration(unsigned number) {
           "CREATE INDEX katana_sessions_expires ON katana_sessions (expires_s);\n"};
 }
 
-// PostgreSQL refuses the second of two that make it at the same time; it is there then.
 Task<Result<void>> DatabaseSessionStore::make_table() {
   if (has_table_.load(std::memory_order_relaxed)) co_return {};
-  const Result<void> made = co_await try_make_table();
-  if (made) co_return {};
-  co_return co_await try_make_table();
-}
-
-Task<Result<void>> DatabaseSessionStore::try_make_table() {
-  const database::Result<std::int64_t> made = co_await database_.execute(
-      "CREATE TABLE IF NOT EXISTS katana_sessions (id_hash TEXT PRIMARY KEY, principal TEXT NOT "
-      "NULL, record TEXT NOT NULL, seen_s BIGINT NOT NULL, expires_s BIGINT NOT NULL, version "
-      "BIGINT NOT NULL)");
+  const database::Queries& queries = database_;
+  std::vector<SqlFor<>> missing = {sessions_table, by_principal, by_end};
+  const database::Result<void> made = co_await database::make_missing(queries, std::move(missing));
   if (!made) co_return std::unexpected(failed(made.error()));
-  const database::Result<std::int64_t> by_principal = co_await database_.execute(
-      "CREATE INDEX IF NOT EXISTS katana_sessions_principal ON katana_sessions (principal)");
-  if (!by_principal) co_return std::unexpected(failed(by_principal.error()));
-  const database::Result<std::int64_t> by_end = co_await database_.execute(
-      "CREATE INDEX IF NOT EXISTS katana_sessions_expires ON katana_sessions (expires_s)");
-  if (!by_end) co_return std::unexpected(failed(by_end.error()));
   has_table_.store(true, std::memory_order_relaxed);
   co_return {};
 }

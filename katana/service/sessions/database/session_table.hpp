@@ -47,7 +47,6 @@ class DatabaseSessionStore final : public SessionStore {
 
  private:
   Task<Result<void>> make_table();
-  Task<Result<void>> try_make_table();
   Task<void> remove_some_expired(std::int64_t now_s);
 
   database::Database& database_;

@@ -1,0 +1,37 @@
+// RequestWords: what a middleware asks of requests beside what handlers take, and what it may
+// answer, for OpenAPI.
+//
+// Owns       its texts.
+// Thread     a value; shared by all reactors once a service is built.
+// Allocates  its texts, while routes are added.
+// Fails      never.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "katana/wire/http/method.hpp"
+
+namespace katana {
+
+// A field, of a request or of a reply.
+struct FieldWords {
+  // As it is written: "Idempotency-Key".
+  std::string name = {};
+  // For people, in Markdown.
+  std::string description = {};
+  std::string pattern = {};  // of its value (ECMA 262); empty: any text
+  bool required = false;     // of a request: without it there is a problem
+};
+
+// What a middleware says of requests, beside who may pass it (SecurityWords).
+struct RequestWords {
+  std::vector<http::Method> methods = {};     // of these requests; empty: of all
+  std::vector<FieldWords> fields = {};        // that it reads
+  std::vector<unsigned> problems = {};        // the statuses that it answers itself
+  std::vector<FieldWords> reply_fields = {};  // that replies of success may have from it
+};
+
+}  // namespace katana
+
+// SPDX-License-Identifier: Apache-2.0
