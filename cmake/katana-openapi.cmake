@@ -3,7 +3,7 @@
 # The code of an OpenAPI description as a part of TARGET: `#include "api.hpp"` has its structs and interfaces, made by
 # `katana openapi generate` when FILE, or a file that it refers to, changes: docs/guides/openapi-spec-first.md. FILE is
 # relative to the directory of the CMakeLists.txt; NAMESPACE is api unless it is given. CLIENT: typed clients, too, for which TARGET links
-# katana::client; NO_SERVER: no interfaces and routes.
+# katana::openapi_client; NO_SERVER: no interfaces and routes.
 function(katana_openapi target file)
   cmake_parse_arguments(PARSE_ARGV 2 openapi "CLIENT;NO_SERVER;ALLOW_PARTIAL" "NAMESPACE" "")
   if(openapi_UNPARSED_ARGUMENTS OR NOT TARGET ${target})

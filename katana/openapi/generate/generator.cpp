@@ -69,20 +69,19 @@ void add_types(Types& types, const GeneratorOptions& options, Generated& generat
   add("types.hpp", other, all);
 }
 
-// A file that includes the others of its kind.
+// A file that includes the others of its kind. api.cpp does not need the types of no operation.
 std::string gathered(const std::vector<GeneratedFile>& files, const GeneratorOptions& options,
                      Bytes extension) {
   std::string text = fmt::format(
       "// Made from {} by katana openapi generate: not to be changed.\n// clang-format off\n",
       options.source);
-  text +=
-      extension == ".hpp" ? "#pragma once\n\n#include \"types.hpp\"\n" : "\n#include \"api.hpp\"\n";
+  std::string includes = extension == ".hpp" ? "#pragma once\n\n#include \"types.hpp\"\n" : "\n";
   for (const GeneratedFile& each : files) {
-    if (each.name.ends_with(extension)) {
-      text += "#include \"" + each.name + "\"\n";
-    }
+    if (!each.name.ends_with(extension)) continue;
+    includes += "#include \"" + each.name + "\"\n";
   }
-  return text;
+  if (includes == "\n") includes += "#include \"types.hpp\"\n";
+  return text + includes;
 }
 
 std::string operation_name(const model::Operation& operation) {
@@ -119,6 +118,17 @@ std::map<std::string, std::string> list_of(const std::filesystem::path& folder) 
   return list;
 }
 
+std::string file_of(const model::Operation& operation) {
+  const std::string tag = operation.tags.empty() ? "default" : operation.tags[0];
+  return value_name(tag) == "value" ? "tag" : value_name(tag);
+}
+
+// No schema has the name of a class of the tag.
+void reserve(Types& types, const std::string& tag) {
+  types.take_name(type_name(tag) + "Api");
+  types.take_name(type_name(tag) + "Client");
+}
+
 // The servers and the clients, by tag.
 void add_operations(const Description& api, const GeneratorOptions& options,
                     model::Problems& problems, Types& types, Generated& generated) {
@@ -129,8 +139,7 @@ void add_operations(const Description& api, const GeneratorOptions& options,
   Scope names;
   for (const model::PathItem& path : api.paths) {
     for (const model::Operation& each : path.operations) {
-      const std::string tag = each.tags.empty() ? "default" : each.tags[0];
-      const std::string file = value_name(tag) == "value" ? "tag" : value_name(tag);
+      const std::string file = file_of(each);
       const std::string name = names.take(value_name(operation_name(each)));
       types.set_tag(file);
       const OperationPlan plan = planner.plan(each, name, file);
@@ -160,10 +169,15 @@ Generated generate(const Description& api, const GeneratorOptions& options,
                    model::Problems& problems) {
   Generated generated;
   Types types(api, problems);
+  for (const model::PathItem& path : api.paths) {
+    for (const model::Operation& each : path.operations) reserve(types, file_of(each));
+  }
   types.add_components();
   if (options.server || options.client) add_operations(api, options, problems, types, generated);
-  generated.files.push_back({"api.hpp", gathered(generated.files, options, ".hpp")});
-  generated.files.push_back({"api.cpp", gathered(generated.files, options, ".cpp")});
+  std::string all_headers = gathered(generated.files, options, ".hpp");
+  std::string all_sources = gathered(generated.files, options, ".cpp");
+  generated.files.push_back({"api.hpp", std::move(all_headers)});
+  generated.files.push_back({"api.cpp", std::move(all_sources)});
   add_types(types, options, generated);
   generated.types = types.count();
   std::ranges::sort(generated.files, {}, &GeneratedFile::name);

@@ -178,6 +178,7 @@ components:
     One: {type: object, properties: {both: {$ref: '#/components/schemas/Both'}}}
     Both: {type: object, properties: {n: {type: integer}}}
     None: {type: object, properties: {n: {type: integer}}}
+    OneApi: {type: object, properties: {n: {type: integer}}}
 )";
   model::Problems problems;
   const Generated made = generate(read_description_text("api.yaml", text, problems), {}, problems);
@@ -187,6 +188,7 @@ components:
   EXPECT_THAT(files["one_types.hpp"], Not(HasSubstr("struct Both {")));
   EXPECT_THAT(files["shared.hpp"], HasSubstr("struct Both {"));
   EXPECT_THAT(files["types.hpp"], HasSubstr("struct None {"));
+  EXPECT_THAT(files["types.hpp"], HasSubstr("struct OneApi_2 {"));  // the other is the interface
   EXPECT_THAT(files["two_api.hpp"], HasSubstr("#include \"two_types.hpp\""));
 }
 
