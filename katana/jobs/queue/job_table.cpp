@@ -46,8 +46,6 @@ using database::SqlFor;
 #define KATANA_QUEUE_NOW \
   "($2::bigint + (extract(epoch FROM statement_timestamp()) * 1000000)::bigint)"
 
-constexpr std::int64_t purged_max = 500;
-
 Timestamp wall_now() {
   const core::Reactor* const reactor = core::Reactor::current();
   if (reactor == nullptr) {

@@ -15,8 +15,9 @@
 //   openapi::Routes api = openapi::describe(router.group("/api"), {open, partners});
 //   api.post("/orders", add_order, {.audiences = {"partner"}});   // in `partners` alone
 //
-//   openapi::Document open({.title = "Shop", …}), partners({.title = "For partners", …});
-// by name in the order of names. So it can be checked into a repository (`katana openapi dump`).
+// Its text is the same whenever it is made: routes in the order in which they were added, what is
+// kept by name in the order of names. So it can be checked into a repository
+// (`katana openapi dump`).
 //
 // Owns       all that it is given. Copies share it.
 // Thread     one, while routes are added.
