@@ -1,4 +1,4 @@
-"""katana openapi diff, lint and mock, as a user calls them."""
+"""katana openapi generate, diff, lint and mock, as a user calls them."""
 import contextlib
 import json
 import os
@@ -43,6 +43,15 @@ def run(*arguments, cwd):
 def folder_with_items(tmp_path):
     (tmp_path / "items.yaml").write_text(ITEMS)
     return tmp_path
+
+
+def test_a_name_that_is_no_namespace_is_refused_and_nothing_is_written(folder):
+    for name in ("", "2fast", "a b", "shop::", "x{} int main()"):
+        refused = run("generate", "items.yaml", "--out", "api", "--namespace", name, cwd=folder)
+        assert refused.returncode == 2 and "no name of a namespace" in refused.stderr, refused
+    assert not (folder / "api").exists()
+    made = run("generate", "items.yaml", "--out", "api", "--namespace", "shop::v2", cwd=folder)
+    assert made.returncode == 0 and "namespace shop::v2 {" in (folder / "api/items_api.hpp").read_text(), made
 
 
 def test_diff_names_what_breaks_and_its_status_says_so(folder):

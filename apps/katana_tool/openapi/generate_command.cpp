@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "apps/command_line.hpp"
 #include "katana/openapi/generate/generator.hpp"
@@ -29,6 +31,22 @@ struct Flags {
 
 int fail_with(int status, std::string_view message) {
   return command_line::fail("katana openapi generate", status, message);
+}
+
+// As in "api" and "shop::v2".
+bool is_namespace(std::string_view name) {
+  while (true) {
+    const std::string_view part = name.substr(0, name.find("::"));
+    const bool begins = !part.empty() && (part[0] < '0' || part[0] > '9');
+    if (!begins || !std::ranges::all_of(part, [](char c) {
+          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                 c == '_';
+        })) {
+      return false;
+    }
+    if (part.size() == name.size()) return true;
+    name.remove_prefix(part.size() + 2);
+  }
 }
 
 // What make and ninja read: the description's files as what the output depends on.
@@ -70,6 +88,11 @@ void draw_samples(const openapi::Description& api, openapi::generate::GeneratorO
 }
 
 int run(Flags flags) {
+  if (!is_namespace(flags.options.name_space)) {
+    return fail_with(2, fmt::format("--namespace {}: no name of a namespace of C++, such as api or "
+                                    "shop::v2",
+                                    flags.options.name_space));
+  }
   openapi::model::Problems problems;
   const openapi::Description api = openapi::read_description(flags.file, problems);
   flags.options.source = flags.file.substr(flags.file.rfind('/') + 1);

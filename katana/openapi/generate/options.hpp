@@ -20,7 +20,7 @@ struct RequestSample {
 };
 
 struct GeneratorOptions {
-  std::string name_space = "api";   // a name of C++, also "shop::api"; not checked
+  std::string name_space = "api";   // a name of C++, also "shop::api", as it is
   std::string source = "api.yaml";  // as the files call it
   bool server = true;               // interfaces and routes; with client and tests false: types.hpp
   bool client = false;              // a client for each tag
