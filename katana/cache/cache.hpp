@@ -255,8 +255,8 @@ class Cache {
     Key key_;
     F loader_;
   };
-  template <class F>
   // Awaited: Result<Cached<Value>>. What is in memory is given at once, without a suspension.
+  template <class F>
   GetOrLoad<std::remove_cvref_t<F>> get_or_load(Key key, F&& loader) const {
     static_assert(detail::HasNothingToDestroy<F>,
                   "a loader that owns something is a variable, which is given by its name "

@@ -261,7 +261,10 @@ Core::Joined Core::join(Bytes key, std::uint64_t hash, bool is_refresh) {
   for (auto each = begin; each != end; ++each) {
     Flight& flight = *each->second;
     if (flight.ended || flight.detached || flight.key != key) continue;
-    if (!is_refresh) count(joined_);
+    if (!is_refresh) {
+      count(joined_);
+      ++flight.joining;
+    }
     joined.flight = each->second;
     return joined;
   }
@@ -441,11 +444,17 @@ bool Core::is_detached(Flight& flight) noexcept {
   return flight.detached;
 }
 
-bool Core::wait_for(Flight& flight, std::coroutine_handle<> waiting, SharedWait& wait) {
-  Lock& mutex = mutex_of(flight);
-  const std::scoped_lock lock(mutex);
-  if (flight.ended) return false;
-  wait.begin(waiting, flight.waiters, mutex);
+bool Core::wait_for(const std::shared_ptr<Flight>& flight, std::coroutine_handle<> waiting,
+                    SharedWait& wait, bool is_joining) {
+  {
+    Lock& mutex = mutex_of(*flight);
+    const std::scoped_lock lock(mutex);
+    if (is_joining) --flight->joining;
+    if (flight->ended) return false;
+    wait.begin(waiting, flight->waiters, mutex);
+    if (!flight->is_leaderless) return true;
+  }
+  take_over(flight);  // what ends at once wakes this, too
   return true;
 }
 
@@ -456,6 +465,10 @@ void Core::abandon(Flight& flight) noexcept {
   SharedWaiter* next = nullptr;
   {
     const std::scoped_lock lock(shard.mutex);
+    if (flight.waiters.empty() && flight.joining != 0) {
+      flight.is_leaderless = true;  // the first of them takes it over
+      return;
+    }
     if (flight.waiters.empty()) {
       flight.ended = true;
       if (flight.is_refresh) postpone_refresh(shard, flight, now());
@@ -499,6 +512,7 @@ bool LoadWait::find(Bytes key, bool& leads) {
   leads = joined.leads;
   flight_ = std::move(joined.flight);
   if (look_.is_found) return true;  // and perhaps led: the old value is good enough
+  is_joining_ = flight_ != nullptr && !leads;
   look_ = std::move(joined.look);
   error_ = std::move(joined.error);
   return flight_ == nullptr;
@@ -526,8 +540,9 @@ bool LoadWait::waits_again(const Waiting& waiting) {
   {
     Lock& mutex = core_.mutex_of(*flight_);
     const std::scoped_lock lock(mutex);
-    if (flight_->ended || !flight_->is_leaderless) return false;
+    if (flight_->ended) return false;
     begin_again(waiting, flight_->waiters, mutex);
+    if (!flight_->is_leaderless) return true;  // who has just joined has taken it over
   }
   core_.take_over(flight_);  // what ends at once wakes this, too
   return true;

@@ -93,8 +93,9 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   Joined join(Bytes key, std::uint64_t hash, bool is_refresh);
   // On this thread's reactor. It may have ended when this returns.
   void lead(const std::shared_ptr<Flight>& flight, Load load);
-  // False: it has ended.
-  bool wait_for(Flight& flight, std::coroutine_handle<> waiting, SharedWait& wait);
+  // False: it has ended. `is_joining`: counted by join(). Takes over a load whose reactor has ended.
+  bool wait_for(const std::shared_ptr<Flight>& flight, std::coroutine_handle<> waiting,
+                SharedWait& wait, bool is_joining);
   // By the caller, who was woken to: false: it has ended, or somebody else has taken it.
   bool take_over(const std::shared_ptr<Flight>& flight);
   Lock& mutex_of(const Flight& flight) noexcept { return shard_of(flight.hash).mutex; }
@@ -223,7 +224,7 @@ inline Core::Look Core::look(Shard& shard, Bytes key, std::uint64_t hash, Instan
 class LoadWait : public SharedWait {
  public:
   bool await_suspend(std::coroutine_handle<> waiting) {
-    return flight_->core->wait_for(*flight_, waiting, *this);
+    return flight_->core->wait_for(flight_, waiting, *this, is_joining_);
   }
 
  protected:
@@ -244,6 +245,8 @@ class LoadWait : public SharedWait {
   std::optional<Error> error_;
 
  private:
+  bool is_joining_ = false;  // counted in Flight::joining, until await_suspend()
+
   bool waits_again(const Waiting& waiting) override;
 };
 

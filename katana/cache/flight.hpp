@@ -57,6 +57,7 @@ struct Flight {
 
   // The shard's mutex.
   SharedWaiter::List waiters;
+  std::size_t joining = 0;  // who found it and is about to wait
   bool ended = false;
   bool detached = false;
   bool is_leaderless = false;       // whoever was woken takes it over

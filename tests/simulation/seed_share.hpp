@@ -42,7 +42,10 @@ class SeedShare {
 #endif
   }
 
+  // Of all shares.
   std::uint64_t count() const noexcept { return count_; }
+  // Of this one, about.
+  std::uint64_t own_count() const { return count_ / number_from("KATANA_SHARDS", 1); }
 
   // Calls `run(seed)` for each seed of the share, until one returns false.
   template <class Run>

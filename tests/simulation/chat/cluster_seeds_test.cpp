@@ -39,11 +39,12 @@ TEST(ClusterSeeds, every_message_is_delivered_or_told_between_servers_whatever_h
       sum.recalled);
   // Seeds in which nothing goes wrong would prove little.
   if (share.count() < 40) return;
-  EXPECT_GT(sum.deliveries, share.count() * 20);
-  EXPECT_GT(sum.told_lost, share.count());
-  EXPECT_GT(sum.kills, share.count() / 10);
-  EXPECT_GT(sum.departures, share.count() / 10);
-  EXPECT_GT(sum.renamed, share.count() / 10);
+  const std::uint64_t seeds = share.own_count();
+  EXPECT_GT(sum.deliveries, seeds * 100);
+  EXPECT_GT(sum.told_lost, seeds * 10);
+  EXPECT_GT(sum.kills, seeds / 4);
+  EXPECT_GT(sum.departures, seeds / 2);
+  EXPECT_GT(sum.renamed, seeds / 20);  // few seeds have many: 10 of a hundred, 122 of another
 }
 
 }  // namespace
