@@ -93,7 +93,7 @@ class Core final : public ChangeListener, public std::enable_shared_from_this<Co
   Joined join(Bytes key, std::uint64_t hash, bool is_refresh);
   // On this thread's reactor. It may have ended when this returns.
   void lead(const std::shared_ptr<Flight>& flight, Load load);
-  // False: it has ended. `is_joining`: join() has counted it. Takes a load over that has no reactor.
+  // False: it has ended. `is_joining`: join() has counted it. Takes over a load without reactor.
   bool wait_for(const std::shared_ptr<Flight>& flight, std::coroutine_handle<> waiting,
                 SharedWait& wait, bool is_joining);
   // By the caller, who was woken to: false: it has ended, or somebody else has taken it.
