@@ -68,8 +68,10 @@ void Node::stop(Instant now) {
 
 Node::Other* Node::hear(NodeId from, Instant now) {
   auto found = others_.find(from);
+  const bool is_full = nodes_alive_ + 1 >= options_.nodes_max;
   if (found == others_.end()) {
-    if (nodes_alive_ + 1 >= options_.nodes_max) {
+    // Those that said goodbye are remembered for a while: as many as there may be, and no more.
+    if (is_full || others_.size() >= 2 * options_.nodes_max + options_.departed_max) {
       counters_.refused.add(1);
       return nullptr;
     }
@@ -82,6 +84,10 @@ Node::Other* Node::hear(NodeId from, Instant now) {
   Other& other = found->second;
   if (other.gone) return nullptr;  // a frame that its goodbye has overtaken
   if (other.departed) {
+    if (is_full) {  // its place is another's meanwhile
+      counters_.refused.add(1);
+      return nullptr;
+    }
     other.departed = false;
     ++nodes_alive_;
     counters_.returns.add(1);

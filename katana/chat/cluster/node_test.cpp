@@ -248,6 +248,25 @@ TEST_F(NodeTest, frames_of_strangers_beyond_the_limit_are_refused) {
   EXPECT_GT(small.node().counters().refused.value(), 0U);
 }
 
+TEST_F(NodeTest, one_that_returns_when_its_place_is_taken_is_refused) {
+  ClusterOptions options;
+  options.nodes_max = 2;
+  NodeNet::Server& small = net_.add("small:1", options);
+  NodeNet::Server& first = net_.add("s:1");
+  net_.run_for(seconds(1));
+  EXPECT_EQ(small.node().nodes(), 1U);
+  net_.cut(small, first);
+  net_.run_for(seconds(10));
+  EXPECT_EQ(small.node().nodes(), 0U);
+  net_.add("s:2");
+  net_.run_for(seconds(1));
+  EXPECT_EQ(small.node().nodes(), 1U);
+  net_.heal();
+  net_.run_for(seconds(2));
+  EXPECT_EQ(small.node().nodes(), 1U);
+  EXPECT_GT(small.node().counters().refused.value(), 0U);
+}
+
 // ---- whatever happens --------------------------------------------------------------------------
 
 TEST_F(NodeTest, of_every_stream_all_is_delivered_or_told_whatever_is_lost) {
