@@ -23,7 +23,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "katana/base/bytes.hpp"
@@ -63,9 +62,10 @@ class FakeServer {
   // The longest that a connection was sent, and its messages, since plan().
   std::size_t bytes_sent() const;
   int messages_sent() const;
-  // The octet was a part of a value of a row: what it means nobody but the server knows. Of the
-  // last connection that was sent as much.
-  bool is_value(std::size_t offset) const;
+  // The octet that a plan flipped was a part of a value of a row: what it means nobody but the
+  // server knows. Said by the connection that flipped it, as a probe that comes first moves what
+  // follows.
+  bool value_flipped() const;
 
  private:
   class Session;
@@ -82,7 +82,7 @@ class FakeServer {
   std::map<std::int64_t, int> inserted_;
   std::size_t bytes_sent_ = 0;
   int messages_sent_ = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> values_;  // where they begin and end
+  bool value_flipped_ = false;
   std::thread thread_;
 };
 
