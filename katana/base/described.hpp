@@ -32,7 +32,9 @@
 //
 // Members may be numbers, bool, std::string, std::vector<std::byte>, described enums and structs,
 // lists (std::vector), dictionaries (std::map<std::string, …>), std::optional and Patch
-// (base/patch.hpp) of these; which of them it takes is up to what reads the description.
+// (base/patch.hpp) of these, variants (base/described_variant.hpp, base/any_of.hpp) and, of a
+// struct that contains its own type, Box (base/box.hpp); which of them it takes is up to what reads
+// the description.
 //
 // To read a description:
 //
@@ -293,7 +295,8 @@ void append_pointer(std::string& pointer, std::size_t index);
 namespace detail {
 
 template <class T>
-concept Checked = Described<T> || DescribedVariant<T> || ListMember<T> || DictionaryMember<T>;
+concept Checked = Described<T> || DescribedVariant<T> || ListMember<T> || DictionaryMember<T> ||
+                  is_any_of<T> || is_box<T>;
 
 template <class T, class Report>
 void check_at(const Rules<T>& rules, const T& value, std::string& pointer, Report& report);
@@ -328,6 +331,15 @@ void check_inside(const Rules<T>& rules, const T& value, std::string& pointer, R
           check_inside(Rules<A>(), alternative, pointer, report);
         },
         value);
+  } else if constexpr (is_any_of<T>) {
+    value.visit([&]<class A>(const A& each) {
+      if constexpr (Checked<A>) check_inside(Rules<A>(), each, pointer, report);
+    });
+  } else if constexpr (is_box<T>) {
+    using Content = typename T::element_type;
+    if constexpr (Checked<Content>) {
+      if (value) check_inside(Rules<Content>(), *value, pointer, report);
+    }
   } else if constexpr (DictionaryMember<T>) {
     for (const auto& [key, element] : value) {
       step_into(pointer, Bytes(key), [&] { check_element(rules.each, element, pointer, report); });

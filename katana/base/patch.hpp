@@ -65,7 +65,10 @@ class Patch {
   template <class M>
   void apply_to(M& member) const;
 
-  friend bool operator==(const Patch&, const Patch&) = default;
+  // Not by default: that looks for the operator of a T which may be incomplete yet.
+  friend bool operator==(const Patch& one, const Patch& other) {
+    return one.is_there_ == other.is_there_ && one.value_ == other.value_;
+  }
 
  private:
   std::optional<T> value_;

@@ -75,6 +75,25 @@ inline constexpr bool is_optional = OptionalOf<T>::is_optional;
 template <class T>
 using WithoutOptional = typename OptionalOf<T>::Value;
 
+// A value on the heap (base/box.hpp).
+template <class T>
+class Box;
+// Whether T is a Box.
+template <class T>
+inline constexpr bool is_box = false;
+// It is.
+template <class T>
+inline constexpr bool is_box<Box<T>> = true;
+// One of several types, which it does not name (base/any_of.hpp).
+template <class... A>
+class AnyOf;
+// Whether T is an AnyOf.
+template <class T>
+inline constexpr bool is_any_of = false;
+// It is.
+template <class... A>
+inline constexpr bool is_any_of<AnyOf<A...>> = true;
+
 template <class T>
 concept TextMember = std::same_as<T, std::string>;
 template <class T>

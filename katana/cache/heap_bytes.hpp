@@ -113,6 +113,10 @@ std::size_t heap_bytes(const T& value) {
     return value ? heap_bytes(*value) : 0;
   } else if constexpr (is_pair<T>) {
     return heap_bytes(value.first) + heap_bytes(value.second);
+  } else if constexpr (is_any_of<T>) {
+    return value.visit([](const auto& content) { return heap_bytes(content); });
+  } else if constexpr (is_box<T>) {
+    return value ? allocation_bytes(sizeof(*value)) + heap_bytes(*value) : 0;
   } else if constexpr (is_variant<T>) {
     return std::visit([](const auto& content) { return heap_bytes(content); }, value);
   } else if constexpr (Contiguous<T>) {

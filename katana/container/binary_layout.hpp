@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "katana/base/any_of.hpp"
+#include "katana/base/box.hpp"
 #include "katana/base/described.hpp"
 #include "katana/container/value.hpp"
 
@@ -98,6 +100,13 @@ constexpr void add_type(Fingerprint& to) {
     to.add(";");
   } else if constexpr (Described<T>) {
     add_fields<depth, T>(to);
+  } else if constexpr (is_any_of<T>) {
+    to.add("|");
+    for_each_type<T>([&to]<class A>(std::type_identity<A>) { add_type<depth - 1, A>(to); });
+    to.add(";");
+  } else if constexpr (is_box<T>) {
+    to.add("*");
+    add_type<depth - 1, typename T::element_type>(to);
   } else if constexpr (DictionaryMember<T>) {
     to.add("<");
     add_type<depth - 1, ElementOf<T>>(to);

@@ -65,6 +65,10 @@ class BinaryReader {
       bool good = true;
       for_each_field(value, [&](const auto&, auto& member) { good = good && take(member); });
       return good;
+    } else if constexpr (is_any_of<T>) {
+      return take_any_of(value);
+    } else if constexpr (is_box<T>) {
+      return take_box(value);
     } else if constexpr (std::same_as<T, Value>) {
       return take_value(value);
     } else {
@@ -133,6 +137,34 @@ class BinaryReader {
     if (!take_varint(index)) return false;
     if (index >= enumerators_of<E>.size()) return malformed("an enumerator that there is not");
     value = enumerators_of<E>[index].value;
+    return true;
+  }
+
+  template <class T>
+  bool take_any_of(T& value) {
+    std::uint64_t wanted = 0;
+    if (!take_varint(wanted)) return false;
+    bool good = false;
+    bool is_known = false;
+    std::size_t index = 0;
+    for_each_type<T>([&]<class A>(std::type_identity<A>) {
+      if (index++ != wanted) return;
+      is_known = true;
+      good = take(value.template emplace<A>());
+    });
+    return is_known ? good : malformed("an alternative that there is not");
+  }
+
+  // The one kind of value that may contain its own type without a list.
+  template <class T>
+  bool take_box(T& value) {
+    bool is_there = false;
+    value = T();
+    if (!take_flag(is_there)) return false;
+    if (!is_there) return true;
+    if (!reading_.enter()) return reading_.too_deep() == Outcome::good;
+    if (!take(value.emplace())) return false;
+    reading_.leave();
     return true;
   }
 

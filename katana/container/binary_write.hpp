@@ -68,6 +68,12 @@ class BinaryWriter {
       put_run(Bytes(text).data(), Bytes(text).size());
     } else if constexpr (Described<T>) {
       for_each_field(value, [this](const auto&, const auto& member) { this->put(member); });
+    } else if constexpr (is_any_of<T>) {
+      put_count(value.index());
+      value.visit([this](const auto& content) { this->put(content); });
+    } else if constexpr (is_box<T>) {
+      put_octet(value ? 1 : 0);
+      if (value) put(*value);
     } else if constexpr (DictionaryMember<T>) {
       put_count(value.size());
       for (const auto& [name, content] : value) {

@@ -405,35 +405,35 @@ Taken JsonNode::take(Octets& to) {
 }
 
 // REQUIRES kind() to be that of an object.
-Peeked JsonNode::peek(Bytes name) {
-  Peeked peeked{.is_malformed = true};
+Looked JsonNode::look(MemberVisitor& visitor) {
+  Looked looked{.is_malformed = true};
   ondemand::object object;
   auto error = is_root_ ? source_.kept_->document.get_object().get(object)
                         : value_in(value_).get_object().get(object);
-  if (error != simdjson::SUCCESS) return container_fault(error, Kind::object), peeked;
-  if (!source_.reading().enter()) return source_.reading().too_deep(), peeked;
+  if (error != simdjson::SUCCESS) return container_fault(error, Kind::object), looked;
+  if (!source_.reading().enter()) return source_.reading().too_deep(), looked;
+  std::string name;
   std::string text;
   for (auto item : object) {
     ondemand::field field;
-    if ((error = std::move(item).get(field))) return source_.malformed_token(error), peeked;
-    if (!JsonKey(source_, field.key().raw()).text(text)) return peeked;
+    if ((error = std::move(item).get(field))) return source_.malformed_token(error), looked;
+    if (!JsonKey(source_, field.key().raw()).text(name)) return looked;
     JsonNode node(source_);
     put(node.value_, field.value());
     node.is_root_ = false;
-    if (text == name) {
-      peeked.is_found = true;
-      peeked.kind = node.kind();
-      if (peeked.kind == Kind::text && node.take(peeked.text) != Taken::good) return peeked;
-      break;
-    }
-    if (!node.skip()) return peeked;
+    const std::optional<Kind> kind = node.kind();
+    text.clear();
+    const bool is_text = kind == Kind::text;
+    if (is_text && node.take(text) != Taken::good) return looked;
+    if (!visitor.visit(name, kind, text)) break;
+    if (!is_text && !node.skip()) return looked;
   }
   source_.reading().leave();
   bool has_members = false;
-  if ((error = object.reset().get(has_members))) return source_.malformed_token(error), peeked;
-  peeked.is_read = !has_members;  // reset() goes past an object without members
-  peeked.is_malformed = false;
-  return peeked;
+  if ((error = object.reset().get(has_members))) return source_.malformed_token(error), looked;
+  looked.is_read = !has_members;  // reset() goes past an object without members
+  looked.is_malformed = false;
+  return looked;
 }
 
 bool JsonNode::skip() {

@@ -157,7 +157,7 @@ class JsonNode {
   std::string number_text();
   std::string shown();
   bool skip();
-  Peeked peek(Bytes name);
+  Looked look(MemberVisitor& visitor);
 
   bool take_null();
   Taken take(bool& to);

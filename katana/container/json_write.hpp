@@ -7,6 +7,7 @@
 //   described struct   object, all members in the order of the description; an empty std::optional
 //                      is null; an absent Patch is left out
 //   described variant  the object of what it holds, behind its discriminator
+//   AnyOf, Box         what it holds
 //   list               array                    dictionary          object
 //   described enum     the enumerator's name    std::vector<std::byte>, Octets   base64 (RFC 4648)
 //   integer            all its digits           double, float   the shortest digits that read back
@@ -228,6 +229,14 @@ class JsonWriter {
       put_struct(value);
     } else if constexpr (DescribedVariant<T>) {
       put_variant(value);
+    } else if constexpr (is_any_of<T>) {
+      value.visit([this](const auto& content) { this->put(content); });
+    } else if constexpr (is_box<T>) {
+      if (value) {
+        put(*value);
+      } else {
+        put_constant_in("null");
+      }
     } else if constexpr (DictionaryMember<T>) {
       put_entries(
           value, [](const auto& entry) -> const auto& { return entry.first; },

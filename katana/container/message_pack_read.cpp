@@ -207,28 +207,30 @@ Taken PackNode::take_count(std::uint8_t fixed, std::uint8_t tag16, std::uint32_t
 }
 
 // REQUIRES kind() to be that of an object.
-Peeked PackNode::peek(Bytes name) {
-  Peeked peeked{.is_malformed = true};
+Looked PackNode::look(MemberVisitor& visitor) {
+  Looked looked{.is_malformed = true};
   const char* const begin = source_.at();
   std::uint32_t count = 0;
-  if (take_count(0x80, 0xde, count) != Taken::good) return peeked;
-  if (!source_.reading().enter()) return source_.reading().too_deep(), peeked;
-  for (; count > 0 && !peeked.is_found; --count) {
-    Bytes key;
-    if (const Taken taken = take_run(key, Kind::text); taken != Taken::good) {
+  if (take_count(0x80, 0xde, count) != Taken::good) return looked;
+  if (!source_.reading().enter()) return source_.reading().too_deep(), looked;
+  std::string text;
+  for (; count > 0; --count) {
+    Bytes name;
+    if (const Taken taken = take_run(name, Kind::text); taken != Taken::good) {
       if (taken == Taken::mismatch) source_.malformed("a key that is no string");
-      return peeked;
+      return looked;
     }
-    peeked.is_found = key == name;
-    peeked.kind = kind();
-    const bool is_text = peeked.is_found && peeked.kind == Kind::text;
-    if (is_text ? take(peeked.text) != Taken::good : !skip()) return peeked;
+    const std::optional<Kind> found = kind();
+    text.clear();
+    const bool is_text = found == Kind::text;
+    if (is_text && take(text) != Taken::good) return looked;
+    if (!visitor.visit(name, found, text)) break;
+    if (!is_text && !skip()) return looked;
   }
-  if (!peeked.is_found) peeked.kind = std::nullopt;
   source_.reading().leave();
   source_.go_back(begin);
-  peeked.is_malformed = false;
-  return peeked;
+  looked.is_malformed = false;
+  return looked;
 }
 
 bool PackNode::skip() {

@@ -92,7 +92,7 @@ class PackNode {
   std::string number_text() { return shown(); }  // of integers; a double is another number
   std::string shown();
   bool skip();
-  Peeked peek(Bytes name);
+  Looked look(MemberVisitor& visitor);
   bool take_null();
 
   Taken take(bool& to);

@@ -4,6 +4,7 @@
 //   described struct   map with the names of the members, in the order of the description
 //                      (an absent Patch is left out, a variant's discriminator comes first)
 //   std::optional      nil when empty          described enum        str, the enumerator's name
+//   AnyOf, Box         what it holds
 //   list, dictionary   array, map              std::vector<std::byte>, Octets     bin
 //   integer            the shortest form; what is not negative in an unsigned one
 //   float, double      float 32, float 64; every bit stays, of NaN too
@@ -273,6 +274,14 @@ class PackWriter {
       }
     } else if constexpr (DescribedVariant<T>) {
       put_variant(value);
+    } else if constexpr (is_any_of<T>) {
+      value.visit([this](const auto& content) { this->put(content); });
+    } else if constexpr (is_box<T>) {
+      if (value) {
+        put(*value);
+      } else {
+        put_nil();
+      }
     } else if constexpr (DictionaryMember<T>) {
       put_count<pack_map>(value.size());
       for (const auto& [name, content] : value) {

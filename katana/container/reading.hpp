@@ -11,7 +11,7 @@
 //                                key.text(name)
 //   is_null()                    kind() == Kind::null, quickly
 //   skip()                       reads past it, and judges it nevertheless
-//   peek(name)                   what its member of that name is; the node is still to be read,
+//   look(visitor)                shows the members of an object; the node is still to be read,
 //                                unless it says otherwise
 //   number_text()                the text of a number, as it stands there; empty: it is none
 //   shown()                      the text of a number, for a message
@@ -25,6 +25,7 @@
 //            or passed over.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <concepts>
@@ -33,13 +34,18 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "katana/base/any_of.hpp"
+#include "katana/base/box.hpp"
 #include "katana/base/described.hpp"
 #include "katana/base/described_variant.hpp"
 #include "katana/base/hints.hpp"
+#include "katana/container/choice.hpp"
 #include "katana/container/findings.hpp"
 #include "katana/container/value.hpp"
 
@@ -53,13 +59,9 @@ enum class Taken : std::uint8_t {
 };
 enum class Outcome : std::uint8_t { good, refused, stop };
 
-// A member of an object that is still to be read.
-struct Peeked {
+struct Looked {
   bool is_malformed = false;  // noted already
-  bool is_found = false;
-  bool is_read = false;  // the object is empty, and was read
-  std::optional<Kind> kind = {};
-  std::string text = {};  // of a text
+  bool is_read = false;       // the object is empty, and was read
 };
 
 // Where a value stands: a name or an index in what contains it. Lives on the stack of the reader.
@@ -301,17 +303,6 @@ Outcome read_dictionary(Node& node, T& dictionary, const Place& place, Reading& 
 // ---- structs ----
 
 template <Described T>
-using Seen = std::bitset<field_count<T> + 1>;
-
-template <Described T>
-inline constexpr auto required_names = [] {
-  std::array<bool, field_count<T> + 1> required{};
-  std::size_t index = 0;
-  for_each_field<T>([&](const auto& field) { required[index++] = field.required(); });
-  return required;
-}();
-
-template <Described T>
 KATANA_RARE Outcome report_missing(const Seen<T>& seen, const Place& place, Reading& reading) {
   for_each_index<T>([&](auto index) {
     if (!required_names<T>[index] || seen[index]) return;
@@ -403,29 +394,47 @@ struct DiscriminatorAndUnknown {
   }
 };
 
+// A member that is looked for.
+struct SoughtMember final : MemberVisitor {
+  explicit SoughtMember(Bytes sought) noexcept : wanted(sought) {}
+  bool visit(Bytes name, std::optional<Kind> its_kind, Bytes its_text) override {
+    if (name != wanted) return true;
+    is_found = true;
+    kind = its_kind;
+    text = its_text;
+    return false;
+  }
+
+  Bytes wanted;
+  bool is_found = false;
+  std::optional<Kind> kind = {};
+  std::string text = {};
+};
+
 // Looks for the discriminator first, so an object is gone through once more than it would be: at
 // most depth_max times in all, however variants contain variants.
 template <class Node, class V>
 Outcome read_variant(Node& node, V& value, const Place& place, Reading& reading) {
   constexpr const auto& description = alternatives_of<V>;
   if (node.kind() != Kind::object) return refuse(node, "object", place, reading);
-  const Peeked peeked = node.peek(description.discriminator);
-  if (peeked.is_malformed) return Outcome::stop;
+  SoughtMember sought(description.discriminator);
+  const Looked looked = node.look(sought);
+  if (looked.is_malformed) return Outcome::stop;
   Outcome outcome = Outcome::refused;
   bool is_known = false;
   for_each_alternative<V>([&](auto index) {
-    if (is_known || peeked.kind != Kind::text || peeked.text != description.names[index]) return;
+    if (is_known || sought.kind != Kind::text || sought.text != description.names[index]) return;
     is_known = true;
     if (value.index() != index) value.template emplace<index>();
     outcome = read_struct(node, std::get<index>(value), place, reading,
                           DiscriminatorAndUnknown{description.discriminator});
   });
   if (is_known) return outcome;
-  if (!peeked.is_read && !node.skip()) return Outcome::stop;
+  if (!looked.is_read && !node.skip()) return Outcome::stop;
   const Place named{.outer = &place, .name = description.discriminator, .is_named = true};
-  if (!peeked.is_found) return reading.report(named, "is missing");
-  if (peeked.kind != Kind::text) return reading.mismatch(named, "string", peeked.kind, {});
-  return reading.report(named, katana::detail::broken_text(alternative_choices<V>(), peeked.text));
+  if (!sought.is_found) return reading.report(named, "is missing");
+  if (sought.kind != Kind::text) return reading.mismatch(named, "string", sought.kind, {});
+  return reading.report(named, katana::detail::broken_text(alternative_choices<V>(), sought.text));
 }
 
 // ---- values of any shape ----
@@ -509,6 +518,114 @@ Outcome read_any(Node& node, Value& value, const Place& place, Reading& reading)
   return read_any_object(node, value, place, reading);
 }
 
+// ---- alternatives that are not told apart by a member ----
+
+template <std::size_t index, class T>
+auto& become(T& value) {
+  if (value.index() != index) value.variant().template emplace<index>();
+  return std::get<index>(value.variant());
+}
+
+template <class P, class Node, class T>
+Outcome read_any_text(Node& node, T& value, const Place& place, Reading& reading) {
+  std::string text;
+  const Outcome outcome = finish_read(node.take(text), node, "string", place, reading);
+  if (outcome != Outcome::good) return outcome;
+  bool is_read = false;
+  std::string expected;
+  const auto expect = [&expected](Bytes words) {
+    expected.append(expected.empty() ? "" : ", or ").append(words);
+  };
+  for_each_choice<T>([&](auto index) {
+    using A = ChoiceOf<T, index>;
+    if (is_read) return;
+    if constexpr (TextMember<A>) {
+      become<index>(value) = std::move(text);
+      is_read = true;
+    } else if constexpr (DescribedEnum<A>) {
+      const std::optional<A> found = enumerator_from<A>(text);
+      if (found) become<index>(value) = *found;
+      is_read = found.has_value();
+      if (!is_read) expect(enumerator_choices<A>());
+    } else if constexpr (TextFormed<A>) {
+      std::optional<A> parsed = TextForm<A>::parse(text);
+      is_read = parsed.has_value();
+      if (is_read) become<index>(value) = *std::move(parsed);
+      if (!is_read) expect(TextForm<A>::expected);
+    }
+  });
+  if (is_read) return outcome;
+  const Bytes shown = P::rules.secret ? Bytes() : Bytes(text);
+  return reading.report(place, katana::detail::broken_text(expected, shown));
+}
+
+// What an object without members makes of a value.
+template <class T>
+Outcome read_empty_object(T& value, const Place& place, Reading& reading) {
+  if constexpr (is_box<T>) {
+    return read_empty_object(value.emplace(), place, reading);
+  } else if constexpr (Described<T>) {
+    constexpr auto& required = required_names<T>;
+    if (std::ranges::find(required, true) == required.end()) return Outcome::good;
+    return report_missing<T>(Seen<T>(), place, reading);
+  } else if constexpr (DescribedVariant<T>) {
+    const Bytes name = alternatives_of<T>.discriminator;
+    return reading.report({.outer = &place, .name = name, .is_named = true}, "is missing");
+  } else {
+    value = T();
+    return Outcome::good;
+  }
+}
+
+// Looks at the names first, as read_variant() does.
+template <class Node, class T>
+Outcome read_best_object(Node& node, T& value, const Place& place, Reading& reading) {
+  ObjectChoice<T> choice;
+  const Looked looked = node.look(choice);
+  if (looked.is_malformed) return Outcome::stop;
+  const std::size_t best = choice.best();
+  Outcome outcome = Outcome::refused;
+  for_each_choice<T>([&](auto index) {
+    using A = ChoiceOf<T, index>;
+    if constexpr ((kinds<A>() & kinds_of(Kind::object)) != 0) {
+      if (index != best) return;
+      outcome = looked.is_read
+                    ? read_empty_object(become<index>(value), place, reading)
+                    : read_value<WithoutRules<A>>(node, become<index>(value), place, reading);
+    }
+  });
+  return outcome;
+}
+
+template <class P, class Node, class T>
+Outcome read_any_of(Node& node, T& value, const Place& place, Reading& reading) {
+  static_assert(can_be_chosen<T>(),
+                "a katana::AnyOf has at most one alternative of integers, one of other numbers, of "
+                "lists, of dictionaries and of octets");
+  const std::optional<Kind> kind = node.kind();
+  const Kinds wanted = kind ? kinds_of(*kind) : Kinds{0};
+  if ((kinds<T>() & wanted) == 0) return refuse(node, choice_words<T>(), place, reading);
+  if constexpr (count_choices<T>(kinds_of(Kind::object)) > 1) {
+    if (*kind == Kind::object) return read_best_object(node, value, place, reading);
+  }
+  if constexpr (count_choices<T>(kinds_of(Kind::text)) > 1) {
+    if (*kind == Kind::text) return read_any_text<P>(node, value, place, reading);
+  }
+  Outcome outcome = Outcome::refused;
+  bool is_chosen = false;
+  const auto read = [&](auto index, bool any_number) {
+    using A = ChoiceOf<T, index>;
+    const bool is_real = (kinds<A>() & kinds_of(Kind::real)) != 0;
+    if (is_chosen || (kinds<A>() & wanted) == 0 || is_real != any_number) return;
+    is_chosen = true;
+    outcome = read_value<WithoutRules<A>>(node, become<index>(value), place, reading);
+  };
+  // What has no fraction is for the type that has none, if there is one.
+  for_each_choice<T>([&](auto index) { read(index, false); });
+  for_each_choice<T>([&](auto index) { read(index, true); });
+  return outcome;
+}
+
 // ---- all of them ----
 
 template <class P, class Node, class T>
@@ -530,6 +647,12 @@ template <class P, class Node, class T>
     return read_struct(node, value, place, reading);
   } else if constexpr (DescribedVariant<T>) {
     return read_variant(node, value, place, reading);
+  } else if constexpr (is_any_of<T>) {
+    return read_any_of<P>(node, value, place, reading);
+  } else if constexpr (is_box<T>) {
+    using Content = typename T::element_type;
+    return read_value<WithoutRules<Content>>(node, value ? *value : value.emplace(), place,
+                                             reading);
   } else if constexpr (DictionaryMember<T>) {
     return read_dictionary<P>(node, value, place, reading);
   } else if constexpr (ListMember<T>) {

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "katana/base/any_of.hpp"
+#include "katana/base/box.hpp"
 #include "katana/base/described_variant.hpp"
 #include "katana/base/patch.hpp"
 #include "katana/container/binary_write.hpp"
@@ -40,10 +42,13 @@ struct Everything {
   std::vector<Inner> l;
   std::map<std::string, int> m;
   Value v;
+  AnyOf<std::int64_t, double, std::string, Inner> a;
+  std::optional<Box<Inner>> p;
 };
 KATANA_DESCRIBE(Everything, (b, defaulted), (n, defaulted), (u, defaulted), (d, defaulted),
                 (f, defaulted), (s, defaulted), o, (c, defaulted), (x, defaulted),
-                (l, length(0, 3), defaulted), (m, each(at_least(-5)), defaulted), (v, defaulted))
+                (l, length(0, 3), defaulted), (m, each(at_least(-5)), defaulted), (v, defaulted),
+                (a, defaulted), p)
 
 // What the binary format does not have.
 struct Dot {
@@ -62,8 +67,10 @@ struct Changes {
   Patch<int> n;
   Patch<Form> f;
   Patch<std::vector<Inner>> l;
+  Patch<AnyOf<Colour, bool, Dot, Inner, std::vector<Form>>> a;
+  Patch<Box<Changes>> c;
 };
-KATANA_DESCRIBE(Changes, (n, at_least(-5)), f, (l, not_null))
+KATANA_DESCRIBE(Changes, (n, at_least(-5)), f, (l, not_null), a, (c, not_null))
 
 // Compared by octets, because a NaN is not equal to itself.
 inline bool is_same(const Everything& a, const Everything& b) {

@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "katana/base/any_of.hpp"
+#include "katana/base/box.hpp"
 #include "katana/base/described.hpp"
 #include "katana/base/described_variant.hpp"
 #include "katana/container/json_read.hpp"
@@ -167,6 +169,13 @@ Value variant_schema(Schemas& schemas) {
 }
 
 template <class T>
+Value any_of_schema(Schemas& schemas) {
+  List all;
+  for_each_type<T>([&]<class A>(std::type_identity<A>) { all.push_back(schema_of<A>(schemas)); });
+  return Object{{"anyOf", std::move(all)}};
+}
+
+template <class T>
 Value integer_schema() {
   // Both bounds: what is beyond them cannot be read.
   return Object{{"type", "integer"},
@@ -185,6 +194,10 @@ Value schema_of(Schemas& schemas) {
     return schemas.refer(detail::name_of<T>(), &detail::fill_schema<T>);
   } else if constexpr (DescribedVariant<T>) {
     return detail::variant_schema<T>(schemas);
+  } else if constexpr (is_any_of<T>) {
+    return detail::any_of_schema<T>(schemas);
+  } else if constexpr (is_box<T>) {
+    return schema_of<typename T::element_type>(schemas);
   } else if constexpr (std::same_as<T, Value>) {
     return Object{{"description", "Any JSON value. An integer has at most 64 bits."}};
   } else if constexpr (std::same_as<T, bool>) {
